@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../test/peers/free-port.ts';
+import { runHttpLoad } from '../load/start.ts';
+import { startWaybill } from '../systems/waybill.ts';
+import { MIB, type RunOptions, type Sample, type Scenario } from './scenario.ts';
+
+const QUEUED = 100_000;
+/** Before either reading of the memory: time for what has just been done to come to rest. */
+const SETTLE_MS = 5000;
+
+/** That a queue costs disk, not memory. */
+export const memory100k: Scenario = {
+  name: 'memory-100k',
+  shows: '100,000 messages of 5 KB queued for a next hop that is down, beside the memory of the idle service',
+  sides: [{ name: 'Waybill', missing: () => null, run }],
+  targets: [{ metric: 'aboveIdleMiB', of: 'value', atMost: 60 }],
+};
+
+async function run(options: RunOptions): Promise<Sample> {
+  const waybill = await startWaybill({ ...options, relayPort: await freePort() });
+  await sleep(SETTLE_MS);
+  const idle = waybill.usage();
+  const load = { port: waybill.apiPort, key: waybill.key, path: '/api/v1/messages', connections: 50 };
+  const report = await runHttpLoad({ ...load, amount: { messages: QUEUED } });
+  await sleep(SETTLE_MS);
+  const queued = waybill.usage();
+  await waybill.stop();
+  return {
+    messagesPerSecond: report.accepted / report.seconds,
+    p50Ms: report.p50Ms,
+    p99Ms: report.p99Ms,
+    peakMemoryMiB: queued.peakBytes / MIB,
+    aboveIdleMiB: (queued.residentBytes - idle.residentBytes) / MIB,
+  };
+}

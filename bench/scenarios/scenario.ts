@@ -1,0 +1,62 @@
+/**
+ * A scenario: one question, put to the system under test and, where there is one, to a baseline, in turns on
+ * the same machine, so that only the ratio has to be believed.
+ */
+export interface Scenario {
+  readonly name: string;
+  /** What it shows, in a sentence. */
+  readonly shows: string;
+  /** The system under test first, then the baseline, if there is one. */
+  readonly sides: readonly [Side] | readonly [Side, Side];
+  readonly targets: readonly Target[];
+}
+
+/** One system in a scenario. */
+export interface Side {
+  readonly name: string;
+  /** Why it cannot run here; null when it can. */
+  missing(): string | null;
+  run(options: RunOptions): Promise<Sample>;
+}
+
+/** What one run is given. */
+export interface RunOptions {
+  /** An empty directory of its own on a real disk. */
+  readonly directory: string;
+  /** How long to measure, where a scenario runs for a time. */
+  readonly seconds: number;
+  /** How many messages to send, where a scenario runs for a number. */
+  readonly messages: number;
+  /** Count disk flushes: only `flushesPerMessage` of the sample means anything then. */
+  readonly trace: boolean;
+}
+
+/** What a run measured. */
+export type Sample = Partial<Readonly<Record<Metric, number>>>;
+
+/** Everything that is measured, with how it is shown. */
+export const METRICS = {
+  messagesPerSecond: { title: 'messages/s', digits: 0 },
+  cpuSecondsPer1000: { title: 'CPU s per 1,000', digits: 3 },
+  p50Ms: { title: 'accept p50 ms', digits: 2 },
+  p99Ms: { title: 'accept p99 ms', digits: 2 },
+  deliveredShare: { title: 'delivered meanwhile', digits: 2 },
+  peakMemoryMiB: { title: 'peak memory MiB', digits: 0 },
+  aboveIdleMiB: { title: 'memory above idle MiB', digits: 1 },
+  flushesPerMessage: { title: 'flushes per message', digits: 3 },
+} as const;
+
+/** See {@link METRICS}. */
+export type Metric = keyof typeof METRICS;
+
+/** What must be reached. */
+export interface Target {
+  readonly metric: Metric;
+  /** Of the system under test itself, or of its ratio to the baseline. */
+  readonly of: 'value' | 'ratio';
+  readonly atLeast?: number;
+  readonly atMost?: number;
+}
+
+/** Bytes in a MiB. */
+export const MIB = 1024 * 1024;

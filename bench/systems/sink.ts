@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../test/peers/free-port.ts';
+import { startChild } from './child.ts';
+import { untilListening } from './wait.ts';
+
+/** A next hop that takes everything and keeps nothing, in a process of its own. */
+export interface Sink {
+  readonly port: number;
+  /** Messages taken so far. */
+  taken(): number;
+  /** Resolves when it has taken as many messages as it was started for. */
+  readonly full: Promise<void>;
+  stop(): Promise<void>;
+}
+
+const PROGRAMS = ['/usr/sbin/smtp-sink', '/usr/lib/postfix/smtp-sink', '/usr/lib/postfix/sbin/smtp-sink'];
+/** The most that `smtp-sink` can count. */
+const MAX_COUNT = 2 ** 31 - 1;
+const BACKLOG = '1000';
+const OWN = fileURLToPath(new URL('./own-sink.ts', import.meta.url));
+
+/** Path of Postfix's `smtp-sink`; null when our own takes its place. */
+export function sinkProgram(): string | null {
+  return PROGRAMS.find((program) => existsSync(program)) ?? null;
+}
+
+/** Starts a sink for `count` messages; without a count it goes on for ever. */
+export async function startSink(directory: string, count = MAX_COUNT): Promise<Sink> {
+  const port = await freePort();
+  const log = path.join(directory, 'sink.log');
+  const child = await startChild(commandLine(port, count), { log });
+  await untilListening(port);
+  return {
+    port,
+    taken: () => Number(/.*mesg= *(\d+)/s.exec(readFileSync(log, 'latin1').slice(-200))?.[1] ?? 0),
+    full: child.ended,
+    stop: () => child.kill(),
+  };
+}
+
+/** `-c` makes it write how many it has taken; as root it must be told whom to become. */
+function commandLine(port: number, count: number): string[] {
+  const program = sinkProgram();
+  if (program === null) return [process.execPath, OWN, String(port), String(count)];
+  const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
+  return [program, '-c', ...user, '-M', String(count), `127.0.0.1:${port}`, BACKLOG];
+}

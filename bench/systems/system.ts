@@ -1,0 +1,19 @@
+import type { Usage } from '../measure/process-tree.ts';
+
+/** Something that is measured, while it runs. */
+export interface System {
+  /** What its processes have used so far. */
+  usage(): Usage;
+  /** Disk flushes so far; NaN unless it was started to be traced. */
+  flushes(): number;
+  /** Ends it and throws its files away. */
+  stop(): Promise<void>;
+}
+
+/** How a system is started. */
+export interface SystemOptions {
+  /** An empty directory of its own on a real disk. */
+  readonly directory: string;
+  /** Count its disk flushes; its times are worth nothing then. */
+  readonly trace: boolean;
+}

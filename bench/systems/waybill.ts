@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { countFlushes, traced } from '../measure/flushes.ts';
+import { usageOf } from '../measure/process-tree.ts';
+import { startChild } from './child.ts';
+import type { System, SystemOptions } from './system.ts';
+import { until } from './wait.ts';
+
+/** Waybill while it runs. */
+export interface Waybill extends System {
+  readonly apiPort: number;
+  /** A key that may send. */
+  readonly key: string;
+}
+
+const LAUNCHER = fileURLToPath(new URL('../../waybill', import.meta.url));
+
+/** No ports but ephemeral ones, and no limit on how much one client may send. */
+const ENVIRONMENT = {
+  WAYBILL_API__PORT: '0',
+  WAYBILL_WEBUI__PORT: '0',
+  WAYBILL_LISTENER__PORTS: '[]',
+  WAYBILL_API__RATE_LIMIT_PER_KEY: '0',
+};
+
+/** Starts `./waybill serve` with everything relayed to `relayPort` over at most 20 connections, as Postfix does. */
+export async function startWaybill(
+  options: SystemOptions & { readonly relayPort: number },
+): Promise<Waybill> {
+  const data = path.join(options.directory, 'data');
+  const trace = path.join(options.directory, 'flushes.trace');
+  await mkdir(data, { mode: 0o700 });
+  await writeFile(path.join(data, 'waybill.yaml'), configuration(options.relayPort));
+  const serve = [LAUNCHER, 'serve', '--data', data];
+  const child = await startChild(options.trace ? traced(serve, trace) : serve, {
+    log: path.join(options.directory, 'waybill.log'),
+    env: ENVIRONMENT,
+  });
+  let ended = false;
+  child.ended.then(
+    () => {
+      ended = true;
+    },
+    () => {},
+  );
+  const apiPort = await until('Waybill to start', 60, () => {
+    if (ended) throw new Error(`Waybill did not start:\n${child.output()}`);
+    return portOf(path.join(data, 'runtime.json'));
+  });
+  const { stdout } = await promisify(execFile)(
+    LAUNCHER,
+    ['keys', 'create', 'bench', '--quiet', '--data', data],
+    { env: { ...process.env, ...ENVIRONMENT } },
+  );
+  return {
+    apiPort,
+    key: stdout.trim(),
+    usage: () => usageOf(child.pid),
+    flushes: () => (options.trace ? countFlushes(trace) : Number.NaN),
+    stop: () => child.kill(),
+  };
+}
+
+function configuration(relayPort: number): string {
+  return `delivery: { default_relay: out }
+relays:
+  - { name: out, type: smtp, host: 127.0.0.1, port: ${relayPort}, tls: none, max_concurrency: 20 }
+`;
+}
+
+function portOf(runtimeFile: string): number | null {
+  if (!existsSync(runtimeFile)) return null;
+  return (JSON.parse(readFileSync(runtimeFile, 'utf8')) as { api: number }).api;
+}

@@ -1,0 +1,220 @@
+/**
+ * The composition root: the only place that puts rooms together. Start order: lock, store, configuration, spool,
+ * engine, listeners. Stop order is the reverse, and what is under way gets its time.
+ */
+import { hostname } from 'node:os';
+import { banner } from './app/banner.ts';
+import { MachineFailure } from './app/failure.ts';
+import { createListeners, type Listeners } from './app/listeners.ts';
+import { LiveConfig } from './app/live-config.ts';
+import { removeRuntime, writeRuntime } from './app/ports.ts';
+import { applyRelays } from './app/relays.ts';
+import { openStorage, type Storage } from './app/storage.ts';
+import type { Fault } from './config/fault.ts';
+import { loadConfig } from './config/load.ts';
+import { engineSettings } from './control/engine-settings.ts';
+import { layoutOf } from './control/layout.ts';
+import { createLocalOperations } from './control/local.ts';
+import { storedRows } from './control/offline.ts';
+import { type ControlServer, listenForControl } from './control/server.ts';
+import { createEngine, type Engine } from './engine/engine.ts';
+import type { Clock } from './lib/clock.ts';
+import type { Random } from './lib/random.ts';
+import { type Denials, tallyDenials } from './observe/denials.ts';
+import { logEvents } from './observe/event-log.ts';
+import { Events } from './observe/events.ts';
+import { createLog, type ServiceLog } from './observe/log.ts';
+import { Output } from './observe/output.ts';
+
+/** What the service is started with. */
+export interface AppOptions {
+  /** Absolute; must exist. */
+  readonly dataDir: string;
+  readonly configFile?: string | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Tells a person something; the log goes its own way. */
+  readonly say: (text: string) => void;
+  /** How log lines are written to the standard output: for machines or for people. */
+  readonly logFormat: 'json' | 'text';
+}
+
+/** The service, running. */
+export interface App {
+  /** Resolves with an exit status when the service ends by itself: the machine failed (contract §15). */
+  readonly failed: Promise<number>;
+  /** Reads the configuration and the certificate anew: SIGHUP. */
+  reload(): Promise<void>;
+  /** Stops accepting, gives what is under way its time, and closes everything. */
+  stop(): Promise<void>;
+}
+
+/** A configuration that cannot be started with. */
+export class ConfigurationError extends Error {
+  readonly faults: readonly Fault[];
+  constructor(faults: readonly Fault[]) {
+    super('the configuration is wrong');
+    this.name = 'ConfigurationError';
+    this.faults = faults;
+  }
+}
+
+/** The file descriptor of the standard output. */
+const STDOUT = 1;
+/** How much larger a control request may be than the message in it: base64, and the JSON around it. */
+const CONTROL_OVERHEAD = 1.5;
+
+/** Starts the service. Rejects with `ConfigurationError`, `StoreError`, `ListenError` or `CertificateError`. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const service = new Service(options);
+  try {
+    await service.start();
+    return service;
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
+}
+
+class Service implements App {
+  readonly #options: AppOptions;
+  readonly #stopping = new AbortController();
+  readonly #events = new Events();
+  #failure: MachineFailure | null = null;
+  #log: ServiceLog | null = null;
+  #storage: Storage | null = null;
+  #live: LiveConfig | null = null;
+  #engine: Engine | null = null;
+  #denials: Denials | null = null;
+  #listeners: Listeners | null = null;
+  #control: ControlServer | null = null;
+  /** Every listener accepts, or has. */
+  #started = false;
+  /** Told to stop: whoever asks hears that we are not ready, while requests are still answered. */
+  #leaving = false;
+
+  constructor(options: AppOptions) {
+    this.#options = options;
+  }
+
+  get failed(): Promise<number> {
+    return this.#failure?.ended ?? new Promise(() => {});
+  }
+
+  async start(): Promise<void> {
+    const { clock, random, dataDir, version, say } = this.#options;
+    const layout = layoutOf(dataDir);
+    // The machine may fail before there is a log to say so in.
+    const broken = Promise.withResolvers<Error & { readonly code: string }>();
+    const storage = await openStorage(dataDir, clock, broken.resolve);
+    this.#storage = storage;
+    const { live, log } = await this.#configure(storage);
+    const failure = new MachineFailure(clock, log);
+    this.#failure = failure;
+    void broken.promise.then((error) => failure.report(error, () => this.#haltWork()));
+
+    const node = nodeName(random);
+    const settings = () => engineSettings(live.config);
+    const engine = createEngine({ ...storage, clock, random, events: this.#events, node, settings });
+    this.#engine = engine;
+    applyRelays(engine.relays, live.config, { clock, log });
+    this.#denials = tallyDenials({ events: this.#events, store: storage.store, node, clock, log });
+    this.#listeners = await createListeners({
+      ...{ storage, live, engine, log, clock, random, version, node, dataDir },
+      events: this.#events,
+      failed: () => failure.failed,
+      ready: () => !this.#leaving && engine.intake.suspended() === null,
+      signal: this.#stopping.signal,
+    });
+    await engine.start({ seize: true });
+    const ports = await this.#listeners.listen();
+    this.#control = await this.#listenForControl(storage, live, engine, log);
+    writeRuntime(layout.runtime, version, ports);
+    this.#started = true;
+    log.info('service.started', { version, api: ports.api, apiTls: ports.apiTls, webui: ports.webui });
+    say(banner(version, dataDir, live.config, ports));
+  }
+
+  async reload(): Promise<void> {
+    await this.#live?.reload();
+    await this.#listeners?.reloadCertificate();
+  }
+
+  async stop(): Promise<void> {
+    const { clock, dataDir } = this.#options;
+    const { delaySeconds = 0, graceSeconds = 0 } = this.#live?.config.shutdown ?? {};
+    this.#leaving = true;
+    this.#log?.info('service.stopping');
+    // Only who has been sent requests needs time to be taken out of service; until then it goes on with its work.
+    if (this.#started) await clock.sleep(delaySeconds * 1000);
+    this.#engine?.suspend();
+    // Without the data directory's lock, what lies there is another server's.
+    if (this.#storage !== null) removeRuntime(layoutOf(dataDir).runtime);
+    this.#stopping.abort();
+    const deadline = new AbortController();
+    const done = new AbortController();
+    const late = clock.sleep(graceSeconds * 1000, done.signal).then(() => deadline.abort());
+    await this.#control?.close();
+    await Promise.all([this.#listeners?.close(deadline.signal), this.#engine?.stop(deadline.signal)]);
+    done.abort();
+    await late;
+    await this.#denials?.stop();
+    await this.#storage?.close();
+    this.#log?.info('service.stopped');
+    this.#log?.flush();
+  }
+
+  /** Reads the configuration and begins to log and to watch. */
+  async #configure(storage: Storage): Promise<{ live: LiveConfig; log: ServiceLog }> {
+    const { clock, logFormat: format } = this.#options;
+    const stored = () => storedRows(storage.registry);
+    const first = loadConfig({ ...this.#options, stored: await stored() });
+    if (first.faults.length > 0) throw new ConfigurationError(first.faults);
+    const log = createLog({ ...first.config.log, format, clock, destination: new Output(STDOUT, clock) });
+    this.#log = log;
+    logEvents(this.#events, log);
+    for (const name of first.ignored) log.debug('config.ignored', { variable: name });
+    const live = new LiveConfig({
+      ...this.#options,
+      ...{ first, stored, log, signal: this.#stopping.signal },
+      onChange: (config) => {
+        log.configure(config.log);
+        if (this.#engine) applyRelays(this.#engine.relays, config, { clock, log });
+      },
+    });
+    this.#live = live;
+    void live.watch();
+    return { live, log };
+  }
+
+  #listenForControl(
+    storage: Storage,
+    live: LiveConfig,
+    engine: Engine,
+    log: ServiceLog,
+  ): Promise<ControlServer> {
+    const { dataDir, clock, random } = this.#options;
+    const operations = createLocalOperations({
+      ...{ ...storage, clock, random, intake: engine.intake },
+      resolution: () => live.loaded,
+      reload: () => live.reload(),
+    });
+    const maxRequestBytes = () => live.config.api.maxMessageBytes * CONTROL_OVERHEAD;
+    return listenForControl({ dataDir, operations, maxRequestBytes, log });
+  }
+
+  /** The machine failed: no mail in, no attempts out, until the process ends. */
+  #haltWork(): void {
+    const now = new AbortController();
+    now.abort();
+    void this.#engine?.stop(now.signal);
+  }
+}
+
+/** A name for this process in leases and counters, another at every start. */
+function nodeName(random: Random): string {
+  const suffix = Buffer.from(random.fill(new Uint8Array(4))).toString('hex');
+  return `${hostname()}-${process.pid}-${suffix}`;
+}

@@ -1,0 +1,36 @@
+import { relative } from 'node:path';
+import type { Config } from '../config/schema.ts';
+import { INBOX } from '../domain/relay.ts';
+import type { BoundPorts } from './ports.ts';
+
+/** What a person reads once the service is up: where it listens, and what to paste next (contract §14). */
+export function banner(version: string, dataDir: string, config: Config, ports: BoundPorts): string {
+  const lines = [`Waybill ${version} is running.`, ''];
+  const show = (name: string, value: string) => lines.push(`  ${name.padEnd(16)}${value}`);
+  if (ports.api !== null) show('Ingestion API', `http://localhost:${ports.api}`);
+  if (ports.apiTls !== null) show('', `https://localhost:${ports.apiTls}`);
+  if (ports.webui !== null) show('Health', `https://localhost:${ports.webui}/health`);
+  if (ports.webui !== null) show('Metrics', `https://localhost:${ports.webui}/metrics`);
+  show('Data', dataDir);
+  if (config.delivery.defaultRelay === INBOX)
+    lines.push('', '  Mail is captured in the local inbox; nothing is sent until a relay is added.');
+  if (ports.api !== null) lines.push('', ...firstSteps(dataDir, ports.api));
+  return lines.join('\n');
+}
+
+function firstSteps(dataDir: string, port: number): string[] {
+  const data = relative(process.cwd(), dataDir) === 'data' ? '' : ` --data ${quote(dataDir)}`;
+  const message = '{"from":"me@example.com","to":["you@example.com"],"subject":"Hello","text":"It works."}';
+  // A name of its own each time it is pasted: names of keys that are not revoked are unique.
+  return [
+    'Create a key and send a first message from another terminal:',
+    '',
+    `  KEY=$(./waybill keys create first-$(date +%s) --quiet${data})`,
+    `  curl -s http://localhost:${port}/api/v1/messages -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '${message}'`,
+    '',
+  ];
+}
+
+function quote(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,126 @@
+import { statSync } from 'node:fs';
+import { type Fault, formatFault } from '../config/fault.ts';
+import { type Loaded, type LoadOptions, loadConfig, type StoredRows } from '../config/load.ts';
+import { changedSettings } from '../config/reload.ts';
+import type { Config } from '../config/schema.ts';
+import type { HealthCheck } from '../domain/health.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+
+/** How often the configuration file is looked at, in ms: a change holds within a second (contract §12). */
+const LOOK_MS = 500;
+
+const FAULTY: HealthCheck = {
+  name: 'configuration',
+  status: 'degraded',
+  detail: 'The configuration is wrong; the settings from before are in force. The log says what.',
+};
+
+const UNREADABLE: HealthCheck = {
+  name: 'credentials_unreadable',
+  status: 'degraded',
+  detail: 'The password of a relay cannot be read with the present key; mail for it waits.',
+};
+
+/** What reloading needs. */
+export interface LiveConfigOptions extends Omit<LoadOptions, 'stored'> {
+  readonly first: Loaded;
+  readonly stored: () => Promise<StoredRows>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called after every reload that changed something. */
+  readonly onChange: (config: Config) => void;
+  /** Ends the watching. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The configuration in force. Loads anew on request, and when the file changes; sources that are wrong keep the
+ * old settings in force and show in health (contract §12).
+ */
+export class LiveConfig {
+  readonly #options: LiveConfigOptions;
+  #loaded: Loaded;
+  #faulty = false;
+
+  constructor(options: LiveConfigOptions) {
+    this.#options = options;
+    this.#loaded = options.first;
+  }
+
+  /** What is in force now. */
+  get config(): Config {
+    return this.#loaded.config;
+  }
+
+  /** With its sources and faults. */
+  get loaded(): Loaded {
+    return this.#loaded;
+  }
+
+  /** What health should say about it. */
+  notices(): readonly HealthCheck[] {
+    const unreadable = this.config.unreadableRelays.length > 0;
+    return [...(this.#faulty ? [FAULTY] : []), ...(unreadable ? [UNREADABLE] : [])];
+  }
+
+  /** Reads every source again. Gives the faults that leave the old settings in force. */
+  async reload(): Promise<readonly Fault[]> {
+    const { log, onChange } = this.#options;
+    const next = loadConfig({ ...this.#options, stored: await this.#options.stored() });
+    const faults = [...next.faults, ...this.#lostFile(next)];
+    this.#faulty = faults.length > 0;
+    for (const fault of faults) log.error('config.fault', { key: fault.key, message: formatFault(fault) });
+    if (this.#faulty) return faults;
+    const { live, restart } = changedSettings(this.#loaded.effective, next.effective);
+    this.#loaded = next;
+    if (live.length > 0) log.info('config.applied', { keys: live.join(' ') });
+    if (restart.length > 0) log.warn('config.restart_needed', { keys: restart.join(' ') });
+    onChange(next.config);
+    return [];
+  }
+
+  /**
+   * A file that said something and now says nothing is being written, or was moved away: without its relays, mail
+   * would be captured instead of sent. Whoever means it starts the server anew.
+   */
+  #lostFile(next: Loaded): readonly Fault[] {
+    if (!saysSomething(this.#loaded) || saysSomething(next)) return [];
+    const rule = 'is missing or empty now; restart the server to run without it';
+    return [{ key: this.#loaded.configFile, value: null, rule, source: 'file' }];
+  }
+
+  /** Reloads whenever the file changes, until the signal aborts. A store that does not answer is asked again. */
+  async watch(): Promise<void> {
+    const { clock, signal, log, first } = this.#options;
+    let seen = stampOf(first.configFile);
+    while (!signal.aborted) {
+      await clock.sleep(LOOK_MS, signal);
+      const now = stampOf(first.configFile);
+      if (now === seen) continue;
+      try {
+        await this.reload();
+        seen = now;
+      } catch (error) {
+        log.warn('config.not_reloaded', { message: String(error) });
+      }
+    }
+  }
+}
+
+/** What differs when the file has changed. A file that cannot be looked at has its error's code. */
+/** Whether any setting or relay in force comes from the file. */
+function saysSomething({ effective, config }: Loaded): boolean {
+  return (
+    effective.some(({ origin }) => origin === 'file') || config.relays.some(({ origin }) => origin === 'file')
+  );
+}
+
+function stampOf(file: string): string {
+  try {
+    const { mtimeMs, size, ino } = statSync(file);
+    return `${mtimeMs} ${size} ${ino}`;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  }
+}

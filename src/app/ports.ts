@@ -1,0 +1,54 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { Config, SettingKey } from '../config/schema.ts';
+import { ListenError } from '../http/listen.ts';
+import type { PortsStatus } from '../observe/health.ts';
+
+/** The ports really bound; null where a listener is switched off. */
+export interface BoundPorts {
+  readonly api: number | null;
+  readonly apiTls: number | null;
+  readonly webui: number | null;
+}
+
+/** A port that could not be bound, told by the setting that asks for it (contract §1). */
+class PortError extends ListenError {
+  constructor(key: SettingKey, cause: ListenError) {
+    super(cause.code, cause.host, cause.port, { cause });
+    this.name = 'PortError';
+    this.message = `${key}: ${cause.message}`;
+  }
+}
+
+/** Binds a listener; null when it is switched off. Rejects with a `ListenError` that names the setting. */
+export async function bindPort(
+  key: SettingKey,
+  server: { listen(): Promise<number> } | null,
+): Promise<number | null> {
+  try {
+    return (await server?.listen()) ?? null;
+  } catch (error) {
+    throw error instanceof ListenError ? new PortError(key, error) : error;
+  }
+}
+
+/** Writes `runtime.json` (contract §1), whole or not at all. Only when every listener accepts. */
+export function writeRuntime(file: string, version: string, ports: BoundPorts): void {
+  const draft = `${file}.new`;
+  const content = { pid: process.pid, version, ...ports, smtp: [], smtpTls: [] };
+  writeFileSync(draft, `${JSON.stringify(content)}\n`);
+  renameSync(draft, file);
+}
+
+/** Removes `runtime.json` when the service stops listening. */
+export function removeRuntime(file: string): void {
+  rmSync(file, { force: true });
+}
+
+/** The listeners as health shows them. The SMTP listener comes in a later version: switched off is healthy. */
+export function portsStatus(config: Config, bound: BoundPorts): PortsStatus {
+  return {
+    smtp: { configured: config.listener.ports, listening: [] },
+    api: { port: bound.api, tlsPort: bound.apiTls },
+    faults: [],
+  };
+}

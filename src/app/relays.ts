@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from '../config/schema.ts';
+import { serverName } from '../config/server-name.ts';
+import type { Relay } from '../domain/relay.ts';
+import type { Relays } from '../engine/relays.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { RelayStatus } from '../observe/health.ts';
+import { createInboxTransport } from '../transport/inbox/inbox.ts';
+import { createSmtpTransport } from '../transport/smtp/smtp.ts';
+import type { Transport } from '../transport/transport.ts';
+
+/** What transports are made with. */
+export interface TransportParts {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Makes the engine's relays those of the configuration; what did not change stays as it is. */
+export function applyRelays(relays: Relays, config: Config, parts: TransportParts): void {
+  const wanted = new Map(config.relays.map((relay) => [relay.name, usable(relay, config)]));
+  for (const { relay } of [...relays.all()]) if (!wanted.has(relay.name)) relays.remove(relay.name);
+  for (const relay of wanted.values())
+    if (!isDeepStrictEqual(relays.get(relay.name)?.relay, relay))
+      relays.put(relay, transportFor(relay, serverName(config), parts));
+}
+
+/** How each relay does at `now` (monotonic ms), for health and metrics. */
+export function relayStates(relays: Relays, now: number): RelayStatus[] {
+  return [...relays.all()].map(({ relay, inflight, restsUntil }) => ({
+    name: relay.name,
+    state: restsUntil === null ? 'closed' : now < restsUntil ? 'open' : 'half_open',
+    inflight,
+  }));
+}
+
+/** A relay whose password cannot be read is kept, and rests until it can. */
+function usable(relay: Relay, config: Config): Relay {
+  return config.unreadableRelays.includes(relay.name) ? { ...relay, disabled: true } : relay;
+}
+
+function transportFor(relay: Relay, hostname: string, { clock, log }: TransportParts): Transport {
+  if (relay.type === 'smtp') return createSmtpTransport({ relay, hostname, clock, log });
+  if (relay.type === 'inbox') return createInboxTransport();
+  throw new Error(`this version has no relays of type ${relay.type}`);
+}

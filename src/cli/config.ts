@@ -1,0 +1,18 @@
+import type { Command } from 'commander';
+import { type CommonOptions, type Context, command, print } from './context.ts';
+import { withOperations } from './session.ts';
+import { table } from './terminal.ts';
+
+/** `waybill config`: the settings in force and where each comes from. */
+export function configCommand(context: Context): Command {
+  return command('config', 'show the settings in force and where each comes from', [
+    'waybill config',
+    'waybill config --json',
+  ]).action(async (options: CommonOptions) => {
+    await withOperations(context, options, { tolerateFaults: true }, async (operations) => {
+      const settings = await operations.configuration({});
+      const rows = settings.map(({ key, value, source }) => [key, JSON.stringify(value), source]);
+      print(context, options, settings, () => table(['KEY', 'VALUE', 'SOURCE'], rows));
+    });
+  });
+}

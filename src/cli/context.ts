@@ -1,0 +1,71 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { Clock } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import { type Terminal, terminalJson } from './terminal.ts';
+
+/** What every command works with. */
+export interface Context {
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Where the installation is. */
+export interface Places {
+  readonly data?: string;
+  readonly config?: string;
+}
+
+/** The options every command that looks at an installation has. */
+export interface CommonOptions extends Places {
+  readonly json?: true;
+}
+
+/** A command with the options every command has, and examples at the end of its help. */
+export function command(name: string, description: string, examples: readonly string[]): Command {
+  return withCommonOptions(new Command(name))
+    .description(description)
+    .addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`);
+}
+
+/** Gives a command the options that every command has. */
+export function withCommonOptions(command: Command): Command {
+  return command
+    .option('--data <dir>', 'data directory (default: $WAYBILL_DATA, else ./data)')
+    .option('--config <file>', 'configuration file (default: waybill.yaml in the data directory)')
+    .option('--json', 'print JSON');
+}
+
+/** Lets a command have the options that were given before its name, unless it was given them itself. */
+export function inheritOptions(from: Command, to: Command): void {
+  for (const [name, value] of Object.entries(from.opts()))
+    if (to.getOptionValue(name) === undefined) to.setOptionValue(name, value);
+}
+
+/** Prints a result: as JSON when that was asked for, else as the given text. */
+export function print(context: Context, options: CommonOptions, value: unknown, text: () => string): void {
+  context.terminal.out(options.json ? terminalJson(value) : text());
+}
+
+/** Collects an option that may be given several times. */
+export function collect(value: string, earlier: readonly string[] | undefined): readonly string[] {
+  return [...(earlier ?? []), value];
+}
+
+/** As {@link collect}, for one of a closed list of words. */
+export function collectFrom<T extends string>(words: readonly T[]) {
+  return (value: string, earlier: readonly T[] | undefined): readonly T[] => {
+    const word = words.find((known) => known === value);
+    if (word === undefined) throw new InvalidArgumentError(`It must be one of ${words.join(', ')}.`);
+    return [...(earlier ?? []), word];
+  };
+}
+
+/** An option's parser: a whole number in a range. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
+}

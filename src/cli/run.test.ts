@@ -1,0 +1,289 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Installation, type Running } from '../../test/support/installation.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { inspectSecret } from '../lib/key-secret.ts';
+
+let here: Installation;
+beforeEach(() => {
+  here = new Installation();
+});
+afterEach(() => here.remove());
+
+const LETTER = ['--from', 'a@example.org', '--to', 'b@example.net', '--subject', 'Hé', '--text', 'hi'];
+const RELAY = ['relays', 'add', 'out', '--type', 'smtp', '--host', '127.0.0.1', '--tls', 'none'];
+
+describe.each([{ running: true }, { running: false }])(
+  'every command, server running: $running',
+  ({ running }) => {
+    let server: Running | null = null;
+    beforeEach(async () => {
+      server = running ? await here.startServer() : null;
+    });
+    afterEach(async () => {
+      await server?.close();
+    });
+
+    test('keys are created, listed, rotated and revoked', async () => {
+      const quiet = await here.waybill(['keys', 'create', 'shop', '--quiet', '--rate', '5']);
+      expect(quiet.status).toBe(0);
+      expect(inspectSecret(quiet.out.trimEnd())).toBe('well_formed');
+      expect(quiet.out.startsWith('wb_live_')).toBe(true);
+
+      const again = await here.waybill(['keys', 'create', 'shop']);
+      expect([again.status, again.out]).toEqual([1, '']);
+      expect(again.err).toContain('waybill keys rotate shop');
+
+      const { key, secret } = await here.json([
+        'keys',
+        'create',
+        'tests',
+        '--test',
+        '--scope',
+        'messages:read',
+      ]);
+      expect(key).toMatchObject({ name: 'tests', mode: 'test', scopes: ['messages:read'], rateLimit: null });
+      expect(secret).toMatch(/^wb_test_/);
+
+      const rotated = await here.json(['keys', 'rotate', key.id]);
+      expect(rotated.secret).not.toBe(secret);
+      const revoked = await here.json(['keys', 'revoke', 'shop']);
+      expect(revoked.revokedAt).toMatch(/^\d{4}-.*Z$/);
+      expect((await here.waybill(['keys', 'revoke', 'shop'])).err).toContain('revoked already');
+      expect((await here.waybill(['keys', 'rotate', 'nobody'])).err).toContain('waybill keys list');
+
+      const list = await here.waybill(['keys', 'list']);
+      expect(list.out).toMatch(/shop +wb_live_\w+… +revoked/);
+      expect(list.out).not.toContain(secret);
+    });
+
+    test('a key may end by itself, and be bound to source ranges and sender domains', async () => {
+      const create = ['keys', 'create', 'partner'];
+      const bounds = ['--cidr', '192.0.2.0/24', '--cidr', '::1', '--sender-domain', 'Shop.Example'];
+      const { key } = await here.json([...create, ...bounds, '--expires', '2999-01-31T12:00:00+01:00']);
+      const bound = { cidrs: ['192.0.2.0/24', '::1'], senderDomains: ['shop.example'] };
+      expect(key).toMatchObject({ ...bound, expiresAt: '2999-01-31T11:00:00.000Z' });
+      expect(await here.json(['keys', 'list'])).toMatchObject([bound]);
+      expect((await here.waybill(['keys', 'list'])).out).toContain('192.0.2.0/24 ::1  shop.example');
+
+      const clock = { ...systemClock, wall: () => Date.UTC(2990, 0, 1) };
+      const inDays = ['keys', 'create', 'brief', '--expires', '90d', '--json'];
+      const { out } = await here.waybill(inDays, { clock });
+      expect(JSON.parse(out).key.expiresAt).toBe('2990-04-01T00:00:00.000Z');
+
+      for (const [option, wrong, reason] of [
+        ['--expires', '2020-01-01T00:00:00Z', 'expired already'],
+        ['--expires', 'soon', 'RFC 3339'],
+        ['--cidr', '10.1.2.3/8', 'bits set'],
+        ['--sender-domain', 'a b', 'no domain name'],
+      ] as const) {
+        const { status, out, err } = await here.waybill(['keys', 'create', 'wrong', option, wrong]);
+        expect([status, out, err]).toEqual([2, '', expect.stringContaining(reason)]);
+      }
+    });
+
+    test('a message is sent, shown and listed', async () => {
+      const attachment = join(here.folder, 'note.txt');
+      writeFileSync(attachment, 'attached');
+      const { id } = await here.json(['send', ...LETTER, '--cc', 'c@example.net', '--attach', attachment]);
+      const record = await here.json(['messages', 'show', id]);
+      expect(record).toMatchObject({
+        id,
+        status: 'queued',
+        subject: 'Hé',
+        source: 'cli',
+        cc: ['c@example.net'],
+      });
+      expect(record.recipients).toHaveLength(2);
+      const { id: second } = await here.json(['send', ...LETTER]);
+      const page = await here.json(['messages', 'list', '--limit', '1']);
+      expect([page.messages[0].id, page.next]).toEqual([second, second]);
+      expect((await here.json(['messages', 'list', '--before', second])).messages[0].id).toBe(id);
+      expect((await here.json(['messages', 'list', '--status', 'failed'])).messages).toEqual([]);
+      expect((await here.waybill(['messages', 'list'])).out).toMatch(
+        /ID +STATUS +CREATED +FROM +TO +SUBJECT\nmsg_/,
+      );
+      expect((await here.waybill(['messages', 'show', id])).out).toContain('RECIPIENT');
+      expect((await here.waybill(['messages', 'show', 'msg_none'])).status).toBe(1);
+    });
+
+    test('what is wrong with a message is told by field, with status 2', async () => {
+      const { status, err } = await here.waybill([
+        'send',
+        '--from',
+        'a@example.org',
+        '--to',
+        'b@',
+        '--text',
+        'x',
+      ]);
+      expect([status, err.split(':', 1)[0]]).toEqual([2, 'to/0']);
+    });
+
+    test('the first relay needs --default, and cannot go while mail waits for it', async () => {
+      const undecided = await here.waybill(RELAY);
+      expect(undecided.status).toBe(2);
+      expect(undecided.err).toContain('--default');
+      expect((await here.waybill([...RELAY, '--default'])).status).toBe(0);
+      expect((await here.waybill([...RELAY, '--default'])).err).toContain('already');
+      expect((await here.waybill(['relays', 'list'])).out).toMatch(
+        /out \(default\) +smtp +127\.0\.0\.1:587 +none/,
+      );
+
+      await here.waybill(['relays', 'add', 'spare', '--type', 'smtp', '--host', '127.0.0.1']);
+      expect((await here.waybill(['relays', 'remove', 'out'])).err).toContain('there are other relays');
+      expect((await here.waybill(['relays', 'remove', 'spare'])).status).toBe(0);
+      expect((await here.waybill(['relays', 'remove', 'out'])).status).toBe(0);
+      expect((await here.waybill(['relays', 'list'])).out).toContain('inbox (default)');
+      expect((await here.waybill(['relays', 'remove', 'inbox'])).err).toContain('built in');
+      expect((await here.waybill(['relays', 'remove', 'none'])).err).toContain('no relay none');
+    });
+
+    test('a password is kept sealed and shown nowhere', async () => {
+      const file = join(here.folder, 'password');
+      writeFileSync(file, 'hunter2\n');
+      const added = [
+        'relays',
+        'add',
+        'out',
+        '--type',
+        'smtp',
+        '--host',
+        'smtp.example.net',
+        '--username',
+        'u',
+      ];
+      await here.json([...added, '--password-file', file, '--default']);
+      for (const args of [['relays', 'list'], ['config']]) {
+        const { status, out } = await here.waybill([...args, '--json']);
+        expect([status, out.includes('hunter2')]).toEqual([0, false]);
+      }
+      const [, relay] = await here.json(['relays', 'list']);
+      expect(relay).toMatchObject({ username: 'u', credentialsUnreadable: false });
+      const { out } = await here.waybill(['config']);
+      expect(out).toMatch(/relays\.out\.host +"smtp\.example\.net" +stored relay/);
+      expect(out).toMatch(/relays\.out\.password +"\*{8}" +stored relay/);
+      expect(out).toMatch(/relays\.inbox\.max_recipients +1000 +built in/);
+    });
+
+    test('config shows every setting and where it comes from', async () => {
+      await here.waybill([...RELAY, '--default']);
+      const settings = await here.json(['config']);
+      expect(settings).toContainEqual({
+        key: 'delivery.default_relay',
+        value: 'out',
+        source: 'stored setting',
+        applies: 'live',
+      });
+      expect((await here.waybill(['config'])).out).toMatch(/api\.port +8025 +default/);
+    });
+  },
+);
+
+test('mail that waits for a relay keeps it', async () => {
+  await here.waybill([...RELAY, '--default']);
+  await here.waybill(['send', ...LETTER]);
+  const { status, err } = await here.waybill(['relays', 'remove', 'out']);
+  expect([status, err.includes('recipients: 1')]).toEqual([1, true]);
+});
+
+test('while no server runs, a message waits for it, and --wait sends nothing', async () => {
+  const sent = await here.waybill(['send', ...LETTER]);
+  expect(sent.out).toContain('delivery begins when it starts');
+  const waiting = await here.waybill(['send', ...LETTER, '--wait']);
+  expect([waiting.status, waiting.err.includes('waybill serve')]).toEqual([1, true]);
+  expect((await here.json(['messages', 'list'])).messages).toHaveLength(1);
+});
+
+test('--wait gives up when the time is over, with status 1', async () => {
+  let now = 0;
+  const clock: Clock = {
+    ...systemClock,
+    mono: () => now,
+    sleep: async (ms) => {
+      now += ms;
+    },
+  };
+  const server = await here.startServer();
+  try {
+    const { status, err } = await here.waybill(['send', ...LETTER, '--wait', '30'], { clock });
+    expect([status, err, now]).toEqual([1, 'Not delivered: queued.\n', 30_000]);
+  } finally {
+    await server.close();
+  }
+});
+
+test('a relay is tested step by step', async () => {
+  const sink = await listen((socket) => {
+    socket.write('220 sink.example ESMTP\r\n');
+    socket.on('data', (data) =>
+      socket.write(`${data}`.startsWith('QUIT') ? '221 bye\r\n' : '250 sink.example\r\n'),
+    );
+  });
+  await here.waybill([...RELAY, '--port', String(sink.port), '--default']);
+  const good = await here.waybill(['relays', 'test', 'out']);
+  expect([good.status, good.out]).toEqual([0, expect.stringMatching(/ok .*CONNECT[\s\S]*EHLO[\s\S]*READY/)]);
+  await sink.close();
+  const refused = await here.waybill(['relays', 'test', 'out']);
+  expect([refused.status, refused.out]).toEqual([1, expect.stringContaining('FAILED')]);
+  expect((await here.waybill(['relays', 'test', 'inbox'])).status).toBe(0);
+});
+
+test('faults of the configuration stop a command, but not the one that mends them', async () => {
+  const environment = { WAYBILL_DELIVERY__DEFAULT_RELAY: 'out' };
+  const stopped = await here.waybill(['keys', 'create', 'shop'], { environment });
+  expect([stopped.status, stopped.out]).toEqual([1, '']);
+  expect(stopped.err).toContain('delivery.default_relay = "out": no such relay (environment');
+  const shown = await here.waybill(['config'], { environment });
+  expect([shown.status, shown.err]).toEqual([1, stopped.err]);
+  expect(shown.out).toContain('delivery.default_relay');
+});
+
+test('wrong usage has status 2 and says where help is; help and version have status 0', async () => {
+  for (const args of [
+    ['frob'],
+    ['keys', 'create'],
+    ['keys', 'create', 'x', '--rate', 'many'],
+    ['send'],
+    ['keys'],
+  ]) {
+    const { status, out, err } = await here.waybill(args);
+    expect([status, out, err.length > 0]).toEqual([2, '', true]);
+  }
+  expect((await here.waybill(['keys', 'frob'])).err).toContain('waybill keys --help');
+  for (const args of [['--help'], ['send', '--help'], ['relays', 'add', '--help']]) {
+    const { status, out, err } = await here.waybill(args);
+    expect([status, out.includes('waybill send') || out.includes('Examples:'), err]).toEqual([0, true, '']);
+  }
+  expect((await here.waybill(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test('where the installation is may be said before the command, and again after it', async () => {
+  await here.waybill(['keys', 'create', 'shop']);
+  const elsewhere = { environment: { WAYBILL_DATA: '/nowhere' } };
+  const before = await here.waybill(['--data', here.dataDir, '--json', 'keys', 'list'], elsewhere);
+  expect([before.err, JSON.parse(before.out)[0].name]).toEqual(['', 'shop']);
+  const after = ['--data', '/nowhere', 'keys', 'list', '--data', here.dataDir];
+  expect((await here.waybill(after, elsewhere)).out).toContain('shop');
+});
+
+test('a missing data directory is not made by looking at it', async () => {
+  const { status, err } = await here.waybill(['messages', 'list']);
+  expect([status, err.includes(here.dataDir)]).toEqual([1, true]);
+  expect((await here.waybill(['keys', 'create', 'shop'])).status).toBe(0);
+  expect(statSync(here.dataDir).mode & 0o777).toBe(0o700);
+});
+
+async function listen(
+  serve: (socket: Socket) => void,
+): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const server = createServer(serve);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}

@@ -1,0 +1,82 @@
+import { Command, CommanderError } from 'commander';
+import { OperationError } from '../control/operations.ts';
+import { configCommand } from './config.ts';
+import { type Context, inheritOptions, withCommonOptions } from './context.ts';
+import { Exit } from './exit.ts';
+import { keysCommand } from './keys.ts';
+import { messagesCommand } from './messages.ts';
+import { relaysCommand } from './relays.ts';
+import { sendCommand } from './send.ts';
+import { serveCommand } from './serve.ts';
+import { version } from './version.ts';
+
+const SUCCESS = 0;
+const FAILED = 1;
+const USAGE = 2;
+
+/** Runs the command line `args` (without the program's name) and gives the exit status. */
+export async function run(args: readonly string[], context: Context): Promise<number> {
+  try {
+    await program(context).parseAsync(args, { from: 'user' });
+    return SUCCESS;
+  } catch (error) {
+    return report(error, context);
+  }
+}
+
+function program(context: Context): Command {
+  const { terminal } = context;
+  const root = withCommonOptions(new Command('waybill'))
+    .description('Accepts mail, never loses it, delivers it, and tells where it is.')
+    .version(version(), '--version', 'print the version')
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .hook('preAction', inheritOptions)
+    .addCommand(serveCommand(context))
+    .addCommand(keysCommand(context))
+    .addCommand(sendCommand(context))
+    .addCommand(messagesCommand(context))
+    .addCommand(relaysCommand(context))
+    .addCommand(configCommand(context))
+    .addHelpText('after', START);
+  const output = {
+    writeOut: (text: string) => terminal.out(text.trimEnd()),
+    writeErr: (text: string) => terminal.err(text.trimEnd()),
+  };
+  for (const command of withSubcommands(root))
+    command
+      .exitOverride()
+      .configureOutput(output)
+      .showHelpAfterError(`See: ${pathOf(command)} --help`);
+  return root;
+}
+
+const START = `
+Start with:
+  waybill serve
+  waybill keys create shop
+  waybill send --from me@example.org --to you@example.net --subject Hello --text 'It works.'
+Every command has its own --help. Exit status: 0 done, 1 failed, 2 wrong usage.`;
+
+function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
+
+/** Says what went wrong, unless that has been said, and gives the exit status. */
+function report(error: unknown, { terminal }: Context): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : USAGE;
+  if (error instanceof Exit) {
+    if (error.message !== '') terminal.err(error.message);
+    return error.status;
+  }
+  if (error instanceof OperationError) {
+    terminal.err(error.message);
+    return error.code === 'invalid' ? USAGE : FAILED;
+  }
+  terminal.err(error instanceof Error ? error.message : String(error));
+  return FAILED;
+}

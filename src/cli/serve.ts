@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { EXIT_IO } from '../app/failure.ts';
+import type { App, AppOptions } from '../app.ts';
+import { formatFault } from '../config/fault.ts';
+import { dataDirectory } from '../config/load.ts';
+import { makeDataDirectory } from '../control/layout.ts';
+import { StoreError } from '../store/store.ts';
+import { type CommonOptions, type Context, command } from './context.ts';
+import { Exit } from './exit.ts';
+import { version } from './version.ts';
+
+/** `waybill serve`: the server, until it is told to stop. */
+export function serveCommand(context: Context): Command {
+  return command('serve', 'run the server', [
+    'waybill serve',
+    'WAYBILL_API__PORT=9025 waybill serve --data /srv/mail',
+    'waybill serve --json  # log lines are JSON on a terminal too',
+  ]).action(async (options: CommonOptions) => {
+    const told = toldToStop();
+    const starting = start(options, context);
+    // From the first moment on: unheard, the signal would end the process.
+    process.on('SIGHUP', () => {
+      starting.then((app) => app.reload()).catch((error: unknown) => context.terminal.err(String(error)));
+    });
+    const app = await starting;
+    const status = await Promise.race([told, app.failed]);
+    if (status !== 0) throw new Exit(status, 'The machine failed; the log says how.');
+    await app.stop();
+  });
+}
+
+async function start(given: CommonOptions, { terminal, clock, random }: Context): Promise<App> {
+  const { environment } = terminal;
+  const dataDir = dataDirectory(given.data, environment);
+  makeDataDirectory(dataDir);
+  // Loaded only now: the other commands do not need it, and start sooner without.
+  const { startApp, ConfigurationError } = await import('../app.ts');
+  const say = (text: string) => terminal.err(text);
+  const logFormat: AppOptions['logFormat'] = process.stdout.isTTY && !given.json ? 'text' : 'json';
+  const surroundings = { environment, version: version(), clock, random, say };
+  const options = { dataDir, configFile: given.config, logFormat, ...surroundings };
+  try {
+    return await startApp(options);
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw new Exit(1, error.faults.map(formatFault).join('\n'));
+    if (error instanceof StoreError && error.code === 'store_failed')
+      throw new Exit(EXIT_IO, `The machine failed: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Resolves with the exit status 0 when a signal asks for the end. */
+function toldToStop(): Promise<0> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(0));
+  });
+}

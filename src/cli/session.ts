@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import { formatFault } from '../config/fault.ts';
+import { dataDirectory } from '../config/load.ts';
+import { createControlClient, isServerRunning } from '../control/client.ts';
+import { makeDataDirectory } from '../control/layout.ts';
+import { type Offline, openOffline } from '../control/offline.ts';
+import type { Operations } from '../control/operations.ts';
+import { DirectoryInUse } from '../store/sqlite/lock.ts';
+import type { Context, Places } from './context.ts';
+import { Exit } from './exit.ts';
+
+/** How an installation is opened. */
+interface SessionOptions {
+  /** Make the data directory if it is missing. */
+  readonly create?: true;
+  /** Go on although the configuration has faults: they are shown, and the status is 1 in the end. */
+  readonly tolerateFaults?: true;
+}
+
+/** Does `use` with the operations of the installation, whether its server runs (as the argument says) or not. */
+export async function withOperations(
+  context: Context,
+  places: Places,
+  options: SessionOptions,
+  use: (operations: Operations, running: boolean) => Promise<void>,
+): Promise<void> {
+  const { environment } = context.terminal;
+  const dataDir = dataDirectory(places.data, environment);
+  if (await isServerRunning(dataDir)) return await use(createControlClient(dataDir), true);
+  if (options.create) makeDataDirectory(dataDir);
+  else if (!existsSync(dataDir))
+    throw new Exit(
+      1,
+      `There is no data directory ${dataDir}. Name the right one with --data, or start: waybill serve`,
+    );
+  const offline = await openUnlessStarted(dataDir, context, places);
+  if (offline === null) return await use(createControlClient(dataDir), true);
+  try {
+    await useOffline(offline, context, options, use);
+  } finally {
+    await offline.close();
+  }
+}
+
+/** Opens the installation; null when a server that was just starting has taken it meanwhile. */
+async function openUnlessStarted(dataDir: string, context: Context, places: Places): Promise<Offline | null> {
+  const { environment } = context.terminal;
+  try {
+    return await openOffline({ ...context, dataDir, configFile: places.config, environment });
+  } catch (error) {
+    if (error instanceof DirectoryInUse && (await isServerRunning(dataDir))) return null;
+    throw error;
+  }
+}
+
+async function useOffline(
+  { loaded, operations }: Offline,
+  { terminal }: Context,
+  options: SessionOptions,
+  use: (operations: Operations, running: boolean) => Promise<void>,
+): Promise<void> {
+  const { faults } = loaded;
+  if (faults.length > 0 && !options.tolerateFaults) throw new Exit(1, faults.map(formatFault).join('\n'));
+  await use(operations, false);
+  if (faults.length > 0) {
+    terminal.err(faults.map(formatFault).join('\n'));
+    throw new Exit(1);
+  }
+}

@@ -1,0 +1,51 @@
+/** Where a command writes to and what it is told by its surroundings. */
+export interface Terminal {
+  /** Writes a result and ends the line. */
+  out(text: string): void;
+  /** Writes what is not a result, such as an error, and ends the line. */
+  err(text: string): void;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** The process's own. */
+export const processTerminal: Terminal = {
+  out: (text) => void process.stdout.write(`${text}\n`),
+  err: (text) => void process.stderr.write(`${text}\n`),
+  environment: process.env,
+};
+
+/** Control characters, and marks that turn the direction of text: both can make a terminal lie. */
+const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Text from outside (subjects, replies) as one harmless line. */
+export function oneLine(text: string): string {
+  return text.replace(UNSAFE, '\ufffd');
+}
+
+/** JSON that a terminal can show: what could mislead it is escaped, and it means the same. */
+export function terminalJson(value: unknown): string {
+  const json = JSON.stringify(value, null, 2);
+  return json.replace(UNSAFE, (character) =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Rows under headings, in columns. Cells are made harmless. */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [headings, ...rows.map((row) => row.map(oneLine))];
+  const widths = headings.map((_, column) =>
+    Math.max(...lines.map((line) => [...(line[column] ?? '')].length)),
+  );
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => pad(cell, widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function pad(cell: string, width: number): string {
+  return cell + ' '.repeat(Math.max(0, width - [...cell].length));
+}

@@ -1,0 +1,62 @@
+/** Something wrong with the configuration. A start with faults is refused, one line for each. */
+export interface Fault {
+  /** The key, such as `api.port` or `relays[0].host`; the file's path when it cannot be read as a whole. */
+  readonly key: string;
+  /** The offending value as JSON; null when there is none to show, or when it is secret. */
+  readonly value: string | null;
+  /** What is wrong, as a phrase that follows the key and the value. */
+  readonly rule: string;
+  /** Where it was said, such as `environment WAYBILL_API__PORT`. */
+  readonly source: string;
+}
+
+const MAX_SHOWN = 100;
+
+/** A fault as the line that is shown. */
+export function formatFault(fault: Fault): string {
+  const value = fault.value === null ? '' : ` = ${fault.value}`;
+  return `${fault.key}${value}: ${fault.rule} (${fault.source})`;
+}
+
+/**
+ * A value for a fault's `value`: JSON on one line, shortened. Only for the value of one field or setting that is
+ * no secret: what stands where a whole section or relay should may hold a password.
+ */
+export function showValue(value: unknown): string {
+  const json = JSON.stringify(value) ?? String(value);
+  return json.length > MAX_SHOWN ? `${json.slice(0, MAX_SHOWN)}…` : json;
+}
+
+/** `rule` for a name that does not exist, with the nearest one that does. */
+export function unknownRule(what: string, name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  return near === null ? `no such ${what}` : `no such ${what}; did you mean ${near}?`;
+}
+
+/** The known name at most three edits, and at most half its length, away from `name`; null when there is none. */
+function nearest(name: string, known: readonly string[]): string | null {
+  let best: string | null = null;
+  let bestDistance = Math.min(4, Math.floor(name.length / 2) + 1);
+  for (const candidate of known) {
+    const distance = editDistance(name, candidate);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Levenshtein distance: single characters added, removed or replaced. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const replaced = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}

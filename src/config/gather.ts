@@ -1,0 +1,160 @@
+import { parseDocument } from 'yaml';
+import { type Fault, showValue, unknownRule } from './fault.ts';
+import type { RelaySource } from './relays.ts';
+import { isSettingKey, SETTING_KEYS, SETTINGS, type SettingKey } from './schema.ts';
+import type { Origin, Sources } from './sources.ts';
+
+/** A value someone gave for a setting, not yet looked at. */
+export interface Given {
+  readonly raw: unknown;
+  readonly origin: Origin;
+  readonly source: string;
+}
+
+/** What the sources say: the winning value of each setting that was given, and every relay's definition. */
+export interface Gathered {
+  readonly given: ReadonlyMap<SettingKey, Given>;
+  readonly relays: readonly RelaySource[];
+  readonly faults: readonly Fault[];
+  /** Names of `WAYBILL_*` variables that are not ours. */
+  readonly ignored: readonly string[];
+}
+
+/** Variables of ours that are not settings. */
+const OTHER_VARIABLES = ['WAYBILL_DATA', 'WAYBILL_CONFIG', 'WAYBILL_ADMIN_PASSWORD'];
+const PREFIX = 'WAYBILL_';
+const FILE_SUFFIX = '_file';
+
+/** Reads the sources in rising order of precedence: stored, file, environment. */
+export function gather(sources: Sources): Gathered {
+  const gatherer = new Gatherer(sources);
+  gatherer.takeStored();
+  gatherer.takeFile();
+  gatherer.takeEnvironment();
+  return gatherer;
+}
+
+class Gatherer implements Gathered {
+  readonly given = new Map<SettingKey, Given>();
+  readonly relays: RelaySource[] = [];
+  readonly faults: Fault[] = [];
+  readonly ignored: string[] = [];
+  readonly #sources: Sources;
+
+  constructor(sources: Sources) {
+    this.#sources = sources;
+  }
+
+  takeStored(): void {
+    const { settings, relays } = this.#sources.stored;
+    for (const [key, json] of settings) {
+      const source = 'stored setting';
+      if (isSettingKey(key)) this.given.set(key, { raw: JSON.parse(json), origin: 'stored', source });
+      else this.#refuseKey(key, source);
+    }
+    for (const { name, definition, password } of relays) {
+      const raw = { ...JSON.parse(definition), password };
+      this.#addRelay(raw, `relays.${name}`, 'stored', 'stored relay');
+    }
+  }
+
+  takeFile(): void {
+    const { file } = this.#sources;
+    if (file === null) return;
+    const source = `file ${file.path}`;
+    const document = parseDocument(file.text);
+    for (const error of document.errors) {
+      const [rule = ''] = error.message.split('\n', 1);
+      this.faults.push({ key: file.path, value: null, rule, source });
+    }
+    if (document.errors.length > 0) return;
+    const root: unknown = document.toJS() ?? {};
+    if (!isRecord(root)) {
+      this.faults.push({ key: file.path, value: null, rule: 'must be a map of sections', source });
+      return;
+    }
+    for (const [section, body] of Object.entries(root)) this.#takeSection(section, body ?? {}, source);
+  }
+
+  takeEnvironment(): void {
+    for (const [name, text] of Object.entries(this.#sources.environment)) {
+      if (!name.startsWith(PREFIX) || text === undefined) continue;
+      if (name.includes('__')) this.#takeVariable(name, text);
+      else if (!OTHER_VARIABLES.includes(name.replace(/_FILE$/, ''))) this.ignored.push(name);
+    }
+  }
+
+  #takeSection(section: string, body: unknown, source: string): void {
+    if (section === 'relays') this.#takeFileRelays(body, source);
+    else if (section === 'routes') this.#refuseRoutes(body, source);
+    else if (isRecord(body)) this.#takeSettings(section, body, source);
+    else this.faults.push({ key: section, value: null, rule: 'must be a map of settings', source });
+  }
+
+  #takeSettings(section: string, body: Record<string, unknown>, source: string): void {
+    for (const [name, raw] of Object.entries(body)) {
+      const key = `${section}.${name}`;
+      const target = fileTarget(key);
+      if (isSettingKey(key)) this.given.set(key, { raw, origin: 'file', source });
+      else if (target !== null && SETTINGS[target].secret) this.#takeSecret(key, target, raw, 'file', source);
+      else this.#refuseKey(key, source);
+    }
+  }
+
+  #takeVariable(name: string, text: string): void {
+    const source = `environment ${name}`;
+    const key = name.slice(PREFIX.length).toLowerCase().replaceAll('__', '.');
+    const target = fileTarget(key);
+    if (isSettingKey(key)) {
+      this.given.set(key, { raw: SETTINGS[key].kind.fromText(text), origin: 'environment', source });
+    } else if (target !== null) this.#takeSecret(key, target, text, 'environment', source);
+    else this.#refuseKey(key, source);
+  }
+
+  /** Takes the text of the file that `x_file` names as the value of `x`. */
+  #takeSecret(key: string, target: SettingKey, path: unknown, origin: Origin, source: string): void {
+    if (typeof path !== 'string') {
+      this.faults.push({ key, value: null, rule: 'must be a path', source });
+      return;
+    }
+    try {
+      const raw = SETTINGS[target].kind.fromText(this.#sources.readSecret(path));
+      this.given.set(target, { raw, origin, source });
+    } catch (error) {
+      this.faults.push({ key, value: showValue(path), rule: `cannot be read: ${String(error)}`, source });
+    }
+  }
+
+  #takeFileRelays(body: unknown, source: string): void {
+    const list = isRecord(body) && Object.keys(body).length === 0 ? [] : body;
+    if (!Array.isArray(list)) {
+      this.faults.push({ key: 'relays', value: null, rule: 'must be a list of relays', source });
+      return;
+    }
+    for (const [index, raw] of list.entries()) this.#addRelay(raw, `relays[${index}]`, 'file', source);
+  }
+
+  #addRelay(raw: unknown, key: string, origin: 'file' | 'stored', source: string): void {
+    this.relays.push({ raw, key, origin, source, readSecret: this.#sources.readSecret });
+  }
+
+  #refuseRoutes(body: unknown, source: string): void {
+    if (Object.keys(Object(body)).length === 0) return;
+    const rule = 'rules come in a later version; until then all mail goes to delivery.default_relay';
+    this.faults.push({ key: 'routes', value: null, rule, source });
+  }
+
+  #refuseKey(key: string, source: string): void {
+    this.faults.push({ key, value: null, rule: unknownRule('setting', key, SETTING_KEYS), source });
+  }
+}
+
+/** The setting `x` that a key `x_file` stands for; null when there is none. */
+function fileTarget(key: string): SettingKey | null {
+  const target = key.endsWith(FILE_SUFFIX) ? key.slice(0, -FILE_SUFFIX.length) : '';
+  return isSettingKey(target) ? target : null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

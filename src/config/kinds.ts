@@ -1,0 +1,123 @@
+import { isIP } from 'node:net';
+import { parseCidrs } from '../lib/cidr.ts';
+
+/** What the value of a setting may be. The rule is a phrase that completes "must be …". */
+export interface Kind<T> {
+  readonly rule: string;
+  /** What a number counts; null when it is no measure. */
+  readonly unit: string | null;
+  /** The value, or undefined when `raw` breaks the rule. */
+  read(raw: unknown): T | undefined;
+  /** What text from the environment stands for, to be given to `read`. */
+  fromText(text: string): unknown;
+}
+
+const INTEGER = /^-?\d{1,15}$/;
+const HOSTNAME =
+  /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/;
+const MAX_TEXT = 4096;
+const MAX_ITEMS = 1000;
+
+/** A whole number in a range, both ends included. */
+export function integer(min: number, max: number, unit: string | null = null): Kind<number> {
+  const top = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  return {
+    rule: `a whole number ${top}`,
+    unit,
+    read: (raw) =>
+      typeof raw === 'number' && Number.isInteger(raw) && raw >= min && raw <= max ? raw : undefined,
+    fromText: (text) => (INTEGER.test(text) ? Number(text) : text),
+  };
+}
+
+/** A size in bytes, without an upper end. */
+export function bytes(min: number): Kind<number> {
+  return integer(min, Number.MAX_SAFE_INTEGER, 'bytes');
+}
+
+/** A TCP port; 0 lets the system choose. */
+export const port: Kind<number> = { ...integer(0, 65_535), rule: 'a port from 0 to 65535' };
+
+/** Yes or no. */
+export const flag: Kind<boolean> = {
+  rule: 'true or false',
+  unit: null,
+  read: (raw) => (typeof raw === 'boolean' ? raw : undefined),
+  fromText: (text) => (text === 'true' ? true : text === 'false' ? false : text),
+};
+
+/** One of a closed list of words. */
+export function choice<const W extends string>(...words: readonly W[]): Kind<W> {
+  return text(words.join(' or '), (raw): raw is W => words.some((word) => word === raw));
+}
+
+/** Text that satisfies `accepts`. */
+export function text<T extends string = string>(
+  rule: string,
+  accepts: ((raw: string) => raw is T) | ((raw: string) => boolean),
+): Kind<T> {
+  const isGood = (raw: unknown): raw is T =>
+    typeof raw === 'string' && raw.length <= MAX_TEXT && accepts(raw);
+  return { rule, unit: null, read: (raw) => (isGood(raw) ? raw : undefined), fromText: (line) => line };
+}
+
+/** A domain name of letters, digits and hyphens (RFC 1123). */
+export const hostname: Kind<string> = text('a host name', (raw) => HOSTNAME.test(raw));
+
+/** A host name or an IP literal without brackets. */
+export const host: Kind<string> = text(
+  'a host name or an IP address',
+  (raw) => HOSTNAME.test(raw) || isIP(raw) > 0,
+);
+
+/** An IP address without a prefix length. */
+export const address: Kind<string> = text('an IP address', (raw) => isIP(raw) > 0);
+
+/** A file's path. */
+export const path: Kind<string> = text('a path', (raw) => raw.length > 0 && !raw.includes('\0'));
+
+/** An address range, or a single address. */
+export const cidr: Kind<string> = text(
+  'a range such as 10.0.0.0/8 or 2001:db8::/32 without bits set behind the prefix, or an address',
+  (raw) => parseCidrs([raw]).ok,
+);
+
+/** The given kind, or null; an empty text in the environment means null. */
+export function orNull<T>(kind: Kind<T>): Kind<T | null> {
+  return {
+    rule: `${kind.rule}, or null`,
+    unit: kind.unit,
+    read: (raw) => (raw === null ? null : kind.read(raw)),
+    fromText: (line) => (line === '' || line === 'null' ? null : kind.fromText(line)),
+  };
+}
+
+/** A list; in the environment as JSON or separated by commas. */
+export function listOf<T>(kind: Kind<T>, minItems = 0): Kind<readonly T[]> {
+  return {
+    rule: `a list of which each is ${kind.rule}${minItems > 0 ? '; an empty list is refused' : ''}`,
+    unit: kind.unit,
+    read: (raw) => {
+      if (!Array.isArray(raw) || raw.length < minItems || raw.length > MAX_ITEMS) return undefined;
+      const items: T[] = [];
+      for (const item of raw) {
+        const value = kind.read(item);
+        if (value === undefined) return undefined;
+        items.push(value);
+      }
+      return items;
+    },
+    fromText: (line) => listFromText(line, kind),
+  };
+}
+
+function listFromText(line: string, kind: Kind<unknown>): unknown {
+  const trimmed = line.trim();
+  if (trimmed === '') return [];
+  if (!trimmed.startsWith('[')) return trimmed.split(',').map((item) => kind.fromText(item.trim()));
+  try {
+    return JSON.parse(trimmed);
+  } catch {
+    return line;
+  }
+}

@@ -1,0 +1,78 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { systemRandom } from '../lib/random.ts';
+import { formatFault } from './fault.ts';
+import { dataDirectory, type LoadOptions, loadConfig, NOTHING_STORED } from './load.ts';
+import { changedSettings } from './reload.ts';
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'waybill-config-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+function load(parts: Partial<LoadOptions> = {}) {
+  return loadConfig({ dataDir, environment: {}, stored: NOTHING_STORED, random: systemRandom, ...parts });
+}
+
+test('the data directory is the option, else the variable, else ./data', () => {
+  expect(dataDirectory('a', { WAYBILL_DATA: 'b' })).toBe(join(process.cwd(), 'a'));
+  expect(dataDirectory(undefined, { WAYBILL_DATA: '/b' })).toBe('/b');
+  expect(dataDirectory(undefined, {})).toBe(join(process.cwd(), 'data'));
+  writeFileSync(join(dataDir, 'where'), '/c\n');
+  expect(dataDirectory(undefined, { WAYBILL_DATA_FILE: join(dataDir, 'where') })).toBe('/c');
+});
+
+test('the file is the named one, else waybill.yaml in the data directory', () => {
+  expect(load().faults).toEqual([]);
+  writeFileSync(join(dataDir, 'waybill.yaml'), 'api: { port: 1 }');
+  writeFileSync(join(dataDir, 'other.yaml'), 'api: { port: 2 }');
+  const other = join(dataDir, 'other.yaml');
+  expect(load().config.api.port).toBe(1);
+  expect(load({ configFile: other }).config.api.port).toBe(2);
+  expect(load({ environment: { WAYBILL_CONFIG: other } }).config.api.port).toBe(2);
+  expect(load({ configFile: '/none.yaml' }).faults.map(formatFault)[0]).toContain(
+    '/none.yaml: cannot be read',
+  );
+});
+
+test('stored passwords open with the key of the data directory, which is made when missing', () => {
+  const { vault } = load();
+  expect(existsSync(join(dataDir, 'secret.key'))).toBe(true);
+  const definition = '{"name":"out","type":"smtp","host":"a.example","username":"u"}';
+  const secret = vault?.seal('pw', 'out') ?? null;
+  const stored = {
+    settings: new Map([['delivery.default_relay', '"out"']]),
+    relays: [{ name: 'out', definition, secret, disabled: false }],
+  };
+  expect(load({ stored }).config.relays[1]?.smtp?.password).toBe('pw');
+
+  rmSync(join(dataDir, 'secret.key'));
+  const lost = load({ stored });
+  expect([lost.faults, lost.config.unreadableRelays]).toEqual([[], ['out']]);
+
+  const keyFile = join(dataDir, 'other.key');
+  writeFileSync(keyFile, 'ab'.repeat(32));
+  const named = load({ stored, environment: { WAYBILL_SECRETS__KEY_FILE: keyFile } });
+  expect(named.faults.map(formatFault)[0]).toContain('is not the key that the password of relay out');
+});
+
+test('a named key that is missing is a fault, not made', () => {
+  const keyFile = join(dataDir, 'named.key');
+  const { faults, vault } = load({ environment: { WAYBILL_SECRETS__KEY_FILE: keyFile } });
+  expect([faults.length, vault, existsSync(keyFile)]).toEqual([1, null, false]);
+});
+
+test('a reload tells what changed, and what of it needs a restart', () => {
+  const before = load().effective;
+  writeFileSync(
+    join(dataDir, 'waybill.yaml'),
+    'api: { port: 1, rate_limit_per_key: 2, max_recipients: 1000 }',
+  );
+  expect(changedSettings(before, load().effective)).toEqual({
+    live: ['api.rate_limit_per_key'],
+    restart: ['api.port'],
+  });
+});

@@ -1,0 +1,133 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join, resolve as resolvePath } from 'node:path';
+import type { Random } from '../lib/random.ts';
+import type { StoredRelay } from '../store/registry.ts';
+import { type Fault, showValue } from './fault.ts';
+import { type Resolution, resolve } from './resolve.ts';
+import { createVault, loadKey, sealedUnder, type Vault } from './secrets.ts';
+import type { OpenedRelay, Sources } from './sources.ts';
+
+/** What the store keeps of the configuration, as its registry gives it. */
+export interface StoredRows {
+  readonly settings: ReadonlyMap<string, string>;
+  readonly relays: readonly StoredRelay[];
+}
+
+/** Everything `loadConfig` reads besides files. */
+export interface LoadOptions {
+  readonly dataDir: string;
+  /** `--config`. */
+  readonly configFile?: string | undefined;
+  readonly environment: Sources['environment'];
+  readonly stored: StoredRows;
+  readonly random: Random;
+}
+
+/** A configuration with the vault that opens its secrets; the vault is null exactly if a fault says why. */
+export interface Loaded extends Resolution {
+  /** Where the configuration file lies, or would. */
+  readonly configFile: string;
+  readonly vault: Vault | null;
+}
+
+/** What the store keeps before anything was set at run time. */
+export const NOTHING_STORED: StoredRows = { settings: new Map(), relays: [] };
+
+const CONFIG_FILE = 'waybill.yaml';
+const KEY_FILE = 'secret.key';
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/** The data directory, absolute: `--data`, else `WAYBILL_DATA`, else `./data`. Throws like `readSecret`. */
+export function dataDirectory(option: string | undefined, environment: Sources['environment']): string {
+  return resolvePath(option ?? variable(environment, 'WAYBILL_DATA') ?? 'data');
+}
+
+/**
+ * Reads the machine's side of the configuration and resolves it. Makes the key that seals stored passwords if
+ * it is missing from the data directory, which must exist. Never throws: what cannot be read is a fault.
+ */
+export function loadConfig(options: LoadOptions): Loaded {
+  const { dataDir, environment, random } = options;
+  const faults: Fault[] = [];
+  const { path: configFile, file } = readConfigFile(options, faults);
+  const withoutStored: Sources = { environment, file, stored: { ...NOTHING_STORED, relays: [] }, readSecret };
+  // Where the key lies is itself configured, but never by the store, whose secrets it opens.
+  const { keyFile } = resolve(withoutStored).config.secrets;
+  const vault = openVault(keyFile, dataDir, random, faults);
+  if (keyFile !== null && vault !== null) faults.push(...foreignKeyFaults(keyFile, vault, options.stored));
+  const relays = options.stored.relays.map((relay) => openRelay(relay, vault));
+  const stored = { settings: options.stored.settings, relays };
+  const resolution = resolve({ ...withoutStored, stored });
+  return { ...resolution, faults: [...faults, ...resolution.faults], vault, configFile };
+}
+
+/** Text of a secret's file without the end of its last line. Throws when it cannot be read. */
+export function readSecret(path: string): string {
+  return readBounded(path).replace(/\r?\n$/, '');
+}
+
+/** `--config`, else `WAYBILL_CONFIG`, else `waybill.yaml` in the data directory, which alone may be missing. */
+function readConfigFile(options: LoadOptions, faults: Fault[]): { path: string; file: Sources['file'] } {
+  const { dataDir, configFile, environment } = options;
+  let path = join(dataDir, CONFIG_FILE);
+  let chosen: string | undefined;
+  try {
+    chosen = configFile ?? variable(environment, 'WAYBILL_CONFIG');
+    path = resolvePath(chosen ?? path);
+    return { path, file: { path, text: readBounded(path) } };
+  } catch (error) {
+    if (chosen === undefined && isMissing(error, path)) return { path, file: null };
+    faults.push({ key: path, value: null, rule: `cannot be read: ${String(error)}`, source: 'file' });
+    return { path, file: null };
+  }
+}
+
+function openVault(keyFile: string | null, dataDir: string, random: Random, faults: Fault[]): Vault | null {
+  const path = keyFile ?? join(dataDir, KEY_FILE);
+  try {
+    return createVault(loadKey(path, random, keyFile === null), random);
+  } catch (error) {
+    faults.push({ key: 'secrets.key_file', value: showValue(path), rule: String(error), source: 'file' });
+    return null;
+  }
+}
+
+/** A key that was named must be the one the store's secrets were sealed under; a lost own one is survivable. */
+function foreignKeyFaults(keyFile: string, vault: Vault, stored: StoredRows): Fault[] {
+  return stored.relays
+    .filter(({ secret }) => secret !== null && sealedUnder(secret) !== vault.keyId)
+    .map(({ name }) => ({
+      key: 'secrets.key_file',
+      value: showValue(keyFile),
+      rule: `is not the key that the password of relay ${name} was sealed under`,
+      source: 'stored relay',
+    }));
+}
+
+function openRelay(relay: StoredRelay, vault: Vault | null): OpenedRelay {
+  const { name, definition, disabled, secret } = relay;
+  const password = secret === null ? null : (vault?.open(secret, name) ?? null);
+  return { name, definition, disabled, password, unreadable: secret !== null && password === null };
+}
+
+/** An environment variable, or the text of the file that its `_FILE` twin names. */
+function variable(environment: Sources['environment'], name: string): string | undefined {
+  const path = environment[`${name}_FILE`];
+  return environment[name] ?? (path === undefined ? undefined : readSecret(path));
+}
+
+/** Whether `path` itself is not there, rather than something in the way of it. */
+function isMissing(error: unknown, path: string): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    error.code === 'ENOENT' &&
+    'path' in error &&
+    error.path === path
+  );
+}
+
+function readBounded(path: string): string {
+  if (statSync(path).size > MAX_FILE_BYTES) throw new Error(`${path} is larger than ${MAX_FILE_BYTES} bytes`);
+  return readFileSync(path, 'utf8');
+}

@@ -1,0 +1,191 @@
+import { expect, test } from 'vitest';
+import { formatFault } from './fault.ts';
+import { resolve } from './resolve.ts';
+import type { OpenedRelay, Sources } from './sources.ts';
+
+function sources(parts: Partial<Sources> & { readonly yaml?: string } = {}): Sources {
+  const { yaml, ...rest } = parts;
+  return {
+    environment: {},
+    file: yaml === undefined ? null : { path: '/etc/waybill.yaml', text: yaml },
+    stored: { settings: new Map(), relays: [] },
+    readSecret: (path) => {
+      throw new Error(`no file ${path}`);
+    },
+    ...rest,
+  };
+}
+
+function faultLines(parts: Parameters<typeof sources>[0]): string[] {
+  return resolve(sources(parts)).faults.map(formatFault);
+}
+
+const SMTP_RELAY = '{ name: out, type: smtp, host: smtp.example.net }';
+
+test('without any source every default of the contract holds', () => {
+  const { config, faults, effective } = resolve(sources());
+  expect(faults).toEqual([]);
+  expect(config.api).toMatchObject({ port: 8025, tlsPort: 8026, rateLimitPerKey: 100, maxRecipients: 1000 });
+  expect(config.api.maxMessageBytes).toBe(26_214_400);
+  expect(config.webui).toMatchObject({ port: 8420, allowedCidrs: ['0.0.0.0/0', '::/0'] });
+  expect(config.listener.ports).toEqual([25, 587]);
+  expect(config.delivery).toEqual({
+    defaultRelay: 'inbox',
+    retryFirstSeconds: 30,
+    retryMaxSeconds: 3600,
+    maxAgeHours: 48,
+    ambiguous: 'retry',
+  });
+  expect(config.relays.map((relay) => [relay.name, relay.type, relay.origin])).toEqual([
+    ['inbox', 'inbox', 'builtin'],
+  ]);
+  expect(effective.every(({ origin }) => origin === 'default')).toBe(true);
+});
+
+test('environment goes before file before stored before default', () => {
+  const key = 'api.rate_limit_per_key';
+  const stored = { settings: new Map([[key, '2']]), relays: [] };
+  const yaml = 'api: { rate_limit_per_key: 3 }';
+  const environment = { WAYBILL_API__RATE_LIMIT_PER_KEY: '4' };
+  const found = (parts: Parameters<typeof sources>[0]) => {
+    const { config, effective } = resolve(sources(parts));
+    return [config.api.rateLimitPerKey, effective.find((setting) => setting.key === key)?.source];
+  };
+  expect(found({ stored })).toEqual([2, 'stored setting']);
+  expect(found({ stored, yaml })).toEqual([3, 'file /etc/waybill.yaml']);
+  expect(found({ stored, yaml, environment })).toEqual([4, 'environment WAYBILL_API__RATE_LIMIT_PER_KEY']);
+});
+
+test('lists in the environment are JSON or separated by commas; ports may be 0 or null', () => {
+  const { config, faults } = resolve(
+    sources({
+      environment: {
+        WAYBILL_API__ALLOWED_CIDRS: '10.0.0.0/8, 2001:db8::/32',
+        WAYBILL_WEBUI__ALLOWED_HOSTS: '["mail.example.org"]',
+        WAYBILL_LISTENER__PORTS: '2525,0',
+        WAYBILL_API__PORT: '0',
+        WAYBILL_WEBUI__PORT: 'null',
+        WAYBILL_API__TLS_ENABLED: 'true',
+      },
+    }),
+  );
+  expect(faults).toEqual([]);
+  expect(config.api.allowedCidrs).toEqual(['10.0.0.0/8', '2001:db8::/32']);
+  expect(config.webui.allowedHosts).toEqual(['mail.example.org']);
+  expect(config.listener.ports).toEqual([2525, 0]);
+  expect([config.api.port, config.webui.port, config.api.tlsEnabled]).toEqual([0, null, true]);
+});
+
+test('each fault is one line that names key, value, rule and source', () => {
+  expect(
+    faultLines({
+      yaml: 'api: { port: 70000, bind: [], rate_limt_per_key: 5 }\nhealth: 3\nlog: { level: loud }',
+      environment: { WAYBILL_API__MAX_RECIPIENTS: 'many' },
+    }),
+  ).toEqual([
+    'api.rate_limt_per_key: no such setting; did you mean api.rate_limit_per_key? (file /etc/waybill.yaml)',
+    'health: must be a map of settings (file /etc/waybill.yaml)',
+    'api.port = 70000: must be a port from 0 to 65535, or null (file /etc/waybill.yaml)',
+    'api.bind = []: must be a list of which each is an IP address; an empty list is refused (file /etc/waybill.yaml)',
+    'api.max_recipients = "many": must be a whole number from 1 to 100000 (environment WAYBILL_API__MAX_RECIPIENTS)',
+    'log.level = "loud": must be debug or info or warn or error (file /etc/waybill.yaml)',
+  ]);
+});
+
+test('a file that is no YAML or no map, and routes, are faults', () => {
+  expect(faultLines({ yaml: 'api: {' })).toHaveLength(1);
+  expect(faultLines({ yaml: 'api: { port: 1, port: 2 }' })[0]).toContain('unique');
+  expect(faultLines({ yaml: '- api' })).toEqual([
+    '/etc/waybill.yaml: must be a map of sections (file /etc/waybill.yaml)',
+  ]);
+  expect(faultLines({ yaml: 'routes: [{ via: [out] }]' })[0]).toContain('come in a later version');
+  expect(faultLines({ yaml: '' })).toEqual([]);
+  expect(faultLines({ yaml: 'routes: []\nrelays:\napi:\n' })).toEqual([]);
+});
+
+test('settings that are right by themselves are checked together', () => {
+  expect(faultLines({ yaml: 'delivery: { retry_first_seconds: 60, retry_max_seconds: 30 }' })[0]).toContain(
+    'must not be over delivery.retry_max_seconds',
+  );
+  expect(faultLines({ yaml: 'limits: { max_bytes_in_flight: 30000000 }' })[0]).toContain('at least 2 times');
+  expect(faultLines({ yaml: 'health: { disk_low_bytes: 1 }' })[0]).toContain('health.disk_critical_bytes');
+  expect(faultLines({ yaml: 'tls: { cert_file: /a.pem }' })[0]).toContain('go together');
+  expect(faultLines({ yaml: 'delivery: { default_relay: otu }' })[0]).toContain('no such relay');
+});
+
+test('a relay besides inbox needs delivery.default_relay', () => {
+  expect(faultLines({ yaml: `relays: [${SMTP_RELAY}]` })).toEqual([
+    'delivery.default_relay: must be set, because a relay exists besides inbox: out (default)',
+  ]);
+  for (const name of ['out', 'inbox'])
+    expect(faultLines({ yaml: `relays: [${SMTP_RELAY}]\ndelivery: { default_relay: ${name} }` })).toEqual([]);
+});
+
+test('one name in file and store is a fault', () => {
+  const relay: OpenedRelay = {
+    name: 'out',
+    definition: '{"name":"out","type":"smtp","host":"a.example"}',
+    disabled: false,
+    password: null,
+    unreadable: false,
+  };
+  const yaml = `relays: [${SMTP_RELAY}]\ndelivery: { default_relay: out }`;
+  expect(faultLines({ yaml, stored: { settings: new Map(), relays: [relay] } })).toEqual([
+    'relays.out: is declared twice (relays)',
+  ]);
+});
+
+test('stored relays carry their password, and those whose password is unreadable are named', () => {
+  const definition = '{"name":"out","type":"smtp","host":"a.example","username":"u"}';
+  const relay = { name: 'out', definition, disabled: true, password: 'pw', unreadable: false };
+  const lost = { ...relay, name: 'lost', definition: definition.replace('out', 'lost'), password: null };
+  const relays = [relay, { ...lost, disabled: false, unreadable: true }];
+  const settings = new Map([['delivery.default_relay', '"out"']]);
+  const { config, faults } = resolve(sources({ stored: { settings, relays } }));
+  expect(faults).toEqual([]);
+  expect(config.unreadableRelays).toEqual(['lost']);
+  expect(config.relays[1]).toMatchObject({ name: 'out', disabled: true, smtp: { password: 'pw' } });
+});
+
+test('secrets come from files too, and their values are never shown', () => {
+  const readSecret = () => 'postgres://u:hunter2@db/x';
+  for (const parts of [
+    { readSecret, environment: { WAYBILL_DATABASE__URL_FILE: '/run/url' } },
+    { readSecret, yaml: 'database: { url_file: /run/url }' },
+    { yaml: 'database: { url: "postgres://u:hunter2@db/x" }' },
+  ]) {
+    const [line = ''] = faultLines(parts);
+    expect(line).toContain('database.url: must be empty');
+    expect(line).not.toContain('hunter2');
+  }
+  expect(faultLines({ environment: { WAYBILL_TLS__CERT_FILE: '/a', WAYBILL_TLS__KEY_FILE: '/b' } })).toEqual(
+    [],
+  );
+  expect(faultLines({ yaml: 'database: { url_file: /gone }' })[0]).toContain('cannot be read');
+  expect(faultLines({ yaml: 'api: { port_file: /x }' })[0]).toContain('no such setting');
+});
+
+test('a password that stands in the wrong place is not shown', () => {
+  const relay = '{ name: out, type: smtp, host: h, username: u, password: hunter2 }';
+  for (const [yaml, rule] of [
+    [`relays: ${relay}`, 'must be a list of relays'],
+    ['relays: [hunter2]', 'must be a map of fields'],
+    [`relays: [[${relay}]]`, 'must be a map of fields'],
+    [`delivery: [${relay}]`, 'must be a map of settings'],
+    ['database: hunter2', 'must be a map of settings'],
+    ['database: { url_file: [hunter2] }', 'must be a path'],
+    ['relays: [{ name: out, type: smtp, host: h, password_file: [hunter2] }]', 'must be a path'],
+  ] as const) {
+    const lines = faultLines({ yaml }).join('\n');
+    expect(lines).toContain(rule);
+    expect(lines).not.toContain('hunter2');
+  }
+});
+
+test('only variables with __ and three names without are ours', () => {
+  const { faults, ignored } = resolve(
+    sources({ environment: { WAYBILL_DATA: 'x', WAYBILL_CONFIG_FILE: 'y', WAYBILL_PORT: '1', HOME: '/' } }),
+  );
+  expect([faults, ignored]).toEqual([[], ['WAYBILL_PORT']]);
+  expect(faultLines({ environment: { WAYBILL_API__PROT: '1' } })[0]).toContain('did you mean api.port?');
+});

@@ -1,0 +1,68 @@
+import type { Relay } from '../domain/relay.ts';
+import { checkTogether } from './checks.ts';
+import { type Fault, showValue } from './fault.ts';
+import { type Given, gather } from './gather.ts';
+import { BUILTIN_INBOX, readRelay } from './relays.ts';
+import { type Config, camelCase, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './schema.ts';
+import type { Effective, OpenedRelay, Sources } from './sources.ts';
+
+/** What the sources come to. */
+export interface Resolution {
+  /** With the default in the place of every faulty value: if there are faults, to be shown, not started with. */
+  readonly config: Config;
+  readonly faults: readonly Fault[];
+  /** Every setting, in the table's order. */
+  readonly effective: readonly Effective[];
+  /** Names of `WAYBILL_*` variables that mean nothing to us. */
+  readonly ignored: readonly string[];
+}
+
+/** Puts the sources together: environment over file over stored settings over default. */
+export function resolve(sources: Sources): Resolution {
+  const { given, relays: definitions, faults: earlier, ignored } = gather(sources);
+  const faults = [...earlier];
+  const effective = SETTING_KEYS.map((key) => readSetting(key, given.get(key), faults));
+  const relays = definitions.flatMap((definition): Relay[] => {
+    const reading = readRelay(definition);
+    if (reading.relay !== null) return [reading.relay];
+    faults.push(...reading.faults);
+    return [];
+  });
+  const { stored } = sources;
+  const config: Config = {
+    ...nest(effective),
+    relays: [BUILTIN_INBOX, ...relays.map((relay) => withState(relay, stored.relays))],
+    unreadableRelays: stored.relays.filter((relay) => relay.unreadable).map((relay) => relay.name),
+  };
+  return { config, faults: [...faults, ...checkTogether(config, effective)], effective, ignored };
+}
+
+function readSetting(key: SettingKey, given: Given | undefined, faults: Fault[]): Effective {
+  const setting: Setting<unknown> = SETTINGS[key];
+  const fallback: Effective = { key, value: setting.fallback, origin: 'default', source: 'default' };
+  if (given === undefined) return fallback;
+  const { raw, origin, source } = given;
+  const value = setting.kind.read(raw);
+  if (value !== undefined) return { key, value, origin, source };
+  const shown = setting.secret ? null : showValue(raw);
+  faults.push({ key, value: shown, rule: `must be ${setting.kind.rule}`, source });
+  return fallback;
+}
+
+/** The nested form of the settings' values. */
+function nest(effective: readonly Effective[]): Omit<Config, 'relays' | 'unreadableRelays'> {
+  const sections: Record<string, Record<string, unknown>> = {};
+  for (const { key, value } of effective) {
+    const [section = '', name = ''] = key.split('.');
+    const values = sections[section] ?? {};
+    values[camelCase(name)] = value;
+    sections[section] = values;
+  }
+  // Sound because every key of the table is there, each with a value that its own kind has read.
+  return sections as unknown as Omit<Config, 'relays' | 'unreadableRelays'>;
+}
+
+function withState(relay: Relay, stored: readonly OpenedRelay[]): Relay {
+  const disabled = stored.some((other) => other.name === relay.name && other.disabled);
+  return { ...relay, disabled };
+}

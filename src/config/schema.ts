@@ -1,0 +1,263 @@
+import type { Relay } from '../domain/relay.ts';
+import {
+  address,
+  bytes,
+  choice,
+  cidr,
+  flag,
+  host,
+  hostname,
+  integer,
+  type Kind,
+  listOf,
+  orNull,
+  path,
+  port,
+  text,
+} from './kinds.ts';
+
+/** One setting: a row of the table that parsing, errors, docs and `waybill config` come from. */
+export interface Setting<T> {
+  readonly kind: Kind<T>;
+  readonly fallback: T;
+  /** Sentences for people: what it does. */
+  readonly meaning: string;
+  /** Whether a change holds at once or needs a restart. */
+  readonly applies: 'live' | 'restart';
+  /** Masked wherever it is shown, and may be given as a file's path in `<key>_file`. */
+  readonly secret: boolean;
+}
+
+const MIB = 1024 * 1024;
+const GIB = 1024 * MIB;
+const ANYWHERE = ['0.0.0.0/0', '::/0'];
+/** Loopback and private ranges: RFC 1918, unique local and link-local IPv6. */
+const LOCAL = [
+  '127.0.0.0/8',
+  '::1/128',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  'fc00::/7',
+  'fe80::/10',
+];
+
+/** Every setting, in the order in which it is documented. */
+export const SETTINGS = {
+  'api.port': restart(
+    orNull(port),
+    8025,
+    'Port of the ingestion API over plain HTTP. 0 takes a free one, null switches it off.',
+  ),
+  'api.tls_enabled': restart(flag, false, 'Offer the ingestion API over TLS too, on `api.tls_port`.'),
+  'api.tls_port': restart(orNull(port), 8026, 'Port of the ingestion API over TLS.'),
+  'api.bind': restart(
+    listOf(address, 1),
+    ['::'],
+    'Addresses the ingestion API listens on. `::` takes IPv4 too; where there is no IPv6, it means 0.0.0.0.',
+  ),
+  'api.allowed_cidrs': live(
+    listOf(cidr, 1),
+    LOCAL,
+    'Sources that may speak to the ingestion API. Others get 403 before any key is looked at.',
+  ),
+  'api.trusted_proxies': live(
+    listOf(cidr),
+    [],
+    'Proxies whose `X-Forwarded-For` is believed: the rightmost hop that is not one of them is the source.',
+  ),
+  'api.rate_limit_per_key': live(
+    integer(0, 10_000_000, 'requests per minute'),
+    100,
+    'Requests a minute that each API key may make, for sending and for reading each. 0 means no limit. A key may have a limit of its own.',
+  ),
+  'api.max_message_bytes': live(
+    integer(1024, GIB, 'bytes'),
+    26_214_400,
+    'Largest message, counted as it would be sent. Larger ones get 413.',
+  ),
+  'api.max_recipients': live(
+    integer(1, 100_000),
+    1000,
+    'Most recipients of one message, over to, cc and bcc.',
+  ),
+  'api.max_connections': restart(
+    integer(1, 100_000),
+    2000,
+    'Most connections at once, to each port of the ingestion API.',
+  ),
+  'api.keep_alive_seconds': restart(
+    integer(1, 3600, 'seconds'),
+    75,
+    'How long an idle connection is kept open.',
+  ),
+  'api.header_timeout_seconds': restart(
+    integer(1, 3600, 'seconds'),
+    20,
+    'How long a client may take to send the header of a request.',
+  ),
+  'api.body_timeout_seconds': restart(
+    integer(1, 3600, 'seconds'),
+    120,
+    'How long a client may take to send the body. The whole request has this time and `api.header_timeout_seconds` together.',
+  ),
+  'webui.port': restart(
+    orNull(port),
+    8420,
+    'HTTPS port of `/health` and `/metrics` (and, later, of the dashboard). 0 takes a free one, null switches it off.',
+  ),
+  'webui.bind': restart(listOf(address, 1), ['::'], 'Addresses that port listens on; see `api.bind`.'),
+  'webui.allowed_cidrs': live(listOf(cidr, 1), ANYWHERE, 'Sources that may speak to it. Others get 403.'),
+  'webui.trusted_proxies': live(listOf(cidr), [], 'Proxies in front of it; see `api.trusted_proxies`.'),
+  'webui.allowed_hosts': live(
+    listOf(host),
+    [],
+    'Host names it answers to, besides IP addresses, localhost and `server.hostname`. `/health` and `/metrics` answer to any.',
+  ),
+  'listener.ports': restart(
+    listOf(port),
+    [25, 587],
+    'Ports of the SMTP listener, which comes in a later version: they are reported as configured, not as listening.',
+  ),
+  'server.hostname': restart(
+    orNull(hostname),
+    null,
+    "The server's name in HELO, Received, Message-ID and its own certificate. null means the machine's.",
+  ),
+  'delivery.default_relay': live(
+    text('the name of a relay', (raw) => /^[a-z0-9_-]{1,64}$/.test(raw)),
+    'inbox',
+    'Relay that mail goes to. Must be set once a relay exists besides `inbox`, which only captures.',
+  ),
+  'delivery.retry_first_seconds': live(
+    integer(1, 86_400, 'seconds'),
+    30,
+    'Delay after the first failed attempt. It doubles with each further one.',
+  ),
+  'delivery.retry_max_seconds': live(integer(1, 604_800, 'seconds'), 3600, 'Longest delay between attempts.'),
+  'delivery.max_age_hours': live(
+    integer(1, 8760, 'hours'),
+    48,
+    'Age at which a message still waiting fails as expired, counted from its acceptance or `sendAt`.',
+  ),
+  'delivery.ambiguous': live(
+    choice('retry', 'hold'),
+    'retry',
+    'What to do when a connection ends after the final dot, so that the next hop may have the message: try again (a second copy is possible) or hold it until someone decides.',
+  ),
+  'limits.max_bytes_in_flight': restart(
+    bytes(MIB),
+    128 * MIB,
+    'Most memory for messages being received or delivered. Beyond it new requests wait, then get 503.',
+  ),
+  'retention.content_days': live(
+    integer(0, 36_500, 'days'),
+    7,
+    'How long the contents of a message are kept after its final status.',
+  ),
+  'retention.content_max_bytes': live(
+    bytes(0),
+    10 * GIB,
+    'Most contents kept of messages with a final status; the oldest go first.',
+  ),
+  'retention.records_days': live(
+    integer(0, 36_500, 'days'),
+    90,
+    'How long the record of a message is kept after its final status.',
+  ),
+  'retention.captured_days': live(integer(0, 36_500, 'days'), 7, 'How long captured mail is kept.'),
+  'retention.captured_max_bytes': live(bytes(0), GIB, 'Most captured mail kept; the oldest goes first.'),
+  'health.disk_critical_bytes': live(
+    bytes(0),
+    200 * MIB,
+    'Free disk space under which health is critical and intake is suspended.',
+  ),
+  'health.disk_low_bytes': live(bytes(0), GIB, 'Free disk space under which health is degraded.'),
+  'log.level': live(
+    choice('debug', 'info', 'warn', 'error'),
+    'info',
+    'The least serious lines that are written.',
+  ),
+  'log.addresses': live(
+    choice('full', 'domain', 'none'),
+    'domain',
+    'How much of mail addresses the log shows: all, what follows the @, or nothing.',
+  ),
+  'shutdown.delay_seconds': live(
+    integer(0, 3600, 'seconds'),
+    0,
+    'How long the server goes on after it was told to stop, taking mail but reporting itself not ready, before it stops listening.',
+  ),
+  'shutdown.grace_seconds': live(
+    integer(0, 3600, 'seconds'),
+    25,
+    'How long work in flight may take to end once the server stops listening.',
+  ),
+  'tls.cert_file': restart(
+    orNull(path),
+    null,
+    'PEM file with the certificate and its chain. null means a self-signed one that renews itself.',
+  ),
+  'tls.key_file': restart(orNull(path), null, 'PEM file with the private key of `tls.cert_file`.'),
+  'secrets.key_file': restart(
+    orNull(path),
+    null,
+    'File with the key that seals stored passwords. null means `secret.key` in the data directory, made at first start.',
+  ),
+  'database.url': restart(
+    text(
+      'empty, for SQLite in the data directory; other databases come in a later version',
+      (raw) => raw === '',
+    ),
+    '',
+    'Where facts are kept. Empty means SQLite in the data directory, the only choice of this version.',
+    'secret',
+  ),
+};
+
+type Table = typeof SETTINGS;
+
+/** The key of a setting, such as `api.port`. */
+export type SettingKey = keyof Table;
+
+type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : S;
+type SectionOf<K extends string> = K extends `${infer Section}.${string}` ? Section : never;
+type Values = {
+  readonly [S in SectionOf<SettingKey>]: {
+    readonly [K in SettingKey as K extends `${S}.${infer Name}` ? Camel<Name> : never]: Table[K]['fallback'];
+  };
+};
+
+/**
+ * The configuration in force. `api.rate_limit_per_key` of the table is `api.rateLimitPerKey` here; units are
+ * those of the key's name.
+ */
+export interface Config extends Values {
+  /** Every relay: the built-in inbox first, then those of the file, then stored ones. */
+  readonly relays: readonly Relay[];
+  /** Relays whose stored password cannot be read with the present key. */
+  readonly unreadableRelays: readonly string[];
+}
+
+/** Whether `key` names a setting. */
+export function isSettingKey(key: string): key is SettingKey {
+  return Object.hasOwn(SETTINGS, key);
+}
+
+/** Every setting's key, in the table's order. */
+export const SETTING_KEYS: readonly SettingKey[] = Object.keys(SETTINGS).filter(isSettingKey);
+
+/** `max_connections` → `maxConnections`. */
+export function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+function live<T>(kind: Kind<T>, fallback: NoInfer<T>, meaning: string): Setting<T> {
+  return { kind, fallback, meaning, applies: 'live', secret: false };
+}
+
+function restart<T>(kind: Kind<T>, fallback: NoInfer<T>, meaning: string, secret?: 'secret'): Setting<T> {
+  return { kind, fallback, meaning, applies: 'restart', secret: secret !== undefined };
+}

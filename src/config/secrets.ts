@@ -1,0 +1,92 @@
+import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Random } from '../lib/random.ts';
+
+/**
+ * Passwords at rest. A sealed secret is `v1.<key id>.<nonce>.<ciphertext and tag>`, AES-256-GCM, bound to the
+ * name of what it belongs to, so that one relay's password cannot be passed off as another's. The key id says
+ * whether a secret that does not open was sealed under another key.
+ */
+export interface Vault {
+  /** Names the key, without giving anything of it away. */
+  readonly keyId: string;
+  seal(secret: string, owner: string): string;
+  /** The secret; null when it was sealed under another key, for another owner, or was tampered with. */
+  open(sealed: string, owner: string): string | null;
+}
+
+const VERSION = 'v1';
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_TEXT = /^[0-9a-f]{64}$/;
+
+/** The id of the key a secret was sealed under; null when `sealed` is no sealed secret. */
+export function sealedUnder(sealed: string): string | null {
+  const [version, keyId] = sealed.split('.');
+  return version === VERSION && keyId !== undefined ? keyId : null;
+}
+
+/** A vault over a key of 32 bytes. */
+export function createVault(key: Uint8Array, random: Random): Vault {
+  const keyId = createHash('sha256').update('waybill key id').update(key).digest('hex').slice(0, 16);
+  return {
+    keyId,
+    seal: (secret, owner) => {
+      const nonce = random.fill(new Uint8Array(NONCE_BYTES));
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(owner));
+      const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return [VERSION, keyId, Buffer.from(nonce).toString('base64url'), sealed.toString('base64url')].join(
+        '.',
+      );
+    },
+    open: (sealed, owner) => {
+      const [, sealingKey, nonce = '', body = ''] = sealed.split('.');
+      if (sealedUnder(sealed) === null || sealingKey !== keyId) return null;
+      return decrypt(key, Buffer.from(nonce, 'base64url'), Buffer.from(body, 'base64url'), owner);
+    },
+  };
+}
+
+/** Reads the key's file, or makes it (mode 0600, on stable storage) if it is missing and `create` is set. */
+export function loadKey(path: string, random: Random, create: boolean): Uint8Array {
+  if (create) createKey(path, random);
+  const text = readFileSync(path, 'utf8').trim();
+  if (!KEY_TEXT.test(text)) throw new Error(`${path} holds no key: it must be 64 hex digits`);
+  return Buffer.from(text, 'hex');
+}
+
+function createKey(path: string, random: Random): void {
+  const text = Buffer.from(random.fill(new Uint8Array(KEY_BYTES))).toString('hex');
+  let file: number;
+  try {
+    file = openSync(path, 'wx', 0o600);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
+    throw error;
+  }
+  try {
+    writeSync(file, `${text}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function decrypt(key: Uint8Array, nonce: Buffer, body: Buffer, owner: string): string | null {
+  if (nonce.length !== NONCE_BYTES || body.length < TAG_BYTES) return null;
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(owner)).setAuthTag(body.subarray(-TAG_BYTES));
+  try {
+    return decipher.update(body.subarray(0, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Config } from '../config/schema.ts';
+import type { EngineSettings } from '../engine/settings.ts';
+
+const SECOND_MS = 1000;
+const HOUR_MS = 3600 * SECOND_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** Of the bytes in flight, the share that may be messages waiting in memory for their delivery to begin. */
+const SHORT_WAY_SHARE = 0.25;
+
+/** What the engine is told of the configuration. */
+export function engineSettings(config: Config): EngineSettings {
+  const { delivery, retention, health, limits } = config;
+  return {
+    // The table of routes is still the default relay alone, so there is only one version of it.
+    routing: { version: 1, defaultRelay: delivery.defaultRelay },
+    retry: {
+      firstMs: delivery.retryFirstSeconds * SECOND_MS,
+      maxMs: delivery.retryMaxSeconds * SECOND_MS,
+      maxAgeMs: delivery.maxAgeHours * HOUR_MS,
+      ambiguous: delivery.ambiguous,
+    },
+    retention: {
+      contentAgeMs: retention.contentDays * DAY_MS,
+      contentMaxBytes: retention.contentMaxBytes,
+      capturedAgeMs: retention.capturedDays * DAY_MS,
+      capturedMaxBytes: retention.capturedMaxBytes,
+      recordAgeMs: retention.recordsDays * DAY_MS,
+    },
+    diskCriticalBytes: health.diskCriticalBytes,
+    shortWayBytes: limits.maxBytesInFlight * SHORT_WAY_SHARE,
+  };
+}

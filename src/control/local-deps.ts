@@ -1,0 +1,22 @@
+import type { Fault } from '../config/fault.ts';
+import type { Loaded } from '../config/load.ts';
+import type { Intake } from '../engine/intake.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import type { Keyring } from '../store/keyring.ts';
+import type { Registry } from '../store/registry.ts';
+import type { Views } from '../store/views.ts';
+
+/** The rooms that operations work on. */
+export interface LocalDeps {
+  readonly keyring: Keyring;
+  readonly views: Views;
+  readonly registry: Registry;
+  readonly intake: Intake;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The configuration in force, and the vault that goes with it. */
+  readonly resolution: () => Loaded;
+  /** Reads every source anew and puts it into force. Gives the faults that kept it from that. */
+  readonly reload: () => Promise<readonly Fault[]>;
+}

@@ -1,0 +1,204 @@
+import { formatFault } from '../config/fault.ts';
+import { readRelay } from '../config/relays.ts';
+import { serverName } from '../config/server-name.ts';
+import type { Effective } from '../config/sources.ts';
+import { relayOfLane } from '../domain/lane.ts';
+import { INBOX, type Relay } from '../domain/relay.ts';
+import type { LaneDepth } from '../store/views.ts';
+import { type ProbeStep, probeSmarthost } from '../transport/smtp/probe.ts';
+import type { LocalDeps } from './local-deps.ts';
+import {
+  type AddRelayRequest,
+  OperationError,
+  type Operations,
+  type RelayRequest,
+  type RelayTest,
+  type RelayView,
+} from './operations.ts';
+
+const DEFAULT_RELAY = 'delivery.default_relay';
+/** More lanes than this with mail in them are not looked at. */
+const MAX_LANES = 100_000;
+/** How long a test connection may take in all. */
+const PROBE_LIMIT_MS = 60_000;
+
+type RelayOperation = 'relays' | 'addRelay' | 'removeRelay' | 'testRelay';
+
+/** The operations on relays. */
+export function relayOperations(deps: LocalDeps): Pick<Operations, RelayOperation> {
+  return {
+    relays: () => relayViews(deps),
+    addRelay: (request) => addRelay(request, deps),
+    removeRelay: (request) => removeRelay(request, deps),
+    testRelay: (request) => testRelay(request, deps),
+  };
+}
+
+async function addRelay(request: AddRelayRequest, deps: LocalDeps): Promise<RelayView> {
+  const { registry } = deps;
+  await requireGoodSources(deps);
+  const { config, vault } = deps.resolution();
+  const { definition, password, makeDefault } = request;
+  const relay = readDefinition(definition, password);
+  if (config.relays.some(({ name }) => name === relay.name))
+    throw new OperationError(
+      'refused',
+      `There is a relay ${relay.name} already. Remove it first, or choose another name.`,
+    );
+  checkDefault(relay.name, makeDefault, deps);
+  if (password !== null && vault === null)
+    throw new OperationError(
+      'unavailable',
+      'The key that seals passwords cannot be read. See: waybill config',
+    );
+  const secret = password === null ? null : (vault?.seal(password, relay.name) ?? null);
+  await registry.putRelay({
+    name: relay.name,
+    definition: JSON.stringify(definition),
+    secret,
+    disabled: false,
+  });
+  if (makeDefault) await registry.putSetting(DEFAULT_RELAY, JSON.stringify(relay.name));
+  await deps.reload();
+  return await viewOf(relay.name, deps);
+}
+
+/** What is stored while the configuration is faulty does not come into force, and so is not stored. */
+async function requireGoodSources(deps: LocalDeps): Promise<void> {
+  const faults = await deps.reload();
+  if (faults.length > 0)
+    throw new OperationError(
+      'refused',
+      `Nothing was changed, because the configuration is faulty. Mend it first:\n${faults.map(formatFault).join('\n')}`,
+    );
+}
+
+function readDefinition(definition: AddRelayRequest['definition'], password: string | null): Relay {
+  const reading = readRelay({
+    raw: { ...definition, password },
+    key: 'relay',
+    source: 'command line',
+    origin: 'stored',
+    readSecret: () => {
+      throw new Error('give the password itself');
+    },
+  });
+  if (reading.relay !== null) return reading.relay;
+  throw new OperationError('invalid', reading.faults.map(formatFault).join('\n'));
+}
+
+/** Once a relay exists besides the inbox, someone must have said where mail goes. */
+function checkDefault(name: string, makeDefault: boolean, deps: LocalDeps): void {
+  const { origin, source } = defaultRelay(deps);
+  if (makeDefault && (origin === 'file' || origin === 'environment'))
+    throw new OperationError(
+      'refused',
+      `${DEFAULT_RELAY} is set by ${source}; change it there, and leave --default out.`,
+    );
+  if (!makeDefault && origin === 'default')
+    throw new OperationError(
+      'invalid',
+      `This is the first relay besides ${INBOX}, so it must be said where mail goes. Repeat the command with --default to send it through ${name}, or set ${DEFAULT_RELAY} in the configuration file first (to ${INBOX}, to go on capturing it).`,
+    );
+}
+
+async function removeRelay(request: RelayRequest, deps: LocalDeps): Promise<RelayView> {
+  const { registry } = deps;
+  await requireGoodSources(deps);
+  const relay = await viewOf(request.name, deps);
+  if (relay.origin !== 'stored')
+    throw new OperationError(
+      'refused',
+      relay.origin === 'file'
+        ? `The relay ${relay.name} is declared in the configuration file; remove it there.`
+        : `The relay ${relay.name} is built in and cannot be removed.`,
+    );
+  const left = relay.waiting + relay.processing;
+  if (left > 0)
+    throw new OperationError(
+      'refused',
+      `Mail still waits for the relay ${relay.name} (recipients: ${left}). It can be removed once that is delivered or has failed; see: waybill messages list --status queued --status retrying`,
+    );
+  if (relay.isDefault) await giveUpDefault(relay.name, deps);
+  await registry.removeRelay(relay.name);
+  await deps.reload();
+  return relay;
+}
+
+/** The default relay may go if it is the last one: then mail is captured again. */
+async function giveUpDefault(name: string, deps: LocalDeps): Promise<void> {
+  const { origin, source } = defaultRelay(deps);
+  if (origin === 'file' || origin === 'environment')
+    throw new OperationError(
+      'refused',
+      `Mail goes to ${name} by default; change ${DEFAULT_RELAY} first (${source}).`,
+    );
+  const others = deps
+    .resolution()
+    .config.relays.filter((relay) => relay.name !== name && relay.name !== INBOX);
+  if (others.length > 0)
+    throw new OperationError(
+      'refused',
+      `Mail goes to ${name} by default, and there are other relays. Set ${DEFAULT_RELAY} to one of them in the configuration file first.`,
+    );
+  await deps.registry.putSetting(DEFAULT_RELAY, null);
+}
+
+async function testRelay({ name }: RelayRequest, deps: LocalDeps): Promise<RelayTest> {
+  const { config } = deps.resolution();
+  const relay = config.relays.find((candidate) => candidate.name === name);
+  if (relay === undefined) throw noSuchRelay(name);
+  if (relay.smtp === null)
+    return { ok: true, steps: [{ name: 'CAPTURE', ok: true, detail: 'Connects to nothing.', atMs: 0 }] };
+  const { clock } = deps;
+  const limit = new AbortController();
+  void clock.sleep(PROBE_LIMIT_MS, limit.signal).then(() => limit.abort());
+  const steps: ProbeStep[] = [];
+  const context = { hostname: serverName(config), clock };
+  for await (const step of probeSmarthost(relay.smtp, context, limit.signal)) steps.push(step);
+  limit.abort();
+  return { ok: steps.every(({ ok }) => ok), steps };
+}
+
+async function viewOf(name: string, deps: LocalDeps): Promise<RelayView> {
+  const found = (await relayViews(deps)).find((view) => view.name === name);
+  if (found === undefined) throw noSuchRelay(name);
+  return found;
+}
+
+async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
+  const { config } = deps.resolution();
+  const depths = await deps.views.lanes(MAX_LANES);
+  return config.relays.map((relay) => ({
+    name: relay.name,
+    type: relay.type,
+    origin: relay.origin,
+    host: relay.smtp?.host ?? null,
+    port: relay.smtp?.port ?? null,
+    tls: relay.smtp?.tls ?? null,
+    verify: relay.smtp?.verify ?? null,
+    username: relay.smtp?.username ?? null,
+    isDefault: relay.name === config.delivery.defaultRelay,
+    disabled: relay.disabled,
+    credentialsUnreadable: config.unreadableRelays.includes(relay.name),
+    ...depthOf(relay.name, depths),
+  }));
+}
+
+function depthOf(name: string, depths: readonly LaneDepth[]): Pick<RelayView, 'waiting' | 'processing'> {
+  const own = depths.filter(({ lane }) => relayOfLane(lane) === name);
+  return {
+    waiting: own.reduce((sum, { waiting }) => sum + waiting, 0),
+    processing: own.reduce((sum, { processing }) => sum + processing, 0),
+  };
+}
+
+function defaultRelay(deps: LocalDeps): Effective {
+  const found = deps.resolution().effective.find(({ key }) => key === DEFAULT_RELAY);
+  if (found === undefined) throw new Error(`the table of settings lacks ${DEFAULT_RELAY}`);
+  return found;
+}
+
+function noSuchRelay(name: string): OperationError {
+  return new OperationError('not_found', `There is no relay ${name}. See: waybill relays list`);
+}

@@ -1,0 +1,16 @@
+import { configOperations } from './local-config.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { keyOperations } from './local-keys.ts';
+import { messageOperations } from './local-messages.ts';
+import { relayOperations } from './local-relays.ts';
+import type { Operations } from './operations.ts';
+
+/** The operations, done here: in the server, or by a command that holds the data directory. */
+export function createLocalOperations(deps: LocalDeps): Operations {
+  return {
+    ...keyOperations(deps),
+    ...messageOperations(deps),
+    ...relayOperations(deps),
+    ...configOperations(deps),
+  };
+}

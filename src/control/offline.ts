@@ -1,0 +1,94 @@
+import { type Loaded, loadConfig, type StoredRows } from '../config/load.ts';
+import { createEngine } from '../engine/engine.ts';
+import type { Intake } from '../engine/intake.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import { Events } from '../observe/events.ts';
+import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
+import type { Registry } from '../store/registry.ts';
+import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
+import type { Transport } from '../transport/transport.ts';
+import { engineSettings } from './engine-settings.ts';
+import { holdDirectory } from './hold.ts';
+import { layoutOf } from './layout.ts';
+import { createLocalOperations } from './local.ts';
+import type { Operations } from './operations.ts';
+
+/** What opening an installation takes whose server does not run. */
+export interface OfflineOptions {
+  readonly dataDir: string;
+  readonly configFile?: string | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** An installation, held by this process until it is closed. */
+export interface Offline {
+  readonly operations: Operations;
+  /** The configuration as it was when it was opened. */
+  readonly loaded: Loaded;
+  close(): Promise<void>;
+}
+
+/** Opens an installation as the owner of its data directory. Throws `StoreError`, `SpoolError`. */
+export async function openOffline(options: OfflineOptions): Promise<Offline> {
+  const layout = layoutOf(options.dataDir);
+  const lock = await holdDirectory(options.dataDir, options.clock);
+  try {
+    const stores = openSqlite(layout.database);
+    const load = async () => loadConfig({ ...options, stored: await storedRows(stores.registry) });
+    let loaded = await load();
+    const { intake, close } = await openIntake(layout.spool, stores, () => loaded, options);
+    const operations = createLocalOperations({
+      ...stores,
+      ...options,
+      intake,
+      resolution: () => loaded,
+      // Without a server to keep running, what is good of a faulty configuration holds: it can be mended piecemeal.
+      reload: async () => {
+        loaded = await load();
+        return [];
+      },
+    });
+    return {
+      operations,
+      loaded,
+      close: async () => {
+        await close();
+        await stores.store.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** What the store keeps of the configuration. */
+export async function storedRows(registry: Registry): Promise<StoredRows> {
+  const [settings, relays] = await Promise.all([registry.settings(), registry.relays()]);
+  return { settings, relays };
+}
+
+/** The door of an engine that never starts: mail is accepted and routed, and waits in the store. */
+async function openIntake(
+  directory: string,
+  { store, views }: SqliteStores,
+  loaded: () => Loaded,
+  { clock, random }: OfflineOptions,
+): Promise<{ readonly intake: Intake; close(): Promise<void> }> {
+  const spool = await openSegmentSpool({ directory, onFailure() {} });
+  const events = new Events();
+  const settings = () => engineSettings(loaded().config);
+  const engine = createEngine({ store, views, spool, clock, random, events, settings, node: 'cli' });
+  for (const relay of loaded().config.relays) engine.relays.put(relay, NO_TRANSPORT);
+  return { intake: engine.intake, close: () => spool.close() };
+}
+
+const NO_TRANSPORT: Transport = {
+  deliver: () => Promise.reject(new Error('nothing is delivered while the server does not run')),
+  connections: () => 0,
+  close: async () => {},
+};

@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import { MESSAGE_STATUSES } from '../domain/delivery.ts';
+import { type ApiKey, SCOPES } from '../domain/key.ts';
+import type { messageJson, statusJson } from '../ingest/http/record.ts';
+import type { ProbeStep } from '../transport/smtp/probe.ts';
+
+/**
+ * Everything the command line can ask of an installation. Each operation takes one request and gives one
+ * result, both plain JSON, so that the same call works in this process and through the control socket.
+ * Errors are {@link OperationError}.
+ */
+export interface Operations {
+  /** Makes an API key. Its secret is in the result and nowhere else. */
+  createKey(request: CreateKeyRequest): Promise<CreatedKey>;
+  /** Every key, newest first, revoked ones too. */
+  listKeys(request: NoRequest): Promise<readonly KeyView[]>;
+  /** Revokes a key; what it has queued goes on. */
+  revokeKey(request: KeyRequest): Promise<KeyView>;
+  /** Gives a key a second secret; the old one works for another 24 hours. */
+  rotateKey(request: KeyRequest): Promise<CreatedKey>;
+  /** Accepts a message, in the form of the API's JSON. */
+  submit(request: SubmitRequest): Promise<Submitted>;
+  /** A message's status record. */
+  message(request: MessageRequest): Promise<StatusRecord>;
+  /** Messages of every key, newest first. */
+  messages(request: MessagesRequest): Promise<MessagesPage>;
+  /** Every relay, and how much waits for it. */
+  relays(request: NoRequest): Promise<readonly RelayView[]>;
+  /** Stores a relay and starts using it. */
+  addRelay(request: AddRelayRequest): Promise<RelayView>;
+  /** Forgets a stored relay that no mail waits for. */
+  removeRelay(request: RelayRequest): Promise<RelayView>;
+  /** Connects to a relay without sending anything. */
+  testRelay(request: RelayRequest): Promise<RelayTest>;
+  /** The settings in force, and every relay's fields after them; secrets masked. */
+  configuration(request: NoRequest): Promise<readonly SettingView[]>;
+}
+
+/** The name of an operation. */
+export type OperationName = keyof Operations;
+
+const keyName = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[^\p{C}]+$/u, 'must be printable');
+
+/** The most source ranges, and the most sender domains, that one key may be bound to. */
+const MAX_RESTRICTIONS = 100;
+
+/** The shape of every operation's request. */
+const REQUESTS = {
+  createKey: z.strictObject({
+    name: keyName,
+    test: z.boolean(),
+    scopes: z.array(z.enum(SCOPES)).min(1),
+    /** Requests a minute; null means the configured default, 0 no limit. */
+    rateLimit: z.int().min(0).nullable(),
+    /** From when on it is refused, in RFC 3339; null means never. */
+    expiresAt: z.string().nullable(),
+    /** Source ranges it may be used from; empty means anywhere. */
+    cidrs: z.array(z.string()).max(MAX_RESTRICTIONS),
+    /** Domains it may send from; empty means any. */
+    senderDomains: z.array(z.string()).max(MAX_RESTRICTIONS),
+  }),
+  listKeys: z.strictObject({}),
+  revokeKey: z.strictObject({ key: z.string() }),
+  rotateKey: z.strictObject({ key: z.string() }),
+  submit: z.strictObject({ message: z.unknown() }),
+  message: z.strictObject({ id: z.string() }),
+  messages: z.strictObject({
+    statuses: z.array(z.enum(MESSAGE_STATUSES)),
+    limit: z.int().min(1).max(200),
+    /** Only messages older than this id; null starts at the newest. */
+    before: z.string().nullable(),
+  }),
+  relays: z.strictObject({}),
+  addRelay: z.strictObject({
+    /** The definition as in the configuration file, without the password. */
+    definition: z.record(z.string(), z.unknown()),
+    password: z.string().nullable(),
+    makeDefault: z.boolean(),
+  }),
+  removeRelay: z.strictObject({ name: z.string() }),
+  testRelay: z.strictObject({ name: z.string() }),
+  configuration: z.strictObject({}),
+} satisfies Record<OperationName, z.ZodType>;
+
+/** Every operation's name. */
+export const OPERATION_NAMES = Object.keys(REQUESTS) as OperationName[];
+
+type NoRequest = z.infer<typeof REQUESTS.listKeys>;
+/** See {@link Operations.createKey}. */
+export type CreateKeyRequest = z.infer<typeof REQUESTS.createKey>;
+/** Names a key by its name or id. */
+export type KeyRequest = z.infer<typeof REQUESTS.revokeKey>;
+/** See {@link Operations.submit}. */
+export type SubmitRequest = z.infer<typeof REQUESTS.submit>;
+type MessageRequest = z.infer<typeof REQUESTS.message>;
+/** See {@link Operations.messages}. */
+export type MessagesRequest = z.infer<typeof REQUESTS.messages>;
+/** See {@link Operations.addRelay}. */
+export type AddRelayRequest = z.infer<typeof REQUESTS.addRelay>;
+/** Names a relay. */
+export type RelayRequest = z.infer<typeof REQUESTS.removeRelay>;
+
+/** A key as it is shown: its times as text. */
+export interface KeyView extends Omit<ApiKey, 'createdAt' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'> {
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+}
+
+/** A key with a new secret. */
+export interface CreatedKey {
+  readonly key: KeyView;
+  readonly secret: string;
+}
+
+/** What became of a submission. */
+export interface Submitted {
+  readonly id: string;
+  readonly message: string;
+}
+
+/** A message as the API shows it. */
+export type StatusRecord = ReturnType<typeof statusJson>;
+
+/** A page of messages as the API shows them. */
+export interface MessagesPage {
+  readonly messages: readonly ReturnType<typeof messageJson>[];
+  /** `before` of the next page; null when there is none. */
+  readonly next: string | null;
+}
+
+/** A relay without its secret. */
+export interface RelayView {
+  readonly name: string;
+  readonly type: string;
+  readonly origin: string;
+  /** Where it connects to; null for the inbox. */
+  readonly host: string | null;
+  readonly port: number | null;
+  readonly tls: string | null;
+  readonly verify: boolean | null;
+  readonly username: string | null;
+  /** Mail goes here unless told otherwise. */
+  readonly isDefault: boolean;
+  readonly disabled: boolean;
+  /** Its stored password cannot be read with the present key. */
+  readonly credentialsUnreadable: boolean;
+  /** Recipients waiting and being attempted. */
+  readonly waiting: number;
+  readonly processing: number;
+}
+
+/** What a test connection went through. */
+export interface RelayTest {
+  readonly ok: boolean;
+  readonly steps: readonly ProbeStep[];
+}
+
+/** A setting in force, or a relay's field, such as `relays.out.host`. */
+export interface SettingView {
+  readonly key: string;
+  readonly value: unknown;
+  readonly source: string;
+  readonly applies: 'live' | 'restart';
+}
+
+/** An operation that was not done. The message says why, and what to do next. */
+export class OperationError extends Error {
+  /**
+   * - `invalid`: the request is wrong in itself.
+   * - `not_found`: it names what does not exist.
+   * - `refused`: it cannot be done in the present state.
+   * - `unavailable`: it could not be done now.
+   */
+  readonly code: OperationErrorCode;
+  constructor(code: OperationErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'OperationError';
+    this.code = code;
+  }
+}
+
+const ERROR_CODES = ['invalid', 'not_found', 'refused', 'unavailable'] as const;
+
+/** See {@link OperationError.code}. */
+export type OperationErrorCode = (typeof ERROR_CODES)[number];
+
+/** An error as it travels through the socket. */
+export const errorSchema = z.object({ code: z.enum(ERROR_CODES), message: z.string() });
+
+/** Calls an operation by name with a request whose shape is not yet known to be right. */
+export async function callByName(operations: Operations, name: string, request: unknown): Promise<unknown> {
+  const operation = OPERATION_NAMES.find((known) => known === name);
+  if (operation === undefined)
+    throw new OperationError(
+      'invalid',
+      `The running server does not know the operation ${name}; restart it.`,
+    );
+  const parsed = REQUESTS[operation].safeParse(request);
+  if (!parsed.success) throw new OperationError('invalid', z.prettifyError(parsed.error));
+  // Sound because the request has just been parsed by this very operation's schema.
+  const call = operations[operation] as (request: unknown) => Promise<unknown>;
+  return await call(parsed.data);
+}

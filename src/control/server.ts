@@ -1,0 +1,102 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Log } from '../lib/log.ts';
+import { callByName, OperationError, type Operations } from './operations.ts';
+import { socketAddress, socketFile } from './socket.ts';
+
+/** What a control server is made of. */
+export interface ControlServerOptions {
+  readonly dataDir: string;
+  readonly operations: Operations;
+  /** The largest request taken, in bytes; looked at with every request. */
+  readonly maxRequestBytes: () => number;
+  readonly log: Log;
+}
+
+/** A listening control socket. */
+export interface ControlServer {
+  /** Stops listening, ends what is under way, and removes the socket. */
+  close(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 32;
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/**
+ * Answers operations on `control.sock`: `POST /<operation>` with the request as JSON, answered 200 with the
+ * result or 422 with an error. Only the owner of the data directory can connect; there is no other key. The
+ * caller holds the data directory's lock, so a socket that lies there already is a dead server's.
+ */
+export async function listenForControl(options: ControlServerOptions): Promise<ControlServer> {
+  const file = socketFile(options.dataDir);
+  rmSync(file, { force: true });
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+    void answer(request, response, options);
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  const address = socketAddress(options.dataDir);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(address.path, resolve);
+    });
+  } finally {
+    address.release();
+  }
+  chmodSync(file, 0o600);
+  return {
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      rmSync(file, { force: true });
+    },
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: ControlServerOptions,
+): Promise<void> {
+  const name = request.url?.slice(1) ?? '';
+  try {
+    const result = await callByName(
+      options.operations,
+      name,
+      await readJson(request, options.maxRequestBytes()),
+    );
+    reply(response, 200, result);
+  } catch (error) {
+    if (error instanceof OperationError) {
+      reply(response, 422, { code: error.code, message: error.message });
+    } else {
+      options.log.error('control.failed', { operation: name, error: String(error) });
+      reply(response, 422, { code: 'unavailable', message: 'Something went wrong; the log says what.' });
+    }
+  }
+}
+
+async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // What is too much is read to its end all the same, so that the client hears why.
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= maxBytes) chunks.push(chunk);
+  }
+  if (size > maxBytes)
+    throw new OperationError(
+      'invalid',
+      `The request is larger than ${maxBytes} bytes; see api.max_message_bytes.`,
+    );
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString());
+  } catch {
+    throw new OperationError('invalid', 'The request is not JSON.');
+  }
+}
+
+function reply(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' });
+  response.end(JSON.stringify(body));
+}

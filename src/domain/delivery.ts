@@ -1,0 +1,65 @@
+/**
+ * The delivery's life (contract §4): the states, the only transitions between them, and how a message's
+ * status follows from its deliveries. A delivery is the unit of work: one recipient of one message.
+ */
+
+/** The five states, of a delivery and, derived, of a message. */
+export const MESSAGE_STATUSES = ['queued', 'processing', 'delivered', 'retrying', 'failed'] as const;
+
+/** A message's status; derived, never set. */
+export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
+
+/** A delivery's state. */
+export type DeliveryState = MessageStatus;
+
+/** What makes a delivery change its state; every listed pair names the causes that may do it. */
+export type TransitionCause =
+  | 'claim'
+  | 'settle'
+  | 'expire'
+  | 'cancel'
+  | 'no_route'
+  | 'release'
+  | 'reclaim'
+  | 'retry'
+  | 'bounce';
+
+type Table = Readonly<Record<DeliveryState, Partial<Record<DeliveryState, readonly TransitionCause[]>>>>;
+
+/** Every transition that exists. What is not here is refused, and a test holds every other pair. */
+export const TRANSITIONS: Table = {
+  queued: { processing: ['claim'], failed: ['cancel', 'expire', 'no_route'] },
+  processing: {
+    delivered: ['settle'],
+    retrying: ['settle', 'release', 'reclaim'],
+    failed: ['settle', 'reclaim'],
+    queued: ['release', 'reclaim'],
+  },
+  retrying: { processing: ['claim'], failed: ['cancel', 'expire', 'no_route'] },
+  failed: { queued: ['retry'] },
+  delivered: { failed: ['bounce'] },
+};
+
+/** Whether `cause` may take a delivery from `from` to `to`. */
+export function mayTransition(from: DeliveryState, to: DeliveryState, cause: TransitionCause): boolean {
+  return TRANSITIONS[from][to]?.includes(cause) ?? false;
+}
+
+/** How many of a message's deliveries are in each state. */
+export type StateCounts = Readonly<Record<DeliveryState, number>>;
+
+/**
+ * A message's status from its deliveries' states: any processing, else any retrying, else any queued, else
+ * all delivered, else failed.
+ */
+export function deriveStatus(counts: StateCounts): MessageStatus {
+  if (counts.processing > 0) return 'processing';
+  if (counts.retrying > 0) return 'retrying';
+  if (counts.queued > 0) return 'queued';
+  return counts.failed > 0 ? 'failed' : 'delivered';
+}
+
+/** Whether nothing more will happen by itself. */
+export function isFinal(status: MessageStatus): boolean {
+  return status === 'delivered' || status === 'failed';
+}

@@ -1,0 +1,54 @@
+/** Where mail can go: domain names (RFC 1123, RFC 5890) and address literals (RFC 5321 §4.1.3). */
+
+/** RFC 5321 §4.5.3.1.2: octets of a domain. */
+const MAX_DOMAIN = 255;
+/** RFC 1035 §2.3.4: octets of one label. */
+const MAX_LABEL = 63;
+
+/** Letters, digits, hyphens and dots; outside ASCII whatever IDNA will make of it. */
+const NAME_CHARACTERS = /^[a-z0-9.\-\u0080-\uffff]+$/i;
+const ASCII = /^[\0-\x7f]*$/;
+const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+const DIGITS = /^[0-9]+$/;
+const IPV4_LITERAL = /^\[([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\]$/;
+const IPV6_LITERAL = /^\[IPv6:([0-9a-f:.]{2,45})\]$/i;
+
+/**
+ * Reads the domain of an address and gives its one canonical form: a lower-case name in A-labels, or an
+ * address literal. Null when it is neither. A bare IP address is no domain; it must stand in brackets.
+ */
+export function parseDomain(text: string): string | null {
+  if (text.length > MAX_DOMAIN) return null;
+  return text.startsWith('[') ? parseLiteral(text) : parseName(text);
+}
+
+function parseName(text: string): string | null {
+  if (!NAME_CHARACTERS.test(text)) return null;
+  const name = ASCII.test(text) ? text.toLowerCase() : toAscii(text);
+  return name !== null && isHostName(name) ? name : null;
+}
+
+/** UTS 46 mapping and Punycode, as every browser does it. Only for text that is not all ASCII. */
+function toAscii(text: string): string | null {
+  return URL.parse(`http://${text}/`)?.hostname ?? null;
+}
+
+function isHostName(name: string): boolean {
+  if (name.length > MAX_DOMAIN) return false;
+  const labels = name.split('.');
+  return (
+    labels.every((label) => label.length <= MAX_LABEL && LABEL.test(label)) &&
+    !DIGITS.test(labels.at(-1) ?? '')
+  );
+}
+
+function parseLiteral(text: string): string | null {
+  const ipv4 = IPV4_LITERAL.exec(text);
+  if (ipv4) {
+    const octets = ipv4.slice(1).map(Number);
+    return octets.every((octet) => octet <= 255) ? `[${octets.join('.')}]` : null;
+  }
+  const ipv6 = IPV6_LITERAL.exec(text)?.[1];
+  const host = ipv6 === undefined ? undefined : URL.parse(`http://[${ipv6}]/`)?.hostname;
+  return host === undefined ? null : `[IPv6:${host.slice(1, -1)}]`;
+}

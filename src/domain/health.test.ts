@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { assessHealth, diskStatus, type HealthFacts, type PortFault } from './health.ts';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+const well: HealthFacts = {
+  store: 'well',
+  disk: 'ok',
+  portFaults: [],
+  relays: [{ state: 'closed' }, { state: 'half_open' }],
+  latenessMs: 0,
+  certificateLeftMs: 90 * DAY,
+  notices: [],
+};
+
+function port(fault: Partial<PortFault>): PortFault {
+  return { key: 'listener.ports', port: 25, reason: 'in_use', set: true, ...fault };
+}
+
+test.each<[string, Partial<HealthFacts>, string, string | null]>([
+  ['nothing wrong', {}, 'healthy', null],
+  ['no certificate at all', { certificateLeftMs: null }, 'healthy', null],
+  ['a store that is silent', { store: 'silent' }, 'critical', 'database'],
+  ['a store that cannot commit', { store: 'failed' }, 'critical', 'database'],
+  ['a low disk', { disk: 'low' }, 'degraded', 'disk'],
+  ['a full disk', { disk: 'critical' }, 'critical', 'disk'],
+  ['a disk that cannot be asked', { disk: 'unknown' }, 'degraded', 'disk'],
+  ['a port that was set and is taken', { portFaults: [port({})] }, 'degraded', 'ports'],
+  ['a default port that is taken', { portFaults: [port({ set: false })] }, 'degraded', 'ports'],
+  [
+    'a port that was set and needs privilege',
+    { portFaults: [port({ reason: 'no_privilege' })] },
+    'degraded',
+    'ports',
+  ],
+  [
+    'a default port that needs privilege',
+    { portFaults: [port({ set: false, reason: 'no_privilege' })] },
+    'healthy',
+    null,
+  ],
+  ['an open breaker', { relays: [{ state: 'closed' }, { state: 'open' }] }, 'degraded', 'relays'],
+  ['a delivery 5 minutes late', { latenessMs: 5 * MINUTE }, 'healthy', null],
+  ['a delivery more than 5 minutes late', { latenessMs: 5 * MINUTE + 1 }, 'degraded', 'queue'],
+  ['a certificate with 14 days left', { certificateLeftMs: 14 * DAY }, 'healthy', null],
+  ['a certificate with less', { certificateLeftMs: 14 * DAY - 1 }, 'degraded', 'certificate'],
+  ['an expired certificate', { certificateLeftMs: 0 }, 'degraded', 'certificate'],
+  [
+    'a finding of another room',
+    { notices: [{ name: 'config', status: 'degraded', detail: 'The file cannot be read.' }] },
+    'degraded',
+    'config',
+  ],
+])('%s', (_case, facts, status, culprit) => {
+  const verdict = assessHealth({ ...well, ...facts });
+  expect(verdict.status).toBe(status);
+  expect(verdict.checks.filter((check) => check.status !== 'healthy').map((check) => check.name)).toEqual(
+    culprit === null ? [] : [culprit],
+  );
+});
+
+test('the worst check decides, and the message tells of every one that is not healthy', () => {
+  const verdict = assessHealth({ ...well, disk: 'low', store: 'failed' });
+  expect(verdict.status).toBe('critical');
+  expect(verdict.message).toBe(
+    'The database cannot commit: nothing can be accepted. ' +
+      'The disk is nearly full: less is free than health.disk_low_bytes.',
+  );
+});
+
+test('a missing default port says how to get it', () => {
+  const { checks } = assessHealth({
+    ...well,
+    portFaults: [port({ set: false, reason: 'no_privilege' })],
+  });
+  expect(checks.find((check) => check.name === 'ports')?.detail).toBe(
+    'Port 25 of listener.ports is not bound: it needs CAP_NET_BIND_SERVICE, ' +
+      'or a lower sysctl net.ipv4.ip_unprivileged_port_start.',
+  );
+});
+
+test.each([
+  [null, 'unknown'],
+  [0, 'critical'],
+  [199, 'critical'],
+  [200, 'low'],
+  [999, 'low'],
+  [1000, 'ok'],
+])('%s free bytes are %s', (free, status) => {
+  expect(diskStatus(free, { lowBytes: 1000, criticalBytes: 200 })).toBe(status);
+});

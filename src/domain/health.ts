@@ -1,0 +1,174 @@
+/**
+ * What the state of things means (contract §7): a list of checks, each healthy, degraded or critical, and the
+ * worst of them as the status of the whole. Details are fixed texts: no error of a driver, path or URL.
+ */
+
+const HEALTH_STATUSES = ['healthy', 'degraded', 'critical'] as const;
+
+/** From well to ill. Degraded: mail is accepted, but someone should look. Critical: it cannot be. */
+export type HealthStatus = (typeof HEALTH_STATUSES)[number];
+
+/** One thing looked at. */
+export interface HealthCheck {
+  readonly name: string;
+  readonly status: HealthStatus;
+  /** A sentence for the operator. */
+  readonly detail: string;
+}
+
+/** How much room the volume has. `unknown` when it could not be asked. */
+export type DiskStatus = 'ok' | 'low' | 'critical' | 'unknown';
+
+/** Free bytes under which the disk is low, and critical. */
+export interface DiskLimits {
+  readonly lowBytes: number;
+  readonly criticalBytes: number;
+}
+
+/** A listening port that was configured and could not be bound. */
+export interface PortFault {
+  /** The setting that asks for it, such as `listener.ports`. */
+  readonly key: string;
+  readonly port: number;
+  readonly reason: 'in_use' | 'no_privilege' | 'unavailable';
+  /** The operator set it; false for a default. */
+  readonly set: boolean;
+}
+
+/** Whether a relay is used: `open` when its next hop is ill and it rests, `half_open` while it is tried again. */
+export type BreakerState = 'closed' | 'half_open' | 'open';
+
+/** All that health is decided by. */
+export interface HealthFacts {
+  /** `silent`: does not answer in time; `failed`: answers, but can commit nothing any more. */
+  readonly store: 'well' | 'silent' | 'failed';
+  readonly disk: DiskStatus;
+  readonly portFaults: readonly PortFault[];
+  readonly relays: readonly { readonly state: BreakerState }[];
+  /** How late the longest waiting due delivery is, in ms; 0 when none is due. */
+  readonly latenessMs: number;
+  /** Time until the TLS certificate expires, in ms; null when there is none. */
+  readonly certificateLeftMs: number | null;
+  /** Findings of other rooms, such as a configuration file that could not be read. */
+  readonly notices: readonly HealthCheck[];
+}
+
+/** What the facts come to. */
+export interface HealthVerdict {
+  readonly status: HealthStatus;
+  readonly message: string;
+  readonly checks: readonly HealthCheck[];
+}
+
+const DAY_MS = 86_400_000;
+/** A due delivery that is later than this degrades health. */
+const LATE_MS = 5 * 60_000;
+/** A certificate that expires sooner than this degrades health. */
+const EXPIRING_MS = 14 * DAY_MS;
+
+/** Decides how things are. */
+export function assessHealth(facts: HealthFacts): HealthVerdict {
+  const checks = [
+    checkStore(facts.store),
+    checkDisk(facts.disk),
+    checkPorts(facts.portFaults),
+    checkRelays(facts.relays),
+    checkQueue(facts.latenessMs),
+    ...(facts.certificateLeftMs === null ? [] : [checkCertificate(facts.certificateLeftMs)]),
+    ...facts.notices,
+  ];
+  const ill = checks.filter((check) => check.status !== 'healthy');
+  return {
+    status: worst(checks),
+    message: ill.length === 0 ? 'All is well.' : ill.map((check) => check.detail).join(' '),
+    checks,
+  };
+}
+
+/** Sorts the free bytes of a volume; null means it could not be asked. */
+export function diskStatus(freeBytes: number | null, limits: DiskLimits): DiskStatus {
+  if (freeBytes === null) return 'unknown';
+  if (freeBytes < limits.criticalBytes) return 'critical';
+  return freeBytes < limits.lowBytes ? 'low' : 'ok';
+}
+
+function worst(checks: readonly HealthCheck[]): HealthStatus {
+  const ranks = checks.map((check) => HEALTH_STATUSES.indexOf(check.status));
+  return HEALTH_STATUSES[Math.max(...ranks)] ?? 'healthy';
+}
+
+function checkStore(store: HealthFacts['store']): HealthCheck {
+  switch (store) {
+    case 'well':
+      return healthy('database', 'The database answers.');
+    case 'silent':
+      return critical('database', 'The database does not answer: nothing can be accepted.');
+    case 'failed':
+      return critical('database', 'The database cannot commit: nothing can be accepted.');
+  }
+}
+
+function checkDisk(disk: DiskStatus): HealthCheck {
+  switch (disk) {
+    case 'ok':
+      return healthy('disk', 'There is room on the disk.');
+    case 'low':
+      return degraded('disk', 'The disk is nearly full: less is free than health.disk_low_bytes.');
+    case 'critical':
+      return critical('disk', 'The disk is full: less is free than health.disk_critical_bytes.');
+    case 'unknown':
+      return degraded('disk', 'The room on the disk cannot be told.');
+  }
+}
+
+function checkPorts(faults: readonly PortFault[]): HealthCheck {
+  if (faults.length === 0) return healthy('ports', 'Every port that was to be bound is.');
+  const detail = faults.map(portDetail).join(' ');
+  return faults.every(isExcused) ? healthy('ports', detail) : degraded('ports', detail);
+}
+
+/** Nobody asked for this port, and an unprivileged process cannot have it: worth a word, no more. */
+function isExcused(fault: PortFault): boolean {
+  return !fault.set && fault.reason === 'no_privilege';
+}
+
+const PORT_REASONS: Readonly<Record<PortFault['reason'], string>> = {
+  in_use: 'another program uses it.',
+  no_privilege: 'it needs CAP_NET_BIND_SERVICE, or a lower sysctl net.ipv4.ip_unprivileged_port_start.',
+  unavailable: 'the address is not on this machine.',
+};
+
+function portDetail(fault: PortFault): string {
+  return `Port ${fault.port} of ${fault.key} is not bound: ${PORT_REASONS[fault.reason]}`;
+}
+
+function checkRelays(relays: HealthFacts['relays']): HealthCheck {
+  return relays.some((relay) => relay.state === 'open')
+    ? degraded('relays', 'A relay rests because its next hop fails.')
+    : healthy('relays', 'No relay rests.');
+}
+
+function checkQueue(latenessMs: number): HealthCheck {
+  return latenessMs > LATE_MS
+    ? degraded('queue', 'A delivery has been due for more than 5 minutes.')
+    : healthy('queue', 'Deliveries are made when they are due.');
+}
+
+function checkCertificate(leftMs: number): HealthCheck {
+  if (leftMs <= 0) return degraded('certificate', 'The TLS certificate has expired.');
+  return leftMs < EXPIRING_MS
+    ? degraded('certificate', 'The TLS certificate expires within 14 days.')
+    : healthy('certificate', 'The TLS certificate is valid for more than 14 days.');
+}
+
+function healthy(name: string, detail: string): HealthCheck {
+  return { name, status: 'healthy', detail };
+}
+
+function degraded(name: string, detail: string): HealthCheck {
+  return { name, status: 'degraded', detail };
+}
+
+function critical(name: string, detail: string): HealthCheck {
+  return { name, status: 'critical', detail };
+}

@@ -1,0 +1,36 @@
+/** The types of relay that exist (contract §11); those this version can start are in `transport/`. */
+export type RelayType =
+  | 'inbox'
+  | 'smtp'
+  | 'mx'
+  | 'ses'
+  | 'mailgun'
+  | 'postmark'
+  | 'sendgrid'
+  | 'resend'
+  | 'graph'
+  | 'webhook';
+
+/**
+ * The next hop as the queue sees it, the key of a lane: the relay's name, or for `mx` the relay's name and
+ * the recipient's domain. A relay's name has no `/`, so the two never meet.
+ */
+export function laneOf(relay: string, type: RelayType, recipientAddress: string): string {
+  if (type !== 'mx') return relay;
+  return `${relay}/${recipientAddress.slice(recipientAddress.lastIndexOf('@') + 1)}`;
+}
+
+/** The relay a lane belongs to. */
+export function relayOfLane(lane: string): string {
+  const slash = lane.indexOf('/');
+  return slash < 0 ? lane : lane.slice(0, slash);
+}
+
+/**
+ * A node's right to work a lane. Every grant of a lane, to whomever, has a higher fence than the one before;
+ * what a delivery is claimed under carries the fence, and settling under an older one is refused.
+ */
+export interface LaneLease {
+  readonly lane: string;
+  readonly fence: number;
+}

@@ -1,0 +1,122 @@
+import type { MessageStatus } from './delivery.ts';
+import type { Envelope } from './envelope.ts';
+import type { OutcomeName } from './outcome.ts';
+
+/** Which waiting mail of a lane goes first. */
+export type Priority = 'high' | 'normal' | 'bulk';
+
+/** The way a message came in. */
+export type Source = 'api' | 'smtp' | 'cli';
+
+/** What a hop must be able to take, found once when the contents are made (RFC 6152, RFC 6531). */
+export interface BodyFlags {
+  /** Some byte is over 127: needs 8BITMIME or a transform. */
+  readonly eightBit: boolean;
+  /** Some header or envelope address is not ASCII: needs SMTPUTF8. */
+  readonly utf8: boolean;
+  /** Some line begins with a dot: the bytes must be dot-stuffed when sent by DATA. */
+  readonly dotStuffing: boolean;
+}
+
+/** The wire form of a message: CRLF lines, ending in CRLF, not dot-stuffed. The bytes never change again. */
+export interface Content {
+  readonly chunks: readonly Uint8Array[];
+  readonly sizeBytes: number;
+  readonly flags: BodyFlags;
+}
+
+/** Where the contents lie in the spool. Opaque but for `segment`, whose live messages the store counts. */
+export interface ContentRef {
+  readonly segment: number;
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** The parts of the header that status, lists and search show. Display text, hostile like all content. */
+export interface HeaderSummary {
+  /** The From mailbox as written into the message. */
+  readonly from: string;
+  readonly subject: string;
+  /** The Message-ID with its angle brackets. */
+  readonly messageId: string;
+}
+
+/** Ties a submission to a client's key, so that a repeat gets the first answer (contract §2). */
+export interface Idempotency {
+  readonly key: string;
+  /** Hash of the parsed submission, hex. */
+  readonly hash: string;
+}
+
+/** What an ingress hands over, parsed and checked, before it is ours. */
+export interface Submission {
+  readonly envelope: Envelope;
+  readonly content: Content;
+  readonly header: HeaderSummary;
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Not before this wall time in ms; null means now. */
+  readonly sendAt: number | null;
+  readonly priority: Priority;
+  readonly source: Source;
+  /** The peer's address; null for the command line. */
+  readonly sourceAddress: string | null;
+  /** The request that brought it, for the log; null when there was none. */
+  readonly requestId: string | null;
+  /** The API key that submitted it; null for the command line and unauthenticated sources. */
+  readonly keyId: string | null;
+  /** A test key's mail: captured by the local inbox whatever the routes say, and never leaves. */
+  readonly test: boolean;
+  readonly idempotency: Idempotency | null;
+}
+
+/** An accepted message as it is read back, without its recipients' detail. Times are wall ms. */
+export interface MessageRecord {
+  readonly id: string;
+  readonly keyId: string | null;
+  readonly status: MessageStatus;
+  /** Finer than status; null until every recipient has ended. `partial` for mixed ends. */
+  readonly outcome: OutcomeName | 'partial' | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** When `status` last changed. */
+  readonly statusAt: number;
+  /** When the last recipient became final; null before. */
+  readonly finalAt: number | null;
+  /** When the first recipient was delivered. */
+  readonly deliveredAt: number | null;
+  /** The earliest due time of a waiting recipient; null when none waits. */
+  readonly nextAttemptAt: number | null;
+  readonly sendAt: number | null;
+  readonly expiresAt: number;
+  readonly envelopeFrom: string;
+  readonly header: HeaderSummary;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly bcc: readonly string[];
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly sizeBytes: number;
+  readonly flags: BodyFlags;
+  readonly priority: Priority;
+  readonly source: Source;
+  readonly test: boolean;
+  /** The first delivered recipient's relay, else the first recipient's. */
+  readonly relay: string | null;
+  readonly providerMessageId: string | null;
+  /** Number of attempt records. */
+  readonly attempts: number;
+  readonly lastError: LastError | null;
+  /** Null once retention has removed the contents. */
+  readonly content: ContentRef | null;
+  /** An attempt ended without our knowing whether the peer took it (contract §4, design §7). */
+  readonly possibleDuplicate: boolean;
+}
+
+/** The newest failed or deferred answer of a message. */
+export interface LastError {
+  readonly code: string;
+  readonly class: 'transient' | 'permanent' | 'unknown';
+  readonly message: string;
+  readonly recipient: string;
+}

@@ -1,0 +1,78 @@
+import { type RetryPolicy, retryDelayMs } from './backoff.ts';
+import type { DeliveryState } from './delivery.ts';
+import type { Outcome, OutcomeName, Reply } from './outcome.ts';
+
+/** What settling needs to know of a delivery in `processing`. */
+export interface SettlingDelivery {
+  /** Attempts recorded before this one. */
+  readonly attempts: number;
+  /** Wall ms after which it fails instead of waiting again. */
+  readonly expiresAt: number;
+  /** Someone asked to cancel it while it was being attempted. */
+  readonly cancelRequested: boolean;
+}
+
+/** Everything settling decides by, besides the outcome. */
+export interface SettlePolicy extends RetryPolicy {
+  /** What to do when the peer may have the message: try again at the same relay, or hold it. */
+  readonly ambiguous: 'retry' | 'hold';
+}
+
+/** What settling will write for one delivery. */
+export interface Transition {
+  readonly state: Extract<DeliveryState, 'delivered' | 'retrying' | 'failed'>;
+  readonly outcome: OutcomeName | null;
+  /** Wall ms; set exactly when the state is `retrying`. */
+  readonly nextAttemptAt: number | null;
+  readonly reply: Reply;
+  readonly providerMessageId: string | null;
+  /** The peer may have the message although we could not record it (design §7). */
+  readonly possibleDuplicate: boolean;
+}
+
+/**
+ * The heart: from what an attempt did for a delivery to what becomes of it. Siblings of one attempt are given
+ * the same `now` and `dice`, so that they wait and come due together.
+ */
+export function settle(
+  delivery: SettlingDelivery,
+  outcome: Outcome,
+  policy: SettlePolicy,
+  now: number,
+  dice: number,
+): Transition {
+  const { reply } = outcome;
+  const base = { reply, providerMessageId: null, nextAttemptAt: null, possibleDuplicate: false } as const;
+  switch (outcome.kind) {
+    case 'delivered':
+      return {
+        ...base,
+        state: 'delivered',
+        outcome: outcome.captured ? 'captured' : 'accepted',
+        providerMessageId: outcome.providerMessageId,
+      };
+    case 'rejected':
+      return { ...base, state: 'failed', outcome: 'rejected' };
+    case 'unknown':
+      if (policy.ambiguous === 'hold')
+        return { ...base, state: 'failed', outcome: 'unknown', possibleDuplicate: true };
+      return { ...waitOrEnd(delivery, reply, policy, now, dice), possibleDuplicate: true };
+    case 'deferred':
+      return { ...base, ...waitOrEnd(delivery, reply, policy, now, dice) };
+  }
+}
+
+function waitOrEnd(
+  delivery: SettlingDelivery,
+  reply: Reply,
+  policy: SettlePolicy,
+  now: number,
+  dice: number,
+): Transition {
+  const base = { reply, providerMessageId: null, nextAttemptAt: null, possibleDuplicate: false } as const;
+  if (delivery.cancelRequested) return { ...base, state: 'failed', outcome: 'cancelled' };
+  if (now >= delivery.expiresAt) return { ...base, state: 'failed', outcome: 'expired' };
+  // Never beyond the expiry: the last try comes at the end of the message's life, not after it.
+  const due = Math.min(now + retryDelayMs(delivery.attempts + 1, policy, dice), delivery.expiresAt);
+  return { ...base, state: 'retrying', outcome: null, nextAttemptAt: due };
+}

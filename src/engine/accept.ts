@@ -1,0 +1,206 @@
+import { laneOf } from '../domain/lane.ts';
+import type { ContentRef, Submission } from '../domain/message.ts';
+import { INBOX } from '../domain/relay.ts';
+import { route } from '../domain/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createIdSource, messageIdTime } from '../lib/id.ts';
+import type { Random } from '../lib/random.ts';
+import type { Events } from '../observe/events.ts';
+import type { Spool } from '../spool/spool.ts';
+import { SpoolError } from '../spool/spool.ts';
+import {
+  type AcceptAnswer,
+  type AcceptDelivery,
+  type AcceptRecord,
+  type Store,
+  StoreError,
+} from '../store/store.ts';
+import type { Dispatch } from './dispatch.ts';
+import { Gate } from './gate.ts';
+import type { Intake, IntakeAnswer, Suspension } from './intake.ts';
+import type { Lane } from './lanes.ts';
+import type { Leases } from './leases.ts';
+import { isAmbiguous } from './persist.ts';
+import type { Relays } from './relays.ts';
+import type { EngineSettings } from './settings.ts';
+import { unitsOf } from './shortway.ts';
+
+/** What accepting needs. */
+export interface AcceptDeps {
+  readonly store: Store;
+  readonly spool: Spool;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly node: string;
+  readonly events: Events;
+  readonly settings: () => EngineSettings;
+  readonly fault: (code: string, error: unknown) => void;
+}
+
+/** How long a want of room is believed when no message tells otherwise, in ms. */
+const TROUBLE_MS = 60_000;
+
+/** Why messages cannot be stored. */
+export type IntakeTrouble = 'disk_full' | 'store_unavailable';
+
+/** A message with its contents in the spool, routed, and the lanes that promised room for it. */
+interface Routed {
+  readonly submission: Submission;
+  readonly record: AcceptRecord;
+  readonly promised: readonly Lane[];
+}
+
+/** ACCEPT and ROUTE: bytes first, then the facts that refer to them, then the answer. */
+export class Accept implements Intake {
+  readonly #deps: AcceptDeps;
+  readonly #relays: Relays;
+  readonly #dispatch: Dispatch;
+  readonly #leases: Leases;
+  readonly #gate: Gate;
+  readonly #nextId: () => string;
+  /** When a message last found no room (monotonic ms); null once one was stored. */
+  #trouble: { readonly reason: IntakeTrouble; readonly at: number } | null = null;
+
+  constructor(deps: AcceptDeps, relays: Relays, dispatch: Dispatch, leases: Leases, gate: Gate) {
+    this.#deps = deps;
+    this.#relays = relays;
+    this.#dispatch = dispatch;
+    this.#leases = leases;
+    this.#gate = gate;
+    this.#nextId = createIdSource(deps.clock, deps.random);
+  }
+
+  suspended(): Suspension | null {
+    return this.#gate.suspension();
+  }
+
+  /** Why the last message could not be stored, if that was a short while ago; null when all is well. */
+  trouble(): IntakeTrouble | null {
+    const last = this.#trouble;
+    return last !== null && this.#deps.clock.mono() - last.at < TROUBLE_MS ? last.reason : null;
+  }
+
+  async accept(submissions: readonly Submission[]): Promise<IntakeAnswer[]> {
+    const suspension = this.#gate.suspension();
+    if (suspension) return submissions.map(() => ({ kind: 'suspended', suspension }));
+    const { store, spool, clock, node } = this.#deps;
+    const startedAt = clock.mono();
+    let refs: readonly ContentRef[] = [];
+    let routed: readonly Routed[] = [];
+    try {
+      const ids = submissions.map(() => this.#nextId());
+      refs = await spool.append(
+        submissions.map(({ content }, place) => ({ messageId: ids[place] ?? '', content })),
+      );
+      routed = submissions.map((submission, place) => this.#route(submission, ids[place], refs[place]));
+      const records = routed.map(({ record }) => record);
+      const answers = await store.accept(records, { node, now: clock.wall() });
+      const durationMs = clock.mono() - startedAt;
+      this.#trouble = null;
+      return routed.map((one, place) => this.#answer(one, answers[place], durationMs));
+    } catch (error) {
+      for (const one of routed) {
+        this.#takeBack(one);
+        if (isAmbiguous(error)) for (const lane of one.promised) this.#dispatch.retire(lane);
+      }
+      const trouble = Gate.because(this.#suspend(error));
+      return submissions.map(() => ({ kind: 'suspended', suspension: trouble }));
+    } finally {
+      spool.decided(refs);
+    }
+  }
+
+  /** Chooses a relay for every recipient, and asks for the short way where a lane has room. */
+  #route(submission: Submission, id: string | undefined, content: ContentRef | undefined): Routed {
+    if (id === undefined || content === undefined) throw new Error('the spool gave no reference');
+    const settings = this.#deps.settings();
+    const createdAt = messageIdTime(id);
+    const now = this.#deps.clock.wall();
+    // An id's time never goes back; after the clock did, mail must not wait until it has caught up.
+    const dueAt = Math.max(Math.min(createdAt, now), submission.sendAt ?? 0);
+    const promised = new Map<string, Lane | null>();
+    const { sizeBytes } = submission.content;
+    let rule: string | null = null;
+    const deliveries = submission.envelope.recipients.map((recipient): AcceptDelivery => {
+      const decision = route({ recipient: recipient.address, test: submission.test }, settings.routing);
+      rule = decision.rule;
+      const relay = this.#relays.get(decision.relay)?.relay;
+      if (!relay) return { recipient, relay: null, lane: null, dueAt, fence: null };
+      const lane = laneOf(relay.name, relay.type, recipient.address);
+      if (!promised.has(lane))
+        promised.set(lane, dueAt > now ? null : this.#dispatch.reserve(lane, sizeBytes));
+      return { recipient, relay: relay.name, lane, dueAt, fence: promised.get(lane)?.fence ?? null };
+    });
+    const lanes = [...promised.values()].filter((lane) => lane !== null);
+    const expiresAt = dueAt + settings.retry.maxAgeMs;
+    const record = { ...factsOf(submission), id, createdAt, expiresAt, content, deliveries };
+    return {
+      submission,
+      record: { ...record, routeRule: rule, routeTable: settings.routing.version },
+      promised: lanes,
+    };
+  }
+
+  #answer(routed: Routed, answer: AcceptAnswer | undefined, durationMs: number): IntakeAnswer {
+    if (answer === undefined) throw new Error('the store gave no answer');
+    if (answer.kind !== 'accepted') {
+      this.#takeBack(routed);
+      return answer;
+    }
+    const { record, submission } = routed;
+    this.#deps.events.emit({
+      type: 'accepted',
+      messageId: record.id,
+      keyId: record.keyId,
+      requestId: submission.requestId,
+      source: record.source,
+      recipients: record.deliveries.length,
+      sizeBytes: record.sizeBytes,
+      durationMs,
+    });
+    this.#dispatchAccepted(routed, answer.leased);
+    const captured = record.deliveries.every(({ relay }) => relay === INBOX);
+    return { kind: 'accepted', id: record.id, captured: captured || submission.test };
+  }
+
+  /** Hands leased work over, and tells the lanes of what waits. */
+  #dispatchAccepted(routed: Routed, leased: readonly boolean[]): void {
+    const { record, submission } = routed;
+    for (const lane of routed.promised) {
+      const units = unitsOf(record, leased, lane, this.#relays);
+      const jobs = units.map((unit) => ({ unit, content: submission.content }));
+      if (jobs.length > 0) this.#dispatch.handOver(lane, jobs);
+      else this.#dispatch.unreserve(lane, record.sizeBytes);
+    }
+    for (const [place, { lane, dueAt }] of record.deliveries.entries()) {
+      if (lane === null || leased[place]) continue;
+      this.#leases.want(lane);
+      this.#dispatch.expect(lane, dueAt);
+    }
+  }
+
+  #takeBack(routed: Routed): void {
+    for (const lane of routed.promised) this.#dispatch.unreserve(lane, routed.record.sizeBytes);
+  }
+
+  #suspend(error: unknown): IntakeTrouble {
+    const full =
+      (error instanceof SpoolError && error.code === 'spool_full') ||
+      (error instanceof StoreError && error.code === 'store_full');
+    const reason = full ? 'disk_full' : 'store_unavailable';
+    // A full disk stays full until the sweep sees room; anything else is judged anew at the next message.
+    if (full) this.#gate.set('disk_full', true);
+    this.#trouble = { reason, at: this.#deps.clock.mono() };
+    this.#deps.fault(full ? 'disk_full' : 'accept_failed', error);
+    return reason;
+  }
+}
+
+function factsOf(submission: Submission) {
+  const { envelope, content, source, sourceAddress, keyId, test } = submission;
+  const { header, tags, metadata, priority, sendAt, idempotency } = submission;
+  const { reversePath, ret, envid } = envelope;
+  const { sizeBytes, flags } = content;
+  const origin = { source, sourceAddress, keyId, test, idempotency };
+  return { ...origin, reversePath, ret, envid, header, tags, metadata, priority, sendAt, sizeBytes, flags };
+}

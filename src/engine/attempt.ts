@@ -1,0 +1,142 @@
+import type { Evidence } from '../domain/attempt.ts';
+import type { Envelope } from '../domain/envelope.ts';
+import { localReply, type Outcome } from '../domain/outcome.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Spool } from '../spool/spool.ts';
+import { SpoolError } from '../spool/spool.ts';
+import type { Store, Unit, UnitRef } from '../store/store.ts';
+import type { TransportContent, TransportResult } from '../transport/transport.ts';
+import type { Lane } from './lanes.ts';
+import type { Job } from './ready.ts';
+import type { RelayAtWork } from './relays.ts';
+
+/** What an attempt needs of the engine. */
+export interface AttemptDeps {
+  readonly store: Store;
+  readonly spool: Spool;
+  readonly clock: Clock;
+  readonly node: string;
+  /** Told of an error that is a bug or the machine's, never the peer's. */
+  readonly fault: (code: string, error: unknown) => void;
+}
+
+/** The unit's name towards the store. */
+export function refOf(unit: Unit): UnitRef {
+  return {
+    messageId: unit.messageId,
+    lane: unit.lane,
+    fence: unit.fence,
+    indexes: unit.deliveries.map((delivery) => delivery.index),
+  };
+}
+
+/** DELIVER: one try. The result always has one outcome per delivery; `begun` says whether it may count. */
+export interface AttemptEnd extends TransportResult {
+  readonly startedAt: number;
+  /** False when the attempt was never marked as begun: the lease was lost, or the store could not write. */
+  readonly begun: boolean;
+  /** False when the transport was not even asked: the result says nothing about the hop. */
+  readonly tried: boolean;
+}
+
+/**
+ * Tries to hand a unit to its next hop. The mark that it has begun is written while the conversation opens, and
+ * the transport holds back the final dot until that is on disk.
+ */
+export async function attempt(
+  deps: AttemptDeps,
+  job: Job,
+  lane: Lane,
+  relay: RelayAtWork,
+): Promise<AttemptEnd> {
+  const { unit } = job;
+  const startedAt = deps.clock.wall();
+  const limit = relay.relay.limits.maxMessageBytes;
+  const tooLarge = limit > 0 && unit.sizeBytes > limit;
+  let begun = false;
+  const marked = deps.store.begin([refOf(unit)], { node: deps.node, now: startedAt }).then(
+    ([granted]) => {
+      begun = granted === true;
+      return begun;
+    },
+    () => false,
+  );
+  const gate = async () => (await marked) && deps.clock.mono() < lane.trustedUntil;
+  const result = tooLarge
+    ? refuse(unit, 'message_too_large', '5.3.4', `The relay takes at most ${limit} bytes`)
+    : await converse(deps, job, lane, relay, gate);
+  await marked;
+  return { ...result, startedAt, begun, tried: result.evidence !== NO_EVIDENCE };
+}
+
+async function converse(
+  deps: AttemptDeps,
+  job: Job,
+  lane: Lane,
+  relay: RelayAtWork,
+  gate: () => Promise<boolean>,
+): Promise<TransportResult> {
+  const { unit } = job;
+  try {
+    const content = job.content ?? (await deps.spool.read(unit.content));
+    return await relay.transport.deliver(
+      { envelope: envelopeOf(unit), content: transportContent(unit, content), gate },
+      lane.abort.signal,
+    );
+  } catch (error) {
+    if (
+      error instanceof SpoolError &&
+      (error.code === 'content_damaged' || error.code === 'content_missing')
+    ) {
+      deps.fault(error.code, error);
+      return refuse(unit, error.code, '5.3.0', 'The stored contents of the message cannot be read');
+    }
+    deps.fault(error instanceof SpoolError ? error.code : 'transport_bug', error);
+    return settleAll(unit, 'deferred', 'internal_error', '4.3.0', 'The attempt failed inside the server');
+  }
+}
+
+function envelopeOf(unit: Unit): Envelope {
+  return {
+    reversePath: unit.reversePath,
+    recipients: unit.deliveries.map((delivery) => delivery.recipient),
+    ret: unit.ret,
+    envid: unit.envid,
+  };
+}
+
+/** Contents as chunks in memory (the short way) or as a reader of the spool. */
+type Bytes = { readonly chunks: readonly Uint8Array[] | TransportContent['chunks'] };
+
+function transportContent(unit: Unit, content: Bytes): TransportContent {
+  const { chunks } = content;
+  return {
+    sizeBytes: unit.sizeBytes,
+    flags: unit.flags,
+    chunks: typeof chunks === 'function' ? () => chunks.call(content) : () => chunks,
+  };
+}
+
+function refuse(unit: Unit, cause: string, enhanced: string, text: string): TransportResult {
+  return settleAll(unit, 'rejected', cause, enhanced, text);
+}
+
+function settleAll(
+  unit: Unit,
+  kind: 'deferred' | 'rejected',
+  cause: string,
+  enhanced: string,
+  text: string,
+): TransportResult {
+  const outcome: Outcome = { kind, reply: localReply(cause, enhanced, text) };
+  return { outcomes: unit.deliveries.map(() => outcome), evidence: NO_EVIDENCE, hopFailed: false };
+}
+
+const NO_EVIDENCE: Evidence = {
+  host: null,
+  address: null,
+  tls: null,
+  reused: false,
+  timings: { dnsMs: null, connectMs: null, tlsMs: null, transferMs: null, totalMs: 0 },
+  steps: [],
+};

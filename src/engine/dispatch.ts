@@ -1,0 +1,316 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import { WakeUp } from '../lib/wakeup.ts';
+import type { Events } from '../observe/events.ts';
+import type { ClaimRequest } from '../store/store.ts';
+import { type AttemptDeps, type AttemptEnd, attempt } from './attempt.ts';
+import type { Lane } from './lanes.ts';
+import { isAmbiguous } from './persist.ts';
+import type { Job } from './ready.ts';
+import { type Recorded, Recorder } from './recorder.ts';
+import type { RelayAtWork, Relays } from './relays.ts';
+import type { EngineSettings } from './settings.ts';
+
+/** How often a held lane is asked for work even when nothing hints at any, in ms. */
+const POLL_MS = 1_000;
+
+/** Units given back in one call: no transaction may hold the store for long. */
+const RELEASE_BATCH = 500;
+
+/** What dispatching needs. */
+export interface DispatchDeps extends AttemptDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Events;
+  readonly settings: () => EngineSettings;
+}
+
+/** A lane, and what it would like to claim. */
+interface Wish {
+  readonly lane: Lane;
+  readonly request: ClaimRequest;
+}
+
+/**
+ * Brings leased work to free slots. Work comes by two ways that are one path after the lease: handed over by
+ * `accept` (the short way), or claimed here, for the lanes that have room.
+ */
+export class Dispatch {
+  readonly #deps: DispatchDeps;
+  readonly #lanes: ReadonlyMap<string, Lane>;
+  readonly #relays: Relays;
+  readonly #feed = new WakeUp();
+  readonly #work = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+  readonly #giveUp = new AbortController();
+  readonly #recorder: Recorder;
+  #shortWayBytes = 0;
+  #lastPollAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: DispatchDeps, lanes: ReadonlyMap<string, Lane>, relays: Relays) {
+    this.#deps = deps;
+    this.#lanes = lanes;
+    this.#relays = relays;
+    this.#recorder = new Recorder(deps, this.#giveUp.signal);
+  }
+
+  /**
+   * Promises room for one fresh unit of `sizeBytes` on a lane; null when it must queue: the lane is not ours, is
+   * resting, has older mail waiting, or memory for the short way is used up.
+   */
+  reserve(name: string, sizeBytes: number): Lane | null {
+    const lane = this.#lanes.get(name);
+    const relay = this.#relays.ofLane(name);
+    if (!lane || !relay || this.#stopping.signal.aborted) return null;
+    if (this.#shortWayBytes + sizeBytes > this.#deps.settings().shortWayBytes) return null;
+    if (!lane.takesFresh(this.#deps.clock.mono(), relay.relay.limits.maxConcurrency)) return null;
+    lane.reserved++;
+    this.#shortWayBytes += sizeBytes;
+    return lane;
+  }
+
+  /** Takes a promise of {@link reserve} back. */
+  unreserve(lane: Lane, sizeBytes: number): void {
+    lane.reserved--;
+    this.#shortWayBytes -= sizeBytes;
+  }
+
+  /** Fulfils a promise of {@link reserve}: the message's units on the lane are leased and on disk. */
+  handOver(lane: Lane, jobs: readonly Job[]): void {
+    lane.reserved--;
+    for (const { unit } of jobs.slice(1)) this.#shortWayBytes += unit.sizeBytes;
+    for (const job of jobs) lane.ready.push(job);
+    if (this.#lanes.get(lane.name) === lane) this.#pump(lane);
+    else this.drop(lane);
+  }
+
+  /** A delivery waits in the store for a lane we may hold. */
+  expect(name: string, dueAt: number): void {
+    const lane = this.#lanes.get(name);
+    if (!lane) return;
+    // A lane known to be waiting is asked as soon as it has room; to say it again changes nothing.
+    if (lane.waiting) return;
+    if (dueAt <= this.#deps.clock.wall()) lane.waiting = true;
+    else lane.expect(dueAt);
+    this.#feed.wake();
+  }
+
+  /** Something changed that may mean work: a lane was acquired, a relay added. */
+  wake(): void {
+    this.#feed.wake();
+  }
+
+  /** CLAIM: asks the store for work until stopped. Resolves when stopped. */
+  async run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const waitMs = await this.#round();
+      await this.#feed.wait(this.#deps.clock, waitMs);
+    }
+  }
+
+  /** Forgets a lane whose lease is gone: what is in hand is somebody else's now. */
+  drop(lane: Lane): void {
+    lane.trustedUntil = Number.NEGATIVE_INFINITY;
+    lane.abort.abort();
+    for (const relay of this.#relays.all()) relay.hungry.delete(lane);
+    for (const job of lane.takeReady()) this.#forgetContent(job);
+  }
+
+  /** Starts nothing more on a lane whose leases we cannot be sure to know. */
+  retire(lane: Lane): void {
+    lane.retired = true;
+    this.#surrender(lane);
+  }
+
+  /** Stops claiming, gives back what has not begun, and waits for attempts under way until `deadline` aborts. */
+  async stop(deadline: AbortSignal): Promise<void> {
+    this.#stopping.abort();
+    this.#feed.wake();
+    for (const lane of this.#lanes.values()) this.#surrender(lane);
+    const abortAll = () => {
+      for (const lane of this.#lanes.values()) lane.abort.abort();
+      this.#giveUp.abort();
+    };
+    if (deadline.aborted) abortAll();
+    deadline.addEventListener('abort', abortAll, { once: true });
+    while (this.#work.size > 0) await Promise.all(this.#work);
+  }
+
+  /** One look at every lane. Returns how long to wait for the next, in ms. */
+  async #round(): Promise<number> {
+    const wall = this.#deps.clock.wall();
+    const mono = this.#deps.clock.mono();
+    const polling = mono - this.#lastPollAt >= POLL_MS;
+    if (polling) this.#lastPollAt = mono;
+    const wishes: Wish[] = [];
+    for (const lane of this.#lanes.values()) {
+      // Whatever kept work in hand from starting (trust that lapsed and came back), nothing waits for ever.
+      if (polling) this.#pump(lane);
+      const relay = this.#relays.ofLane(lane.name);
+      const request = relay ? lane.claimRequest(relay.relay.limits, wall, mono, polling) : null;
+      if (request) wishes.push({ lane, request });
+    }
+    if (wishes.length === 0 || (await this.#claim(wishes, wall))) return this.#untilNext();
+    return POLL_MS;
+  }
+
+  /** Asks the store for work, and starts it. False: it could not be asked. */
+  async #claim(wishes: readonly Wish[], now: number): Promise<boolean> {
+    const { store, node, fault } = this.#deps;
+    const requests = wishes.map(({ request }) => request);
+    try {
+      const answers = await store.claim(requests, { node, now });
+      for (const [place, { lane, request }] of wishes.entries()) {
+        const { units = [], nextDueAt = null } = answers[place] ?? {};
+        for (const unit of units) lane.ready.push({ unit, content: null });
+        if (units.length >= request.limit) lane.waiting = true;
+        if (nextDueAt !== null) lane.expect(nextDueAt);
+        this.#pump(lane);
+      }
+      return true;
+    } catch (error) {
+      for (const { lane } of wishes) {
+        lane.waiting = true;
+        if (isAmbiguous(error)) this.retire(lane);
+      }
+      fault('claim_failed', error);
+      return false;
+    }
+  }
+
+  #untilNext(): number {
+    const wall = this.#deps.clock.wall();
+    const mono = this.#deps.clock.mono();
+    let wait = POLL_MS;
+    for (const lane of this.#lanes.values()) {
+      const paused = lane.pausedUntil(mono);
+      if (paused !== null) wait = Math.min(wait, paused - mono);
+      else if (lane.nextDueAt !== null && lane.nextDueAt > wall) wait = Math.min(wait, lane.nextDueAt - wall);
+    }
+    return wait;
+  }
+
+  /** Starts what a lane has in hand, as far as the lane's pace and its relay's slots allow. */
+  #pump(lane: Lane): void {
+    const relay = this.#relays.ofLane(lane.name);
+    const mono = this.#deps.clock.mono();
+    const resting = lane.retired || lane.pausedUntil(mono) !== null;
+    if (!relay || this.#stopping.signal.aborted || resting) {
+      this.#surrender(lane);
+      return;
+    }
+    const pace = lane.pace(mono, relay.relay.limits.maxConcurrency);
+    while (lane.ready.length > 0 && lane.inflight < pace) {
+      if (!relay.hasRoom(mono)) {
+        this.#becomeHungry(lane, relay, mono);
+        return;
+      }
+      const job = lane.ready.shift();
+      if (job) this.#start(job, lane, relay, mono);
+    }
+  }
+
+  #becomeHungry(lane: Lane, relay: RelayAtWork, mono: number): void {
+    relay.hungry.add(lane);
+    const wait = relay.waitMs(mono);
+    // A slot that frees feeds the hungry; a rate that lets the next one start needs a timer.
+    if (wait > 0 && !relay.timed) this.#track(this.#feedAfter(relay, wait));
+  }
+
+  async #feedAfter(relay: RelayAtWork, ms: number): Promise<void> {
+    relay.timed = true;
+    await this.#deps.clock.sleep(ms, this.#stopping.signal);
+    relay.timed = false;
+    this.#feedHungry(relay);
+  }
+
+  #feedHungry(relay: RelayAtWork): void {
+    const [lane] = relay.hungry;
+    if (!lane) return;
+    relay.hungry.delete(lane);
+    this.#pump(lane);
+  }
+
+  #start(job: Job, lane: Lane, relay: RelayAtWork, mono: number): void {
+    lane.inflight++;
+    relay.begin(mono);
+    this.#track(this.#attemptAndSettle(job, lane, relay));
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work
+      .catch((error: unknown) => this.#deps.fault('dispatch_bug', error))
+      .finally(() => this.#work.delete(tracked));
+    this.#work.add(tracked);
+  }
+
+  async #attemptAndSettle(job: Job, lane: Lane, relay: RelayAtWork): Promise<void> {
+    const end = await attempt(this.#deps, job, lane, relay);
+    // The hop is free again; what remains is ours to record. It counts as in hand until it is recorded.
+    this.#noteHop(lane, relay, end);
+    lane.inflight--;
+    lane.reserved++;
+    relay.end();
+    this.#forgetContent(job);
+    this.#feedHungry(relay);
+    this.#pump(lane);
+    try {
+      await this.#record(job, lane, relay, end);
+    } finally {
+      lane.reserved--;
+      if (lane.waiting) this.#feed.wake();
+    }
+  }
+
+  async #record(job: Job, lane: Lane, relay: RelayAtWork, end: AttemptEnd): Promise<void> {
+    const untouched = end.outcomes.every((outcome) => outcome.kind === 'deferred');
+    const nothingSent = !end.begun || (untouched && lane.abort.signal.aborted);
+    if (nothingSent) await this.#giveBack(lane, [job]);
+    else this.#note(lane, await this.#recorder.settle(job, relay.relay.name, end));
+  }
+
+  async #giveBack(lane: Lane, jobs: readonly Job[]): Promise<void> {
+    this.#note(lane, await this.#recorder.release(jobs));
+  }
+
+  /** What was recorded waits for its time; what could not be comes back when its lane is let go and taken anew. */
+  #note(lane: Lane, recorded: Recorded): void {
+    if (recorded === 'stale') return;
+    if (recorded !== 'refused') {
+      for (const dueAt of recorded.dueAt) this.expect(lane.name, dueAt);
+      return;
+    }
+    if (this.#giveUp.signal.aborted || lane.retired) return;
+    this.#deps.fault('not_recorded', new Error(`lane ${lane.name} is let go: the store refused a write`));
+    this.retire(lane);
+  }
+
+  #noteHop(lane: Lane, relay: RelayAtWork, end: AttemptEnd): void {
+    // A relay that was replaced meanwhile says nothing about its successor.
+    if (!end.tried || this.#relays.get(relay.relay.name) !== relay) return;
+    if (!end.hopFailed) {
+      lane.hopWell();
+      relay.restsUntil = null;
+      return;
+    }
+    const { clock, random, events } = this.#deps;
+    const now = clock.mono();
+    const pauseMs = lane.hopFailed(now, random.next());
+    relay.restsUntil = lane.pausedUntil(now);
+    const cause = end.outcomes[0]?.reply.cause ?? 'unknown';
+    if (pauseMs > 0) events.emit({ type: 'lane_paused', lane: lane.name, pauseMs, cause });
+  }
+
+  /** Gives back what a lane has in hand and has not begun. */
+  #surrender(lane: Lane): void {
+    const jobs = lane.takeReady();
+    if (jobs.length === 0) return;
+    for (const job of jobs) this.#forgetContent(job);
+    for (let start = 0; start < jobs.length; start += RELEASE_BATCH)
+      this.#track(this.#giveBack(lane, jobs.slice(start, start + RELEASE_BATCH)));
+  }
+
+  #forgetContent(job: Job): void {
+    if (job.content) this.#shortWayBytes -= job.unit.sizeBytes;
+  }
+}

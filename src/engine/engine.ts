@@ -1,0 +1,89 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import type { Events } from '../observe/events.ts';
+import type { Spool } from '../spool/spool.ts';
+import { type Store, StoreError } from '../store/store.ts';
+import type { Views } from '../store/views.ts';
+import { Accept, type IntakeTrouble } from './accept.ts';
+import { Dispatch } from './dispatch.ts';
+import { Gate } from './gate.ts';
+import type { Intake } from './intake.ts';
+import type { Lane } from './lanes.ts';
+import { Leases } from './leases.ts';
+import { Relays } from './relays.ts';
+import type { EngineSettings } from './settings.ts';
+import { Sweep } from './sweep.ts';
+
+/** What an engine is made of. */
+export interface EngineDeps {
+  readonly store: Store;
+  readonly views: Views;
+  readonly spool: Spool;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Events;
+  /** This process's name in leases; another at every start. */
+  readonly node: string;
+  readonly settings: () => EngineSettings;
+}
+
+/** A node's engine: the door for ingresses, the relays it works with, and its life. */
+export interface Engine {
+  readonly intake: Intake;
+  readonly relays: Relays;
+  /**
+   * Recovers what an earlier process left (`seize`: we are the store's only user) and starts working. Resolves
+   * when mail can be accepted.
+   */
+  start(options: { readonly seize: boolean }): Promise<void>;
+  /** Why the last message could not be stored, if that was a short while ago; null when all is well. */
+  trouble(): IntakeTrouble | null;
+  /** Refuses new mail from now on. */
+  suspend(): void;
+  /** Ends: what is under way has until `deadline` aborts, the rest is given back. Closes the transports. */
+  stop(deadline: AbortSignal): Promise<void>;
+}
+
+/** Puts the engine's rooms together. */
+export function createEngine(deps: EngineDeps): Engine {
+  const lanes = new Map<string, Lane>();
+  const relays = new Relays();
+  const gate = new Gate();
+  const fault = (code: string, error: unknown) => {
+    const cause = error instanceof StoreError ? `${code}: ${error.code}` : code;
+    deps.events.emit({
+      type: 'fault',
+      code: cause,
+      message: error instanceof Error ? error.message : String(error),
+    });
+  };
+  const parts = { ...deps, fault };
+  const dispatch = new Dispatch(parts, lanes, relays);
+  const leases = new Leases(parts, lanes, dispatch);
+  const sweep = new Sweep(parts, relays, dispatch, leases, gate);
+  const accept = new Accept(parts, relays, dispatch, leases, gate);
+  let loops: Promise<unknown> = Promise.resolve();
+
+  return {
+    intake: accept,
+    relays,
+    start: async ({ seize }) => {
+      await sweep.reclaim(seize);
+      await sweep.checkDisk();
+      for (const { relay } of relays.all()) if (relay.type !== 'mx') leases.want(relay.name);
+      await leases.turn();
+      loops = Promise.all([dispatch.run(), leases.run(), sweep.run()]);
+    },
+    trouble: () => accept.trouble(),
+    suspend: () => gate.set('shutting_down', true),
+    stop: async (deadline) => {
+      gate.set('shutting_down', true);
+      sweep.stop();
+      await dispatch.stop(deadline);
+      leases.stop();
+      await loops;
+      await leases.releaseAll();
+      await relays.close();
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '../lib/clock.ts';
+import { StoreError } from '../store/store.ts';
+
+/** How long we wait before writing again what the store could not take, in ms. */
+const RETRY_MS = 1_000;
+
+const PASSING: ReadonlySet<string> = new Set(['store_full', 'store_busy', 'store_unavailable']);
+
+/**
+ * Writes something that must be recorded, however long the store is full or away. `twice` says whether it may be
+ * asked again when it may have happened already. Null when the store can never take it (failed, closed), or must
+ * not be asked again, or `giveUp` aborts: whoever finds the lease later decides.
+ */
+export async function persist<T>(
+  clock: Clock,
+  giveUp: AbortSignal,
+  twice: 'harmless' | 'harmful',
+  write: () => Promise<T>,
+): Promise<T | null> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      if (!PASSING.has(error.code)) return null;
+      if (twice === 'harmful' && isAmbiguous(error)) return null;
+      await clock.sleep(RETRY_MS, giveUp);
+      if (giveUp.aborted) return null;
+    }
+  }
+}
+
+/** Whether what was asked may have happened although it failed. */
+export function isAmbiguous(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'store_unavailable';
+}

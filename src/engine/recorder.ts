@@ -1,0 +1,64 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import type { Events } from '../observe/events.ts';
+import type { Store } from '../store/store.ts';
+import { type AttemptEnd, refOf } from './attempt.ts';
+import { persist } from './persist.ts';
+import type { Job } from './ready.ts';
+import type { EngineSettings } from './settings.ts';
+import { announce, settlementOf } from './settle.ts';
+
+/** What recording needs. */
+export interface RecorderDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Events;
+  readonly node: string;
+  readonly settings: () => EngineSettings;
+}
+
+/**
+ * What came of writing: when what it left waiting comes due (wall ms), if anything; `stale` when the work was no
+ * longer ours; `refused` when the store will never take it.
+ */
+export type Recorded = { readonly dueAt: readonly number[] } | 'stale' | 'refused';
+
+/** SETTLE: writes what became of leased work, however long the store is full or away. */
+export class Recorder {
+  readonly #deps: RecorderDeps;
+  readonly #giveUp: AbortSignal;
+
+  /** `giveUp` ends the waiting for a store that is full or away. */
+  constructor(deps: RecorderDeps, giveUp: AbortSignal) {
+    this.#deps = deps;
+    this.#giveUp = giveUp;
+  }
+
+  /** Writes what an attempt did, and tells the world once it is on disk. */
+  async settle(job: Job, relay: string, end: AttemptEnd): Promise<Recorded> {
+    const { clock, store, node, random, events, settings } = this.#deps;
+    const now = clock.wall();
+    const settlement = settlementOf(job.unit, relay, end, settings().retry, now, random.next());
+    const answer = await persist(clock, this.#giveUp, 'harmless', () =>
+      store.settle([settlement], { node, now }),
+    );
+    if (answer === null) return 'refused';
+    if (!answer[0]) return 'stale';
+    announce(events, job.unit, settlement);
+    return { dueAt: settlement.transitions.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []) };
+  }
+
+  /** Gives back work that no peer can have taken; it is due at once. */
+  async release(jobs: readonly Job[]): Promise<Recorded> {
+    const { clock, store, node } = this.#deps;
+    const refs = jobs.map((job) => refOf(job.unit));
+    const write = async () => {
+      await store.release(refs, { node, now: clock.wall() });
+      return true;
+    };
+    // Asked twice, it could give back what has been claimed anew meanwhile, under the same fence.
+    const done = await persist(clock, this.#giveUp, 'harmful', write);
+    return done === null ? 'refused' : { dueAt: [clock.wall()] };
+  }
+}

@@ -1,0 +1,21 @@
+import type { RoutingTable } from '../domain/route.ts';
+import type { SettlePolicy } from '../domain/settle.ts';
+import type { PurgePolicy } from '../store/store.ts';
+
+/** What the engine is told by configuration; read anew each time, so that keys can apply live. */
+export interface EngineSettings {
+  readonly routing: RoutingTable;
+  readonly retry: SettlePolicy;
+  readonly retention: PurgePolicy;
+  /** Free disk below which intake is suspended, in bytes. */
+  readonly diskCriticalBytes: number;
+  /** How many bytes of contents may wait in memory for the short way. */
+  readonly shortWayBytes: number;
+}
+
+/** How long a lane lease lasts, and how often it is renewed, in ms (design §5). */
+export const LANE_LEASE_MS = 45_000;
+/** See {@link LANE_LEASE_MS}. */
+export const LANE_RENEW_MS = 15_000;
+/** We stop trusting a lease this long before its end, so that clocks may differ a little. */
+export const LANE_MARGIN_MS = 5_000;

@@ -1,0 +1,41 @@
+import { relayOfLane } from '../domain/lane.ts';
+import type { AcceptRecord, Unit, UnitDelivery } from '../store/store.ts';
+import type { Lane } from './lanes.ts';
+import type { Relays } from './relays.ts';
+
+/**
+ * The units of a freshly accepted message on one lane whose leases were granted in the transaction that
+ * accepted it: what `claim` would give for the same deliveries.
+ */
+export function unitsOf(
+  record: AcceptRecord,
+  leased: readonly boolean[],
+  lane: Lane,
+  relays: Relays,
+): Unit[] {
+  const deliveries: UnitDelivery[] = [];
+  for (const [index, delivery] of record.deliveries.entries())
+    if (leased[index] && delivery.lane === lane.name)
+      deliveries.push({ index, recipient: delivery.recipient, attempts: 0 });
+  const most = relays.get(relayOfLane(lane.name))?.relay.limits.maxRecipients ?? deliveries.length;
+  return slices(deliveries, Math.max(1, most)).map((slice) => unitOf(record, lane, slice));
+}
+
+function slices<T>(items: readonly T[], most: number): T[][] {
+  const found: T[][] = [];
+  for (let start = 0; start < items.length; start += most) found.push(items.slice(start, start + most));
+  return found;
+}
+
+function unitOf(record: AcceptRecord, lane: Lane, deliveries: readonly UnitDelivery[]): Unit {
+  const { id, reversePath, ret, envid, content, sizeBytes, flags, priority, test, expiresAt } = record;
+  const facts = { reversePath, ret, envid, content, sizeBytes, flags, priority, test, expiresAt };
+  return {
+    ...facts,
+    messageId: id,
+    lane: lane.name,
+    fence: lane.fence,
+    relay: relayOfLane(lane.name),
+    deliveries,
+  };
+}

@@ -1,0 +1,146 @@
+import { relayOfLane } from '../domain/lane.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import type { Events } from '../observe/events.ts';
+import type { Spool } from '../spool/spool.ts';
+import type { LaneMove, Store } from '../store/store.ts';
+import type { Views } from '../store/views.ts';
+import type { Dispatch } from './dispatch.ts';
+import type { Gate } from './gate.ts';
+import type { Leases } from './leases.ts';
+import type { Relays } from './relays.ts';
+import type { EngineSettings } from './settings.ts';
+
+/** How many deliveries or messages one transaction of the sweep may touch: none may hold the store for long. */
+const BATCH = 500;
+/** How many lanes are looked at for relays that are gone. */
+const LANES_LOOKED_AT = 1_000;
+
+/** What the sweep needs. */
+export interface SweepDeps {
+  readonly store: Store;
+  readonly views: Views;
+  readonly spool: Spool;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly node: string;
+  readonly events: Events;
+  readonly settings: () => EngineSettings;
+  readonly fault: (code: string, error: unknown) => void;
+}
+
+/** A chore and how often it is done, in ms. */
+interface Chore {
+  readonly everyMs: number;
+  readonly code: string;
+  readonly work: () => Promise<void>;
+}
+
+/** What must happen without being asked: leases that ended, expiry, retention, room on the disk. */
+export class Sweep {
+  readonly #deps: SweepDeps;
+  readonly #relays: Relays;
+  readonly #dispatch: Dispatch;
+  readonly #leases: Leases;
+  readonly #gate: Gate;
+  readonly #stopping = new AbortController();
+
+  constructor(deps: SweepDeps, relays: Relays, dispatch: Dispatch, leases: Leases, gate: Gate) {
+    this.#deps = deps;
+    this.#relays = relays;
+    this.#dispatch = dispatch;
+    this.#leases = leases;
+    this.#gate = gate;
+  }
+
+  /** Does every chore in its turn until stopped. Resolves when stopped. */
+  async run(): Promise<void> {
+    const chores: readonly Chore[] = [
+      { everyMs: 1_000, code: 'disk_check_failed', work: () => this.checkDisk() },
+      { everyMs: 5_000, code: 'expiry_failed', work: () => this.expire() },
+      { everyMs: 5_000, code: 'reclaim_failed', work: () => this.reclaim(false) },
+      { everyMs: 10_000, code: 'reroute_failed', work: () => this.reroute() },
+      { everyMs: 60_000, code: 'retention_failed', work: () => this.purge() },
+    ];
+    await Promise.all(chores.map((chore) => this.#repeat(chore)));
+  }
+
+  /** Stops after the chore under way. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  /** Takes back what leases that ended have left; with `seize`, what any earlier process left. */
+  async reclaim(seize: boolean): Promise<void> {
+    const { store, random, events, settings } = this.#deps;
+    // After a clock that jumped or a long pause our own leases come first: they are alive, only late.
+    if (!seize) await this.#leases.renew();
+    let first = seize;
+    for (;;) {
+      const options = { seize: first, policy: settings().retry, dice: random.next(), limit: BATCH };
+      const { released, unknown, more } = await store.reclaim(options, this.#stamp());
+      first = false;
+      if (released + unknown > 0) events.emit({ type: 'reclaimed', released, unknown });
+      if (!more || this.#stopping.signal.aborted) break;
+    }
+    this.#dispatch.wake();
+  }
+
+  /** Fails what waited beyond its time. */
+  async expire(): Promise<void> {
+    while ((await this.#deps.store.expire(BATCH, this.#stamp())) >= BATCH)
+      if (this.#stopping.signal.aborted) return;
+  }
+
+  /** Gives mail whose relay is gone the relay that routing chooses now. */
+  async reroute(): Promise<void> {
+    const { store, views, settings } = this.#deps;
+    const target = settings().routing.defaultRelay;
+    const relay = this.#relays.get(target)?.relay;
+    // Mail that was to be sent is never captured instead: it waits until there is a way out again.
+    if (!relay || relay.type === 'mx' || relay.type === 'inbox') return;
+    const lanes = await views.lanes(LANES_LOOKED_AT);
+    const moves: LaneMove[] = lanes
+      .filter(({ lane, waiting }) => waiting > 0 && !this.#relays.get(relayOfLane(lane)))
+      .map(({ lane }) => ({ fromLane: lane, toLane: target, toRelay: target }));
+    while (moves.length > 0 && (await store.reroute(moves, BATCH, this.#stamp())) >= BATCH)
+      if (this.#stopping.signal.aborted) return;
+    if (moves.length > 0) this.#dispatch.expect(target, this.#deps.clock.wall());
+  }
+
+  /** Removes what retention no longer keeps, then the segments nothing refers to. */
+  async purge(): Promise<void> {
+    const { store, spool, settings } = this.#deps;
+    let more = true;
+    while (more && !this.#stopping.signal.aborted)
+      ({ more } = await store.purge(settings().retention, BATCH, this.#stamp()));
+    // The order matters: what is idle now has no append undecided, so the store's later answer is final.
+    const candidates = await spool.idle();
+    const live = await store.liveSegments(candidates);
+    const dead = candidates.filter((segment) => (live.get(segment) ?? 0) === 0);
+    if (dead.length === 0) return;
+    await spool.unlink(dead);
+    await store.forgetSegments(dead);
+  }
+
+  /** Suspends intake while the disk is critically full, and opens it again. */
+  async checkDisk(): Promise<void> {
+    const space = await this.#deps.spool.space();
+    this.#gate.set('disk_full', space !== null && space.freeBytes < this.#deps.settings().diskCriticalBytes);
+  }
+
+  async #repeat(chore: Chore): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await chore.work();
+      } catch (error) {
+        this.#deps.fault(chore.code, error);
+      }
+      await this.#deps.clock.sleep(chore.everyMs, this.#stopping.signal);
+    }
+  }
+
+  #stamp() {
+    return { node: this.#deps.node, now: this.#deps.clock.wall() };
+  }
+}

@@ -1,0 +1,227 @@
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { exchangeRaw, RawClient, serve, WIDE_LIMITS } from '../../test/peers/http.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { Semaphore } from '../lib/semaphore.ts';
+import { joinBody, RequestAborted, readBody, receiveBody } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import { Problem } from './problem.ts';
+
+const MIB = 1024 * 1024;
+
+function newBudget(capacity = 64 * MIB, maxWaiters = 10): Semaphore {
+  return new Semaphore({ capacity, maxWaiters });
+}
+
+/** Answers with how many bytes and pieces came. */
+function counting(maxBytes: number, budget = newBudget()) {
+  return async (exchange: Exchange) => {
+    const chunks = await readBody(exchange, { maxBytes, budget });
+    exchange.json(200, { bytes: joinBody(chunks).length, chunks: chunks.length });
+  };
+}
+
+const refusing = (exchange: Exchange) => exchange.problem(new Problem(401, 'key_missing', 'No key.'));
+
+/** A clock on which no time passes until told. */
+function stoppedClock(): Clock & { readonly elapse: () => void } {
+  const sleepers = new Set<() => void>();
+  return {
+    ...systemClock,
+    sleep: (_, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve();
+        sleepers.add(resolve);
+        signal?.addEventListener('abort', () => resolve());
+      }),
+    elapse: () => {
+      for (const wake of sleepers) wake();
+    },
+  };
+}
+
+function post(headers: string, body = ''): string {
+  return `POST / HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`;
+}
+
+test('a body is read whole, with a length and without', async () => {
+  const { origin, port } = await serve(counting(2 * MIB));
+  const sized = await fetch(origin, { method: 'POST', body: 'x'.repeat(MIB) });
+  expect(await sized.json()).toMatchObject({ bytes: MIB });
+  const chunked = exchangeRaw(
+    port,
+    post('Connection: close\r\nTransfer-Encoding: chunked', '3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n'),
+  );
+  expect(await chunked).toContain('{"bytes":5,"chunks":2}');
+  expect(await exchangeRaw(port, post('Connection: close'))).toContain('{"bytes":0,"chunks":0}');
+});
+
+test.each([
+  ['a declared length over the limit', 'Content-Length: 101', '', 413, 'content_too_large'],
+  [
+    'chunks over the limit',
+    'Transfer-Encoding: chunked',
+    `65\r\n${'x'.repeat(101)}\r\n`,
+    413,
+    'content_too_large',
+  ],
+  [
+    'a content encoding',
+    'Content-Length: 1\r\nContent-Encoding: gzip',
+    'x',
+    415,
+    'unsupported_content_encoding',
+  ],
+  ['a transfer coding', 'Transfer-Encoding: gzip, chunked', '0\r\n\r\n', 501, 'unsupported_transfer_coding'],
+])('%s is refused', async (_, headers, body, status, code) => {
+  const { port } = await serve(counting(100));
+  const client = new RawClient(port, post(headers, body));
+  expect(await client.until(/"errors"/)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*"code":"${code}"`, 's'));
+});
+
+test('a body of exactly the limit is taken', async () => {
+  const { origin } = await serve(counting(100));
+  expect((await fetch(origin, { method: 'POST', body: 'x'.repeat(100) })).status).toBe(200);
+});
+
+test('a body sent byte by byte is kept in few pieces', async () => {
+  const { port } = await serve(counting(MIB));
+  const client = new RawClient(port, post('Connection: close\r\nTransfer-Encoding: chunked'));
+  client.socket.write('1\r\nx\r\n'.repeat(100_000));
+  client.socket.write('0\r\n\r\n');
+  expect(await client.closed).toContain('{"bytes":100000,"chunks":66}');
+});
+
+test('100 Continue is sent only when the body is wanted', async () => {
+  const wanting = await serve(counting(100));
+  const client = new RawClient(wanting.port, post('Content-Length: 3\r\nExpect: 100-continue'));
+  expect(await client.until(/\r\n\r\n/)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+  client.socket.write('abc');
+  expect(await client.until(/bytes/)).toContain('{"bytes":3,');
+  const refused = await serve(refusing);
+  const other = new RawClient(refused.port, post('Content-Length: 3\r\nExpect: 100-continue'));
+  expect(await other.until(/"errors"/)).toMatch(/^HTTP\/1\.1 401 .*Connection: close/s);
+});
+
+test('a refused body is read away, and the connection lives on', async () => {
+  const { port } = await serve(refusing);
+  const client = new RawClient(port, post(`Content-Length: ${MIB}`));
+  await client.until(/"errors"/);
+  client.socket.write('x'.repeat(MIB));
+  client.received = '';
+  client.socket.write(post('Content-Length: 0\r\nConnection: close'));
+  expect(await client.closed).toMatch(/^HTTP\/1\.1 401/);
+});
+
+test('a large refused body is read away for a mebibyte, so that the answer arrives, then cut', async () => {
+  const { port } = await serve(refusing);
+  const client = new RawClient(port, post(`Content-Length: ${100 * MIB}`));
+  const pump = () => {
+    while (client.socket.write(Buffer.alloc(65_536)));
+  };
+  client.socket.on('drain', pump);
+  pump();
+  expect(await client.closed).toMatch(/^HTTP\/1\.1 401 .*Connection: close.*"errors":\[\]}$/s);
+  expect(client.socket.bytesWritten).toBeLessThan(50 * MIB);
+});
+
+test('a refused body that does not come is not waited for longer than the limit', async () => {
+  const clock = stoppedClock();
+  const { port } = await serve(refusing, { clock });
+  const client = new RawClient(port, post('Content-Length: 10'));
+  await client.until(/"errors"/);
+  clock.elapse();
+  await client.closed;
+});
+
+test('a connection whose refused body is being read away when the server closes ends after it', async () => {
+  const { server, port } = await serve(refusing);
+  const client = new RawClient(port, post('Content-Length: 10'));
+  expect(await client.until(/"errors"/)).toContain('Connection: keep-alive');
+  const closed = server.close();
+  client.socket.write('x'.repeat(10));
+  await client.closed;
+  await closed;
+});
+
+test('a body that comes too slowly is a 408, and its reader learns of it', async () => {
+  const failed = Promise.withResolvers<unknown>();
+  const budget = newBudget();
+  const limits = { ...WIDE_LIMITS, headerTimeoutMs: 50, bodyTimeoutMs: 50 };
+  const { port, log } = await serve(
+    async (exchange) => {
+      await readBody(exchange, { maxBytes: 100, budget }).catch((error: unknown) => {
+        failed.resolve(error);
+        throw error;
+      });
+    },
+    { limits },
+  );
+  const answer = await exchangeRaw(port, post('Content-Length: 10\r\nX-Request-Id: slow', 'abc'));
+  expect(answer).toMatch(/^HTTP\/1\.1 408 .*X-Request-Id: slow.*"request_timeout"/s);
+  expect(await failed.promise).toBeInstanceOf(RequestAborted);
+  expect(budget.free).toBe(64 * MIB);
+  expect(log.map((line) => line.event)).toEqual(['http.request_refused']);
+});
+
+test('a body whose chunks are malformed is a 400', async () => {
+  const { port } = await serve(counting(100));
+  const answer = exchangeRaw(port, post('Transfer-Encoding: chunked', '3\r\nabc\r\nzz\r\n'));
+  expect(await answer).toMatch(/^HTTP\/1\.1 400 .*"malformed_request"/s);
+});
+
+test('a client that goes away ends the reading and gives its budget back', async () => {
+  const budget = newBudget();
+  const failed = Promise.withResolvers<unknown>();
+  const { port, log } = await serve(async (exchange) => {
+    await readBody(exchange, { maxBytes: 100, budget }).catch((error: unknown) => {
+      failed.resolve(error);
+      throw error;
+    });
+  });
+  const client = new RawClient(port, post('Content-Length: 10', 'abc'));
+  await once(client.socket, 'connect');
+  client.socket.end();
+  expect(await failed.promise).toBeInstanceOf(RequestAborted);
+  await client.closed;
+  await expect.poll(() => budget.free).toBe(64 * MIB);
+  expect(log.filter((line) => line.level === 'error')).toEqual([]);
+});
+
+test('what the sink throws is the end, and the answer', async () => {
+  const { origin } = await serve((exchange) =>
+    receiveBody(exchange, { maxBytes: 100, budget: newBudget() }, () => {
+      throw new Problem(400, 'malformed', 'Not so.');
+    }),
+  );
+  const response = await fetch(origin, { method: 'POST', body: 'abc' });
+  expect([response.status, await response.json()]).toEqual([
+    400,
+    expect.objectContaining({ code: 'malformed' }),
+  ]);
+});
+
+test('a body waits for its share of the budget, and is told to come back when too long', async () => {
+  const budget = newBudget(100);
+  const clock = stoppedClock();
+  const { port } = await serve(counting(100, budget), { clock });
+  const held = budget.tryAcquire(60);
+  const first = new RawClient(port, post('Content-Length: 50', 'x'.repeat(50)));
+  await expect.poll(() => budget.waiting).toBe(1);
+  held?.();
+  await first.until(/"bytes":50/);
+  budget.tryAcquire(60);
+  const second = new RawClient(port, post('Content-Length: 50', 'x'.repeat(50)));
+  await expect.poll(() => budget.waiting).toBe(1);
+  clock.elapse();
+  expect(await second.until(/"errors"/)).toMatch(/^HTTP\/1\.1 503 .*Retry-After: 1.*"overloaded"/s);
+});
+
+test('a body of unknown length that outgrows the budget is refused, never waited for', async () => {
+  const { port } = await serve(counting(10 * MIB, newBudget(300 * 1024)));
+  const client = new RawClient(
+    port,
+    post('Transfer-Encoding: chunked', `80000\r\n${'x'.repeat(0x80000)}\r\n`),
+  );
+  expect(await client.until(/"errors"/)).toMatch(/^HTTP\/1\.1 503 .*"overloaded"/s);
+});

@@ -1,0 +1,152 @@
+import type { Release, Semaphore } from '../lib/semaphore.ts';
+import type { Exchange } from './exchange.ts';
+import { Gatherer, type Sink } from './gather.ts';
+import { Problem } from './problem.ts';
+
+/** How a body is read. */
+export interface BodyOptions {
+  /** The largest body taken; more is 413, from `Content-Length` before anything is read where possible. */
+  readonly maxBytes: number;
+  /** Bytes in flight over all requests. What a body takes is given back when its exchange ends. */
+  readonly budget: Semaphore;
+}
+
+/** The client went away, or was cut off, before its body was complete. There is nobody to answer. */
+export class RequestAborted extends Error {
+  constructor() {
+    super('the request ended before its body did');
+    this.name = 'RequestAborted';
+  }
+}
+
+/** How long a request waits for its share of the budget before it is told to come back. */
+const BUDGET_WAIT_MS = 5000;
+/** A body of unknown length takes from the budget in steps of this size. */
+const STEP_BYTES = 256 * 1024;
+
+/**
+ * Reads the whole body into memory, as the pieces that arrived.
+ *
+ * Throws {@link Problem}: 413 too large, 415 with a `Content-Encoding`, 503 when too much is in flight; and
+ * {@link RequestAborted}. Too slow a body is cut off by the server (408), which looks like an abort here.
+ */
+export async function readBody(exchange: Exchange, options: BodyOptions): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  await receiveBody(exchange, options, (chunk) => chunks.push(chunk));
+  return chunks;
+}
+
+/** As {@link readBody}, but hands each chunk to `sink` as it arrives. What `sink` throws ends the reading. */
+export async function receiveBody(exchange: Exchange, options: BodyOptions, sink: Sink): Promise<void> {
+  const declared = declaredLength(exchange, options.maxBytes);
+  const reserved = declared ?? STEP_BYTES;
+  const release = options.budget.tryAcquire(reserved) ?? (await waitForBudget(exchange, options, reserved));
+  exchange.onEnd(release);
+  exchange.sendContinue();
+  await collect(exchange, options, reserved, sink);
+}
+
+/** The body as one piece of memory; copies only when it arrived in several. */
+export function joinBody(chunks: readonly Buffer[]): Buffer {
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+}
+
+/**
+ * What the header says of the body's length: null when it does not. Throws 415, 501 and 413, which a reader
+ * must not let anything about the content come before.
+ */
+export function declaredLength(exchange: Exchange, maxBytes: number): number | null {
+  const { headers } = exchange;
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new Problem(415, 'unsupported_content_encoding', 'Send the body without Content-Encoding.', {
+      headers: { 'Accept-Encoding': 'identity' },
+    });
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    throw new Problem(501, 'unsupported_transfer_coding', 'The only transfer coding taken is chunked.');
+  const length = headers['content-length'];
+  if (length === undefined) return coding === undefined ? 0 : null;
+  if (Number(length) > maxBytes) throw tooLarge(maxBytes);
+  return Number(length);
+}
+
+async function waitForBudget(exchange: Exchange, options: BodyOptions, bytes: number): Promise<Release> {
+  const limit = new AbortController();
+  const stop = () => limit.abort();
+  exchange.onEnd(stop);
+  void exchange.clock.sleep(BUDGET_WAIT_MS, limit.signal).then(stop);
+  const release = await options.budget.acquire(bytes, limit.signal);
+  limit.abort();
+  if (release === null) throw overloaded();
+  return release;
+}
+
+function collect(exchange: Exchange, options: BodyOptions, reserved: number, sink: Sink): Promise<void> {
+  const { request } = exchange;
+  const gatherer = new Gatherer(sink);
+  let taken = 0;
+  let room = reserved;
+  const take = (chunk: Buffer) => {
+    taken += chunk.length;
+    if (taken > options.maxBytes) throw tooLarge(options.maxBytes);
+    if (taken > room) room += growBudget(exchange, options.budget, taken - room);
+    gatherer.push(chunk);
+  };
+  return new Promise((resolve, reject) => {
+    let reading = true;
+    const stop = () => {
+      reading = false;
+      request.off('data', onData).off('end', onEnd);
+    };
+    const fail = (error: unknown) => {
+      stop();
+      request.pause();
+      reject(error);
+    };
+    const onData = (chunk: Buffer) => {
+      try {
+        take(chunk);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const onEnd = () => {
+      try {
+        gatherer.flush();
+      } catch (error) {
+        return fail(error);
+      }
+      stop();
+      resolve();
+    };
+    request.on('data', onData).on('end', onEnd);
+    // Node does not always close a request whose connection ends; its exchange ends in every case.
+    exchange.onEnd(() => {
+      if (reading) fail(new RequestAborted());
+    });
+  });
+}
+
+/**
+ * Takes another step for a body of unknown length. Never waits, since it holds some already: bodies that grow
+ * side by side would wait for each other.
+ */
+function growBudget(exchange: Exchange, budget: Semaphore, missing: number): number {
+  const step = Math.max(STEP_BYTES, missing);
+  const release = budget.tryAcquire(step);
+  if (release === null) throw overloaded();
+  exchange.onEnd(release);
+  return step;
+}
+
+function tooLarge(maxBytes: number): Problem {
+  return new Problem(413, 'content_too_large', `The body may have at most ${maxBytes} bytes.`);
+}
+
+function overloaded(): Problem {
+  return new Problem(503, 'overloaded', 'Too much is being received at once; nothing was accepted.', {
+    headers: { 'Retry-After': '1' },
+  });
+}

@@ -1,0 +1,45 @@
+/** A taker of a body's pieces. */
+export type Sink = (chunk: Buffer) => void;
+
+const DIRECT_CHUNKS = 64;
+const BLOCK_BYTES = 64 * 1024;
+
+/**
+ * Stands before a sink that keeps what it gets. A client may send its body byte by byte, and every piece kept
+ * costs some hundred bytes besides its own: so the first pieces pass as they are, and those after them are
+ * copied together into blocks.
+ */
+export class Gatherer {
+  readonly #sink: Sink;
+  #direct = DIRECT_CHUNKS;
+  #block: Buffer | null = null;
+  #used = 0;
+
+  constructor(sink: Sink) {
+    this.#sink = sink;
+  }
+
+  /** Takes a piece of any size. */
+  push(chunk: Buffer): void {
+    if (this.#direct > 0) {
+      this.#direct -= 1;
+      this.#sink(chunk);
+      return;
+    }
+    for (let from = 0; from < chunk.length; ) {
+      this.#block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      const copied = chunk.copy(this.#block, this.#used, from);
+      from += copied;
+      this.#used += copied;
+      if (this.#used === BLOCK_BYTES) this.flush();
+    }
+  }
+
+  /** Hands on what has been gathered; to be called once at the end. */
+  flush(): void {
+    if (this.#block === null) return;
+    this.#sink(this.#block.subarray(0, this.#used));
+    this.#block = null;
+    this.#used = 0;
+  }
+}

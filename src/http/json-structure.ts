@@ -1,0 +1,100 @@
+import { Problem } from './problem.ts';
+import { quote } from './quote.ts';
+
+/** Bounds on a JSON text, beside its size. */
+export interface JsonLimits {
+  /** Arrays and objects inside each other. */
+  readonly maxDepth: number;
+  /** Values, counted by what opens and separates them: memory is many times the text's for small ones. */
+  readonly maxValues: number;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** What is open at some place of the text: an object with the names it has so far, or an array (null). */
+type Scope = Set<string> | null;
+
+/**
+ * Looks over a JSON text before it is parsed and refuses what `JSON.parse` would take without a word: nesting
+ * that overflows later recursion, more values than memory should pay for, a name given twice (the parser keeps
+ * the last), and `__proto__` (which code that copies objects may drop or obey). Whether the text is JSON at all
+ * is left to the parser. Strings are jumped over, so a message's long texts cost next to nothing.
+ */
+export function checkJsonStructure(text: string, limits: JsonLimits): void {
+  const scopes: Scope[] = [];
+  let scope: Scope = null;
+  let values = 1;
+  let nameNext = false;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE: {
+        const end = endOfString(text, at);
+        if (nameNext && scope !== null) addName(scope, text.slice(at + 1, end));
+        nameNext = false;
+        at = end;
+        break;
+      }
+      case OPEN_OBJECT:
+      case OPEN_ARRAY:
+        scope = text.charCodeAt(at) === OPEN_OBJECT ? new Set() : null;
+        if (scopes.push(scope) > limits.maxDepth) throw tooComplex(`${limits.maxDepth} levels deep`);
+        nameNext = scope !== null;
+        values += 1;
+        break;
+      case CLOSE_OBJECT:
+      case CLOSE_ARRAY:
+        scopes.pop();
+        scope = scopes.at(-1) ?? null;
+        break;
+      case COMMA:
+        nameNext = scope !== null;
+        values += 1;
+        break;
+    }
+    if (values > limits.maxValues) throw tooComplex(`${limits.maxValues} values`);
+  }
+}
+
+/** The place of the closing quote of the string that opens at `open`; the text's end when there is none. */
+function endOfString(text: string, open: number): number {
+  let at = open;
+  do {
+    at = text.indexOf('"', at + 1);
+    if (at < 0) return text.length;
+  } while (isEscaped(text, at));
+  return at;
+}
+
+/** Whether an odd number of backslashes stands before `at`. */
+function isEscaped(text: string, at: number): boolean {
+  let start = at;
+  while (text.charCodeAt(start - 1) === BACKSLASH) start -= 1;
+  return (at - start) % 2 === 1;
+}
+
+function addName(names: Set<string>, raw: string): void {
+  const name = raw.includes('\\') ? unescapeName(raw) : raw;
+  if (name === '__proto__')
+    throw new Problem(400, 'forbidden_name', 'The name "__proto__" is not taken anywhere.');
+  if (names.has(name))
+    throw new Problem(400, 'duplicate_name', `The name ${quote(name)} stands twice in one object.`);
+  names.add(name);
+}
+
+function unescapeName(raw: string): string {
+  try {
+    return String(JSON.parse(`"${raw}"`));
+  } catch {
+    return raw;
+  }
+}
+
+function tooComplex(limit: string): Problem {
+  return new Problem(400, 'json_too_complex', `The JSON text may be at most ${limit}.`);
+}

@@ -1,0 +1,33 @@
+import type { Server as TlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+
+/** The first byte of every TLS connection: a record of type handshake (RFC 8446 §5.1). */
+const TLS_HANDSHAKE = 0x16;
+
+/**
+ * Lets an HTTPS server take plain HTTP on the same port, so that a client who forgot the `s` can be told.
+ * The first byte decides; a connection that sends none for `patienceMs` is ended. Must be called before
+ * anything else listens for connections.
+ */
+export function takePlainToo(server: TlsServer, patienceMs: number): void {
+  const startTls = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    const giveUp = () => socket.destroy();
+    // Until a protocol has taken over, nobody else listens, and an unheard error would end the process.
+    socket.on('error', giveUp);
+    socket.setTimeout(patienceMs, giveUp);
+    socket.once('readable', () => {
+      const first: Buffer | null = socket.read(1);
+      if (first === null) {
+        giveUp();
+        return;
+      }
+      socket.unshift(first);
+      socket.setTimeout(0, giveUp);
+      if (first[0] === TLS_HANDSHAKE) for (const start of startTls) start.call(server, socket);
+      // What HTTPS does with a connection once it is deciphered is what has to be done with this one now.
+      else server.emit('secureConnection', socket);
+    });
+  });
+}

@@ -1,0 +1,85 @@
+import { shorten } from './quote.ts';
+
+/** One faulty field of a request. */
+export interface FieldFault {
+  /** JSON pointer (RFC 6901) to the field, or the multipart field's name as one. */
+  readonly pointer: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** What a {@link Problem} may carry besides its code and detail. */
+export interface ProblemExtras {
+  /** Every faulty field, all at once. */
+  readonly errors?: readonly FieldFault[];
+  /** Headers the answer must have: `Allow`, `Accept`, `Retry-After`, `WWW-Authenticate`, … */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const URN = 'urn:waybill:problem:';
+const MAX_SHORT = 160;
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Not authenticated',
+  403: 'Forbidden',
+  404: 'Not found',
+  405: 'Method not allowed',
+  406: 'Not acceptable',
+  408: 'Request timed out',
+  409: 'Conflict',
+  413: 'Content too large',
+  415: 'Unsupported media type',
+  421: 'Misdirected request',
+  429: 'Too many requests',
+  431: 'Request header too large',
+  500: 'Internal error',
+  501: 'Not implemented',
+  503: 'Service unavailable',
+};
+
+/**
+ * A refusal as an answer (RFC 9457, contract §5). Thrown by whatever reads a request and finds it wanting, or
+ * answered directly; the server turns a thrown one into its response.
+ */
+export class Problem extends Error {
+  /** HTTP status. */
+  readonly status: number;
+  /** Searchable, stable: the last part of the problem's type. */
+  readonly code: string;
+  /** A sentence for the client. Never an internal error's text. */
+  readonly detail: string;
+  readonly errors: readonly FieldFault[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: string, detail: string, extras: ProblemExtras = {}) {
+    super(detail);
+    this.name = 'Problem';
+    this.status = status;
+    this.code = code;
+    this.detail = detail;
+    this.errors = extras.errors ?? [];
+    this.headers = extras.headers ?? {};
+  }
+}
+
+/** The refusal of one field, told in `errors` as well. */
+export function fieldProblem(status: number, fault: FieldFault): Problem {
+  return new Problem(status, fault.code, fault.detail, { errors: [fault] });
+}
+
+/** What a client is told of a bug of ours: nothing but that it was ours. */
+export function internalError(): Problem {
+  return new Problem(500, 'internal_error', 'Something went wrong on our side.');
+}
+
+/** The content type of {@link problemBody}. */
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** The JSON text of a problem for one request. */
+export function problemBody(problem: Problem, requestId: string): string {
+  const { status, code, detail, errors } = problem;
+  const title = TITLES[status] ?? 'Error';
+  const error = shorten(detail, MAX_SHORT);
+  return JSON.stringify({ type: URN + code, title, status, detail, code, error, requestId, errors });
+}

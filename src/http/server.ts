@@ -1,0 +1,237 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
+import { isIPv4, type Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import { RequestAborted } from './body.ts';
+import { answerClientError, type ClientError, problemOfClientError } from './client-error.ts';
+import { Connections } from './connections.ts';
+import { Exchange } from './exchange.ts';
+import { bind } from './listen.ts';
+import { takePlainToo } from './plain-on-tls.ts';
+import { internalError, Problem } from './problem.ts';
+import { createRequestIds } from './request-id.ts';
+
+/** Bounds on what clients may hold or send. */
+export interface HttpLimits {
+  /** Open connections over all addresses; one more is closed at once. */
+  readonly maxConnections: number;
+  /** From the first byte (or the connection) to the end of the header, and for a TLS handshake. */
+  readonly headerTimeoutMs: number;
+  /** From the end of the header to the end of the body, roughly: checked once a second. */
+  readonly bodyTimeoutMs: number;
+  /** How long an idle connection is kept. */
+  readonly keepAliveMs: number;
+  readonly maxHeaderBytes: number;
+}
+
+/**
+ * What answers a request: by the exchange's functions, or by throwing a `Problem`. When it returns, or what it
+ * returns resolves, the answer has been given, unless the exchange has ended without one.
+ */
+export type Handler = (exchange: Exchange) => Promise<void> | void;
+
+/** What a server is made of. */
+export interface HttpServerOptions {
+  /** Addresses to bind; `::` takes IPv4 too, unless an IPv4 address is listed, and is `0.0.0.0` without IPv6. */
+  readonly hosts: readonly string[];
+  /** 0 means any free port, the same on every address. */
+  readonly port: number;
+  /** Key and certificate; null serves plain HTTP. */
+  readonly tls: SecureContextOptions | null;
+  /** With TLS: take plain HTTP on the same port too; `Exchange.secure` tells them apart. Default: false. */
+  readonly plainToo?: boolean;
+  readonly limits: HttpLimits;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly handler: Handler;
+}
+
+/** A server of HTTP/1.1. */
+export interface HttpServer {
+  /** Binds every address. Rejects with `ListenError`, and then has bound none. Resolves to the port bound. */
+  listen(): Promise<number>;
+  /** Uses another key and certificate for connections made from now on. */
+  setSecureContext(tls: SecureContextOptions): void;
+  /**
+   * Stops accepting, closes idle connections at once and those at work after their answer; when `signal`
+   * aborts, all that is left. Resolves when none is left.
+   */
+  close(signal?: AbortSignal): Promise<void>;
+}
+
+/** Makes a server; it listens once told to. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  return new NodeHttpServer(options);
+}
+
+/** How often Node looks for requests that are too slow. */
+const TIMEOUT_CHECK_MS = 1000;
+/** With port 0 the first address chooses; how often to choose anew when another address has that port taken. */
+const PORT_TRIES = 5;
+
+/** Several listening sockets of `node:http`, one per address, that share everything else. */
+class NodeHttpServer implements HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #connections: Connections;
+  readonly #nextId: (inbound: string | undefined) => string;
+  #tls: SecureContextOptions | null;
+  #servers: Server[] = [];
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    this.#tls = options.tls;
+    this.#connections = new Connections(options.limits.maxConnections);
+    this.#nextId = createRequestIds(options.random);
+  }
+
+  async listen(): Promise<number> {
+    const tries = this.#options.port === 0 && this.#options.hosts.length > 1 ? PORT_TRIES : 1;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#bindAll();
+      } catch (error) {
+        await this.#unbind();
+        if (attempt === tries) throw error;
+      }
+    }
+  }
+
+  setSecureContext(tls: SecureContextOptions): void {
+    this.#tls = tls;
+    for (const server of this.#servers) if (server instanceof TlsServer) server.setSecureContext(tls);
+  }
+
+  async close(signal?: AbortSignal): Promise<void> {
+    const force = () => this.#connections.destroyAll();
+    signal?.addEventListener('abort', force, { once: true });
+    const closed = this.#unbind();
+    this.#connections.closeIdle();
+    if (signal?.aborted) force();
+    await closed;
+    signal?.removeEventListener('abort', force);
+  }
+
+  async #bindAll(): Promise<number> {
+    const { hosts } = this.#options;
+    const ipv6Only = hosts.some((host) => isIPv4(host));
+    let { port } = this.#options;
+    for (const host of hosts) {
+      const server = this.#createServer();
+      port = await bind(server, host, port, ipv6Only);
+      server.on('error', (error) =>
+        this.#options.log.error('http.listener_failed', { error: error.message }),
+      );
+      this.#servers.push(server);
+    }
+    return port;
+  }
+
+  async #unbind(): Promise<void> {
+    const servers = this.#servers;
+    this.#servers = [];
+    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  }
+
+  #createServer(): Server {
+    const { limits } = this.#options;
+    const common = {
+      maxHeaderSize: limits.maxHeaderBytes,
+      headersTimeout: limits.headerTimeoutMs,
+      requestTimeout: limits.headerTimeoutMs + limits.bodyTimeoutMs,
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, limits.headerTimeoutMs),
+      keepAliveTimeout: limits.keepAliveMs,
+      // Checked here instead, so that the refusal is a problem like every other.
+      requireHostHeader: false,
+    };
+    const server =
+      this.#tls === null
+        ? createServer(common)
+        : createTlsServer({
+            ...common,
+            ...this.#tls,
+            minVersion: 'TLSv1.2',
+            handshakeTimeout: limits.headerTimeoutMs,
+          });
+    if (this.#options.plainToo && server instanceof TlsServer) takePlainToo(server, limits.headerTimeoutMs);
+    // Node's default keeps the first 2,000 headers and drops the rest silently; the header's size is the bound.
+    server.maxHeadersCount = 0;
+    server.on('connection', (socket: Socket) => {
+      if (this.#connections.admit(socket) && this.#tls === null) this.#connections.of(socket);
+    });
+    server.on('secureConnection', (socket: Socket) => this.#connections.of(socket));
+    server.on('request', (request, response) => this.#serve(request, response, false));
+    server.on('checkContinue', (request, response) => this.#serve(request, response, true));
+    server.on('checkExpectation', (request, response) => this.#serve(request, response, false));
+    server.on('clientError', (error: ClientError, socket) => this.#refuse(error, socket as Socket));
+    return server;
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+    const connection = this.#connections.of(request.socket);
+    const inbound = request.headers['x-request-id'];
+    const requestId = this.#nextId(typeof inbound === 'string' ? inbound : undefined);
+    const exchange = new Exchange(request, response, connection, this, { requestId, expectsContinue });
+    connection.exchanges.add(exchange);
+    exchange.onEnd(() => this.#connections.ended(connection, exchange));
+    void this.#answer(exchange);
+  }
+
+  async #answer(exchange: Exchange): Promise<void> {
+    try {
+      requireHost(exchange.request);
+      await this.#options.handler(exchange);
+      if (!exchange.answered && !exchange.over) throw new Error('the handler gave no answer');
+    } catch (error) {
+      this.#fail(exchange, error);
+    }
+  }
+
+  /** Exchanges ask this of their host. */
+  closing(): boolean {
+    return this.#connections.closing;
+  }
+
+  get clock(): Clock {
+    return this.#options.clock;
+  }
+
+  #fail(exchange: Exchange, error: unknown): void {
+    const expected = error instanceof Problem || error instanceof RequestAborted;
+    if (expected && exchange.over) return;
+    if (error instanceof Problem && !exchange.answered) {
+      exchange.problem(error);
+      return;
+    }
+    this.#options.log.error('http.handler_failed', {
+      code: 'internal_error',
+      requestId: exchange.requestId,
+      error: error instanceof Error ? error.stack : String(error),
+    });
+    if (!exchange.answered) exchange.problem(internalError());
+  }
+
+  #refuse(error: ClientError, socket: Socket): void {
+    const problem = socket.writable ? problemOfClientError(error) : null;
+    if (problem === null) {
+      socket.destroy();
+      return;
+    }
+    const requestId = this.#nextId(undefined);
+    const connection = this.#connections.of(socket);
+    this.#options.log.info('http.request_refused', {
+      code: problem.code,
+      requestId,
+      source: connection.peer,
+    });
+    answerClientError(problem, socket, connection, requestId);
+  }
+}
+
+function requireHost(request: IncomingMessage): void {
+  if (request.headers.host === undefined && request.httpVersion === '1.1')
+    throw new Problem(400, 'host_missing', 'An HTTP/1.1 request must name its Host.');
+}

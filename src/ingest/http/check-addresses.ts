@@ -1,0 +1,73 @@
+import type { Recipient, RecipientKind } from '../../domain/envelope.ts';
+import { type Mailbox, parseAddressList, parseMailbox } from '../../domain/mailbox.ts';
+import type { Faults } from './faults.ts';
+import type { Fields } from './fields.ts';
+
+/** Who sends, and to whom: as the header names them, and as the envelope carries them. */
+export interface Addresses {
+  /** Null only when a fault was reported. */
+  readonly from: Mailbox | null;
+  readonly to: readonly Mailbox[];
+  readonly cc: readonly Mailbox[];
+  readonly bcc: readonly Mailbox[];
+  /** Each address once, in the order of first mention. */
+  readonly recipients: readonly Recipient[];
+}
+
+const KINDS: readonly RecipientKind[] = ['to', 'cc', 'bcc'];
+
+/** Parses every address of a submission; each is parsed only here, once. */
+export function checkAddresses(fields: Fields, maxRecipients: number, faults: Faults): Addresses {
+  const from = checkFrom(fields.from, faults);
+  const [to = [], cc = [], bcc = []] = KINDS.map((kind) => checkList(fields, kind, maxRecipients, faults));
+  const recipients = envelopeOf({ to, cc, bcc });
+  if (recipients.length > maxRecipients) faults.add(tooMany(maxRecipients), 'to');
+  if (recipients.length === 0 && !faults.has(...KINDS))
+    faults.add({ code: 'required', detail: 'At least one recipient is needed, in to, cc or bcc.' }, 'to');
+  return { from, to, cc, bcc, recipients };
+}
+
+function checkFrom(text: string | null, faults: Faults): Mailbox | null {
+  if (text === null) {
+    if (!faults.has('from')) faults.add({ code: 'required', detail: 'Is required.' }, 'from');
+    return null;
+  }
+  const parsed = parseMailbox(text);
+  if (parsed.ok) return parsed.value;
+  faults.add(parsed, 'from');
+  return null;
+}
+
+/** As many mailboxes as there may be recipients are read of a field, repeated ones too, and not one more. */
+function checkList(fields: Fields, kind: RecipientKind, maxRecipients: number, faults: Faults): Mailbox[] {
+  const { texts, lists } = fields[kind];
+  const mailboxes: Mailbox[] = [];
+  if (texts.length > maxRecipients) {
+    faults.add(tooMany(maxRecipients), kind);
+    return mailboxes;
+  }
+  for (const [place, text] of texts.entries()) {
+    const parsed = lists ? parseAddressList(text, maxRecipients - mailboxes.length) : parseMailbox(text);
+    if (!parsed.ok && lists && parsed.code === 'address_count') {
+      faults.add(tooMany(maxRecipients), kind);
+      return mailboxes;
+    }
+    if (!parsed.ok) faults.add(parsed, kind, lists && texts.length === 1 ? undefined : place);
+    else if (Array.isArray(parsed.value)) for (const mailbox of parsed.value) mailboxes.push(mailbox);
+    else mailboxes.push(parsed.value);
+  }
+  return mailboxes;
+}
+
+/** The first mention of an address decides how it counts: To before Cc before Bcc. */
+function envelopeOf(lists: Readonly<Record<RecipientKind, readonly Mailbox[]>>): Recipient[] {
+  const recipients = new Map<string, Recipient>();
+  for (const kind of KINDS)
+    for (const { address } of lists[kind])
+      if (!recipients.has(address)) recipients.set(address, { address, kind, notify: null, orcpt: null });
+  return [...recipients.values()];
+}
+
+function tooMany(maxRecipients: number) {
+  return { code: 'too_many_recipients', detail: `There may be at most ${maxRecipients} recipients.` };
+}

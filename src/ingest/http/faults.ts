@@ -1,0 +1,50 @@
+import { type FieldFault, Problem } from '../../http/problem.ts';
+import type { AttachmentField, FieldName, PointTo, ReadFields } from './fields.ts';
+
+/** More than this are not told: the answer to a hostile request must not outgrow the request. */
+const MAX_TOLD = 1000;
+
+/** What is wrong with a submission, gathered field by field and told all at once (contract §5). */
+export class Faults {
+  readonly #found: FieldFault[];
+  readonly #pointTo: PointTo;
+  readonly #faulty: Set<FieldName>;
+
+  constructor(read: ReadFields) {
+    this.#found = [...read.faults];
+    this.#pointTo = read.pointTo;
+    this.#faulty = new Set(read.faulty);
+  }
+
+  /** Reports a fault of a field, or of a place in it. */
+  add(
+    fault: { readonly code: string; readonly detail: string },
+    field: FieldName,
+    place?: number | string,
+    property?: keyof AttachmentField,
+  ): void {
+    const { code, detail } = fault;
+    this.#faulty.add(field);
+    this.#found.push({ pointer: this.#pointTo(field, place, property), code, detail });
+  }
+
+  /** Reports a fault of a header of the request, which is no field of the submission. */
+  addHeader(name: string, fault: { readonly code: string; readonly detail: string }): void {
+    this.#found.push({ pointer: `/${name}`, ...fault });
+  }
+
+  /** Whether something was found in one of these fields: what depends on them cannot be judged. */
+  has(...fields: readonly FieldName[]): boolean {
+    return fields.some((field) => this.#faulty.has(field));
+  }
+
+  /** Throws the problem 400 if anything was found. */
+  refuse(): void {
+    if (this.#found.length === 0) return;
+    const [first] = this.#found;
+    const others = this.#found.length - 1;
+    const more = others === 0 ? '' : ` (and ${others} more; see errors)`;
+    const detail = `${first?.pointer.slice(1) || 'The body'}: ${first?.detail}${more}`;
+    throw new Problem(400, 'invalid_submission', detail, { errors: this.#found.slice(0, MAX_TOLD) });
+  }
+}

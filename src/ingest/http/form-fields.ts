@@ -1,0 +1,236 @@
+import type { FieldFault } from '../../http/problem.ts';
+import { pointerToken, quote } from '../../http/quote.ts';
+import { formatTimestamp } from '../../lib/timestamp.ts';
+import { contentIdOf } from '../../mail/attachment.ts';
+import { isDate } from '../../mail/date.ts';
+import type { AttachmentField, FieldName, Fields, NamedValue, PointTo, ReadFields } from './fields.ts';
+
+/**
+ * The submission as a form (contract §2): multipart's own names, and those that clients written for Mailgun
+ * send. What is not understood is a fault by its name; nothing is ever passed over.
+ */
+
+/** One field of a form, from multipart or urlencoded. */
+export type FormEntry =
+  | { readonly name: string; readonly value: string }
+  | { readonly name: string; readonly file: FormFile };
+
+/** A file part. */
+export interface FormFile {
+  readonly filename: string;
+  readonly contentType: string | null;
+  readonly contentId: string | null;
+  readonly bytes: Uint8Array;
+}
+
+/** Fields that are given once and as they are. */
+const SINGLE: Readonly<Record<string, SingleName>> = {
+  from: 'from',
+  subject: 'subject',
+  text: 'text',
+  html: 'html',
+  'o:priority': 'priority',
+  'o:send-at': 'sendAt',
+  'o:deliverytime': 'sendAt',
+};
+const FLAGS: Readonly<Record<string, FlagName>> = {
+  'o:dry-run': 'dryRun',
+  'o:testmode': 'capture',
+};
+const ADDRESSES: Readonly<Record<string, 'to' | 'cc' | 'bcc'>> = { to: 'to', cc: 'cc', bcc: 'bcc' };
+const FILES: Readonly<Record<string, 'attachment' | 'inline'>> = {
+  attachment: 'attachment',
+  inline: 'inline',
+};
+/** Options of Mailgun's that are taken only where they ask for what happens anyway. */
+const ONLY_NO = new Set(['o:tracking', 'o:tracking-clicks', 'o:tracking-opens', 'o:dkim', 'o:require-tls']);
+
+/** Reads a submission from a form. Faulty fields are reported and left out, so that the others are checked too. */
+export function fieldsFromForm(entries: readonly FormEntry[]): ReadFields {
+  const reader = new FormReader();
+  for (const entry of entries) {
+    if ('file' in entry) reader.file(entry.name, entry.file);
+    else reader.value(entry.name, entry.value);
+  }
+  return reader.done();
+}
+
+type SingleName = 'from' | 'subject' | 'text' | 'html' | 'priority' | 'sendAt';
+type FlagName = 'dryRun' | 'capture';
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Gathers the entries of one form. */
+class FormReader {
+  readonly #single: Writable<Pick<Fields, SingleName | FlagName>> = {
+    from: null,
+    subject: '',
+    text: null,
+    html: null,
+    sendAt: null,
+    priority: null,
+    dryRun: false,
+    capture: false,
+  };
+  readonly #addresses = { to: [] as string[], cc: [] as string[], bcc: [] as string[] };
+  readonly #tags: string[] = [];
+  readonly #headers: NamedValue[] = [];
+  readonly #metadata: NamedValue[] = [];
+  readonly #attachments: AttachmentField[] = [];
+  /** The form's name and place of each attachment: `inline/0`. */
+  readonly #filePlaces: string[] = [];
+  readonly #fileCounts = { attachment: 0, inline: 0 };
+  readonly #seen = new Set<string>();
+  readonly #faulty = new Set<FieldName>();
+  readonly #faults: FieldFault[] = [];
+  #sendAtName = 'o:send-at';
+
+  /** Takes a plain field. An empty one equals an absent one. */
+  value(name: string, value: string): void {
+    const single = lookUp(SINGLE, name);
+    const flag = lookUp(FLAGS, name);
+    const addresses = lookUp(ADDRESSES, name);
+    if (single !== undefined) this.#takeSingle(single, name, value);
+    else if (flag !== undefined) this.#takeFlag(flag, name, value);
+    else if (addresses !== undefined) append(this.#addresses[addresses], value);
+    else if (name === 'o:tag') append(this.#tags, value);
+    else if (name.startsWith('h:')) this.#takeNamed('headers', this.#headers, name, value);
+    else if (name.startsWith('v:')) this.#takeNamed('metadata', this.#metadata, name, value);
+    else if (ONLY_NO.has(name)) this.#takeOnlyNo(name, value);
+    else if (lookUp(FILES, name) !== undefined) this.#notAFile(name, value);
+    else this.#fault(name, 'unknown_field', `There is no field ${quote(name)}, or it is not supported.`);
+  }
+
+  /** Takes a file part. A file input that was left empty equals an absent one. */
+  file(name: string, file: FormFile): void {
+    const disposition = lookUp(FILES, name);
+    if (disposition === undefined) {
+      const known = lookUp(SINGLE, name) ?? lookUp(ADDRESSES, name);
+      if (known !== undefined) this.#faulty.add(known);
+      const detail = 'Files are taken in the fields "attachment" and "inline" only.';
+      this.#fault(name, known === undefined ? 'unknown_field' : 'type', detail);
+      return;
+    }
+    if (file.filename === '' && file.bytes.length === 0) return;
+    this.#filePlaces.push(`${disposition}/${this.#fileCounts[disposition]++}`);
+    this.#attachments.push({
+      filename: file.filename || null,
+      content: file.bytes,
+      contentType: file.contentType,
+      // Mailgun's habit: the message refers to an inline file by its name.
+      contentId: file.contentId ?? (disposition === 'inline' ? contentIdOf(file.filename) : null),
+      disposition,
+    });
+  }
+
+  done(): ReadFields {
+    const { to, cc, bcc } = this.#addresses;
+    const fields: Fields = {
+      ...this.#single,
+      to: { texts: to, lists: true },
+      cc: { texts: cc, lists: true },
+      bcc: { texts: bcc, lists: true },
+      tags: this.#tags,
+      headers: this.#headers,
+      metadata: this.#metadata,
+      attachments: this.#attachments,
+    };
+    const pointTo = pointIntoForm(this.#sendAtName, this.#filePlaces);
+    return { fields, faulty: this.#faulty, faults: this.#faults, pointTo };
+  }
+
+  #takeSingle(field: SingleName, name: string, value: string): void {
+    if (field === 'sendAt') this.#sendAtName = name;
+    if (this.#again(field, field === 'sendAt' ? 'o:send-at' : name, name) || value === '') return;
+    this.#single[field] = name === 'o:deliverytime' ? mailDateToTimestamp(value) : value;
+  }
+
+  #takeFlag(field: FlagName, name: string, value: string): void {
+    if (this.#again(field, name, name) || value === '') return;
+    const flag = parseFlag(value);
+    if (flag === null) this.#reject(field, name, 'type', 'Must be "yes" or "no".');
+    else this.#single[field] = flag;
+  }
+
+  #takeNamed(field: 'headers' | 'metadata', list: NamedValue[], name: string, value: string): void {
+    if (!this.#again(field, name, name) && value !== '') list.push([name.slice(2), value]);
+  }
+
+  #takeOnlyNo(name: string, value: string): void {
+    if (value !== '' && parseFlag(value) !== false)
+      this.#fault(name, 'not_supported', `The only value taken for ${name} is "no".`);
+  }
+
+  /** A plain field where a file belongs; browsers send an empty one for a file input left empty. */
+  #notAFile(name: string, value: string): void {
+    if (value === '') return;
+    this.#faulty.add('attachments');
+    this.#fault(name, 'type', 'Must be a file part, with a filename.');
+  }
+
+  /** Whether a field that may be given once was given before; reports it if so. */
+  #again(field: FieldName, once: string, name: string): boolean {
+    if (!this.#seen.has(once)) {
+      this.#seen.add(once);
+      return false;
+    }
+    this.#reject(field, name, 'repeated', 'May be given only once.');
+    return true;
+  }
+
+  #reject(field: FieldName, name: string, code: string, detail: string): void {
+    this.#faulty.add(field);
+    this.#fault(name, code, detail);
+  }
+
+  #fault(name: string, code: string, detail: string): void {
+    this.#faults.push({ pointer: `/${pointerToken(name)}`, code, detail });
+  }
+}
+
+/** What a field is called in a form, where that is not its JSON name. */
+const FORM_NAMES: Partial<Record<FieldName, string>> = {
+  attachments: 'attachment',
+  tags: 'o:tag',
+  priority: 'o:priority',
+  dryRun: 'o:dry-run',
+  capture: 'o:testmode',
+};
+
+function pointIntoForm(sendAtName: string, filePlaces: readonly string[]): PointTo {
+  return (field, place, property) => {
+    if (place !== undefined && field === 'headers') return `/h:${pointerToken(String(place))}`;
+    if (place !== undefined && field === 'metadata') return `/v:${pointerToken(String(place))}`;
+    const name = field === 'sendAt' ? sendAtName : (FORM_NAMES[field] ?? field);
+    const file = field === 'attachments' ? filePlaces[Number(place)] : undefined;
+    const inner = `/${file ?? (place === undefined ? name : `${name}/${place}`)}`;
+    return property === undefined || property === 'content' ? inner : `${inner}/${property}`;
+  };
+}
+
+function append(list: string[], value: string): void {
+  if (value !== '') list.push(value);
+}
+
+/** Own entries only: a form may well name a field `constructor`. */
+function lookUp<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+function parseFlag(value: string): boolean | null {
+  switch (value.toLowerCase()) {
+    case 'yes':
+    case 'true':
+      return true;
+    case 'no':
+    case 'false':
+      return false;
+    default:
+      return null;
+  }
+}
+
+/** `o:deliverytime` is an RFC 5322 date; what is none is left as it is, to be refused with its field. */
+function mailDateToTimestamp(value: string): string {
+  const ms = isDate(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(ms) ? value : formatTimestamp(ms);
+}

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { RateLimiter, rateHeaders } from './rate.ts';
+
+/** Takes `count` units at `nowMs` and tells how many were allowed. */
+function burst(limiter: RateLimiter, count: number, limit: number, nowMs: number, key = 'k'): number {
+  let allowed = 0;
+  for (let i = 0; i < count; i++) if (limiter.take(key, 'send', limit, nowMs)?.allowed) allowed++;
+  return allowed;
+}
+
+const limiterOf = (maxWindows = 100) => new RateLimiter({ maxWindows });
+
+test('exactly the limit is let through, and the next is refused', () => {
+  const limiter = limiterOf();
+  expect(burst(limiter, 5, 5, 10_000)).toBe(5);
+  expect(limiter.take('k', 'send', 5, 10_000)).toMatchObject({
+    allowed: false,
+    remaining: 0,
+    resetSeconds: 60,
+  });
+});
+
+test('remaining counts down by one each time', () => {
+  const limiter = limiterOf();
+  const remaining = [1, 2, 3].map(() => limiter.take('k', 'send', 3, 0)?.remaining);
+  expect(remaining).toEqual([2, 1, 0]);
+});
+
+test.each([
+  // units at second 0, at second 30; asked at ms; allowed, reset
+  [3, 2, 59_999, false, 1],
+  [3, 2, 60_000, true, 30],
+  [3, 2, 30_000, false, 30],
+  [3, 2, 30_500, false, 30],
+  [3, 2, 31_000, false, 29],
+  [0, 5, 60_000, false, 30],
+  [0, 5, 90_000, true, 60],
+])(
+  'with %i units at 0 s and %i at 30 s, %i ms: allowed %s, reset %i s',
+  (early, late, at, allowed, reset) => {
+    const limiter = limiterOf();
+    burst(limiter, early, 5, 0);
+    burst(limiter, late, 5, 30_000);
+    expect(limiter.take('k', 'send', 5, at)).toMatchObject({ allowed, resetSeconds: reset });
+  },
+);
+
+test('Retry-After is real: refused until then, let through then', () => {
+  for (const at of [200, 999, 1000, 17_345, 59_999]) {
+    const limiter = limiterOf();
+    burst(limiter, 4, 4, 200);
+    const refused = limiter.take('k', 'send', 4, at);
+    expect(refused?.allowed).toBe(false);
+    const seconds = refused?.resetSeconds ?? 0;
+    expect(limiter.take('k', 'send', 4, at + (seconds - 1) * 1000)?.allowed).toBe(false);
+    expect(limiter.take('k', 'send', 4, at + seconds * 1000)?.allowed).toBe(true);
+  }
+});
+
+test('what the limit refuses takes no unit', () => {
+  const limiter = limiterOf();
+  burst(limiter, 5, 5, 0);
+  burst(limiter, 50, 5, 30_000);
+  expect(burst(limiter, 9, 5, 60_000)).toBe(5);
+});
+
+test('never more than the limit within any 59 seconds, whatever the pace', () => {
+  const limiter = limiterOf();
+  const admitted: number[] = [];
+  for (let at = 0; at < 300_000; at += 137) if (limiter.take('k', 'send', 20, at)?.allowed) admitted.push(at);
+  for (const start of admitted)
+    expect(admitted.filter((at) => at >= start && at < start + 59_000).length).toBeLessThanOrEqual(20);
+});
+
+test('sends and reads have windows of their own', () => {
+  const limiter = limiterOf();
+  burst(limiter, 5, 5, 0);
+  expect(limiter.take('k', 'send', 5, 0)?.allowed).toBe(false);
+  expect(limiter.take('k', 'read', 5, 0)).toMatchObject({ allowed: true, remaining: 4 });
+});
+
+test('keys do not share a window', () => {
+  const limiter = limiterOf();
+  burst(limiter, 5, 5, 0, 'a');
+  expect(limiter.take('b', 'send', 5, 0)?.allowed).toBe(true);
+});
+
+test('a limit of 0 is no limit', () => {
+  expect(limiterOf().take('k', 'send', 0, 0)).toBeNull();
+});
+
+test('a limit that was lowered holds at once, and Retry-After waits for enough to leave', () => {
+  const limiter = limiterOf();
+  burst(limiter, 3, 10, 0);
+  burst(limiter, 3, 10, 20_000);
+  expect(limiter.take('k', 'send', 2, 20_000)).toMatchObject({
+    allowed: false,
+    remaining: 0,
+    resetSeconds: 60,
+  });
+});
+
+test('a long silence empties the window', () => {
+  const limiter = limiterOf();
+  burst(limiter, 5, 5, 0);
+  expect(burst(limiter, 9, 5, 10_000_000)).toBe(5);
+});
+
+test('one window past the bound, the longest unused one is forgotten', () => {
+  const limiter = limiterOf(2);
+  burst(limiter, 5, 5, 0, 'a');
+  burst(limiter, 5, 5, 0, 'b');
+  expect(limiter.take('a', 'send', 5, 1)?.allowed).toBe(false);
+  limiter.take('c', 'send', 5, 2);
+  expect(limiter.take('a', 'send', 5, 3)?.allowed).toBe(false);
+  expect(limiter.take('b', 'send', 5, 4)?.allowed).toBe(true);
+});
+
+test('headers: the plain three and the structured two', () => {
+  const verdict = { window: 'read', allowed: true, limit: 100, remaining: 7, resetSeconds: 12 } as const;
+  expect(rateHeaders(verdict)).toEqual({
+    'ratelimit-limit': '100',
+    'ratelimit-remaining': '7',
+    'ratelimit-reset': '12',
+    'RateLimit-Policy': '"read";q=100;w=60',
+    RateLimit: '"read";r=7;t=12',
+  });
+});

@@ -1,0 +1,72 @@
+import { isFinal } from '../../domain/delivery.ts';
+import type { MessageRecord } from '../../domain/message.ts';
+import { formatTimestamp } from '../../lib/timestamp.ts';
+import type { MessageDetail, RecipientRecord } from '../../store/views.ts';
+
+/**
+ * Messages as the API shows them (contract §3.1). A field that does not apply is `undefined`, which JSON
+ * leaves out; a recipient's shape is constant.
+ */
+
+/** A message without its recipients' detail, as lists show it. */
+export function messageJson(message: MessageRecord) {
+  return {
+    id: message.id,
+    status: message.status,
+    providerMessageId: message.providerMessageId ?? undefined,
+    timestamp: formatTimestamp(message.statusAt),
+    durationMs: durationMs(message),
+    createdAt: formatTimestamp(message.createdAt),
+    updatedAt: formatTimestamp(message.updatedAt),
+    deliveredAt: optionalTime(message.deliveredAt),
+    nextAttemptAt: optionalTime(message.nextAttemptAt),
+    sendAt: optionalTime(message.sendAt),
+    from: message.header.from,
+    to: message.to,
+    cc: message.cc,
+    bcc: message.bcc,
+    subject: message.header.subject,
+    tags: message.tags,
+    metadata: message.metadata,
+    sizeBytes: message.sizeBytes,
+    messageId: message.header.messageId,
+    source: message.source,
+    relay: message.relay ?? undefined,
+    attempts: message.attempts,
+    outcome: message.outcome ?? undefined,
+    lastError: message.lastError ?? undefined,
+    // Not in the contract's list, whose changes are additive: an operator must be able to see the flag.
+    possibleDuplicate: message.possibleDuplicate || undefined,
+  };
+}
+
+/** A message with its recipients. */
+export function statusJson({ message, recipients }: MessageDetail) {
+  return { ...messageJson(message), recipients: recipients.map(recipientJson) };
+}
+
+function recipientJson(recipient: RecipientRecord) {
+  return {
+    address: recipient.address,
+    type: recipient.kind,
+    status: recipient.state,
+    outcome: recipient.outcome,
+    relay: recipient.relay,
+    attempts: recipient.attempts,
+    providerMessageId: recipient.providerMessageId,
+    lastCode: recipient.lastCode,
+    lastEnhancedCode: recipient.lastEnhanced,
+    lastReply: recipient.lastReply,
+    nextAttemptAt: recipient.nextAttemptAt === null ? null : formatTimestamp(recipient.nextAttemptAt),
+  };
+}
+
+/** From when delivery could begin to the final outcome. */
+function durationMs(message: MessageRecord): number | undefined {
+  if (!isFinal(message.status) || message.finalAt === null) return undefined;
+  return Math.max(0, message.finalAt - Math.max(message.createdAt, message.sendAt ?? 0));
+}
+
+function optionalTime(ms: number | null): string | undefined {
+  return ms === null ? undefined : formatTimestamp(ms);
+}

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import type { FieldFault } from '../../http/problem.ts';
+import { pointerToken, quote } from '../../http/quote.ts';
+import {
+  type AddressField,
+  type AttachmentField,
+  type FieldName,
+  type Fields,
+  type NamedValue,
+  NO_ADDRESSES,
+  type PointTo,
+  type ReadFields,
+} from './fields.ts';
+
+/**
+ * The JSON submission (contract §2): which fields there are and of what type. Types and unknown names are all
+ * that is decided here; what the values must be holds for every form alike and stands in `submission.ts`.
+ */
+
+const addresses = z.union([z.string(), z.array(z.string())]).nullish();
+const named = z.record(z.string(), z.string().nullable()).nullish();
+
+const attachmentSchema = z.strictObject({
+  filename: z.string().nullish(),
+  content: z.string(),
+  contentType: z.string().nullish(),
+  contentId: z.string().nullish(),
+  disposition: z.string().nullish(),
+});
+
+/** The body of `POST /api/v1/messages` as JSON. */
+const submissionSchema = z.strictObject({
+  from: z.string(),
+  to: addresses,
+  cc: addresses,
+  bcc: addresses,
+  subject: z.string().nullish(),
+  text: z.string().nullish(),
+  html: z.string().nullish(),
+  headers: named,
+  attachments: z.array(attachmentSchema).nullish(),
+  tags: z.array(z.string()).nullish(),
+  sendAt: z.string().nullish(),
+  metadata: named,
+  priority: z.string().nullish(),
+  dryRun: z.boolean().nullish(),
+});
+
+const partialSchema = submissionSchema.partial();
+
+type SubmissionJson = z.infer<typeof partialSchema>;
+
+/**
+ * Reads a submission from parsed JSON. Faulty fields are reported and left out, so that the others can be
+ * checked as well and all faults be told at once.
+ */
+export function fieldsFromJson(body: unknown): ReadFields {
+  const whole = submissionSchema.safeParse(body, { reportInput: true });
+  if (whole.success)
+    return { fields: toFields(whole.data), faulty: NONE, faults: [], pointTo: pointIntoJson };
+  const faults = whole.error.issues.flatMap((issue) => faultsOf(issue, []));
+  const faulty = new Set(whole.error.issues.map((issue) => String(issue.path[0] ?? '')));
+  return {
+    fields: toFields(withoutFaulty(body, faulty)),
+    faulty: new Set(FIELD_NAMES.filter((name) => faulty.has(name))),
+    faults,
+    pointTo: pointIntoJson,
+  };
+}
+
+const NONE: ReadonlySet<FieldName> = new Set();
+const FIELD_NAMES = submissionSchema.keyof().options;
+
+const pointIntoJson: PointTo = (field, place, property) => {
+  if (place === undefined) return `/${field}`;
+  const inner = `/${field}/${typeof place === 'number' ? place : pointerToken(place)}`;
+  return property === undefined ? inner : `${inner}/${property}`;
+};
+
+/** What is left when the faulty fields and the unknown ones are taken out; it has the right shape. */
+function withoutFaulty(body: unknown, faulty: ReadonlySet<string>): SubmissionJson {
+  if (typeof body !== 'object' || body === null) return {};
+  const known = FIELD_NAMES.filter((name) => !faulty.has(name) && Object.hasOwn(body, name));
+  return partialSchema.parse(Object.fromEntries(known.map((name) => [name, Reflect.get(body, name)])));
+}
+
+/** Empty texts and lists equal absent ones, as `null` does (contract §2), headers and metadata too; a subject may be empty. */
+function toFields(json: SubmissionJson): Fields {
+  return {
+    from: json.from || null,
+    to: toAddresses(json.to),
+    cc: toAddresses(json.cc),
+    bcc: toAddresses(json.bcc),
+    subject: json.subject ?? '',
+    text: json.text || null,
+    html: json.html || null,
+    headers: toNamed(json.headers),
+    attachments: json.attachments ? json.attachments.map(toAttachment) : [],
+    tags: json.tags ?? [],
+    sendAt: json.sendAt || null,
+    metadata: toNamed(json.metadata),
+    priority: json.priority || null,
+    dryRun: json.dryRun ?? false,
+    capture: false,
+  };
+}
+
+function toAddresses(value: string | readonly string[] | null | undefined): AddressField {
+  if (!value) return NO_ADDRESSES;
+  return typeof value === 'string' ? { texts: [value], lists: true } : { texts: value, lists: false };
+}
+
+function toNamed(value: Readonly<Record<string, string | null>> | null | undefined): readonly NamedValue[] {
+  if (!value) return [];
+  const given: NamedValue[] = [];
+  for (const [name, text] of Object.entries(value)) if (text) given.push([name, text]);
+  return given;
+}
+
+function toAttachment(json: z.infer<typeof attachmentSchema>): AttachmentField {
+  return {
+    filename: json.filename || null,
+    content: json.content,
+    contentType: json.contentType || null,
+    contentId: json.contentId || null,
+    disposition: json.disposition || null,
+  };
+}
+
+/** A zod issue in the API's words. A union's issue speaks of the branch that got furthest. */
+function faultsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): FieldFault[] {
+  const path = [...above, ...issue.path];
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({
+      pointer: toPointer([...path, key]),
+      code: 'unknown_field',
+      detail: `There is no field ${quote(key)}.`,
+    }));
+  if (issue.code === 'invalid_union') {
+    const deeper = issue.errors.flat().filter((inner) => inner.path.length > 0);
+    if (deeper.length > 0) return deeper.flatMap((inner) => faultsOf(inner, path));
+    return [{ pointer: toPointer(path), code: 'type', detail: 'Must be a string or an array of strings.' }];
+  }
+  const expected = issue.code === 'invalid_type' ? TYPES[issue.expected] : undefined;
+  const missing = issue.code === 'invalid_type' && (issue.input === undefined || issue.input === null);
+  return [
+    {
+      pointer: toPointer(path),
+      code: missing ? 'required' : 'type',
+      detail: missing ? 'Is required.' : `Must be ${expected ?? 'of another type'}.`,
+    },
+  ];
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+  boolean: 'true or false',
+};
+
+function toPointer(path: readonly PropertyKey[]): string {
+  return path.map((token) => `/${pointerToken(String(token))}`).join('');
+}

@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto';
+import { type ApiKey, maySendFrom } from '../../domain/key.ts';
+import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
+import type { Content, Idempotency, Submission } from '../../domain/message.ts';
+import { Problem } from '../../http/problem.ts';
+import type { Random } from '../../lib/random.ts';
+import type { Attachment } from '../../mail/attachment.ts';
+import { compose } from '../../mail/compose.ts';
+import { effectiveMessageId } from '../../mail/headers.ts';
+import { receivedHeader } from '../../mail/trace.ts';
+import { type Addresses, checkAddresses } from './check-addresses.ts';
+import { checkAttachments } from './check-attachments.ts';
+import {
+  checkBody,
+  checkDryRun,
+  checkHeaders,
+  checkIdempotencyKey,
+  checkMetadata,
+  checkPriority,
+  checkSendAt,
+  checkTags,
+} from './check-fields.ts';
+import { Faults } from './faults.ts';
+import type { Fields, ReadFields } from './fields.ts';
+
+/** Limits of a submission and our name (contract §6). */
+export interface SubmissionLimits {
+  readonly hostname: string;
+  readonly maxMessageBytes: number;
+  readonly maxRecipients: number;
+}
+
+/** Where and when a submission came from, and what it is to be known by. */
+export interface SubmissionContext {
+  readonly key: ApiKey;
+  readonly sourceAddress: string;
+  readonly requestId: string | null;
+  /** It came over TLS. */
+  readonly secure: boolean;
+  /** Wall ms. */
+  readonly now: number;
+  readonly random: Random;
+  /** Unique: names the message in its Message-ID and its Received field. */
+  readonly token: string;
+  /** As given; null without one. */
+  readonly idempotencyKey: string | null;
+}
+
+/** A submission whose every field was found good. */
+interface Checked extends Omit<Addresses, 'from'> {
+  readonly from: Mailbox;
+  readonly fields: Fields;
+  readonly attachments: readonly Attachment[];
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly sendAt: number | null;
+  readonly priority: Submission['priority'];
+}
+
+/**
+ * Makes a submission of the fields a client gave: checks them all, and composes the message once, as it will
+ * be sent. Throws a `Problem`: 400 with every faulty field, 413 too large, 403 sender not allowed.
+ */
+export function buildSubmission(
+  read: ReadFields,
+  context: SubmissionContext,
+  limits: SubmissionLimits,
+): Submission {
+  const checked = check(read, context, limits);
+  const { from, fields, recipients, tags, metadata, sendAt, priority } = checked;
+  const messageId = effectiveMessageId(fields.headers, `<${context.token}@${limits.hostname}>`);
+  const content = composeChecked(checked, messageId, context, limits);
+  if (content.sizeBytes > limits.maxMessageBytes) throw tooLarge(content.sizeBytes, limits.maxMessageBytes);
+  // A Sender field is on the domain of From, or was refused.
+  if (!maySendFrom(context.key, from.domain)) throw senderNotAllowed(from);
+  return {
+    envelope: { reversePath: from.address, recipients, ret: null, envid: null },
+    content,
+    header: { from: formatMailbox(from), subject: fields.subject, messageId },
+    tags,
+    metadata,
+    sendAt,
+    priority,
+    source: 'api',
+    sourceAddress: context.sourceAddress,
+    requestId: context.requestId,
+    keyId: context.key.id,
+    test: context.key.mode === 'test' || fields.capture,
+    idempotency: idempotencyOf(checked, context.idempotencyKey),
+  };
+}
+
+function check(read: ReadFields, context: SubmissionContext, limits: SubmissionLimits): Checked {
+  const { fields } = read;
+  const faults = new Faults(read);
+  const { from, ...addresses } = checkAddresses(fields, limits.maxRecipients, faults);
+  checkBody(fields, faults);
+  checkHeaders(fields.headers, from?.domain ?? null, faults);
+  checkDryRun(fields.dryRun, faults);
+  const attachments = checkAttachments(fields.attachments, faults);
+  const tags = checkTags(fields.tags, faults);
+  const metadata = checkMetadata(fields.metadata, faults);
+  const sendAt = checkSendAt(fields.sendAt, context.now, faults);
+  const priority = checkPriority(fields.priority, faults);
+  checkIdempotencyKey(context.idempotencyKey, faults);
+  faults.refuse();
+  if (from === null) throw new Error('a missing sender was not reported');
+  return { ...addresses, from, fields, attachments, tags, metadata, sendAt, priority };
+}
+
+function composeChecked(
+  checked: Checked,
+  messageId: string,
+  context: SubmissionContext,
+  limits: SubmissionLimits,
+): Content {
+  const { fields, recipients } = checked;
+  const [only, ...others] = recipients;
+  const trace = receivedHeader({
+    byHost: limits.hostname,
+    fromAddress: context.sourceAddress,
+    protocol: context.secure ? 'HTTPS' : 'HTTP',
+    id: context.token,
+    date: context.now,
+    ...(only !== undefined && others.length === 0 && { for: only.address }),
+  });
+  const { subject, text, html, headers } = fields;
+  const content = compose(
+    { ...checked, subject, text, html, headers },
+    { date: checked.sendAt ?? context.now, messageId, random: context.random, trace },
+  );
+  // The header shows no Bcc; the envelope carries it, and may need SMTPUTF8 for it alone.
+  const utf8 = content.flags.utf8 || checked.bcc.some(({ ascii }) => !ascii);
+  return utf8 === content.flags.utf8 ? content : { ...content, flags: { ...content.flags, utf8 } };
+}
+
+/** The submission as it was parsed, hashed: how it was written, and in which form, makes no difference. */
+function idempotencyOf(checked: Checked, key: string | null): Idempotency | null {
+  if (key === null) return null;
+  const { from, to, cc, bcc, fields, tags, metadata, priority } = checked;
+  const attachments = checked.attachments.map((attachment) => ({
+    ...attachment,
+    content: createHash('sha256').update(attachment.content).digest('hex'),
+  }));
+  const { subject, text, html, sendAt, capture } = fields;
+  const unordered = [sorted(fields.headers), sorted(Object.entries(metadata))];
+  const parsed = [
+    from,
+    to,
+    cc,
+    bcc,
+    subject,
+    text,
+    html,
+    attachments,
+    tags,
+    sendAt,
+    priority,
+    capture,
+    unordered,
+  ];
+  return { key, hash: createHash('sha256').update(JSON.stringify(parsed)).digest('hex') };
+}
+
+function sorted(named: readonly (readonly [string, string])[]) {
+  return named.toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function tooLarge(sizeBytes: number, maxBytes: number): Problem {
+  const detail = `As it would be sent the message has ${sizeBytes} bytes; at most ${maxBytes} are taken.`;
+  return new Problem(413, 'message_too_large', detail);
+}
+
+function senderNotAllowed(from: Mailbox): Problem {
+  return new Problem(403, 'sender_not_allowed', `This key may not send as ${from.domain}.`);
+}

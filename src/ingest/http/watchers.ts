@@ -1,0 +1,63 @@
+import { WakeUp } from '../../lib/wakeup.ts';
+import type { Events } from '../../observe/events.ts';
+
+/** One reader that waits for news of a message. */
+export interface Watch {
+  readonly wake: WakeUp;
+  readonly stopped: boolean;
+  stop(): void;
+}
+
+/**
+ * Readers that wait for news of messages; at most `max` of them. One listener on the bus serves all. When
+ * `signal` aborts they all stop waiting.
+ */
+export class Watchers {
+  readonly #byMessage = new Map<string, Set<Watch>>();
+  readonly #max: number;
+  readonly #signal: AbortSignal;
+  #count = 0;
+
+  constructor(events: Events, options: { readonly max: number; readonly signal: AbortSignal }) {
+    this.#max = options.max;
+    this.#signal = options.signal;
+    const unsubscribe = events.on((event) => {
+      if (event.type !== 'attempted') return;
+      for (const watch of this.#byMessage.get(event.messageId) ?? []) watch.wake.wake();
+    });
+    options.signal.addEventListener('abort', () => {
+      unsubscribe();
+      for (const watches of this.#byMessage.values()) for (const watch of watches) watch.stop();
+    });
+  }
+
+  /** Begins to watch a message. Null when too many wait already: the reader answers with what there is. */
+  watch(messageId: string): Watch | null {
+    if (this.#count >= this.#max || this.#signal.aborted) return null;
+    this.#count++;
+    const wake = new WakeUp();
+    let stopped = false;
+    const watch: Watch = {
+      wake,
+      get stopped() {
+        return stopped;
+      },
+      stop: () => {
+        if (stopped) return;
+        stopped = true;
+        this.#remove(messageId, watch);
+        wake.wake();
+      },
+    };
+    const watches = this.#byMessage.get(messageId) ?? new Set();
+    this.#byMessage.set(messageId, watches.add(watch));
+    return watch;
+  }
+
+  #remove(messageId: string, watch: Watch): void {
+    this.#count--;
+    const watches = this.#byMessage.get(messageId);
+    watches?.delete(watch);
+    if (watches?.size === 0) this.#byMessage.delete(messageId);
+  }
+}

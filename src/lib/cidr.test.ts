@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { normaliseAddress, parseCidrs } from './cidr.ts';
+
+function contains(ranges: readonly string[], address: string): boolean {
+  const parsed = parseCidrs(ranges);
+  if (!parsed.ok) throw new Error(`${parsed.entry}: ${parsed.reason}`);
+  return parsed.cidrs.contains(address);
+}
+
+test.each([
+  ['10.0.0.0/8', '10.255.255.255', true],
+  ['10.0.0.0/8', '11.0.0.0', false],
+  ['172.16.0.0/12', '172.31.255.255', true],
+  ['172.16.0.0/12', '172.32.0.0', false],
+  ['192.0.2.1', '192.0.2.1', true],
+  ['192.0.2.1', '192.0.2.2', false],
+  ['192.0.2.128/25', '192.0.2.127', false],
+  ['0.0.0.0/0', '255.1.2.3', true],
+  ['0.0.0.0/0', '::1', false],
+  ['::/0', '1.2.3.4', false],
+  ['::/0', '2001:db8::1', true],
+  ['fc00::/7', 'fdff:1::2', true],
+  ['fc00::/7', 'fe00::', false],
+  ['fe80::/10', 'febf::1%eth0', true],
+  ['2001:db8::1', '2001:0DB8:0:0::0:1', true],
+  ['2001:db8:1:2:3:4:5:0/112', '2001:db8:1:2:3:4:5:ffff', true],
+  ['64:ff9b::192.0.2.0/120', '64:ff9b::c000:2ff', true],
+  ['127.0.0.0/8', '::ffff:127.0.0.1', true],
+  ['127.0.0.0/8', '::FFFF:127.0.0.1', true],
+  ['10.0.0.0/8', '::ffff:a00:1', true],
+  ['10.0.0.0/8', '0:0:0:0:0:FFFF:10.0.0.1', true],
+  ['::/0', '::ffff:a00:1', false],
+  ['127.0.0.0/8', 'localhost', false],
+  ['127.0.0.0/8', '', false],
+  ['::/0', 'unknown', false],
+])('%s and %s: %s', (range, address, expected) => expect(contains([range], address)).toBe(expected));
+
+test('a set holds what any of its ranges does, and none holds nothing', () => {
+  expect(contains(['10.0.0.0/8', '::1'], '::1')).toBe(true);
+  expect(contains([], '10.0.0.1')).toBe(false);
+});
+
+test.each([
+  ['10.1.2.3/8', /bits set/],
+  ['fd00::1/8', /bits set/],
+  ['10.0.0.0/33', /at most 32/],
+  ['::/129', /at most 128/],
+  ['10.0.0.0/08', /not an IP/],
+  ['10.0.0.0/', /not an IP/],
+  ['10.0.0/8', /not an IP/],
+  ['010.0.0.0/8', /not an IP/],
+  ['example.com', /not an IP/],
+  ['fe80::1%eth0', /not an IP/],
+  ['', /not an IP/],
+  ['::ffff:10.0.0.0/104', /as IPv4/],
+  ['::ffff:a00:0/104', /as IPv4/],
+  ['0:0:0:0:0:ffff:0:0/96', /as IPv4/],
+])('%s is refused by name', (entry, reason) => {
+  const parsed = parseCidrs(['127.0.0.0/8', entry]);
+  expect(parsed).toEqual({ ok: false, entry, reason: expect.stringMatching(reason) });
+});
+
+test.each([
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::ffff:c000:201', '192.0.2.1'],
+  ['0:0:0:0:0:FFFF:c000:0201', '192.0.2.1'],
+  ['::ffff:0:c000:201', '::ffff:0:c000:201'],
+  ['::192.0.2.1', '::192.0.2.1'],
+  ['unknown:x', 'unknown:x'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['192.0.2.1', '192.0.2.1'],
+])('%s is shown as %s', (address, shown) => expect(normaliseAddress(address)).toBe(shown));

@@ -1,0 +1,130 @@
+import { isIP } from 'node:net';
+
+/** A set of address ranges (RFC 4632). */
+export interface CidrSet {
+  /** Whether an address (IPv4, IPv6 or IPv4-mapped) lies in one of the ranges. What is no address does not. */
+  contains(address: string): boolean;
+}
+
+/** What {@link parseCidrs} makes of a list: the set, or the first entry that is no range, and why. */
+export type CidrsResult =
+  | { readonly ok: true; readonly cidrs: CidrSet }
+  | { readonly ok: false; readonly entry: string; readonly reason: string };
+
+/** A range: the first bits of an address, as bytes (4 or 16). */
+interface Range {
+  readonly network: Uint8Array;
+  readonly bits: number;
+}
+
+const MAX_REMEMBERED = 1_000;
+const CIDR = /^([0-9a-fA-F.:]+)(?:\/(0|[1-9][0-9]{0,2}))?$/;
+/** The first 12 bytes of an IPv4-mapped address (RFC 4291 §2.5.5.2). */
+const IPV4_MAPPED = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff);
+
+/**
+ * Parses addresses and ranges such as `10.0.0.0/8` or `fd00::/8`. A bare address is a range of one. Bits set
+ * behind the prefix are refused: `10.1.2.3/8` is as likely meant to be one host as a network.
+ */
+export function parseCidrs(list: readonly string[]): CidrsResult {
+  const ranges: Range[] = [];
+  for (const entry of list) {
+    const range = parseRange(entry);
+    if (typeof range === 'string') return { ok: false, entry, reason: range };
+    ranges.push(range);
+  }
+  return { ok: true, cidrs: { contains: remembered((address) => inAny(ranges, address)) } };
+}
+
+/** Clients come back: the answers for the last addresses are kept. */
+function remembered(contains: (address: string) => boolean): (address: string) => boolean {
+  let answers = new Map<string, boolean>();
+  return (address) => {
+    const known = answers.get(address);
+    if (known !== undefined) return known;
+    if (answers.size >= MAX_REMEMBERED) answers = new Map();
+    const answer = contains(address);
+    answers.set(address, answer);
+    return answer;
+  };
+}
+
+/**
+ * An address as it is compared and shown: an IPv4-mapped one, however it is written (`::ffff:192.0.2.1`,
+ * `::ffff:c000:201`), is `192.0.2.1`, and a zone (`%eth0`) is left out.
+ */
+export function normaliseAddress(address: string): string {
+  const zone = address.indexOf('%');
+  const plain = zone < 0 ? address : address.slice(0, zone);
+  const bytes = plain.includes(':') ? addressBytes(plain) : null;
+  return bytes !== null && isMapped(bytes) ? bytes.subarray(IPV4_MAPPED.length).join('.') : plain;
+}
+
+/** The range, or why there is none. */
+function parseRange(entry: string): Range | string {
+  const [, address = '', prefix] = CIDR.exec(entry) ?? [];
+  const network = addressBytes(address);
+  if (network === null) return 'not an IP address or range such as 10.0.0.0/8 or fd00::/8';
+  if (isMapped(network)) return 'write an IPv4-mapped range as IPv4';
+  const width = network.length * 8;
+  const bits = prefix === undefined ? width : Number(prefix);
+  if (bits > width) return `the prefix may have at most ${width} bits`;
+  if (!startsRange(network, bits)) return `has bits set behind its first ${bits}`;
+  return { network, bits };
+}
+
+function inAny(ranges: readonly Range[], address: string): boolean {
+  const bytes = addressBytes(normaliseAddress(address));
+  return bytes !== null && ranges.some((range) => inRange(range, bytes));
+}
+
+function inRange({ network, bits }: Range, address: Uint8Array): boolean {
+  if (address.length !== network.length) return false;
+  return network.every((byte, i) => byte === ((address[i] ?? 0) & byteMask(bits, i)));
+}
+
+function isMapped(bytes: Uint8Array): boolean {
+  return bytes.length === 16 && IPV4_MAPPED.every((byte, i) => byte === bytes[i]);
+}
+
+function startsRange(network: Uint8Array, bits: number): boolean {
+  return network.every((byte, i) => (byte & ~byteMask(bits, i)) === 0);
+}
+
+/** Which bits of the byte at `index` belong to a prefix of `bits`. */
+function byteMask(bits: number, index: number): number {
+  const inByte = Math.min(8, Math.max(0, bits - index * 8));
+  return (0xff << (8 - inByte)) & 0xff;
+}
+
+/** The 4 or 16 bytes of an address; null when it is none. */
+function addressBytes(address: string): Uint8Array | null {
+  switch (isIP(address)) {
+    case 4:
+      return Uint8Array.from(address.split('.'), Number);
+    case 6:
+      return ipv6Bytes(address);
+    default:
+      return null;
+  }
+}
+
+/** The bytes of what `isIP` has found to be IPv6 (RFC 4291 §2.2). */
+function ipv6Bytes(address: string): Uint8Array {
+  const [head = '', tail] = address.split('::');
+  const front = groupBytes(head);
+  const back = groupBytes(tail ?? '');
+  const bytes = new Uint8Array(16);
+  bytes.set(front);
+  bytes.set(back, 16 - back.length);
+  return bytes;
+}
+
+function groupBytes(groups: string): number[] {
+  if (groups === '') return [];
+  return groups.split(':').flatMap((group) => {
+    if (group.includes('.')) return group.split('.').map(Number);
+    const value = Number.parseInt(group, 16);
+    return [value >> 8, value & 0xff];
+  });
+}

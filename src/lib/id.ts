@@ -1,0 +1,72 @@
+import type { Clock } from './clock.ts';
+import type { Random } from './random.ts';
+
+/** Crockford's base32, lower case: no i, l, o or u. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const RANDOM_BYTES = 10;
+const MESSAGE_ID = /^msg_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+/**
+ * Makes message ids: `msg_` and 26 characters, 48 bits of milliseconds and 80 bits of randomness, strictly
+ * increasing within one generator even when the clock stands still or goes back. The time in an id is the
+ * message's `createdAt`, so ids sort as messages do.
+ */
+export function createIdSource(clock: Pick<Clock, 'wall'>, random: Random): () => string {
+  let lastMs = -1;
+  let time = '';
+  const tail = new Uint8Array(RANDOM_BYTES);
+  return () => {
+    const now = clock.wall();
+    if (now > lastMs) {
+      lastMs = now;
+      time = encodeTime(now);
+      random.fill(tail);
+      // Room to count upwards within one millisecond without ever overflowing.
+      tail[0] = (tail[0] ?? 0) & 0x7f;
+    } else {
+      increment(tail);
+    }
+    return `msg_${time}${encodeTail(tail)}`;
+  };
+}
+
+/** Whether `text` has the form of a message id. Says nothing about whether such a message exists. */
+export function isMessageId(text: string): boolean {
+  return MESSAGE_ID.test(text);
+}
+
+/** The milliseconds since the epoch that a message id carries. The id must be well formed. */
+export function messageIdTime(id: string): number {
+  let ms = 0;
+  for (let i = 4; i < 14; i++) ms = ms * 32 + ALPHABET.indexOf(id.charAt(i));
+  return ms;
+}
+
+function encodeTime(ms: number): string {
+  let text = '';
+  let rest = ms;
+  for (let i = 0; i < 10; i++) {
+    text = ALPHABET.charAt(rest % 32) + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+function encodeTail(bytes: Uint8Array): string {
+  let text = '';
+  for (let i = 0; i < RANDOM_BYTES; i += 5) {
+    const high = ((bytes[i] ?? 0) << 12) | ((bytes[i + 1] ?? 0) << 4) | ((bytes[i + 2] ?? 0) >> 4);
+    const low = (((bytes[i + 2] ?? 0) & 15) << 16) | ((bytes[i + 3] ?? 0) << 8) | (bytes[i + 4] ?? 0);
+    for (const half of [high, low])
+      for (let shift = 15; shift >= 0; shift -= 5) text += ALPHABET.charAt((half >> shift) & 31);
+  }
+  return text;
+}
+
+function increment(bytes: Uint8Array): void {
+  for (let i = bytes.length - 1; i >= 0; i--) {
+    const value = ((bytes[i] ?? 0) + 1) & 0xff;
+    bytes[i] = value;
+    if (value !== 0) return;
+  }
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { formatTimestamp, parseTimestamp } from './timestamp.ts';
+
+test.each([
+  ['2026-11-20T11:15:00.123Z', Date.UTC(2026, 10, 20, 11, 15, 0, 123)],
+  ['2026-11-20t11:15:00z', Date.UTC(2026, 10, 20, 11, 15)],
+  ['2026-11-20T11:15:00.123456789+02:00', Date.UTC(2026, 10, 20, 9, 15, 0, 123)],
+  ['2026-11-20T11:15:00.1-05:30', Date.UTC(2026, 10, 20, 16, 45, 0, 100)],
+  ['2024-02-29T00:00:00Z', Date.UTC(2024, 1, 29)],
+  ['2016-12-31T23:59:60Z', Date.UTC(2017, 0, 1)],
+  ['0099-01-01T00:00:00Z', new Date(0).setUTCFullYear(99, 0, 1)],
+])('%s is read', (text, ms) => expect(parseTimestamp(text)).toBe(ms));
+
+test.each([
+  '',
+  'now',
+  '2026-11-20',
+  '2026-11-20T11:15:00',
+  '2026-11-20 11:15:00Z',
+  '2026-11-20T11:15Z',
+  '2026-02-30T00:00:00Z',
+  '2023-02-29T00:00:00Z',
+  '2026-13-01T00:00:00Z',
+  '2026-00-01T00:00:00Z',
+  '2026-11-20T24:00:00Z',
+  '2026-11-20T11:60:00Z',
+  '2026-11-20T11:15:61Z',
+  '2026-11-20T11:15:00+24:00',
+  '2026-11-20T11:15:00.Z',
+  ' 2026-11-20T11:15:00Z',
+  '2026-11-20T11:15:00Z\n',
+  '+02026-11-20T11:15:00Z',
+])('%j is refused', (text) => expect(parseTimestamp(text)).toBeNull());
+
+test('what is written is read back', () => {
+  for (const ms of [0, 1, 1_790_000_000_123, 253_402_300_799_999])
+    expect(parseTimestamp(formatTimestamp(ms))).toBe(ms);
+});

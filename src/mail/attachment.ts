@@ -1,0 +1,127 @@
+import { encodeBase64 } from './base64.ts';
+import { type ContentType, parseContentType } from './content-type.ts';
+import { HARD_LINE, writeField } from './field.ts';
+import type { Fault } from './headers.ts';
+import {
+  isPlainValue,
+  legacyParameterWords,
+  type Parameter,
+  parameterWords,
+  withParameters,
+} from './parameter.ts';
+import type { Leaf } from './part.ts';
+
+/** A file that goes with a message. */
+export interface Attachment {
+  /** Without a path; null when it has none. */
+  readonly filename: string | null;
+  /** A media type with parameters; null means unknown. */
+  readonly contentType: string | null;
+  readonly content: Uint8Array;
+  /** What `cid:` in the HTML refers to, with or without angle brackets; null when nothing does. */
+  readonly contentId: string | null;
+  readonly disposition: 'attachment' | 'inline';
+}
+
+const UNKNOWN: ContentType = { type: 'application/octet-stream', parameters: [] };
+const MAX_FILENAME = 1024;
+const MAX_CONTENT_ID = 900;
+const NOT_IN_FILENAME = /[\p{Cc}/\\]/u;
+const CONTENT_ID = /^<?([\x21-\x3b\x3d\x3f-\x7e]+)>?$/;
+const CR = 0x0d;
+const LF = 0x0a;
+const DOT = 0x2e;
+
+/** Checks what a client said about an attachment. Null when it may be sent. */
+export function checkAttachment(
+  attachment: Pick<Attachment, 'filename' | 'contentType' | 'contentId'>,
+): Fault | null {
+  const { filename, contentType, contentId } = attachment;
+  if (filename !== null && (filename.length > MAX_FILENAME || NOT_IN_FILENAME.test(filename)))
+    return {
+      code: 'attachment_filename',
+      detail: `A file name is at most ${MAX_FILENAME} characters, without a path and without control characters.`,
+    };
+  if (contentType !== null && parseContentType(contentType) === null)
+    return {
+      code: 'attachment_content_type',
+      detail: 'contentType must be a media type such as "image/png".',
+    };
+  if (contentId !== null && bareContentId(contentId) === null)
+    return {
+      code: 'attachment_content_id',
+      detail: `contentId is 1 to ${MAX_CONTENT_ID} visible ASCII characters without blanks, "<" and ">".`,
+    };
+  return null;
+}
+
+/** The MIME part of an attachment that `checkAttachment` let pass; throws a RangeError on any other. */
+export function attachmentPart(attachment: Attachment): Leaf {
+  const fault = checkAttachment(attachment);
+  if (fault !== null) throw new RangeError(fault.detail);
+  const given =
+    attachment.contentType === null ? UNKNOWN : (parseContentType(attachment.contentType) ?? UNKNOWN);
+  const isVerbatim = isMessageType(given.type) && isSevenBitLines(attachment.content);
+  const mustNotEncode = given.type.startsWith('multipart/') || isMessageType(given.type);
+  const type = mustNotEncode && !isVerbatim ? UNKNOWN : given;
+  return {
+    kind: 'leaf',
+    fields: partFields(attachment, type, isVerbatim ? '7bit' : 'base64'),
+    body: isVerbatim ? attachment.content : encodeBase64(attachment.content),
+    dotStuffing: isVerbatim && hasLeadingDot(attachment.content),
+  };
+}
+
+function partFields(attachment: Attachment, type: ContentType, encoding: string): string {
+  const { filename, contentId, disposition } = attachment;
+  const own = type.parameters.filter(([name]) => name !== 'name');
+  const typeParameters = own.map(parameterWords);
+  const dispositionParameters: string[][] = [];
+  if (filename) {
+    const parameter: Parameter = ['filename', filename];
+    dispositionParameters.push(parameterWords(parameter));
+    if (!isPlainValue(filename)) typeParameters.push(legacyParameterWords(['name', filename]));
+  }
+  return (
+    writeField('Content-Type', withParameters(type.type, typeParameters)) +
+    writeField('Content-Transfer-Encoding', [encoding]) +
+    writeField('Content-Disposition', withParameters(disposition, dispositionParameters)) +
+    (contentId === null ? '' : writeField('Content-ID', [`<${bareContentId(contentId)}>`]))
+  );
+}
+
+/** The Content-ID of an inline file that is referred to by its name; escaped as in a URL where it must be. */
+export function contentIdOf(filename: string): string | null {
+  return bareContentId(filename) ?? bareContentId(encodeURIComponent(filename.toWellFormed()));
+}
+
+function bareContentId(text: string): string | null {
+  return text.length <= MAX_CONTENT_ID ? (CONTENT_ID.exec(text)?.[1] ?? null) : null;
+}
+
+/** Types that RFC 2046 §5.2 lets no one encode. `message/global` (RFC 6532 §3.7) is free of that rule. */
+function isMessageType(type: string): boolean {
+  return type.startsWith('message/') && type !== 'message/global';
+}
+
+/** Whether bytes may be sent as 7bit (RFC 2045 §2.7): ASCII without NUL, in CRLF lines of at most 998. */
+function isSevenBitLines(bytes: Uint8Array): boolean {
+  let column = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte === 0 || byte > 0x7f || byte === LF) return false;
+    if (byte === CR) {
+      if (bytes[at + 1] !== LF) return false;
+      at++;
+      column = 0;
+    } else if (++column > HARD_LINE) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** For CRLF lines only. */
+function hasLeadingDot(bytes: Uint8Array): boolean {
+  return bytes.some((byte, at) => byte === DOT && (at === 0 || bytes[at - 1] === LF));
+}

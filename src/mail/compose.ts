@@ -1,0 +1,118 @@
+import type { Mailbox } from '../domain/mailbox.ts';
+import type { Content } from '../domain/message.ts';
+import type { Random } from '../lib/random.ts';
+import { addressWords } from './address.ts';
+import { type Attachment, attachmentPart } from './attachment.ts';
+import { writeCustomHeader } from './custom-header.ts';
+import { formatDate } from './date.ts';
+import { unstructuredWords } from './encoded-word.ts';
+import { writeField } from './field.ts';
+import { effectiveMessageId, findHeader, type HeaderField } from './headers.ts';
+import { type Leaf, multipart, needsDotStuffing, type Part, writeMessage } from './part.ts';
+import { encodeText } from './transfer.ts';
+
+/** A message as its author sees it. Parsed and checked: see `checkHeader`, `checkSubject`, `checkAttachment`. */
+export interface Draft {
+  readonly from: Mailbox;
+  readonly to: readonly Mailbox[];
+  readonly cc: readonly Mailbox[];
+  readonly subject: string;
+  readonly text: string | null;
+  readonly html: string | null;
+  /** Custom fields; Date and Message-ID among them take the place of ours. */
+  readonly headers: readonly HeaderField[];
+  readonly attachments: readonly Attachment[];
+}
+
+/** What the composer must be told, so that equal arguments give equal bytes. */
+export interface ComposeContext {
+  /** Wall time in ms for the Date field. */
+  readonly date: number;
+  /** With its angle brackets. */
+  readonly messageId: string;
+  /** For boundaries. */
+  readonly random: Random;
+  /** Trace fields, CRLF included, put first. */
+  readonly trace?: string;
+}
+
+/** Drawn for a boundary: enough that no content meets it by chance. */
+const BOUNDARY_BYTES = 16;
+
+/**
+ * Composes the wire form of a message. ASCII throughout, unless some address in the header has a non-ASCII local
+ * part: then `flags.utf8` and `flags.eightBit` are set. Envelope addresses are the caller's: a Bcc that is not ASCII
+ * makes a message SMTPUTF8 as well. Throws a RangeError on a draft that the checks would have refused.
+ */
+export function compose(draft: Draft, context: ComposeContext): Content {
+  const header = writeHeader(draft, context);
+  const root = bodyPart(draft, context.random);
+  const chunks = writeMessage(header, root);
+  const utf8 = Buffer.byteLength(header) > header.length;
+  return {
+    chunks,
+    sizeBytes: chunks.reduce((sum, chunk) => sum + chunk.length, 0),
+    flags: { eightBit: utf8, utf8, dotStuffing: needsDotStuffing(root) },
+  };
+}
+
+function writeHeader(draft: Draft, context: ComposeContext): string {
+  const { from, to, cc, subject, headers } = draft;
+  let header = context.trace ?? '';
+  header += writeField('Date', [findHeader(headers, 'date') ?? formatDate(context.date)]);
+  header += writeField('From', addressWords([from]));
+  if (to.length > 0) header += writeField('To', addressWords(to));
+  if (cc.length > 0) header += writeField('Cc', addressWords(cc));
+  if (to.length + cc.length === 0) header += writeField('To', ['undisclosed-recipients:;']);
+  header += writeField('Subject', unstructuredWords(subject, 'Subject'));
+  header += writeField('Message-ID', [effectiveMessageId(headers, context.messageId)]);
+  for (const field of headers) if (!isOurs(field)) header += writeCustomHeader(field);
+  return `${header}MIME-Version: 1.0\r\n`;
+}
+
+/** Fields that are written above whoever gave them. */
+function isOurs([name]: HeaderField): boolean {
+  return /^(?:date|message-id)$/i.test(name);
+}
+
+/** The tree: mixed(alternative(plain, related(html, inline…)), attachment…), without the levels not needed. */
+function bodyPart(draft: Draft, random: Random): Part {
+  const related = draft.html === null ? [] : draft.attachments.filter(isReferred);
+  const attached = draft.attachments.filter((attachment) => !related.includes(attachment));
+  const texts: Part[] = [];
+  if (draft.text !== null) texts.push(textPart('plain', draft.text));
+  if (draft.html !== null) texts.push(htmlPart(draft.html, related, random));
+  if (texts.length === 0 && attached.length === 0) texts.push(textPart('plain', ''));
+  const bodies = texts.length > 1 ? [multipart('alternative', texts, boundary(random))] : texts;
+  const [only] = bodies;
+  if (only !== undefined && attached.length === 0) return only;
+  return multipart('mixed', [...bodies, ...attached.map(attachmentPart)], boundary(random));
+}
+
+/** Whether an attachment is shown by the HTML rather than beside it. */
+function isReferred(attachment: Attachment): boolean {
+  return attachment.disposition === 'inline' && attachment.contentId !== null;
+}
+
+function htmlPart(html: string, related: readonly Attachment[], random: Random): Part {
+  const root = textPart('html', html);
+  if (related.length === 0) return root;
+  return multipart('related', [root, ...related.map(attachmentPart)], boundary(random), [
+    ['type', 'text/html'],
+  ]);
+}
+
+function textPart(subtype: 'plain' | 'html', text: string): Leaf {
+  const { encoding, body } = encodeText(text);
+  return {
+    kind: 'leaf',
+    fields: `Content-Type: text/${subtype}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n`,
+    body,
+    dotStuffing: false,
+  };
+}
+
+/** The underscore after the sign of equality keeps it from ever being part of a quoted-printable or base64 body. */
+function boundary(random: Random): string {
+  return `=_${Buffer.from(random.fill(new Uint8Array(BOUNDARY_BYTES))).toString('hex')}`;
+}

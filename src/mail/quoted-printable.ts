@@ -1,0 +1,75 @@
+const CR = 0x0d;
+const LF = 0x0a;
+const SPACE = 0x20;
+const TAB = 0x09;
+const DOT = 0x2e;
+const EQUALS = 0x3d;
+/** RFC 2045 §6.7 rule 5: 76 characters a line, the last of which is left for a soft break. */
+const LINE = 75;
+const ESCAPE = 3;
+/** More than one step of the loop can write: a line, the escape of its last blank, two breaks. */
+const STEP = LINE + 16;
+const HEX = Buffer.from('0123456789ABCDEF');
+
+/** 1 for bytes that need no escape, unless they begin or end a line. */
+const LITERAL = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte === TAB || (byte >= SPACE && byte < 0x7f && byte !== EQUALS) ? 1 : 0,
+);
+
+/** Encodes text whose lines end in CRLF (RFC 2045 §6.7). No line of the result begins with a dot or ends in a blank. */
+export function encodeQuotedPrintable(bytes: Uint8Array): Uint8Array {
+  const total = bytes.length;
+  let out = Buffer.allocUnsafe(total + (total >> 2) + STEP);
+  let length = 0;
+  let column = 0;
+  let at = 0;
+  // Every index below is in bounds; asking again for each byte would double the time.
+  while (at < total) {
+    if (out.length - length < STEP) out = Buffer.concat([out, Buffer.allocUnsafe(out.length)]);
+    const byte = bytes[at] as number;
+    if (byte === CR) {
+      length = writeBreak(out, endLine(out, length, column));
+      column = 0;
+      at += 2;
+    } else if (column === LINE || (LITERAL[byte] === 0 && column > LINE - ESCAPE)) {
+      out[length++] = EQUALS;
+      length = writeBreak(out, length);
+      column = 0;
+    } else if (LITERAL[byte] === 0 || (byte === DOT && column === 0)) {
+      length = writeEscape(out, length, byte);
+      column += ESCAPE;
+      at++;
+    } else {
+      const start = at;
+      const end = Math.min(total, at + LINE - column);
+      while (at < end && LITERAL[bytes[at] as number] === 1) out[length++] = bytes[at++] as number;
+      column += at - start;
+    }
+  }
+  return out.subarray(0, endLine(out, length, column));
+}
+
+/** Escapes a blank that would end the line and might be lost on the way (rule 3). */
+function endLine(out: Uint8Array, length: number, column: number): number {
+  const last = column > 0 ? (out[length - 1] as number) : 0;
+  if (last !== SPACE && last !== TAB) return length;
+  let end = length - 1;
+  if (column > LINE - ESCAPE + 1) {
+    out[end++] = EQUALS;
+    end = writeBreak(out, end);
+  }
+  return writeEscape(out, end, last);
+}
+
+function writeBreak(out: Uint8Array, length: number): number {
+  out[length] = CR;
+  out[length + 1] = LF;
+  return length + 2;
+}
+
+function writeEscape(out: Uint8Array, length: number, byte: number): number {
+  out[length] = EQUALS;
+  out[length + 1] = HEX[byte >> 4] as number;
+  out[length + 2] = HEX[byte & 15] as number;
+  return length + 3;
+}

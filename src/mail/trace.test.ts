@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { receivedHeader, type Trace } from './trace.ts';
+
+const trace = (partial: Partial<Trace>): string =>
+  receivedHeader({
+    byHost: 'mail.example.com',
+    fromAddress: '192.0.2.1',
+    protocol: 'HTTP',
+    id: 'msg_01',
+    date: Date.UTC(2026, 10, 20, 11, 15),
+    ...partial,
+  });
+
+test.each<[string, Partial<Trace>, string]>([
+  ['IPv4', {}, 'from [192.0.2.1] by mail.example.com with HTTP id msg_01;'],
+  [
+    'IPv6',
+    { fromAddress: '2001:db8::1' },
+    'from [IPv6:2001:db8::1] by mail.example.com with HTTP id msg_01;',
+  ],
+  ['no peer', { fromAddress: null }, 'by mail.example.com with HTTP id msg_01;'],
+  [
+    'one recipient',
+    { for: 'a@x.org' },
+    'from [192.0.2.1] by mail.example.com with HTTP id msg_01 for <a@x.org>;',
+  ],
+  ['non-ASCII recipient', { for: 'ü@x.org' }, 'from [192.0.2.1] by mail.example.com with HTTP id msg_01;'],
+])('%s', (_, partial, clauses) => {
+  const text = trace(partial);
+  expect(text.replaceAll('\r\n ', ' ')).toBe(`Received: ${clauses} Fri, 20 Nov 2026 11:15:00 +0000\r\n`);
+  expect(Math.max(...text.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(78);
+});
+
+test('nothing can be injected', () => {
+  expect(() => trace({ for: 'a@x.org>\r\nBcc: b@x.org' })).toThrow(RangeError);
+});

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import type { Outcome, Reply } from '../domain/outcome.ts';
+import type { Log, LogFields } from '../lib/log.ts';
+import { logEvents } from './event-log.ts';
+import { type Event, Events } from './events.ts';
+
+type Line = readonly [level: string, event: string, fields: LogFields];
+
+function linesOf(...happened: Event[]): Line[] {
+  const lines: Line[] = [];
+  const at =
+    (level: string) =>
+    (event: string, fields: LogFields = {}) =>
+      lines.push([level, event, fields]);
+  const log: Log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  const events = new Events();
+  const stop = logEvents(events, log);
+  for (const event of happened) events.emit(event);
+  stop();
+  for (const event of happened) events.emit(event);
+  return lines;
+}
+
+const reply: Reply = { code: 250, enhanced: '2.0.0', cause: 'smtp_reply', text: 'queued as 7' };
+const delivered: Outcome = { kind: 'delivered', captured: false, reply, providerMessageId: '7' };
+const deferred: Outcome = { kind: 'deferred', reply: { ...reply, code: 451, text: 'later' } };
+const lost: Outcome = {
+  kind: 'unknown',
+  reply: { ...reply, code: null, cause: 'connection_lost', text: '' },
+};
+
+test('an accepted message is one line', () => {
+  expect(
+    linesOf({
+      type: 'accepted',
+      messageId: 'msg_1',
+      keyId: null,
+      requestId: 'r-7',
+      source: 'smtp',
+      recipients: 2,
+      sizeBytes: 9,
+      durationMs: 4,
+    }),
+  ).toEqual([
+    [
+      'info',
+      'message.accepted',
+      { messageId: 'msg_1', requestId: 'r-7', via: 'smtp', recipients: 2, sizeBytes: 9 },
+    ],
+  ]);
+});
+
+test('an attempt is one line for each recipient, with the reply where it was not delivered', () => {
+  const lines = linesOf({
+    type: 'attempted',
+    messageId: 'msg_1',
+    relay: 'out',
+    host: 'mx.example.net',
+    durationMs: 12.4,
+    results: [
+      { address: 'a@x.org', state: 'delivered', outcome: delivered },
+      { address: 'b@x.org', state: 'retrying', outcome: deferred },
+      { address: 'c@x.org', state: 'failed', outcome: lost },
+    ],
+  });
+  const base = { messageId: 'msg_1', relay: 'out', host: 'mx.example.net', durationMs: 12 };
+  expect(lines).toEqual([
+    ['info', 'delivery.delivered', { ...base, recipient: 'a@x.org', code: 250 }],
+    [
+      'info',
+      'delivery.deferred',
+      { ...base, recipient: 'b@x.org', code: 451, outcome: 'deferred', reply: 'later' },
+    ],
+    [
+      'info',
+      'delivery.failed',
+      { ...base, recipient: 'c@x.org', code: 'connection_lost', outcome: 'unknown', reply: '' },
+    ],
+  ]);
+});
+
+test('refusals, pauses, recoveries and faults', () => {
+  expect(
+    linesOf(
+      { type: 'denied', reason: 'source_not_allowed', sourceAddress: '192.0.2.1', count: 1 },
+      { type: 'denied', reason: 'unauthorized', sourceAddress: '192.0.2.1', count: 1 },
+      { type: 'lane_paused', lane: 'out', pauseMs: 1000.4, cause: 'connect_refused' },
+      { type: 'reclaimed', released: 0, unknown: 0 },
+      { type: 'reclaimed', released: 3, unknown: 0 },
+      { type: 'reclaimed', released: 3, unknown: 1 },
+      { type: 'fault', code: 'store_failed', message: 'The store cannot commit.' },
+    ),
+  ).toEqual([
+    ['info', 'source.denied', { code: 'source_not_allowed', source: '192.0.2.1', count: 1 }],
+    ['warn', 'lane.paused', { lane: 'out', code: 'connect_refused', pauseMs: 1000 }],
+    ['info', 'deliveries.reclaimed', { released: 3, unknown: 0 }],
+    ['warn', 'deliveries.reclaimed', { released: 3, unknown: 1 }],
+    ['error', 'service.fault', { code: 'store_failed', message: 'The store cannot commit.' }],
+  ]);
+});

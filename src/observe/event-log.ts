@@ -1,0 +1,78 @@
+import type { Log } from '../lib/log.ts';
+import type { Event, Events, Unsubscribe } from './events.ts';
+
+type EventOf<T extends Event['type']> = Extract<Event, { type: T }>;
+
+/** How much of a peer's reply a line shows. */
+const MAX_REPLY = 200;
+
+/**
+ * Tells the log what happened to messages: one line for each that was accepted, one for each recipient an
+ * attempt was made for, and one for each refusal, pause and fault.
+ */
+export function logEvents(events: Events, log: Log): Unsubscribe {
+  return events.on((event) => logEvent(event, log));
+}
+
+function logEvent(event: Event, log: Log): void {
+  switch (event.type) {
+    case 'accepted':
+      logAccepted(event, log);
+      break;
+    case 'attempted':
+      logAttempt(event, log);
+      break;
+    case 'denied':
+      logDenial(event, log);
+      break;
+    case 'lane_paused':
+      log.warn('lane.paused', { lane: event.lane, code: event.cause, pauseMs: Math.round(event.pauseMs) });
+      break;
+    case 'reclaimed':
+      logReclaim(event, log);
+      break;
+    case 'fault':
+      log.error('service.fault', { code: event.code, message: event.message });
+      break;
+  }
+}
+
+function logAccepted(accepted: EventOf<'accepted'>, log: Log): void {
+  const { messageId, source: via, recipients, sizeBytes } = accepted;
+  const requestId = accepted.requestId ?? undefined;
+  const keyId = accepted.keyId ?? undefined;
+  log.info('message.accepted', { messageId, requestId, via, keyId, recipients, sizeBytes });
+}
+
+function logDenial({ reason, sourceAddress, count }: EventOf<'denied'>, log: Log): void {
+  // Whoever refuses a key logs it, with what was wrong with it; here that is not known.
+  if (reason === 'unauthorized') return;
+  log.info('source.denied', { code: reason, source: sourceAddress ?? undefined, count });
+}
+
+function logAttempt(attempt: EventOf<'attempted'>, log: Log): void {
+  const { messageId, relay, host, durationMs } = attempt;
+  for (const { address, state, outcome } of attempt.results) {
+    const { reply } = outcome;
+    const fields = {
+      messageId,
+      relay,
+      host: host ?? undefined,
+      durationMs: Math.round(durationMs),
+      recipient: address,
+      code: reply.code ?? reply.cause,
+    };
+    if (outcome.kind === 'delivered') log.info('delivery.delivered', fields);
+    else
+      log.info(state === 'failed' ? 'delivery.failed' : 'delivery.deferred', {
+        ...fields,
+        outcome: outcome.kind,
+        reply: reply.text.slice(0, MAX_REPLY),
+      });
+  }
+}
+
+function logReclaim({ released, unknown }: EventOf<'reclaimed'>, log: Log): void {
+  if (unknown > 0) log.warn('deliveries.reclaimed', { released, unknown });
+  else if (released > 0) log.info('deliveries.reclaimed', { released, unknown });
+}

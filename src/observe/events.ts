@@ -1,0 +1,56 @@
+import type { MessageStatus } from '../domain/delivery.ts';
+import type { Outcome } from '../domain/outcome.ts';
+
+/** What the rooms tell each other has happened, for logs, metrics and waiting readers. Never contents. */
+export type Event =
+  | {
+      readonly type: 'accepted';
+      readonly messageId: string;
+      readonly keyId: string | null;
+      readonly requestId: string | null;
+      readonly source: string;
+      readonly recipients: number;
+      readonly sizeBytes: number;
+      /** From the checked submission to stable storage. */
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: 'attempted';
+      readonly messageId: string;
+      readonly relay: string;
+      readonly host: string | null;
+      readonly durationMs: number;
+      readonly results: readonly {
+        readonly address: string;
+        readonly state: MessageStatus;
+        readonly outcome: Outcome;
+      }[];
+    }
+  | {
+      readonly type: 'denied';
+      readonly reason: string;
+      readonly sourceAddress: string | null;
+      readonly count: number;
+    }
+  | { readonly type: 'lane_paused'; readonly lane: string; readonly pauseMs: number; readonly cause: string }
+  | { readonly type: 'reclaimed'; readonly released: number; readonly unknown: number }
+  | { readonly type: 'fault'; readonly code: string; readonly message: string };
+
+/** A listener's way out. */
+export type Unsubscribe = () => void;
+
+/** The bus: synchronous, in order; a listener must not throw and must not block. */
+export class Events {
+  readonly #listeners = new Set<(event: Event) => void>();
+
+  /** Tells every listener. */
+  emit(event: Event): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Listens until the returned function is called. */
+  on(listener: (event: Event) => void): Unsubscribe {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

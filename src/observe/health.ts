@@ -1,0 +1,252 @@
+import {
+  assessHealth,
+  type BreakerState,
+  type DiskLimits,
+  type DiskStatus,
+  diskStatus,
+  type HealthCheck,
+  type HealthStatus,
+  type HealthVerdict,
+  type PortFault,
+} from '../domain/health.ts';
+import type { Clock } from '../lib/clock.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import type { Spool } from '../spool/spool.ts';
+import type { Figures, Views } from '../store/views.ts';
+import { Poll } from './poll.ts';
+
+/** Where health looks. Every function answers at once from memory; only `views` and `spool` are asked in the background. */
+export interface HealthSources {
+  readonly clock: Clock;
+  readonly views: Pick<Views, 'figures'>;
+  readonly spool: Pick<Spool, 'space'>;
+  /** The writing side of the store. */
+  readonly store: () => StoreCondition;
+  readonly ports: () => PortsStatus;
+  readonly relays: () => readonly RelayStatus[];
+  /** Wall ms at which the TLS certificate expires; null when there is none. */
+  readonly certificateExpiresAt: () => number | null;
+  /** Findings of other rooms. */
+  readonly notices: () => readonly HealthCheck[];
+  /** Read anew each time, so that they apply live. */
+  readonly diskLimits: () => DiskLimits;
+}
+
+/** How the writing side of the store does. */
+export interface StoreCondition {
+  /** A commit failed in a way that ends all writing (contract §15). */
+  readonly failed: boolean;
+  /** How long the oldest write has been waiting for its commit, in ms; 0 when none waits. */
+  readonly waitingMs: number;
+}
+
+/** What the listeners were told to bind, and did. */
+export interface PortsStatus {
+  readonly smtp: { readonly configured: readonly number[]; readonly listening: readonly number[] };
+  /** Null where switched off. */
+  readonly api: { readonly port: number | null; readonly tlsPort: number | null };
+  readonly faults: readonly PortFault[];
+}
+
+/** A relay as health shows it. */
+export interface RelayStatus {
+  readonly name: string;
+  readonly state: BreakerState;
+  /** Attempts under way. */
+  readonly inflight: number;
+}
+
+/** What does not change while the process runs. */
+export interface HealthIdentity {
+  readonly version: string;
+  readonly node: { readonly id: string; readonly roles: readonly string[] };
+  readonly engine: 'sqlite';
+}
+
+/** What was last seen of the parts that could hang. */
+export interface HealthSnapshot {
+  /** Null until the store has answered once. */
+  readonly figures: Figures | null;
+  readonly databaseReachable: boolean;
+  /** How long the store takes, or has been taking, to answer a read; in ms. */
+  readonly databaseLatencyMs: number;
+  readonly disk: { readonly freeBytes: number; readonly totalBytes: number } | null;
+}
+
+/** The body of `GET /health` (contract §7). */
+export interface HealthReport {
+  readonly status: HealthStatus;
+  readonly message: string;
+  readonly version: string;
+  readonly startedAt: string;
+  readonly uptimeSeconds: number;
+  readonly time: string;
+  readonly database: {
+    readonly reachable: boolean;
+    readonly engine: string;
+    readonly sizeBytes: number;
+    readonly latencyMs: number;
+  };
+  readonly disk: {
+    readonly freeBytes: number | null;
+    readonly totalBytes: number | null;
+    readonly status: DiskStatus;
+  };
+  readonly spool: {
+    readonly incoming: number;
+    readonly processing: number;
+    readonly failed: number;
+    readonly oldestSeconds: number;
+  };
+  readonly smtp: {
+    readonly listening: boolean;
+    readonly configuredPorts: readonly number[];
+    readonly listeningPorts: readonly number[];
+    readonly ports: readonly number[];
+  };
+  readonly api: {
+    readonly listening: boolean;
+    readonly port: number | null;
+    readonly tlsPort: number | null;
+  };
+  readonly relays: readonly RelayStatus[];
+  readonly nodes: readonly {
+    readonly id: string;
+    readonly roles: readonly string[];
+    readonly lastSeenAt: string;
+  }[];
+  readonly checks: readonly HealthCheck[];
+}
+
+/** Health, kept up to date in the background. */
+export interface Health {
+  /** Begins to look. Resolves when there is a first answer, or none is to be had in time. */
+  start(): Promise<void>;
+  /** How things are. Never waits for anything. */
+  report(): HealthReport;
+  /** The figures `report` is made of, for metrics. Never waits for anything. */
+  snapshot(): HealthSnapshot;
+  /** Stops looking. */
+  stop(): void;
+}
+
+/** How often the store and the volume are asked. */
+const POLL_MS = 1000;
+/** A store that has not answered for this long is unreachable. */
+const SILENT_MS = 2000;
+
+/** Makes the health of this process; it looks once told to start. */
+export function createHealth(sources: HealthSources, identity: HealthIdentity): Health {
+  return new PolledHealth(sources, identity);
+}
+
+class PolledHealth implements Health {
+  readonly #sources: HealthSources;
+  readonly #identity: HealthIdentity;
+  readonly #startedAt: number;
+  readonly #startedMono: number;
+  readonly #figures: Poll<Figures>;
+  readonly #space: Poll<{ readonly freeBytes: number; readonly totalBytes: number } | null>;
+
+  constructor(sources: HealthSources, identity: HealthIdentity) {
+    const { clock, views, spool } = sources;
+    this.#sources = sources;
+    this.#identity = identity;
+    this.#startedAt = clock.wall();
+    this.#startedMono = clock.mono();
+    this.#figures = new Poll(() => views.figures(clock.wall()), POLL_MS, clock);
+    this.#space = new Poll(() => spool.space(), POLL_MS, clock);
+  }
+
+  async start(): Promise<void> {
+    await Promise.all([this.#figures.start(SILENT_MS), this.#space.start(SILENT_MS)]);
+  }
+
+  stop(): void {
+    this.#figures.stop();
+    this.#space.stop();
+  }
+
+  snapshot(): HealthSnapshot {
+    const { waitingMs } = this.#sources.store();
+    return {
+      figures: this.#figures.latest,
+      databaseReachable: this.#figures.answersWithin(SILENT_MS) && waitingMs < SILENT_MS,
+      databaseLatencyMs: Math.max(this.#figures.latencyMs, waitingMs),
+      disk: this.#space.answersWithin(SILENT_MS) ? this.#space.latest : null,
+    };
+  }
+
+  report(): HealthReport {
+    const { clock, ports, relays } = this.#sources;
+    const now = clock.wall();
+    const snapshot = this.snapshot();
+    const { figures } = snapshot;
+    const verdict = this.#assess(snapshot, now);
+    return {
+      status: verdict.status,
+      message: verdict.message,
+      version: this.#identity.version,
+      startedAt: formatTimestamp(this.#startedAt),
+      uptimeSeconds: Math.floor((clock.mono() - this.#startedMono) / 1000),
+      time: formatTimestamp(now),
+      database: {
+        reachable: snapshot.databaseReachable,
+        engine: this.#identity.engine,
+        sizeBytes: figures?.databaseBytes ?? 0,
+        latencyMs: Math.ceil(snapshot.databaseLatencyMs),
+      },
+      disk: {
+        freeBytes: snapshot.disk?.freeBytes ?? null,
+        totalBytes: snapshot.disk?.totalBytes ?? null,
+        status: this.#disk(snapshot),
+      },
+      spool: {
+        incoming: figures?.spool.incoming ?? 0,
+        processing: figures?.spool.processing ?? 0,
+        failed: figures?.spool.failed ?? 0,
+        oldestSeconds: Math.floor(lateness(snapshot, now) / 1000),
+      },
+      ...listeners(ports()),
+      relays: relays(),
+      nodes: [{ ...this.#identity.node, lastSeenAt: formatTimestamp(now) }],
+      checks: verdict.checks,
+    };
+  }
+
+  #assess(snapshot: HealthSnapshot, now: number): HealthVerdict {
+    const { store, ports, relays, certificateExpiresAt, notices } = this.#sources;
+    const expiresAt = certificateExpiresAt();
+    return assessHealth({
+      store: store().failed ? 'failed' : snapshot.databaseReachable ? 'well' : 'silent',
+      disk: this.#disk(snapshot),
+      portFaults: ports().faults,
+      relays: relays(),
+      latenessMs: lateness(snapshot, now),
+      certificateLeftMs: expiresAt === null ? null : expiresAt - now,
+      notices: notices(),
+    });
+  }
+
+  #disk(snapshot: HealthSnapshot): DiskStatus {
+    return diskStatus(snapshot.disk?.freeBytes ?? null, this.#sources.diskLimits());
+  }
+}
+
+/** How long ago the longest waiting due delivery came due, in ms. */
+function lateness({ figures }: HealthSnapshot, now: number): number {
+  const oldest = figures?.oldestDueAt ?? null;
+  return oldest === null ? 0 : Math.max(0, now - oldest);
+}
+
+function listeners({ smtp, api }: PortsStatus): Pick<HealthReport, 'smtp' | 'api'> {
+  return {
+    smtp: {
+      listening: smtp.listening.length > 0,
+      configuredPorts: smtp.configured,
+      listeningPorts: smtp.listening,
+      ports: smtp.configured,
+    },
+    api: { listening: api.port !== null || api.tlsPort !== null, port: api.port, tlsPort: api.tlsPort },
+  };
+}

@@ -1,0 +1,127 @@
+import { pino } from 'pino';
+import type { Clock } from '../lib/clock.ts';
+import type { Log, LogFields } from '../lib/log.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { type AddressDetail, hideAddresses } from './addresses.ts';
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+/** How serious a line is, rising. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** What can be changed while the service runs. */
+export interface LogSettings {
+  /** Less serious lines are dropped. */
+  readonly level: LogLevel;
+  /** How much of mail addresses is shown, in every field of every line. */
+  readonly addresses: AddressDetail;
+}
+
+/** How a log is made. */
+export interface LogOptions extends LogSettings {
+  /** `json`: one object a line, for machines; `text`: for people at a terminal. */
+  readonly format: 'json' | 'text';
+  readonly clock: Pick<Clock, 'wall'>;
+  readonly destination: LogDestination;
+}
+
+/** Takes whole lines, newline included. */
+export interface LogDestination {
+  write(line: string): void;
+  /** Writes what is buffered before it returns. */
+  flushSync?(): void;
+}
+
+/** The log of the process. */
+export interface ServiceLog extends Log {
+  /** Changes level and address detail from the next line on. */
+  configure(settings: LogSettings): void;
+  /** Writes what is buffered: before the process ends. */
+  flush(): void;
+}
+
+/** Makes the log. Warnings and errors are flushed at once. No line ever shows more of a mail address than `addresses` allows, whoever writes it. */
+export function createLog(options: LogOptions): ServiceLog {
+  const { destination } = options;
+  const time = timeSource(options.clock);
+  const write = options.format === 'json' ? jsonLines(destination, time) : textLines(destination, time);
+  let settings: LogSettings = options;
+  let threshold = LOG_LEVELS.indexOf(settings.level);
+
+  const at = (level: LogLevel) => {
+    const rank = LOG_LEVELS.indexOf(level);
+    return (event: string, fields?: LogFields) => {
+      if (rank < threshold) return;
+      write(level, event, shownFields(fields, settings.addresses));
+      if (level === 'warn' || level === 'error') destination.flushSync?.();
+    };
+  };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    configure: (changed) => {
+      settings = changed;
+      threshold = LOG_LEVELS.indexOf(changed.level);
+    },
+    flush: () => destination.flushSync?.(),
+  };
+}
+
+type LineWriter = (level: LogLevel, event: string, fields: LogFields) => void;
+
+function shownFields(fields: LogFields | undefined, detail: AddressDetail): LogFields {
+  const shown: Record<string, LogFields[string]> = {};
+  for (const name in fields) {
+    const value = fields[name];
+    shown[name] = typeof value === 'string' ? hideAddresses(value, detail) : value;
+  }
+  return shown;
+}
+
+function jsonLines(destination: LogDestination, time: () => string): LineWriter {
+  const logger = pino(
+    {
+      level: 'debug',
+      base: null,
+      messageKey: 'event',
+      timestamp: () => `,"time":"${time()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
+  return (level, event, fields) => logger[level](fields, event);
+}
+
+function textLines(destination: LogDestination, time: () => string): LineWriter {
+  return (level, event, fields) => {
+    let line = `${time()} ${level.padEnd(5)} ${event}`;
+    for (const [name, value] of Object.entries(fields))
+      if (value !== undefined && value !== null) line += ` ${name}=${printable(value)}`;
+    destination.write(`${line}\n`);
+  };
+}
+
+/** The time in RFC 3339. Written once a millisecond: under load that is every tenth line. */
+function timeSource(clock: Pick<Clock, 'wall'>): () => string {
+  let at = Number.NaN;
+  let text = '';
+  return () => {
+    const now = clock.wall();
+    if (now !== at) {
+      at = now;
+      text = formatTimestamp(now);
+    }
+    return text;
+  };
+}
+
+/** Text that cannot steer a terminal: quoted when it is more than a word, control characters escaped. */
+function printable(value: string | number | boolean): string {
+  if (typeof value !== 'string' || /^[\w.:@/*+-]+$/.test(value)) return String(value);
+  return JSON.stringify(value).replace(
+    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,86 @@
+/**
+ * Every series of `GET /metrics`, declared once: the exposition and docs/metrics.md both come from this table.
+ * No address, subject, key, id or content is ever a label's value.
+ */
+
+/** A series' name, kind, meaning and labels. */
+export interface MetricDeclaration {
+  readonly type: 'gauge' | 'counter' | 'histogram';
+  readonly help: string;
+  /** Label names, each with the values it takes. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+const MESSAGES_TODAY = 'received, delivered, failed, retried, denied';
+const RELAY = 'name of the relay';
+
+/** See the top of the file. Names are the part of the contract that dashboards depend on: they never change. */
+export const METRICS = {
+  svc_up: gauge('Always 1: the service answers.'),
+  svc_database_reachable: gauge('1 when the database answers and commits in time, else 0.'),
+  svc_messages_today: gauge(
+    'Messages since midnight UTC: received (accepted), delivered and failed (reached that status), retried (attempts deferred), denied (refused requests and clients).',
+    { event: MESSAGES_TODAY },
+  ),
+  svc_messages_last5m: gauge('Messages of the last five minutes: received (accepted) and sent (delivered).', {
+    event: 'received, sent',
+  }),
+  svc_spool_files: gauge(
+    'Messages now: incoming (queued or retrying), processing, failed (content still kept).',
+    { state: 'incoming, processing, failed' },
+  ),
+  svc_relay_inflight: gauge('Delivery attempts under way.', { relay: RELAY }),
+  svc_relay_delivered_today: gauge('Recipients delivered since midnight UTC.', { relay: RELAY }),
+  svc_relay_failed_today: gauge('Recipients failed since midnight UTC.', { relay: RELAY }),
+
+  svc_accepted_total: counter('Messages accepted by this process.', { source: 'api, smtp, cli' }),
+  svc_accepted_bytes_total: counter('Bytes of the messages accepted by this process.'),
+  svc_attempt_results_total: counter('Recipients of delivery attempts, by what the attempt did for them.', {
+    result: 'delivered, deferred, rejected, unknown',
+  }),
+  svc_denied_total: counter('Requests and clients refused by this process.'),
+  svc_possible_duplicates_total: counter(
+    'Messages that a next hop may have received twice, because an attempt ended without our knowing.',
+  ),
+  svc_accept_duration_seconds: histogram('Time from a submission to its durable acceptance.'),
+  svc_attempt_duration_seconds: histogram('Time a delivery attempt took.'),
+
+  svc_oldest_due_seconds: gauge('How long the longest waiting due delivery has been due.'),
+  svc_relay_breaker_open: gauge('1 while the relay rests because its next hop fails.', { relay: RELAY }),
+  svc_database_bytes: gauge('Size of the database.'),
+  svc_database_latency_seconds: gauge('How long the database took to answer, or has been taking.'),
+  svc_disk_free_bytes: gauge('Free space on the volume of the data directory; -1 when it cannot be told.'),
+  svc_store_commits_total: counter('Transactions committed by the store. Each is flushed to stable storage.'),
+  svc_spool_flushes_total: counter('Flushes to stable storage made by the spool.'),
+  svc_certificate_expiry_timestamp_seconds: gauge(
+    'When the TLS certificate expires, in seconds since 1970; 0 without one.',
+  ),
+
+  svc_build_info: gauge('Always 1; the label tells the version.', { version: 'version of the program' }),
+  svc_process_start_time_seconds: gauge('When the process started, in seconds since 1970.'),
+  svc_process_cpu_seconds_total: counter('User and system CPU time of the process, all threads.'),
+  svc_process_resident_memory_bytes: gauge('Resident memory of the process.'),
+  svc_process_heap_bytes: gauge('JavaScript heap in use on the main thread.'),
+  svc_event_loop_delay_seconds: gauge(
+    'How late timers of the main thread fired in the last ten seconds or more before a scrape.',
+    { stat: 'mean, p99, max' },
+  ),
+} as const satisfies Readonly<Record<string, MetricDeclaration>>;
+
+/** A declared series. */
+export type MetricName = keyof typeof METRICS;
+
+type Labels = Readonly<Record<string, string>>;
+type Declared<T extends MetricDeclaration['type']> = MetricDeclaration & { readonly type: T };
+
+function gauge(help: string, labels: Labels = {}): Declared<'gauge'> {
+  return { type: 'gauge', help, labels };
+}
+
+function counter(help: string, labels: Labels = {}): Declared<'counter'> {
+  return { type: 'counter', help, labels };
+}
+
+function histogram(help: string): Declared<'histogram'> {
+  return { type: 'histogram', help, labels: {} };
+}

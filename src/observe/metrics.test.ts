@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import type { Outcome } from '../domain/outcome.ts';
+import { Counters, Histogram } from './counters.ts';
+import { Events } from './events.ts';
+import { createMetrics } from './metrics.ts';
+import { createProcessMeter } from './process-figures.ts';
+
+test('a label with quotes, backslashes or line ends is escaped', () => {
+  const text = createMetrics({
+    version: 'a"b\\c\nd',
+    startedAt: 0,
+    now: () => 0,
+    snapshot: () => ({ figures: null, databaseReachable: false, databaseLatencyMs: 0, disk: null }),
+    relays: () => [],
+    counters: new Counters(),
+    flushes: () => ({ storeCommits: 0, spoolFlushes: 0 }),
+    certificateExpiresAt: () => null,
+    process: () => ({
+      cpuSeconds: 0,
+      residentBytes: 0,
+      heapBytes: 0,
+      loopDelay: { mean: 0, p99: 0, max: 0 },
+    }),
+  }).render();
+  expect(text).toContain('svc_build_info{version="a\\"b\\\\c\\nd"} 1\n');
+  expect(text).toContain('\nsvc_disk_free_bytes -1\n');
+});
+
+test('an observation falls into the first bucket whose bound it does not exceed', () => {
+  const histogram = new Histogram([1, 2]);
+  for (const value of [0, 1, 1.1, 2, 3]) histogram.observe(value);
+  expect(histogram.counts).toEqual([2, 2, 1]);
+  expect(histogram.sum).toBeCloseTo(7.1);
+});
+
+test('events are counted by source and by what an attempt did for each recipient', () => {
+  const events = new Events();
+  const counters = new Counters();
+  const stop = counters.listen(events);
+  const reply = { code: 1, enhanced: null, cause: 'smtp_reply', text: '' };
+  const result = (outcome: Outcome) => ({ address: 'a@x.org', state: 'retrying' as const, outcome });
+  const accepted = {
+    messageId: 'msg_1',
+    keyId: null,
+    requestId: null,
+    recipients: 1,
+    sizeBytes: 10,
+    durationMs: 4,
+  };
+  events.emit({ type: 'accepted', source: 'api', ...accepted });
+  events.emit({ type: 'accepted', source: 'smtp', ...accepted });
+  events.emit({
+    type: 'attempted',
+    messageId: 'msg_1',
+    relay: 'out',
+    host: null,
+    durationMs: 1500,
+    results: [
+      result({ kind: 'deferred', reply }),
+      result({ kind: 'deferred', reply }),
+      result({ kind: 'unknown', reply }),
+    ],
+  });
+  events.emit({ type: 'denied', reason: 'key_unknown', sourceAddress: null, count: 3 });
+  stop();
+  events.emit({ type: 'denied', reason: 'key_unknown', sourceAddress: null, count: 3 });
+  expect(counters.accepted).toEqual({ api: 1, smtp: 1, cli: 0 });
+  expect(counters.acceptedBytes).toBe(20);
+  expect(counters.results).toEqual({ delivered: 0, deferred: 2, rejected: 0, unknown: 1 });
+  expect(counters.denied).toBe(3);
+  expect(counters.attemptDuration.sum).toBe(1.5);
+});
+
+test('the process is measured, and delays stay for a whole window', () => {
+  let now = 0;
+  const meter = createProcessMeter({ mono: () => now });
+  try {
+    const first = meter.read();
+    expect(first.residentBytes).toBeGreaterThan(first.heapBytes);
+    expect(first.cpuSeconds).toBeGreaterThan(0);
+    now = 9_999;
+    expect(meter.read().loopDelay).toBe(first.loopDelay);
+    now = 10_000;
+    expect(meter.read().loopDelay).not.toBe(first.loopDelay);
+  } finally {
+    meter.stop();
+  }
+});

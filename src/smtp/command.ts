@@ -1,0 +1,65 @@
+/**
+ * SMTP commands as they go on the wire (RFC 5321 §4.1), each with its CRLF. What was checked when it came in is
+ * checked again here: nothing that ends a line or a path can be written, whatever a caller passes.
+ */
+
+const UNSAFE_IN_PATH = /[\u0000-\u0020\u007f-\u009f<>]/;
+const HOST_NAME = /^[0-9A-Za-z.:_[\]-]{1,255}$/;
+const BASE64_LINE = /^[0-9A-Za-z+/=]*$/;
+
+/** Whether an address may stand between angle brackets. Says nothing of its being a good address. */
+export function isSafePath(address: string): boolean {
+  return !UNSAFE_IN_PATH.test(address) && address.isWellFormed();
+}
+
+/** Parameters of MAIL; what is absent is not written. */
+export interface MailParameters {
+  /** RFC 1870. */
+  readonly sizeBytes?: number;
+  /** RFC 6152: BODY=8BITMIME. */
+  readonly eightBit?: boolean;
+  /** RFC 6531. */
+  readonly utf8?: boolean;
+}
+
+/** MAIL FROM; '' is the null reverse-path. Throws RangeError for an unsafe path. */
+export function mailCommand(reversePath: string, parameters: MailParameters): string {
+  const size = parameters.sizeBytes === undefined ? '' : ` SIZE=${parameters.sizeBytes}`;
+  const body = parameters.eightBit ? ' BODY=8BITMIME' : '';
+  const utf8 = parameters.utf8 ? ' SMTPUTF8' : '';
+  return `MAIL FROM:<${checkedPath(reversePath)}>${size}${body}${utf8}\r\n`;
+}
+
+/** RCPT TO. Throws RangeError for an unsafe path. */
+export function rcptCommand(forwardPath: string): string {
+  return `RCPT TO:<${checkedPath(forwardPath)}>\r\n`;
+}
+
+/** EHLO or HELO. Throws RangeError for what cannot be a host name or address literal. */
+export function helloCommand(verb: 'EHLO' | 'HELO', hostname: string): string {
+  if (!HOST_NAME.test(hostname)) throw new RangeError('not a host name');
+  return `${verb} ${hostname}\r\n`;
+}
+
+/** AUTH with a mechanism and, for PLAIN, its initial response (RFC 4954, RFC 4616). */
+export function authCommand(mechanism: 'PLAIN' | 'LOGIN', initialResponse?: string): string {
+  return initialResponse === undefined
+    ? `AUTH ${mechanism}\r\n`
+    : `AUTH ${mechanism} ${responseLine(initialResponse)}`;
+}
+
+/** A line of an AUTH exchange: the response in base64. */
+export function responseLine(base64: string): string {
+  if (!BASE64_LINE.test(base64)) throw new RangeError('not base64');
+  return `${base64}\r\n`;
+}
+
+export const DATA = 'DATA\r\n';
+export const RSET = 'RSET\r\n';
+export const QUIT = 'QUIT\r\n';
+export const STARTTLS = 'STARTTLS\r\n';
+
+function checkedPath(address: string): string {
+  if (!isSafePath(address)) throw new RangeError('not a safe path');
+  return address;
+}

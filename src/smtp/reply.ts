@@ -1,0 +1,141 @@
+/** SMTP replies as they come off the wire (RFC 5321 §4.2), read from chunks cut anywhere. */
+
+/** A complete reply, one line or several. All text is hostile, but decoded and free of control characters. */
+export interface SmtpReply {
+  /** 200 to 599. */
+  readonly code: number;
+  /** Enhanced status code (RFC 3463) of the first line that has one of the code's class; null without. */
+  readonly enhanced: string | null;
+  /** The text behind the code of each line. */
+  readonly lines: readonly string[];
+  /** All lines as one, without enhanced status codes; at most {@link MAX_TEXT} characters. */
+  readonly text: string;
+}
+
+/** How much a peer may say. */
+export interface ReplyLimits {
+  /** Bytes of one line, without its end. RFC 5321 asks for 512; many servers say more. */
+  readonly maxLineBytes: number;
+  /** Lines of one reply. */
+  readonly maxLines: number;
+}
+
+/** Limits for a peer that is not trusted. */
+export const REPLY_LIMITS: ReplyLimits = { maxLineBytes: 2048, maxLines: 128 };
+
+/** Longest `text` of a reply, in UTF-16 units. */
+export const MAX_TEXT = 1000;
+
+/** Why nothing more can be read from this peer. */
+export type ReplyFault = 'line_too_long' | 'too_many_lines' | 'malformed' | 'mixed_codes';
+
+const LINE = /^([2-5]\d\d)(?:([ -])(.*))?$/s;
+const ENHANCED = /^([245])\.\d{1,3}\.\d{1,3}(?= |$)/;
+const PLAIN_TEXT = /^[\x20-\x7e]*$/;
+/** Control characters, and the separators and direction marks that would disorder a line of a log. */
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+/**
+ * Reads replies. Push what arrives, then take replies with `next` until it gives null. After a fault it gives
+ * nothing more. Never throws.
+ */
+export class ReplyParser {
+  readonly #limits: ReplyLimits;
+  /** What is not yet read, one character per byte. */
+  #input = '';
+  #at = 0;
+  #code = 0;
+  #lines: string[] = [];
+  #fault: ReplyFault | null = null;
+
+  constructor(limits: ReplyLimits = REPLY_LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** Set once the peer has said what cannot be a reply. */
+  get fault(): ReplyFault | null {
+    return this.#fault;
+  }
+
+  /** Takes bytes. */
+  push(chunk: Buffer): void {
+    if (this.#fault !== null) return;
+    this.#input = this.#input.slice(this.#at) + chunk.toString('latin1');
+    this.#at = 0;
+  }
+
+  /** The next complete reply, or null: more bytes are needed, or there is a fault. */
+  next(): SmtpReply | null {
+    while (this.#fault === null) {
+      const line = this.#nextLine();
+      if (line === null) return null;
+      const reply = this.#take(line);
+      if (reply) return reply;
+    }
+    return null;
+  }
+
+  #nextLine(): string | null {
+    const end = this.#input.indexOf('\n', this.#at);
+    if (end < 0) {
+      // One more than the limit may be the CR of a line that is just long enough.
+      if (this.#input.length - this.#at > this.#limits.maxLineBytes + 1) this.#fault = 'line_too_long';
+      return null;
+    }
+    const crlf = end > this.#at && this.#input.charCodeAt(end - 1) === 13;
+    const line = this.#input.slice(this.#at, crlf ? end - 1 : end);
+    this.#at = end + 1;
+    return line;
+  }
+
+  #take(line: string): SmtpReply | null {
+    const match = LINE.exec(line);
+    if (line.length > this.#limits.maxLineBytes) return this.#fail('line_too_long');
+    if (!match) return this.#fail('malformed');
+    const code = Number(match[1]);
+    if (this.#lines.length === 0) this.#code = code;
+    else if (code !== this.#code) return this.#fail('mixed_codes');
+    if (this.#lines.length >= this.#limits.maxLines) return this.#fail('too_many_lines');
+    this.#lines.push(clean(match[3] ?? ''));
+    if (match[2] === '-') return null;
+    const lines = this.#lines;
+    this.#lines = [];
+    return assemble(code, lines);
+  }
+
+  #fail(fault: ReplyFault): null {
+    this.#fault = fault;
+    return null;
+  }
+}
+
+/** A reply as one line for people: code, enhanced code, text; at most `max` characters. */
+export function describeReply(reply: SmtpReply, max: number): string {
+  const enhanced = reply.enhanced === null ? '' : ` ${reply.enhanced}`;
+  const line = `${reply.code}${enhanced} ${reply.text}`;
+  return line.length <= max ? line : line.slice(0, max).toWellFormed();
+}
+
+function assemble(code: number, lines: readonly string[]): SmtpReply {
+  let enhanced: string | null = null;
+  let text = '';
+  for (const line of lines) {
+    const found = ENHANCED.exec(line);
+    if (found && found[1] === String(code).charAt(0)) enhanced ??= found[0];
+    const rest = found ? line.slice(found[0].length).trim() : line.trim();
+    if (rest !== '') text = text === '' ? rest : `${text} ${rest}`;
+    if (text.length > MAX_TEXT) break;
+  }
+  return {
+    code,
+    enhanced,
+    lines,
+    text: text.length <= MAX_TEXT ? text : text.slice(0, MAX_TEXT).toWellFormed(),
+  };
+}
+
+/** Turns bytes (as characters) into text fit for a log line. */
+function clean(line: string): string {
+  if (PLAIN_TEXT.test(line)) return line;
+  return Buffer.from(line, 'latin1').toString('utf8').replace(UNPRINTABLE, ' ');
+}

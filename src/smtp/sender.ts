@@ -1,0 +1,276 @@
+/**
+ * One mail transaction from the client's side, as a state machine (RFC 5321 §3.3, RFC 2920): told replies, it
+ * says what to send next and, at the end, what became of each recipient. It never sends the final dot: whoever
+ * drives it does, and tells it, because from then on the peer may have the message.
+ */
+import type { Envelope } from '../domain/envelope.ts';
+import type { BodyFlags } from '../domain/message.ts';
+import { localReply, type Outcome, outcomeOfReplyCode, type Reply } from '../domain/outcome.ts';
+import type { Capabilities } from './capabilities.ts';
+import { DATA, isSafePath, mailCommand, rcptCommand } from './command.ts';
+import { providerMessageId } from './provider-id.ts';
+import type { SmtpReply } from './reply.ts';
+
+/** What is to be sent. */
+export interface MailPlan {
+  readonly envelope: Envelope;
+  readonly sizeBytes: number;
+  readonly flags: BodyFlags;
+}
+
+/** What the next reply will answer; `content` while the final dot has not been sent. */
+export type SenderVerb = 'mail' | 'rcpt' | 'data' | 'content' | 'dot';
+
+/**
+ * What to do next.
+ * - `wait` for another reply; `send` the text, then wait.
+ * - `content`: send the content, then its end, calling {@link Sender.dotSent} just before.
+ * - `end`: every outcome is known. The session can be used again at once (`clean`), after RSET (`reset`), or
+ *   not at all (`close`).
+ */
+export type SenderAction =
+  | { readonly kind: 'wait' | 'content' }
+  | { readonly kind: 'send'; readonly text: string }
+  | { readonly kind: 'end'; readonly session: SessionState };
+
+/** See {@link SenderAction}. */
+export type SessionState = 'clean' | 'reset' | 'close';
+
+const WAIT: SenderAction = { kind: 'wait' };
+const CONTENT: SenderAction = { kind: 'content' };
+const CLEAN: SenderAction = { kind: 'end', session: 'clean' };
+const RESET: SenderAction = { kind: 'end', session: 'reset' };
+const CLOSE: SenderAction = { kind: 'end', session: 'close' };
+const NON_ASCII = /[^\u0000-\u007f]/;
+
+/** Sends one message to its recipients over an open session. */
+export class Sender {
+  readonly #plan: MailPlan;
+  readonly #capabilities: Capabilities;
+  readonly #outcomes: (Outcome | null)[];
+  /** Places in the envelope that RCPT is sent for, in order. */
+  readonly #asked: number[] = [];
+  /** Those answered with 2xx. */
+  readonly #accepted: number[] = [];
+  #answeredRcpts = 0;
+  #mailReply: SmtpReply | null = null;
+  #awaiting: SenderVerb = 'mail';
+  #dotSent = false;
+  #hopFailed = false;
+
+  constructor(plan: MailPlan, capabilities: Capabilities) {
+    this.#plan = plan;
+    this.#capabilities = capabilities;
+    this.#outcomes = plan.envelope.recipients.map(() => null);
+  }
+
+  /** What the next reply will answer. */
+  get awaiting(): SenderVerb {
+    return this.#awaiting;
+  }
+
+  /** The hop itself refused to serve, whatever the message. */
+  get hopFailed(): boolean {
+    return this.#hopFailed;
+  }
+
+  /** One per recipient, in the envelope's order. To be read after the end. */
+  outcomes(): Outcome[] {
+    return this.#outcomes.map((outcome) => outcome ?? { kind: 'deferred', reply: UNDECIDED });
+  }
+
+  /** The beginning: what to send, or the end when nothing can be. */
+  begin(): SenderAction {
+    const { envelope } = this.#plan;
+    const refusal = this.#refusal();
+    if (refusal) return this.#endAll({ kind: 'rejected', reply: refusal }, CLEAN);
+    for (const [index, recipient] of envelope.recipients.entries()) {
+      if (recipient.address !== '' && isSafePath(recipient.address)) this.#asked.push(index);
+      else this.#outcomes[index] = { kind: 'rejected', reply: UNSAFE_RECIPIENT };
+    }
+    if (this.#asked.length === 0) return CLEAN;
+    const mail = this.#mailLine();
+    if (!this.#capabilities.pipelining) return { kind: 'send', text: mail };
+    let text = mail;
+    for (const index of this.#asked) text += this.#rcptLine(index);
+    return { kind: 'send', text: text + DATA };
+  }
+
+  /** The end of the content is about to be written: from now on the peer may have the message. */
+  dotSent(): void {
+    this.#awaiting = 'dot';
+    this.#dotSent = true;
+  }
+
+  /** Takes the reply that was awaited. */
+  receive(reply: SmtpReply): SenderAction {
+    if (isHopsIllness(reply)) return this.#onIllness(reply);
+    switch (this.#awaiting) {
+      case 'mail':
+        return this.#onMail(reply);
+      case 'rcpt':
+        return this.#onRcpt(reply);
+      case 'data':
+        return this.#onData(reply);
+      case 'content':
+        return this.#onEarlyEnd(reply);
+      case 'dot':
+        return this.#onDot(reply);
+    }
+  }
+
+  /** The session ended, by whomever, before the transaction did. Settles what is undecided. */
+  lost(reason: Reply): void {
+    this.#endAll({ kind: this.#dotSent ? 'unknown' : 'deferred', reply: reason }, CLOSE);
+  }
+
+  /** Why the peer cannot take this message at all. */
+  #refusal(): Reply | null {
+    const { envelope, sizeBytes, flags } = this.#plan;
+    const { maxSizeBytes, eightBitMime, smtpUtf8 } = this.#capabilities;
+    if (!isSafePath(envelope.reversePath)) return UNSAFE_SENDER;
+    if (maxSizeBytes !== null && sizeBytes > maxSizeBytes)
+      return localReply('message_too_large', '5.3.4', `The relay takes at most ${maxSizeBytes} bytes`);
+    if (this.#needsUtf8() && !smtpUtf8) return NO_UTF8;
+    if (flags.eightBit && !eightBitMime) return NO_EIGHT_BIT;
+    return null;
+  }
+
+  #needsUtf8(): boolean {
+    const { envelope, flags } = this.#plan;
+    return (
+      flags.utf8 ||
+      NON_ASCII.test(envelope.reversePath) ||
+      envelope.recipients.some((recipient) => NON_ASCII.test(recipient.address))
+    );
+  }
+
+  #mailLine(): string {
+    const { envelope, sizeBytes, flags } = this.#plan;
+    return mailCommand(envelope.reversePath, {
+      ...(this.#capabilities.size ? { sizeBytes } : {}),
+      eightBit: flags.eightBit,
+      utf8: this.#needsUtf8(),
+    });
+  }
+
+  #rcptLine(index: number): string {
+    return rcptCommand(this.#plan.envelope.recipients[index]?.address ?? '');
+  }
+
+  #onMail(reply: SmtpReply): SenderAction {
+    this.#mailReply = reply;
+    if (!isPositive(reply)) this.#decide(this.#asked, reply);
+    this.#awaiting = 'rcpt';
+    if (this.#capabilities.pipelining) return WAIT;
+    return isPositive(reply) ? this.#sendNextRcpt() : RESET;
+  }
+
+  #onRcpt(reply: SmtpReply): SenderAction {
+    const index = this.#asked[this.#answeredRcpts++] ?? 0;
+    if (isPositive(reply)) this.#accepted.push(index);
+    else if (this.#outcomes[index] === null) this.#outcomes[index] = outcomeOfRcpt(reply);
+    if (this.#capabilities.pipelining) {
+      if (this.#answeredRcpts === this.#asked.length) this.#awaiting = 'data';
+      return WAIT;
+    }
+    return this.#sendNextRcpt();
+  }
+
+  #sendNextRcpt(): SenderAction {
+    const next = this.#asked[this.#answeredRcpts];
+    if (next !== undefined) return { kind: 'send', text: this.#rcptLine(next) };
+    if (this.#accepted.length === 0) return RESET;
+    this.#awaiting = 'data';
+    return { kind: 'send', text: DATA };
+  }
+
+  #onData(reply: SmtpReply): SenderAction {
+    const open = this.#accepted.length > 0 && this.#mailReply !== null && isPositive(this.#mailReply);
+    if (reply.code === 354) {
+      this.#awaiting = 'content';
+      // A server that wants content for no one gets none: an empty message might be taken (RFC 2920 §3.1).
+      return open ? CONTENT : CLOSE;
+    }
+    if (open) this.#decide(this.#accepted, reply);
+    return reply.code < 400 ? CLOSE : RESET;
+  }
+
+  /** The peer answers before it has the end: it will not take the message, and we cannot go on in step. */
+  #onEarlyEnd(reply: SmtpReply): SenderAction {
+    this.#decide(this.#accepted, reply);
+    return CLOSE;
+  }
+
+  #onDot(reply: SmtpReply): SenderAction {
+    if (reply.code >= 300 && reply.code < 400) {
+      this.lost(localReply('bad_reply', '4.5.0', `The relay answered the message with ${reply.code}`));
+      return CLOSE;
+    }
+    if (!isPositive(reply)) {
+      this.#decide(this.#accepted, reply);
+      return RESET;
+    }
+    const outcome: Outcome = {
+      kind: 'delivered',
+      captured: false,
+      reply: peerReply(reply),
+      providerMessageId: providerMessageId(reply.text),
+    };
+    for (const index of this.#accepted) this.#outcomes[index] = outcome;
+    return CLEAN;
+  }
+
+  #onIllness(reply: SmtpReply): SenderAction {
+    this.#hopFailed = true;
+    return this.#endAll({ kind: 'deferred', reply: peerReply(reply) }, CLOSE);
+  }
+
+  /** Settles `indexes` by a reply that is not the one hoped for. */
+  #decide(indexes: readonly number[], reply: SmtpReply): void {
+    // A 2xx or 3xx where it makes no sense is no proof of anything but that nothing was taken.
+    const kind = reply.code >= 500 ? 'rejected' : 'deferred';
+    const outcome: Outcome = { kind, reply: peerReply(reply) };
+    for (const index of indexes) this.#outcomes[index] ??= outcome;
+  }
+
+  #endAll(outcome: Outcome, action: SenderAction): SenderAction {
+    for (let index = 0; index < this.#outcomes.length; index++) this.#outcomes[index] ??= outcome;
+    return action;
+  }
+}
+
+const UNSAFE_SENDER = localReply('unsafe_address', '5.1.7', 'The sender address cannot be written in SMTP');
+const UNSAFE_RECIPIENT = localReply('unsafe_address', '5.1.3', 'The address cannot be written in SMTP');
+const NO_EIGHT_BIT = localReply('no_8bitmime', '5.6.3', 'The relay does not take 8-bit content (8BITMIME)');
+const NO_UTF8 = localReply(
+  'no_smtputf8',
+  '5.6.7',
+  'The relay does not take internationalised mail (SMTPUTF8)',
+);
+const UNDECIDED = localReply('internal_error', '4.3.0', 'The transaction ended without an answer');
+
+/**
+ * 421 closes the session whatever was asked; 530 wants AUTH or STARTTLS first. Neither is about the message
+ * (RFC 5321 §3.8, RFC 4954 §6).
+ */
+function isHopsIllness(reply: SmtpReply): boolean {
+  return reply.code === 421 || reply.code === 530;
+}
+
+function isPositive(reply: SmtpReply): boolean {
+  return reply.code < 300;
+}
+
+function outcomeOfRcpt(reply: SmtpReply): Outcome {
+  // Old servers say 552 for "too many recipients" (RFC 5321 §4.5.3.1.10).
+  const tooMany = reply.code === 552 && (reply.enhanced === null || reply.enhanced === '5.5.3');
+  const kind = !tooMany && outcomeOfReplyCode(reply.code) === 'rejected' ? 'rejected' : 'deferred';
+  return { kind, reply: peerReply(reply) };
+}
+
+/** The peer's words, with the class's default where it gave no enhanced code. */
+function peerReply(reply: SmtpReply): Reply {
+  const enhanced = reply.enhanced ?? `${String(reply.code).charAt(0)}.0.0`;
+  return { code: reply.code, enhanced, cause: 'smtp_reply', text: reply.text };
+}

@@ -1,0 +1,103 @@
+import fs from 'node:fs';
+import { promisify } from 'node:util';
+
+/** The file system as segments use it; faults are injected here. Paths are absolute or relative to the process. */
+export interface SpoolFiles {
+  /** Opens for reading only. */
+  openRead(path: string): Promise<number>;
+  /** Creates for writing, with mode 0600; fails when the file exists. */
+  openNew(path: string): Promise<number>;
+  close(fd: number): Promise<void>;
+  /** Writes at `position`; returns how many bytes, which may be fewer than asked. */
+  writev(fd: number, parts: readonly Uint8Array[], position: number): Promise<number>;
+  /** Fills `target` from `position`; returns how many bytes, 0 at the end of the file. */
+  pread(fd: number, target: Uint8Array, position: number): Promise<number>;
+  fdatasync(fd: number): Promise<void>;
+  fsync(fd: number): Promise<void>;
+  ftruncate(fd: number, length: number): Promise<void>;
+  unlink(path: string): Promise<void>;
+  /** Creates one directory with mode 0700; fails when it exists. */
+  mkdir(path: string): Promise<void>;
+  readdir(path: string): Promise<string[]>;
+  statfs(path: string): Promise<{ readonly bavail: number; readonly blocks: number; readonly bsize: number }>;
+}
+
+const open = promisify(fs.open);
+const mkdir = promisify(fs.mkdir);
+
+/** Real files, by way of libuv's thread pool: the event loop never waits for the disk. */
+export const realFiles: SpoolFiles = {
+  openRead: (path) => open(path, 'r'),
+  openNew: (path) => open(path, 'wx', 0o600),
+  close: promisify(fs.close),
+  writev: (fd, parts, position) =>
+    new Promise((resolve, reject) => {
+      fs.writev(fd, parts, position, (error, written) => (error ? reject(error) : resolve(written)));
+    }),
+  pread: (fd, target, position) =>
+    new Promise((resolve, reject) => {
+      fs.read(fd, target, 0, target.byteLength, position, (error, count) =>
+        error ? reject(error) : resolve(count),
+      );
+    }),
+  fdatasync: promisify(fs.fdatasync),
+  fsync: promisify(fs.fsync),
+  ftruncate: promisify(fs.ftruncate),
+  unlink: promisify(fs.unlink),
+  mkdir: (path) => mkdir(path, 0o700),
+  readdir: (path) => promisify(fs.readdir)(path),
+  statfs: (path) => promisify(fs.statfs)(path),
+};
+
+/** The system's name for an error (`ENOSPC`); '' when it has none. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** Writes everything at `position`, going on after short writes. Throws the system's error. */
+export async function writeFully(
+  files: Pick<SpoolFiles, 'writev'>,
+  fd: number,
+  parts: readonly Uint8Array[],
+  position: number,
+): Promise<void> {
+  let rest = parts;
+  let at = position;
+  while (rest.length > 0) {
+    const written = await files.writev(fd, rest, at);
+    rest = withoutFirst(rest, written);
+    if (written === 0 && rest.length > 0) throw new Error('the file system wrote nothing');
+    at += written;
+  }
+}
+
+/** Reads until `target` is full or the file ends; returns how many bytes. Throws the system's error. */
+export async function readFully(
+  files: Pick<SpoolFiles, 'pread'>,
+  fd: number,
+  target: Uint8Array,
+  position: number,
+): Promise<number> {
+  let filled = 0;
+  while (filled < target.byteLength) {
+    const count = await files.pread(fd, target.subarray(filled), position + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return filled;
+}
+
+/** What is left of `parts` when their first `count` bytes are gone. */
+function withoutFirst(parts: readonly Uint8Array[], count: number): readonly Uint8Array[] {
+  let left = count;
+  let index = 0;
+  for (const part of parts) {
+    if (left < part.byteLength) break;
+    left -= part.byteLength;
+    index++;
+  }
+  const rest = parts.slice(index);
+  const cut = rest[0];
+  if (cut !== undefined) rest[0] = cut.subarray(left);
+  return rest;
+}

@@ -1,0 +1,116 @@
+import { crc32 } from 'node:zlib';
+import type { ContentRef } from '../../domain/message.ts';
+import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
+import type { Descriptor, Descriptors } from './descriptors.ts';
+import { errorCode, readFully, type SpoolFiles } from './files.ts';
+import { decodeHeader, HEADER_BYTES, type RecordHeader } from './record.ts';
+
+/** Size of the pieces in which large contents are read. */
+const PIECE_BYTES = 256 * 1024;
+
+/** Reads records back. */
+export class SegmentReader {
+  readonly #files: Pick<SpoolFiles, 'pread'>;
+  readonly #descriptors: Descriptors;
+
+  constructor(files: Pick<SpoolFiles, 'pread'>, descriptors: Descriptors) {
+    this.#files = files;
+    this.#descriptors = descriptors;
+  }
+
+  /**
+   * Opens a record. Up to `WHOLE_READ_BYTES` it is read and checked at once. A larger one is read piece by
+   * piece as its chunks are asked for, and only after the last piece can damage be known: whoever sends the
+   * chunks must not send what ends the message (the final dot, the last chunk) before the iteration has
+   * ended without a throw.
+   */
+  async read(ref: ContentRef): Promise<SpoolContent> {
+    if (ref.length <= WHOLE_READ_BYTES) {
+      const body = await this.#whole(ref);
+      return { sizeBytes: ref.length, chunks: () => [body] };
+    }
+    const header = await this.#header(ref);
+    return { sizeBytes: ref.length, chunks: () => this.#stream(ref, header) };
+  }
+
+  async #whole(ref: ContentRef): Promise<Buffer> {
+    const record = await this.#start(ref, HEADER_BYTES + ref.length);
+    const header = headerOf(ref, record);
+    const body = record.subarray(HEADER_BYTES);
+    if (crc32(body, header.seed) !== header.checksum) throw damaged(ref);
+    return body;
+  }
+
+  async #header(ref: ContentRef): Promise<RecordHeader> {
+    return headerOf(ref, await this.#start(ref, HEADER_BYTES));
+  }
+
+  /** Holds the segment open to the end: it may be unlinked meanwhile. */
+  async *#stream(ref: ContentRef, header: RecordHeader): AsyncIterable<Uint8Array> {
+    const { fd, release } = await this.#open(ref);
+    try {
+      let sum = header.seed;
+      for (let at = 0; at < ref.length; at += PIECE_BYTES) {
+        const piece = await this.#bytes(fd, ref, HEADER_BYTES + at, Math.min(PIECE_BYTES, ref.length - at));
+        sum = crc32(piece, sum);
+        yield piece;
+      }
+      if (sum !== header.checksum) throw damaged(ref);
+    } finally {
+      release();
+    }
+  }
+
+  /** The first `length` bytes of a record. */
+  async #start(ref: ContentRef, length: number): Promise<Buffer> {
+    const { fd, release } = await this.#open(ref);
+    try {
+      return await this.#bytes(fd, ref, 0, length);
+    } finally {
+      release();
+    }
+  }
+
+  async #open(ref: ContentRef): Promise<Descriptor> {
+    try {
+      return await this.#descriptors.acquire(ref.segment);
+    } catch (error) {
+      throw readError(ref, error);
+    }
+  }
+
+  /** `length` bytes of a record, from `start` bytes behind its beginning. */
+  async #bytes(fd: number, ref: ContentRef, start: number, length: number): Promise<Buffer> {
+    const target = Buffer.allocUnsafeSlow(length);
+    let count: number;
+    try {
+      count = await readFully(this.#files, fd, target, ref.offset + start);
+    } catch (error) {
+      throw readError(ref, error);
+    }
+    if (count < length) throw missing(ref);
+    return target;
+  }
+}
+
+function headerOf(ref: ContentRef, bytes: Buffer): RecordHeader {
+  const header = decodeHeader(bytes);
+  if (header === null || header.bodyBytes !== ref.length) throw damaged(ref);
+  return header;
+}
+
+/** A sector that cannot be read is damage to one record; anything else the system says is trouble of the spool's. */
+function readError(ref: ContentRef, error: unknown): SpoolError {
+  if (errorCode(error) === 'ENOENT') return missing(ref, error);
+  if (errorCode(error) === 'EIO') return damaged(ref, error);
+  return new SpoolError('spool_failed', 'the spool could not be read', { cause: error });
+}
+
+function missing(ref: ContentRef, cause?: unknown): SpoolError {
+  return new SpoolError('content_missing', `no record in segment ${ref.segment} at ${ref.offset}`, { cause });
+}
+
+function damaged(ref: ContentRef, cause?: unknown): SpoolError {
+  const where = `segment ${ref.segment} at ${ref.offset}`;
+  return new SpoolError('content_damaged', `the record in ${where} is not what was written`, { cause });
+}

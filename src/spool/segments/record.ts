@@ -1,0 +1,80 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import type { BodyFlags } from '../../domain/message.ts';
+import { isMessageId } from '../../lib/id.ts';
+import type { SpoolEntry } from '../spool.ts';
+
+/** Size of a record's header; the layout is in this folder's README. */
+export const HEADER_BYTES = 36;
+
+const FORMAT = 1;
+const LENGTH_AT = 2;
+const ID_AT = 6;
+const CHECKSUM_AT = 32;
+const ID_PREFIX = 'msg_';
+const MAX_BODY_BYTES = 0xffff_ffff;
+/** How much is summed in one turn of the event loop: about half a millisecond's work. */
+const TURN_BYTES = 1024 * 1024;
+
+/** A record ready to be written. */
+export interface EncodedRecord {
+  /** The header, then the body's chunks as they came: nothing is copied. */
+  readonly parts: readonly Uint8Array[];
+  readonly bodyBytes: number;
+}
+
+/** What a record's header says. */
+export interface RecordHeader {
+  readonly bodyBytes: number;
+  /** CRC-32 of header and body, as stored. */
+  readonly checksum: number;
+  /** CRC-32 of the header alone: where summing the body starts. */
+  readonly seed: number;
+}
+
+/** Makes a record. Throws `RangeError` for an id that is none, and for a size that is not the chunks'. */
+export async function encodeRecord({ messageId, content }: SpoolEntry): Promise<EncodedRecord> {
+  if (!isMessageId(messageId)) throw new RangeError('not a message id');
+  if (content.sizeBytes > MAX_BODY_BYTES) throw new RangeError('too large for a record');
+  const header = Buffer.allocUnsafe(HEADER_BYTES);
+  header[0] = FORMAT;
+  header[1] = encodeFlags(content.flags);
+  header.writeUInt32BE(content.sizeBytes, LENGTH_AT);
+  header.write(messageId.slice(ID_PREFIX.length), ID_AT, 'latin1');
+  let sum = crc32(header.subarray(0, CHECKSUM_AT));
+  let bytes = 0;
+  let sinceTurn = 0;
+  for (const piece of pieces(content.chunks)) {
+    if (sinceTurn >= TURN_BYTES) {
+      await nextTurn();
+      sinceTurn = 0;
+    }
+    sum = crc32(piece, sum);
+    bytes += piece.byteLength;
+    sinceTurn += piece.byteLength;
+  }
+  if (bytes !== content.sizeBytes) throw new RangeError('the chunks are not of the size they claim');
+  header.writeUInt32BE(sum, CHECKSUM_AT);
+  return { parts: [header, ...content.chunks], bodyBytes: bytes };
+}
+
+/** Reads a header; null when the bytes are none. */
+export function decodeHeader(bytes: Buffer): RecordHeader | null {
+  if (bytes.byteLength < HEADER_BYTES || bytes[0] !== FORMAT) return null;
+  return {
+    bodyBytes: bytes.readUInt32BE(LENGTH_AT),
+    checksum: bytes.readUInt32BE(CHECKSUM_AT),
+    seed: crc32(bytes.subarray(0, CHECKSUM_AT)),
+  };
+}
+
+function* pieces(chunks: readonly Uint8Array[]): Iterable<Uint8Array> {
+  for (const chunk of chunks) {
+    if (chunk.byteLength <= TURN_BYTES) yield chunk;
+    else for (let at = 0; at < chunk.byteLength; at += TURN_BYTES) yield chunk.subarray(at, at + TURN_BYTES);
+  }
+}
+
+function encodeFlags(flags: BodyFlags): number {
+  return (flags.eightBit ? 1 : 0) | (flags.utf8 ? 2 : 0) | (flags.dotStuffing ? 4 : 0);
+}

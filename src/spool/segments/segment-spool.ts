@@ -1,0 +1,153 @@
+import path from 'node:path';
+import type { ContentRef } from '../../domain/message.ts';
+import { type Spool, type SpoolContent, type SpoolEntry, SpoolError } from '../spool.ts';
+import { Descriptors } from './descriptors.ts';
+import { Failure } from './failure.ts';
+import { errorCode, realFiles, type SpoolFiles } from './files.ts';
+import { Ledger } from './ledger.ts';
+import { segmentOfName, segmentPath } from './names.ts';
+import { SegmentReader } from './reader.ts';
+import { encodeRecord } from './record.ts';
+import { SegmentWriter } from './writer.ts';
+
+/** How a spool on segments is opened. Sizes are bytes. */
+export interface SegmentSpoolOptions {
+  /** Made when it is not there; its parent must be. One process at a time: the caller holds the lock. */
+  readonly directory: string;
+  /** Called once, when nothing may be written any more (contract §15). */
+  readonly onFailure: (error: SpoolError) => void;
+  /** A segment is full at this size; a single larger batch still goes into one. Default 64 MiB. */
+  readonly segmentBytes?: number;
+  /**
+   * The most that one flush gathers; a single larger append goes alone. Appends beyond it are not refused but
+   * wait for a later flush, in order, so that callers who await `append` are held back. Default 16 MiB.
+   */
+  readonly maxPendingBytes?: number;
+  /** Segments kept open for reading beyond those being read. Default 64. */
+  readonly maxOpenSegments?: number;
+  /** The file system; tests inject faults here. */
+  readonly files?: SpoolFiles;
+}
+
+const MIB = 1024 * 1024;
+
+/**
+ * Opens a spool of append-only segment files (this folder's README says how they work). Segments found are
+ * sealed; the first append makes a new one. Rejects with the system's error when the directory cannot be used.
+ */
+export async function openSegmentSpool(options: SegmentSpoolOptions): Promise<Spool> {
+  const { directory, files = realFiles } = options;
+  await makeDirectory(files, directory);
+  const found = (await files.readdir(directory)).map(segmentOfName).filter((number) => number !== null);
+  return new SegmentSpool(options, files, await files.openRead(directory), new Ledger(found));
+}
+
+class SegmentSpool implements Spool {
+  readonly #directory: string;
+  readonly #files: SpoolFiles;
+  readonly #directoryFd: number;
+  readonly #ledger: Ledger;
+  readonly #failure: Failure;
+  readonly #writer: SegmentWriter;
+  readonly #descriptors: Descriptors;
+  readonly #reader: SegmentReader;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: SegmentSpoolOptions, files: SpoolFiles, directoryFd: number, ledger: Ledger) {
+    const { directory, segmentBytes = 64 * MIB, maxPendingBytes = 16 * MIB, maxOpenSegments = 64 } = options;
+    const failure = new Failure(options.onFailure);
+    this.#directory = directory;
+    this.#files = files;
+    this.#directoryFd = directoryFd;
+    this.#ledger = ledger;
+    this.#failure = failure;
+    const pathOf = (segment: number) => segmentPath(directory, segment);
+    const sizes = { segmentBytes, maxPendingBytes };
+    this.#writer = new SegmentWriter({ files, pathOf, directoryFd, ...sizes, ledger, failure });
+    this.#descriptors = new Descriptors(files, maxOpenSegments, pathOf);
+    this.#reader = new SegmentReader(files, this.#descriptors);
+  }
+
+  async append(contents: readonly SpoolEntry[]): Promise<ContentRef[]> {
+    return this.#writer.append(await Promise.all(contents.map(encodeRecord)));
+  }
+
+  decided(refs: readonly ContentRef[]): void {
+    for (const ref of refs) this.#ledger.decided(ref);
+  }
+
+  async read(ref: ContentRef): Promise<SpoolContent> {
+    this.#checkOpen();
+    return this.#reader.read(ref);
+  }
+
+  async idle(): Promise<number[]> {
+    return this.#ledger.idle();
+  }
+
+  async unlink(segments: readonly number[]): Promise<void> {
+    this.#checkOpen();
+    this.#failure.check();
+    const busy = segments.find((segment) => !this.#ledger.isIdle(segment));
+    if (busy !== undefined) throw new RangeError(`segment ${busy} is in use`);
+    try {
+      for (const segment of segments) await this.#remove(segment);
+      await this.#files.fsync(this.#directoryFd);
+    } catch (error) {
+      throw this.#failure.trip(error);
+    }
+  }
+
+  flushes(): number {
+    return this.#writer.flushes;
+  }
+
+  async space(): Promise<{ freeBytes: number; totalBytes: number } | null> {
+    try {
+      const { bavail, blocks, bsize } = await this.#files.statfs(this.#directory);
+      return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+    } catch {
+      return null;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#writer.close();
+    this.#descriptors.retireAll();
+    await this.#files.close(this.#directoryFd);
+  }
+
+  async #remove(segment: number): Promise<void> {
+    this.#descriptors.retire(segment);
+    try {
+      await this.#files.unlink(segmentPath(this.#directory, segment));
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error;
+    }
+    this.#ledger.remove(segment);
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== null) throw new SpoolError('spool_closed', 'the spool is closed');
+  }
+}
+
+/** Makes the directory, and makes its name durable. */
+async function makeDirectory(files: SpoolFiles, directory: string): Promise<void> {
+  try {
+    await files.mkdir(directory);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+  const parent = await files.openRead(path.dirname(directory));
+  try {
+    await files.fsync(parent);
+  } finally {
+    await files.close(parent);
+  }
+}

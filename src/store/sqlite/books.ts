@@ -1,0 +1,32 @@
+import type { Driver } from './driver.ts';
+import { Leases } from './leases.ts';
+import { Ledger } from './ledger.ts';
+import { Tallies } from './tallies.ts';
+
+/** The connection, and what a transaction keeps in memory until it ends. Shared by every verb. */
+export class Books {
+  readonly db: Driver;
+  readonly tallies: Tallies;
+  readonly leases: Leases;
+  readonly ledger: Ledger;
+
+  constructor(db: Driver) {
+    this.db = db;
+    this.tallies = new Tallies(db);
+    this.leases = new Leases(db);
+    this.ledger = new Ledger(db, this.tallies);
+  }
+
+  /** Writes what is still in memory; the last thing before a commit. */
+  closeOff(): void {
+    this.tallies.flush();
+    this.leases.forget();
+  }
+
+  /** Forgets everything in memory, after a roll-back. */
+  discard(): void {
+    this.tallies.discard();
+    this.leases.forget();
+    this.ledger.discard();
+  }
+}

@@ -1,0 +1,212 @@
+import type { DeliveryState, TransitionCause } from '../../domain/delivery.ts';
+import type { LastError } from '../../domain/message.ts';
+import { localReply, type OutcomeName } from '../../domain/outcome.ts';
+import type { Transition } from '../../domain/settle.ts';
+import type { Stamp, UnitRef } from '../store.ts';
+import type { Books } from './books.ts';
+import type { OpenMessage } from './ledger.ts';
+
+/** A delivery as a verb finds it. */
+export interface FoundDelivery {
+  readonly message: OpenMessage;
+  readonly index: number;
+  readonly state: DeliveryState;
+  readonly lane: string | null;
+  readonly relay: string | null;
+  readonly fence: number | null;
+  readonly begunAt: number | null;
+  readonly cancelRequested: boolean;
+  readonly attempts: number;
+  readonly expiresAt: number;
+  readonly address: string;
+}
+
+type FoundRow = [
+  state: DeliveryState,
+  lane: string | null,
+  relay: string | null,
+  fence: number | null,
+  begunAt: number | null,
+  cancelRequested: number,
+  attempts: number,
+  expiresAt: number,
+  address: string,
+];
+
+/** Reads deliveries and writes what becomes of them; the one place where a delivery's state is changed. */
+export class Deliveries {
+  readonly #books: Books;
+  readonly #sql;
+
+  constructor(books: Books) {
+    this.#books = books;
+    this.#sql = prepareDeliveries(books);
+  }
+
+  /** The deliveries of a unit; null when any of them is not leased under its lane and fence. */
+  leased(unit: UnitRef): FoundDelivery[] | null {
+    const message = this.#books.ledger.open(unit.messageId);
+    if (message === null) return null;
+    const found: FoundDelivery[] = [];
+    for (const index of unit.indexes) {
+      const delivery = this.find(message, index);
+      if (delivery?.state !== 'processing') return null;
+      if (delivery.fence !== unit.fence || delivery.lane !== unit.lane) return null;
+      found.push(delivery);
+    }
+    return found;
+  }
+
+  /** One delivery of an open message. */
+  find(message: OpenMessage, index: number): FoundDelivery | null {
+    const row = this.#sql.find.get(message.seq, index);
+    if (row === undefined) return null;
+    const [state, lane, relay, fence, begunAt, cancelRequested, attempts, expiresAt, address] = row;
+    return {
+      message,
+      index,
+      state,
+      lane,
+      relay,
+      fence,
+      begunAt,
+      cancelRequested: cancelRequested === 1,
+      attempts,
+      expiresAt,
+      address,
+    };
+  }
+
+  /** Leases a waiting delivery of a lane. */
+  lease(message: OpenMessage, index: number, state: DeliveryState, lane: string, fence: number): void {
+    this.#books.ledger.move(message, lane, state, 'processing', 'claim');
+    this.#sql.lease.run(fence, message.seq, index);
+  }
+
+  /** Marks a unit as begun, all of it or none. False: some of it is not leased under the unit's fence any more. */
+  begin(unit: UnitRef, at: Stamp): boolean {
+    // One statement both checks and marks a single delivery; several are checked before any is marked.
+    if (unit.indexes.length > 1 && this.leased(unit) === null) return false;
+    return unit.indexes.every(
+      (index) => this.#sql.begin.run(at.now, unit.messageId, index, unit.lane, unit.fence) === 1,
+    );
+  }
+
+  /** Writes what an attempt did for a delivery in processing. */
+  settle(
+    delivery: FoundDelivery,
+    transition: Transition,
+    kind: LastError['class'],
+    cause: 'settle' | 'reclaim',
+    at: Stamp,
+  ): void {
+    this.#write(delivery, transition, kind, cause, 1, at);
+  }
+
+  /** Fails a waiting delivery without an attempt. */
+  fail(
+    delivery: FoundDelivery,
+    outcome: Extract<OutcomeName, 'expired' | 'cancelled'>,
+    text: string,
+    at: Stamp,
+  ): void {
+    const transition: Transition = {
+      state: 'failed',
+      outcome,
+      nextAttemptAt: null,
+      reply: localReply(outcome, outcome === 'expired' ? '5.4.7' : '5.7.0', text),
+      providerMessageId: null,
+      possibleDuplicate: false,
+    };
+    this.#write(delivery, transition, 'permanent', outcome === 'expired' ? 'expire' : 'cancel', 0, at);
+  }
+
+  /**
+   * Gives a leased delivery back, due at once: to `queued`, or `retrying` if it was tried before. One whose
+   * cancellation was requested meanwhile is cancelled.
+   */
+  giveBack(delivery: FoundDelivery, cause: 'release' | 'reclaim', at: Stamp): void {
+    const state = delivery.attempts > 0 ? 'retrying' : 'queued';
+    this.#books.ledger.move(delivery.message, delivery.lane, delivery.state, state, cause);
+    this.#sql.giveBack.run(state, at.now, delivery.message.seq, delivery.index);
+    if (delivery.cancelRequested) this.fail({ ...delivery, state }, 'cancelled', 'cancelled on request', at);
+  }
+
+  #write(
+    delivery: FoundDelivery,
+    transition: Transition,
+    kind: LastError['class'],
+    cause: TransitionCause,
+    attempts: number,
+    at: Stamp,
+  ): void {
+    const { message, index, lane, state, relay, address } = delivery;
+    const { reply } = transition;
+    this.#books.ledger.move(message, lane, state, transition.state, cause);
+    this.#sql.write.run(
+      transition.state,
+      transition.outcome,
+      transition.nextAttemptAt,
+      attempts,
+      transition.providerMessageId,
+      reply.code,
+      reply.enhanced,
+      reply.text,
+      message.seq,
+      index,
+    );
+    if (transition.outcome === 'captured') message.captured++;
+    if (transition.state === 'delivered') message.deliveredAt ??= at.now;
+    else message.lastError = { code: reply.cause, class: kind, message: reply.text, recipient: address };
+    if (transition.possibleDuplicate) this.#flagDuplicate(message);
+    if (relay === null || transition.state === 'retrying') return;
+    const event = transition.state === 'delivered' ? 'relay_delivered' : 'relay_failed';
+    this.#books.tallies.count(event, at, 1, relay);
+  }
+
+  #flagDuplicate(message: OpenMessage): void {
+    if (message.possibleDuplicate) return;
+    message.possibleDuplicate = true;
+    this.#books.tallies.gauge('possible_duplicates', 1);
+  }
+}
+
+function prepareDeliveries({ db }: Books) {
+  return {
+    find: db.prepare<[seq: number, index: number], FoundRow>(
+      `SELECT state, lane, relay, fence, begun_at, cancel_requested, attempts, expires_at, address
+       FROM deliveries WHERE message = ? AND idx = ?`,
+    ),
+    lease: db.prepare<[fence: number, seq: number, index: number]>(
+      `UPDATE deliveries SET state = 'processing', due_at = NULL, fence = ? WHERE message = ? AND idx = ?`,
+    ),
+    // The plus signs keep the search to the primary key.
+    begin: db.prepare<[now: number, id: string, index: number, lane: string, fence: number]>(
+      `UPDATE deliveries SET begun_at = ?
+       WHERE message = (SELECT seq FROM messages WHERE id = ?) AND idx = ?
+         AND state = 'processing' AND +lane = ? AND +fence = ?`,
+    ),
+    giveBack: db.prepare<[state: string, dueAt: number, seq: number, index: number]>(
+      `UPDATE deliveries SET state = ?, due_at = ?, fence = NULL, begun_at = NULL
+       WHERE message = ? AND idx = ?`,
+    ),
+    write: db.prepare<
+      [
+        state: string,
+        outcome: string | null,
+        dueAt: number | null,
+        attempts: number,
+        providerMessageId: string | null,
+        code: number | null,
+        enhanced: string | null,
+        reply: string,
+        seq: number,
+        index: number,
+      ]
+    >(
+      `UPDATE deliveries SET state = ?, outcome = ?, due_at = ?, fence = NULL, begun_at = NULL,
+         attempts = attempts + ?, provider_message_id = ?, last_code = ?, last_enhanced = ?, last_reply = ?
+       WHERE message = ? AND idx = ?`,
+    ),
+  };
+}

@@ -1,0 +1,34 @@
+/**
+ * A synchronous SQLite, reduced to what the store uses. Two libraries implement it and pass the same tests.
+ * Errors are the library's own; `storeErrorOf` in `errors.ts` reads both kinds.
+ */
+export interface Driver {
+  /** Runs SQL that returns nothing; several statements may follow each other. */
+  exec(sql: string): void;
+  /**
+   * Compiles one statement. The types say what is bound and what each row holds, in the order of the SQL;
+   * nobody but the reader checks that they agree.
+   */
+  prepare<P extends readonly SqlValue[] = [], R extends readonly SqlValue[] = []>(
+    sql: string,
+  ): Statement<P, R>;
+  /** Whether a transaction is open. */
+  inTransaction(): boolean;
+  close(): void;
+}
+
+/** What SQLite stores and binds here. Blobs are not used. */
+export type SqlValue = string | number | null;
+
+/** A compiled statement. Rows are arrays, which cost less than objects. */
+export interface Statement<P extends readonly SqlValue[], R extends readonly SqlValue[]> {
+  /** Runs to the end; returns how many rows changed. */
+  run(...params: P): number;
+  /** The first row. */
+  get(...params: P): R | undefined;
+  /** Every row. */
+  all(...params: P): R[];
+}
+
+/** Opens a database file, or `:memory:`. Creates the file if it is missing. */
+export type OpenDriver = (path: string) => Driver;

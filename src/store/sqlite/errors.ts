@@ -1,0 +1,53 @@
+import { StoreError, type StoreErrorCode } from '../store.ts';
+
+// Primary result codes (sqlite.org/rescode.html).
+const BUSY = 5;
+const IOERR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const NOTADB = 26;
+/** The bits of an extended result code that are the primary one. */
+const PRIMARY = 0xff;
+
+/**
+ * The index of the write-ahead log could not grow (an extended result code). SQLite says so for want of room
+ * too. The index is made anew from the log whenever it is missing, so nothing is lost with it.
+ */
+const IOERR_SHMSIZE = IOERR | (19 << 8);
+
+const CODES: Readonly<Record<number, StoreErrorCode>> = {
+  [FULL]: 'store_full',
+  [IOERR_SHMSIZE]: 'store_full',
+  [IOERR]: 'store_failed',
+  [CORRUPT]: 'store_failed',
+  [NOTADB]: 'store_failed',
+  [BUSY]: 'store_unavailable',
+  [CANTOPEN]: 'store_unavailable',
+};
+
+/** The names better-sqlite3 gives to the same codes. */
+const NAMES: Readonly<Record<string, number>> = {
+  ...{ BUSY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB },
+  IOERR_SHMSIZE,
+};
+
+/**
+ * The store's word for whatever went wrong: a `StoreError` as it is, an SQLite error by its result code, anything
+ * else as a bug.
+ */
+export function storeErrorOf(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const result = resultCode(error) ?? -1;
+  const code = CODES[result] ?? CODES[result & PRIMARY] ?? 'store_bug';
+  return new StoreError(code, message, { cause: error });
+}
+
+function resultCode(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode;
+  if (!('code' in error) || typeof error.code !== 'string') return undefined;
+  const [, name = '', primary = ''] = /^SQLITE_(([A-Z]+).*)$/.exec(error.code) ?? [];
+  return NAMES[name] ?? NAMES[primary];
+}

@@ -1,0 +1,74 @@
+import type { Figures } from '../views.ts';
+import type { Driver } from './driver.ts';
+import { WAITING_LANES } from './leases.ts';
+import type { InSnapshot } from './snapshot.ts';
+import { type CountedEvent, dayOf, type GaugeName, minuteOf } from './tallies.ts';
+
+/** How many minutes `last5m` looks back; the running one is the last of them. */
+const RECENT_MINUTES = 5;
+
+/** Builds the view `figures`: counters and gauges read as they are, nothing counted. */
+export function figuresView(db: Driver, inSnapshot: InSnapshot): (now: number) => Figures {
+  const sql = prepareFigures(db);
+  return (now) =>
+    inSnapshot(() => {
+      const today = sums('day', dayOf(now));
+      const recent = sums('minute', minuteOf(now) - RECENT_MINUTES + 1);
+      const gauges = new Map(sql.gauges.all());
+      const gauge = (name: GaugeName) => gauges.get(name) ?? 0;
+      return {
+        today: {
+          received: today('received'),
+          delivered: today('delivered'),
+          failed: today('failed'),
+          retried: today('retried'),
+          denied: today('denied'),
+        },
+        last5m: { received: recent('received'), sent: recent('delivered') },
+        spool: {
+          incoming: gauge('incoming'),
+          processing: gauge('processing'),
+          failed: gauge('failed_kept'),
+        },
+        relays: relaysOf(now),
+        oldestDueAt: sql.oldestDue.get(now)?.[0] ?? null,
+        possibleDuplicates: gauge('possible_duplicates'),
+        databaseBytes: sql.bytes.get()?.[0] ?? 0,
+      };
+    });
+
+  function sums(period: 'day' | 'minute', since: number): (event: CountedEvent) => number {
+    const counts = new Map(sql.sums.all(period, since));
+    return (event) => counts.get(event) ?? 0;
+  }
+
+  function relaysOf(now: number): Figures['relays'] {
+    const relays: Record<string, { delivered: number; failed: number }> = {};
+    for (const [relay, delivered, failed] of sql.relays.all(dayOf(now)))
+      relays[relay] = { delivered, failed };
+    return relays;
+  }
+}
+
+function prepareFigures(db: Driver) {
+  return {
+    sums: db.prepare<[period: string, since: number], [event: string, count: number]>(
+      'SELECT event, sum(count) FROM counters WHERE period = ? AND start >= ? GROUP BY event',
+    ),
+    relays: db.prepare<[day: number], [relay: string, delivered: number, failed: number]>(
+      `SELECT relay, sum(iif(event = 'relay_delivered', count, 0)), sum(iif(event = 'relay_failed', count, 0))
+       FROM counters WHERE period = 'day' AND start >= ? AND relay <> '' GROUP BY relay`,
+    ),
+    gauges: db.prepare<[], [name: string, value: number]>('SELECT name, value FROM gauges'),
+    oldestDue: db.prepare<[now: number], [dueAt: number | null]>(
+      `${WAITING_LANES}
+       SELECT min((SELECT due_at FROM deliveries INDEXED BY deliveries_waiting
+                   WHERE deliveries.lane = waiting.lane AND deliveries.priority = ranks.priority
+                     AND state IN ('queued', 'retrying') AND due_at <= ? ORDER BY due_at LIMIT 1))
+       FROM waiting, ranks WHERE waiting.lane IS NOT NULL`,
+    ),
+    bytes: db.prepare<[], [bytes: number]>(
+      'SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()',
+    ),
+  };
+}

@@ -1,0 +1,256 @@
+import {
+  type DeliveryState,
+  deriveStatus,
+  isFinal,
+  type MessageStatus,
+  mayTransition,
+  type TransitionCause,
+} from '../../domain/delivery.ts';
+import type { LastError } from '../../domain/message.ts';
+import { type Stamp, StoreError } from '../store.ts';
+import type { Driver } from './driver.ts';
+import { asFlag, fromJson } from './rows.ts';
+import type { GaugeName, Tallies } from './tallies.ts';
+
+/** Which retention rule holds a final message's contents; null while it is not final. */
+type Kept = 'sent' | 'captured' | 'gone' | null;
+
+/** What of a message changes after acceptance, while a verb is at work on it. */
+export interface OpenMessage {
+  readonly seq: number;
+  readonly id: string;
+  readonly counts: Record<DeliveryState, number>;
+  readonly status: MessageStatus;
+  readonly kept: Kept;
+  readonly finalAt: number | null;
+  readonly statusAt: number;
+  /** Bytes of contents; null once they are removed. */
+  readonly length: number | null;
+  attempts: number;
+  /** How many recipients this verb has found to be captured; others may have been before. */
+  captured: number;
+  deliveredAt: number | null;
+  possibleDuplicate: boolean;
+  lastError: LastError | null;
+}
+
+/** The gauge a message of a status is counted in; a failed one only while its contents are kept. */
+function gaugeOf(status: MessageStatus, hasContents: boolean): GaugeName | null {
+  if (status === 'queued' || status === 'retrying') return 'incoming';
+  if (status === 'processing') return 'processing';
+  return status === 'failed' && hasContents ? 'failed_kept' : null;
+}
+
+/**
+ * The messages a verb changes. Deliveries' transitions are entered here, which refuses those that do not exist;
+ * `flush` derives each message's status once and writes it with everything that follows from it.
+ */
+export class Ledger {
+  readonly #byId = new Map<string, OpenMessage>();
+  readonly #bySeq = new Map<number, OpenMessage>();
+  readonly #sql;
+  readonly #tallies: Tallies;
+
+  constructor(db: Driver, tallies: Tallies) {
+    this.#sql = prepareLedger(db);
+    this.#tallies = tallies;
+  }
+
+  /** Opens a message by id; null when there is none. */
+  open(id: string): OpenMessage | null {
+    const known = this.#byId.get(id);
+    if (known !== undefined) return known;
+    const row = this.#sql.byId.get(id);
+    return row === undefined ? null : this.#enter(row);
+  }
+
+  /** Opens the message a delivery belongs to. */
+  openSeq(seq: number): OpenMessage {
+    const known = this.#bySeq.get(seq);
+    if (known !== undefined) return known;
+    const row = this.#sql.bySeq.get(seq);
+    if (row === undefined) throw new StoreError('store_bug', `no message has the number ${seq}`);
+    return this.#enter(row);
+  }
+
+  /** Enters a delivery's change of state and moves its lane's depth. */
+  move(
+    message: OpenMessage,
+    lane: string | null,
+    from: DeliveryState,
+    to: DeliveryState,
+    cause: TransitionCause,
+  ): void {
+    if (!mayTransition(from, to, cause))
+      throw new StoreError('store_bug', `${cause} may not take a delivery from ${from} to ${to}`);
+    message.counts[from]--;
+    message.counts[to]++;
+    if (lane !== null)
+      this.#tallies.lane(
+        lane,
+        waitingShare(to) - waitingShare(from),
+        processingShare(to) - processingShare(from),
+      );
+  }
+
+  /** Counts a message that has just been accepted in its gauge. */
+  enterNew(status: MessageStatus): void {
+    const gauge = gaugeOf(status, true);
+    if (gauge !== null) this.#tallies.gauge(gauge, 1);
+  }
+
+  /** Writes every open message and closes it. */
+  flush(at: Stamp): void {
+    for (const message of this.#bySeq.values()) this.#write(message, at);
+    this.discard();
+  }
+
+  /** Forgets what was open in a transaction that was rolled back. */
+  discard(): void {
+    this.#byId.clear();
+    this.#bySeq.clear();
+  }
+
+  #enter(row: MessageRow): OpenMessage {
+    const message = openMessage(row);
+    this.#byId.set(message.id, message);
+    this.#bySeq.set(message.seq, message);
+    return message;
+  }
+
+  #write(message: OpenMessage, at: Stamp): void {
+    const status = deriveStatus(message.counts);
+    const changed = status !== message.status;
+    const ended = isFinal(status);
+    const kept = ended ? this.#keptWhenFinal(message) : null;
+    if (changed) this.#changeStatus(message, status, at);
+    this.#changeKept(message, kept);
+    const { counts } = message;
+    this.#sql.update.run(
+      status,
+      counts.queued,
+      counts.processing,
+      counts.retrying,
+      counts.delivered,
+      counts.failed,
+      message.attempts,
+      kept,
+      asFlag(message.possibleDuplicate),
+      message.lastError === null ? null : JSON.stringify(message.lastError),
+      at.now,
+      changed ? at.now : message.statusAt,
+      message.deliveredAt,
+      ended ? (message.finalAt ?? at.now) : null,
+      message.seq,
+    );
+  }
+
+  #changeStatus(message: OpenMessage, status: MessageStatus, at: Stamp): void {
+    const left = gaugeOf(message.status, message.length !== null);
+    const entered = gaugeOf(status, message.length !== null);
+    if (left !== entered) {
+      if (left !== null) this.#tallies.gauge(left, -1);
+      if (entered !== null) this.#tallies.gauge(entered, 1);
+    }
+    if (status === 'delivered' || status === 'failed') this.#tallies.count(status, at);
+  }
+
+  #keptWhenFinal(message: OpenMessage): Kept {
+    if (message.length === null) return 'gone';
+    const { delivered, failed } = message.counts;
+    if (failed > 0) return 'sent';
+    if (delivered === 1 || message.captured === delivered) return message.captured > 0 ? 'captured' : 'sent';
+    return this.#sql.notCaptured.get(message.seq) === undefined ? 'captured' : 'sent';
+  }
+
+  #changeKept(message: OpenMessage, kept: Kept): void {
+    if (message.length === null || kept === message.kept) return;
+    if (message.kept === 'sent') this.#tallies.gauge('sent_bytes', -message.length);
+    if (message.kept === 'captured') this.#tallies.gauge('captured_bytes', -message.length);
+    if (kept === 'sent') this.#tallies.gauge('sent_bytes', message.length);
+    if (kept === 'captured') this.#tallies.gauge('captured_bytes', message.length);
+  }
+}
+
+function waitingShare(state: DeliveryState): number {
+  return state === 'queued' || state === 'retrying' ? 1 : 0;
+}
+
+function processingShare(state: DeliveryState): number {
+  return state === 'processing' ? 1 : 0;
+}
+
+type MessageRow = [
+  seq: number,
+  id: string,
+  status: MessageStatus,
+  queued: number,
+  processing: number,
+  retrying: number,
+  delivered: number,
+  failed: number,
+  attempts: number,
+  kept: Kept,
+  possibleDuplicate: number,
+  lastError: string | null,
+  statusAt: number,
+  deliveredAt: number | null,
+  finalAt: number | null,
+  length: number | null,
+];
+
+const COLUMNS = `seq, id, status, queued, processing, retrying, delivered, failed, attempts, kept,
+  possible_duplicate, last_error, status_at, delivered_at, final_at, length`;
+
+function openMessage(row: MessageRow): OpenMessage {
+  const [seq, id, status, queued, processing, retrying, delivered, failed, attempts, kept] = row;
+  const [, , , , , , , , , , duplicate, lastError, statusAt, deliveredAt, finalAt, length] = row;
+  return {
+    seq,
+    id,
+    status,
+    counts: { queued, processing, retrying, delivered, failed },
+    attempts,
+    captured: 0,
+    kept,
+    possibleDuplicate: duplicate === 1,
+    lastError: lastError === null ? null : fromJson<LastError>(lastError),
+    statusAt,
+    deliveredAt,
+    finalAt,
+    length,
+  };
+}
+
+function prepareLedger(db: Driver) {
+  return {
+    byId: db.prepare<[id: string], MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id = ?`),
+    bySeq: db.prepare<[seq: number], MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE seq = ?`),
+    notCaptured: db.prepare<[seq: number], [1]>(
+      `SELECT 1 FROM deliveries WHERE message = ? AND outcome <> 'captured' LIMIT 1`,
+    ),
+    update: db.prepare<
+      [
+        status: string,
+        queued: number,
+        processing: number,
+        retrying: number,
+        delivered: number,
+        failed: number,
+        attempts: number,
+        kept: Kept,
+        possibleDuplicate: number,
+        lastError: string | null,
+        updatedAt: number,
+        statusAt: number,
+        deliveredAt: number | null,
+        finalAt: number | null,
+        seq: number,
+      ]
+    >(
+      `UPDATE messages SET status = ?, queued = ?, processing = ?, retrying = ?, delivered = ?, failed = ?,
+         attempts = ?, kept = ?, possible_duplicate = ?, last_error = ?, updated_at = ?, status_at = ?,
+         delivered_at = ?, final_at = ? WHERE seq = ?`,
+    ),
+  };
+}

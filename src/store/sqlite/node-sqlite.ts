@@ -1,0 +1,25 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { Driver, SqlValue, Statement } from './driver.ts';
+
+/** The other driver: the SQLite inside Node. Proves that nothing leans on one library. */
+export function openNodeSqlite(path: string): Driver {
+  const db = new DatabaseSync(path, { enableForeignKeyConstraints: false, allowExtension: false });
+  return {
+    exec: (sql) => {
+      db.exec(sql);
+    },
+    prepare: <P extends readonly SqlValue[], R extends readonly SqlValue[]>(sql: string): Statement<P, R> => {
+      const statement = db.prepare(sql);
+      statement.setReturnArrays(true);
+      return {
+        run: (...params) => Number(statement.run(...params).changes),
+        get: (...params) => statement.get(...params) as unknown as R | undefined,
+        all: (...params) => statement.all(...params) as unknown as R[],
+      };
+    },
+    inTransaction: () => db.isTransaction,
+    close: () => {
+      db.close();
+    },
+  };
+}

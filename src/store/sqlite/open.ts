@@ -1,0 +1,70 @@
+import type { Keyring } from '../keyring.ts';
+import type { Registry } from '../registry.ts';
+import type { Store } from '../store.ts';
+import type { Views } from '../views.ts';
+import { openBetterSqlite3 } from './better-sqlite3.ts';
+import { openWriter } from './connection.ts';
+import type { OpenDriver } from './driver.ts';
+import { storeErrorOf } from './errors.ts';
+import { type Call, keyringOver, registryOver, storeOver, viewsOver } from './facade.ts';
+import { type Migration, migrate, migrations } from './migrate.ts';
+import type { Verbs } from './verbs.ts';
+import { createViews, type ViewVerbs } from './views.ts';
+import { Writer } from './writer.ts';
+
+/** What differs from the ordinary. */
+export interface SqliteOptions {
+  /** Which library drives SQLite. */
+  readonly driver?: OpenDriver;
+  /** The schema's steps. */
+  readonly migrations?: readonly Migration[];
+}
+
+/** The four stores over one database. Closing the store closes all. */
+export interface SqliteStores {
+  readonly store: Store;
+  readonly views: Views;
+  readonly keyring: Keyring;
+  readonly registry: Registry;
+}
+
+/** Opens, makes or migrates the database at `path` for writing. Throws `StoreError`. */
+export function openDatabase(path: string, options: SqliteOptions = {}) {
+  const db = openWriter(path, options.driver ?? openBetterSqlite3);
+  try {
+    migrate(db, path, options.migrations ?? migrations());
+    return db;
+  } catch (error) {
+    db.close();
+    throw storeErrorOf(error);
+  }
+}
+
+/**
+ * Opens the stores in this thread: a call has done its work when it returns its promise. For the command line
+ * and the simulation; the server runs the same verbs in threads of their own. Throws `StoreError`.
+ */
+export function openSqlite(path: string, options: SqliteOptions = {}): SqliteStores {
+  const db = openDatabase(path, options);
+  const writer = new Writer(db);
+  const views = createViews(db);
+  const call: Call<Verbs> = async (verb, args) => {
+    const answer = writer.commit([{ verb, args }])[0];
+    if (answer?.ok !== true) throw answer?.error;
+    return answer.value as never;
+  };
+  const look: Call<ViewVerbs> = async (verb, args) => {
+    try {
+      const read = views[verb] as (...args: readonly unknown[]) => unknown;
+      return read(...args) as never;
+    } catch (error) {
+      throw storeErrorOf(error);
+    }
+  };
+  return {
+    store: storeOver(call, async () => writer.close()),
+    views: viewsOver(look, async () => {}),
+    keyring: keyringOver(call),
+    registry: registryOver(call),
+  };
+}

@@ -1,0 +1,77 @@
+import type { Attempt } from '../../domain/attempt.ts';
+import type { LastError } from '../../domain/message.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import type { Transition } from '../../domain/settle.ts';
+import type { Settlement, Stamp, UnitRef } from '../store.ts';
+import type { AttemptLog } from './attempts.ts';
+import type { Books } from './books.ts';
+import type { Deliveries, FoundDelivery } from './deliveries.ts';
+
+/** Builds the verb `begin`: refused unless the node still holds the lane and every delivery is still the unit's. */
+export function beginVerb(books: Books, deliveries: Deliveries) {
+  return (units: readonly UnitRef[], at: Stamp): boolean[] => {
+    const begun = units.map((unit) => books.leases.holds(unit, at) && deliveries.begin(unit, at));
+    // Beginning changes no message.
+    books.ledger.discard();
+    return begun;
+  };
+}
+
+/**
+ * Builds the verb `settle`. What counts is the fence the deliveries carry: while they carry the unit's, nobody
+ * else can have taken them, even if the lane's lease has ended, and the truth is worth recording.
+ */
+export function settleVerb(books: Books, deliveries: Deliveries, attempts: AttemptLog) {
+  return (batch: readonly Settlement[], at: Stamp): boolean[] => {
+    const settled = batch.map((settlement) => settleUnit(settlement, at));
+    books.ledger.flush(at);
+    return settled;
+  };
+
+  function settleUnit({ unit, attempt, transitions }: Settlement, at: Stamp): boolean {
+    const found = deliveries.leased(unit);
+    const message = found?.[0]?.message;
+    if (found === null || message === undefined) return false;
+    if (found.some(({ begunAt }) => begunAt !== null && begunAt !== attempt.startedAt)) return false;
+    let deferred = false;
+    for (const [place, delivery] of found.entries()) {
+      const transition = honourCancel(delivery, transitionAt(transitions, place));
+      deferred ||= transition.state === 'retrying';
+      deliveries.settle(delivery, transition, classOf(attempt, delivery.index), 'settle', at);
+    }
+    attempts.append(message, attempt, deferred, at);
+    return true;
+  }
+}
+
+/** Builds the verb `release`: what is not leased under the unit's fence is left alone. */
+export function releaseVerb(books: Books, deliveries: Deliveries) {
+  return (units: readonly UnitRef[], at: Stamp): void => {
+    for (const unit of units)
+      for (const delivery of deliveries.leased(unit) ?? []) deliveries.giveBack(delivery, 'release', at);
+    books.ledger.flush(at);
+  };
+}
+
+function transitionAt(transitions: readonly Transition[], place: number): Transition {
+  const transition = transitions[place];
+  if (transition === undefined) throw new Error(`no transition for place ${place} of the unit`);
+  return transition;
+}
+
+function honourCancel(delivery: FoundDelivery, transition: Transition): Transition {
+  if (!delivery.cancelRequested || transition.state !== 'retrying') return transition;
+  return { ...transition, state: 'failed', outcome: 'cancelled', nextAttemptAt: null };
+}
+
+const CLASSES: Readonly<Record<Outcome['kind'], LastError['class']>> = {
+  delivered: 'unknown',
+  deferred: 'transient',
+  rejected: 'permanent',
+  unknown: 'unknown',
+};
+
+function classOf(attempt: Attempt, index: number): LastError['class'] {
+  const kind = attempt.results.find((result) => result.index === index)?.outcome.kind ?? 'unknown';
+  return CLASSES[kind];
+}

@@ -1,0 +1,165 @@
+import type { Stamp } from '../store.ts';
+import type { Driver } from './driver.ts';
+
+/** Events that are counted per day and minute; `relay_*` count recipients, the others as contract §8 says. */
+export type CountedEvent =
+  | 'received'
+  | 'delivered'
+  | 'failed'
+  | 'retried'
+  | 'denied'
+  | 'relay_delivered'
+  | 'relay_failed';
+
+/** Numbers that hold now. Message counts by status, bytes kept after the end, and flags ever raised. */
+export type GaugeName =
+  | 'incoming'
+  | 'processing'
+  | 'failed_kept'
+  | 'sent_bytes'
+  | 'captured_bytes'
+  | 'possible_duplicates';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** Minute buckets live this long, for the five minutes that are shown; day buckets for today and yesterday. */
+const KEEP_MINUTES = 10;
+const KEEP_DAYS = 2;
+
+/** The UTC minute of a wall time, counted from the epoch. */
+export function minuteOf(now: number): number {
+  return Math.floor(now / MINUTE_MS);
+}
+
+/** The UTC day of a wall time, counted from the epoch. */
+export function dayOf(now: number): number {
+  return Math.floor(now / DAY_MS);
+}
+
+interface Bucket {
+  readonly node: string;
+  readonly minute: number;
+  /** By event and relay, joined by a space; relay names hold none. */
+  readonly counts: Map<string, number>;
+}
+
+/**
+ * Sums what a transaction adds to counters, gauges, lane depths and segments, so that each row is written once
+ * per transaction however many messages move it. Written by `flush`, thrown away by `discard`.
+ */
+export class Tallies {
+  #bucket: Bucket | null = null;
+  #prunedMinute = -1;
+  readonly #gauges = new Map<GaugeName, number>();
+  readonly #lanes = new Map<string, { waiting: number; processing: number }>();
+  readonly #segments = new Map<number, { live: number; bytes: number }>();
+  readonly #write;
+
+  constructor(db: Driver) {
+    this.#write = prepareWrites(db);
+  }
+
+  /** Counts an event at the stamp's day and minute. */
+  count(event: CountedEvent, at: Stamp, count = 1, relay = ''): void {
+    const minute = minuteOf(at.now);
+    if (this.#bucket?.minute !== minute || this.#bucket.node !== at.node) {
+      this.#flushCounts();
+      this.#bucket = { node: at.node, minute, counts: new Map() };
+    }
+    const name = `${event} ${relay}`;
+    this.#bucket.counts.set(name, (this.#bucket.counts.get(name) ?? 0) + count);
+  }
+
+  /** Moves a gauge. */
+  gauge(name: GaugeName, difference: number): void {
+    this.#gauges.set(name, (this.#gauges.get(name) ?? 0) + difference);
+  }
+
+  /** Moves a lane's depth. */
+  lane(lane: string, waiting: number, processing: number): void {
+    const depth = this.#lanes.get(lane);
+    if (depth === undefined) {
+      this.#lanes.set(lane, { waiting, processing });
+    } else {
+      depth.waiting += waiting;
+      depth.processing += processing;
+    }
+  }
+
+  /** Adds (or, negative, takes) references to a segment. */
+  segment(segment: number, live: number, bytes: number): void {
+    const use = this.#segments.get(segment);
+    if (use === undefined) {
+      this.#segments.set(segment, { live, bytes });
+    } else {
+      use.live += live;
+      use.bytes += bytes;
+    }
+  }
+
+  /** Writes the sums. Reads of the same transaction that need them flush first. */
+  flush(): void {
+    this.#flushCounts();
+    for (const [name, value] of this.#gauges) if (value !== 0) this.#write.gauge.run(name, value);
+    this.#gauges.clear();
+    for (const [lane, { waiting, processing }] of this.#lanes)
+      if (waiting !== 0 || processing !== 0) this.#write.lane.run(lane, waiting, processing);
+    this.#lanes.clear();
+    for (const [segment, { live, bytes }] of this.#segments)
+      if (live !== 0 || bytes !== 0) this.#write.segment.run(segment, live, bytes);
+    this.#segments.clear();
+  }
+
+  /** Forgets the sums of a transaction that was rolled back. */
+  discard(): void {
+    this.#bucket = null;
+    this.#prunedMinute = -1;
+    this.#gauges.clear();
+    this.#lanes.clear();
+    this.#segments.clear();
+  }
+
+  #flushCounts(): void {
+    const bucket = this.#bucket;
+    if (bucket === null) return;
+    this.#bucket = null;
+    const day = Math.floor((bucket.minute * MINUTE_MS) / DAY_MS);
+    for (const [name, count] of bucket.counts) {
+      const space = name.indexOf(' ');
+      const event = name.slice(0, space);
+      const relay = name.slice(space + 1);
+      this.#write.count.run('day', day, bucket.node, event, relay, count);
+      this.#write.count.run('minute', bucket.minute, bucket.node, event, relay, count);
+    }
+    if (bucket.minute <= this.#prunedMinute) return;
+    this.#prunedMinute = bucket.minute;
+    this.#write.prune.run('minute', bucket.minute - KEEP_MINUTES);
+    this.#write.prune.run('day', day - KEEP_DAYS);
+  }
+}
+
+function prepareWrites(db: Driver) {
+  return {
+    count: db.prepare<
+      [period: string, start: number, node: string, event: string, relay: string, count: number]
+    >(
+      `INSERT INTO counters VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET count = count + excluded.count`,
+    ),
+    prune: db.prepare<[period: string, before: number]>(
+      'DELETE FROM counters WHERE period = ? AND start < ?',
+    ),
+    gauge: db.prepare<[name: string, difference: number]>(
+      'INSERT INTO gauges VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
+    ),
+    lane: db.prepare<[lane: string, waiting: number, processing: number]>(
+      `INSERT INTO lanes (lane, waiting, processing) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET waiting = waiting + excluded.waiting, processing = processing + excluded.processing`,
+    ),
+    segment: db.prepare<[segment: number, live: number, bytes: number]>(
+      `INSERT INTO segments VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET live = live + excluded.live, bytes = bytes + excluded.bytes`,
+    ),
+  };
+}

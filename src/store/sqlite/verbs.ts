@@ -1,0 +1,62 @@
+import type { LaneLease } from '../../domain/lane.ts';
+import type { Keyring } from '../keyring.ts';
+import type { Registry } from '../registry.ts';
+import type { Stamp, Store, Tally } from '../store.ts';
+import { acceptVerb } from './accept.ts';
+import { AttemptLog } from './attempts.ts';
+import type { Books } from './books.ts';
+import { claimVerb } from './claim.ts';
+import { Deliveries } from './deliveries.ts';
+import { keyringVerbs } from './keyring.ts';
+import { purgeVerb } from './purge.ts';
+import { reclaimVerb } from './reclaim.ts';
+import { registryVerbs } from './registry.ts';
+import { segmentVerbs } from './segments.ts';
+import { beginVerb, releaseVerb, settleVerb } from './settle.ts';
+import { expireVerb, rerouteVerb } from './sweep.ts';
+
+/** The same methods, answering at once instead of by a promise. */
+export type Synchronous<T> = {
+  readonly [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never;
+};
+
+/** Everything that runs on the writing connection. Each verb runs inside a transaction that its caller opened. */
+export type Verbs = Synchronous<Omit<Store, 'close'> & Keyring & Registry>;
+
+/** Builds every verb over one connection. */
+export function createVerbs(books: Books): Verbs {
+  const deliveries = new Deliveries(books);
+  const attempts = new AttemptLog(books);
+  return {
+    accept: acceptVerb(books),
+    claim: claimVerb(books, deliveries),
+    begin: beginVerb(books, deliveries),
+    settle: settleVerb(books, deliveries, attempts),
+    release: releaseVerb(books, deliveries),
+    reclaim: reclaimVerb(books, deliveries, attempts),
+    expire: expireVerb(books, deliveries),
+    reroute: rerouteVerb(books),
+    purge: purgeVerb(books),
+    ...laneVerbs(books),
+    ...segmentVerbs(books),
+    tally: (counts: readonly Tally[], at: Stamp): void => {
+      for (const { event, count } of counts) books.tallies.count(event, at, count);
+    },
+    ...keyringVerbs(books.db),
+    ...registryVerbs(books.db),
+  };
+}
+
+function laneVerbs({ leases }: Books) {
+  return {
+    acquireLanes: (wanted: readonly string[], limit: number, leaseUntil: number, at: Stamp): LaneLease[] => {
+      const lanes = new Set([...wanted, ...leases.due(limit, at.now)]);
+      return [...lanes].flatMap((lane) => leases.grant(lane, leaseUntil, at) ?? []);
+    },
+    renewLanes: (held: readonly LaneLease[], leaseUntil: number, at: Stamp): string[] =>
+      held.filter((lease) => !leases.extend(lease, leaseUntil, at)).map(({ lane }) => lane),
+    releaseLanes: (held: readonly LaneLease[], at: Stamp): void => {
+      for (const lease of held) leases.end(lease, at);
+    },
+  };
+}

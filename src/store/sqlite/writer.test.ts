@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openBetterSqlite3 } from './better-sqlite3.ts';
+import type { Driver } from './driver.ts';
+import { openNodeSqlite } from './node-sqlite.ts';
+import { openDatabase } from './open.ts';
+import { type Request, Writer } from './writer.ts';
+
+const put = (name: string | null, value = '1'): Request => ({ verb: 'putSetting', args: [name, value] });
+const SETTINGS: Request = { verb: 'settings', args: [] };
+
+describe.each([
+  ['better-sqlite3', openBetterSqlite3],
+  ['node:sqlite', openNodeSqlite],
+])('the writer over %s', (_name, driver) => {
+  let db: Driver;
+  let writer: Writer;
+  /** Statements that make the next `exec` of theirs fail. */
+  let faults: Map<string, unknown>;
+  beforeEach(() => {
+    faults = new Map();
+    const faulty = (path: string): Driver => {
+      const real = driver(path);
+      const exec = (sql: string) => {
+        const fault = faults.get(sql);
+        if (fault !== undefined) throw fault;
+        real.exec(sql);
+      };
+      return { ...real, exec };
+    };
+    db = openDatabase(':memory:', { driver: faulty });
+    writer = new Writer(db);
+  });
+  afterEach(() => writer.close());
+
+  const codes = (requests: readonly Request[]) =>
+    writer.commit(requests).map((answer) => (answer.ok ? 'ok' : answer.error.code));
+  const settings = () => {
+    const [answer] = writer.commit([SETTINGS]);
+    return answer?.ok === true ? [...(answer.value as Map<string, string>).keys()] : null;
+  };
+
+  it('commits requests together, in order', () => {
+    const [, answer] = writer.commit([put('a'), SETTINGS]);
+    expect(answer).toEqual({ ok: true, value: new Map([['a', '1']]) });
+  });
+
+  it('lets a faulty request fail alone', () => {
+    expect(codes([put('a'), put(null), put('b')])).toEqual(['ok', 'store_bug', 'ok']);
+    expect(settings()).toEqual(['a', 'b']);
+  });
+
+  it('counts once what was rolled back with a faulty request and done again', () => {
+    const tally: Request = { verb: 'tally', args: [[{ event: 'denied', count: 1 }], { node: 'a', now: 0 }] };
+    expect(codes([tally, put(null)])).toEqual(['ok', 'store_bug']);
+    const denied = db.prepare<[], [number]>("SELECT count FROM counters WHERE period = 'day'").get();
+    expect(denied).toEqual([1]);
+  });
+
+  it('rolls back and goes on when there is no room', () => {
+    codes([put('a')]);
+    const pages = db.prepare<[], [number]>('PRAGMA page_count').get()?.[0] ?? 0;
+    db.exec(`PRAGMA max_page_count = ${pages}`);
+    const big = put('big', 'x'.repeat(100_000));
+    expect(codes([put('b'), big])).toEqual(['store_full', 'store_full']);
+    expect(settings()).toEqual(['a']);
+    db.exec('PRAGMA max_page_count = 1000000');
+    expect(codes([big])).toEqual(['ok']);
+  });
+
+  it('writes nothing any more once the disk has failed', () => {
+    const fault = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_FSYNC', errcode: 1034 });
+    faults.set('COMMIT', fault);
+    expect(codes([put('a'), put('b')])).toEqual(['store_failed', 'store_failed']);
+    faults.clear();
+    expect(codes([put('c')])).toEqual(['store_failed']);
+  });
+
+  it('says so when it is closed', () => {
+    writer.close();
+    expect(codes([put('a')])).toEqual(['store_closed']);
+    writer = new Writer(openDatabase(':memory:', { driver }));
+  });
+});

@@ -1,0 +1,90 @@
+import { StoreError } from '../store.ts';
+import { Books } from './books.ts';
+import { assertDurable } from './connection.ts';
+import type { Driver } from './driver.ts';
+import { storeErrorOf } from './errors.ts';
+import { createVerbs, type Verbs } from './verbs.ts';
+
+/** A call of a verb, as it waits to be committed. */
+export interface Request {
+  readonly verb: keyof Verbs;
+  readonly args: readonly unknown[];
+}
+
+/** What became of a request. */
+export type Answer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: StoreError };
+
+/**
+ * The only writer of the database. It commits whatever has come together in one transaction; no request's
+ * answer is known before its commit is on stable storage.
+ */
+export class Writer {
+  readonly #db: Driver;
+  readonly #books: Books;
+  readonly #verbs: Readonly<Record<keyof Verbs, (...args: never[]) => unknown>>;
+  #durable = false;
+  #failure: StoreError | null = null;
+
+  constructor(db: Driver) {
+    this.#db = db;
+    this.#books = new Books(db);
+    this.#verbs = createVerbs(this.#books);
+  }
+
+  /**
+   * Runs the requests in order and commits them together. If one of them is faulty, each is committed by
+   * itself, so that it fails alone. Never throws: every request has its answer.
+   */
+  commit(requests: readonly Request[]): Answer[] {
+    if (this.#failure !== null) return rejectAll(requests, this.#failure);
+    try {
+      return this.#transact(requests).map((value) => ({ ok: true, value }));
+    } catch (thrown) {
+      const error = this.#rollBack(thrown);
+      if (error.code !== 'store_bug' || requests.length === 1) return rejectAll(requests, error);
+      return requests.flatMap((request) => this.commit([request]));
+    }
+  }
+
+  /** Closes the connection; whatever comes later is rejected. */
+  close(): void {
+    this.#failure ??= new StoreError('store_closed', 'the store is closed');
+    this.#db.close();
+  }
+
+  #transact(requests: readonly Request[]): unknown[] {
+    this.#db.exec('BEGIN IMMEDIATE');
+    const values = requests.map((request) => this.#run(request));
+    this.#books.closeOff();
+    this.#db.exec('COMMIT');
+    if (!this.#durable) {
+      assertDurable(this.#db);
+      this.#durable = true;
+    }
+    return values;
+  }
+
+  #run({ verb, args }: Request): unknown {
+    const run = this.#verbs[verb] as (...args: readonly unknown[]) => unknown;
+    return run(...args);
+  }
+
+  #rollBack(thrown: unknown): StoreError {
+    const error = storeErrorOf(thrown);
+    this.#books.discard();
+    if (error.code === 'store_failed') this.#failure = error;
+    try {
+      // SQLite has rolled back by itself after some errors.
+      if (this.#db.inTransaction()) this.#db.exec('ROLLBACK');
+    } catch (again) {
+      this.#failure ??= storeErrorOf(again);
+    }
+    return error;
+  }
+}
+
+function rejectAll(requests: readonly Request[], error: StoreError): Answer[] {
+  return requests.map(() => ({ ok: false, error }));
+}

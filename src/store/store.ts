@@ -1,0 +1,299 @@
+import type { Attempt } from '../domain/attempt.ts';
+import type { Recipient } from '../domain/envelope.ts';
+import type { LaneLease } from '../domain/lane.ts';
+import type {
+  BodyFlags,
+  ContentRef,
+  HeaderSummary,
+  Idempotency,
+  Priority,
+  Source,
+} from '../domain/message.ts';
+import type { SettlePolicy, Transition } from '../domain/settle.ts';
+
+/**
+ * The store of facts: which messages are ours, what each delivery is doing, what was tried.
+ *
+ * Laws, held by the contract suite over every implementation:
+ * 1. Every verb takes a batch and is one transaction. When its promise resolves, its effect is on stable
+ *    storage; when it rejects, nothing of it happened, or (a lost connection) it may have happened whole.
+ * 2. `now` is an argument (wall ms). SQL never asks the time.
+ * 3. No row, SQL or connection type crosses this seam; errors are {@link StoreError}.
+ * 4. Only transitions of `domain/delivery.ts` happen, and a message's status and counts always equal what is
+ *    derived from its deliveries.
+ * 5. A delivery in `processing` carries the fence of the lane lease it was claimed under. `begin` and
+ *    `settle` under any other fence change nothing and say so.
+ * 6. At most one node holds a lane; every grant of a lane has a higher fence than the last.
+ * 7. Counters (received, delivered, failed, retried, per relay) change in the transaction of their cause.
+ * 8. A segment's live count changes in the transaction that adds or removes the reference.
+ */
+export interface Store {
+  /** Makes messages ours. One answer per record, in order. Records refused by idempotency change nothing. */
+  accept(batch: readonly AcceptRecord[], at: Stamp): Promise<AcceptAnswer[]>;
+
+  /**
+   * Leases due deliveries of lanes the node holds: `queued`/`retrying` → `processing`. High priority first,
+   * then normal, then bulk; the longest due first within each. Deliveries of one message and lane that are due
+   * come as one {@link Unit} of at most `maxRecipients`. A request under a stale fence gets no units.
+   */
+  claim(requests: readonly ClaimRequest[], at: Stamp): Promise<ClaimAnswer[]>;
+
+  /** Marks attempts as begun, before the peer can have taken anything. False: stale, must not be sent. */
+  begin(units: readonly UnitRef[], at: Stamp): Promise<boolean[]>;
+
+  /**
+   * Writes what attempts did: transitions of the units' deliveries, the attempt record, counters.
+   * False: stale, nothing written: not under the fence, or begun anew at another time than the attempt's
+   * `startedAt` (the time given to `begin`), as when an answer was lost. A delivery whose cancellation was requested meanwhile and that would wait
+   * again becomes failed/cancelled instead.
+   */
+  settle(batch: readonly Settlement[], at: Stamp): Promise<boolean[]>;
+
+  /**
+   * Gives back units that no peer can have taken, whether or not they were marked as begun: to `queued`, or
+   * `retrying` if tried before; due at once. Stale ones are ignored.
+   */
+  release(units: readonly UnitRef[], at: Stamp): Promise<void>;
+
+  /**
+   * Takes back deliveries whose lane lease has ended, or was granted anew, since they were claimed; with
+   * `seize`, all leases of all nodes end first (a fresh holder of the data directory's lock). What was not
+   * begun goes back as in `release`; what was begun is settled as `unknown` by `policy`, with an attempt record
+   * and the message flagged. At most `limit` deliveries; call again while `more`.
+   */
+  reclaim(options: ReclaimOptions, at: Stamp): Promise<ReclaimAnswer>;
+
+  /** Fails waiting deliveries that are past their expiry, as `expired`. Returns how many; at most `limit`. */
+  expire(limit: number, at: Stamp): Promise<number>;
+
+  /**
+   * Moves waiting deliveries from lanes whose relay is gone to the lane the router chooses now. At most
+   * `limit`; returns how many.
+   */
+  reroute(moves: readonly LaneMove[], limit: number, at: Stamp): Promise<number>;
+
+  /**
+   * Grants lanes that have due, waiting deliveries and that nobody holds, plus those named in `wanted`, until
+   * `leaseUntil` (wall ms). At most `limit` discovered ones.
+   */
+  acquireLanes(wanted: readonly string[], limit: number, leaseUntil: number, at: Stamp): Promise<LaneLease[]>;
+
+  /**
+   * Extends leases; returns the lanes that are no longer ours under the given fence. A lease that has lapsed is
+   * still ours until somebody takes the lane, or its deliveries by `reclaim`.
+   */
+  renewLanes(leases: readonly LaneLease[], leaseUntil: number, at: Stamp): Promise<string[]>;
+
+  /** Ends leases so that others may take the lanes at once. Stale ones are ignored. */
+  releaseLanes(leases: readonly LaneLease[], at: Stamp): Promise<void>;
+
+  /**
+   * Removes what retention no longer keeps: contents first, then records. Never touches what is not final.
+   * At most `limit` messages; call again while `more`.
+   */
+  purge(policy: PurgePolicy, limit: number, at: Stamp): Promise<PurgeAnswer>;
+
+  /** How many live references each of these segments has. */
+  liveSegments(segments: readonly number[]): Promise<Map<number, number>>;
+
+  /** Forgets segments whose files are gone. */
+  forgetSegments(segments: readonly number[]): Promise<void>;
+
+  /** Adds to counters that no other verb moves. */
+  tally(counts: readonly Tally[], at: Stamp): Promise<void>;
+
+  /** Finishes what was asked and closes. */
+  close(): Promise<void>;
+}
+
+/** Who writes, and the wall time in ms that counts as now. */
+export interface Stamp {
+  readonly node: string;
+  readonly now: number;
+}
+
+/** A store that could not do what was asked. `code` is one an operator can search for. */
+export class StoreError extends Error {
+  /**
+   * - `store_full`: no room; rolled back, may be tried again later.
+   * - `store_failed`: an fsync or a read failed; nothing may be written any more (contract §15).
+   * - `store_busy`: too much waits already; nothing happened, may be tried again later.
+   * - `store_unavailable`: the connection was lost; what was asked may or may not have happened.
+   * - `store_closed`: closed, or closing.
+   * - `store_in_use`: another process holds the data; refused at start.
+   * - `store_newer`: the data was written by a newer version of the program; refused at start.
+   * - `store_bug`: the statement itself is wrong.
+   */
+  readonly code: StoreErrorCode;
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StoreError';
+    this.code = code;
+  }
+}
+
+/** See {@link StoreError.code}. */
+export type StoreErrorCode =
+  | 'store_full'
+  | 'store_failed'
+  | 'store_busy'
+  | 'store_unavailable'
+  | 'store_closed'
+  | 'store_in_use'
+  | 'store_newer'
+  | 'store_bug';
+
+/** A routed message on its way into the store. */
+export interface AcceptRecord {
+  readonly id: string;
+  /** The time the id carries. */
+  readonly createdAt: number;
+  readonly keyId: string | null;
+  readonly test: boolean;
+  readonly source: Source;
+  readonly sourceAddress: string | null;
+  readonly reversePath: string;
+  readonly ret: 'FULL' | 'HDRS' | null;
+  readonly envid: string | null;
+  readonly header: HeaderSummary;
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly sizeBytes: number;
+  readonly flags: BodyFlags;
+  readonly priority: Priority;
+  readonly sendAt: number | null;
+  readonly expiresAt: number;
+  readonly content: ContentRef;
+  readonly idempotency: Idempotency | null;
+  readonly routeRule: string | null;
+  readonly routeTable: number;
+  /** In envelope order. */
+  readonly deliveries: readonly AcceptDelivery[];
+}
+
+/** One recipient of an accepted message. */
+export interface AcceptDelivery {
+  readonly recipient: Recipient;
+  /** Relay chosen; null when no route was found: it stays queued. */
+  readonly relay: string | null;
+  /** Lane; null exactly when the relay is. */
+  readonly lane: string | null;
+  /** Wall ms. */
+  readonly dueAt: number;
+  /** The fence of a lane lease we hold, to take the short way: leased in this very transaction. */
+  readonly fence: number | null;
+}
+
+/** What `accept` says of one record. */
+export type AcceptAnswer =
+  | {
+      readonly kind: 'accepted';
+      /** Per delivery, whether the short way's lease was granted; a stale fence leaves it queued. */
+      readonly leased: readonly boolean[];
+    }
+  | { readonly kind: 'replayed'; readonly id: string }
+  | { readonly kind: 'idempotency_mismatch' };
+
+/** A wish for work of one lane. */
+export interface ClaimRequest extends LaneLease {
+  /** At most this many units. */
+  readonly limit: number;
+  /** At most this many recipients in a unit. */
+  readonly maxRecipients: number;
+}
+
+/** What a lane had. */
+export interface ClaimAnswer {
+  readonly units: readonly Unit[];
+  /** When the next delivery of the lane comes due (wall ms); null when none waits; may lie in the past. */
+  readonly nextDueAt: number | null;
+}
+
+/** Names leased work: deliveries of one message on one lane under one fence. */
+export interface UnitRef {
+  readonly messageId: string;
+  readonly lane: string;
+  readonly fence: number;
+  /** Places in the envelope. */
+  readonly indexes: readonly number[];
+}
+
+/** Leased work: what one attempt needs. */
+export interface Unit {
+  readonly messageId: string;
+  readonly lane: string;
+  readonly fence: number;
+  readonly relay: string;
+  readonly reversePath: string;
+  readonly ret: 'FULL' | 'HDRS' | null;
+  readonly envid: string | null;
+  readonly content: ContentRef;
+  readonly sizeBytes: number;
+  readonly flags: BodyFlags;
+  readonly priority: Priority;
+  readonly test: boolean;
+  readonly expiresAt: number;
+  readonly deliveries: readonly UnitDelivery[];
+}
+
+/** One delivery of a unit. */
+export interface UnitDelivery {
+  readonly index: number;
+  readonly recipient: Recipient;
+  /** Attempts recorded so far. */
+  readonly attempts: number;
+}
+
+/** What one attempt did, ready to be written. */
+export interface Settlement {
+  readonly unit: UnitRef;
+  readonly attempt: Attempt;
+  /** One per index of the unit, in its order. */
+  readonly transitions: readonly Transition[];
+}
+
+/** See {@link Store.reclaim}. */
+export interface ReclaimOptions {
+  readonly seize: boolean;
+  readonly policy: SettlePolicy;
+  /** In [0, 1): the jitter of what is tried again. */
+  readonly dice: number;
+  readonly limit: number;
+}
+
+/** See {@link Store.reclaim}. */
+export interface ReclaimAnswer {
+  readonly released: number;
+  /** Deliveries that were begun: each may be a duplicate. */
+  readonly unknown: number;
+  readonly more: boolean;
+}
+
+/** See {@link Store.reroute}. */
+export interface LaneMove {
+  readonly fromLane: string;
+  readonly toLane: string;
+  readonly toRelay: string;
+}
+
+/** Retention (contract §12). Ages are ms since a message became final; sizes are the sum kept. */
+export interface PurgePolicy {
+  readonly contentAgeMs: number;
+  readonly contentMaxBytes: number;
+  readonly capturedAgeMs: number;
+  readonly capturedMaxBytes: number;
+  readonly recordAgeMs: number;
+}
+
+/** See {@link Store.purge}. */
+export interface PurgeAnswer {
+  readonly contents: number;
+  readonly records: number;
+  readonly more: boolean;
+}
+
+/** Adds `count` to a counter of the day and the minute of the stamp. */
+export interface Tally {
+  readonly event: 'denied';
+  readonly count: number;
+}

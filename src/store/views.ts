@@ -1,0 +1,94 @@
+import type { Attempt } from '../domain/attempt.ts';
+import type { DeliveryState, MessageStatus } from '../domain/delivery.ts';
+import type { RecipientKind } from '../domain/envelope.ts';
+import type { MessageRecord } from '../domain/message.ts';
+import type { OutcomeName } from '../domain/outcome.ts';
+
+/**
+ * Reads for the API, the command line, health and metrics. A view sees whole transactions, the newest that had
+ * committed when it was asked; it never waits for a writer. Cost never grows with the number of messages
+ * stored.
+ */
+export interface Views {
+  /** A message with its recipients, or null. Whose it is, the caller checks. */
+  message(id: string): Promise<MessageDetail | null>;
+
+  /** Messages, newest first by id. Examines at most `MAX_EXAMINED` records. */
+  list(query: ListQuery): Promise<ListPage>;
+
+  /** Every attempt of a message, oldest first. */
+  attempts(id: string): Promise<Attempt[]>;
+
+  /** The figures of health and metrics at `now` (wall ms); days and minutes are UTC. */
+  figures(now: number): Promise<Figures>;
+
+  /** Waiting and processing deliveries per lane. At most `limit` lanes, the fullest first. */
+  lanes(limit: number): Promise<LaneDepth[]>;
+
+  /** Ends reading. */
+  close(): Promise<void>;
+}
+
+/** How many records a page may look at before it answers with what it has (contract §3.2). */
+export const MAX_EXAMINED = 20_000;
+
+/** A message with its recipients, in envelope order. */
+export interface MessageDetail {
+  readonly message: MessageRecord;
+  readonly recipients: readonly RecipientRecord[];
+}
+
+/** What became of one recipient. Times are wall ms. */
+export interface RecipientRecord {
+  readonly index: number;
+  readonly address: string;
+  readonly kind: RecipientKind;
+  readonly state: DeliveryState;
+  readonly outcome: OutcomeName | null;
+  readonly relay: string | null;
+  readonly attempts: number;
+  readonly providerMessageId: string | null;
+  readonly lastCode: number | null;
+  readonly lastEnhanced: string | null;
+  readonly lastReply: string | null;
+  readonly nextAttemptAt: number | null;
+}
+
+/** Which messages a page shows. */
+export interface ListQuery {
+  /** Whose messages; `all` for everyone's. */
+  readonly owner: { readonly keyId: string } | 'all';
+  /** Any of these; empty means every status. */
+  readonly statuses: readonly MessageStatus[];
+  /** Only ids below this one; null starts at the newest. */
+  readonly before: string | null;
+  readonly limit: number;
+}
+
+/** A page, and where the next one starts. */
+export interface ListPage {
+  readonly messages: readonly MessageRecord[];
+  /** `before` of the next page; null when there is none. */
+  readonly next: string | null;
+}
+
+/** Today's, the last five minutes' and the present moment's numbers (contract §7, §8). */
+export interface Figures {
+  readonly today: Readonly<Record<'received' | 'delivered' | 'failed' | 'retried' | 'denied', number>>;
+  readonly last5m: Readonly<Record<'received' | 'sent', number>>;
+  readonly spool: Readonly<Record<'incoming' | 'processing' | 'failed', number>>;
+  /** Recipients per relay, today. */
+  readonly relays: Readonly<Record<string, { readonly delivered: number; readonly failed: number }>>;
+  /** Due time of the longest waiting due delivery; null when none is due. */
+  readonly oldestDueAt: number | null;
+  /** Messages flagged as possibly sent twice, since the beginning. */
+  readonly possibleDuplicates: number;
+  readonly databaseBytes: number;
+}
+
+/** How full a lane is. */
+export interface LaneDepth {
+  readonly lane: string;
+  readonly waiting: number;
+  readonly processing: number;
+}

@@ -1,0 +1,188 @@
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../lib/clock.ts';
+import { StoreError } from '../store/store.ts';
+import {
+  type FromThread,
+  packCall,
+  type ToThread,
+  unpackError,
+  type WireAnswer,
+  type WireCall,
+} from './wire.ts';
+
+/** How a thread is started and how much may wait for it. */
+export interface CallerOptions {
+  readonly url: URL;
+  /** Passed to the thread at its start. */
+  readonly data: unknown;
+  readonly clock: Pick<Clock, 'mono'>;
+  /** Told once, when the thread can do nothing any more: it ended unasked, or its store failed for good. */
+  readonly onDeath: (error: StoreError) => void;
+  /** Calls beyond this many waiting are rejected with `store_busy`. */
+  readonly maxWaitingCalls: number;
+  /** So are those beyond this many bytes of arguments. */
+  readonly maxWaitingBytes: number;
+}
+
+/** A thread keeps little and throws much away: a small nursery is enough, and holds less memory. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 12 };
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: StoreError) => void;
+}
+
+/**
+ * Calls a thread. While one batch of calls is under way the next ones gather, and leave together when its
+ * answers come: the busier the thread, the larger the batches, without any timer.
+ */
+export class Caller {
+  readonly #worker: Worker;
+  readonly #options: CallerOptions;
+  readonly #opened = Promise.withResolvers<void>();
+  readonly #exited = Promise.withResolvers<void>();
+  #waiting: WireCall[] = [];
+  #waitingPending: Pending[] = [];
+  #waitingBytes = 0;
+  #sent: Pending[] = [];
+  /** When the batch under way was sent (monotonic ms). */
+  #sentAt = 0;
+  #departing = false;
+  #ready = false;
+  #ended: StoreError | null = null;
+  #closing = false;
+  #batches = 0;
+
+  /** Starts the thread; rejects with what kept it from opening. */
+  static async start(options: CallerOptions): Promise<Caller> {
+    const caller = new Caller(options);
+    await caller.#opened.promise;
+    return caller;
+  }
+
+  private constructor(options: CallerOptions) {
+    this.#options = options;
+    this.#worker = new Worker(options.url, { workerData: options.data, resourceLimits: RESOURCE_LIMITS });
+    this.#worker.on('message', (message: FromThread) => this.#receive(message));
+    this.#worker.on('error', (error) => this.#end(deathOf(error)));
+    this.#worker.on('exit', () => {
+      this.#end(deathOf('it ended without a reason'));
+      this.#exited.resolve();
+    });
+  }
+
+  /** Calls a verb of the thread. */
+  call(verb: string, args: readonly unknown[]): Promise<unknown> {
+    if (this.#ended !== null) return Promise.reject(this.#ended);
+    const call = packCall(verb, args);
+    const bytes = typeof call.args === 'string' ? call.args.length : 0;
+    if (
+      this.#waiting.length >= this.#options.maxWaitingCalls ||
+      this.#waitingBytes + bytes > this.#options.maxWaitingBytes
+    )
+      return Promise.reject(new StoreError('store_busy', 'too much waits for the store'));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(call);
+      this.#waitingPending.push({ resolve, reject });
+      this.#waitingBytes += bytes;
+      this.#scheduleDeparture();
+    });
+  }
+
+  /** How many batches were answered. */
+  get batches(): number {
+    return this.#batches;
+  }
+
+  /** How long the batch under way has been waiting for its answer, in ms; 0 when there is none. */
+  waitingMs(): number {
+    return this.#sent.length === 0 ? 0 : this.#options.clock.mono() - this.#sentAt;
+  }
+
+  /** Answers what waits, then ends the thread. Later calls are rejected with `store_closed`. */
+  async close(): Promise<void> {
+    this.#ended ??= new StoreError('store_closed', 'the store is closed');
+    this.#closing = true;
+    this.#closeWhenDone();
+    await this.#exited.promise;
+  }
+
+  /** Lets the calls of the current turn gather before the first of them leaves. */
+  #scheduleDeparture(): void {
+    if (this.#departing || this.#sent.length > 0 || this.#waiting.length === 0) return;
+    this.#departing = true;
+    setImmediate(() => {
+      this.#departing = false;
+      this.#depart();
+    });
+  }
+
+  #depart(): void {
+    if (this.#waiting.length === 0 || this.#sent.length > 0) return;
+    this.#post(this.#waiting);
+    this.#sent = this.#waitingPending;
+    this.#sentAt = this.#options.clock.mono();
+    this.#waiting = [];
+    this.#waitingPending = [];
+    this.#waitingBytes = 0;
+  }
+
+  #receive(message: FromThread): void {
+    if (message.kind === 'ready') {
+      this.#ready = true;
+      this.#opened.resolve();
+    } else if (message.kind === 'refused') {
+      this.#ended = unpackError(message.error);
+      this.#opened.reject(this.#ended);
+    } else {
+      const answered = this.#sent;
+      this.#sent = [];
+      this.#batches++;
+      for (const [place, pending] of answered.entries()) this.#settle(pending, message.answers[place]);
+      this.#scheduleDeparture();
+      this.#closeWhenDone();
+    }
+  }
+
+  #settle(pending: Pending, answer: WireAnswer | undefined): void {
+    const error = settleCall(pending, answer);
+    if (error?.code === 'store_failed') this.#end(error);
+  }
+
+  #closeWhenDone(): void {
+    if (this.#closing && this.#sent.length === 0 && this.#waiting.length === 0) this.#post('close');
+  }
+
+  #post(message: ToThread): void {
+    this.#worker.postMessage(message);
+  }
+
+  #end(death: StoreError): void {
+    if (this.#ended?.code === 'store_closed' && this.#sent.length === 0) return;
+    const first = this.#ended === null || this.#ended.code === 'store_closed';
+    if (first) this.#ended = death;
+    this.#opened.reject(death);
+    for (const pending of [...this.#sent, ...this.#waitingPending]) pending.reject(death);
+    this.#sent = [];
+    this.#waiting = [];
+    this.#waitingPending = [];
+    if (first && this.#ready) this.#options.onDeath(death);
+  }
+}
+
+/** Gives a call its answer; returns the error if it is one. */
+function settleCall(pending: Pending, answer: WireAnswer | undefined): StoreError | null {
+  if (answer?.ok) {
+    pending.resolve(answer.value);
+    return null;
+  }
+  const error =
+    answer === undefined ? deathOf('it left a call without an answer') : unpackError(answer.error);
+  pending.reject(error);
+  return error;
+}
+
+function deathOf(cause: unknown): StoreError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new StoreError('store_failed', `the thread died: ${reason}`, { cause });
+}

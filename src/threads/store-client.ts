@@ -1,0 +1,46 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Keyring } from '../store/keyring.ts';
+import type { Registry } from '../store/registry.ts';
+import { type Call, keyringOver, registryOver, storeOver } from '../store/sqlite/facade.ts';
+import type { Verbs } from '../store/sqlite/verbs.ts';
+import type { Store, StoreError } from '../store/store.ts';
+import { Caller } from './caller.ts';
+import { workerUrl } from './worker-url.ts';
+
+/** See `CallerOptions`; the limits have defaults that a busy server stays far under. */
+export interface ThreadOptions {
+  /** The database file. */
+  readonly path: string;
+  readonly clock: Pick<Clock, 'mono'>;
+  readonly onDeath: (error: StoreError) => void;
+  readonly maxWaitingCalls?: number;
+  readonly maxWaitingBytes?: number;
+}
+
+/** Default limits of what may wait for a thread. */
+export const WAITING_LIMITS = { maxWaitingCalls: 20_000, maxWaitingBytes: 64 * 1024 * 1024 } as const;
+
+/** The stores that share the writing connection. Closing the store ends the thread. */
+export interface StoreThread {
+  readonly store: Store;
+  readonly keyring: Keyring;
+  readonly registry: Registry;
+  /** How many transactions were committed. */
+  commits(): number;
+  /** How long the commit under way has been waited for, in ms. */
+  waitingMs(): number;
+}
+
+/** Starts the store thread, which opens, makes or migrates the database. Rejects with `StoreError`. */
+export async function startStoreThread({ path, ...options }: ThreadOptions): Promise<StoreThread> {
+  const url = workerUrl('store-worker');
+  const caller = await Caller.start({ ...WAITING_LIMITS, ...options, url, data: { path } });
+  const call: Call<Verbs> = (verb, args) => caller.call(verb, args) as never;
+  return {
+    store: storeOver(call, () => caller.close()),
+    keyring: keyringOver(call),
+    registry: registryOver(call),
+    commits: () => caller.batches,
+    waitingMs: () => caller.waitingMs(),
+  };
+}

@@ -1,0 +1,17 @@
+import { type Call, viewsOver } from '../store/sqlite/facade.ts';
+import type { ViewVerbs } from '../store/sqlite/views.ts';
+import type { Views } from '../store/views.ts';
+import { Caller } from './caller.ts';
+import { type ThreadOptions, WAITING_LIMITS } from './store-client.ts';
+import { workerUrl } from './worker-url.ts';
+
+/**
+ * Starts the cold thread over a database that the store thread has opened before. Closing the views ends it;
+ * to be done before the store is closed. Rejects with `StoreError`.
+ */
+export async function startViewsThread({ path, ...options }: ThreadOptions): Promise<Views> {
+  const url = workerUrl('views-worker');
+  const caller = await Caller.start({ ...WAITING_LIMITS, ...options, url, data: { path } });
+  const call: Call<ViewVerbs> = (verb, args) => caller.call(verb, args) as never;
+  return viewsOver(call, () => caller.close());
+}

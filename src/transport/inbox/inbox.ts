@@ -1,0 +1,31 @@
+import { localReply } from '../../domain/outcome.ts';
+import type { Transport } from '../transport.ts';
+
+/**
+ * The local inbox: captures mail instead of sending it. The bytes are in the spool already, so capturing is
+ * only the answer; what retention keeps of it is the sweep's business.
+ */
+export function createInboxTransport(): Transport {
+  return {
+    deliver: async (job) => {
+      const taken = await job.gate();
+      const outcome = taken
+        ? ({ kind: 'delivered', captured: true, reply: CAPTURED, providerMessageId: null } as const)
+        : ({ kind: 'deferred', reply: LEASE_LOST } as const);
+      return { outcomes: job.envelope.recipients.map(() => outcome), evidence: EVIDENCE, hopFailed: false };
+    },
+    connections: () => 0,
+    close: async () => {},
+  };
+}
+
+const CAPTURED = { code: 250, enhanced: '2.0.0', cause: 'captured', text: 'Captured in the local inbox' };
+const LEASE_LOST = localReply('lease_lost', '4.3.0', 'The lease was lost before the message was captured');
+const EVIDENCE = {
+  host: null,
+  address: null,
+  tls: null,
+  reused: false,
+  timings: { dnsMs: null, connectMs: null, tlsMs: null, transferMs: null, totalMs: 0 },
+  steps: [],
+} as const;

@@ -1,0 +1,99 @@
+/** What went wrong with a hop, in words an operator understands. */
+import { localReply, type Reply } from '../../domain/outcome.ts';
+import type { OpeningAction } from '../../smtp/opening.ts';
+import { describeReply, type ReplyFault } from '../../smtp/reply.ts';
+import type { TimedVerb } from './timeouts.ts';
+
+/** No session could be opened. Says nothing about any message. */
+export class HopFailure extends Error {
+  /** What to record as the answer. */
+  readonly reply: Reply;
+
+  constructor(reply: Reply, options?: ErrorOptions) {
+    super(reply.text, options);
+    this.name = 'HopFailure';
+    this.reply = reply;
+  }
+}
+
+/** A name that did not resolve, or a connection that was not made. */
+export function connectFailure(error: unknown, host: string, port: number): HopFailure {
+  const code = errorCode(error);
+  const where = `${host}:${port}`;
+  if (isDnsError(error))
+    return failure('dns_failed', '4.4.3', `The name ${host} could not be resolved (${code})`, error);
+  if (code === 'ECONNREFUSED')
+    return failure('connect_refused', '4.4.1', `${where} refuses connections; is the server running?`, error);
+  if (code === 'ETIMEDOUT') return failure('timeout_connect', '4.4.1', `${where} does not answer`, error);
+  return failure('connect_failed', '4.4.1', `${where} cannot be reached (${code})`, error);
+}
+
+/** A handshake that failed, or a certificate that is not good. */
+export function tlsFailure(error: unknown, host: string): HopFailure {
+  const detail = error instanceof Error ? error.message : String(error);
+  return failure('tls_failed', '4.7.5', `No TLS with ${host}: ${detail}`, error);
+}
+
+/** The session machine gave up. */
+export function openingFailure(action: Extract<OpeningAction, { kind: 'failed' }>, host: string): HopFailure {
+  const { cause, text, reply } = action;
+  if (reply === null) return failure(cause, cause === 'tls_failed' ? '4.7.5' : '4.7.0', `${host} ${text}`);
+  const own = localReply(cause, reply.enhanced ?? '4.3.2', `${host} ${text}: ${describeReply(reply, 500)}`);
+  return new HopFailure({ ...own, code: reply.code });
+}
+
+/** Time ran out while waiting for `verb`. */
+export function timeoutReply(verb: TimedVerb, host: string, ms: number): Reply {
+  return localReply(`timeout_${verb}`, '4.4.2', `${host} gave no answer to ${SPOKEN[verb]} within ${ms} ms`);
+}
+
+/** The connection ended while it was in use. */
+export function lostReply(host: string, error: unknown): Reply {
+  const why = error === null ? 'closed the connection' : `was lost (${errorCode(error)})`;
+  return localReply('connection_lost', '4.4.2', `${host} ${why}`);
+}
+
+/** The peer said what cannot be an SMTP reply. */
+export function badReply(host: string, fault: ReplyFault): Reply {
+  return localReply('bad_reply', '4.5.0', `${host} does not speak SMTP (${fault.replaceAll('_', ' ')})`);
+}
+
+/** We were told to stop. */
+export const ABORTED: Reply = localReply('aborted', '4.3.2', 'The attempt was stopped');
+
+/** The right to send was lost before the message could be taken. */
+export const LEASE_LOST: Reply = localReply(
+  'lease_lost',
+  '4.3.0',
+  'The lease was lost before the message was sent',
+);
+
+const SPOKEN: Readonly<Record<TimedVerb, string>> = {
+  connect: 'the connection',
+  tls: 'the TLS handshake',
+  greeting: 'the connection (no greeting)',
+  ehlo: 'EHLO',
+  helo: 'HELO',
+  starttls: 'STARTTLS',
+  auth: 'AUTH',
+  mail: 'MAIL',
+  rcpt: 'RCPT',
+  data: 'DATA',
+  content: 'the content',
+  dot: 'the end of the message',
+  rset: 'RSET',
+  quit: 'QUIT',
+  idle: 'nothing',
+};
+
+function failure(cause: string, enhanced: string, text: string, error?: unknown): HopFailure {
+  return new HopFailure(localReply(cause, enhanced, text), { cause: error });
+}
+
+function isDnsError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'getaddrinfo';
+}
+
+function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}

@@ -1,0 +1,48 @@
+import type { Evidence } from '../domain/attempt.ts';
+import type { Envelope } from '../domain/envelope.ts';
+import type { BodyFlags } from '../domain/message.ts';
+import type { Outcome } from '../domain/outcome.ts';
+
+/**
+ * A way to hand a message to a next hop. One instance per relay; it owns that relay's connections.
+ *
+ * `deliver` never throws for network or protocol trouble: throwing means a bug, and is settled as a deferral.
+ * It must await `gate` and find true before anything that could make the peer take responsibility (the final
+ * dot, the last byte of an HTTP body); on false it gives up and reports every recipient as deferred. When
+ * `signal` aborts it ends soon: deferred before the final dot, unknown after it.
+ */
+export interface Transport {
+  deliver(job: TransportJob, signal: AbortSignal): Promise<TransportResult>;
+  /** Connections open now, idle ones too. */
+  connections(): number;
+  /** Closes idle connections at once and those at work when they are done. */
+  close(): Promise<void>;
+}
+
+/** One attempt's task. */
+export interface TransportJob {
+  /** With only the recipients this attempt is for. */
+  readonly envelope: Envelope;
+  readonly content: TransportContent;
+  /** Resolves true once the attempt is durably marked as begun; false when the lease was lost. */
+  readonly gate: () => Promise<boolean>;
+}
+
+/** The message's bytes, from memory on the short way, else from the spool. */
+export interface TransportContent {
+  readonly sizeBytes: number;
+  readonly flags: BodyFlags;
+  chunks(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
+/** What became of the job. */
+export interface TransportResult {
+  /** One per recipient, in the envelope's order. */
+  readonly outcomes: readonly Outcome[];
+  readonly evidence: Evidence;
+  /**
+   * Set when the trouble was the hop's (no connection, TLS, AUTH, 421), not the message's: the lane should
+   * pause before it tries anything else.
+   */
+  readonly hopFailed: boolean;
+}

@@ -1,0 +1,158 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
+import { type Spool, WHOLE_READ_BYTES } from '../../src/spool/spool.ts';
+import { bytesOf, entryOf, readAll } from '../support/spool-entry.ts';
+
+/** The laws of `spool.ts`, for any implementation. A small capacity lets segments fill quickly. */
+interface SpoolHarness {
+  /** Opens the same spool again and again; a segment takes few messages of a kilobyte. */
+  open(): Promise<Spool>;
+  end(): Promise<void>;
+}
+
+function holdsTheLaws(name: string, prepare: () => Promise<SpoolHarness>): void {
+  describe(`${name} holds the laws of the spool`, () => {
+    let harness: SpoolHarness;
+    let spool: Spool;
+    beforeEach(async () => {
+      harness = await prepare();
+      spool = await harness.open();
+    });
+    afterEach(async () => {
+      await spool.close();
+      await harness.end();
+    });
+
+    /** Appends one after the other, each a kilobyte, so that several segments are used. */
+    const fill = async () => {
+      const refs = [];
+      for (let i = 0; i < 12; i++) refs.push(...(await spool.append([entryOf('x'.repeat(1024))])));
+      return refs;
+    };
+
+    test('gives back exactly what was appended, one reference each, in order', async () => {
+      const entries = [entryOf('a\r\n'), entryOf('b', '', 'c'), entryOf(), entryOf(Buffer.alloc(70_000, 7))];
+      const refs = await spool.append(entries);
+      expect(refs.map((ref) => ref.length)).toEqual(entries.map((entry) => entry.content.sizeBytes));
+      for (const [i, ref] of refs.entries()) {
+        const content = await spool.read(ref);
+        expect(content.sizeBytes).toBe(ref.length);
+        expect(await readAll(content)).toEqual(bytesOf(entries[i] ?? entryOf()));
+      }
+    });
+
+    test('contents may be iterated more than once, small ones and large ones', async () => {
+      const entries = [
+        entryOf('small'),
+        entryOf(Buffer.alloc(WHOLE_READ_BYTES, 1), Buffer.alloc(300_001, 2)),
+      ];
+      for (const [i, ref] of (await spool.append(entries)).entries()) {
+        const content = await spool.read(ref);
+        expect((await readAll(content)).equals(bytesOf(entries[i] ?? entryOf()))).toBe(true);
+        expect((await readAll(content)).equals(bytesOf(entries[i] ?? entryOf()))).toBe(true);
+      }
+    });
+
+    test('callers at the same time each get their own contents', async () => {
+      const entries = Array.from({ length: 40 }, (_, i) => entryOf(`message ${i}`.repeat(i + 1)));
+      const answers = await Promise.all(entries.map((entry) => spool.append([entry])));
+      const contents = await Promise.all(answers.flat().map(async (ref) => readAll(await spool.read(ref))));
+      expect(contents).toEqual(entries.map(bytesOf));
+    });
+
+    test('what was appended is there after closing and opening', async () => {
+      const entry = entryOf('kept');
+      const [ref] = await spool.append([entry]);
+      await spool.close();
+      spool = await harness.open();
+      await spool.append([entryOf('later')]);
+      expect(ref && (await readAll(await spool.read(ref)))).toEqual(bytesOf(entry));
+    });
+
+    test('a segment with an undecided append is never idle, and cannot be unlinked', async () => {
+      const refs = await fill();
+      const [first] = refs;
+      expect(await spool.idle()).toEqual([]);
+      spool.decided(refs.filter((ref) => ref !== first));
+      const idle = await spool.idle();
+      expect(idle.length).toBeGreaterThan(0);
+      expect(idle).not.toContain(first?.segment);
+      await expect(spool.unlink([first?.segment ?? 0])).rejects.toThrow();
+      expect(first && (await spool.read(first)).sizeBytes).toBe(1024);
+    });
+
+    test('an unlinked segment is gone, others stay, and its number does not come back', async () => {
+      const refs = await fill();
+      spool.decided(refs);
+      const idle = await spool.idle();
+      await spool.unlink(idle);
+      expect(await spool.idle()).toEqual([]);
+      for (const ref of refs) {
+        const reading = spool.read(ref);
+        if (idle.includes(ref.segment))
+          await expect(reading).rejects.toMatchObject({ code: 'content_missing' });
+        else expect((await reading).sizeBytes).toBe(1024);
+      }
+      await spool.close();
+      spool = await harness.open();
+      const later = await fill();
+      expect(later.some((ref) => idle.includes(ref.segment))).toBe(false);
+    });
+
+    test('contents being read stay readable to the end while their segment is unlinked', async () => {
+      const entry = entryOf(Buffer.alloc(2 * WHOLE_READ_BYTES, 3));
+      const [ref] = await spool.append([entry]);
+      spool.decided([...(ref ? [ref] : []), ...(await fill())]);
+      const content = ref && (await spool.read(ref));
+      let unlinked = false;
+      const pieces: Uint8Array[] = [];
+      for await (const piece of content?.chunks() ?? []) {
+        pieces.push(piece);
+        if (!unlinked) await spool.unlink([ref?.segment ?? 0]);
+        unlinked = true;
+      }
+      expect(Buffer.concat(pieces).equals(bytesOf(entry))).toBe(true);
+    });
+
+    test('a reference to nothing is content_missing', async () => {
+      const [ref] = await spool.append([entryOf('x')]);
+      const nowhere = [
+        { segment: 999, offset: 0, length: 1 },
+        { segment: ref?.segment ?? 0, offset: 10_000, length: 1 },
+      ];
+      for (const wrong of nowhere)
+        await expect(spool.read(wrong)).rejects.toMatchObject({ code: 'content_missing' });
+    });
+
+    test('says how much room there is', async () => {
+      const space = await spool.space();
+      expect(space === null || (space.freeBytes > 0 && space.totalBytes >= space.freeBytes)).toBe(true);
+    });
+
+    test('closing finishes what was asked before, and refuses what is asked after', async () => {
+      const entry = entryOf('last');
+      const appending = spool.append([entry]);
+      await new Promise(setImmediate);
+      await spool.close();
+      const [ref] = await appending;
+      await expect(spool.append([entryOf('late')])).rejects.toMatchObject({ code: 'spool_closed' });
+      await expect(spool.read({ segment: 1, offset: 0, length: 1 })).rejects.toMatchObject({
+        code: 'spool_closed',
+      });
+      spool = await harness.open();
+      expect(ref && (await readAll(await spool.read(ref)))).toEqual(bytesOf(entry));
+    });
+  });
+}
+
+holdsTheLaws('the spool on segment files', async () => {
+  const parent = await mkdtemp(path.join(os.tmpdir(), 'waybill-spool-'));
+  const onFailure = (error: Error) => expect.unreachable(error.message);
+  return {
+    open: () => openSegmentSpool({ directory: path.join(parent, 'spool'), segmentBytes: 4096, onFailure }),
+    end: () => rm(parent, { recursive: true }),
+  };
+});

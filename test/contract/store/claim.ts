@@ -1,0 +1,201 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Priority } from '../../../src/domain/message.ts';
+import {
+  at,
+  claim,
+  DAY,
+  DEFERRED,
+  message,
+  type OpenSubject,
+  read,
+  recipient,
+  refOf,
+  type Subject,
+  settlement,
+  T0,
+  takeLane,
+} from './fixtures.ts';
+
+/** What `claim`, `begin` and `release` promise. */
+export function claimContract(open: OpenSubject): void {
+  describe('claim, begin, release', () => {
+    let subject: Subject;
+    beforeEach(async () => {
+      subject = await open();
+    });
+    afterEach(() => subject.close());
+
+    it('gives what an attempt needs', async () => {
+      const record = message({ ret: 'HDRS', envid: 'e1', test: true });
+      await subject.store.accept([record], at());
+      const lease = await takeLane(subject.store);
+      expect(await claim(subject.store, lease)).toEqual([
+        {
+          messageId: record.id,
+          lane: 'out',
+          fence: lease.fence,
+          relay: 'out',
+          reversePath: 'sender@example.com',
+          ret: 'HDRS',
+          envid: 'e1',
+          content: record.content,
+          sizeBytes: 1000,
+          flags: record.flags,
+          priority: 'normal',
+          test: true,
+          expiresAt: record.expiresAt,
+          deliveries: [{ index: 0, attempts: 0, recipient: record.deliveries[0]?.recipient }],
+        },
+      ]);
+      expect((await read(subject.views, record.id)).message.status).toBe('processing');
+    });
+
+    it('takes high before normal before bulk, and the longest due first', async () => {
+      const make = (priority: Priority, dueAt: number) =>
+        message({ priority, deliveries: [recipient({ dueAt })] });
+      const bulk = make('bulk', T0 - 900);
+      const late = make('normal', T0 - 10);
+      const early = make('normal', T0 - 20);
+      const high = make('high', T0);
+      const notYet = make('high', T0 + 1);
+      await subject.store.accept([bulk, late, early, high, notYet], at());
+      const lease = await takeLane(subject.store);
+      const [answer] = await subject.store.claim([{ ...lease, limit: 3, maxRecipients: 1 }], at());
+      expect(answer?.units.map((unit) => unit.messageId)).toEqual([high.id, early.id, late.id]);
+      expect(answer?.nextDueAt).toBe(T0 - 900);
+      const [rest] = await subject.store.claim([{ ...lease, limit: 3, maxRecipients: 1 }], at());
+      expect(rest?.units.map((unit) => unit.messageId)).toEqual([bulk.id]);
+      expect(rest?.nextDueAt).toBe(T0 + 1);
+      const [last] = await subject.store.claim([{ ...lease, limit: 3, maxRecipients: 1 }], at(1));
+      expect(last?.units.map((unit) => unit.messageId)).toEqual([notYet.id]);
+      expect(last?.nextDueAt).toBeNull();
+    });
+
+    it('makes due siblings of a lane one unit, of at most so many recipients', async () => {
+      const there = { relay: 'away', lane: 'away' };
+      const deliveries = [
+        recipient(),
+        recipient(there),
+        recipient({ dueAt: T0 - 5 }),
+        recipient({ dueAt: T0 + 5 }),
+        recipient(),
+      ];
+      const record = message({ deliveries });
+      await subject.store.accept([record], at());
+      const lease = await takeLane(subject.store);
+      const units = async (limit: number, maxRecipients: number, ms = 0) => {
+        const [answer] = await subject.store.claim([{ ...lease, limit, maxRecipients }], at(ms));
+        return answer?.units.map((unit) => unit.deliveries.map(({ index }) => index));
+      };
+      expect(await units(1, 2)).toEqual([[0, 2]]);
+      expect(await units(9, 9)).toEqual([[4]]);
+      expect(await units(9, 9, 5)).toEqual([[3]]);
+      expect(await units(9, 9, 5)).toEqual([]);
+    });
+
+    it('gives one message with many recipients as many units as the limit allows', async () => {
+      const record = message({ deliveries: Array.from({ length: 25 }, () => recipient()) });
+      await subject.store.accept([record], at());
+      const lease = await takeLane(subject.store);
+      const [answer] = await subject.store.claim([{ ...lease, limit: 2, maxRecipients: 10 }], at());
+      expect(answer?.units.map((unit) => unit.deliveries.length)).toEqual([10, 10]);
+      const [rest] = await subject.store.claim([{ ...lease, limit: 2, maxRecipients: 10 }], at());
+      expect(rest?.units.map((unit) => unit.deliveries.length)).toEqual([5]);
+    });
+
+    it('gives nothing to a stale fence, a foreign node or an ended lease', async () => {
+      await subject.store.accept([message()], at());
+      const lease = await takeLane(subject.store);
+      expect(await claim(subject.store, { ...lease, fence: lease.fence - 1 })).toEqual([]);
+      expect(await claim(subject.store, lease, 1, at(0, 'b'))).toEqual([]);
+      expect(await claim(subject.store, lease, 1, at(DAY))).toEqual([]);
+      expect(await claim(subject.store, lease)).toHaveLength(1);
+    });
+
+    it('never gives a delivery twice, however many claim at once', async () => {
+      const records = Array.from({ length: 60 }, () => message());
+      await subject.store.accept(records, at());
+      const lease = await takeLane(subject.store);
+      const claims = Array.from({ length: 20 }, () => claim(subject.store, lease, 5));
+      const units = (await Promise.all(claims)).flat();
+      expect(new Set(units.map((unit) => unit.messageId)).size).toBe(60);
+      expect(units).toHaveLength(60);
+    });
+
+    it('begins a unit only under the fence it was claimed under, while the lane is held', async () => {
+      await subject.store.accept([message()], at());
+      const lease = await takeLane(subject.store);
+      const unit = refOf((await claim(subject.store, lease))[0] as never);
+      const stale = { ...unit, fence: unit.fence + 1 };
+      const strange = { ...unit, lane: 'away' };
+      const wider = { ...unit, indexes: [0, 1] };
+      expect(await subject.store.begin([stale, strange, wider], at())).toEqual([false, false, false]);
+      expect(await subject.store.begin([unit], at(DAY))).toEqual([false]);
+      expect(await subject.store.begin([unit], at(0, 'b'))).toEqual([false]);
+      expect(await subject.store.begin([unit], at())).toEqual([true]);
+    });
+
+    it('gives back what was released: to queued, or to retrying if it was tried', async () => {
+      const record = message();
+      await subject.store.accept([record], at());
+      const lease = await takeLane(subject.store);
+      const first = refOf((await claim(subject.store, lease))[0] as never);
+      await subject.store.release([first], at(7));
+      const fresh = await read(subject.views, record.id);
+      expect(fresh.recipients[0]).toMatchObject({ state: 'queued', nextAttemptAt: T0 + 7 });
+      const [second] = await claim(subject.store, lease, 1, at(7));
+      await subject.store.settle([settlement(refOf(second as never), [DEFERRED])], at(7));
+      const [third] = await claim(subject.store, lease, 1, at(40_000));
+      await subject.store.release([refOf(third as never)], at(40_001));
+      const tried = await read(subject.views, record.id);
+      expect(tried.recipients[0]).toMatchObject({
+        state: 'retrying',
+        nextAttemptAt: T0 + 40_001,
+        attempts: 1,
+      });
+    });
+
+    it('does not release another claim; releases what was marked as begun when nothing was sent', async () => {
+      const record = message();
+      await subject.store.accept([record], at());
+      const lease = await takeLane(subject.store);
+      const unit = refOf((await claim(subject.store, lease))[0] as never);
+      await subject.store.release([{ ...unit, fence: unit.fence + 1 }], at());
+      expect((await read(subject.views, record.id)).message.status).toBe('processing');
+      await subject.store.begin([unit], at());
+      await subject.store.release([unit], at());
+      expect((await read(subject.views, record.id)).message.status).toBe('queued');
+    });
+
+    it('forgets that what it releases had begun: it is not unknown when its next lease is lost', async () => {
+      const record = message();
+      await subject.store.accept([record], at());
+      const lease = await takeLane(subject.store);
+      const unit = refOf((await claim(subject.store, lease))[0] as never);
+      await subject.store.begin([unit], at());
+      await subject.store.release([unit], at());
+      await claim(subject.store, lease);
+      await subject.store.releaseLanes([lease], at());
+      const policy = { firstMs: 1, maxMs: 1, maxAgeMs: 1, ambiguous: 'hold' } as const;
+      const answer = await subject.store.reclaim({ seize: false, policy, dice: 0, limit: 10 }, at());
+      expect(answer).toMatchObject({ unknown: 0, more: false });
+      expect((await read(subject.views, record.id)).message).toMatchObject({
+        status: 'queued',
+        possibleDuplicate: false,
+      });
+    });
+
+    it('cancels what is released after its cancellation was requested', async () => {
+      const record = message();
+      await subject.store.accept([record], at());
+      const lease = await takeLane(subject.store);
+      const unit = refOf((await claim(subject.store, lease))[0] as never);
+      await subject.requestCancel(record.id);
+      await subject.store.release([unit], at());
+      expect((await read(subject.views, record.id)).message).toMatchObject({
+        status: 'failed',
+        outcome: 'cancelled',
+      });
+    });
+  });
+}

@@ -1,0 +1,22 @@
+import { describe } from 'vitest';
+import { acceptContract } from './accept.ts';
+import { claimContract } from './claim.ts';
+import type { OpenSubject } from './fixtures.ts';
+import { laneContract } from './lanes.ts';
+import { modelContract } from './model.ts';
+import { readingContract } from './reading.ts';
+import { settleContract } from './settle.ts';
+import { sweepContract } from './sweep.ts';
+
+/** Everything the store's seams promise, held against one implementation. */
+export function storeContract(name: string, open: OpenSubject): void {
+  describe(name, () => {
+    acceptContract(open);
+    claimContract(open);
+    settleContract(open);
+    laneContract(open);
+    sweepContract(open);
+    readingContract(open);
+    modelContract(open);
+  });
+}

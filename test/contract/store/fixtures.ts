@@ -1,0 +1,162 @@
+import type { LaneLease } from '../../../src/domain/lane.ts';
+import { localReply, type Outcome } from '../../../src/domain/outcome.ts';
+import { type SettlePolicy, settle } from '../../../src/domain/settle.ts';
+import { createIdSource } from '../../../src/lib/id.ts';
+import { seededRandom } from '../../../src/lib/random.ts';
+import type { Keyring } from '../../../src/store/keyring.ts';
+import type { Registry } from '../../../src/store/registry.ts';
+import type {
+  AcceptDelivery,
+  AcceptRecord,
+  Settlement,
+  Stamp,
+  Store,
+  Unit,
+  UnitRef,
+} from '../../../src/store/store.ts';
+import type { Views } from '../../../src/store/views.ts';
+
+/** A store under test, opened empty for one test and closed after it. */
+export interface Subject {
+  readonly store: Store;
+  readonly views: Views;
+  readonly keyring: Keyring;
+  readonly registry: Registry;
+  /** Closes and opens again: what was committed must still be there. */
+  reopen(): Promise<Subject>;
+  /** Asks for a message's cancellation as another process would, behind the seam's back. */
+  requestCancel(id: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** An implementation: opens one empty store after another. */
+export type OpenSubject = () => Promise<Subject>;
+
+/** A Friday noon, far from any bucket's edge. */
+export const T0 = Date.UTC(2026, 10, 20, 12, 0, 30);
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+export const POLICY: SettlePolicy = { firstMs: 30_000, maxMs: HOUR, maxAgeMs: 48 * HOUR, ambiguous: 'retry' };
+
+/** A stamp at `T0 + ms` of a node. */
+export function at(ms = 0, node = 'a'): Stamp {
+  return { node, now: T0 + ms };
+}
+
+let clock = T0;
+const nextId = createIdSource({ wall: () => clock++ }, seededRandom(1));
+
+/** One recipient, waiting on lane `out` from `T0` on. */
+export function recipient(change: Partial<AcceptDelivery> = {}): AcceptDelivery {
+  const address = `r${clock++}@example.net`;
+  return {
+    recipient: { address, kind: 'to', notify: null, orcpt: null },
+    relay: 'out',
+    lane: 'out',
+    dueAt: T0,
+    fence: null,
+    ...change,
+  };
+}
+
+/** A message with one recipient, changed as wished. Ids rise from call to call. */
+export function message(change: Partial<AcceptRecord> = {}): AcceptRecord {
+  return {
+    id: nextId(),
+    createdAt: T0,
+    keyId: 'key_one',
+    test: false,
+    source: 'api',
+    sourceAddress: '127.0.0.1',
+    reversePath: 'sender@example.com',
+    ret: null,
+    envid: null,
+    header: { from: 'Sender <sender@example.com>', subject: 'Grüße', messageId: '<1@example.com>' },
+    tags: [],
+    metadata: {},
+    sizeBytes: 1000,
+    flags: { eightBit: false, utf8: false, dotStuffing: false },
+    priority: 'normal',
+    sendAt: null,
+    expiresAt: T0 + 48 * HOUR,
+    content: { segment: 1, offset: 0, length: 1000 },
+    idempotency: null,
+    routeRule: null,
+    routeTable: 0,
+    deliveries: [recipient()],
+    ...change,
+  };
+}
+
+/** Takes a lane for an hour. */
+export async function takeLane(store: Store, lane = 'out', stamp = at()): Promise<LaneLease> {
+  const leases = await store.acquireLanes([lane], 0, stamp.now + HOUR, stamp);
+  const lease = leases.find((one) => one.lane === lane);
+  if (lease === undefined) throw new Error(`lane ${lane} was not granted`);
+  return lease;
+}
+
+/** Claims up to `limit` units of a lane held by the stamp's node. */
+export async function claim(
+  store: Store,
+  lease: LaneLease,
+  limit = 100,
+  stamp = at(),
+): Promise<readonly Unit[]> {
+  const [answer] = await store.claim([{ ...lease, limit, maxRecipients: 100 }], stamp);
+  return answer?.units ?? [];
+}
+
+/** The reference to a unit. */
+export function refOf(unit: Unit): UnitRef {
+  const { messageId, lane, fence } = unit;
+  return { messageId, lane, fence, indexes: unit.deliveries.map(({ index }) => index) };
+}
+
+/** The reference to a message's only delivery, leased the short way. */
+export function refTo(messageId: string, lease: LaneLease, indexes: readonly number[] = [0]): UnitRef {
+  return { messageId, lane: lease.lane, fence: lease.fence, indexes };
+}
+
+export const DELIVERED: Outcome = {
+  kind: 'delivered',
+  captured: false,
+  reply: { code: 250, enhanced: '2.0.0', cause: 'smtp_reply', text: 'Ok: queued as 4BQ' },
+  providerMessageId: '4BQ',
+};
+export const CAPTURED: Outcome = { ...DELIVERED, captured: true, providerMessageId: null };
+export const DEFERRED: Outcome = {
+  kind: 'deferred',
+  reply: { code: 451, enhanced: '4.7.1', cause: 'smtp_reply', text: 'Try again later' },
+};
+export const REJECTED: Outcome = {
+  kind: 'rejected',
+  reply: { code: 550, enhanced: '5.1.1', cause: 'smtp_reply', text: 'No such user' },
+};
+export const UNKNOWN: Outcome = { kind: 'unknown', reply: localReply('connection_lost', '4.4.2', 'gone') };
+
+/** What an attempt with these outcomes, one per index of the unit, asks to be written. */
+export function settlement(unit: UnitRef, outcomes: readonly Outcome[], stamp = at()): Settlement {
+  const timings = { dnsMs: null, connectMs: 1, tlsMs: null, transferMs: 2, totalMs: 3 };
+  const evidence = { host: 'mx', address: '127.0.0.1', tls: null, reused: false, timings, steps: [] };
+  const fresh = { attempts: 0, expiresAt: T0 + 48 * HOUR, cancelRequested: false };
+  return {
+    unit,
+    attempt: {
+      startedAt: stamp.now,
+      relay: unit.lane,
+      evidence,
+      results: unit.indexes.map((index, place) => ({ index, outcome: outcomes[place] ?? UNKNOWN })),
+    },
+    transitions: outcomes.map((outcome) => settle(fresh, outcome, POLICY, stamp.now, 0.5)),
+  };
+}
+
+/** The record of a message that must exist. */
+export async function read(views: Views, id: string) {
+  const detail = await views.message(id);
+  if (detail === null) throw new Error(`message ${id} is missing`);
+  return detail;
+}

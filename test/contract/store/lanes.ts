@@ -1,0 +1,219 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  at,
+  CAPTURED,
+  claim,
+  DAY,
+  DELIVERED,
+  HOUR,
+  MINUTE,
+  message,
+  type OpenSubject,
+  POLICY,
+  read,
+  recipient,
+  refOf,
+  refTo,
+  type Subject,
+  settlement,
+  T0,
+  takeLane,
+} from './fixtures.ts';
+
+const SWEEP = { seize: false, policy: POLICY, dice: 0.5, limit: 100 };
+
+/** What the lane leases and `reclaim` promise. */
+export function laneContract(open: OpenSubject): void {
+  describe('lanes', () => {
+    let subject: Subject;
+    beforeEach(async () => {
+      subject = await open();
+    });
+    afterEach(() => subject.close());
+
+    const onLane = (lane: string, dueAt = T0) =>
+      message({ deliveries: [recipient({ lane, relay: lane, dueAt })] });
+    const lanes = (leases: readonly { readonly lane: string }[]) => leases.map(({ lane }) => lane).sort();
+
+    it('grants lanes with due mail that nobody holds, and those that are wanted', async () => {
+      const records = [onLane('a'), onLane('b'), onLane('c', T0 + 1), onLane('d')];
+      await subject.store.accept(records, at());
+      await takeLane(subject.store, 'd', at(0, 'other'));
+      const until = T0 + MINUTE;
+      expect(lanes(await subject.store.acquireLanes(['z', 'd'], 10, until, at()))).toEqual(['a', 'b', 'z']);
+      expect(await subject.store.acquireLanes(['z'], 10, until, at())).toEqual([]);
+      expect(lanes(await subject.store.acquireLanes([], 10, T0 + HOUR, at(1)))).toEqual(['c']);
+    });
+
+    it('discovers at most so many', async () => {
+      await subject.store.accept(
+        ['a', 'b', 'c'].map((lane) => onLane(lane)),
+        at(),
+      );
+      const first = await subject.store.acquireLanes([], 2, T0 + MINUTE, at());
+      const second = await subject.store.acquireLanes([], 2, T0 + MINUTE, at());
+      expect(lanes([...first, ...second])).toEqual(['a', 'b', 'c']);
+      expect(first).toHaveLength(2);
+    });
+
+    it('raises the fence with every grant, even of lanes long forgotten', async () => {
+      const first = await takeLane(subject.store);
+      await subject.store.releaseLanes([first], at());
+      const second = await takeLane(subject.store);
+      await subject.store.releaseLanes([second], at());
+      await subject.store.purge(KEEP_ALL, 10, at(DAY));
+      subject = await subject.reopen();
+      const third = await takeLane(subject.store);
+      expect(second.fence).toBeGreaterThan(first.fence);
+      expect(third.fence).toBeGreaterThan(second.fence);
+    });
+
+    it('grants a lane once, however many ask', async () => {
+      const asked = ['a', 'b', 'c', 'd'].map((node) =>
+        subject.store.acquireLanes(['out'], 0, T0 + MINUTE, at(0, node)),
+      );
+      expect((await Promise.all(asked)).flat()).toHaveLength(1);
+    });
+
+    it('renews what is held and names what is lost', async () => {
+      const held = await takeLane(subject.store, 'held');
+      const stale = { lane: 'held', fence: held.fence - 1 };
+      const never = { lane: 'never', fence: 1 };
+      expect(await subject.store.renewLanes([held, never], T0 + DAY, at())).toEqual(['never']);
+      expect(await subject.store.renewLanes([stale], T0 + DAY, at())).toEqual(['held']);
+      expect(await subject.store.renewLanes([held], T0 + DAY, at(0, 'b'))).toEqual(['held']);
+      expect(await subject.store.renewLanes([held], T0 + DAY, at(DAY - 1))).toEqual([]);
+      expect(
+        await subject.store.renewLanes([held], T0 + 2 * DAY, at(DAY)),
+        'lapsed, and taken by nobody',
+      ).toEqual([]);
+      await subject.store.releaseLanes([held], at(DAY));
+      expect(await subject.store.renewLanes([held], T0 + 2 * DAY, at(DAY))).toEqual(['held']);
+    });
+
+    it('frees a lane at once when it is released, but not by a stale lease', async () => {
+      const held = await takeLane(subject.store);
+      await subject.store.releaseLanes([{ ...held, fence: held.fence - 1 }], at());
+      expect(await subject.store.acquireLanes(['out'], 0, T0 + DAY, at(0, 'b'))).toEqual([]);
+      await subject.store.releaseLanes([held], at());
+      expect(await subject.store.acquireLanes(['out'], 0, T0 + DAY, at(0, 'b'))).toHaveLength(1);
+    });
+
+    it('shows how full lanes are, the fullest first', async () => {
+      await subject.store.accept([onLane('a'), onLane('b'), onLane('b', T0 + 1), onLane('c')], at());
+      const lease = await takeLane(subject.store, 'b');
+      await claim(subject.store, lease);
+      expect(await subject.views.lanes(2)).toEqual([
+        { lane: 'b', waiting: 1, processing: 1 },
+        { lane: 'a', waiting: 1, processing: 0 },
+      ]);
+    });
+  });
+
+  describe('reclaim', () => {
+    let subject: Subject;
+    beforeEach(async () => {
+      subject = await open();
+    });
+    afterEach(() => subject.close());
+
+    it('leaves live leases alone', async () => {
+      const lease = await takeLane(subject.store);
+      const record = message({ deliveries: [recipient({ fence: lease.fence })] });
+      await subject.store.accept([record], at());
+      expect(await subject.store.reclaim(SWEEP, at())).toEqual({ released: 0, unknown: 0, more: false });
+      expect((await read(subject.views, record.id)).message.status).toBe('processing');
+    });
+
+    it('takes back what was claimed under a lease that has ended or was granted anew', async () => {
+      const lease = await takeLane(subject.store);
+      const record = () => message({ deliveries: [recipient({ fence: lease.fence })] });
+      const [one, two] = [record(), record()];
+      await subject.store.accept([one, two], at());
+      await takeLane(subject.store, 'out', at(2 * HOUR, 'b'));
+      const answer = await subject.store.reclaim(SWEEP, at(2 * HOUR, 'b'));
+      expect(answer).toEqual({ released: 2, unknown: 0, more: false });
+      const { message: kept } = await read(subject.views, one.id);
+      expect(kept).toMatchObject({
+        status: 'queued',
+        nextAttemptAt: T0 + 2 * HOUR,
+        possibleDuplicate: false,
+      });
+    });
+
+    it('seizes all leases at once', async () => {
+      const lease = await takeLane(subject.store, 'out', at(0, 'dead'));
+      const record = message({ deliveries: [recipient({ fence: lease.fence })] });
+      await subject.store.accept([record], at(0, 'dead'));
+      const answer = await subject.store.reclaim({ ...SWEEP, seize: true }, at());
+      expect(answer).toEqual({ released: 1, unknown: 0, more: false });
+      expect(await subject.store.acquireLanes(['out'], 0, T0 + HOUR, at())).toHaveLength(1);
+    });
+
+    it.each([
+      ['retry', { status: 'retrying', outcome: null, nextAttemptAt: T0 + DAY + 30_000 }],
+      ['hold', { status: 'failed', outcome: 'unknown', nextAttemptAt: null }],
+    ] as const)('settles what was begun as unknown: %s', async (ambiguous, expected) => {
+      const lease = await takeLane(subject.store);
+      const deliveries = [recipient({ fence: lease.fence }), recipient({ fence: lease.fence })];
+      const record = message({ deliveries, expiresAt: T0 + 9 * DAY });
+      await subject.store.accept([record], at());
+      await subject.store.begin([refTo(record.id, lease, [0, 1])], at(4));
+      const policy = { ...POLICY, ambiguous };
+      const answer = await subject.store.reclaim({ ...SWEEP, policy }, at(DAY));
+      expect(answer).toEqual({ released: 0, unknown: 2, more: false });
+      const { message: kept } = await read(subject.views, record.id);
+      expect(kept).toMatchObject({ ...expected, possibleDuplicate: true, attempts: 1 });
+      expect(kept.lastError).toMatchObject({ class: 'unknown' });
+      const attempts = await subject.views.attempts(record.id);
+      expect(attempts).toHaveLength(1);
+      expect(attempts[0]).toMatchObject({ startedAt: T0 + 4, relay: 'out' });
+      expect(attempts[0]?.results.map(({ index, outcome }) => [index, outcome.kind])).toEqual([
+        [0, 'unknown'],
+        [1, 'unknown'],
+      ]);
+      expect((await subject.views.figures(T0)).possibleDuplicates).toBe(1);
+    });
+
+    it('stops at the limit and says that there is more', async () => {
+      const lease = await takeLane(subject.store);
+      const record = () => message({ deliveries: [recipient({ fence: lease.fence })] });
+      await subject.store.accept([record(), record(), record()], at());
+      const step = { ...SWEEP, limit: 2 };
+      expect(await subject.store.reclaim(step, at(DAY))).toEqual({ released: 2, unknown: 0, more: true });
+      expect(await subject.store.reclaim(step, at(DAY))).toEqual({ released: 1, unknown: 0, more: false });
+    });
+
+    it('looks at every lane and fence', async () => {
+      const leases = [];
+      for (const lane of ['x', 'y', 'z']) leases.push(await takeLane(subject.store, lane));
+      const records = leases.map((lease) =>
+        message({ deliveries: [recipient({ lane: lease.lane, fence: lease.fence })] }),
+      );
+      await subject.store.accept(records, at());
+      const [, live] = leases;
+      if (live === undefined) throw new Error('no lease');
+      await subject.store.renewLanes([live], T0 + 2 * DAY, at());
+      expect((await subject.store.reclaim(SWEEP, at(DAY))).released).toBe(2);
+    });
+
+    it('a lease whose deliveries were taken back cannot be renewed: no claim comes twice under one fence', async () => {
+      const lease = await takeLane(subject.store);
+      await subject.store.accept([message()], at());
+      const [unit] = await claim(subject.store, lease);
+      await subject.store.reclaim(SWEEP, at(DAY));
+      expect(await subject.store.renewLanes([lease], T0 + 2 * DAY, at(DAY))).toEqual(['out']);
+      expect(await claim(subject.store, lease, 1, at(DAY))).toEqual([]);
+      const late = settlement(refOf(unit as never), [DELIVERED, CAPTURED].slice(0, 1));
+      expect(await subject.store.settle([late], at(DAY))).toEqual([false]);
+    });
+  });
+}
+
+const KEEP_ALL = {
+  contentAgeMs: 9 * DAY,
+  contentMaxBytes: 1e9,
+  capturedAgeMs: 9 * DAY,
+  capturedMaxBytes: 1e9,
+  recordAgeMs: 9 * DAY,
+};

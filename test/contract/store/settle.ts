@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../../src/domain/outcome.ts';
+import {
+  at,
+  CAPTURED,
+  claim,
+  DAY,
+  DEFERRED,
+  DELIVERED,
+  message,
+  type OpenSubject,
+  REJECTED,
+  read,
+  recipient,
+  refTo,
+  type Subject,
+  settlement,
+  T0,
+  takeLane,
+  UNKNOWN,
+} from './fixtures.ts';
+
+/** What `settle` promises. */
+export function settleContract(open: OpenSubject): void {
+  describe('settle', () => {
+    let subject: Subject;
+    beforeEach(async () => {
+      subject = await open();
+    });
+    afterEach(() => subject.close());
+
+    /** Accepts a message the short way and begins it. */
+    async function begun(recipients = 1) {
+      const lease = await takeLane(subject.store);
+      const deliveries = Array.from({ length: recipients }, () => recipient({ fence: lease.fence }));
+      const record = message({ deliveries });
+      await subject.store.accept([record], at());
+      const unit = refTo(record.id, lease, [...deliveries.keys()]);
+      expect(await subject.store.begin([unit], at())).toEqual([true]);
+      return { id: record.id, unit, lease, addresses: deliveries.map((one) => one.recipient.address) };
+    }
+
+    it('writes a delivery and its attempt', async () => {
+      const { id, unit } = await begun();
+      const settled = settlement(unit, [DELIVERED]);
+      expect(await subject.store.settle([settled], at(9))).toEqual([true]);
+      const { message: record, recipients } = await read(subject.views, id);
+      expect(record).toMatchObject({
+        status: 'delivered',
+        outcome: 'accepted',
+        relay: 'out',
+        providerMessageId: '4BQ',
+        attempts: 1,
+        statusAt: T0 + 9,
+        deliveredAt: T0 + 9,
+        finalAt: T0 + 9,
+        nextAttemptAt: null,
+        lastError: null,
+      });
+      expect(recipients[0]).toMatchObject({ lastCode: 250, lastEnhanced: '2.0.0', attempts: 1 });
+      expect(await subject.views.attempts(id)).toEqual([settled.attempt]);
+    });
+
+    it.each<[string, Outcome, object]>([
+      ['captured', CAPTURED, { status: 'delivered', outcome: 'captured', lastError: null }],
+      [
+        'deferred',
+        DEFERRED,
+        { status: 'retrying', outcome: null, nextAttemptAt: T0 + 30_000, finalAt: null },
+      ],
+      ['rejected', REJECTED, { status: 'failed', outcome: 'rejected', finalAt: T0, deliveredAt: null }],
+      ['unknown', UNKNOWN, { status: 'retrying', possibleDuplicate: true }],
+    ])('writes %s', async (_name, outcome, expected) => {
+      const { id, unit } = await begun();
+      await subject.store.settle([settlement(unit, [outcome])], at());
+      expect((await read(subject.views, id)).message).toMatchObject(expected);
+    });
+
+    it('keeps the newest error with its class and recipient', async () => {
+      const { id, unit, addresses } = await begun();
+      await subject.store.settle([settlement(unit, [DEFERRED])], at());
+      expect((await read(subject.views, id)).message.lastError).toEqual({
+        code: 'smtp_reply',
+        class: 'transient',
+        message: 'Try again later',
+        recipient: addresses[0],
+      });
+    });
+
+    it('keeps recipients apart: mixed ends are partial', async () => {
+      const { id, unit } = await begun(2);
+      await subject.store.settle([settlement(unit, [DELIVERED, REJECTED])], at());
+      const { message: record, recipients } = await read(subject.views, id);
+      expect(record).toMatchObject({ status: 'failed', outcome: 'partial', relay: 'out', attempts: 1 });
+      expect(recipients.map(({ state }) => state)).toEqual(['delivered', 'failed']);
+    });
+
+    it('refuses another fence and another lane, and writes nothing', async () => {
+      const { id, unit } = await begun();
+      const stale = settlement({ ...unit, fence: unit.fence - 1 }, [DELIVERED]);
+      const strange = settlement({ ...unit, lane: 'away' }, [DELIVERED]);
+      const nobody = settlement({ ...unit, messageId: message().id }, [DELIVERED]);
+      expect(await subject.store.settle([stale, strange, nobody], at())).toEqual([false, false, false]);
+      expect((await read(subject.views, id)).message).toMatchObject({ status: 'processing', attempts: 0 });
+      expect(await subject.views.attempts(id)).toEqual([]);
+      expect((await subject.views.figures(T0)).today.delivered).toBe(0);
+    });
+
+    it('refuses a second settling', async () => {
+      const { id, unit } = await begun();
+      const settled = settlement(unit, [DELIVERED]);
+      expect(await subject.store.settle([settled, settled], at())).toEqual([true, false]);
+      expect((await read(subject.views, id)).message.attempts).toBe(1);
+    });
+
+    it('refuses the old attempt after the delivery was taken back and claimed anew', async () => {
+      const { id, unit } = await begun();
+      await subject.store.reclaim({ seize: true, policy: RECLAIM, dice: 0.5, limit: 10 }, at());
+      const anew = await takeLane(subject.store, 'out', at(DAY, 'b'));
+      expect(anew.fence).toBeGreaterThan(unit.fence);
+      expect(await claim(subject.store, anew, 1, at(DAY, 'b'))).toHaveLength(1);
+      expect(await subject.store.begin([unit], at(DAY))).toEqual([false]);
+      expect(await subject.store.settle([settlement(unit, [DELIVERED])], at(DAY))).toEqual([false]);
+      expect((await read(subject.views, id)).message.status).toBe('processing');
+    });
+
+    it('refuses an attempt that was settled before, once another has begun under the same fence', async () => {
+      const { id, unit } = await begun();
+      const settled = settlement(unit, [DEFERRED]);
+      expect(await subject.store.settle([settled], at())).toEqual([true]);
+      const later = at(10 * 60_000);
+      const [again] = await subject.store.claim([{ ...unit, limit: 1, maxRecipients: 9 }], later);
+      expect(again?.units).toHaveLength(1);
+      expect(await subject.store.begin([unit], later)).toEqual([true]);
+      expect(
+        await subject.store.settle([settled], later),
+        'its answer was lost, and it is asked again',
+      ).toEqual([false]);
+      expect((await read(subject.views, id)).message).toMatchObject({ status: 'processing', attempts: 1 });
+    });
+
+    it('records the truth even when the lease has ended, while nobody has taken the delivery', async () => {
+      const { id, unit } = await begun();
+      expect(await subject.store.settle([settlement(unit, [DELIVERED])], at(DAY))).toEqual([true]);
+      expect((await read(subject.views, id)).message.status).toBe('delivered');
+    });
+
+    it('cancels instead of waiting again, but never undoes a delivery', async () => {
+      const waits = await begun();
+      await subject.requestCancel(waits.id);
+      await subject.store.settle([settlement(waits.unit, [DEFERRED])], at());
+      expect((await read(subject.views, waits.id)).message).toMatchObject({
+        status: 'failed',
+        outcome: 'cancelled',
+        nextAttemptAt: null,
+      });
+      const record = message({ deliveries: [recipient({ fence: waits.lease.fence })] });
+      await subject.store.accept([record], at());
+      await subject.requestCancel(record.id);
+      await subject.store.settle([settlement(refTo(record.id, waits.lease), [DELIVERED])], at());
+      expect((await read(subject.views, record.id)).message.status).toBe('delivered');
+    });
+  });
+}
+
+const RECLAIM = { firstMs: 1, maxMs: 1, maxAgeMs: DAY, ambiguous: 'retry' } as const;

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../../src/domain/outcome.ts';
+import type { AcceptRecord, PurgePolicy } from '../../../src/store/store.ts';
+import {
+  at,
+  CAPTURED,
+  DAY,
+  DELIVERED,
+  message,
+  type OpenSubject,
+  REJECTED,
+  read,
+  recipient,
+  refTo,
+  type Subject,
+  settlement,
+  T0,
+  takeLane,
+} from './fixtures.ts';
+
+const KEEP: PurgePolicy = {
+  contentAgeMs: 7 * DAY,
+  contentMaxBytes: 1e9,
+  capturedAgeMs: 3 * DAY,
+  capturedMaxBytes: 1e9,
+  recordAgeMs: 90 * DAY,
+};
+
+/** What `expire`, `reroute`, `purge` and the segment verbs promise. */
+export function sweepContract(open: OpenSubject): void {
+  describe('expire and reroute', () => {
+    let subject: Subject;
+    beforeEach(async () => {
+      subject = await open();
+    });
+    afterEach(() => subject.close());
+
+    it('fails what waits past its expiry, and nothing else', async () => {
+      const lease = await takeLane(subject.store);
+      const dying = () => message({ expiresAt: T0 + 5 });
+      const records = [dying(), dying(), message()];
+      const busy = message({ expiresAt: T0 + 5, deliveries: [recipient({ fence: lease.fence })] });
+      await subject.store.accept([...records, busy], at());
+      expect(await subject.store.expire(10, at(5))).toBe(0);
+      expect(await subject.store.expire(1, at(6))).toBe(1);
+      expect(await subject.store.expire(10, at(6))).toBe(1);
+      const states = await Promise.all([...records, busy].map(({ id }) => read(subject.views, id)));
+      expect(states.map((one) => one.message.status)).toEqual(['failed', 'failed', 'queued', 'processing']);
+      expect(states[0]?.message).toMatchObject({
+        outcome: 'expired',
+        attempts: 0,
+        finalAt: T0 + 6,
+        lastError: { code: 'expired', class: 'permanent' },
+      });
+      expect((await subject.views.figures(T0)).relays['out']).toEqual({ delivered: 0, failed: 2 });
+    });
+
+    it('moves waiting deliveries to another lane, at most so many', async () => {
+      const lease = await takeLane(subject.store);
+      const busy = message({ deliveries: [recipient({ fence: lease.fence })] });
+      await subject.store.accept([message(), message(), message(), busy], at());
+      const moves = [{ fromLane: 'out', toLane: 'new/x.org', toRelay: 'new' }];
+      expect(await subject.store.reroute(moves, 2, at())).toBe(2);
+      expect(await subject.store.reroute(moves, 9, at())).toBe(1);
+      expect(await subject.store.reroute(moves, 9, at())).toBe(0);
+      expect(await subject.views.lanes(9)).toEqual([
+        { lane: 'new/x.org', waiting: 3, processing: 0 },
+        { lane: 'out', waiting: 0, processing: 1 },
+      ]);
+      const taken = await takeLane(subject.store, 'new/x.org');
+      const [answer] = await subject.store.claim([{ ...taken, limit: 9, maxRecipients: 9 }], at());
+      expect(answer?.units.map((unit) => unit.relay)).toEqual(['new', 'new', 'new']);
+    });
+  });
+
+  describe('purge', () => {
+    let subject: Subject;
+    beforeEach(async () => {
+      subject = await open();
+    });
+    afterEach(() => subject.close());
+
+    /** Accepts a message the short way and settles it at `T0 + ms`. */
+    async function ended(outcome: Outcome, ms = 0, change: Partial<AcceptRecord> = {}): Promise<string> {
+      const lease = await takeLane(subject.store);
+      const record = message({ ...change, deliveries: [recipient({ fence: lease.fence })] });
+      await subject.store.accept([record], at());
+      await subject.store.settle([settlement(refTo(record.id, lease), [outcome])], at(ms));
+      await subject.store.releaseLanes([lease], at());
+      return record.id;
+    }
+    const contentOf = async (id: string) => (await read(subject.views, id)).message.content;
+
+    it('removes contents by age, of captured mail by its own', async () => {
+      const sent = await ended(DELIVERED);
+      const captured = await ended(CAPTURED);
+      expect(await subject.store.purge(KEEP, 9, at(3 * DAY - 1))).toMatchObject({ contents: 0 });
+      expect(await subject.store.purge(KEEP, 9, at(3 * DAY))).toEqual({
+        contents: 1,
+        records: 0,
+        more: false,
+      });
+      expect(await contentOf(captured)).toBeNull();
+      expect(await contentOf(sent)).not.toBeNull();
+      expect(await subject.store.liveSegments([1])).toEqual(new Map([[1, 1]]));
+      expect(await subject.store.purge(KEEP, 9, at(7 * DAY))).toMatchObject({ contents: 1 });
+      expect(await contentOf(sent)).toBeNull();
+      expect(await subject.store.liveSegments([1])).toEqual(new Map([[1, 0]]));
+    });
+
+    it('removes contents beyond the size kept, the longest final first', async () => {
+      const ids = [];
+      for (const ms of [30, 10, 20]) ids.push(await ended(DELIVERED, ms));
+      const policy = { ...KEEP, contentMaxBytes: 1999 };
+      expect(await subject.store.purge(policy, 9, at(40))).toMatchObject({ contents: 2 });
+      const kept = await Promise.all(ids.map(async (id) => (await contentOf(id)) !== null));
+      expect(kept).toEqual([true, false, false]);
+    });
+
+    it('removes records with everything that belongs to them', async () => {
+      const id = await ended(DELIVERED, 0, { tags: ['t'], idempotency: { key: 'k', hash: 'h' } });
+      const answer = await subject.store.purge({ ...KEEP, contentAgeMs: 99 * DAY }, 9, at(90 * DAY));
+      expect(answer).toEqual({ contents: 0, records: 1, more: false });
+      expect(await subject.views.message(id)).toBeNull();
+      expect(await subject.views.attempts(id)).toEqual([]);
+      expect(await subject.store.liveSegments([1])).toEqual(new Map([[1, 0]]));
+    });
+
+    it('never touches what is not final', async () => {
+      const lease = await takeLane(subject.store);
+      const waiting = message();
+      const busy = message({ deliveries: [recipient({ fence: lease.fence })] });
+      await subject.store.accept([waiting, busy], at());
+      const nothing = {
+        contentAgeMs: 0,
+        contentMaxBytes: 0,
+        capturedAgeMs: 0,
+        capturedMaxBytes: 0,
+        recordAgeMs: 0,
+      };
+      const answer = await subject.store.purge(nothing, 9, at(900 * DAY));
+      expect(answer).toEqual({ contents: 0, records: 0, more: false });
+      expect(await contentOf(waiting.id)).not.toBeNull();
+      expect(await contentOf(busy.id)).not.toBeNull();
+    });
+
+    it('works through at most so many, and says that there is more', async () => {
+      for (let i = 0; i < 3; i++) await ended(DELIVERED);
+      const step = () => subject.store.purge(KEEP, 2, at(8 * DAY));
+      expect(await step()).toEqual({ contents: 2, records: 0, more: true });
+      expect(await step()).toEqual({ contents: 1, records: 0, more: false });
+    });
+
+    it('counts failed messages while their contents are kept', async () => {
+      await ended(REJECTED);
+      expect((await subject.views.figures(T0)).spool.failed).toBe(1);
+      await subject.store.purge(KEEP, 9, at(8 * DAY));
+      expect((await subject.views.figures(T0)).spool.failed).toBe(0);
+    });
+
+    it('forgets segments, but not those that are referred to', async () => {
+      await subject.store.accept([message()], at());
+      await subject.store.forgetSegments([1, 2]);
+      expect(await subject.store.liveSegments([1])).toEqual(new Map([[1, 1]]));
+    });
+  });
+}

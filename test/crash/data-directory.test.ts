@@ -1,0 +1,108 @@
+/** What lies in the data directory, seen from outside the real process (contract §12, §15). */
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, type TestContext, test } from 'vitest';
+import type { RelayView } from '../../src/control/operations.ts';
+import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
+import { Installation } from '../peers/server.ts';
+import { startSmtpSink } from '../peers/smtp-sink.ts';
+import { Customer, healthOf } from './customer.ts';
+
+const CONFIGURATION = `
+api: { port: 0, bind: ["127.0.0.1"] }
+webui: { port: 0, bind: ["127.0.0.1"] }
+listener: { ports: [] }
+health: { disk_critical_bytes: 0, disk_low_bytes: 0 }
+`;
+
+/** An installation, gone when the test ends. */
+function install({ onTestFinished }: TestContext): Installation {
+  const installation = new Installation(CONFIGURATION);
+  onTestFinished(() => installation.remove());
+  return installation;
+}
+
+test.concurrent('everything in the data directory is for its owner alone', async (context) => {
+  const installation = install(context);
+  const customer = new Customer((await installation.run('keys', 'create', 'shop', '--quiet')).stdout.trim());
+  // Made by the operator, so its mode is the operator's.
+  rmSync(join(installation.dataDir, 'waybill.yaml'));
+  installation.environment['WAYBILL_CONFIG'] = join(install(context).dataDir, 'waybill.yaml');
+  const server = await installation.start();
+  await customer.send(server);
+  const modes = readdirSync(installation.dataDir, { withFileTypes: true, recursive: true }).map((entry) => {
+    const mode = (statSync(join(entry.parentPath, entry.name)).mode & 0o777).toString(8);
+    return [entry.name, entry.isDirectory() ? 'folder' : 'file', mode];
+  });
+  const wrong = modes.filter(([, type, mode]) => mode !== (type === 'folder' ? '700' : '600'));
+  expect(wrong).toEqual([]);
+  expect(modes.map(([name]) => name)).toEqual(
+    expect.arrayContaining(['control.sock', 'secret.key', 'waybill.db', 'waybill.db-wal', '00000001.seg']),
+  );
+});
+
+test.concurrent('a data directory that is not there is made for its owner alone', async (context) => {
+  const installation = install(context);
+  rmSync(installation.dataDir, { recursive: true });
+  expect((await installation.run('keys', 'create', 'shop')).code).toBe(0);
+  expect(statSync(installation.dataDir).mode & 0o777).toBe(0o700);
+});
+
+test.concurrent('data of a newer version is refused', async (context) => {
+  const installation = install(context);
+  await installation.run('keys', 'create', 'shop');
+  const db = openBetterSqlite3(join(installation.dataDir, 'waybill.db'));
+  db.exec('PRAGMA user_version = 999');
+  db.close();
+  for (const command of [['serve'], ['messages', 'list']]) {
+    const { code, stderr } = await installation.run(...command);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^the database has schema 999; this program knows \d+\. Start the newer program\.$/m,
+    );
+  }
+});
+
+test.concurrent('a lost secret.key: the mail of the relays that need it waits until it is back', async (context) => {
+  const sink = await startSmtpSink();
+  context.onTestFinished(() => sink.close());
+  const installation = install(context);
+  const file = (name: string) => join(installation.dataDir, name);
+  writeFileSync(file('password'), 'secret');
+  const add = ['--type', 'smtp', '--host', '127.0.0.1', '--port', String(sink.port), '--username', 'u'];
+  const secret = ['--password-file', file('password')];
+  await installation.run('relays', 'add', 'out', ...add, ...secret, '--default');
+  const customer = new Customer((await installation.run('keys', 'create', 'shop', '--quiet')).stdout.trim());
+  const key = readFileSync(file('secret.key'));
+  rmSync(file('secret.key'));
+
+  const server = await installation.start();
+  expect((await customer.send(server)).status).toBe(202);
+  expect(await readability(installation)).toEqual({ inbox: true, out: false });
+  expect(await healthOf(server)).toMatchObject({
+    httpStatus: 200,
+    status: 'degraded',
+    checks: expect.arrayContaining([
+      {
+        name: 'credentials_unreadable',
+        status: 'degraded',
+        detail: 'The password of a relay cannot be read with the present key; mail for it waits.',
+      },
+    ]),
+  });
+  expect(sink.connections).toBe(0);
+
+  writeFileSync(file('secret.key'), key);
+  server.signal('SIGHUP');
+  await sink.until(() => sink.connections > 0);
+  expect((await healthOf(server)).checks.map(({ name }) => name)).not.toContain('credentials_unreadable');
+  await installation.run('relays', 'add', 'second', ...add, ...secret);
+  expect(await readability(installation)).toEqual({ inbox: true, out: true, second: true });
+});
+
+/** For each relay, whether its password can be read. */
+async function readability(installation: Installation): Promise<Record<string, boolean>> {
+  const { stdout } = await installation.run('relays', 'list', '--json');
+  const relays = JSON.parse(stdout) as RelayView[];
+  return Object.fromEntries(relays.map(({ name, credentialsUnreadable }) => [name, !credentialsUnreadable]));
+}

@@ -1,0 +1,127 @@
+/** The reply parser and the sender's machine against anything a peer may say. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { NO_CAPABILITIES } from '../../src/smtp/capabilities.ts';
+import { Opening } from '../../src/smtp/opening.ts';
+import { ReplyParser, type SmtpReply } from '../../src/smtp/reply.ts';
+import { Sender } from '../../src/smtp/sender.ts';
+
+const LIMITS = { maxLineBytes: 40, maxLines: 5 };
+
+/** Bytes that are replies, nearly replies, or nothing of the kind. */
+const wire = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        '250 ok\r\n',
+        '250-a\r\n',
+        '354 go\r\n',
+        '421 4.3.2 bye\r\n',
+        '550 5.1.1 no\n',
+        '\r',
+        '\n',
+        '-',
+      ),
+      fc.stringMatching(/^[245]\d\d[ -][ -~]{0,45}\r?\n$/),
+      fc.string({ unit: 'binary', maxLength: 8 }),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => Buffer.from(parts.join('')));
+
+/** Cuts bytes at the given places. */
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
+  return [...at, bytes.length].map((end, i) => bytes.subarray(at[i - 1] ?? 0, end));
+}
+
+function parse(chunks: readonly Buffer[]): { replies: SmtpReply[]; fault: string | null } {
+  const parser = new ReplyParser(LIMITS);
+  const replies: SmtpReply[] = [];
+  for (const chunk of chunks) {
+    parser.push(chunk);
+    for (let reply = parser.next(); reply; reply = parser.next()) replies.push(reply);
+  }
+  return { replies, fault: parser.fault };
+}
+
+test('any chunking of the same bytes gives the same replies and the same fault', () => {
+  fc.assert(
+    fc.property(wire, fc.array(fc.nat(), { maxLength: 20 }), (bytes, places) => {
+      const whole = parse([bytes]);
+      expect(parse(cut(bytes, places))).toEqual(whole);
+      expect(parse(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(whole);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('every reply is within its bounds and fit for a log line', () => {
+  fc.assert(
+    fc.property(wire, (bytes) => {
+      for (const { code, text, lines } of parse([bytes]).replies) {
+        expect(code).toBeGreaterThanOrEqual(200);
+        expect(code).toBeLessThan(600);
+        expect(lines.length).toBeLessThanOrEqual(LIMITS.maxLines);
+        expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+const reply = fc
+  .constantFrom(200, 220, 250, 251, 334, 354, 400, 421, 450, 452, 500, 530, 550, 552, 599)
+  .map((code): SmtpReply => ({ code, enhanced: null, lines: ['x'], text: 'x' }));
+
+const addresses = fc.array(fc.constantFrom('a@x.test', 'b@x.test', 'bad <@x.test', ''), {
+  minLength: 1,
+  maxLength: 4,
+});
+
+test('the sender ends after at most one reply a command, with one outcome a recipient', () => {
+  fc.assert(
+    fc.property(addresses, fc.boolean(), fc.infiniteStream(reply), (to, pipelining, replies) => {
+      const recipients = to.map((address) => ({ address, kind: 'to', notify: null, orcpt: null }) as const);
+      const flags = { eightBit: false, utf8: false, dotStuffing: false };
+      const envelope = { reversePath: '', recipients, ret: null, envid: null };
+      const sender = new Sender({ envelope, sizeBytes: 1, flags }, { ...NO_CAPABILITIES, pipelining });
+      let action = sender.begin();
+      let taken = false;
+      let steps = 0;
+      for (; action.kind !== 'end'; steps++) {
+        if (action.kind === 'content') sender.dotSent();
+        const next = replies.next().value;
+        if (sender.awaiting === 'dot' && next.code < 300) taken = true;
+        action = sender.receive(next);
+      }
+      expect(steps).toBeLessThanOrEqual(recipients.length + 3);
+      const outcomes = sender.outcomes();
+      expect(outcomes).toHaveLength(recipients.length);
+      // Delivered exactly when a 2xx answered the final dot; never by accident.
+      expect(outcomes.some(({ kind }) => kind === 'delivered')).toBe(taken);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('the opening ends, whatever is answered', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom('required', 'opportunistic', 'implicit', 'none'),
+      fc.boolean(),
+      fc.infiniteStream(reply),
+      (tls, login, replies) => {
+        const credentials = login ? { username: 'u', password: 'p' } : null;
+        const opening = new Opening({ hostname: 'client.example', tls, credentials });
+        let steps = 0;
+        for (let kind = ''; kind !== 'ready' && kind !== 'failed'; steps++) {
+          const action = opening.receive(replies.next().value);
+          kind = action.kind === 'start_tls' ? opening.secured().kind : action.kind;
+        }
+        expect(steps).toBeLessThanOrEqual(8);
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});

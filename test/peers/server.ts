@@ -1,0 +1,159 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { untilFound } from './watch.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** `runtime.json` as contract §1 has it. */
+export interface Runtime {
+  readonly pid: number;
+  readonly api: number | null;
+  readonly apiTls: number | null;
+  readonly webui: number | null;
+}
+
+/** What a command printed, and how it ended. */
+export interface CommandEnd {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A data directory with a configuration, in which the real program runs as a process of its own. */
+export class Installation {
+  readonly dataDir: string;
+  /** What the program is given as its environment; may be changed before it is started. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly #launched: RunningServer[] = [];
+
+  constructor(configuration: string, environment: NodeJS.ProcessEnv = {}) {
+    this.dataDir = mkdtempSync(join(tmpdir(), 'waybill-test-'));
+    this.configure(configuration);
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYBILL_'));
+    this.environment = { ...Object.fromEntries(inherited), ...environment };
+  }
+
+  /** Writes `waybill.yaml` anew. */
+  configure(configuration: string): void {
+    writeFileSync(join(this.dataDir, 'waybill.yaml'), configuration);
+  }
+
+  /** Runs a command to its end. */
+  run(...args: readonly string[]): Promise<CommandEnd> {
+    const command = [MAIN, ...args, '--data', this.dataDir];
+    return new Promise((resolve) => {
+      execFile(process.execPath, command, { env: this.environment }, (error, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+        resolve({ code, stdout, stderr });
+      });
+    });
+  }
+
+  /** Starts the server. `under` goes before the command, such as a tracer that becomes the command itself. */
+  launch(under: readonly string[] = []): RunningServer {
+    const command = [...under, process.execPath, MAIN, 'serve', '--data', this.dataDir];
+    const [program = '', ...args] = command;
+    const child = spawn(program, args, { env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    const server = new RunningServer(child, this.dataDir);
+    this.#launched.push(server);
+    return server;
+  }
+
+  /** Starts the server and waits until all its listeners accept. */
+  async start(under: readonly string[] = []): Promise<RunningServer> {
+    const server = this.launch(under);
+    await server.ready();
+    return server;
+  }
+
+  /** Removes everything. A server that runs still is killed. */
+  remove(): void {
+    for (const server of this.#launched) server.signal('SIGKILL');
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+/** The real server, running. */
+export class RunningServer {
+  /** What it printed so far. */
+  output = '';
+  readonly #process: ChildProcess;
+  readonly #dataDir: string;
+  readonly #exited: Promise<number | null>;
+  #runtime: Runtime | null = null;
+  #onOutput = () => {};
+
+  constructor(child: ChildProcess, dataDir: string) {
+    this.#process = child;
+    this.#dataDir = dataDir;
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        this.output += chunk.toString();
+        this.#onOutput();
+      });
+    this.#exited = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
+  }
+
+  /** The ports it is bound to. */
+  get runtime(): Runtime {
+    if (!this.#runtime) throw new Error('the server is not ready');
+    return this.#runtime;
+  }
+
+  /** Where the ingestion API answers. */
+  get api(): string {
+    return `http://127.0.0.1:${this.runtime.api}`;
+  }
+
+  /** Resolves once this process has written `runtime.json`; rejects if it ends before. */
+  async ready(): Promise<void> {
+    const ended = new AbortController();
+    void this.#exited.then((code) =>
+      ended.abort(new Error(`the server ended with ${code} before it was ready:\n${this.output}`)),
+    );
+    const look = () => readRuntime(this.#dataDir, this.#process.pid);
+    this.#runtime = await untilFound(this.#dataDir, look, ended.signal);
+  }
+
+  /** Resolves once it has printed something that matches; rejects if it ends before. */
+  async printed(pattern: RegExp): Promise<void> {
+    const matched = new Promise<void>((resolve) => {
+      this.#onOutput = () => {
+        if (pattern.test(this.output)) resolve();
+      };
+      this.#onOutput();
+    });
+    const ended = this.#exited.then((code) => {
+      throw new Error(`the server ended with ${code} before it printed ${pattern}:\n${this.output}`);
+    });
+    await Promise.race([matched, ended]);
+  }
+
+  /** Sends a signal. */
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
+  /** Sends a signal and waits for the end; the exit status, null when the signal killed it. */
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    this.signal(signal);
+    return this.#exited;
+  }
+
+  /** The exit status, once it ends by itself. */
+  get exited(): Promise<number | null> {
+    return this.#exited;
+  }
+}
+
+function readRuntime(dataDir: string, pid: number | undefined): Runtime | null {
+  try {
+    const runtime = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as Runtime;
+    return runtime.pid === pid ? runtime : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,63 @@
+import { localReply, type Outcome } from '../../../src/domain/outcome.ts';
+import { type SettlePolicy, settle } from '../../../src/domain/settle.ts';
+import type { World } from './world.ts';
+
+const LANE = 'out';
+const POLICY: SettlePolicy = { firstMs: 30_000, maxMs: 3_600_000, maxAgeMs: 1000, ambiguous: 'retry' };
+const NO_EVIDENCE = {
+  host: null,
+  address: null,
+  tls: null,
+  reused: false,
+  timings: { dnsMs: null, connectMs: null, tlsMs: null, transferMs: null, totalMs: 1 },
+  steps: [],
+};
+
+/** The next hop took it. */
+export const DELIVERED: Outcome = {
+  kind: 'delivered',
+  captured: false,
+  reply: { code: 250, enhanced: '2.0.0', cause: 'smtp_reply', text: '2.0.0 Ok: queued as 4711' },
+  providerMessageId: '4711',
+};
+
+/** The next hop will not take it now. */
+export const DEFERRED: Outcome = {
+  kind: 'deferred',
+  reply: localReply('greylisted', '4.2.0', 'Come back later.'),
+};
+
+/** The next hop will never take it. */
+export const REJECTED: Outcome = {
+  kind: 'rejected',
+  reply: { code: 550, enhanced: '5.1.1', cause: 'smtp_reply', text: '5.1.1 No such user' },
+};
+
+/** Attempts everything that is due, as the engine would, with this outcome for every recipient; tells the bus. */
+export async function attempt(world: World, outcome: Outcome): Promise<void> {
+  const { store } = world.stores;
+  const now = world.clock.wall();
+  const at = { node: 'test', now };
+  const [lease] = await store.acquireLanes([LANE], 0, now + 45_000, at);
+  if (lease === undefined) throw new Error('the lane was not granted');
+  const [claimed] = await store.claim([{ ...lease, limit: 100, maxRecipients: 100 }], at);
+  for (const unit of claimed?.units ?? []) {
+    const indexes = unit.deliveries.map(({ index }) => index);
+    const ref = { messageId: unit.messageId, lane: LANE, fence: lease.fence, indexes };
+    await store.begin([ref], at);
+    const results = indexes.map((index) => ({ index, outcome }));
+    const facts = { attempts: 0, expiresAt: unit.expiresAt + 1e9, cancelRequested: false };
+    const transitions = indexes.map(() => settle(facts, outcome, POLICY, now, 0.5));
+    const record = { startedAt: now, relay: LANE, evidence: NO_EVIDENCE, results };
+    await store.settle([{ unit: ref, attempt: record, transitions }], at);
+    world.events.emit({
+      type: 'attempted',
+      messageId: unit.messageId,
+      relay: LANE,
+      host: null,
+      durationMs: 1,
+      results: [],
+    });
+  }
+  await store.releaseLanes([lease], at);
+}

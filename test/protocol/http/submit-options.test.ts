@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MAIL, World } from './world.ts';
+
+/** What goes with a message: tags, sendAt, metadata, priority, dryRun (contract §2), as JSON. */
+
+let world: World;
+let key: string;
+
+beforeAll(async () => {
+  world = await World.start();
+  key = await world.key({ id: 'sender' });
+});
+afterAll(() => world.close());
+
+const post = (fields: object) => world.post(key, { ...MAIL, ...fields });
+const accept = (fields: object) => world.accept(key, fields);
+const refuse = (fields: object) => world.refuse(key, fields);
+
+describe('tags', () => {
+  test('are kept, each once', async () =>
+    expect((await accept({ tags: ['a', 'b c', 'a', 'ü'] })).tags).toEqual(['a', 'b c', 'ü']));
+  test('10 of 128 characters are taken', async () => {
+    const tags = Array.from({ length: 10 }, (_, i) => `${i}`.padEnd(128, 'x'));
+    expect((await accept({ tags })).tags).toEqual(tags);
+  });
+  test.each([
+    ['11', Array.from({ length: 11 }, (_, i) => `${i}`), '/tags too_many'],
+    ['129 characters', ['x'.repeat(129)], '/tags/0 tag'],
+    ['an empty one', ['a', ''], '/tags/1 tag'],
+    ['a control character', ['a\tb'], '/tags/0 tag'],
+    ['a number', [1], '/tags/0 type'],
+    ['no array', 'a', '/tags type'],
+  ])('%s: refused', async (_, tags, fault) => expect(await refuse({ tags })).toEqual([fault]));
+});
+
+describe('sendAt', () => {
+  const inDays = (days: number) => new Date(world.clock.wall() + days * 86_400_000).toISOString();
+  test('is when to send, and what Date says', async () => {
+    const { sendAt } = await accept({ sendAt: inDays(2) });
+    expect(sendAt).toBe(world.clock.wall() + 2 * 86_400_000);
+    expect(world.lastText).toMatch(/\r\nDate: Sun, 22 Nov 2026/);
+  });
+  test('in the past means now', async () =>
+    expect((await accept({ sendAt: inDays(-400) })).sendAt).toBeNull());
+  test('30 days ahead is taken, a millisecond more is refused', async () => {
+    await accept({ sendAt: inDays(30) });
+    expect(
+      await refuse({ sendAt: new Date(world.clock.wall() + 30 * 86_400_000 + 1).toISOString() }),
+    ).toEqual(['/sendAt too_far_ahead']);
+  });
+  test.each(['tomorrow', '2026-11-20', '2026-02-30T00:00:00Z', '2026-11-20T00:00:00'])(
+    '%s is refused',
+    async (sendAt) => expect(await refuse({ sendAt })).toEqual(['/sendAt timestamp']),
+  );
+  test('that is a number is refused', async () =>
+    expect(await refuse({ sendAt: 1 })).toEqual(['/sendAt type']));
+});
+
+describe('metadata', () => {
+  test('is kept and shown in the status, and never in the mail', async () => {
+    const answer = await post({ metadata: { order_id: '4711', 'a.b-c': '1', none: '' } });
+    const status = await world.ask({ key, path: String(answer.headers.location) });
+    expect(status.json['metadata']).toEqual({ order_id: '4711', 'a.b-c': '1' });
+    expect(world.lastText).not.toContain('4711');
+  });
+  test('20 of 64 characters and 4 KiB are taken', async () => {
+    const entries = Array.from({ length: 20 }, (_, i) => [`${i}`.padEnd(64, 'x'), 'é'.repeat(2048)]);
+    expect(Object.keys((await accept({ metadata: Object.fromEntries(entries) })).metadata)).toHaveLength(20);
+  });
+  test.each([
+    ['21', Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`k${i}`, 'x'])), '/metadata too_many'],
+    ['a name of 65 characters', { ['x'.repeat(65)]: 'x' }, `/metadata/${'x'.repeat(65)} metadata_name`],
+    ['a blank in a name', { 'a b': 'x' }, '/metadata/a b metadata_name'],
+    ['an empty name', { '': 'x' }, '/metadata/ metadata_name'],
+    ['a value of 4 KiB and one byte', { a: 'x'.repeat(4097) }, '/metadata/a too_long'],
+    ['a number', { a: 1 }, '/metadata/a type'],
+    ['an array', ['a'], '/metadata type'],
+  ])('%s: refused', async (_, metadata, fault) => expect(await refuse({ metadata })).toEqual([fault]));
+  test('names of the prototype are names like any other', async () => {
+    const { metadata } = await accept({ metadata: { constructor: 'a', toString: 'b', hasOwnProperty: 'c' } });
+    expect(Object.entries(metadata)).toEqual([
+      ['constructor', 'a'],
+      ['toString', 'b'],
+      ['hasOwnProperty', 'c'],
+    ]);
+  });
+});
+
+describe('priority', () => {
+  test.each(['high', 'normal', 'bulk'])('%s is taken', async (priority) =>
+    expect((await accept({ priority })).priority).toBe(priority),
+  );
+  test('is normal by default', async () =>
+    expect((await accept({ priority: null })).priority).toBe('normal'));
+  test.each(['low', 'High', 'constructor'])('%s is refused', async (priority) =>
+    expect(await refuse({ priority })).toEqual(['/priority priority']),
+  );
+});
+
+describe('dryRun', () => {
+  test('false is taken', async () => void (await accept({ dryRun: false })));
+  test('true is refused by name, never taken for a real one', async () =>
+    expect(await refuse({ dryRun: true })).toEqual(['/dryRun not_supported']));
+  test('that is no boolean is refused', async () =>
+    expect(await refuse({ dryRun: 'no' })).toEqual(['/dryRun type']));
+});

@@ -1,0 +1,258 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { expect } from 'vitest';
+import type { ApiKey } from '../../../src/domain/key.ts';
+import type { Submission } from '../../../src/domain/message.ts';
+import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
+import { createIngestApi, type IngestOptions } from '../../../src/ingest/http/api.ts';
+import { type CidrSet, parseCidrs } from '../../../src/lib/cidr.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { generateSecret, hashSecret, secretPrefix } from '../../../src/lib/key-secret.ts';
+import { type Log, silentLog } from '../../../src/lib/log.ts';
+import { seededRandom } from '../../../src/lib/random.ts';
+import { type Event, Events } from '../../../src/observe/events.ts';
+import { openSqlite, type SqliteStores } from '../../../src/store/sqlite/open.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { RecordingIntake } from './recording-intake.ts';
+
+/** What a test sends. */
+export interface Ask {
+  readonly method?: string;
+  readonly path?: string;
+  /** A secret, sent as Bearer. */
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is; an object is sent as JSON. */
+  readonly body?: string | Buffer | object;
+}
+
+/** What came back. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON; `{}` when it is none. */
+  readonly json: Json;
+}
+
+/** A body, as far as tests look into it. */
+export interface Json {
+  readonly [name: string]: unknown;
+  readonly errors?: readonly { readonly pointer: string; readonly code: string; readonly detail: string }[];
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A set of ranges. */
+export function cidrs(...ranges: string[]): CidrSet {
+  const parsed = parseCidrs(ranges);
+  if (!parsed.ok) throw new Error(`${parsed.entry}: ${parsed.reason}`);
+  return parsed.cidrs;
+}
+
+const OPTIONS: IngestOptions = {
+  hostname: 'mx.waybill.test',
+  allowedCidrs: cidrs('127.0.0.0/8', '::1/128'),
+  trustedProxies: cidrs(),
+  maxMessageBytes: 150_000,
+  maxRecipients: 10,
+  rateLimitPerKey: 0,
+  maxBytesInFlight: 1_000_000,
+  maxWaitingReaders: 2,
+  maxKeysInMemory: 100,
+};
+
+const LIMITS = {
+  maxConnections: 50,
+  headerTimeoutMs: 10_000,
+  bodyTimeoutMs: 10_000,
+  keepAliveMs: 1000,
+  maxHeaderBytes: 16_384,
+};
+
+/** The ingestion API behind a real HTTP server, over a real store, with a clock that the test moves. */
+export class World {
+  readonly clock = new ManualClock();
+  readonly events = new Events();
+  /** The errors that were logged, by name. */
+  readonly logged: string[] = [];
+  readonly #log: Log = { ...silentLog, error: (event) => void this.logged.push(event) };
+  readonly seen: Event[] = [];
+  readonly stores: SqliteStores = openSqlite(':memory:');
+  readonly intake = new RecordingIntake(this.stores.store, this.clock);
+  /** The settings in force; a test may change them. */
+  options: Writable<IngestOptions>;
+  readonly #random = seededRandom(7);
+  readonly #stop = new AbortController();
+  readonly #server: HttpServer;
+  #port = 0;
+
+  private constructor(options: Partial<IngestOptions>) {
+    this.options = { ...OPTIONS, ...options };
+    this.events.on((event) => this.seen.push(event));
+    const { views, keyring } = this.stores;
+    const handler = createIngestApi(
+      {
+        intake: this.intake,
+        views,
+        keyring,
+        events: this.events,
+        clock: this.clock,
+        random: this.#random,
+        log: this.#log,
+        signal: this.#stop.signal,
+      },
+      this.options,
+    );
+    this.#server = createHttpServer({
+      hosts: ['127.0.0.1'],
+      port: 0,
+      tls: null,
+      limits: LIMITS,
+      clock: systemClock,
+      random: seededRandom(8),
+      log: this.#log,
+      handler,
+    });
+  }
+
+  static async start(options: Partial<IngestOptions> = {}): Promise<World> {
+    const world = new World(options);
+    world.#port = await world.#server.listen();
+    return world;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** The newest accepted submission. */
+  get last(): Submission {
+    const submission = this.intake.submissions.at(-1);
+    if (submission === undefined) throw new Error('nothing was accepted');
+    return submission;
+  }
+
+  /** The newest accepted message's text. */
+  get lastText(): string {
+    return Buffer.concat(this.last.content.chunks).toString('latin1');
+  }
+
+  /** Codes of what was denied, in order. */
+  get denied(): string[] {
+    return this.seen.flatMap((event) => (event.type === 'denied' ? [event.reason] : []));
+  }
+
+  /** Stops what waits, as the service does when it ends. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** Makes a key; resolves to its secret. */
+  async key(facts: Partial<ApiKey> = {}): Promise<string> {
+    const secret = generateSecret(this.#random, facts.mode ?? 'live');
+    const id = facts.id ?? `key_${secret.slice(8, 20)}`;
+    const key: ApiKey = {
+      name: id,
+      mode: 'live',
+      prefix: secretPrefix(secret),
+      scopes: ['messages:send', 'messages:read'],
+      createdAt: this.clock.wall(),
+      lastUsedAt: null,
+      expiresAt: null,
+      revokedAt: null,
+      rateLimit: null,
+      cidrs: [],
+      senderDomains: [],
+      ...facts,
+      id,
+    };
+    if (!(await this.stores.keyring.create(key, hashSecret(secret)))) throw new Error('name taken');
+    return secret;
+  }
+
+  /** Sends a request and reads the whole answer. */
+  ask(ask: Ask): Promise<Answer> {
+    const { method = 'GET', path = '/api/v1/messages', key, body } = ask;
+    const isRaw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
+    const headers = {
+      ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+      ...(!isRaw && { 'Content-Type': 'application/json' }),
+      ...ask.headers,
+    };
+    const payload = isRaw ? body : JSON.stringify(body);
+    return new Promise((resolve, reject) => {
+      const request = httpRequest({
+        host: '127.0.0.1',
+        port: this.#port,
+        method,
+        path,
+        headers,
+        agent: false,
+      });
+      request.on('error', reject).on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          const isJson = (response.headers['content-type'] ?? '').includes('json') && text !== '';
+          const json = isJson ? JSON.parse(text) : {};
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json });
+        });
+      });
+      request.end(payload);
+    });
+  }
+
+  /** Submits JSON. */
+  post(key: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.ask({ method: 'POST', key, body, headers });
+  }
+
+  /** Submits {@link MAIL} with these fields changed, and expects it to be taken. */
+  async accept(key: string, fields: object): Promise<Submission> {
+    const answer = await this.post(key, { ...MAIL, ...fields });
+    expect([answer.status, answer.json['detail']]).toEqual([202, undefined]);
+    return this.last;
+  }
+
+  /** Submits {@link MAIL} with these fields changed, and gives what was found wrong: `pointer code` of each. */
+  async refuse(key: string, fields: object): Promise<string[]> {
+    const answer = await this.post(key, { ...MAIL, ...fields });
+    expect([answer.status, answer.json['code']]).toEqual([400, 'invalid_submission']);
+    return faultsOf(answer);
+  }
+
+  /** Submits a form. */
+  async postForm(key: string, form: FormData): Promise<Answer> {
+    const { headers, body } = await encodeForm(form);
+    return this.ask({ method: 'POST', key, headers, body });
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#server.close(AbortSignal.abort());
+    await this.stores.store.close();
+  }
+}
+
+/** The smallest submission. */
+export const MAIL = { from: 'jane@example.com', to: ['bob@example.org'], subject: 'Hello', text: 'Hi.' };
+
+/** A form as a browser or Node sends it. */
+export async function encodeForm(form: FormData): Promise<{ headers: Record<string, string>; body: Buffer }> {
+  const encoded = new Response(form);
+  const headers = { 'Content-Type': encoded.headers.get('content-type') ?? '' };
+  return { headers, body: Buffer.from(await encoded.arrayBuffer()) };
+}
+
+/** A form of these fields, in order; an array value is a file part: name, content and type. */
+export function formOf(fields: readonly (readonly [string, string | File])[]): FormData {
+  const form = new FormData();
+  for (const [name, value] of fields) form.append(name, value);
+  return form;
+}
+
+/** `pointer code` of each fault. */
+export function faultsOf(answer: Answer): string[] {
+  return (answer.json.errors ?? []).map(({ pointer, code }) => `${pointer} ${code}`);
+}

@@ -1,0 +1,83 @@
+/** Health and metrics over sources that a test can change. */
+import { silentLog } from '../../../src/lib/log.ts';
+import { Counters } from '../../../src/observe/counters.ts';
+import { Events } from '../../../src/observe/events.ts';
+import { createHealth, type Health, type HealthSources } from '../../../src/observe/health.ts';
+import { createMetrics, type MetricSources } from '../../../src/observe/metrics.ts';
+import type { Figures } from '../../../src/store/views.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+/** When every test begins. */
+export const EPOCH = Date.UTC(2026, 10, 20, 11, 15);
+const DAY_MS = 86_400_000;
+const GIB = 1024 ** 3;
+
+/** Figures in which every number can be told from every other. */
+export const FIGURES: Figures = {
+  today: { received: 11, delivered: 12, failed: 13, retried: 14, denied: 15 },
+  last5m: { received: 21, sent: 22 },
+  spool: { incoming: 31, processing: 32, failed: 33 },
+  relays: { inbox: { delivered: 41, failed: 42 }, gone: { delivered: 43, failed: 44 } },
+  oldestDueAt: EPOCH - 90_000,
+  possibleDuplicates: 51,
+  databaseBytes: 61,
+};
+
+/** What a test may change. */
+export type SourceChanges = Partial<Omit<HealthSources, 'clock'>>;
+
+/** Sources of a service that is well, a health that has looked once, and the metrics over it. */
+export async function createWorld(changes: SourceChanges = {}) {
+  const clock = new ManualClock(EPOCH);
+  const sources: HealthSources = {
+    clock,
+    views: { figures: async () => FIGURES },
+    spool: { space: async () => ({ freeBytes: 5 * GIB, totalBytes: 10 * GIB }) },
+    store: () => ({ failed: false, waitingMs: 0 }),
+    ports: () => ({
+      smtp: { configured: [25, 587], listening: [] },
+      api: { port: 8025, tlsPort: null },
+      faults: [],
+    }),
+    relays: () => [
+      { name: 'inbox', state: 'closed', inflight: 0 },
+      { name: 'out', state: 'half_open', inflight: 3 },
+    ],
+    certificateExpiresAt: () => EPOCH + 90 * DAY_MS,
+    notices: () => [],
+    diskLimits: () => ({ lowBytes: GIB, criticalBytes: GIB / 5 }),
+    ...changes,
+  };
+  const health = createHealth(sources, {
+    version: '0.1.0',
+    node: { id: 'n1', roles: ['api', 'delivery', 'webui'] },
+    engine: 'sqlite',
+  });
+  const started = health.start();
+  await clock.advance(2000);
+  await started;
+  const events = new Events();
+  const counters = new Counters();
+  counters.listen(events);
+  const metrics = createMetrics(metricSources(sources, health, counters));
+  return { clock, health, metrics, events, counters, log: silentLog };
+}
+
+function metricSources(sources: HealthSources, health: Health, counters: Counters): MetricSources {
+  return {
+    version: '0.1.0',
+    startedAt: EPOCH,
+    now: () => EPOCH,
+    snapshot: () => health.snapshot(),
+    relays: sources.relays,
+    counters,
+    flushes: () => ({ storeCommits: 71, spoolFlushes: 73 }),
+    certificateExpiresAt: sources.certificateExpiresAt,
+    process: () => ({
+      cpuSeconds: 1.5,
+      residentBytes: 81,
+      heapBytes: 82,
+      loopDelay: { mean: 0.001, p99: 0.01, max: 0.1 },
+    }),
+  };
+}

@@ -1,0 +1,111 @@
+/** AUTH: only encrypted, only to whom it is meant for, and never in a record. */
+import { setDefaultCACertificates } from 'node:tls';
+import { beforeAll, expect, test } from 'vitest';
+import { createAuthority, createCertificate } from '../../peers/certificate.ts';
+import type { SmtpSinkOptions } from '../../peers/smtp-sink-script.ts';
+import { only, startRig } from './rig.ts';
+
+const authority = createAuthority();
+const certificate = createCertificate({ hosts: ['127.0.0.1'], issuer: authority });
+const account = { username: 'relay-user', password: 'pässword one' };
+const users = { [account.username]: account.password };
+const secure: SmtpSinkOptions = { tls: 'starttls', certificate, users };
+
+beforeAll(() => setDefaultCACertificates([authority.cert]));
+
+test('AUTH PLAIN in one line', async () => {
+  const rig = await startRig({ sink: secure, smtp: { tls: 'required', ...account } });
+  expect(only(await rig.deliver()).kind).toBe('delivered');
+  expect(rig.sink.messages).toMatchObject([{ user: account.username, tls: true }]);
+});
+
+test('AUTH LOGIN where PLAIN is not offered', async () => {
+  const EHLO = ({ session }: { session: { tls: boolean } }) =>
+    session.tls ? '250-sink.example\r\n250 AUTH LOGIN' : undefined;
+  const rig = await startRig({
+    sink: { ...secure, script: { EHLO } },
+    smtp: { tls: 'required', ...account },
+  });
+  expect(only(await rig.deliver()).kind).toBe('delivered');
+  expect(rig.sink.messages).toMatchObject([{ user: account.username }]);
+});
+
+test('the old form AUTH=LOGIN is understood', async () => {
+  const EHLO = ({ session }: { session: { tls: boolean } }) =>
+    session.tls ? '250-sink.example\r\n250 AUTH=LOGIN' : undefined;
+  const rig = await startRig({
+    sink: { ...secure, script: { EHLO } },
+    smtp: { tls: 'required', ...account },
+  });
+  expect(only(await rig.deliver()).kind).toBe('delivered');
+});
+
+test.each(['required', 'opportunistic'] as const)(
+  '%s: a wrong password is the hop, not the message',
+  async (tls) => {
+    const rig = await startRig({ sink: secure, smtp: { tls, ...account, password: 'wrong' } });
+    expect(only(await rig.deliver())).toMatchObject({
+      kind: 'deferred',
+      cause: 'auth_failed',
+      code: 535,
+      enhanced: '5.7.8',
+      hopFailed: true,
+    });
+  },
+);
+
+test.each(['none', 'opportunistic'] as const)(
+  '%s: no password goes over a connection in clear',
+  async (tls) => {
+    const rig = await startRig({ sink: { users }, smtp: { tls, ...account } });
+    expect(only(await rig.deliver())).toMatchObject({
+      kind: 'deferred',
+      cause: 'auth_failed',
+      hopFailed: true,
+    });
+    expect(rig.sink.commands.map(({ line }) => line)).toEqual(['EHLO client.example']);
+  },
+);
+
+test('opportunistic: no password goes to a peer whose certificate is bad', async () => {
+  const selfSigned = createCertificate({ hosts: ['127.0.0.1'] });
+  const rig = await startRig({
+    sink: { ...secure, certificate: selfSigned },
+    smtp: { tls: 'opportunistic', ...account },
+  });
+  expect(only(await rig.deliver())).toMatchObject({ kind: 'deferred', cause: 'tls_failed', hopFailed: true });
+  expect(rig.sink.commands.some(({ line }) => line.startsWith('AUTH'))).toBe(false);
+});
+
+test('a server that offers no mechanism we know is auth_failed', async () => {
+  const EHLO = ({ session }: { session: { tls: boolean } }) =>
+    session.tls ? '250-sink.example\r\n250 AUTH GSSAPI' : undefined;
+  const rig = await startRig({
+    sink: { ...secure, script: { EHLO } },
+    smtp: { tls: 'required', ...account },
+  });
+  expect(only(await rig.deliver())).toMatchObject({ kind: 'deferred', cause: 'auth_failed' });
+});
+
+test('a server that asks on and on is auth_failed', async () => {
+  const rig = await startRig({
+    sink: { ...secure, script: { AUTH: '334 more' } },
+    smtp: { tls: 'required', ...account },
+  });
+  expect(only(await rig.deliver())).toMatchObject({ kind: 'deferred', cause: 'auth_failed' });
+});
+
+test('what was sent is in no record, even if the server echoes it', async () => {
+  const AUTH = ({ argument }: { argument: string }) =>
+    `535 5.7.8 you said ${argument}, that is ${account.password}, ${Buffer.from(account.password).toString('base64')}`;
+  const rig = await startRig({
+    sink: { ...secure, script: { AUTH } },
+    smtp: { tls: 'required', ...account },
+  });
+  const result = await rig.deliver();
+  const record = JSON.stringify(result);
+  expect(record).toContain('you said PLAIN ***, that is ***, ***');
+  for (const secret of rig.sink.commands.filter(({ line }) => line.startsWith('AUTH')))
+    expect(record).not.toContain(secret.line.split(' ')[2]);
+  expect(record).not.toContain(account.password);
+});

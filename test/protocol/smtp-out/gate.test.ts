@@ -1,0 +1,155 @@
+/** The final dot waits for the gate, and for nothing else; what is stopped before it is never taken. */
+import { describe, expect, test } from 'vitest';
+import { HANG } from '../../peers/smtp-sink-script.ts';
+import { advanceUntil, never, only, startRig } from './rig.ts';
+
+const SMALL = [Buffer.from('Subject: small\r\n\r\nHello.\r\n')];
+const LARGE = [Buffer.from('Subject: large\r\n\r\n'), Buffer.alloc(200_000, 'x'), Buffer.from('\r\n')];
+
+describe.each([
+  ['a small message', SMALL],
+  ['a large message', LARGE],
+])('%s', (_name, content) => {
+  test('is taken only after the gate has opened', async () => {
+    const rig = await startRig();
+    const gate = Promise.withResolvers<boolean>();
+    const asked = Promise.withResolvers<void>();
+    const delivery = rig.deliver({
+      content,
+      gate: () => {
+        asked.resolve();
+        return gate.promise;
+      },
+    });
+    await asked.promise;
+    expect(rig.sink.messages).toEqual([]);
+    gate.resolve(true);
+    expect(only(await delivery).kind).toBe('delivered');
+    expect(rig.sink.messages[0]?.content).toEqual(Buffer.concat(content));
+  });
+
+  test('is never taken when the gate stays shut, and the connection goes', async () => {
+    const rig = await startRig();
+    const result = await rig.deliver({ content, gate: async () => false });
+    expect(only(result)).toMatchObject({ kind: 'deferred', cause: 'lease_lost', hopFailed: false });
+    await rig.sink.until(() => rig.sink.open === 0);
+    expect(rig.sink.messages).toEqual([]);
+  });
+
+  test('stopped before the dot is deferred and never taken', async () => {
+    const rig = await startRig();
+    const stop = new AbortController();
+    const gate = Promise.withResolvers<boolean>();
+    const delivery = rig.deliver({
+      content,
+      signal: stop.signal,
+      gate: () => {
+        stop.abort();
+        return gate.promise;
+      },
+    });
+    expect(only(await delivery)).toMatchObject({ kind: 'deferred', cause: 'aborted', hopFailed: false });
+    gate.resolve(true);
+    await rig.sink.until(() => rig.sink.open === 0);
+    expect(rig.sink.messages).toEqual([]);
+  });
+
+  test('stopped after the dot is unknown', async () => {
+    const stop = new AbortController();
+    const rig = await startRig({
+      sink: {
+        script: {
+          DOT: () => {
+            stop.abort();
+            return undefined;
+          },
+        },
+      },
+    });
+    const result = await rig.deliver({ content, signal: stop.signal });
+    expect(only(result)).toMatchObject({ kind: 'unknown', cause: 'aborted' });
+    expect(rig.sink.taken).toBe(1);
+  });
+
+  test('whose gate was shut by the loss of the connection is deferred', async () => {
+    const rig = await startRig();
+    const result = await rig.deliver({
+      content,
+      gate: () => {
+        rig.sink.cut();
+        return never();
+      },
+    });
+    expect(only(result)).toMatchObject({ kind: 'deferred', cause: 'connection_lost' });
+  });
+});
+
+test('a large message is on its way before the gate opens', async () => {
+  const rig = await startRig();
+  const begun = Promise.withResolvers<undefined>();
+  rig.sink.script.CONTENT = () => {
+    begun.resolve(undefined);
+    return undefined;
+  };
+  const gate = () => begun.promise.then(() => true);
+  expect(only(await rig.deliver({ content: LARGE, gate })).kind).toBe('delivered');
+});
+
+test('the gate is not asked for a message that no recipient will have', async () => {
+  const rig = await startRig({ sink: { script: { RCPT: '550 5.1.1 no' } } });
+  let asked = 0;
+  await rig.deliver({
+    gate: async () => {
+      asked++;
+      return true;
+    },
+  });
+  expect(asked).toBe(0);
+});
+
+test('what was stopped already is not begun', async () => {
+  const rig = await startRig();
+  expect(only(await rig.deliver({ signal: AbortSignal.abort() }))).toMatchObject({ cause: 'aborted' });
+  expect(rig.sink.connections).toBe(0);
+});
+
+test('a peer that stops reading in the middle of the content is given up after its time', async () => {
+  const begun = Promise.withResolvers<void>();
+  const CONTENT = () => {
+    begun.resolve();
+    return HANG;
+  };
+  const rig = await startRig({ sink: { script: { CONTENT } }, timeouts: { content: 1000 } });
+  const huge = Buffer.alloc(1_000_000, 'x');
+  const delivery = rig.deliver({ content: Array(40).fill(huge) });
+  await begun.promise;
+  expect(only(await advanceUntil(rig.clock, 1000, delivery))).toMatchObject({
+    kind: 'deferred',
+    cause: 'timeout_content',
+  });
+});
+
+test('contents that cannot be read reject the attempt and close the connection', async () => {
+  const rig = await startRig();
+  const broken = {
+    *[Symbol.iterator]() {
+      yield Buffer.from('Subject: x\r\n');
+      throw new Error('damaged');
+    },
+  };
+  await expect(rig.deliver({ content: broken as unknown as Uint8Array[], sizeBytes: 10 })).rejects.toThrow(
+    'damaged',
+  );
+  await rig.sink.until(() => rig.sink.open === 0);
+  expect(rig.sink.messages).toEqual([]);
+});
+
+test('dots at the beginning of lines arrive as they were, wherever the chunks are cut', async () => {
+  const rig = await startRig();
+  const text = '.first\r\n..\r\nplain\r\n.\r\nlast.\r\n';
+  for (let cut = 0; cut <= text.length; cut++) {
+    const content = [Buffer.from(text.slice(0, cut)), Buffer.from(text.slice(cut))];
+    expect(only(await rig.deliver({ content, flags: { dotStuffing: true } })).kind).toBe('delivered');
+    expect(rig.sink.messages.at(-1)?.content.toString()).toBe(text);
+  }
+});

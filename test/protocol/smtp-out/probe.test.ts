@@ -1,0 +1,48 @@
+/** `relays test`: what a delivery would meet, without sending anything. */
+import { expect, test } from 'vitest';
+import type { SmarthostSettings } from '../../../src/domain/relay.ts';
+import { type ProbeStep, probeSmarthost } from '../../../src/transport/smtp/probe.ts';
+import { createCertificate } from '../../peers/certificate.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { relayTo, startRig } from './rig.ts';
+
+async function probe(settings: Partial<SmarthostSettings>): Promise<ProbeStep[]> {
+  const { smtp } = relayTo(settings);
+  if (!smtp) throw new Error('relayTo makes smtp relays');
+  const steps: ProbeStep[] = [];
+  const context = { hostname: 'client.example', clock: new ManualClock() };
+  for await (const step of probeSmarthost(smtp, context, new AbortController().signal)) steps.push(step);
+  return steps;
+}
+
+test('every step of a good opening, then QUIT', async () => {
+  const certificate = createCertificate({ hosts: ['127.0.0.1'] });
+  const rig = await startRig({ sink: { tls: 'starttls', certificate, users: { u: 'p' } } });
+  const steps = await probe({
+    port: rig.sink.port,
+    tls: 'required',
+    verify: false,
+    username: 'u',
+    password: 'p',
+  });
+  expect(steps.map(({ name }) => name)).toEqual([
+    'CONNECT',
+    'GREETING',
+    'EHLO',
+    'STARTTLS',
+    'TLS',
+    'EHLO',
+    'AUTH',
+    'READY',
+  ]);
+  expect(steps.every(({ ok }) => ok)).toBe(true);
+  await rig.sink.until(() => rig.sink.open === 0);
+  expect(rig.sink.commands.at(-1)?.line).toBe('QUIT');
+});
+
+test('a failure ends it, with its cause', async () => {
+  const rig = await startRig();
+  const steps = await probe({ port: rig.sink.port, tls: 'required' });
+  expect(steps.at(-1)).toMatchObject({ name: 'tls_failed', ok: false });
+  expect(steps.at(-1)?.detail).toContain('does not offer STARTTLS');
+});

@@ -1,0 +1,147 @@
+/** A sink and a transport that delivers to it. All is closed after each test, and nothing may be left open. */
+import { afterEach, expect } from 'vitest';
+import type { Outcome } from '../../../src/domain/outcome.ts';
+import type { Relay, SmarthostSettings } from '../../../src/domain/relay.ts';
+import { silentLog } from '../../../src/lib/log.ts';
+import type { PoolLimits } from '../../../src/transport/smtp/pool.ts';
+import { createSmtpTransport } from '../../../src/transport/smtp/smtp.ts';
+import type { Timeouts } from '../../../src/transport/smtp/timeouts.ts';
+import type { Transport, TransportJob, TransportResult } from '../../../src/transport/transport.ts';
+import { type SmtpSink, startSmtpSink } from '../../peers/smtp-sink.ts';
+import type { SmtpSinkOptions } from '../../peers/smtp-sink-script.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** What a test may set. */
+export interface RigOptions {
+  readonly sink?: SmtpSinkOptions;
+  readonly smtp?: Partial<SmarthostSettings>;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly pool?: Partial<PoolLimits>;
+}
+
+/** A message to be delivered; everything has a default. */
+export interface Mail {
+  readonly from?: string;
+  readonly to?: readonly string[];
+  readonly content?: string | readonly Uint8Array[];
+  readonly flags?: Partial<TransportJob['content']['flags']>;
+  readonly sizeBytes?: number;
+  readonly gate?: TransportJob['gate'];
+  readonly signal?: AbortSignal;
+}
+
+/** See the file's head. */
+export interface Rig {
+  readonly sink: SmtpSink;
+  readonly transport: Transport;
+  /** Stands still until advanced: no time-out happens by accident. */
+  readonly clock: ManualClock;
+  deliver(mail?: Mail): Promise<TransportResult>;
+}
+
+/** The content sent unless a test says otherwise. */
+const CONTENT = 'Subject: test\r\n\r\nHello.\r\n';
+
+/** Starts a sink, and a transport with it as its smarthost: in clear unless `smtp` says otherwise. */
+export async function startRig(options: RigOptions = {}): Promise<Rig> {
+  const sink = await startSmtpSink(options.sink);
+  const clock = new ManualClock();
+  const transport = createSmtpTransport({
+    relay: relayTo({ port: sink.port, ...options.smtp }),
+    hostname: 'client.example',
+    clock,
+    log: silentLog,
+    ...(options.timeouts ? { timeouts: options.timeouts } : {}),
+    ...(options.pool ? { poolLimits: options.pool } : {}),
+  });
+  closers.push(async () => {
+    await sink.close();
+    await transport.close();
+    expect(transport.connections()).toBe(0);
+  });
+  return { sink, transport, clock, deliver: (mail) => deliver(transport, mail) };
+}
+
+/** A relay of type `smtp`; without settings it leads nowhere. */
+export function relayTo(smtp: Partial<SmarthostSettings>): Relay {
+  return {
+    name: 'out',
+    type: 'smtp',
+    origin: 'file',
+    disabled: false,
+    limits: { maxConcurrency: 20, maxRatePerSecond: 0, maxMessageBytes: 0, maxRecipients: 100 },
+    smtp: {
+      host: '127.0.0.1',
+      port: 1,
+      tls: 'none',
+      verify: true,
+      username: null,
+      password: null,
+      helo: null,
+      ...smtp,
+    },
+  };
+}
+
+/** Delivers over any transport. */
+export function deliver(transport: Transport, mail: Mail = {}): Promise<TransportResult> {
+  const { content = CONTENT } = mail;
+  const chunks = typeof content === 'string' ? [Buffer.from(content)] : content;
+  const job: TransportJob = {
+    envelope: {
+      reversePath: mail.from ?? 'sender@example.org',
+      recipients: (mail.to ?? ['one@example.net']).map((address) => ({
+        address,
+        kind: 'to',
+        notify: null,
+        orcpt: null,
+      })),
+      ret: null,
+      envid: null,
+    },
+    content: {
+      sizeBytes: mail.sizeBytes ?? chunks.reduce((sum, chunk) => sum + chunk.length, 0),
+      flags: { eightBit: false, utf8: false, dotStuffing: false, ...mail.flags },
+      chunks: () => chunks,
+    },
+    gate: mail.gate ?? (async () => true),
+  };
+  return transport.deliver(job, mail.signal ?? new AbortController().signal);
+}
+
+/** The only outcome there is, flattened for comparing. */
+export function only(
+  result: TransportResult,
+): { kind: Outcome['kind']; hopFailed: boolean } & Outcome['reply'] {
+  expect(result.outcomes).toHaveLength(1);
+  const [outcome] = result.outcomes;
+  if (!outcome) throw new Error('no outcome');
+  return { kind: outcome.kind, hopFailed: result.hopFailed, ...outcome.reply };
+}
+
+/** Kinds of outcome, in the envelope's order. */
+export function kinds(result: TransportResult): Outcome['kind'][] {
+  return result.outcomes.map((outcome) => outcome.kind);
+}
+
+/** Lets time pass in steps of `ms` until `promise` is settled. */
+export async function advanceUntil<T>(clock: ManualClock, ms: number, promise: Promise<T>): Promise<T> {
+  let settled = false;
+  const settle = () => {
+    settled = true;
+  };
+  promise.then(settle, settle);
+  while (!settled) await clock.advance(ms);
+  return await promise;
+}
+
+/** A promise that never resolves: a gate that stays shut, a peer that waits. */
+export function never<T>(): Promise<T> {
+  return new Promise(() => {});
+}

@@ -1,0 +1,107 @@
+import type { Random } from '../../src/lib/random.ts';
+import { type Store, StoreError } from '../../src/store/store.ts';
+import type { Watch } from './invariants.ts';
+import type { NodeLife, VirtualTime } from './virtual-clock.ts';
+
+/** How ill the store is: chances in [0, 1] for every call. */
+export interface StoreFaults {
+  /** Fails, and nothing happened. */
+  failBefore: number;
+  /** Happens, and the caller is told that it failed. */
+  failAfter: number;
+}
+
+const MAX_CALL_MS = 5;
+
+/**
+ * The real store as one node sees it: every call takes virtual time, may fail before or after its commit, and
+ * never returns to a node that has died meanwhile. After each commit the watch looks at what was touched.
+ */
+export function faultyStore(
+  inner: Store,
+  life: NodeLife,
+  time: VirtualTime,
+  dice: Random,
+  faults: StoreFaults,
+  watch: Watch,
+): Store {
+  async function call<T>(
+    verb: string,
+    work: () => Promise<T>,
+    touched: (answer: T) => Iterable<string>,
+  ): Promise<T> {
+    await time.sleep(dice.next() * MAX_CALL_MS);
+    await life.running();
+    if (dice.next() < faults.failBefore) throw new StoreError('store_unavailable', 'simulated: before');
+    const answer = await work();
+    await watch.look(verb, touched(answer), time.now);
+    await time.sleep(dice.next() * MAX_CALL_MS);
+    await life.running();
+    if (dice.next() < faults.failAfter) throw new StoreError('store_unavailable', 'simulated: after');
+    return answer;
+  }
+  const none = (): readonly string[] => [];
+  const everythingIf = (changed: boolean) => (changed ? watch.unfinished() : none());
+
+  return {
+    accept: (batch, at) =>
+      call(
+        'accept',
+        () => {
+          for (const { id, header, deliveries } of batch)
+            watch.expectMessage(id, header.subject, deliveries.length);
+          return inner.accept(batch, at);
+        },
+        () => batch.map(({ id }) => id),
+      ),
+    claim: (requests, at) =>
+      call(
+        'claim',
+        () => inner.claim(requests, at),
+        (answers) => answers.flatMap(({ units }) => units.map(({ messageId }) => messageId)),
+      ),
+    begin: (units, at) => call('begin', () => inner.begin(units, at), none),
+    settle: (batch, at) =>
+      call(
+        'settle',
+        () => inner.settle(batch, at),
+        () => batch.map(({ unit }) => unit.messageId),
+      ),
+    release: (units, at) =>
+      call(
+        'release',
+        () => inner.release(units, at),
+        () => units.map(({ messageId }) => messageId),
+      ),
+    reclaim: (options, at) =>
+      call(
+        'reclaim',
+        () => inner.reclaim(options, at),
+        ({ released, unknown }) => everythingIf(released + unknown > 0),
+      ),
+    expire: (limit, at) =>
+      call(
+        'expire',
+        () => inner.expire(limit, at),
+        (expired) => everythingIf(expired > 0),
+      ),
+    reroute: (moves, limit, at) => call('reroute', () => inner.reroute(moves, limit, at), none),
+    acquireLanes: (wanted, limit, until, at) =>
+      call(
+        'acquireLanes',
+        async () => {
+          const leases = await inner.acquireLanes(wanted, limit, until, at);
+          for (const { lane, fence } of leases) watch.granted(lane, fence);
+          return leases;
+        },
+        none,
+      ),
+    renewLanes: (leases, until, at) => call('renewLanes', () => inner.renewLanes(leases, until, at), none),
+    releaseLanes: (leases, at) => call('releaseLanes', () => inner.releaseLanes(leases, at), none),
+    purge: (policy, limit, at) => call('purge', () => inner.purge(policy, limit, at), none),
+    liveSegments: (segments) => call('liveSegments', () => inner.liveSegments(segments), none),
+    forgetSegments: (segments) => call('forgetSegments', () => inner.forgetSegments(segments), none),
+    tally: (counts, at) => call('tally', () => inner.tally(counts, at), none),
+    close: async () => {},
+  };
+}

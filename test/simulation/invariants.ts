@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import {
+  type DeliveryState,
+  deriveStatus,
+  isFinal,
+  MESSAGE_STATUSES,
+  TRANSITIONS,
+  type TransitionCause,
+} from '../../src/domain/delivery.ts';
+import type { Views } from '../../src/store/views.ts';
+
+/** What an invariant found. */
+export class InvariantBroken extends Error {}
+
+/** Which causes each store verb may move deliveries by. */
+const CAUSES_OF_VERB: Readonly<Record<string, readonly TransitionCause[]>> = {
+  accept: ['claim'],
+  claim: ['claim'],
+  settle: ['settle'],
+  release: ['release'],
+  reclaim: ['reclaim'],
+  expire: ['expire'],
+};
+
+/** Watches every message of a world: what it was, what it is, whether it may have become that. */
+export class Watch {
+  readonly #views: Views;
+  readonly #states = new Map<string, DeliveryState[]>();
+  readonly #unfinished = new Set<string>();
+  readonly #fences = new Map<string, number>();
+  readonly #hash = createHash('sha256');
+  /** Token of the submission → the id it was stored under. */
+  readonly ids = new Map<string, string>();
+  /** Ids that were answered with 202. */
+  readonly acknowledged = new Set<string>();
+
+  constructor(views: Views) {
+    this.#views = views;
+  }
+
+  /** The history's fingerprint: every change of every delivery, with its time and cause. */
+  fingerprint(): string {
+    return this.#hash.digest('hex');
+  }
+
+  /** Messages that were not final when last looked at. */
+  unfinished(): readonly string[] {
+    return [...this.#unfinished];
+  }
+
+  /** A message is about to be stored. */
+  expectMessage(id: string, token: string, recipients: number): void {
+    this.ids.set(token, id);
+    this.#unfinished.add(id);
+    this.#states.set(
+      id,
+      Array.from({ length: recipients }, () => 'queued' as const),
+    );
+  }
+
+  /** Every grant of a lane has a higher fence than the one before. */
+  granted(lane: string, fence: number): void {
+    const last = this.#fences.get(lane) ?? 0;
+    if (fence <= last)
+      throw new InvariantBroken(`lane ${lane} was granted with fence ${fence} after ${last}`);
+    this.#fences.set(lane, fence);
+  }
+
+  /** Looks at messages after `verb` committed at `now`. */
+  async look(verb: string, ids: Iterable<string>, now: number): Promise<void> {
+    for (const id of ids) {
+      const before = this.#states.get(id);
+      const detail = await this.#views.message(id);
+      if (!before) continue;
+      if (!detail) throw new InvariantBroken(`${id} vanished during ${verb}`);
+      const counts = Object.fromEntries(MESSAGE_STATUSES.map((state) => [state, 0])) as Record<
+        DeliveryState,
+        number
+      >;
+      for (const { index, state, address } of detail.recipients) {
+        counts[state]++;
+        const old = before[index];
+        if (old === undefined) throw new InvariantBroken(`${id} has a recipient ${address} nobody submitted`);
+        if (old !== state) this.#changed(verb, id, index, old, state, now);
+        before[index] = state;
+      }
+      if (detail.recipients.length !== before.length)
+        throw new InvariantBroken(`${id} lost a recipient in ${verb}`);
+      const derived = deriveStatus(counts);
+      if (isFinal(derived)) this.#unfinished.delete(id);
+      if (detail.message.status !== derived)
+        throw new InvariantBroken(
+          `${id} says ${detail.message.status}, its recipients say ${derived}, after ${verb}`,
+        );
+    }
+  }
+
+  /** A second copy is explained by an unknown end that was flagged before it. */
+  async explained(takenAgain: readonly string[]): Promise<void> {
+    for (const name of takenAgain) {
+      const id = this.ids.get(name.slice(0, name.indexOf(' ')));
+      const detail = id === undefined ? null : await this.#views.message(id);
+      if (!detail?.message.possibleDuplicate)
+        throw new InvariantBroken(`${name} was taken again and is not flagged`);
+    }
+  }
+
+  /** Nothing acknowledged is missing, everything has ended, and what is delivered was really taken. */
+  async ended(taken: ReadonlyMap<string, number>): Promise<void> {
+    for (const [token, id] of this.ids) {
+      const detail = await this.#views.message(id);
+      if (!detail) {
+        if (this.acknowledged.has(id)) throw new InvariantBroken(`${id} was acknowledged and is gone`);
+        continue;
+      }
+      if (!isFinal(detail.message.status))
+        throw new InvariantBroken(`${id} is still ${detail.message.status}`);
+      for (const { address, state, outcome } of detail.recipients)
+        if (state === 'delivered' && outcome === 'accepted' && !taken.has(`${token} ${address}`))
+          throw new InvariantBroken(`${id} claims that ${address} has it, and nobody took it`);
+    }
+  }
+
+  #changed(
+    verb: string,
+    id: string,
+    index: number,
+    from: DeliveryState,
+    to: DeliveryState,
+    now: number,
+  ): void {
+    this.#hash.update(`${now} ${verb} ${id} ${index} ${from} ${to}\n`);
+    const causes = TRANSITIONS[from][to] ?? [];
+    if (!causes.some((cause) => CAUSES_OF_VERB[verb]?.includes(cause)))
+      throw new InvariantBroken(`${verb} took ${id}/${index} from ${from} to ${to}`);
+  }
+}

@@ -1,0 +1,34 @@
+import type { ContentRef } from '../../src/domain/message.ts';
+import { type Spool, SpoolError } from '../../src/spool/spool.ts';
+
+/** Keeps a simulated world's contents; shared by its nodes, and as durable as the world itself. */
+export function createMemorySpool(): Spool {
+  const contents = new Map<number, Uint8Array>();
+  const undecided = new Set<number>();
+  let next = 1;
+  return {
+    append: async (entries) =>
+      entries.map(({ content }): ContentRef => {
+        const segment = next++;
+        const bytes = Buffer.concat(content.chunks);
+        contents.set(segment, bytes);
+        undecided.add(segment);
+        return { segment, offset: 0, length: bytes.length };
+      }),
+    decided: (refs) => {
+      for (const { segment } of refs) undecided.delete(segment);
+    },
+    read: async ({ segment }) => {
+      const bytes = contents.get(segment);
+      if (!bytes) throw new SpoolError('content_missing', `segment ${segment} is gone`);
+      return { sizeBytes: bytes.length, chunks: () => [bytes] };
+    },
+    idle: async () => [...contents.keys()].filter((segment) => !undecided.has(segment)),
+    unlink: async (segments) => {
+      for (const segment of segments) contents.delete(segment);
+    },
+    flushes: () => 0,
+    space: async () => ({ freeBytes: 1e12, totalBytes: 2e12 }),
+    close: async () => {},
+  };
+}

@@ -1,0 +1,114 @@
+import type { Clock } from '../../src/lib/clock.ts';
+
+/** A timer in virtual time. */
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  readonly fire: () => void;
+}
+
+/** Virtual time for a whole world: nothing moves until {@link step} says so. */
+export class VirtualTime {
+  #now = 0;
+  #order = 0;
+  #timers: Timer[] = [];
+
+  /** Milliseconds since the world began. */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** Calls `fire` after `ms`; returns a way to take it back. */
+  after(ms: number, fire: () => void): () => void {
+    const timer = { at: this.#now + Math.max(0, ms), order: this.#order++, fire };
+    let low = 0;
+    let high = this.#timers.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const other = this.#timers[middle];
+      if (other && (other.at < timer.at || (other.at === timer.at && other.order < timer.order)))
+        low = middle + 1;
+      else high = middle;
+    }
+    this.#timers.splice(low, 0, timer);
+    return () => {
+      const place = this.#timers.indexOf(timer);
+      if (place >= 0) this.#timers.splice(place, 1);
+    };
+  }
+
+  /** Waits in world time, whatever happens to nodes. */
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.after(ms, resolve);
+    });
+  }
+
+  /** Lets everything that can run run, then fires the next timer. False when `end` is reached or none is left. */
+  async step(end: number): Promise<boolean> {
+    await new Promise(setImmediate);
+    const next = this.#timers[0];
+    if (!next || next.at > end) return false;
+    this.#timers.shift();
+    this.#now = next.at;
+    next.fire();
+    return true;
+  }
+}
+
+/** The life of a node: whether its process runs, and how wrong its wall clock is. */
+export class NodeLife implements Clock {
+  readonly #time: VirtualTime;
+  #skewMs: number;
+  readonly #epoch: number;
+  #frozenUntil = 0;
+  dead = false;
+
+  constructor(time: VirtualTime, epoch: number, skewMs: number) {
+    this.#time = time;
+    this.#epoch = epoch;
+    this.#skewMs = skewMs;
+  }
+
+  wall(): number {
+    return Math.floor(this.#epoch + this.#time.now + this.#skewMs);
+  }
+
+  mono(): number {
+    return this.#time.now;
+  }
+
+  /** Sets the wall clock forward, or back. */
+  jump(ms: number): void {
+    this.#skewMs += ms;
+  }
+
+  /** Stops the process for a while, as SIGSTOP would: nothing of it runs until then. */
+  freeze(ms: number): void {
+    this.#frozenUntil = this.#time.now + ms;
+  }
+
+  /** Resolves once the process runs; never, once it is dead. */
+  running(): Promise<void> {
+    if (this.dead) return new Promise(() => {});
+    const wait = this.#frozenUntil - this.#time.now;
+    if (wait <= 0) return Promise.resolve();
+    return this.#time.sleep(wait).then(() => this.running());
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (!signal?.aborted)
+      await new Promise<void>((resolve) => {
+        const cancel = this.#time.after(ms, resolve);
+        signal?.addEventListener(
+          'abort',
+          () => {
+            cancel();
+            resolve();
+          },
+          { once: true },
+        );
+      });
+    await this.running();
+  }
+}

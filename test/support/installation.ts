@@ -1,0 +1,101 @@
+/** An installation in a temporary folder, worked on by the command line in this very process. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from '../../src/cli/run.ts';
+import { type Offline, openOffline } from '../../src/control/offline.ts';
+import { listenForControl } from '../../src/control/server.ts';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { systemRandom } from '../../src/lib/random.ts';
+
+/** The most that the control socket of {@link Installation.startServer} takes, in bytes. */
+export const MAX_REQUEST_BYTES = 100_000;
+
+/** What a command did. */
+export interface Finished {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** What differs from the ordinary when a command runs. */
+export interface Surroundings {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+}
+
+/** Something that runs until it is closed. */
+export interface Running {
+  close(): Promise<void>;
+}
+
+/** See this file's comment. */
+export class Installation {
+  /** Holds the data directory, and whatever else a test puts there. */
+  readonly folder = mkdtempSync(join(tmpdir(), 'waybill-installation-'));
+  readonly dataDir: string;
+
+  constructor(name = 'data') {
+    this.dataDir = join(this.folder, name);
+  }
+
+  /** Runs a command. */
+  async waybill(args: readonly string[], surroundings: Surroundings = {}): Promise<Finished> {
+    const { clock = systemClock } = surroundings;
+    const written = { out: '', err: '' };
+    const terminal = {
+      out: (text: string) => {
+        written.out += `${text}\n`;
+      },
+      err: (text: string) => {
+        written.err += `${text}\n`;
+      },
+      environment: { WAYBILL_DATA: this.dataDir, ...surroundings.environment },
+    };
+    const status = await run(args, { terminal, clock, random: systemRandom });
+    return { status, ...written };
+  }
+
+  /** Runs a command with `--json` and gives what it printed, parsed. Throws unless it went well. */
+  async json(args: readonly string[]) {
+    const { status, out, err } = await this.waybill([...args, '--json']);
+    if (status !== 0 || err !== '') throw new Error(`status ${status}: ${err}`);
+    return JSON.parse(out);
+  }
+
+  /** Takes the data directory, as a server does that is starting. */
+  async open(): Promise<Offline> {
+    mkdirSync(this.dataDir, { recursive: true, mode: 0o700 });
+    const { dataDir } = this;
+    return await openOffline({ dataDir, environment: {}, clock: systemClock, random: systemRandom });
+  }
+
+  /** Answers on the control socket, as a server does, over an installation that was opened. */
+  async listen({ operations }: Offline): Promise<Running> {
+    const { dataDir } = this;
+    return await listenForControl({
+      dataDir,
+      operations,
+      maxRequestBytes: () => MAX_REQUEST_BYTES,
+      log: silentLog,
+    });
+  }
+
+  /** Does what a server does for the control socket, and listens to nothing else. */
+  async startServer(): Promise<Running> {
+    const opened = await this.open();
+    const control = await this.listen(opened);
+    return {
+      close: async () => {
+        await control.close();
+        await opened.close();
+      },
+    };
+  }
+
+  /** Removes all of it. */
+  remove(): void {
+    rmSync(this.folder, { recursive: true });
+  }
+}

