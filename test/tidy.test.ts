@@ -42,9 +42,21 @@ const LAWS: Readonly<Record<string, Law>> = {
   'transport/inbox': { rooms: ['transport', 'domain', 'lib'], packages: /^node:/ },
   engine: { rooms: ['domain', 'mail', 'lib', ...CONTRACTS, 'observe/events.ts'], packages: PURE_BUILTINS },
   ingest: {
-    rooms: ['engine/intake.ts', 'smtp', 'mail', 'http', 'domain', 'lib', ...CONTRACTS, 'observe/events.ts'],
+    rooms: [
+      'engine/acts.ts',
+      'engine/intake.ts',
+      'smtp',
+      'mail',
+      'http',
+      'domain',
+      'lib',
+      ...CONTRACTS,
+      'observe/events.ts',
+    ],
     packages: /^(node:.*|zod)$/,
   },
+  // Runs in other people's programs, browsers too: nothing of ours, nothing of Node's.
+  client: { rooms: [], packages: /^$/ },
   observe: { rooms: ['domain', 'http', 'lib', ...CONTRACTS], packages: /^(node:.*|pino)$/ },
   dashboard: {
     rooms: ['domain', 'http', 'lib', ...CONTRACTS, 'observe'],

@@ -50,8 +50,6 @@ export interface Listeners {
   close(deadline: AbortSignal): Promise<void>;
 }
 
-const READY_PATH = '/api/v1/ready';
-const MAX_HEADER_BYTES = 16_384;
 const TROUBLE: Readonly<Record<IntakeTrouble, HealthCheck>> = {
   disk_full: {
     name: 'room',
@@ -79,8 +77,7 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
   const certificate = needsTls ? await loadCertificate(certificateOptions(parts)) : null;
   const { health, metrics, stop } = observe(parts, bound, certificate);
   await health.start();
-  const ingest = createIngestApi(ingestDeps(parts), ingestOptions(parts.live));
-  const handler = withReadiness(ingest, parts.ready);
+  const handler = createIngestApi(ingestDeps(parts), ingestOptions(parts.live));
   const api = config.api.port === null ? null : apiServer(parts, config.api.port, null, handler);
   const apiTls =
     config.api.tlsEnabled && config.api.tlsPort !== null && certificate !== null
@@ -106,12 +103,6 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
   };
 }
 
-/** The API as before, but for its readiness: that can end while mail is still taken, which the API cannot know. */
-function withReadiness(ingest: Handler, ready: () => boolean): Handler {
-  return (exchange) =>
-    exchange.path === READY_PATH && !ready() ? exchange.text(503, 'not ready\n') : ingest(exchange);
-}
-
 function apiServer(
   parts: ListenerParts,
   port: number,
@@ -125,7 +116,7 @@ function apiServer(
     headerTimeoutMs: api.headerTimeoutSeconds * 1000,
     bodyTimeoutMs: api.bodyTimeoutSeconds * 1000,
     keepAliveMs: api.keepAliveSeconds * 1000,
-    maxHeaderBytes: MAX_HEADER_BYTES,
+    maxHeaderBytes: api.maxRequestHeaderBytes,
   };
   const tls = certificate?.current ?? null;
   const server = createHttpServer({ hosts, port, tls, limits, clock, random, log, handler });
@@ -196,9 +187,10 @@ function observe(parts: ListenerParts, bound: BoundPorts, certificate: Certifica
 }
 
 function ingestDeps(parts: ListenerParts) {
-  const { engine, storage, events, clock, random, log, signal } = parts;
-  const { views, keyring } = storage;
-  return { intake: engine.intake, views, keyring, events, clock, random, log, signal };
+  const { engine, storage, events, clock, random, log, version, ready, signal } = parts;
+  const { intake, acts } = engine;
+  const { views, keyring, spool } = storage;
+  return { intake, acts, spool, views, keyring, events, clock, random, log, version, ready, signal };
 }
 
 /** The API's options, read from the configuration each time so that keys apply live. */
@@ -213,14 +205,8 @@ function ingestOptions(live: LiveConfig) {
     get trustedProxies() {
       return cidrs(live.config.api.trustedProxies);
     },
-    get maxMessageBytes() {
-      return live.config.api.maxMessageBytes;
-    },
-    get maxRecipients() {
-      return live.config.api.maxRecipients;
-    },
-    get rateLimitPerKey() {
-      return live.config.api.rateLimitPerKey;
+    get limits() {
+      return live.config.api;
     },
     maxBytesInFlight: live.config.limits.maxBytesInFlight,
     maxWaitingReaders: MAX_WAITING_READERS,

@@ -73,6 +73,12 @@ export const host: Kind<string> = text(
 /** An IP address without a prefix length. */
 export const address: Kind<string> = text('an IP address', (raw) => isIP(raw) > 0);
 
+/** A web origin as browsers write it (RFC 6454 §6.2). */
+export const origin: Kind<string> = text(
+  'an origin such as https://app.example.com, without a path',
+  (raw) => /^https?:\/\//.test(raw) && URL.canParse(raw) && new URL(raw).origin === raw,
+);
+
 /** A file's path. */
 export const path: Kind<string> = text('a path', (raw) => raw.length > 0 && !raw.includes('\0'));
 

@@ -71,12 +71,12 @@ function compose(message: unknown, token: string, deps: LocalDeps): Submission {
     secure: false,
     now: clock.wall(),
     random,
+    hostname: serverName(config),
     token,
     idempotencyKey: null,
   };
-  const limits = { ...config.api, hostname: serverName(config) };
   try {
-    const submission = buildSubmission(fieldsFromJson(message), context, limits);
+    const submission = buildSubmission(fieldsFromJson(message), context, config.api);
     return { ...submission, source: 'cli', sourceAddress: null, keyId: null };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

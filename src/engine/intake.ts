@@ -7,8 +7,21 @@ export interface Intake {
    * submission, in order; never rejects.
    */
   accept(submissions: readonly Submission[]): Promise<IntakeAnswer[]>;
-  /** Why nothing is accepted now; null when all is well. Cheap: asked before a body is read. */
-  suspended(): Suspension | null;
+  /**
+   * Why nothing is accepted now, from anyone or from this key; null when all is well. Cheap: asked before a body
+   * is read.
+   */
+  suspended(keyId: string | null): Suspension | null;
+  /** What accepting would decide, in envelope order. Changes nothing. */
+  plan(submission: Submission): readonly PlannedDelivery[];
+}
+
+/** The way one recipient's copy would take. */
+export interface PlannedDelivery {
+  /** The relay chosen; null when there is no route, so that it would wait. */
+  readonly relay: string | null;
+  /** The rule that chose it; null for the default relay. */
+  readonly rule: string | null;
 }
 
 /** What became of a submission. */

@@ -28,8 +28,11 @@ import type { SettlePolicy, Transition } from '../domain/settle.ts';
  * 8. A segment's live count changes in the transaction that adds or removes the reference.
  */
 export interface Store {
-  /** Makes messages ours. One answer per record, in order. Records refused by idempotency change nothing. */
-  accept(batch: readonly AcceptRecord[], at: Stamp): Promise<AcceptAnswer[]>;
+  /**
+   * Makes messages ours. One answer per record, in order. Records refused by idempotency or by a limit of the
+   * queue (none, without `limits`) change nothing; a repeat is answered as one even when the queue is full.
+   */
+  accept(batch: readonly AcceptRecord[], at: Stamp, limits?: QueueLimits): Promise<AcceptAnswer[]>;
 
   /**
    * Leases due deliveries of lanes the node holds: `queued`/`retrying` → `processing`. High priority first,
@@ -65,6 +68,19 @@ export interface Store {
 
   /** Fails waiting deliveries that are past their expiry, as `expired`. Returns how many; at most `limit`. */
   expire(limit: number, at: Stamp): Promise<number>;
+
+  /**
+   * Cancels messages: what waits fails as `cancelled`; what is in processing is marked, so that its attempt ends
+   * and a deferral or release then ends cancelled. One answer per id, in order.
+   */
+  cancel(ids: readonly string[], at: Stamp): Promise<CancelAnswer[]>;
+
+  /**
+   * Tries again by hand: failed deliveries become `queued`, those `retrying` come due, both now; their backoff
+   * begins anew, their expiry is the request's, and a cancellation that was asked for is forgotten. Delivered,
+   * queued and processing ones are not touched. One answer per request, in order.
+   */
+  requeue(requests: readonly RequeueRequest[], at: Stamp): Promise<RequeueAnswer[]>;
 
   /**
    * Moves waiting deliveries from lanes whose relay is gone to the lane the router chooses now. At most
@@ -192,7 +208,42 @@ export type AcceptAnswer =
       readonly leased: readonly boolean[];
     }
   | { readonly kind: 'replayed'; readonly id: string }
-  | { readonly kind: 'idempotency_mismatch' };
+  | { readonly kind: 'idempotency_mismatch' }
+  /** The queue of everyone, or of the record's key, is full. */
+  | { readonly kind: 'queue_full'; readonly whose: 'all' | 'key' };
+
+/** How much may wait that is not final. */
+export interface QueueLimits {
+  /** Bytes of contents of messages that are not final, over all keys. */
+  readonly maxBytes: number;
+  /** Messages of one key that are not final; those without a key have no such limit. */
+  readonly maxMessagesPerKey: number;
+}
+
+/** See {@link Store.cancel}. */
+export type CancelAnswer =
+  /** At least one delivery was cancelled, or will be unless its attempt succeeds. */
+  | 'cancelled'
+  /** Every delivery was final already: nothing changed. */
+  | 'final'
+  | 'not_found';
+
+/** See {@link Store.requeue}. */
+export interface RequeueRequest {
+  readonly id: string;
+  /** Wall ms: the new expiry of what is tried again. */
+  readonly expiresAt: number;
+}
+
+/** See {@link Store.requeue}. */
+export type RequeueAnswer =
+  /** The lanes in which something is due now; deliveries without a route wait in none. */
+  | { readonly kind: 'requeued'; readonly lanes: readonly string[] }
+  /** Nothing has failed or is retrying: nothing changed. */
+  | { readonly kind: 'nothing_to_retry' }
+  /** Something failed whose contents retention has removed: nothing changed. */
+  | { readonly kind: 'content_expired' }
+  | { readonly kind: 'not_found' };
 
 /** A wish for work of one lane. */
 export interface ClaimRequest extends LaneLease {

@@ -60,9 +60,28 @@ export interface ListQuery {
   readonly owner: { readonly keyId: string } | 'all';
   /** Any of these; empty means every status. */
   readonly statuses: readonly MessageStatus[];
+  /** What else they must be; absent for no more. */
+  readonly filter?: ListFilter;
   /** Only ids below this one; null starts at the newest. */
   readonly before: string | null;
   readonly limit: number;
+}
+
+/** Conditions of a list; each that is not null must hold. */
+export interface ListFilter {
+  /** Exactly this tag; null for any. */
+  readonly tag: string | null;
+  /**
+   * A recipient (to, cc or bcc), or the sender (From or reverse-path): a whole address, or `@` and a domain.
+   * Letter case makes no difference. Null for any.
+   */
+  readonly to: string | null;
+  readonly from: string | null;
+  /** Text that the subject contains, whatever its letter case; null for any. */
+  readonly subject: string | null;
+  /** Accepted at or after, and before, these wall times in ms; null for no bound. */
+  readonly since: number | null;
+  readonly until: number | null;
 }
 
 /** A page, and where the next one starts. */

@@ -1,68 +1,15 @@
-import type { Intake } from '../../engine/intake.ts';
 import { clientAddress } from '../../http/client-address.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { internalError, Problem } from '../../http/problem.ts';
-import { type Route, Router, targetOf } from '../../http/router.ts';
+import { Router, targetOf } from '../../http/router.ts';
 import type { Handler } from '../../http/server.ts';
-import type { CidrSet } from '../../lib/cidr.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { createIdSource } from '../../lib/id.ts';
-import type { Log } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
-import type { Events } from '../../observe/events.ts';
-import type { Keyring } from '../../store/keyring.ts';
 import { StoreError } from '../../store/store.ts';
-import type { Views } from '../../store/views.ts';
 import { Authenticator, unauthorized } from './auth.ts';
 import type { Call, Endpoint } from './call.ts';
-import { listEndpoint } from './list.ts';
-import { answerAsMailgun, mailgunEndpoint } from './mailgun.ts';
+import { answerAsMailgun } from './mailgun.ts';
+import type { IngestDeps, IngestOptions } from './options.ts';
 import { RateLimiter, type RateVerdict, rateHeaders } from './rate.ts';
-import { statusEndpoint } from './status.ts';
-import { submitEndpoint } from './submit.ts';
-import { Watchers } from './watchers.ts';
-
-/** What the ingestion API stands on. */
-export interface IngestDeps {
-  readonly intake: Intake;
-  readonly views: Views;
-  readonly keyring: Keyring;
-  readonly events: Events;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  /** Aborts when the service stops: waiting readers are answered and the last uses of keys recorded. */
-  readonly signal: AbortSignal;
-}
-
-/**
- * Settings of the ingestion API (contract §6, §12) and bounds on what it keeps in memory. The settings are
- * looked at with every request, so that they may change while it runs; the bounds only at the start.
- */
-export interface IngestOptions {
-  /** Our name, in `Message-ID` and `Received`. */
-  readonly hostname: string;
-  readonly allowedCidrs: CidrSet;
-  readonly trustedProxies: CidrSet;
-  readonly maxMessageBytes: number;
-  readonly maxRecipients: number;
-  /** Requests a minute of a key without a limit of its own; 0 is unlimited. */
-  readonly rateLimitPerKey: number;
-  /** Bytes of bodies in memory at once; what does not fit waits. */
-  readonly maxBytesInFlight: number;
-  /** Readers that may wait with `?wait=` at once; more are answered at once. */
-  readonly maxWaitingReaders: number;
-  /** Keys remembered between requests: their look-ups and their rate windows. */
-  readonly maxKeysInMemory: number;
-}
-
-/** A path that needs no key. */
-type Open = { readonly open: (exchange: Exchange) => void };
-type Target = Endpoint | Open;
-
-/** Requests for bodies that may wait for room in memory at once. */
-const MAX_WAITING_BODIES = 1000;
+import { routes, type Target } from './routes.ts';
 
 /**
  * The ingestion API as one handler, for plain HTTP and TLS alike. Refusals come in the order of contract §5:
@@ -124,7 +71,7 @@ class IngestApi {
     }
     const { caller } = found;
     const { key, sources } = caller;
-    const limit = key.rateLimit ?? this.#options.rateLimitPerKey;
+    const limit = key.rateLimit ?? this.#options.limits.rateLimitPerKey;
     const verdict = this.#limiter.take(key.id, endpoint.window, limit, this.#deps.clock.mono());
     // Told with every answer, the refusals too.
     if (verdict !== null)
@@ -140,29 +87,6 @@ class IngestApi {
     if (problem.status !== 401 && problem.status !== 403 && problem.status !== 429) return;
     this.#deps.events.emit({ type: 'denied', reason: problem.code, sourceAddress, count: 1 });
   }
-}
-
-function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[] {
-  const { intake, views, clock, random, events, signal } = deps;
-  const budget = new Semaphore({ capacity: options.maxBytesInFlight, maxWaiters: MAX_WAITING_BODIES });
-  const watchers = new Watchers(events, { max: options.maxWaitingReaders, signal });
-  const nextId = createIdSource(clock, random);
-  // The message's own id is given later, by the engine; this must not be taken for it.
-  const nextToken = () => nextId().slice('msg_'.length);
-  const submitDeps = { intake, views, clock, random, budget, nextToken, limits: options };
-  return [
-    { method: 'POST', path: '/api/v1/messages', target: submitEndpoint(submitDeps) },
-    { method: 'GET', path: '/api/v1/messages', target: listEndpoint(views) },
-    { method: 'GET', path: '/api/v1/messages/:id', target: statusEndpoint({ views, watchers, clock }) },
-    { method: 'POST', path: '/v3/:domain/messages', target: mailgunEndpoint(submitDeps) },
-    { method: 'GET', path: '/api/v1/ready', target: { open: (exchange) => ready(exchange, intake) } },
-  ];
-}
-
-/** For a balancer before us: whether a message would be taken now. No key, no details. */
-function ready(exchange: Exchange, intake: Intake): void {
-  const suspended = intake.suspended() !== null;
-  exchange.text(suspended ? 503 : 200, suspended ? 'not ready\n' : 'ready\n');
 }
 
 /** A refusal as it will be told; null for what is a bug of ours or a client that has gone. */

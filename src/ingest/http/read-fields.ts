@@ -8,26 +8,22 @@ import { Problem } from '../../http/problem.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
 import type { ReadFields } from './fields.ts';
 import { type FormEntry, fieldsFromForm } from './form-fields.ts';
+import type { IngestLimits } from './limits.ts';
 import { fieldsFromJson } from './schema.ts';
 
 /** Reads a request's body into the fields of a submission, by its `Content-Type`. */
 
-/** Bounds on a body. */
-export interface BodyLimits {
-  readonly maxMessageBytes: number;
+/** What bounds a body. */
+export interface BodyBounds {
+  readonly limits: IngestLimits;
   readonly budget: Semaphore;
 }
 
 /** Reads the body of one media type. */
-type FieldReader = (exchange: Exchange, mediaType: MediaType, limits: BodyLimits) => Promise<ReadFields>;
+type FieldReader = (exchange: Exchange, mediaType: MediaType, limits: BodyBounds) => Promise<ReadFields>;
 
 /** The readers an endpoint has, by media type. */
 export type FieldReaders = ReadonlyMap<string, FieldReader>;
-
-/** Generous beside what a submission can need, small beside what memory can hold. */
-const JSON_LIMITS = { maxDepth: 16, maxValues: 50_000 };
-const MAX_FORM_FIELDS = 5000;
-const PART_LIMITS = { maxParts: MAX_FORM_FIELDS, maxHeaderBytes: 16 * 1024, maxHeaderLines: 32 };
 
 /** What `POST /api/v1/messages` takes. */
 export const SUBMIT_READERS: FieldReaders = new Map([
@@ -45,7 +41,7 @@ export const MAILGUN_READERS: FieldReaders = new Map([
 export function readFields(
   exchange: Exchange,
   readers: FieldReaders,
-  limits: BodyLimits,
+  limits: BodyBounds,
 ): Promise<ReadFields> {
   const mediaType = parseMediaType(exchange.headers['content-type']);
   const read = mediaType === null ? undefined : readers.get(mediaType.type);
@@ -53,31 +49,36 @@ export function readFields(
   return read(exchange, mediaType, limits);
 }
 
-async function readJson(exchange: Exchange, _: MediaType, limits: BodyLimits): Promise<ReadFields> {
-  return fieldsFromJson(parseJson(await readWhole(exchange, limits), JSON_LIMITS));
+async function readJson(exchange: Exchange, _: MediaType, bounds: BodyBounds): Promise<ReadFields> {
+  const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = bounds.limits;
+  return fieldsFromJson(parseJson(await readWhole(exchange, bounds), { maxDepth, maxValues }));
 }
 
 async function readMultipart(
   exchange: Exchange,
   mediaType: MediaType,
-  limits: BodyLimits,
+  { limits, budget }: BodyBounds,
 ): Promise<ReadFields> {
   const maxBytes = limits.maxMessageBytes;
   // A boundary that is missing is a 400, which comes after what the header alone says is 415 or 413.
   declaredLength(exchange, maxBytes);
-  const parser = new MultipartParser(boundaryOf(mediaType), { ...PART_LIMITS, maxFieldBytes: maxBytes });
-  await receiveBody(exchange, { maxBytes, budget: limits.budget }, (chunk) => parser.push(chunk));
+  const parser = new MultipartParser(boundaryOf(mediaType), {
+    maxParts: limits.maxFormParts,
+    maxHeaderBytes: limits.maxPartHeaderBytes,
+    maxHeaderLines: limits.maxPartHeaders,
+    maxFieldBytes: maxBytes,
+  });
+  await receiveBody(exchange, { maxBytes, budget }, (chunk) => parser.push(chunk));
   return fieldsFromForm(parser.finish().map(toEntry));
 }
 
-async function readUrlencoded(exchange: Exchange, _: MediaType, limits: BodyLimits): Promise<ReadFields> {
-  const fields = parseForm(await readWhole(exchange, limits), { maxFields: MAX_FORM_FIELDS });
+async function readUrlencoded(exchange: Exchange, _: MediaType, bounds: BodyBounds): Promise<ReadFields> {
+  const fields = parseForm(await readWhole(exchange, bounds), { maxFields: bounds.limits.maxFormParts });
   return fieldsFromForm(fields.map(([name, value]) => ({ name, value })));
 }
 
-async function readWhole(exchange: Exchange, limits: BodyLimits): Promise<Buffer> {
-  const { maxMessageBytes, budget } = limits;
-  return joinBody(await readBody(exchange, { maxBytes: maxMessageBytes, budget }));
+async function readWhole(exchange: Exchange, { limits, budget }: BodyBounds): Promise<Buffer> {
+  return joinBody(await readBody(exchange, { maxBytes: limits.maxMessageBytes, budget }));
 }
 
 function toEntry(part: MultipartPart): FormEntry {

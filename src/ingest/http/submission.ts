@@ -22,13 +22,7 @@ import {
 } from './check-fields.ts';
 import { Faults } from './faults.ts';
 import type { Fields, ReadFields } from './fields.ts';
-
-/** Limits of a submission and our name (contract §6). */
-export interface SubmissionLimits {
-  readonly hostname: string;
-  readonly maxMessageBytes: number;
-  readonly maxRecipients: number;
-}
+import type { IngestLimits } from './limits.ts';
 
 /** Where and when a submission came from, and what it is to be known by. */
 export interface SubmissionContext {
@@ -40,6 +34,8 @@ export interface SubmissionContext {
   /** Wall ms. */
   readonly now: number;
   readonly random: Random;
+  /** Our name, in Message-ID and Received. */
+  readonly hostname: string;
   /** Unique: names the message in its Message-ID and its Received field. */
   readonly token: string;
   /** As given; null without one. */
@@ -64,12 +60,12 @@ interface Checked extends Omit<Addresses, 'from'> {
 export function buildSubmission(
   read: ReadFields,
   context: SubmissionContext,
-  limits: SubmissionLimits,
+  limits: IngestLimits,
 ): Submission {
   const checked = check(read, context, limits);
   const { from, fields, recipients, tags, metadata, sendAt, priority } = checked;
-  const messageId = effectiveMessageId(fields.headers, `<${context.token}@${limits.hostname}>`);
-  const content = composeChecked(checked, messageId, context, limits);
+  const messageId = effectiveMessageId(fields.headers, `<${context.token}@${context.hostname}>`);
+  const content = composeChecked(checked, messageId, context);
   if (content.sizeBytes > limits.maxMessageBytes) throw tooLarge(content.sizeBytes, limits.maxMessageBytes);
   // A Sender field is on the domain of From, or was refused.
   if (!maySendFrom(context.key, from.domain)) throw senderNotAllowed(from);
@@ -90,7 +86,7 @@ export function buildSubmission(
   };
 }
 
-function check(read: ReadFields, context: SubmissionContext, limits: SubmissionLimits): Checked {
+function check(read: ReadFields, context: SubmissionContext, limits: IngestLimits): Checked {
   const { fields } = read;
   const faults = new Faults(read);
   const { from, ...addresses } = checkAddresses(fields, limits.maxRecipients, faults);
@@ -108,16 +104,11 @@ function check(read: ReadFields, context: SubmissionContext, limits: SubmissionL
   return { ...addresses, from, fields, attachments, tags, metadata, sendAt, priority };
 }
 
-function composeChecked(
-  checked: Checked,
-  messageId: string,
-  context: SubmissionContext,
-  limits: SubmissionLimits,
-): Content {
+function composeChecked(checked: Checked, messageId: string, context: SubmissionContext): Content {
   const { fields, recipients } = checked;
   const [only, ...others] = recipients;
   const trace = receivedHeader({
-    byHost: limits.hostname,
+    byHost: context.hostname,
     fromAddress: context.sourceAddress,
     protocol: context.secure ? 'HTTPS' : 'HTTP',
     id: context.token,

@@ -6,8 +6,9 @@ import type { Random } from '../../lib/random.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
 import type { Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
+import type { IngestOptions } from './options.ts';
 import { type FieldReaders, readFields, SUBMIT_READERS } from './read-fields.ts';
-import { buildSubmission, type SubmissionLimits } from './submission.ts';
+import { buildSubmission } from './submission.ts';
 
 /** `POST /api/v1/messages`: a request becomes a submission, the submission a message (contract §2). */
 
@@ -17,7 +18,7 @@ export interface SubmitDeps {
   readonly views: Pick<Views, 'message'>;
   readonly clock: Clock;
   readonly random: Random;
-  readonly limits: SubmissionLimits;
+  readonly options: Pick<IngestOptions, 'hostname' | 'limits'>;
   /** Bytes of bodies in memory. */
   readonly budget: Semaphore;
   /** Makes the unique part of a Message-ID. */
@@ -58,10 +59,11 @@ export function submitEndpoint(deps: SubmitDeps): Endpoint {
  */
 export async function submit(call: Call, readers: FieldReaders, deps: SubmitDeps): Promise<Receipt> {
   const { exchange, caller, sourceAddress } = call;
-  const suspension = deps.intake.suspended();
+  const suspension = deps.intake.suspended(caller.key.id);
   if (suspension !== null) throw suspended(suspension);
-  const { limits, budget, clock, random } = deps;
-  const read = await readFields(exchange, readers, { maxMessageBytes: limits.maxMessageBytes, budget });
+  const { options, budget, clock, random } = deps;
+  const { hostname, limits } = options;
+  const read = await readFields(exchange, readers, { limits, budget });
   const submission = buildSubmission(
     read,
     {
@@ -71,6 +73,7 @@ export async function submit(call: Call, readers: FieldReaders, deps: SubmitDeps
       secure: exchange.secure,
       now: clock.wall(),
       random,
+      hostname,
       token: deps.nextToken(),
       idempotencyKey: exchange.headers['idempotency-key']?.toString() ?? null,
     },

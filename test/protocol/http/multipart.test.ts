@@ -37,7 +37,7 @@ test.each([
 });
 test('more than 5,000 parts are refused', async () => {
   const part = '--b\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n';
-  const big = await World.start({ maxMessageBytes: 1_000_000 });
+  const big = await World.start({ limits: { maxMessageBytes: 1_000_000 } });
   const body = `${part.repeat(5001)}--b--\r\n`;
   const answer = await big.ask({
     method: 'POST',

@@ -7,7 +7,7 @@ let world: World;
 
 beforeEach(async () => {
   world = await World.start({
-    rateLimitPerKey: 3,
+    limits: { rateLimitPerKey: 3 },
     allowedCidrs: cidrs('127.0.0.0/8', '198.51.100.0/24'),
     trustedProxies: cidrs('127.0.0.1/32'),
   });

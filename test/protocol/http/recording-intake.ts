@@ -1,15 +1,29 @@
-import type { Submission } from '../../../src/domain/message.ts';
+import type { Content, ContentRef, Submission } from '../../../src/domain/message.ts';
 import { INBOX } from '../../../src/domain/relay.ts';
-import type { Intake, IntakeAnswer, Suspension } from '../../../src/engine/intake.ts';
+import type { Acts } from '../../../src/engine/acts.ts';
+import type { Intake, IntakeAnswer, PlannedDelivery, Suspension } from '../../../src/engine/intake.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { createIdSource, messageIdTime } from '../../../src/lib/id.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
-import type { AcceptRecord, Store } from '../../../src/store/store.ts';
+import { type Spool, type SpoolContent, SpoolError } from '../../../src/spool/spool.ts';
+import type { AcceptRecord, QueueLimits, Store } from '../../../src/store/store.ts';
 
-/** An intake that keeps what it was given and writes the facts into a real store; nothing is ever delivered. */
-export class RecordingIntake implements Intake {
+const QUEUE_FULL: Suspension = { code: 'queue_limit', detail: 'The queue is full.', retryAfterSeconds: 60 };
+
+/** How long a message may wait in these tests. */
+const MAX_AGE_MS = 1000;
+
+/**
+ * An engine that keeps what it was given and writes the facts into a real store; nothing is ever delivered. It is
+ * the spool too: contents are found again by the segment, which counts submissions.
+ */
+export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
   /** Everything accepted, in order. */
   readonly submissions: Submission[] = [];
+  /** Contents given to the store, whether or not it took them, by segment from 1 on. */
+  readonly #contents: Content[] = [];
+  /** Set to fill the queue. */
+  limits: QueueLimits | undefined;
   /** Set to refuse everything. */
   suspension: Suspension | null = null;
   /** Where mail goes that no test key sent. */
@@ -28,13 +42,36 @@ export class RecordingIntake implements Intake {
     return this.suspension;
   }
 
+  plan(submission: Submission): readonly PlannedDelivery[] {
+    const relay = submission.test ? INBOX : this.relay;
+    return submission.envelope.recipients.map(() => ({ relay, rule: null }));
+  }
+
+  async cancel(id: string) {
+    const [answer = 'not_found'] = await this.#store.cancel([id], this.#stamp());
+    return answer;
+  }
+
+  async retry(id: string) {
+    const expiresAt = this.#clock.wall() + MAX_AGE_MS;
+    const [answer] = await this.#store.requeue([{ id, expiresAt }], this.#stamp());
+    return answer?.kind ?? 'not_found';
+  }
+
+  async read({ segment }: ContentRef): Promise<SpoolContent> {
+    const content = this.#contents[segment - 1];
+    if (content === undefined) throw new SpoolError('content_missing', `there is no segment ${segment}`);
+    return { sizeBytes: content.sizeBytes, chunks: () => content.chunks };
+  }
+
   async accept(submissions: readonly Submission[]): Promise<IntakeAnswer[]> {
     const { suspension } = this;
     if (suspension !== null) return submissions.map(() => ({ kind: 'suspended', suspension }));
     const records = submissions.map((submission) => this.#recordOf(submission));
-    const answers = await this.#store.accept(records, { node: 'test', now: this.#clock.wall() });
+    const answers = await this.#store.accept(records, this.#stamp(), this.limits);
     return answers.map((answer, place) => {
       const [submission, record] = [submissions[place], records[place]];
+      if (answer.kind === 'queue_full') return { kind: 'suspended', suspension: QUEUE_FULL };
       if (answer.kind !== 'accepted' || submission === undefined || record === undefined)
         return answer.kind === 'accepted' ? { kind: 'idempotency_mismatch' } : answer;
       this.submissions.push(submission);
@@ -44,6 +81,10 @@ export class RecordingIntake implements Intake {
         captured: record.deliveries.every(({ relay }) => relay === INBOX),
       };
     });
+  }
+
+  #stamp() {
+    return { node: 'test', now: this.#clock.wall() };
   }
 
   #recordOf(submission: Submission): AcceptRecord {
@@ -61,8 +102,8 @@ export class RecordingIntake implements Intake {
       envid: envelope.envid,
       sizeBytes: content.sizeBytes,
       flags: content.flags,
-      expiresAt: dueAt + 1000,
-      content: { segment: 1, offset: 0, length: content.sizeBytes },
+      expiresAt: dueAt + MAX_AGE_MS,
+      content: { segment: this.#contents.push(content), offset: 0, length: content.sizeBytes },
       routeRule: null,
       routeTable: 0,
       deliveries: envelope.recipients.map((recipient) => ({

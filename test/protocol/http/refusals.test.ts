@@ -266,7 +266,7 @@ describe('size', () => {
       [sizeBytes, 202],
       [sizeBytes - 1, 413],
     ] as const) {
-      const exact = await World.start({ maxMessageBytes });
+      const exact = await World.start({ limits: { maxMessageBytes } });
       expect((await exact.post(await exact.key(), { ...MAIL, ...body })).status).toBe(status);
       await exact.close();
     }
@@ -287,10 +287,10 @@ test('settings that change while it runs hold from the next request on', async (
   const live = await World.start();
   const liveKey = await live.key();
   const post = async () => (await live.post(liveKey, MAIL)).status;
-  live.options.rateLimitPerKey = 1;
+  live.options.limits.rateLimitPerKey = 1;
   expect([await post(), await post()]).toEqual([202, 429]);
-  live.options.rateLimitPerKey = 0;
-  live.options.maxMessageBytes = 100;
+  live.options.limits.rateLimitPerKey = 0;
+  live.options.limits.maxMessageBytes = 100;
   expect(await post()).toBe(413);
   live.options.allowedCidrs = cidrs('10.0.0.0/8');
   expect(await post()).toBe(403);

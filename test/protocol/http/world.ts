@@ -3,7 +3,9 @@ import { expect } from 'vitest';
 import type { ApiKey } from '../../../src/domain/key.ts';
 import type { Submission } from '../../../src/domain/message.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
-import { createIngestApi, type IngestOptions } from '../../../src/ingest/http/api.ts';
+import { createIngestApi } from '../../../src/ingest/http/api.ts';
+import type { IngestLimits } from '../../../src/ingest/http/limits.ts';
+import type { IngestOptions } from '../../../src/ingest/http/options.ts';
 import { type CidrSet, parseCidrs } from '../../../src/lib/cidr.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { generateSecret, hashSecret, secretPrefix } from '../../../src/lib/key-secret.ts';
@@ -40,6 +42,9 @@ export interface Json {
   readonly errors?: readonly { readonly pointer: string; readonly code: string; readonly detail: string }[];
 }
 
+/** Settings that differ from the usual ones. */
+type WorldOptions = Partial<Omit<IngestOptions, 'limits'>> & { readonly limits?: Partial<IngestLimits> };
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A set of ranges. */
@@ -49,13 +54,31 @@ export function cidrs(...ranges: string[]): CidrSet {
   return parsed.cidrs;
 }
 
-const OPTIONS: IngestOptions = {
+const API_LIMITS: IngestLimits = {
+  rateLimitPerKey: 0,
+  maxMessageBytes: 150_000,
+  maxRecipients: 10,
+  maxHeaders: 50,
+  maxHeaderBytes: 65_536,
+  maxAttachments: 20,
+  maxTags: 10,
+  maxMetadata: 20,
+  maxJsonDepth: 16,
+  maxJsonValues: 50_000,
+  maxFormParts: 5000,
+  maxPartHeaderBytes: 16_384,
+  maxPartHeaders: 32,
+  maxBatchMessages: 20,
+  maxBatchBytes: 500_000,
+  batchMessagesPerMinute: 0,
+  minBodyBytesPerSecond: 0,
+  corsOrigins: [],
+};
+
+const OPTIONS: Omit<IngestOptions, 'limits'> = {
   hostname: 'mx.waybill.test',
   allowedCidrs: cidrs('127.0.0.0/8', '::1/128'),
   trustedProxies: cidrs(),
-  maxMessageBytes: 150_000,
-  maxRecipients: 10,
-  rateLimitPerKey: 0,
   maxBytesInFlight: 1_000_000,
   maxWaitingReaders: 2,
   maxKeysInMemory: 100,
@@ -79,20 +102,26 @@ export class World {
   readonly seen: Event[] = [];
   readonly stores: SqliteStores = openSqlite(':memory:');
   readonly intake = new RecordingIntake(this.stores.store, this.clock);
-  /** The settings in force; a test may change them. */
-  options: Writable<IngestOptions>;
+  /** The settings in force; a test may change them, and the limits. */
+  options: Writable<Omit<IngestOptions, 'limits'>> & { limits: Writable<IngestLimits> };
+  /** What the service says of itself to a balancer. */
+  ready = true;
   readonly #random = seededRandom(7);
   readonly #stop = new AbortController();
   readonly #server: HttpServer;
   #port = 0;
 
-  private constructor(options: Partial<IngestOptions>) {
-    this.options = { ...OPTIONS, ...options };
+  private constructor({ limits, ...options }: WorldOptions) {
+    this.options = { ...OPTIONS, ...options, limits: { ...API_LIMITS, ...limits } };
     this.events.on((event) => this.seen.push(event));
     const { views, keyring } = this.stores;
     const handler = createIngestApi(
       {
         intake: this.intake,
+        acts: this.intake,
+        spool: this.intake,
+        version: '0.0.0',
+        ready: () => this.ready,
         views,
         keyring,
         events: this.events,
@@ -115,7 +144,7 @@ export class World {
     });
   }
 
-  static async start(options: Partial<IngestOptions> = {}): Promise<World> {
+  static async start(options: WorldOptions = {}): Promise<World> {
     const world = new World(options);
     world.#port = await world.#server.listen();
     return world;

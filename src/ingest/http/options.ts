@@ -1,0 +1,48 @@
+import type { Acts } from '../../engine/acts.ts';
+import type { Intake } from '../../engine/intake.ts';
+import type { CidrSet } from '../../lib/cidr.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Random } from '../../lib/random.ts';
+import type { Events } from '../../observe/events.ts';
+import type { Spool } from '../../spool/spool.ts';
+import type { Keyring } from '../../store/keyring.ts';
+import type { Views } from '../../store/views.ts';
+import type { IngestLimits } from './limits.ts';
+
+/** What the ingestion API stands on. */
+export interface IngestDeps {
+  readonly intake: Intake;
+  readonly acts: Acts;
+  readonly spool: Pick<Spool, 'read'>;
+  readonly views: Views;
+  readonly keyring: Keyring;
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Of the program, for the API's own description. */
+  readonly version: string;
+  /** Whether mail is accepted now and will be for a while, for a balancer before us. */
+  readonly ready: () => boolean;
+  /** Aborts when the service stops: waiting readers are answered and the last uses of keys recorded. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Settings of the ingestion API (contract §6, §12) and bounds on what it keeps in memory. The settings are
+ * looked at with every request, so that they may change while it runs; the bounds only at the start.
+ */
+export interface IngestOptions {
+  /** Our name, in `Message-ID` and `Received`. */
+  readonly hostname: string;
+  readonly allowedCidrs: CidrSet;
+  readonly trustedProxies: CidrSet;
+  readonly limits: IngestLimits;
+  /** Bytes of bodies in memory at once; what does not fit waits. */
+  readonly maxBytesInFlight: number;
+  /** Readers that may wait with `?wait=` at once; more are answered at once. */
+  readonly maxWaitingReaders: number;
+  /** Keys remembered between requests: their look-ups and their rate windows. */
+  readonly maxKeysInMemory: number;
+}

@@ -1,0 +1,47 @@
+import type { Exchange } from '../../http/exchange.ts';
+import type { Route } from '../../http/router.ts';
+import { createIdSource } from '../../lib/id.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
+import type { Endpoint } from './call.ts';
+import { listEndpoint } from './list.ts';
+import { mailgunEndpoint } from './mailgun.ts';
+import type { IngestDeps, IngestOptions } from './options.ts';
+import { statusEndpoint } from './status.ts';
+import { submitEndpoint } from './submit.ts';
+import { Watchers } from './watchers.ts';
+
+/** The table of what lies where on the ingestion ports. */
+
+/** A path that needs no key. */
+export interface Open {
+  readonly open: (exchange: Exchange) => void;
+}
+
+/** What lies at a path. */
+export type Target = Endpoint | Open;
+
+/** Requests for bodies that may wait for room in memory at once. */
+const MAX_WAITING_BODIES = 1000;
+
+/** Every path of the API. */
+export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[] {
+  const { intake, views, clock, random, events, signal } = deps;
+  const budget = new Semaphore({ capacity: options.maxBytesInFlight, maxWaiters: MAX_WAITING_BODIES });
+  const watchers = new Watchers(events, { max: options.maxWaitingReaders, signal });
+  const nextId = createIdSource(clock, random);
+  // The message's own id is given later, by the engine; this must not be taken for it.
+  const nextToken = () => nextId().slice('msg_'.length);
+  const submitDeps = { intake, views, clock, random, budget, nextToken, options };
+  return [
+    { method: 'POST', path: '/api/v1/messages', target: submitEndpoint(submitDeps) },
+    { method: 'GET', path: '/api/v1/messages', target: listEndpoint(views) },
+    { method: 'GET', path: '/api/v1/messages/:id', target: statusEndpoint({ views, watchers, clock }) },
+    { method: 'POST', path: '/v3/:domain/messages', target: mailgunEndpoint(submitDeps) },
+    { method: 'GET', path: '/api/v1/ready', target: { open: (exchange) => ready(exchange, deps.ready()) } },
+  ];
+}
+
+/** For a balancer before us: whether a message would be taken now. No key, no details. */
+function ready(exchange: Exchange, isReady: boolean): void {
+  exchange.text(isReady ? 200 : 503, isReady ? 'ready\n' : 'not ready\n');
+}
