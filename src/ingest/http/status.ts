@@ -1,10 +1,9 @@
 import { isFinal } from '../../domain/delivery.ts';
-import type { ApiKey } from '../../domain/key.ts';
-import { Problem } from '../../http/problem.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isMessageId } from '../../lib/id.ts';
-import type { MessageDetail, Views } from '../../store/views.ts';
+import type { Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
+import { findReadable } from './find-message.ts';
 import { parameterFault, parameterFaults, refuseQuery } from './query.ts';
 import { statusJson } from './record.ts';
 import type { Watchers } from './watchers.ts';
@@ -40,7 +39,7 @@ async function answerStatus({ exchange, caller, params }: Call, deps: StatusDeps
   if (watch !== null) exchange.onEnd(() => watch.stop());
   const deadline = deps.clock.mono() + waitMs;
   for (;;) {
-    const detail = await find(id, caller.key, deps.views);
+    const detail = await findReadable(id, caller.key, deps.views);
     const leftMs = deadline - deps.clock.mono();
     if (watch === null || watch.stopped || leftMs <= 0 || isFinal(detail.message.status)) {
       watch?.stop();
@@ -49,15 +48,6 @@ async function answerStatus({ exchange, caller, params }: Call, deps: StatusDeps
     }
     await watch.wake.wait(deps.clock, Math.min(leftMs, REREAD_MS));
   }
-}
-
-/** The message, if it exists and the key may see it; else one and the same 404. */
-async function find(id: string, key: ApiKey, views: StatusDeps['views']): Promise<MessageDetail> {
-  const detail = isMessageId(id) ? await views.message(id) : null;
-  const visible =
-    detail !== null && (detail.message.keyId === key.id || key.scopes.includes('messages:read_all'));
-  if (!visible) throw new Problem(404, 'message_not_found', 'There is no such message.');
-  return detail;
 }
 
 /** Milliseconds to wait at most; 0 without the parameter. */
