@@ -1,0 +1,63 @@
+/** Names that somebody mistyped: which of the known ones was meant. */
+
+/** Edits allowed between a name and the one it is taken for: in a short name, two would turn it into any other. */
+const MAX_EDITS = { short: 1, long: 2 } as const;
+const SHORT_NAME = 4;
+/** What writers of names differ in: `replyTo`, `reply_to`, `Reply-To`. */
+const SEPARATORS = /[_-]/g;
+
+/**
+ * The known name that `name` was most likely meant to be: equal but for case, `_` and `-`, or one or two edits
+ * away (a character added, left out, wrong, or swapped with its neighbour). Null when none is that near. Of
+ * equally near ones the first. Costs nothing for a name much longer than the known ones.
+ */
+export function nearest(name: string, known: Iterable<string>): string | null {
+  const given = fold(name);
+  if (given.length < 2) return null;
+  let best: string | null = null;
+  let fewest = (given.length <= SHORT_NAME ? MAX_EDITS.short : MAX_EDITS.long) + 1;
+  for (const candidate of known) {
+    const edits = editsBetween(given, fold(candidate), fewest - 1);
+    if (edits >= fewest) continue;
+    best = candidate;
+    fewest = edits;
+  }
+  return best;
+}
+
+/** A sentence for the end of an error's detail, with a blank in front; empty when no known name is near. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const meant = nearest(name, known);
+  return meant === null ? '' : ` Did you mean "${meant}"?`;
+}
+
+/** Only the start of a long name: what is cut off already makes it too different from any that is known. */
+function fold(name: string): string {
+  return name.slice(0, 200).toLowerCase().replace(SEPARATORS, '');
+}
+
+/** Damerau-Levenshtein distance (optimal string alignment) of two texts; `max + 1` when it is more than `max`. */
+function editsBetween(a: string, b: string, max: number): number {
+  if (Math.abs(a.length - b.length) > max) return max + 1;
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const here = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      here[column] = Math.min(
+        at(above, column) + 1,
+        at(here, column - 1) + 1,
+        at(above, column - 1) + (same ? 0 : 1),
+        swapped ? at(before, column - 2) + 1 : max + 1,
+      );
+    }
+    [before, above] = [above, here];
+  }
+  return Math.min(at(above, b.length), max + 1);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? 0;
+}
