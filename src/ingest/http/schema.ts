@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { FieldFault } from '../../http/problem.ts';
 import { pointerToken, quote } from '../../http/quote.ts';
 import {
@@ -11,44 +11,16 @@ import {
   type PointTo,
   type ReadFields,
 } from './fields.ts';
+import { type attachmentSchema, submissionSchema } from './submission-schema.ts';
 
 /**
  * The JSON submission (contract §2): which fields there are and of what type. Types and unknown names are all
  * that is decided here; what the values must be holds for every form alike and stands in `submission.ts`.
  */
 
-const addresses = z.union([z.string(), z.array(z.string())]).nullish();
-const named = z.record(z.string(), z.string().nullable()).nullish();
-
-const attachmentSchema = z.strictObject({
-  filename: z.string().nullish(),
-  content: z.string(),
-  contentType: z.string().nullish(),
-  contentId: z.string().nullish(),
-  disposition: z.string().nullish(),
-});
-
-/** The body of `POST /api/v1/messages` as JSON. */
-const submissionSchema = z.strictObject({
-  from: z.string(),
-  to: addresses,
-  cc: addresses,
-  bcc: addresses,
-  subject: z.string().nullish(),
-  text: z.string().nullish(),
-  html: z.string().nullish(),
-  headers: named,
-  attachments: z.array(attachmentSchema).nullish(),
-  tags: z.array(z.string()).nullish(),
-  sendAt: z.string().nullish(),
-  metadata: named,
-  priority: z.string().nullish(),
-  dryRun: z.boolean().nullish(),
-});
-
 const partialSchema = submissionSchema.partial();
 
-type SubmissionJson = z.infer<typeof partialSchema>;
+type PartialJson = z.infer<typeof partialSchema>;
 
 /**
  * Reads a submission from parsed JSON. Faulty fields are reported and left out, so that the others can be
@@ -78,14 +50,14 @@ const pointIntoJson: PointTo = (field, place, property) => {
 };
 
 /** What is left when the faulty fields and the unknown ones are taken out; it has the right shape. */
-function withoutFaulty(body: unknown, faulty: ReadonlySet<string>): SubmissionJson {
+function withoutFaulty(body: unknown, faulty: ReadonlySet<string>): PartialJson {
   if (typeof body !== 'object' || body === null) return {};
   const known = FIELD_NAMES.filter((name) => !faulty.has(name) && Object.hasOwn(body, name));
   return partialSchema.parse(Object.fromEntries(known.map((name) => [name, Reflect.get(body, name)])));
 }
 
 /** Empty texts and lists equal absent ones, as `null` does (contract §2), headers and metadata too; a subject may be empty. */
-function toFields(json: SubmissionJson): Fields {
+function toFields(json: PartialJson): Fields {
   return {
     from: json.from || null,
     to: toAddresses(json.to),
