@@ -1,10 +1,11 @@
+import { z } from 'zod';
 import { isFinal } from '../../domain/delivery.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isMessageId } from '../../lib/id.ts';
 import type { Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
 import { findReadable } from './find-message.ts';
-import { parameterFault, parameterFaults, refuseQuery } from './query.ts';
+import { asInteger, readParameters } from './query.ts';
 import { statusJson } from './record.ts';
 import type { Watchers } from './watchers.ts';
 
@@ -13,7 +14,19 @@ import type { Watchers } from './watchers.ts';
 const MAX_WAIT_SECONDS = 60;
 /** Not every end is an attempt's (a message may expire), and only attempts are told: so readers also look. */
 const REREAD_MS = 1000;
-const PARAMETERS = { single: ['wait'], repeatable: [] };
+
+/** The endpoint's parameters. */
+export const STATUS_PARAMETERS = {
+  wait: {
+    schema: z.int().min(1).max(MAX_WAIT_SECONDS).optional(),
+    fromText: asInteger,
+    repeatable: false,
+    code: 'out_of_range',
+    rule: `an integer from 1 to ${MAX_WAIT_SECONDS}`,
+    meaning: 'Answers when the status is final, or after that many seconds.',
+    example: '30',
+  },
+};
 
 /** What the endpoint needs. */
 export interface StatusDeps {
@@ -33,7 +46,8 @@ export function statusEndpoint(deps: StatusDeps): Endpoint {
 }
 
 async function answerStatus({ exchange, caller, params }: Call, deps: StatusDeps): Promise<void> {
-  const waitMs = readWait(exchange.query);
+  const { wait = 0 } = readParameters(exchange.query, STATUS_PARAMETERS);
+  const waitMs = wait * 1000;
   const id = params['id'] ?? '';
   const watch = waitMs > 0 && isMessageId(id) ? deps.watchers.watch(id) : null;
   if (watch !== null) exchange.onEnd(() => watch.stop());
@@ -48,15 +62,4 @@ async function answerStatus({ exchange, caller, params }: Call, deps: StatusDeps
     }
     await watch.wake.wait(deps.clock, Math.min(leftMs, REREAD_MS));
   }
-}
-
-/** Milliseconds to wait at most; 0 without the parameter. */
-function readWait(parameters: URLSearchParams): number {
-  const faults = parameterFaults(parameters, PARAMETERS);
-  const text = parameters.get('wait');
-  const seconds = text === null || /^\d{1,2}$/.test(text) ? Number(text ?? 0) : -1;
-  if (text !== null && (seconds < 1 || seconds > MAX_WAIT_SECONDS))
-    faults.push(parameterFault('wait', 'out_of_range', `Must be an integer from 1 to ${MAX_WAIT_SECONDS}.`));
-  refuseQuery(faults);
-  return seconds * 1000;
 }

@@ -153,10 +153,12 @@ describe('all=true', () => {
 });
 
 test('all faulty parameters are reported at once, unknown ones by name', async () =>
-  expect(faultsOf(await list('?limit=0&status=x&cursor=y&tag=z&all=q'))).toEqual([
-    '/tag unknown_parameter',
+  expect(faultsOf(await list('?limit=0&status=x&cursor=y&tags=z&to=q&since=now&all=q'))).toEqual([
+    '/tags unknown_parameter',
     '/limit out_of_range',
     '/status unknown_status',
+    '/to address_syntax',
+    '/since timestamp',
     '/all type',
     '/cursor bad_cursor',
   ]));
