@@ -14,6 +14,7 @@ export interface Addresses {
   readonly recipients: readonly Recipient[];
 }
 
+const FROM_REQUIRED = 'Is required, such as "Jane Doe <jane@example.com>".';
 const KINDS: readonly RecipientKind[] = ['to', 'cc', 'bcc'];
 
 /** Parses every address of a submission; each is parsed only here, once. */
@@ -21,7 +22,7 @@ export function checkAddresses(fields: Fields, maxRecipients: number, faults: Fa
   const from = checkFrom(fields.from, faults);
   const [to = [], cc = [], bcc = []] = KINDS.map((kind) => checkList(fields, kind, maxRecipients, faults));
   const recipients = envelopeOf({ to, cc, bcc });
-  if (recipients.length > maxRecipients) faults.add(tooMany(maxRecipients), 'to');
+  if (recipients.length > maxRecipients) faults.add(tooManyRecipients(maxRecipients), 'to');
   if (recipients.length === 0 && !faults.has(...KINDS))
     faults.add({ code: 'required', detail: 'At least one recipient is needed, in to, cc or bcc.' }, 'to');
   return { from, to, cc, bcc, recipients };
@@ -29,7 +30,7 @@ export function checkAddresses(fields: Fields, maxRecipients: number, faults: Fa
 
 function checkFrom(text: string | null, faults: Faults): Mailbox | null {
   if (text === null) {
-    if (!faults.has('from')) faults.add({ code: 'required', detail: 'Is required.' }, 'from');
+    if (!faults.has('from')) faults.add({ code: 'required', detail: FROM_REQUIRED }, 'from');
     return null;
   }
   const parsed = parseMailbox(text);
@@ -43,13 +44,13 @@ function checkList(fields: Fields, kind: RecipientKind, maxRecipients: number, f
   const { texts, lists } = fields[kind];
   const mailboxes: Mailbox[] = [];
   if (texts.length > maxRecipients) {
-    faults.add(tooMany(maxRecipients), kind);
+    faults.add(tooManyRecipients(maxRecipients), kind);
     return mailboxes;
   }
   for (const [place, text] of texts.entries()) {
     const parsed = lists ? parseAddressList(text, maxRecipients - mailboxes.length) : parseMailbox(text);
     if (!parsed.ok && lists && parsed.code === 'address_count') {
-      faults.add(tooMany(maxRecipients), kind);
+      faults.add(tooManyRecipients(maxRecipients), kind);
       return mailboxes;
     }
     if (!parsed.ok) faults.add(parsed, kind, lists && texts.length === 1 ? undefined : place);
@@ -68,6 +69,7 @@ function envelopeOf(lists: Readonly<Record<RecipientKind, readonly Mailbox[]>>):
   return [...recipients.values()];
 }
 
-function tooMany(maxRecipients: number) {
-  return { code: 'too_many_recipients', detail: `There may be at most ${maxRecipients} recipients.` };
+function tooManyRecipients(maxRecipients: number) {
+  const detail = `There may be at most ${maxRecipients} recipients. Send to the others in another message, or have api.max_recipients raised.`;
+  return { code: 'too_many_recipients', detail };
 }

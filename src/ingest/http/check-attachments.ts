@@ -1,7 +1,7 @@
 import type { FieldFault } from '../../http/problem.ts';
 import { decodeBase64 } from '../../lib/base64.ts';
 import { type Attachment, checkAttachment } from '../../mail/attachment.ts';
-import type { Faults } from './faults.ts';
+import { type Faults, tooMany } from './faults.ts';
 import type { AttachmentField } from './fields.ts';
 
 const NOTHING = new Uint8Array(0);
@@ -9,7 +9,15 @@ const UNSTATED = { filename: null, contentType: null, contentId: null };
 const STATED = ['filename', 'contentType', 'contentId'] as const;
 
 /** Checks and decodes the attachments. What is faulty is reported; the result is then not fit to be sent. */
-export function checkAttachments(given: readonly AttachmentField[], faults: Faults): Attachment[] {
+export function checkAttachments(
+  given: readonly AttachmentField[],
+  maxAttachments: number,
+  faults: Faults,
+): Attachment[] {
+  if (given.length > maxAttachments) {
+    faults.add(tooMany(given.length, 'attachments', maxAttachments, 'api.max_attachments'), 'attachments');
+    return [];
+  }
   return given.map((field, place) => checkOne(field, place, faults));
 }
 
@@ -17,9 +25,12 @@ function checkOne(field: AttachmentField, place: number, faults: Faults): Attach
   const refuse = (property: keyof AttachmentField, fault: Omit<FieldFault, 'pointer'>) =>
     faults.add(fault, 'attachments', place, property);
   const { filename, contentType, contentId } = field;
-  if (filename === null) refuse('filename', { code: 'required', detail: 'A file name is needed.' });
-  if (filename === '.' || filename === '..')
-    refuse('filename', { code: 'attachment_filename', detail: 'This is a directory, not a file name.' });
+  if (filename === null)
+    refuse('filename', { code: 'required', detail: 'A file name is needed, such as "report.pdf".' });
+  if (filename === '.' || filename === '..') {
+    const detail = 'This is a directory; give a file name, such as "report.pdf".';
+    refuse('filename', { code: 'attachment_filename', detail });
+  }
   // Each by itself, so that all are told.
   for (const property of STATED) {
     const fault = checkAttachment({ ...UNSTATED, [property]: field[property] });
@@ -29,8 +40,8 @@ function checkOne(field: AttachmentField, place: number, faults: Faults): Attach
   const known = disposition === 'attachment' || disposition === 'inline';
   if (!known) refuse('disposition', { code: 'disposition', detail: 'Must be "attachment" or "inline".' });
   const content = typeof field.content === 'string' ? decodeBase64(field.content) : field.content;
-  if (content === null)
-    refuse('content', { code: 'base64', detail: 'Must be base64 with padding and without line breaks.' });
+  if (content === null && typeof field.content === 'string')
+    refuse('content', { code: 'base64', detail: base64Rule(field.content) });
   return {
     filename,
     contentType,
@@ -38,4 +49,16 @@ function checkOne(field: AttachmentField, place: number, faults: Faults): Attach
     content: content ?? NOTHING,
     disposition: known ? disposition : 'attachment',
   };
+}
+
+/** The rule for base64, with the likeliest reason why a text breaks it. */
+function base64Rule(text: string): string {
+  const rule = 'Must be base64 with padding and without line breaks (RFC 4648)';
+  if (text.startsWith('data:')) return `${rule}: leave out what stands before and with "base64,".`;
+  if (/[\r\n]/.test(text)) return `${rule}: join its lines.`;
+  if (/^[A-Za-z0-9_-]+=*$/.test(text) && /[_-]/.test(text))
+    return `${rule}: this is base64url, write "+" for "-" and "/" for "_".`;
+  if (/^[A-Za-z0-9+/]+$/.test(text) && text.length % 4 !== 1)
+    return `${rule}: end it in "${'='.repeat((4 - (text.length % 4)) % 4)}".`;
+  return `${rule}: encode the file's bytes, not its text.`;
 }

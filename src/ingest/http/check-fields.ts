@@ -1,18 +1,18 @@
 import type { Priority } from '../../domain/message.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import { checkHeader, checkHeaderTotals, checkSenderDomain, checkSubject } from '../../mail/headers.ts';
-import type { Faults } from './faults.ts';
+import { type Faults, tooMany } from './faults.ts';
 import type { Fields, NamedValue } from './fields.ts';
+import type { IngestLimits } from './limits.ts';
 
 /** The rules for each field that is neither an address nor an attachment (contract §2). */
 
-const HEADER_LIMITS = { maxHeaders: 50, maxHeaderBytes: 64 * 1024 };
-const MAX_TAGS = 10;
 /** 1 to 128 characters, none of them a control, a line end or half a surrogate pair. */
 const TAG = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,128}$/u;
-const MAX_METADATA = 20;
+const TAG_RULE = 'A tag is 1 to 128 printable characters.';
 /** `__proto__` would be a name like any other, were it not for the programs that read it. */
 const METADATA_NAME = /^(?!__proto__$)[A-Za-z0-9_.-]{1,64}$/;
+const MAX_METADATA_NAME = 64;
 const MAX_METADATA_VALUE_BYTES = 4096;
 const MAX_AHEAD_MS = 30 * 24 * 60 * 60 * 1000;
 const PRIORITIES: readonly Priority[] = ['high', 'normal', 'bulk'];
@@ -27,15 +27,25 @@ export function checkBody(fields: Fields, faults: Faults): void {
     faults.add({ code: 'required', detail: 'At least one of text, html and attachments is needed.' }, 'text');
 }
 
+/** What decides the limit that a fault of the totals is about. */
+const HEADER_SETTINGS: Readonly<Record<string, string>> = {
+  header_count: ' The limit is api.max_headers.',
+  header_size: ' The limit is api.max_header_bytes.',
+};
+
 /** Custom header fields, each by itself and all together. `fromDomain` is null when From is faulty. */
 export function checkHeaders(
   headers: readonly NamedValue[],
   fromDomain: string | null,
+  limits: Pick<IngestLimits, 'maxHeaders' | 'maxHeaderBytes'>,
   faults: Faults,
 ): void {
   if (headers.length === 0) return;
-  const totals = checkHeaderTotals(headers, HEADER_LIMITS);
-  if (totals !== null) faults.add(totals, 'headers');
+  const totals = checkHeaderTotals(headers, limits);
+  if (totals !== null) {
+    const { code, detail } = totals;
+    faults.add({ code, detail: `${detail}${HEADER_SETTINGS[code] ?? ''}` }, 'headers');
+  }
   // The totals bound the work: what is over them is not looked at one by one.
   if (totals !== null) return;
   for (const [name, value] of headers) {
@@ -47,40 +57,43 @@ export function checkHeaders(
 }
 
 /** Tags, each once. */
-export function checkTags(tags: readonly string[], faults: Faults): readonly string[] {
+export function checkTags(tags: readonly string[], maxTags: number, faults: Faults): readonly string[] {
   if (tags.length === 0) return tags;
-  if (tags.length > MAX_TAGS) faults.add({ code: 'too_many', detail: `At most ${MAX_TAGS} tags.` }, 'tags');
+  if (tags.length > maxTags) faults.add(tooMany(tags.length, 'tags', maxTags, 'api.max_tags'), 'tags');
   else
     for (const [place, tag] of tags.entries())
-      if (!TAG.test(tag))
-        faults.add({ code: 'tag', detail: 'A tag is 1 to 128 printable characters.' }, 'tags', place);
+      if (!TAG.test(tag)) faults.add({ code: 'tag', detail: TAG_RULE }, 'tags', place);
   return [...new Set(tags)];
 }
 
 /** The client's own names and values. */
 export function checkMetadata(
   metadata: readonly NamedValue[],
+  maxMetadata: number,
   faults: Faults,
 ): Readonly<Record<string, string>> {
-  if (metadata.length > MAX_METADATA) {
-    faults.add({ code: 'too_many', detail: `At most ${MAX_METADATA} entries.` }, 'metadata');
+  if (metadata.length > maxMetadata) {
+    const given = metadata.length;
+    faults.add(tooMany(given, 'entries of metadata', maxMetadata, 'api.max_metadata'), 'metadata');
     return {};
   }
   for (const [name, value] of metadata) {
     if (!METADATA_NAME.test(name))
-      faults.add(
-        { code: 'metadata_name', detail: 'A name is 1 to 64 of A-Z a-z 0-9 _ . - .' },
-        'metadata',
-        name,
-      );
-    if (Buffer.byteLength(value) > MAX_METADATA_VALUE_BYTES)
-      faults.add(
-        { code: 'too_long', detail: `A value has at most ${MAX_METADATA_VALUE_BYTES} bytes.` },
-        'metadata',
-        name,
-      );
+      faults.add({ code: 'metadata_name', detail: metadataNameRule(name) }, 'metadata', name);
+    const bytes = Buffer.byteLength(value);
+    if (bytes > MAX_METADATA_VALUE_BYTES) {
+      const detail = `A value has at most ${MAX_METADATA_VALUE_BYTES} bytes; this one has ${bytes}. Keep it elsewhere, and its key here.`;
+      faults.add({ code: 'too_long', detail }, 'metadata', name);
+    }
   }
   return Object.fromEntries(metadata);
+}
+
+/** The rule for a metadata name, with the nearest name that keeps it. */
+function metadataNameRule(name: string): string {
+  const mended = name.slice(0, MAX_METADATA_NAME).replace(/[^A-Za-z0-9_.-]+/g, '_');
+  const instead = METADATA_NAME.test(mended) ? `, such as "${mended}"` : '';
+  return `A name is 1 to ${MAX_METADATA_NAME} characters of A-Z a-z 0-9 _ . -${instead}, and not "__proto__".`;
 }
 
 /** When to send, in wall ms; null for now, which a time in the past means as well. */
@@ -88,9 +101,15 @@ export function checkSendAt(sendAt: string | null, now: number, faults: Faults):
   if (sendAt === null) return null;
   const at = parseTimestamp(sendAt);
   if (at === null)
-    faults.add({ code: 'timestamp', detail: 'Must be a time as in 2026-11-20T11:15:00Z.' }, 'sendAt');
+    faults.add(
+      { code: 'timestamp', detail: 'Must be a date, a time and its zone, such as 2026-11-20T11:15:00Z.' },
+      'sendAt',
+    );
   else if (at > now + MAX_AHEAD_MS)
-    faults.add({ code: 'too_far_ahead', detail: 'Must be at most 30 days ahead.' }, 'sendAt');
+    faults.add(
+      { code: 'too_far_ahead', detail: 'Must be at most 30 days ahead; send it nearer to its time.' },
+      'sendAt',
+    );
   return at !== null && at > now ? at : null;
 }
 
@@ -98,7 +117,7 @@ export function checkSendAt(sendAt: string | null, now: number, faults: Faults):
 export function checkPriority(priority: string | null, faults: Faults): Priority {
   const known = PRIORITIES.find((one) => one === priority);
   if (known === undefined && priority !== null)
-    faults.add({ code: 'priority', detail: 'Must be high, normal or bulk.' }, 'priority');
+    faults.add({ code: 'priority', detail: 'Must be "high", "normal" or "bulk".' }, 'priority');
   return known ?? 'normal';
 }
 
@@ -110,6 +129,6 @@ export function checkDryRun(dryRun: boolean, faults: Faults): void {
 /** The request's header `Idempotency-Key`; told with the faults of the body. */
 export function checkIdempotencyKey(key: string | null, faults: Faults): void {
   if (key === null || IDEMPOTENCY_KEY.test(key)) return;
-  const detail = 'Must be 1 to 256 printable ASCII characters.';
+  const detail = 'Must be 1 to 256 printable ASCII characters without blanks at its ends, such as a UUID.';
   faults.addHeader('Idempotency-Key', { code: 'idempotency_key', detail });
 }

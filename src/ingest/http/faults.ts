@@ -48,3 +48,9 @@ export class Faults {
     throw new Problem(400, 'invalid_submission', detail, { errors: this.#found.slice(0, MAX_TOLD) });
   }
 }
+
+/** The fault of a list with more than its limit, which `setting` decides. */
+export function tooMany(given: number, things: string, max: number, setting: string) {
+  const detail = `There are ${given} ${things}; at most ${max} are taken. Leave some out, or have ${setting} raised.`;
+  return { code: 'too_many', detail };
+}

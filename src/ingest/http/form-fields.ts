@@ -1,9 +1,10 @@
 import type { FieldFault } from '../../http/problem.ts';
-import { pointerToken, quote } from '../../http/quote.ts';
+import { pointerToken } from '../../http/quote.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import { contentIdOf } from '../../mail/attachment.ts';
 import { isDate } from '../../mail/date.ts';
 import type { AttachmentField, FieldName, Fields, NamedValue, PointTo, ReadFields } from './fields.ts';
+import { unknownField } from './unknown-field.ts';
 
 /**
  * The submission as a form (contract §2): multipart's own names, and those that clients written for Mailgun
@@ -44,6 +45,8 @@ const FILES: Readonly<Record<string, 'attachment' | 'inline'>> = {
 };
 /** Options of Mailgun's that are taken only where they ask for what happens anyway. */
 const ONLY_NO = new Set(['o:tracking', 'o:tracking-clicks', 'o:tracking-opens', 'o:dkim', 'o:require-tls']);
+const NOT_FOR_FILES = 'Must be a plain field, without a filename; files go into "attachment" and "inline".';
+const FORM_FIELDS = [SINGLE, FLAGS, ADDRESSES, FILES].flatMap(Object.keys).concat('o:tag', ...ONLY_NO);
 
 /** Reads a submission from a form. Faulty fields are reported and left out, so that the others are checked too. */
 export function fieldsFromForm(entries: readonly FormEntry[]): ReadFields {
@@ -97,17 +100,17 @@ class FormReader {
     else if (name.startsWith('v:')) this.#takeNamed('metadata', this.#metadata, name, value);
     else if (ONLY_NO.has(name)) this.#takeOnlyNo(name, value);
     else if (lookUp(FILES, name) !== undefined) this.#notAFile(name, value);
-    else this.#fault(name, 'unknown_field', `There is no field ${quote(name)}, or it is not supported.`);
+    else this.#unknown(name);
   }
 
   /** Takes a file part. A file input that was left empty equals an absent one. */
   file(name: string, file: FormFile): void {
     const disposition = lookUp(FILES, name);
     if (disposition === undefined) {
-      const known = lookUp(SINGLE, name) ?? lookUp(ADDRESSES, name);
-      if (known !== undefined) this.#faulty.add(known);
-      const detail = 'Files are taken in the fields "attachment" and "inline" only.';
-      this.#fault(name, known === undefined ? 'unknown_field' : 'type', detail);
+      const field = lookUp(SINGLE, name) ?? lookUp(ADDRESSES, name);
+      if (field !== undefined) this.#faulty.add(field);
+      if (isPlainField(name)) this.#fault(name, 'type', NOT_FOR_FILES);
+      else this.#unknown(name);
       return;
     }
     if (file.filename === '' && file.bytes.length === 0) return;
@@ -157,14 +160,14 @@ class FormReader {
 
   #takeOnlyNo(name: string, value: string): void {
     if (value !== '' && parseFlag(value) !== false)
-      this.#fault(name, 'not_supported', `The only value taken for ${name} is "no".`);
+      this.#fault(name, 'not_supported', `The only value taken for ${name} is "no"; leave it out.`);
   }
 
   /** A plain field where a file belongs; browsers send an empty one for a file input left empty. */
   #notAFile(name: string, value: string): void {
     if (value === '') return;
     this.#faulty.add('attachments');
-    this.#fault(name, 'type', 'Must be a file part, with a filename.');
+    this.#fault(name, 'type', 'Must be a file part, with a filename: in curl, -F attachment=@report.pdf.');
   }
 
   /** Whether a field that may be given once was given before; reports it if so. */
@@ -173,8 +176,13 @@ class FormReader {
       this.#seen.add(once);
       return false;
     }
-    this.#reject(field, name, 'repeated', 'May be given only once.');
+    this.#reject(field, name, 'repeated', 'May be given only once; leave the others out.');
     return true;
+  }
+
+  #unknown(name: string): void {
+    const { code, detail } = unknownField(name, FORM_FIELDS, 'form');
+    this.#fault(name, code, detail);
   }
 
   #reject(field: FieldName, name: string, code: string, detail: string): void {
@@ -205,6 +213,10 @@ function pointIntoForm(sendAtName: string, filePlaces: readonly string[]): Point
     const inner = `/${file ?? (place === undefined ? name : `${name}/${place}`)}`;
     return property === undefined || property === 'content' ? inner : `${inner}/${property}`;
   };
+}
+
+function isPlainField(name: string): boolean {
+  return FORM_FIELDS.includes(name) || name.startsWith('h:') || name.startsWith('v:');
 }
 
 function append(list: string[], value: string): void {

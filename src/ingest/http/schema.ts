@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import type { FieldFault } from '../../http/problem.ts';
-import { pointerToken, quote } from '../../http/quote.ts';
+import { pointerToken } from '../../http/quote.ts';
 import {
   type AddressField,
   type AttachmentField,
@@ -11,6 +10,7 @@ import {
   type PointTo,
   type ReadFields,
 } from './fields.ts';
+import { schemaFaults } from './schema-faults.ts';
 import { type attachmentSchema, submissionSchema } from './submission-schema.ts';
 
 /**
@@ -30,7 +30,7 @@ export function fieldsFromJson(body: unknown): ReadFields {
   const whole = submissionSchema.safeParse(body, { reportInput: true });
   if (whole.success)
     return { fields: toFields(whole.data), faulty: NONE, faults: [], pointTo: pointIntoJson };
-  const faults = whole.error.issues.flatMap((issue) => faultsOf(issue, []));
+  const faults = whole.error.issues.flatMap((issue) => schemaFaults(issue));
   const faulty = new Set(whole.error.issues.map((issue) => String(issue.path[0] ?? '')));
   return {
     fields: toFields(withoutFaulty(body, faulty)),
@@ -97,41 +97,4 @@ function toAttachment(json: z.infer<typeof attachmentSchema>): AttachmentField {
     contentId: json.contentId || null,
     disposition: json.disposition || null,
   };
-}
-
-/** A zod issue in the API's words. A union's issue speaks of the branch that got furthest. */
-function faultsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): FieldFault[] {
-  const path = [...above, ...issue.path];
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({
-      pointer: toPointer([...path, key]),
-      code: 'unknown_field',
-      detail: `There is no field ${quote(key)}.`,
-    }));
-  if (issue.code === 'invalid_union') {
-    const deeper = issue.errors.flat().filter((inner) => inner.path.length > 0);
-    if (deeper.length > 0) return deeper.flatMap((inner) => faultsOf(inner, path));
-    return [{ pointer: toPointer(path), code: 'type', detail: 'Must be a string or an array of strings.' }];
-  }
-  const expected = issue.code === 'invalid_type' ? TYPES[issue.expected] : undefined;
-  const missing = issue.code === 'invalid_type' && (issue.input === undefined || issue.input === null);
-  return [
-    {
-      pointer: toPointer(path),
-      code: missing ? 'required' : 'type',
-      detail: missing ? 'Is required.' : `Must be ${expected ?? 'of another type'}.`,
-    },
-  ];
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  string: 'a string',
-  array: 'an array',
-  object: 'an object',
-  record: 'an object',
-  boolean: 'true or false',
-};
-
-function toPointer(path: readonly PropertyKey[]): string {
-  return path.map((token) => `/${pointerToken(String(token))}`).join('');
 }

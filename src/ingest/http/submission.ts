@@ -91,11 +91,11 @@ function check(read: ReadFields, context: SubmissionContext, limits: IngestLimit
   const faults = new Faults(read);
   const { from, ...addresses } = checkAddresses(fields, limits.maxRecipients, faults);
   checkBody(fields, faults);
-  checkHeaders(fields.headers, from?.domain ?? null, faults);
+  checkHeaders(fields.headers, from?.domain ?? null, limits, faults);
   checkDryRun(fields.dryRun, faults);
-  const attachments = checkAttachments(fields.attachments, faults);
-  const tags = checkTags(fields.tags, faults);
-  const metadata = checkMetadata(fields.metadata, faults);
+  const attachments = checkAttachments(fields.attachments, limits.maxAttachments, faults);
+  const tags = checkTags(fields.tags, limits.maxTags, faults);
+  const metadata = checkMetadata(fields.metadata, limits.maxMetadata, faults);
   const sendAt = checkSendAt(fields.sendAt, context.now, faults);
   const priority = checkPriority(fields.priority, faults);
   checkIdempotencyKey(context.idempotencyKey, faults);

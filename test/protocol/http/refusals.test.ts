@@ -120,15 +120,16 @@ describe('a problem', () => {
   test('has type, title, status, detail, code, error, requestId and errors', async () => {
     const answer = await send({ body: { from: '' }, headers: { 'X-Request-Id': 'my.id-1' } });
     expect(answer.headers['content-type']).toBe('application/problem+json');
+    const detail = 'Is required, such as "Jane Doe <jane@example.com>".';
     expect(answer.json).toEqual({
       type: 'urn:waybill:problem:invalid_submission',
       title: 'Bad request',
       status: 400,
-      detail: 'from: Is required.',
+      detail: `from: ${detail}`,
       code: 'invalid_submission',
-      error: 'from: Is required.',
+      error: `from: ${detail}`,
       requestId: 'my.id-1',
-      errors: [{ pointer: '/from', code: 'required', detail: 'Is required.' }],
+      errors: [{ pointer: '/from', code: 'required', detail }],
     });
   });
   test.each(ORDER)('$status $code has X-Request-Id and the type of a problem', async ({ cause }) => {

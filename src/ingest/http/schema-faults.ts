@@ -1,0 +1,80 @@
+import type { z } from 'zod';
+import type { FieldFault } from '../../http/problem.ts';
+import { pointerToken } from '../../http/quote.ts';
+import { attachmentSchema, submissionSchema } from './submission-schema.ts';
+import { unknownField } from './unknown-field.ts';
+
+/** What the schema of a submission finds wrong, in the API's words: the rule, and how the field is written. */
+
+type Path = readonly PropertyKey[];
+
+const FIELD_NAMES = submissionSchema.keyof().options;
+const ATTACHMENT_NAMES = attachmentSchema.keyof().options;
+
+const MAILBOX = '"Jane Doe <jane@example.com>"';
+
+/** How each field is written; `*` is an element or a value inside it. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  '': '{"from": "jane@example.com", "to": ["bob@example.org"], "subject": "Hello", "text": "Hi."}',
+  from: MAILBOX,
+  to: `[${MAILBOX}]`,
+  'to/*': MAILBOX,
+  cc: `[${MAILBOX}]`,
+  'cc/*': MAILBOX,
+  bcc: `[${MAILBOX}]`,
+  'bcc/*': MAILBOX,
+  headers: '{"X-Campaign": "spring"}',
+  'headers/*': '"spring"',
+  attachments: '[{"filename": "report.pdf", "content": "JVBERi0="}]',
+  'attachments/*': '{"filename": "report.pdf", "content": "JVBERi0="}',
+  'attachments/*/content': '"JVBERi0=", the file as base64',
+  tags: '["welcome"]',
+  'tags/*': '"welcome"; a name with a value belongs into metadata',
+  sendAt: '"2026-11-20T11:15:00Z"',
+  metadata: '{"order": "4711"}',
+  'metadata/*': '"4711", in quotes',
+  priority: '"high"',
+};
+
+/** One issue of the schema as faults; `above` is where the value stood in which it was found. */
+export function schemaFaults(issue: z.core.$ZodIssue, above: Path = []): FieldFault[] {
+  const path = [...above, ...issue.path];
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownAt(path, key));
+  if (issue.code === 'invalid_union') {
+    // A union's issue speaks of the branch that got furthest.
+    const deeper = issue.errors.flat().filter((inner) => inner.path.length > 0);
+    if (deeper.length > 0) return deeper.flatMap((inner) => schemaFaults(inner, path));
+    return [typeFault(path, 'a string or an array of strings')];
+  }
+  if (issue.code !== 'invalid_type') return [typeFault(path, 'of another type')];
+  const isMissing = issue.input === undefined || issue.input === null;
+  if (!isMissing || path.length === 0) return [typeFault(path, TYPES[issue.expected] ?? 'of another type')];
+  return [{ pointer: toPointer(path), code: 'required', detail: `Is required${suchAs(path)}.` }];
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+  boolean: 'true or false, without quotes',
+};
+
+function typeFault(path: Path, expected: string): FieldFault {
+  return { pointer: toPointer(path), code: 'type', detail: `Must be ${expected}${suchAs(path)}.` };
+}
+
+function unknownAt(path: Path, name: string): FieldFault {
+  const pointer = toPointer([...path, name]);
+  if (path.length === 0) return { pointer, ...unknownField(name, FIELD_NAMES, 'json') };
+  return { pointer, ...unknownField(name, ATTACHMENT_NAMES, 'attachment') };
+}
+
+function suchAs(path: Path): string {
+  const place = path.map((token, depth) => (depth === 1 ? '*' : String(token))).join('/');
+  return Object.hasOwn(EXAMPLES, place) ? `, such as ${EXAMPLES[place]}` : '';
+}
+
+function toPointer(path: Path): string {
+  return path.map((token) => `/${pointerToken(String(token))}`).join('');
+}
