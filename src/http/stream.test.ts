@@ -1,0 +1,116 @@
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { exchangeRaw, serve, WIDE_LIMITS } from '../../test/peers/http.ts';
+import type { StreamedBody } from './stream.ts';
+
+const MIB = 1024 * 1024;
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+/** A body of so many pieces of 1 MiB that tells how many were read and when reading has ended. */
+class Pieces implements StreamedBody {
+  readonly sizeBytes: number;
+  read = 0;
+  readonly ended: Promise<void>;
+  #end: () => void = () => undefined;
+  readonly #count: number;
+  readonly #failAt: number;
+
+  constructor(count: number, failAt = Number.POSITIVE_INFINITY) {
+    this.sizeBytes = count * MIB;
+    this.#count = count;
+    this.#failAt = failAt;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  async *chunks() {
+    try {
+      for (let place = 0; place < this.#count; place++) {
+        if (place === this.#failAt) throw new Error('damaged');
+        this.read++;
+        yield Buffer.alloc(MIB, 97 + (place % 26));
+      }
+      if (this.#failAt === this.#count) throw new Error('damaged at the end');
+    } finally {
+      this.#end();
+    }
+  }
+}
+
+test('a body arrives whole, with its length', async () => {
+  const { origin } = await serve((x) => x.stream(200, 'text/plain', new Pieces(5), { ETag: '"1"' }));
+  const response = await fetch(origin);
+  expect([response.headers.get('content-length'), response.headers.get('etag')]).toEqual([
+    String(5 * MIB),
+    '"1"',
+  ]);
+  const text = await response.text();
+  expect([text.length, text[0], text[MIB], text.at(-1)]).toEqual([5 * MIB, 'a', 'b', 'e']);
+});
+
+test('an empty body is one too', async () => {
+  const { origin } = await serve((x) => x.stream(200, 'text/plain', new Pieces(0)));
+  const response = await fetch(origin);
+  expect([response.status, await response.text()]).toEqual([200, '']);
+});
+
+test('HEAD gets the headers and reads nothing', async () => {
+  const body = new Pieces(5);
+  const { port } = await serve((x) => x.stream(200, 'text/plain', body));
+  const answer = await exchangeRaw(port, 'HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  expect([answer.includes(`Content-Length: ${5 * MIB}\r\n`), answer.endsWith('\r\n\r\n'), body.read]).toEqual(
+    [true, true, 0],
+  );
+});
+
+test('what fails before anything was sent is answered with 500', async () => {
+  for (const body of [new Pieces(3, 0), new Pieces(3, 1), new Pieces(1, 1)]) {
+    const { origin, log } = await serve((x) => x.stream(200, 'text/plain', body));
+    const response = await fetch(origin);
+    expect([response.status, log.length]).toEqual([500, 1]);
+  }
+});
+
+test('what fails on the way, even after the last piece, cuts the connection before the body is whole', async () => {
+  for (const failAt of [3, 9, 10]) {
+    const { port, log } = await serve((x) => x.stream(200, 'text/plain', new Pieces(10, failAt)));
+    const answer = await exchangeRaw(port, GET);
+    expect(answer).toContain(`Content-Length: ${10 * MIB}\r\n`);
+    expect(answer.length).toBeLessThan(10 * MIB);
+    expect(log.map(({ event }) => event)).toEqual(['http.handler_failed']);
+  }
+});
+
+test('pieces that do not add up to the size never pass for a whole body', async () => {
+  const chunks = () => [Buffer.alloc(10), Buffer.alloc(10)];
+  const { port } = await serve((x) => x.stream(200, 'text/plain', { sizeBytes: 15, chunks }));
+  expect((await exchangeRaw(port, GET)).split('\r\n\r\n')[1]).toHaveLength(10);
+});
+
+test('no more is read than the client takes, and a client that goes away ends the reading', async () => {
+  const body = new Pieces(200);
+  const { port, log } = await serve((x) => x.stream(200, 'text/plain', body));
+  const socket = connect(port, '127.0.0.1');
+  socket.write(GET);
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.pause().destroy();
+  await body.ended;
+  expect(body.read).toBeLessThan(200);
+  expect(log).toEqual([]);
+});
+
+test('a client that stalls is cut off', async () => {
+  const body = new Pieces(200);
+  const { port, log } = await serve((x) => x.stream(200, 'text/plain', body), {
+    limits: { ...WIDE_LIMITS, bodyTimeoutMs: 20 },
+  });
+  const socket = connect(port, '127.0.0.1').pause();
+  socket.on('error', () => undefined).write(GET);
+  await body.ended;
+  expect(body.read).toBeLessThan(200);
+  expect(log).toEqual([]);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.resume();
+  await closed;
+});

@@ -1,0 +1,65 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../lib/clock.ts';
+import { WakeUp } from '../lib/wakeup.ts';
+
+/** Bodies too large to be in memory whole: read as fast as the client takes them. */
+
+/** A body that is read piece by piece. */
+export interface StreamedBody {
+  readonly sizeBytes: number;
+  /** The bytes in order. May throw at any point, even after the last piece: then none of it may count as whole. */
+  chunks(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
+/** A piece that may be passed on. */
+interface ReleasedPiece {
+  readonly bytes: Uint8Array;
+  /** With it the body is whole. */
+  readonly last: boolean;
+}
+
+/**
+ * A body's pieces, each held back until the next one is there, and the last until reading has ended well: so a
+ * client never has the whole of a body that turns out to be damaged. Throws what reading throws, and when the
+ * pieces do not add up to the size. Leaving early ends the reading.
+ */
+export async function* releasedPieces(body: StreamedBody): AsyncGenerator<ReleasedPiece> {
+  let held: Uint8Array | null = null;
+  let total = 0;
+  for await (const bytes of body.chunks()) {
+    if (held !== null) yield { bytes: held, last: false };
+    held = bytes;
+    total += bytes.length;
+  }
+  if (total !== body.sizeBytes) throw new Error(`a body of ${body.sizeBytes} bytes had ${total}`);
+  yield { bytes: held ?? new Uint8Array(0), last: true };
+}
+
+/** Writes to a client no faster than it reads. */
+export class PacedWriter {
+  readonly #response: ServerResponse;
+  readonly #clock: Clock;
+  readonly #stallMs: number;
+  readonly #wake = new WakeUp();
+
+  /** A client that takes nothing for `stallMs` has stalled. */
+  constructor(response: ServerResponse, clock: Clock, stallMs: number) {
+    this.#response = response;
+    this.#clock = clock;
+    this.#stallMs = stallMs;
+    response.on('drain', () => this.#wake.wake()).on('close', () => this.#wake.wake());
+  }
+
+  /** Resolves to true once the client has taken the bytes; to false when it has gone or stalled. */
+  async write(bytes: Uint8Array): Promise<boolean> {
+    for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+      if (this.#response.write(bytes.subarray(at, at + SLICE_BYTES))) continue;
+      await this.#wake.wait(this.#clock, this.#stallMs);
+      if (this.#response.destroyed || this.#response.writableNeedDrain) return false;
+    }
+    return true;
+  }
+}
+
+/** How much is written before the client's pace is looked at again. */
+const SLICE_BYTES = 64 * 1024;
