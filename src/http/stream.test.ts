@@ -85,7 +85,8 @@ test('what fails on the way, even after the last piece, cuts the connection befo
 test('pieces that do not add up to the size never pass for a whole body', async () => {
   const chunks = () => [Buffer.alloc(10), Buffer.alloc(10)];
   const { port } = await serve((x) => x.stream(200, 'text/plain', { sizeBytes: 15, chunks }));
-  expect((await exchangeRaw(port, GET)).split('\r\n\r\n')[1]).toHaveLength(10);
+  const [, received = ''] = (await exchangeRaw(port, GET)).split('\r\n\r\n');
+  expect(received.length).toBeLessThan(15);
 });
 
 test('no more is read than the client takes, and a client that goes away ends the reading', async () => {
