@@ -125,7 +125,7 @@ class Service implements App {
       ...{ storage, live, engine, log, clock, random, version, node, dataDir },
       events: this.#events,
       failed: () => failure.failed,
-      ready: () => !this.#leaving && engine.intake.suspended() === null,
+      ready: () => !this.#leaving && engine.intake.suspended(null) === null,
       signal: this.#stopping.signal,
     });
     await engine.start({ seize: true });

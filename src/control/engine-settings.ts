@@ -26,6 +26,7 @@ export function engineSettings(config: Config): EngineSettings {
       capturedMaxBytes: retention.capturedMaxBytes,
       recordAgeMs: retention.recordsDays * DAY_MS,
     },
+    queue: { maxBytes: limits.maxQueuedBytes, maxMessagesPerKey: limits.maxQueuedPerKey },
     diskCriticalBytes: health.diskCriticalBytes,
     shortWayBytes: limits.maxBytesInFlight * SHORT_WAY_SHARE,
   };

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { retryDelayMs } from './backoff.ts';
 import { localReply, type Outcome, outcomeOfReplyCode } from './outcome.ts';
-import { type SettlePolicy, type SettlingDelivery, settle } from './settle.ts';
+import { endCancelled, type SettlePolicy, type SettlingDelivery, settle } from './settle.ts';
 
 const policy: SettlePolicy = { firstMs: 30_000, maxMs: 3_600_000, maxAgeMs: 172_800_000, ambiguous: 'retry' };
-const fresh: SettlingDelivery = { attempts: 0, expiresAt: 1_000_000_000, cancelRequested: false };
+const fresh: SettlingDelivery = { attempts: 0, expiresAt: 1_000_000_000 };
 const reply = localReply('test', '4.0.0', 'said the peer');
 const deferred: Outcome = { kind: 'deferred', reply };
 const unknown: Outcome = { kind: 'unknown', reply };
@@ -48,13 +48,13 @@ test('a deferral past the expiry fails as expired; before it, the last try is at
 });
 
 test('a deferral after a cancellation ends cancelled, a delivery stays delivered', () => {
-  const cancelled = { ...fresh, cancelRequested: true };
-  expect(settle(cancelled, deferred, policy, 5, 0.5)).toMatchObject({
-    state: 'failed',
-    outcome: 'cancelled',
-  });
+  const cancelled = (outcome: Outcome) => endCancelled(settle(fresh, outcome, policy, 5, 0.5));
+  const ended = { state: 'failed', outcome: 'cancelled', nextAttemptAt: null };
+  expect(cancelled(deferred)).toMatchObject({ ...ended, possibleDuplicate: false });
+  expect(cancelled(unknown)).toMatchObject({ ...ended, possibleDuplicate: true });
+  expect(cancelled({ kind: 'rejected', reply }).outcome).toBe('rejected');
   const taken: Outcome = { kind: 'delivered', captured: false, reply, providerMessageId: null };
-  expect(settle(cancelled, taken, policy, 5, 0.5).state).toBe('delivered');
+  expect(cancelled(taken).state).toBe('delivered');
 });
 
 test('an ambiguous end is flagged: tried again, or held, as configured', () => {

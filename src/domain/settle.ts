@@ -4,12 +4,10 @@ import type { Outcome, OutcomeName, Reply } from './outcome.ts';
 
 /** What settling needs to know of a delivery in `processing`. */
 export interface SettlingDelivery {
-  /** Attempts recorded before this one. */
+  /** Attempts recorded before this one, since it was accepted or last retried by hand. */
   readonly attempts: number;
   /** Wall ms after which it fails instead of waiting again. */
   readonly expiresAt: number;
-  /** Someone asked to cancel it while it was being attempted. */
-  readonly cancelRequested: boolean;
 }
 
 /** Everything settling decides by, besides the outcome. */
@@ -70,9 +68,17 @@ function waitOrEnd(
   dice: number,
 ): Transition {
   const base = { reply, providerMessageId: null, nextAttemptAt: null, possibleDuplicate: false } as const;
-  if (delivery.cancelRequested) return { ...base, state: 'failed', outcome: 'cancelled' };
   if (now >= delivery.expiresAt) return { ...base, state: 'failed', outcome: 'expired' };
   // Never beyond the expiry: the last try comes at the end of the message's life, not after it.
   const due = Math.min(now + retryDelayMs(delivery.attempts + 1, policy, dice), delivery.expiresAt);
   return { ...base, state: 'retrying', outcome: null, nextAttemptAt: due };
+}
+
+/**
+ * What becomes of a delivery whose cancellation was asked for during the attempt: it waits no more. Any other end
+ * stands, and so does the flag that the peer may have the message.
+ */
+export function endCancelled(transition: Transition): Transition {
+  if (transition.state !== 'retrying') return transition;
+  return { ...transition, state: 'failed', outcome: 'cancelled', nextAttemptAt: null };
 }

@@ -1,7 +1,6 @@
 import { laneOf } from '../domain/lane.ts';
 import type { ContentRef, Submission } from '../domain/message.ts';
 import { INBOX } from '../domain/relay.ts';
-import { route } from '../domain/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createIdSource, messageIdTime } from '../lib/id.ts';
 import type { Random } from '../lib/random.ts';
@@ -17,11 +16,13 @@ import {
 } from '../store/store.ts';
 import type { Dispatch } from './dispatch.ts';
 import { Gate } from './gate.ts';
-import type { Intake, IntakeAnswer, Suspension } from './intake.ts';
+import type { Intake, IntakeAnswer, PlannedDelivery, Suspension } from './intake.ts';
 import type { Lane } from './lanes.ts';
 import type { Leases } from './leases.ts';
 import { isAmbiguous } from './persist.ts';
+import type { QueueRoom } from './queue-room.ts';
 import type { Relays } from './relays.ts';
+import { routeRecipients } from './routing.ts';
 import type { EngineSettings } from './settings.ts';
 import { unitsOf } from './shortway.ts';
 
@@ -50,6 +51,15 @@ interface Routed {
   readonly promised: readonly Lane[];
 }
 
+/** The rest of the engine, as accepting sees it. */
+export interface AcceptPeers {
+  readonly relays: Relays;
+  readonly dispatch: Dispatch;
+  readonly leases: Leases;
+  readonly gate: Gate;
+  readonly room: QueueRoom;
+}
+
 /** ACCEPT and ROUTE: bytes first, then the facts that refer to them, then the answer. */
 export class Accept implements Intake {
   readonly #deps: AcceptDeps;
@@ -57,21 +67,31 @@ export class Accept implements Intake {
   readonly #dispatch: Dispatch;
   readonly #leases: Leases;
   readonly #gate: Gate;
+  readonly #room: QueueRoom;
   readonly #nextId: () => string;
   /** When a message last found no room (monotonic ms); null once one was stored. */
   #trouble: { readonly reason: IntakeTrouble; readonly at: number } | null = null;
 
-  constructor(deps: AcceptDeps, relays: Relays, dispatch: Dispatch, leases: Leases, gate: Gate) {
+  constructor(deps: AcceptDeps, { relays, dispatch, leases, gate, room }: AcceptPeers) {
     this.#deps = deps;
     this.#relays = relays;
     this.#dispatch = dispatch;
     this.#leases = leases;
     this.#gate = gate;
+    this.#room = room;
     this.#nextId = createIdSource(deps.clock, deps.random);
   }
 
-  suspended(): Suspension | null {
-    return this.#gate.suspension();
+  suspended(keyId: string | null): Suspension | null {
+    return this.#gate.suspension() ?? this.#room.suspension(keyId);
+  }
+
+  plan(submission: Submission): PlannedDelivery[] {
+    const { routing } = this.#deps.settings();
+    return routeRecipients(submission, routing, this.#relays).map(({ relay, rule }) => ({
+      relay: relay?.name ?? null,
+      rule,
+    }));
   }
 
   /** Why the last message could not be stored, if that was a short while ago; null when all is well. */
@@ -94,7 +114,7 @@ export class Accept implements Intake {
       );
       routed = submissions.map((submission, place) => this.#route(submission, ids[place], refs[place]));
       const records = routed.map(({ record }) => record);
-      const answers = await store.accept(records, { node, now: clock.wall() });
+      const answers = await store.accept(records, { node, now: clock.wall() }, this.#room.limits());
       const durationMs = clock.mono() - startedAt;
       this.#trouble = null;
       return routed.map((one, place) => this.#answer(one, answers[place], durationMs));
@@ -121,11 +141,10 @@ export class Accept implements Intake {
     const promised = new Map<string, Lane | null>();
     const { sizeBytes } = submission.content;
     let rule: string | null = null;
-    const deliveries = submission.envelope.recipients.map((recipient): AcceptDelivery => {
-      const decision = route({ recipient: recipient.address, test: submission.test }, settings.routing);
+    const recipients = routeRecipients(submission, settings.routing, this.#relays);
+    const deliveries = recipients.map(({ recipient, relay, ...decision }): AcceptDelivery => {
       rule = decision.rule;
-      const relay = this.#relays.get(decision.relay)?.relay;
-      if (!relay) return { recipient, relay: null, lane: null, dueAt, fence: null };
+      if (relay === null) return { recipient, relay: null, lane: null, dueAt, fence: null };
       const lane = laneOf(relay.name, relay.type, recipient.address);
       if (!promised.has(lane))
         promised.set(lane, dueAt > now ? null : this.#dispatch.reserve(lane, sizeBytes));
@@ -145,7 +164,9 @@ export class Accept implements Intake {
     if (answer === undefined) throw new Error('the store gave no answer');
     if (answer.kind !== 'accepted') {
       this.#takeBack(routed);
-      return answer;
+      if (answer.kind !== 'queue_full') return answer;
+      const suspension = this.#room.noteFull(answer.whose, routed.record.keyId);
+      return { kind: 'suspended', suspension };
     }
     const { record, submission } = routed;
     this.#deps.events.emit({

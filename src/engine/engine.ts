@@ -5,11 +5,14 @@ import type { Spool } from '../spool/spool.ts';
 import { type Store, StoreError } from '../store/store.ts';
 import type { Views } from '../store/views.ts';
 import { Accept, type IntakeTrouble } from './accept.ts';
+import { Acting } from './acting.ts';
+import type { Acts } from './acts.ts';
 import { Dispatch } from './dispatch.ts';
 import { Gate } from './gate.ts';
 import type { Intake } from './intake.ts';
 import type { Lane } from './lanes.ts';
 import { Leases } from './leases.ts';
+import { QueueRoom } from './queue-room.ts';
 import { Relays } from './relays.ts';
 import type { EngineSettings } from './settings.ts';
 import { Sweep } from './sweep.ts';
@@ -27,9 +30,10 @@ export interface EngineDeps {
   readonly settings: () => EngineSettings;
 }
 
-/** A node's engine: the door for ingresses, the relays it works with, and its life. */
+/** A node's engine: its doors, the relays it works with, and its life. */
 export interface Engine {
   readonly intake: Intake;
+  readonly acts: Acts;
   readonly relays: Relays;
   /**
    * Recovers what an earlier process left (`seize`: we are the store's only user) and starts working. Resolves
@@ -49,6 +53,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const lanes = new Map<string, Lane>();
   const relays = new Relays();
   const gate = new Gate();
+  const room = new QueueRoom(deps.clock, deps.settings);
   const fault = (code: string, error: unknown) => {
     const cause = error instanceof StoreError ? `${code}: ${error.code}` : code;
     deps.events.emit({
@@ -61,15 +66,17 @@ export function createEngine(deps: EngineDeps): Engine {
   const dispatch = new Dispatch(parts, lanes, relays);
   const leases = new Leases(parts, lanes, dispatch);
   const sweep = new Sweep(parts, relays, dispatch, leases, gate);
-  const accept = new Accept(parts, relays, dispatch, leases, gate);
+  const accept = new Accept(parts, { relays, dispatch, leases, gate, room });
   let loops: Promise<unknown> = Promise.resolve();
 
   return {
     intake: accept,
+    acts: new Acting(parts, dispatch, leases),
     relays,
     start: async ({ seize }) => {
       await sweep.reclaim(seize);
       await sweep.checkDisk();
+      await measureRoom(room, deps);
       for (const { relay } of relays.all()) if (relay.type !== 'mx') leases.want(relay.name);
       await leases.turn();
       loops = Promise.all([dispatch.run(), leases.run(), sweep.run()]);
@@ -86,4 +93,12 @@ export function createEngine(deps: EngineDeps): Engine {
       await relays.close();
     },
   };
+}
+
+/** Without a figure for the disk nothing bounds the bytes that wait but the disk itself. */
+async function measureRoom(room: QueueRoom, { spool, views, clock }: EngineDeps): Promise<void> {
+  const space = await spool.space();
+  if (space === null) return;
+  const { queuedBytes } = await views.figures(clock.wall());
+  room.measure(space.freeBytes, queuedBytes);
 }

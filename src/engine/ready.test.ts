@@ -21,7 +21,6 @@ function job(messageId: string, priority: Priority): Job {
       content: { segment: 1, offset: 0, length: 1 },
       sizeBytes: 1,
       test: false,
-      expiresAt: 1,
       deliveries: [],
     },
   };

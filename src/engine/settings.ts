@@ -7,6 +7,12 @@ export interface EngineSettings {
   readonly routing: RoutingTable;
   readonly retry: SettlePolicy;
   readonly retention: PurgePolicy;
+  readonly queue: {
+    /** Bytes of messages that are not final, over all keys; null for half of the disk that is free at the start. */
+    readonly maxBytes: number | null;
+    /** Messages of one key that are not final. */
+    readonly maxMessagesPerKey: number;
+  };
   /** Free disk below which intake is suspended, in bytes. */
   readonly diskCriticalBytes: number;
   /** How many bytes of contents may wait in memory for the short way. */

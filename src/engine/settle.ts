@@ -17,8 +17,7 @@ export function settlementOf(
   for (const [place, delivery] of unit.deliveries.entries()) {
     const outcome = end.outcomes[place];
     if (!outcome) throw new Error(`transport ${relay} gave no outcome for recipient ${place}`);
-    const settling = { attempts: delivery.attempts, expiresAt: unit.expiresAt, cancelRequested: false };
-    transitions.push(settle(settling, outcome, policy, now, dice));
+    transitions.push(settle(delivery, outcome, policy, now, dice));
     results.push({ index: delivery.index, outcome });
   }
   return {

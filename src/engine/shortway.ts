@@ -14,9 +14,10 @@ export function unitsOf(
   relays: Relays,
 ): Unit[] {
   const deliveries: UnitDelivery[] = [];
+  const { expiresAt } = record;
   for (const [index, delivery] of record.deliveries.entries())
     if (leased[index] && delivery.lane === lane.name)
-      deliveries.push({ index, recipient: delivery.recipient, attempts: 0 });
+      deliveries.push({ index, recipient: delivery.recipient, attempts: 0, expiresAt });
   const most = relays.get(relayOfLane(lane.name))?.relay.limits.maxRecipients ?? deliveries.length;
   return slices(deliveries, Math.max(1, most)).map((slice) => unitOf(record, lane, slice));
 }
@@ -28,8 +29,8 @@ function slices<T>(items: readonly T[], most: number): T[][] {
 }
 
 function unitOf(record: AcceptRecord, lane: Lane, deliveries: readonly UnitDelivery[]): Unit {
-  const { id, reversePath, ret, envid, content, sizeBytes, flags, priority, test, expiresAt } = record;
-  const facts = { reversePath, ret, envid, content, sizeBytes, flags, priority, test, expiresAt };
+  const { id, reversePath, ret, envid, content, sizeBytes, flags, priority, test } = record;
+  const facts = { reversePath, ret, envid, content, sizeBytes, flags, priority, test };
   return {
     ...facts,
     messageId: id,

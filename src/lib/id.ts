@@ -42,6 +42,14 @@ export function messageIdTime(id: string): number {
   return ms;
 }
 
+/**
+ * What every id of the time `ms` (milliseconds since the epoch) and later is at or above, and every earlier one
+ * below. A time that no id can carry gives the nearest end.
+ */
+export function messageIdFloor(ms: number): string {
+  return `msg_${encodeTime(Math.min(Math.max(Math.ceil(ms), 0), 2 ** 48))}`;
+}
+
 function encodeTime(ms: number): string {
   let text = '';
   let rest = ms;

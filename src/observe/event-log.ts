@@ -22,6 +22,11 @@ function logEvent(event: Event, log: Log): void {
     case 'attempted':
       logAttempt(event, log);
       break;
+    case 'acted':
+      log.info(event.act === 'cancel' ? 'message.cancelled' : 'message.retried', {
+        messageId: event.messageId,
+      });
+      break;
     case 'denied':
       logDenial(event, log);
       break;

@@ -26,6 +26,8 @@ export type Event =
         readonly outcome: Outcome;
       }[];
     }
+  /** Somebody cancelled or retried a message, and it changed. */
+  | { readonly type: 'acted'; readonly messageId: string; readonly act: 'cancel' | 'retry' }
   | {
       readonly type: 'denied';
       readonly reason: string;

@@ -53,6 +53,7 @@ const NO_FIGURES: Figures = {
   last5m: { received: 0, sent: 0 },
   spool: { incoming: 0, processing: 0, failed: 0 },
   relays: {},
+  queuedBytes: 0,
   oldestDueAt: null,
   possibleDuplicates: 0,
   databaseBytes: 0,

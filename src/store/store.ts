@@ -283,7 +283,6 @@ export interface Unit {
   readonly flags: BodyFlags;
   readonly priority: Priority;
   readonly test: boolean;
-  readonly expiresAt: number;
   readonly deliveries: readonly UnitDelivery[];
 }
 
@@ -291,8 +290,10 @@ export interface Unit {
 export interface UnitDelivery {
   readonly index: number;
   readonly recipient: Recipient;
-  /** Attempts recorded so far. */
+  /** Attempts recorded so far, since it was accepted or last retried by hand. */
   readonly attempts: number;
+  /** Wall ms after which it fails instead of waiting again. */
+  readonly expiresAt: number;
 }
 
 /** What one attempt did, ready to be written. */

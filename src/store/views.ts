@@ -98,6 +98,8 @@ export interface Figures {
   readonly spool: Readonly<Record<'incoming' | 'processing' | 'failed', number>>;
   /** Recipients per relay, today. */
   readonly relays: Readonly<Record<string, { readonly delivered: number; readonly failed: number }>>;
+  /** Bytes of contents of messages that are not final. */
+  readonly queuedBytes: number;
   /** Due time of the longest waiting due delivery; null when none is due. */
   readonly oldestDueAt: number | null;
   /** Messages flagged as possibly sent twice, since the beginning. */

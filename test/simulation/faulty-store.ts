@@ -44,13 +44,13 @@ export function faultyStore(
   const everythingIf = (changed: boolean) => (changed ? watch.unfinished() : none());
 
   return {
-    accept: (batch, at) =>
+    accept: (batch, at, limits) =>
       call(
         'accept',
         () => {
           for (const { id, header, deliveries } of batch)
             watch.expectMessage(id, header.subject, deliveries.length);
-          return inner.accept(batch, at);
+          return inner.accept(batch, at, limits);
         },
         () => batch.map(({ id }) => id),
       ),
@@ -84,6 +84,18 @@ export function faultyStore(
         'expire',
         () => inner.expire(limit, at),
         (expired) => everythingIf(expired > 0),
+      ),
+    cancel: (ids, at) =>
+      call(
+        'cancel',
+        () => inner.cancel(ids, at),
+        () => ids,
+      ),
+    requeue: (requests, at) =>
+      call(
+        'requeue',
+        () => inner.requeue(requests, at),
+        () => requests.map(({ id }) => id),
       ),
     reroute: (moves, limit, at) => call('reroute', () => inner.reroute(moves, limit, at), none),
     acquireLanes: (wanted, limit, until, at) =>

@@ -20,6 +20,8 @@ const CAUSES_OF_VERB: Readonly<Record<string, readonly TransitionCause[]>> = {
   release: ['release'],
   reclaim: ['reclaim'],
   expire: ['expire'],
+  cancel: ['cancel'],
+  requeue: ['retry'],
 };
 
 /** Watches every message of a world: what it was, what it is, whether it may have become that. */

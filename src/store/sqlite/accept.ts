@@ -1,6 +1,6 @@
 import { type DeliveryState, deriveStatus, type MessageStatus } from '../../domain/delivery.ts';
 import type { Idempotency } from '../../domain/message.ts';
-import type { AcceptAnswer, AcceptDelivery, AcceptRecord, Stamp } from '../store.ts';
+import type { AcceptAnswer, AcceptDelivery, AcceptRecord, QueueLimits, Stamp } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
 import { asFlag, rankOf } from './rows.ts';
@@ -11,11 +11,13 @@ export const IDEMPOTENCY_MS = 24 * 3_600_000;
 /** Builds the verb `accept`. */
 export function acceptVerb(books: Books) {
   const sql = prepareAccept(books.db);
-  return (batch: readonly AcceptRecord[], at: Stamp): AcceptAnswer[] => {
+  return (batch: readonly AcceptRecord[], at: Stamp, limits?: QueueLimits): AcceptAnswer[] => {
     let seq = sql.lastSeq.get()?.[0] ?? 0;
     return batch.map((record) => {
       const repeat = record.idempotency && findRepeat(sql, record.keyId, record.idempotency, at);
       if (repeat) return repeat;
+      const whose = limits && fullQueue(books, record, limits);
+      if (whose) return { kind: 'queue_full', whose };
       seq++;
       return insert(sql, books, seq, record, at);
     });
@@ -35,12 +37,23 @@ function findRepeat(
   return first[0] === hash ? { kind: 'replayed', id: first[1] } : { kind: 'idempotency_mismatch' };
 }
 
+/** Whose queue has no room for the record; null when there is room. */
+function fullQueue(
+  books: Books,
+  { keyId, content }: AcceptRecord,
+  limits: QueueLimits,
+): 'all' | 'key' | null {
+  const { tallies } = books;
+  if (tallies.gaugeNow('queued_bytes') + content.length > limits.maxBytes) return 'all';
+  return keyId !== null && tallies.queuedNow(keyId) >= limits.maxMessagesPerKey ? 'key' : null;
+}
+
 function insert(sql: Sql, books: Books, seq: number, record: AcceptRecord, at: Stamp): AcceptAnswer {
   const leased = record.deliveries.map((delivery) => takesShortWay(books, delivery, at));
   const processing = leased.filter(Boolean).length;
   const queued = leased.length - processing;
   const status = deriveStatus({ queued, processing, retrying: 0, delivered: 0, failed: 0 });
-  books.ledger.enterNew(status);
+  books.ledger.enterNew(status, record.keyId, record.content.length);
   insertMessage(sql, seq, record, { status, queued, processing }, at);
   for (const [index, delivery] of record.deliveries.entries()) {
     const short = leased[index] === true;

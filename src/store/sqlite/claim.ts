@@ -63,7 +63,7 @@ function unitOf(
 ): Unit {
   if (row === undefined) throw new Error(`message ${messageId} has deliveries but no row`);
   const [reversePath, ret, envid, segment, offset, length, sizeBytes, eightBit, utf8, dotStuffing] = row;
-  const [, , , , , , , , , , rank, test, expiresAt] = row;
+  const [, , , , , , , , , , rank, test] = row;
   return {
     messageId,
     lane,
@@ -77,13 +77,13 @@ function unitOf(
     flags: { eightBit: eightBit === 1, utf8: utf8 === 1, dotStuffing: dotStuffing === 1 },
     priority: priorityOf(rank),
     test: test === 1,
-    expiresAt,
     deliveries: siblings.map(unitDelivery),
   };
 }
 
-function unitDelivery([index, , , attempts, address, kind, notify, orcpt]: SiblingRow): UnitDelivery {
-  return { index, attempts, recipient: { address, kind, notify, orcpt } };
+function unitDelivery(row: SiblingRow): UnitDelivery {
+  const [index, , , attempts, expiresAt, address, kind, notify, orcpt] = row;
+  return { index, attempts, expiresAt, recipient: { address, kind, notify, orcpt } };
 }
 
 type SiblingRow = [
@@ -91,6 +91,7 @@ type SiblingRow = [
   state: DeliveryState,
   relay: string,
   attempts: number,
+  expiresAt: number,
   address: string,
   kind: RecipientKind,
   notify: string | null,
@@ -110,7 +111,6 @@ type MessageRow = [
   dotStuffing: number,
   rank: number,
   test: number,
-  expiresAt: number,
 ];
 
 function prepareClaim(db: Driver) {
@@ -121,13 +121,14 @@ function prepareClaim(db: Driver) {
        ORDER BY due_at, message, idx LIMIT ?`,
     ),
     siblings: db.prepare<[seq: number, lane: string, now: number, limit: number], SiblingRow>(
-      `SELECT idx, state, relay, attempts, address, kind, notify, orcpt FROM deliveries NOT INDEXED
+      `SELECT idx, state, relay, attempts - attempts_before, expires_at, address, kind, notify, orcpt
+       FROM deliveries NOT INDEXED
        WHERE message = ? AND lane = ? AND state IN ('queued', 'retrying') AND due_at <= ?
        ORDER BY idx LIMIT ?`,
     ),
     message: db.prepare<[seq: number], MessageRow>(
       `SELECT reverse_path, ret, envid, segment, offset, length, size_bytes, eight_bit, utf8, dot_stuffing,
-         priority, test, expires_at FROM messages WHERE seq = ?`,
+         priority, test FROM messages WHERE seq = ?`,
     ),
     nextDue: db.prepare<[lane: string, rank: number], [dueAt: number]>(
       `SELECT due_at FROM deliveries INDEXED BY deliveries_waiting

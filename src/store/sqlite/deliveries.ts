@@ -16,6 +16,7 @@ export interface FoundDelivery {
   readonly fence: number | null;
   readonly begunAt: number | null;
   readonly cancelRequested: boolean;
+  /** Attempts since it was accepted, or last retried by hand. */
   readonly attempts: number;
   readonly expiresAt: number;
   readonly address: string;
@@ -55,6 +56,11 @@ export class Deliveries {
       found.push(delivery);
     }
     return found;
+  }
+
+  /** Every delivery of an open message, in envelope order. */
+  all(message: OpenMessage): FoundDelivery[] {
+    return this.#sql.indexes.all(message.seq).flatMap(([index]) => this.find(message, index) ?? []);
   }
 
   /** One delivery of an open message. */
@@ -129,7 +135,26 @@ export class Deliveries {
     const state = delivery.attempts > 0 ? 'retrying' : 'queued';
     this.#books.ledger.move(delivery.message, delivery.lane, delivery.state, state, cause);
     this.#sql.giveBack.run(state, at.now, delivery.message.seq, delivery.index);
-    if (delivery.cancelRequested) this.fail({ ...delivery, state }, 'cancelled', 'cancelled on request', at);
+    if (delivery.cancelRequested) this.cancel({ ...delivery, state }, at);
+  }
+
+  /** Fails a waiting delivery on request. */
+  cancel(delivery: FoundDelivery, at: Stamp): void {
+    this.fail(delivery, 'cancelled', 'cancelled on request', at);
+  }
+
+  /** Marks a delivery in processing: unless its attempt succeeds, it ends cancelled. */
+  requestCancel(delivery: FoundDelivery): void {
+    delivery.message.touched = true;
+    this.#sql.requestCancel.run(delivery.message.seq, delivery.index);
+  }
+
+  /** Makes a failed or retrying delivery due now, as if it had never been tried. */
+  requeue(delivery: FoundDelivery, state: 'queued' | 'retrying', expiresAt: number, at: Stamp): void {
+    const { message, index, lane } = delivery;
+    message.touched = true;
+    if (delivery.state !== state) this.#books.ledger.move(message, lane, delivery.state, state, 'retry');
+    this.#sql.requeue.run(state, at.now, expiresAt, message.seq, index);
   }
 
   #write(
@@ -159,7 +184,8 @@ export class Deliveries {
     if (transition.state === 'delivered') message.deliveredAt ??= at.now;
     else message.lastError = { code: reply.cause, class: kind, message: reply.text, recipient: address };
     if (transition.possibleDuplicate) this.#flagDuplicate(message);
-    if (relay === null || transition.state === 'retrying') return;
+    // A cancellation says nothing about the relay.
+    if (relay === null || transition.state === 'retrying' || transition.outcome === 'cancelled') return;
     const event = transition.state === 'delivered' ? 'relay_delivered' : 'relay_failed';
     this.#books.tallies.count(event, at, 1, relay);
   }
@@ -173,9 +199,19 @@ export class Deliveries {
 
 function prepareDeliveries({ db }: Books) {
   return {
+    indexes: db.prepare<[seq: number], [index: number]>(
+      'SELECT idx FROM deliveries WHERE message = ? ORDER BY idx',
+    ),
     find: db.prepare<[seq: number, index: number], FoundRow>(
-      `SELECT state, lane, relay, fence, begun_at, cancel_requested, attempts, expires_at, address
+      `SELECT state, lane, relay, fence, begun_at, cancel_requested, attempts - attempts_before, expires_at, address
        FROM deliveries WHERE message = ? AND idx = ?`,
+    ),
+    requestCancel: db.prepare<[seq: number, index: number]>(
+      'UPDATE deliveries SET cancel_requested = 1 WHERE message = ? AND idx = ?',
+    ),
+    requeue: db.prepare<[state: string, dueAt: number, expiresAt: number, seq: number, index: number]>(
+      `UPDATE deliveries SET state = ?, outcome = NULL, due_at = ?, expires_at = ?, cancel_requested = 0,
+         attempts_before = attempts WHERE message = ? AND idx = ?`,
     ),
     lease: db.prepare<[fence: number, seq: number, index: number]>(
       `UPDATE deliveries SET state = 'processing', due_at = NULL, fence = ? WHERE message = ? AND idx = ?`,

@@ -31,6 +31,7 @@ export function figuresView(db: Driver, inSnapshot: InSnapshot): (now: number) =
           failed: gauge('failed_kept'),
         },
         relays: relaysOf(now),
+        queuedBytes: gauge('queued_bytes'),
         oldestDueAt: sql.oldestDue.get(now)?.[0] ?? null,
         possibleDuplicates: gauge('possible_duplicates'),
         databaseBytes: sql.bytes.get()?.[0] ?? 0,

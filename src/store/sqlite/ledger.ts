@@ -19,6 +19,7 @@ type Kept = 'sent' | 'captured' | 'gone' | null;
 export interface OpenMessage {
   readonly seq: number;
   readonly id: string;
+  readonly keyId: string | null;
   readonly counts: Record<DeliveryState, number>;
   readonly status: MessageStatus;
   readonly kept: Kept;
@@ -26,10 +27,13 @@ export interface OpenMessage {
   readonly statusAt: number;
   /** Bytes of contents; null once they are removed. */
   readonly length: number | null;
+  /** Whether this verb has changed anything of it. */
+  touched: boolean;
   attempts: number;
   /** How many recipients this verb has found to be captured; others may have been before. */
   captured: number;
   deliveredAt: number | null;
+  expiresAt: number;
   possibleDuplicate: boolean;
   lastError: LastError | null;
 }
@@ -83,6 +87,7 @@ export class Ledger {
   ): void {
     if (!mayTransition(from, to, cause))
       throw new StoreError('store_bug', `${cause} may not take a delivery from ${from} to ${to}`);
+    message.touched = true;
     message.counts[from]--;
     message.counts[to]++;
     if (lane !== null)
@@ -93,15 +98,16 @@ export class Ledger {
       );
   }
 
-  /** Counts a message that has just been accepted in its gauge. */
-  enterNew(status: MessageStatus): void {
+  /** Counts a message of `bytes` that has just been accepted. */
+  enterNew(status: MessageStatus, keyId: string | null, bytes: number): void {
     const gauge = gaugeOf(status, true);
     if (gauge !== null) this.#tallies.gauge(gauge, 1);
+    this.#tallies.queue(keyId, 1, bytes);
   }
 
-  /** Writes every open message and closes it. */
+  /** Writes every open message that was changed, and closes all. */
   flush(at: Stamp): void {
-    for (const message of this.#bySeq.values()) this.#write(message, at);
+    for (const message of this.#bySeq.values()) if (message.touched) this.#write(message, at);
     this.discard();
   }
 
@@ -125,6 +131,8 @@ export class Ledger {
     const kept = ended ? this.#keptWhenFinal(message) : null;
     if (changed) this.#changeStatus(message, status, at);
     this.#changeKept(message, kept);
+    if (ended !== isFinal(message.status))
+      this.#tallies.queue(message.keyId, ended ? -1 : 1, message.length ?? 0);
     const { counts } = message;
     this.#sql.update.run(
       status,
@@ -141,6 +149,7 @@ export class Ledger {
       changed ? at.now : message.statusAt,
       message.deliveredAt,
       ended ? (message.finalAt ?? at.now) : null,
+      message.expiresAt,
       message.seq,
     );
   }
@@ -197,19 +206,24 @@ type MessageRow = [
   deliveredAt: number | null,
   finalAt: number | null,
   length: number | null,
+  keyId: string | null,
+  expiresAt: number,
 ];
 
 const COLUMNS = `seq, id, status, queued, processing, retrying, delivered, failed, attempts, kept,
-  possible_duplicate, last_error, status_at, delivered_at, final_at, length`;
+  possible_duplicate, last_error, status_at, delivered_at, final_at, length, key_id, expires_at`;
 
 function openMessage(row: MessageRow): OpenMessage {
   const [seq, id, status, queued, processing, retrying, delivered, failed, attempts, kept] = row;
-  const [, , , , , , , , , , duplicate, lastError, statusAt, deliveredAt, finalAt, length] = row;
+  const [, , , , , , , , , , duplicate, lastError, statusAt, deliveredAt, finalAt, ...rest] = row;
+  const [length, keyId, expiresAt] = rest;
   return {
     seq,
     id,
+    keyId,
     status,
     counts: { queued, processing, retrying, delivered, failed },
+    touched: false,
     attempts,
     captured: 0,
     kept,
@@ -219,6 +233,7 @@ function openMessage(row: MessageRow): OpenMessage {
     deliveredAt,
     finalAt,
     length,
+    expiresAt,
   };
 }
 
@@ -245,12 +260,13 @@ function prepareLedger(db: Driver) {
         statusAt: number,
         deliveredAt: number | null,
         finalAt: number | null,
+        expiresAt: number,
         seq: number,
       ]
     >(
       `UPDATE messages SET status = ?, queued = ?, processing = ?, retrying = ?, delivered = ?, failed = ?,
          attempts = ?, kept = ?, possible_duplicate = ?, last_error = ?, updated_at = ?, status_at = ?,
-         delivered_at = ?, final_at = ? WHERE seq = ?`,
+         delivered_at = ?, final_at = ?, expires_at = ? WHERE seq = ?`,
     ),
   };
 }

@@ -24,12 +24,13 @@ export function purgeVerb(books: Books) {
     const records = purgeRecords(at.now - policy.recordAgeMs, limit - contents);
     sql.idempotency.run(at.now - IDEMPOTENCY_MS);
     books.tallies.flush();
+    sql.emptyQueues.run();
     books.leases.prune(at.now);
     return { contents, records, more: contents + records >= limit };
   };
 
   function purgeContents(rule: KeptRule, finalBefore: number, maxBytes: number, limit: number): number {
-    let excess = (sql.gauge.get(BYTES_GAUGE[rule])?.[0] ?? 0) - maxBytes;
+    let excess = books.tallies.gaugeNow(BYTES_GAUGE[rule]) - maxBytes;
     let removed = 0;
     for (const row of sql.oldest.all(rule, limit)) {
       const [, finalAt, , , , length] = row;
@@ -89,7 +90,6 @@ const COLUMNS = 'seq, final_at, id, status, segment, length, key_id, tags';
 
 function preparePurge(db: Driver) {
   return {
-    gauge: db.prepare<[name: string], [value: number]>('SELECT value FROM gauges WHERE name = ?'),
     oldest: db.prepare<[rule: string, limit: number], FinalRow>(
       `SELECT ${COLUMNS} FROM messages INDEXED BY messages_by_final
        WHERE kept = ? ORDER BY final_at LIMIT ?`,
@@ -107,6 +107,7 @@ function preparePurge(db: Driver) {
     deleteAttempts: db.prepare<[seq: number]>('DELETE FROM attempts WHERE message = ?'),
     deleteDeliveries: db.prepare<[seq: number]>('DELETE FROM deliveries WHERE message = ?'),
     deleteMessage: db.prepare<[seq: number]>('DELETE FROM messages WHERE seq = ?'),
+    emptyQueues: db.prepare('DELETE FROM key_queues WHERE messages = 0'),
     idempotency: db.prepare<[before: number]>('DELETE FROM idempotency WHERE created_at <= ?'),
   };
 }

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../domain/attempt.ts';
 import { localReply, type Outcome } from '../../domain/outcome.ts';
-import { settle } from '../../domain/settle.ts';
+import { endCancelled, settle } from '../../domain/settle.ts';
 import type { ReclaimAnswer, ReclaimOptions, Stamp } from '../store.ts';
 import type { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
@@ -54,7 +54,8 @@ export function reclaimVerb(books: Books, deliveries: Deliveries, attempts: Atte
     }
     let deferred = false;
     for (const delivery of attempt) {
-      const transition = settle(delivery, UNKNOWN, options.policy, at.now, options.dice);
+      const planned = settle(delivery, UNKNOWN, options.policy, at.now, options.dice);
+      const transition = delivery.cancelRequested ? endCancelled(planned) : planned;
       deferred ||= transition.state === 'retrying';
       deliveries.settle(delivery, transition, 'unknown', 'reclaim', at);
     }

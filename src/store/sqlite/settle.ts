@@ -1,11 +1,11 @@
 import type { Attempt } from '../../domain/attempt.ts';
 import type { LastError } from '../../domain/message.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import type { Transition } from '../../domain/settle.ts';
+import { endCancelled, type Transition } from '../../domain/settle.ts';
 import type { Settlement, Stamp, UnitRef } from '../store.ts';
 import type { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
-import type { Deliveries, FoundDelivery } from './deliveries.ts';
+import type { Deliveries } from './deliveries.ts';
 
 /** Builds the verb `begin`: refused unless the node still holds the lane and every delivery is still the unit's. */
 export function beginVerb(books: Books, deliveries: Deliveries) {
@@ -35,7 +35,8 @@ export function settleVerb(books: Books, deliveries: Deliveries, attempts: Attem
     if (found.some(({ begunAt }) => begunAt !== null && begunAt !== attempt.startedAt)) return false;
     let deferred = false;
     for (const [place, delivery] of found.entries()) {
-      const transition = honourCancel(delivery, transitionAt(transitions, place));
+      const planned = transitionAt(transitions, place);
+      const transition = delivery.cancelRequested ? endCancelled(planned) : planned;
       deferred ||= transition.state === 'retrying';
       deliveries.settle(delivery, transition, classOf(attempt, delivery.index), 'settle', at);
     }
@@ -57,11 +58,6 @@ function transitionAt(transitions: readonly Transition[], place: number): Transi
   const transition = transitions[place];
   if (transition === undefined) throw new Error(`no transition for place ${place} of the unit`);
   return transition;
-}
-
-function honourCancel(delivery: FoundDelivery, transition: Transition): Transition {
-  if (!delivery.cancelRequested || transition.state !== 'retrying') return transition;
-  return { ...transition, state: 'failed', outcome: 'cancelled', nextAttemptAt: null };
 }
 
 const CLASSES: Readonly<Record<Outcome['kind'], LastError['class']>> = {

@@ -11,11 +11,12 @@ export type CountedEvent =
   | 'relay_delivered'
   | 'relay_failed';
 
-/** Numbers that hold now. Message counts by status, bytes kept after the end, and flags ever raised. */
+/** Numbers that hold now. Message counts by status, bytes kept before and after the end, and flags ever raised. */
 export type GaugeName =
   | 'incoming'
   | 'processing'
   | 'failed_kept'
+  | 'queued_bytes'
   | 'sent_bytes'
   | 'captured_bytes'
   | 'possible_duplicates';
@@ -45,18 +46,21 @@ interface Bucket {
 }
 
 /**
- * Sums what a transaction adds to counters, gauges, lane depths and segments, so that each row is written once
- * per transaction however many messages move it. Written by `flush`, thrown away by `discard`.
+ * Sums what a transaction adds to counters, gauges, queues, lane depths and segments, so that each row is written
+ * once per transaction however many messages move it. Written by `flush`, thrown away by `discard`.
  */
 export class Tallies {
   #bucket: Bucket | null = null;
   #prunedMinute = -1;
   readonly #gauges = new Map<GaugeName, number>();
+  readonly #keys = new Map<string, number>();
   readonly #lanes = new Map<string, { waiting: number; processing: number }>();
   readonly #segments = new Map<number, { live: number; bytes: number }>();
+  readonly #read;
   readonly #write;
 
   constructor(db: Driver) {
+    this.#read = prepareReads(db);
     this.#write = prepareWrites(db);
   }
 
@@ -74,6 +78,22 @@ export class Tallies {
   /** Moves a gauge. */
   gauge(name: GaugeName, difference: number): void {
     this.#gauges.set(name, (this.#gauges.get(name) ?? 0) + difference);
+  }
+
+  /** A gauge's value, with what this transaction has added to it. */
+  gaugeNow(name: GaugeName): number {
+    return (this.#read.gauge.get(name)?.[0] ?? 0) + (this.#gauges.get(name) ?? 0);
+  }
+
+  /** A message of `bytes` begins (1) or ceases (-1) to be one that is not final; of no key if null. */
+  queue(keyId: string | null, messages: 1 | -1, bytes: number): void {
+    this.gauge('queued_bytes', messages * bytes);
+    if (keyId !== null) this.#keys.set(keyId, (this.#keys.get(keyId) ?? 0) + messages);
+  }
+
+  /** How many messages of a key are not final, with what this transaction has added. */
+  queuedNow(keyId: string): number {
+    return (this.#read.key.get(keyId)?.[0] ?? 0) + (this.#keys.get(keyId) ?? 0);
   }
 
   /** Moves a lane's depth. */
@@ -103,6 +123,8 @@ export class Tallies {
     this.#flushCounts();
     for (const [name, value] of this.#gauges) if (value !== 0) this.#write.gauge.run(name, value);
     this.#gauges.clear();
+    for (const [keyId, messages] of this.#keys) if (messages !== 0) this.#write.key.run(keyId, messages);
+    this.#keys.clear();
     for (const [lane, { waiting, processing }] of this.#lanes)
       if (waiting !== 0 || processing !== 0) this.#write.lane.run(lane, waiting, processing);
     this.#lanes.clear();
@@ -116,6 +138,7 @@ export class Tallies {
     this.#bucket = null;
     this.#prunedMinute = -1;
     this.#gauges.clear();
+    this.#keys.clear();
     this.#lanes.clear();
     this.#segments.clear();
   }
@@ -139,6 +162,13 @@ export class Tallies {
   }
 }
 
+function prepareReads(db: Driver) {
+  return {
+    gauge: db.prepare<[name: string], [value: number]>('SELECT value FROM gauges WHERE name = ?'),
+    key: db.prepare<[keyId: string], [messages: number]>('SELECT messages FROM key_queues WHERE key_id = ?'),
+  };
+}
+
 function prepareWrites(db: Driver) {
   return {
     count: db.prepare<
@@ -152,6 +182,9 @@ function prepareWrites(db: Driver) {
     ),
     gauge: db.prepare<[name: string, difference: number]>(
       'INSERT INTO gauges VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
+    ),
+    key: db.prepare<[keyId: string, difference: number]>(
+      'INSERT INTO key_queues VALUES (?, ?) ON CONFLICT DO UPDATE SET messages = messages + excluded.messages',
     ),
     lane: db.prepare<[lane: string, waiting: number, processing: number]>(
       `INSERT INTO lanes (lane, waiting, processing) VALUES (?, ?, ?)

@@ -3,6 +3,7 @@ import type { Keyring } from '../keyring.ts';
 import type { Registry } from '../registry.ts';
 import type { Stamp, Store, Tally } from '../store.ts';
 import { acceptVerb } from './accept.ts';
+import { cancelVerb, requeueVerb } from './acts.ts';
 import { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
 import { claimVerb } from './claim.ts';
@@ -35,6 +36,8 @@ export function createVerbs(books: Books): Verbs {
     release: releaseVerb(books, deliveries),
     reclaim: reclaimVerb(books, deliveries, attempts),
     expire: expireVerb(books, deliveries),
+    cancel: cancelVerb(books, deliveries),
+    requeue: requeueVerb(books, deliveries),
     reroute: rerouteVerb(books),
     purge: purgeVerb(books),
     ...laneVerbs(books),

@@ -43,8 +43,14 @@ export function claimContract(open: OpenSubject): void {
           flags: record.flags,
           priority: 'normal',
           test: true,
-          expiresAt: record.expiresAt,
-          deliveries: [{ index: 0, attempts: 0, recipient: record.deliveries[0]?.recipient }],
+          deliveries: [
+            {
+              index: 0,
+              attempts: 0,
+              expiresAt: record.expiresAt,
+              recipient: record.deliveries[0]?.recipient,
+            },
+          ],
         },
       ]);
       expect((await read(subject.views, record.id)).message.status).toBe('processing');

@@ -141,7 +141,7 @@ export const UNKNOWN: Outcome = { kind: 'unknown', reply: localReply('connection
 export function settlement(unit: UnitRef, outcomes: readonly Outcome[], stamp = at()): Settlement {
   const timings = { dnsMs: null, connectMs: 1, tlsMs: null, transferMs: 2, totalMs: 3 };
   const evidence = { host: 'mx', address: '127.0.0.1', tls: null, reused: false, timings, steps: [] };
-  const fresh = { attempts: 0, expiresAt: T0 + 48 * HOUR, cancelRequested: false };
+  const fresh = { attempts: 0, expiresAt: T0 + 48 * HOUR };
   return {
     unit,
     attempt: {

@@ -46,7 +46,7 @@ export async function attempt(world: World, outcome: Outcome): Promise<void> {
     const ref = { messageId: unit.messageId, lane: LANE, fence: lease.fence, indexes };
     await store.begin([ref], at);
     const results = indexes.map((index) => ({ index, outcome }));
-    const facts = { attempts: 0, expiresAt: unit.expiresAt + 1e9, cancelRequested: false };
+    const facts = { attempts: 0, expiresAt: now + 1e9 };
     const transitions = indexes.map(() => settle(facts, outcome, POLICY, now, 0.5));
     const record = { startedAt: now, relay: LANE, evidence: NO_EVIDENCE, results };
     await store.settle([{ unit: ref, attempt: record, transitions }], at);

@@ -18,6 +18,7 @@ export const FIGURES: Figures = {
   last5m: { received: 21, sent: 22 },
   spool: { incoming: 31, processing: 32, failed: 33 },
   relays: { inbox: { delivered: 41, failed: 42 }, gone: { delivered: 43, failed: 44 } },
+  queuedBytes: 0,
   oldestDueAt: EPOCH - 90_000,
   possibleDuplicates: 51,
   databaseBytes: 61,

@@ -1,0 +1,52 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Events } from '../observe/events.ts';
+import type { CancelAnswer, RequeueAnswer, Store } from '../store/store.ts';
+import type { Acts } from './acts.ts';
+import type { Dispatch } from './dispatch.ts';
+import type { Leases } from './leases.ts';
+import type { EngineSettings } from './settings.ts';
+
+/** What acting needs. */
+export interface ActingDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly node: string;
+  readonly settings: () => EngineSettings;
+}
+
+/** Cancels and retries: writes the act, then tells whoever can go on because of it. */
+export class Acting implements Acts {
+  readonly #deps: ActingDeps;
+  readonly #dispatch: Dispatch;
+  readonly #leases: Leases;
+
+  constructor(deps: ActingDeps, dispatch: Dispatch, leases: Leases) {
+    this.#deps = deps;
+    this.#dispatch = dispatch;
+    this.#leases = leases;
+  }
+
+  async cancel(id: string): Promise<CancelAnswer> {
+    const { store, clock, events, node } = this.#deps;
+    const [answer = 'not_found'] = await store.cancel([id], { node, now: clock.wall() });
+    if (answer === 'cancelled') events.emit({ type: 'acted', messageId: id, act: 'cancel' });
+    return answer;
+  }
+
+  async retry(id: string): Promise<RequeueAnswer['kind']> {
+    const { store, clock, events, node, settings } = this.#deps;
+    const now = clock.wall();
+    const request = { id, expiresAt: now + settings().retry.maxAgeMs };
+    const [answer = NOT_FOUND] = await store.requeue([request], { node, now });
+    if (answer.kind !== 'requeued') return answer.kind;
+    for (const lane of answer.lanes) {
+      this.#leases.want(lane);
+      this.#dispatch.expect(lane, now);
+    }
+    events.emit({ type: 'acted', messageId: id, act: 'retry' });
+    return answer.kind;
+  }
+}
+
+const NOT_FOUND = { kind: 'not_found' } as const;

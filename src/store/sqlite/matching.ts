@@ -1,0 +1,76 @@
+import type { MessageStatus } from '../../domain/delivery.ts';
+import type { ListFilter, ListQuery } from '../views.ts';
+import type { Driver } from './driver.ts';
+
+/** Records that a page may still look at. */
+export interface Budget {
+  left: number;
+}
+
+/** Whether a message belongs on the page; `spent` when the budget does not allow to look at all of it. */
+export type Matches = (seq: number) => boolean | 'spent';
+
+/** Builds the tests that no index answers: text, addresses, and statuses where the index is not by status. */
+export function matchers(db: Driver): (query: ListQuery, budget: Budget) => Matches {
+  const sql = prepareMatching(db);
+  return ({ owner, statuses, filter }, budget) => {
+    const byStatus = statuses.length > 0 && (owner === 'all' || (filter?.tag ?? null) !== null);
+    const wanted: ReadonlySet<MessageStatus> = new Set(statuses);
+    const texts = textTest(filter);
+    const to = filter?.to === undefined || filter.to === null ? null : addressTest(filter.to);
+    return (seq) => {
+      if (byStatus || texts !== null) {
+        const row = sql.message.get(seq);
+        if (row === undefined) return false;
+        const [status, from, reversePath, subject] = row;
+        if (byStatus && !wanted.has(status)) return false;
+        if (texts !== null && !texts(from, reversePath, subject)) return false;
+      }
+      if (to === null) return true;
+      // Recipients are records as well: a page of large envelopes ends sooner.
+      if (budget.left <= 0) return 'spent';
+      const addresses = sql.recipients.all(seq);
+      budget.left -= addresses.length;
+      return addresses.some(([address]) => to(address));
+    };
+  };
+}
+
+type TextTest = (from: string, reversePath: string, subject: string) => boolean;
+
+/** Null when neither the sender nor the subject is asked for. */
+function textTest(filter: ListFilter | undefined): TextTest | null {
+  const from = filter?.from ?? null;
+  const subject = filter?.subject ?? null;
+  if (from === null && subject === null) return null;
+  const isSender = from === null ? null : addressTest(from);
+  const part = subject?.toLowerCase() ?? null;
+  return (header, reversePath, text) =>
+    (isSender === null || isSender(reversePath) || isSender(addressIn(header))) &&
+    (part === null || text.toLowerCase().includes(part));
+}
+
+/** Compares with a whole address, or with a domain after `@`, in any letter case. */
+function addressTest(wanted: string): (address: string) => boolean {
+  const text = wanted.toLowerCase();
+  if (!text.startsWith('@')) return (address) => address.toLowerCase() === text;
+  return (address) => address.slice(address.lastIndexOf('@')).toLowerCase() === text;
+}
+
+/** The address of a mailbox as written into a header. An address holds no angle brackets (`domain/mailbox.ts`). */
+function addressIn(mailbox: string): string {
+  const open = mailbox.lastIndexOf('<');
+  return open < 0 ? mailbox.trim() : mailbox.slice(open + 1, mailbox.indexOf('>', open));
+}
+
+function prepareMatching(db: Driver) {
+  return {
+    message: db.prepare<
+      [seq: number],
+      [status: MessageStatus, headerFrom: string, reversePath: string, subject: string]
+    >('SELECT status, header_from, reverse_path, subject FROM messages WHERE seq = ?'),
+    recipients: db.prepare<[seq: number], [address: string]>(
+      'SELECT address FROM deliveries WHERE message = ?',
+    ),
+  };
+}
