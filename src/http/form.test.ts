@@ -57,3 +57,13 @@ test('as many fields as allowed, and what URLSearchParams wrote', () => {
   ]);
   expect(parse(params.toString(), 3)).toEqual([...params]);
 });
+
+test('a malformed escape is pointed to by the name of its field', () => {
+  for (const [text, pointer] of [
+    ['a=1&o%3Atag=%zz', '/o:tag'],
+    ['a=1&b%=2', '/b%'],
+  ] as const)
+    expect(() => parse(text)).toThrow(
+      expect.objectContaining({ errors: [expect.objectContaining({ pointer, code: 'malformed_form' })] }),
+    );
+});

@@ -1,4 +1,5 @@
-import { Problem } from './problem.ts';
+import { fieldProblem, Problem } from './problem.ts';
+import { pointerToken } from './quote.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 /** A form field: its name and its value. */
@@ -13,20 +14,27 @@ export function parseForm(body: Buffer, limits: { readonly maxFields: number }):
   const text = decodeUtf8(body, 'The form');
   const pairs = text.split('&', limits.maxFields + 1);
   if (pairs.length > limits.maxFields)
-    throw new Problem(400, 'too_many_fields', `A form may have at most ${limits.maxFields} fields.`);
+    throw new Problem(
+      400,
+      'too_many_fields',
+      `A form may have at most ${limits.maxFields} fields; leave some out.`,
+    );
   return pairs.filter((pair) => pair !== '').map(parsePair);
 }
 
 function parsePair(pair: string): FormField {
   const equals = pair.indexOf('=');
-  if (equals < 0) return [decode(pair), ''];
-  return [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))];
+  const rawName = equals < 0 ? pair : pair.slice(0, equals);
+  const name = decode(rawName, rawName);
+  return [name, equals < 0 ? '' : decode(pair.slice(equals + 1), name)];
 }
 
-function decode(text: string): string {
+/** Decodes a name or a value; `name` is what the field is called in a refusal. */
+function decode(text: string, name: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw new Problem(400, 'malformed_form', 'The form has a malformed or non-UTF-8 percent escape.');
+    const detail = 'Has a malformed or non-UTF-8 percent escape; encode text as UTF-8, and "%" as "%25".';
+    throw fieldProblem(400, { pointer: `/${pointerToken(name)}`, code: 'malformed_form', detail });
   }
 }

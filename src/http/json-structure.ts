@@ -1,5 +1,5 @@
-import { Problem } from './problem.ts';
-import { quote } from './quote.ts';
+import { fieldProblem, Problem } from './problem.ts';
+import { pointerToken, quote } from './quote.ts';
 
 /** Bounds on a JSON text, beside its size. */
 export interface JsonLimits {
@@ -17,8 +17,13 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What is open at some place of the text: an object with the names it has so far, or an array (null). */
-type Scope = Set<string> | null;
+/** What is open at some place of the text. */
+interface Scope {
+  /** The names an object has so far; null for an array. */
+  readonly names: Set<string> | null;
+  /** The member the text stands at: an object's newest name, an array's index. */
+  member: string | number;
+}
 
 /**
  * Looks over a JSON text before it is parsed and refuses what `JSON.parse` would take without a word: nesting
@@ -28,23 +33,24 @@ type Scope = Set<string> | null;
  */
 export function checkJsonStructure(text: string, limits: JsonLimits): void {
   const scopes: Scope[] = [];
-  let scope: Scope = null;
+  let scope: Scope | null = null;
   let values = 1;
   let nameNext = false;
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case QUOTE: {
         const end = endOfString(text, at);
-        if (nameNext && scope !== null) addName(scope, text.slice(at + 1, end));
+        if (nameNext) addName(scopes, text.slice(at + 1, end));
         nameNext = false;
         at = end;
         break;
       }
       case OPEN_OBJECT:
       case OPEN_ARRAY:
-        scope = text.charCodeAt(at) === OPEN_OBJECT ? new Set() : null;
-        if (scopes.push(scope) > limits.maxDepth) throw tooComplex(`${limits.maxDepth} levels deep`);
-        nameNext = scope !== null;
+        scope = { names: text.charCodeAt(at) === OPEN_OBJECT ? new Set() : null, member: 0 };
+        if (scopes.push(scope) > limits.maxDepth)
+          throw tooComplex(`be nested at most ${limits.maxDepth} levels deep; flatten it`);
+        nameNext = scope.names !== null;
         values += 1;
         break;
       case CLOSE_OBJECT:
@@ -53,11 +59,13 @@ export function checkJsonStructure(text: string, limits: JsonLimits): void {
         scope = scopes.at(-1) ?? null;
         break;
       case COMMA:
-        nameNext = scope !== null;
+        nameNext = (scope?.names ?? null) !== null;
+        if (typeof scope?.member === 'number') scope.member += 1;
         values += 1;
         break;
     }
-    if (values > limits.maxValues) throw tooComplex(`${limits.maxValues} values`);
+    if (values > limits.maxValues)
+      throw tooComplex(`hold at most ${limits.maxValues} values; send them in several requests`);
   }
 }
 
@@ -78,13 +86,27 @@ function isEscaped(text: string, at: number): boolean {
   return (at - start) % 2 === 1;
 }
 
-function addName(names: Set<string>, raw: string): void {
+/** Notes the next name of the innermost object. */
+function addName(scopes: readonly Scope[], raw: string): void {
+  const scope = scopes.at(-1);
+  const names = scope?.names ?? null;
+  if (scope === undefined || names === null) return;
   const name = raw.includes('\\') ? unescapeName(raw) : raw;
+  scope.member = name;
   if (name === '__proto__')
-    throw new Problem(400, 'forbidden_name', 'The name "__proto__" is not taken anywhere.');
+    throw faultAt(scopes, 'forbidden_name', 'The name "__proto__" is not taken anywhere; choose another.');
   if (names.has(name))
-    throw new Problem(400, 'duplicate_name', `The name ${quote(name)} stands twice in one object.`);
+    throw faultAt(
+      scopes,
+      'duplicate_name',
+      `The name ${quote(name)} stands twice in one object; give it once, several values as an array.`,
+    );
   names.add(name);
+}
+
+function faultAt(scopes: readonly Scope[], code: string, detail: string): Problem {
+  const pointer = scopes.map(({ member }) => `/${pointerToken(String(member).toWellFormed())}`).join('');
+  return fieldProblem(400, { pointer, code, detail });
 }
 
 function unescapeName(raw: string): string {
@@ -95,6 +117,6 @@ function unescapeName(raw: string): string {
   }
 }
 
-function tooComplex(limit: string): Problem {
-  return new Problem(400, 'json_too_complex', `The JSON text may be at most ${limit}.`);
+function tooComplex(rule: string): Problem {
+  return new Problem(400, 'json_too_complex', `The JSON text may ${rule}.`);
 }

@@ -101,3 +101,19 @@ test.each([
     expect.objectContaining({ errors: [expect.objectContaining({ pointer, code: 'lone_surrogate' })] }),
   ),
 );
+
+test.each([
+  ['{"to":1,"to":2}', 'duplicate_name', '/to'],
+  ['{"a":[1,{"b":0},{"c":1,"c/d":{"e":1,"e":2}}]}', 'duplicate_name', '/a/2/c~1d/e'],
+  ['[[],[{"x":1},{"x":1,"x":2}]]', 'duplicate_name', '/1/1/x'],
+  ['{"x":{"y":1},"metadata":{"__proto__":1}}', 'forbidden_name', '/metadata/__proto__'],
+])('a faulty name is pointed to: %s', (text, code, pointer) =>
+  expect(() => parse(text)).toThrow(
+    expect.objectContaining({ code, errors: [expect.objectContaining({ pointer, code })] }),
+  ),
+);
+
+test('an empty body and a byte order mark are told as what they are', () => {
+  expect(() => parse(' \n')).toThrow('The body is empty');
+  expect(() => parse('\ufeff{}')).toThrow('byte order mark');
+});

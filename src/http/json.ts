@@ -15,7 +15,8 @@ export function parseJson(body: Buffer, limits: JsonLimits): unknown {
   const value = parse(text);
   const pointer = SURROGATE_ESCAPE.test(text) ? illFormedPlace(value) : null;
   if (pointer === null) return value;
-  const detail = 'A string holds half of a surrogate pair, which is no text.';
+  const detail =
+    'A string holds half of a surrogate pair, which is no text: send the whole character, or leave it out.';
   throw fieldProblem(400, { pointer, code: 'lone_surrogate', detail });
 }
 
@@ -23,9 +24,17 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const place = /at position \d+/.exec(error instanceof Error ? error.message : '')?.[0] ?? 'at its end';
-    throw new Problem(400, 'malformed_json', `The body is not well-formed JSON (${place}).`);
+    throw new Problem(400, 'malformed_json', malformedDetail(text, error));
   }
+}
+
+function malformedDetail(text: string, error: unknown): string {
+  if (text.trim() === '') return 'The body is empty; send a JSON object.';
+  if (text.startsWith('\ufeff'))
+    return 'The body begins with a byte order mark, which is not part of JSON; send it without.';
+  const message = error instanceof Error ? error.message : '';
+  const place = /at position \d+(?: \(line \d+ column \d+\))?/.exec(message)?.[0] ?? 'at its end';
+  return `The body is not well-formed JSON ${place}: look for a missing or superfluous quote, comma or bracket there.`;
 }
 
 /**

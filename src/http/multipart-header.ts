@@ -1,7 +1,7 @@
 import { type MediaType, parseMediaType } from './media-type.ts';
 import { type ParameterizedValue, parseParameterized } from './parameters.ts';
-import { Problem } from './problem.ts';
-import { quote } from './quote.ts';
+import { fieldProblem, Problem } from './problem.ts';
+import { pointerToken, quote } from './quote.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 /** What the header of a part says. */
@@ -22,18 +22,25 @@ const IDENTITY_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary
 
 /**
  * Parses the header lines of a part, without the blank line (RFC 7578 §4). Strict: whatever says something
- * about the part that we would have to drop is refused. Throws a problem 400.
+ * about the part that we would have to drop is refused. Throws a problem 400, which points to the part by its
+ * name, or by `place`, counted from 0, as long as that is not known.
  */
-export function parsePartHeader(block: Buffer, maxLines: number): PartHeader {
-  const headers = parseLines(decodeUtf8(block, 'The header of a form part'), maxLines);
-  checkTransferEncoding(headers.get('content-transfer-encoding'));
-  const disposition = parseDisposition(headers.get('content-disposition'));
+export function parsePartHeader(block: Buffer, place: number, maxLines: number): PartHeader {
+  const unnamed = unnamedPart(place);
+  const headers = parseLines(decodeUtf8(block, 'The header of a form part'), unnamed, maxLines);
+  const disposition = parseDisposition(headers.get('content-disposition'), unnamed);
   const name = disposition.params.get('name');
-  if (name === undefined) throw malformed('a part has no name');
+  if (name === undefined)
+    throw faultyPart(unnamed, 'it has no name; give it one, as in form-data; name="subject"');
+  const named = { token: name, called: `part ${quote(name)}` };
+  for (const parameter of disposition.params.keys())
+    if (parameter.includes('*') && parameter !== 'filename*')
+      throw faultyPart(named, `the parameter ${quote(parameter)} is not taken; only filename* is (RFC 8187)`);
+  checkTransferEncoding(headers.get('content-transfer-encoding'), named);
   const contentType = headers.get('content-type') ?? null;
   if (contentType !== null && parseMediaType(contentType) === null)
-    throw malformed(`the part ${quote(name)} has a malformed Content-Type`);
-  return { name, filename: filenameOf(disposition), contentType, headers };
+    throw faultyPart(named, 'its Content-Type is malformed; write one such as image/png, or leave it out');
+  return { name, filename: filenameOf(disposition, named), contentType, headers };
 }
 
 /** The media type of a part; text/plain when it does not say (RFC 7578 §4.4). */
@@ -41,47 +48,72 @@ export function mediaTypeOf(part: Pick<PartHeader, 'contentType'>): MediaType {
   return parseMediaType(part.contentType ?? undefined) ?? { type: 'text/plain', params: new Map() };
 }
 
+const MALFORMED = 'malformed_multipart';
+
 /** A problem of the form itself. */
 export function malformed(what: string): Problem {
-  return new Problem(400, 'malformed_multipart', `The form is not well-formed multipart/form-data: ${what}.`);
+  return new Problem(400, MALFORMED, `The form is not well-formed multipart/form-data: ${what}.`);
 }
 
-function parseLines(text: string, maxLines: number): Map<string, string> {
+/** Which part a refusal is about: by its name, or by its place as long as that is not known. */
+interface PartPlace {
+  /** The pointer's token. */
+  readonly token: string;
+  readonly called: string;
+}
+
+/** A problem of the part at `place`, counted from 0, whose header does not end in time. */
+export function headerTooLarge(place: number, maxBytes: number): Problem {
+  const what = `its header has more than ${maxBytes} bytes; shorten its names`;
+  return faultyPart(unnamedPart(place), what, 'part_header_too_large');
+}
+
+function unnamedPart(place: number): PartPlace {
+  return { token: String(place), called: `part ${place + 1}` };
+}
+
+function faultyPart(part: PartPlace, what: string, code = MALFORMED): Problem {
+  const detail = `The form's ${part.called} is not well-formed: ${what}.`;
+  return fieldProblem(400, { pointer: `/${pointerToken(part.token)}`, code, detail });
+}
+
+function parseLines(text: string, part: PartPlace, maxLines: number): Map<string, string> {
   const headers = new Map<string, string>();
   if (text === '') return headers;
   const lines = text.split('\r\n');
   if (lines.length > maxLines)
-    throw new Problem(400, 'too_many_part_headers', `A form part may have at most ${maxLines} header lines.`);
+    throw faultyPart(
+      part,
+      `its header has ${lines.length} lines; at most ${maxLines} are taken`,
+      'too_many_part_headers',
+    );
   for (const line of lines) {
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(colon, 0));
     if (!FIELD_NAME.test(name) || /[\r\n\0]/.test(line))
-      throw malformed('a header line of a part is malformed');
+      throw faultyPart(
+        part,
+        `its header line ${quote(line)} must be of the form "Name: value", ended by CRLF and not folded`,
+      );
     const key = name.toLowerCase();
-    if (headers.has(key)) throw malformed(`a part has two ${quote(name)} headers`);
+    if (headers.has(key)) throw faultyPart(part, `it has two ${quote(name)} headers; send one`);
     headers.set(key, line.slice(colon + 1).trim());
   }
   return headers;
 }
 
-function checkTransferEncoding(encoding: string | undefined): void {
+function checkTransferEncoding(encoding: string | undefined, part: PartPlace): void {
   if (encoding === undefined || IDENTITY_ENCODINGS.has(encoding.toLowerCase())) return;
-  throw new Problem(
-    400,
-    'unsupported_part_encoding',
-    `Content-Transfer-Encoding ${quote(encoding)} is not taken in a form; send the bytes as they are (binary).`,
-  );
+  const what = `Content-Transfer-Encoding ${quote(encoding)} is not taken in a form; send the bytes as they are (binary)`;
+  throw faultyPart(part, what, 'unsupported_part_encoding');
 }
 
-function parseDisposition(header: string | undefined): ParameterizedValue {
-  if (header === undefined) throw malformed('a part has no Content-Disposition');
-  const parsed = parseParameterized(header, unescapeQuoted);
-  if (parsed === null) throw malformed('a Content-Disposition is malformed');
-  if (parsed.value !== 'form-data') throw malformed('a Content-Disposition is not form-data');
-  for (const name of parsed.params.keys())
-    if (name.includes('*') && name !== 'filename*')
-      throw malformed(`the parameter ${quote(name)} is not taken in a Content-Disposition`);
-  return parsed;
+function parseDisposition(header: string | undefined, part: PartPlace): ParameterizedValue {
+  const parsed = header === undefined ? null : parseParameterized(header, unescapeQuoted);
+  if (parsed?.value === 'form-data') return parsed;
+  const found =
+    header === undefined ? 'it has no Content-Disposition' : `its Content-Disposition is ${quote(header)}`;
+  throw faultyPart(part, `${found}; write one such as form-data; name="subject"`);
 }
 
 /**
@@ -97,14 +129,15 @@ function unescapeQuoted(quoted: string): string {
 }
 
 /** `filename*` (RFC 8187) wins over `filename`, which is then its ASCII stand-in (RFC 6266 §4.3). */
-function filenameOf(disposition: ParameterizedValue): string | null {
+function filenameOf(disposition: ParameterizedValue, part: PartPlace): string | null {
   const extended = disposition.params.get('filename*');
   if (extended === undefined) return disposition.params.get('filename') ?? null;
   const [, charset = '', encoded = ''] = EXTENDED.exec(extended) ?? [];
-  if (charset.toLowerCase() !== 'utf-8') throw malformed("a filename* is not of the form UTF-8''…");
+  if (charset.toLowerCase() !== 'utf-8')
+    throw faultyPart(part, "its filename* must be of the form UTF-8''percent-encoded");
   try {
     return decodeURIComponent(encoded);
   } catch {
-    throw malformed('a filename* is not valid UTF-8');
+    throw faultyPart(part, 'its filename* is not valid UTF-8; encode its UTF-8 bytes with "%"');
   }
 }

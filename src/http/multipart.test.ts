@@ -165,6 +165,23 @@ test('the text of a field is UTF-8, and what says or is otherwise is refused', (
 test('a field too large is pointed to', () =>
   expect(() => parse(withHeader(FIELD, 'x'.repeat(101)))).toThrow(refusalOf('/a', 'field_too_large')));
 
+test.each([
+  ['by its name', '/a', withHeader(`${FIELD}\r\nContent-Type: plain`), 'malformed_multipart'],
+  [
+    'by its name',
+    '/a',
+    withHeader(`${FIELD}\r\nContent-Transfer-Encoding: base64`),
+    'unsupported_part_encoding',
+  ],
+  ['by its name', '/a', withDisposition('name=a; filename*=x'), 'malformed_multipart'],
+  ['by its place', '/1', `--b\r\n${FIELD}\r\n\r\nx\r\n--b\r\n\r\nx\r\n--b--`, 'malformed_multipart'],
+  ['by its place', '/0', withHeader(`${FIELD}\r\nno colon`), 'malformed_multipart'],
+  ['by its place', '/0', withHeader(`${FIELD}\r\nA: 1\r\nB: 2\r\nC: 3\r\nD: 4`), 'too_many_part_headers'],
+  ['by its place', '/0', withHeader(`${FIELD}\r\nA: ${'x'.repeat(400)}`), 'part_header_too_large'],
+])('a faulty part is pointed to %s: %s', (_, pointer, form, code) =>
+  expect(() => parse(form)).toThrow(refusalOf(pointer, code)),
+);
+
 function refusalOf(pointer: string, code: string) {
   return expect.objectContaining({ code, errors: [expect.objectContaining({ pointer, code })] });
 }

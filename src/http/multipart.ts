@@ -1,7 +1,13 @@
 import { isUtf8 as isUtf8Bytes } from 'node:buffer';
 import { joinBody } from './body.ts';
 import { isUtf8, type MediaType } from './media-type.ts';
-import { malformed, mediaTypeOf, type PartHeader, parsePartHeader } from './multipart-header.ts';
+import {
+  headerTooLarge,
+  malformed,
+  mediaTypeOf,
+  type PartHeader,
+  parsePartHeader,
+} from './multipart-header.ts';
 import { fieldProblem, Problem } from './problem.ts';
 import { pointerToken, quote } from './quote.ts';
 
@@ -30,6 +36,7 @@ const NOTHING = Buffer.alloc(0);
 /** White space a gateway may add behind a boundary (RFC 2046 §5.1.1). */
 const MAX_PADDING_BYTES = 256;
 const PADDING = /^[ \t]*$/;
+const AFTER_BOUNDARY = 'something follows a boundary on its line; end the line (CRLF) there';
 const LAST_LINE = /^--[ \t]*$/;
 /** What may stand before the first and after the last boundary. */
 const MAX_OUTSIDE_BYTES = 64 * 1024;
@@ -38,15 +45,22 @@ const MAX_OUTSIDE_BYTES = 64 * 1024;
 export function boundaryOf(mediaType: MediaType): string {
   const boundary = mediaType.params.get('boundary');
   if (boundary === undefined || !BOUNDARY.test(boundary))
-    throw malformed('Content-Type has no valid boundary');
+    throw malformed('Content-Type has no valid boundary; let the HTTP library write that header');
   return boundary;
 }
 
 /** The text of a plain field. Throws a problem 400 when it is not UTF-8, or says that it is something else. */
 export function fieldText(part: MultipartPart): string {
-  if (!isUtf8(mediaTypeOf(part))) throw faultyField(400, part.name, 'unsupported_charset', 'must be UTF-8');
+  if (!isUtf8(mediaTypeOf(part)))
+    throw faultyField(
+      400,
+      part.name,
+      'unsupported_charset',
+      'must be UTF-8; encode it so, and leave out its charset',
+    );
   const bytes = joinBody(part.chunks);
-  if (!isUtf8Bytes(bytes)) throw faultyField(400, part.name, 'invalid_utf8', 'must be UTF-8');
+  if (!isUtf8Bytes(bytes))
+    throw faultyField(400, part.name, 'invalid_utf8', 'is not valid UTF-8; encode it as UTF-8');
   return bytes.toString('utf8');
 }
 
@@ -89,7 +103,7 @@ export class MultipartParser {
   /** Ends the form and gives its parts, in order. */
   finish(): readonly MultipartPart[] {
     const ended = this.#state === 'epilogue' || (this.#state === 'line' && isLastLine(this.#rest));
-    if (!ended) throw malformed('it ends before its last boundary');
+    if (!ended) throw malformed('it ends before its last boundary; end it in "--", the boundary and "--"');
     return this.#parts;
   }
 
@@ -110,7 +124,8 @@ export class MultipartParser {
     const end = found < 0 ? this.#undecidedFrom(data, at) : found;
     this.#keep(data.subarray(at, end));
     if (found < 0) return this.#wait(data, end);
-    if (this.#state === 'epilogue') throw malformed('parts follow its last boundary');
+    if (this.#state === 'epilogue')
+      throw malformed('parts follow its last boundary; only the very last one ends in "--"');
     this.#closePart();
     this.#state = 'line';
     return found + this.#delimiter.length;
@@ -118,12 +133,12 @@ export class MultipartParser {
 
   #readLine(data: Buffer, at: number): number | null {
     const end = data.indexOf(CRLF, at);
-    if (lengthTo(end, data, at, CRLF) > MAX_PADDING_BYTES) throw malformed('something follows a boundary');
+    if (lengthTo(end, data, at, CRLF) > MAX_PADDING_BYTES) throw malformed(AFTER_BOUNDARY);
     if (end < 0) return this.#wait(data, at);
     const line = data.subarray(at, end);
     if (isLastLine(line)) this.#state = 'epilogue';
     else if (PADDING.test(line.toString('latin1'))) this.#state = 'header';
-    else throw malformed('something follows a boundary');
+    else throw malformed(AFTER_BOUNDARY);
     return end;
   }
 
@@ -131,16 +146,12 @@ export class MultipartParser {
     const { maxHeaderBytes, maxHeaderLines, maxParts } = this.#limits;
     const end = data.indexOf(BLANK_LINE, at);
     if (lengthTo(end, data, at, BLANK_LINE) > maxHeaderBytes)
-      throw new Problem(
-        400,
-        'part_header_too_large',
-        `A part's header may have at most ${maxHeaderBytes} bytes.`,
-      );
+      throw headerTooLarge(this.#parts.length, maxHeaderBytes);
     if (end < 0) return this.#wait(data, at);
     if (this.#parts.length === maxParts)
-      throw new Problem(400, 'too_many_parts', `A form may have at most ${maxParts} parts.`);
+      throw new Problem(400, 'too_many_parts', `A form may have at most ${maxParts} parts; leave some out.`);
     const block = end === at ? NOTHING : data.subarray(at + CRLF.length, end);
-    const header = parsePartHeader(block, maxHeaderLines);
+    const header = parsePartHeader(block, this.#parts.length, maxHeaderLines);
     this.#part = { header, chunks: [], sizeBytes: 0, skip: CRLF.length };
     this.#state = 'body';
     // The blank line's end may already be the beginning of the delimiter: a part without a body (RFC 2046).
@@ -165,7 +176,8 @@ export class MultipartParser {
     const part = this.#part;
     if (part === null) {
       this.#outsideBytes += bytes.length;
-      if (this.#outsideBytes > MAX_OUTSIDE_BYTES) throw malformed('too much stands outside its parts');
+      if (this.#outsideBytes > MAX_OUTSIDE_BYTES)
+        throw malformed('too much stands before its first or after its last boundary; leave it out');
       return;
     }
     const content = bytes.subarray(part.skip);
@@ -175,7 +187,12 @@ export class MultipartParser {
     part.sizeBytes += content.length;
     const { maxFieldBytes } = this.#limits;
     if (part.header.filename === null && part.sizeBytes > maxFieldBytes)
-      throw faultyField(413, part.header.name, 'field_too_large', `may have at most ${maxFieldBytes} bytes`);
+      throw faultyField(
+        413,
+        part.header.name,
+        'field_too_large',
+        `may have at most ${maxFieldBytes} bytes; send long content as a file`,
+      );
   }
 
   #closePart(): void {
