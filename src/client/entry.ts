@@ -1,0 +1,50 @@
+/**
+ * `waybill/client`: everything a program that uses Waybill needs, and nothing else. The one file of the tree that
+ * gives on what other files define, because a package has one door.
+ */
+
+export type { CallOptions } from './call.ts';
+export type { ListFilter, PageRequest } from './filter.ts';
+export type { Machine } from './machine.ts';
+export type { Attachment, Message } from './message.ts';
+export type { SendOptions, WaybillOptions } from './options.ts';
+export type { RawEnvelope } from './raw.ts';
+export type {
+  AbortedError,
+  ClientError,
+  InputError,
+  NetworkError,
+  ProblemError,
+  ProtocolError,
+  Result,
+  TimeoutError,
+} from './result.ts';
+export { unwrap, WaybillError } from './result.ts';
+export type {
+  Attempt,
+  AttemptResult,
+  AttemptStep,
+  AttemptTimings,
+  BatchAccepted,
+  BatchChecked,
+  BatchItem,
+  BatchReceipt,
+  BatchRefused,
+  FieldFault,
+  ItemProblem,
+  LastError,
+  MessageOutcome,
+  MessageRecord,
+  MessageStatus,
+  MessagesPage,
+  Priority,
+  Receipt,
+  RecipientOutcome,
+  RecipientRecord,
+  RecipientType,
+  StatusRecord,
+  Verdict,
+  VerdictRecipient,
+} from './types.ts';
+export type { WaitOptions } from './wait.ts';
+export { type Sent, Waybill } from './waybill.ts';

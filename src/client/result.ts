@@ -1,0 +1,101 @@
+import type { FieldFault } from './types.ts';
+
+/**
+ * What every call resolves to: its value, or an error as a value. Look at `ok` to tell them apart, or let
+ * {@link unwrap} throw.
+ */
+export type Result<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: ClientError };
+
+/** Why a call failed; `kind` tells which way. */
+export type ClientError =
+  | ProblemError
+  | NetworkError
+  | TimeoutError
+  | AbortedError
+  | ProtocolError
+  | InputError;
+
+/** What every error says. */
+export interface ErrorBase {
+  /** A sentence for people. */
+  readonly message: string;
+  /**
+   * The key under which a message was being sent. After `network`, `timeout`, `aborted` or `protocol` it may have
+   * been accepted: sending the same again under this key finds out, and never sends twice. Absent for calls that
+   * send nothing.
+   */
+  readonly idempotencyKey?: string;
+}
+
+/** The API refused, and says why. */
+export interface ProblemError extends ErrorBase {
+  readonly kind: 'problem';
+  /** HTTP status. */
+  readonly status: number;
+  /** What to tell problems apart by, such as `invalid_submission` or `rate_limited`; stable. */
+  readonly code: string;
+  readonly detail: string;
+  /** Every faulty field, where fields were at fault. */
+  readonly errors: readonly FieldFault[];
+  /** Names the request in the server's log; `null` when the answer has none. */
+  readonly requestId: string | null;
+  /** When to ask again, in milliseconds from now; `null` when the answer does not say. */
+  readonly retryAfterMs: number | null;
+}
+
+/** The server could not be reached, or the connection was lost before the answer had come. */
+export interface NetworkError extends ErrorBase {
+  readonly kind: 'network';
+  /** What the platform's `fetch` threw. */
+  readonly cause: unknown;
+}
+
+/** The answer did not come within the time that the call had. */
+export interface TimeoutError extends ErrorBase {
+  readonly kind: 'timeout';
+}
+
+/** The caller's signal ended the call. */
+export interface AbortedError extends ErrorBase {
+  readonly kind: 'aborted';
+}
+
+/** What answered is not the API: a proxy, another program, a page to sign in at. */
+export interface ProtocolError extends ErrorBase {
+  readonly kind: 'protocol';
+  /** HTTP status. */
+  readonly status: number;
+}
+
+/** What was given cannot be sent: a file that cannot be read, a key that no header can carry. */
+export interface InputError extends ErrorBase {
+  readonly kind: 'input';
+}
+
+/** A {@link ClientError} where one has to be thrown: by {@link unwrap} and by lists while they are gone through. */
+export class WaybillError extends Error {
+  readonly error: ClientError;
+  constructor(error: ClientError) {
+    super(error.message, 'cause' in error ? { cause: error.cause } : undefined);
+    this.name = 'WaybillError';
+    this.error = error;
+  }
+}
+
+/** The value of a result; throws {@link WaybillError} when there is none. */
+export function unwrap<T>(result: Result<T>): T {
+  if (result.ok) return result.value;
+  throw new WaybillError(result.error);
+}
+
+/** A result with a value. */
+export function succeeded<T>(value: T): Result<T> {
+  return { ok: true, value };
+}
+
+/** A result with an error. */
+export function failed(error: ClientError): Result<never> {
+  return { ok: false, error };
+}
