@@ -1,9 +1,10 @@
 import type { ApiKey } from '../../domain/key.ts';
+import type { MessageRecord } from '../../domain/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { isMessageId } from '../../lib/id.ts';
 import type { MessageDetail, Views } from '../../store/views.ts';
 
-/** Whose messages a key may see, and whose it may act on (contract §3.1, §3.3). */
+/** Whose messages a key may see, whose it may act on, and what cannot be done with some (contract §3.1, §3.3). */
 
 /** The message, if it exists and the key may see it; else throws one and the same 404. */
 export async function findReadable(
@@ -40,4 +41,23 @@ export async function findActionable(
 /** The answer for what does not exist, and for what the key may not know of. */
 export function messageNotFound(): Problem {
   return new Problem(404, 'message_not_found', 'There is no such message.');
+}
+
+/** The answer where the bytes are needed and retention has removed them: 404 for reading, 409 for acting. */
+export function contentExpired(status: 404 | 409): Problem {
+  return new Problem(
+    status,
+    'content_expired',
+    'The content is no longer kept: it is removed retention.content_days after the final status, or earlier when retention.content_max_bytes is reached. Submit the message anew.',
+  );
+}
+
+/** Throws 409 for what a test key sent: it never leaves (contract §3.3). */
+export function refuseTestMessage(message: MessageRecord): void {
+  if (!message.test) return;
+  throw new Problem(
+    409,
+    'test_key',
+    "A test key's message never leaves; submit it anew with a live key to send it.",
+  );
 }

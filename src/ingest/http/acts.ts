@@ -1,0 +1,78 @@
+import type { Acts } from '../../engine/acts.ts';
+import { Problem } from '../../http/problem.ts';
+import type { Semaphore } from '../../lib/semaphore.ts';
+import type { MessageDetail, Views } from '../../store/views.ts';
+import type { Call, Endpoint } from './call.ts';
+import { contentExpired, findActionable, messageNotFound, refuseTestMessage } from './find-message.ts';
+import { readNoBody } from './no-body.ts';
+import { NO_PARAMETERS, readParameters } from './query.ts';
+import { statusJson } from './record.ts';
+
+/** `POST /api/v1/messages/{id}/cancel` and `…/retry`: acting on a message that is already ours (contract §3.3). */
+
+/** What acting needs. */
+export interface ActDeps {
+  readonly acts: Acts;
+  readonly views: Pick<Views, 'message'>;
+  /** Bytes of bodies in memory. */
+  readonly budget: Semaphore;
+}
+
+/** Acts on a message that was found; throws a `Problem` when it cannot be done. */
+type Act = (detail: MessageDetail, acts: Acts) => Promise<void>;
+
+/** Cancels what is not final. */
+export function cancelEndpoint(deps: ActDeps): Endpoint {
+  return actEndpoint(cancel, deps);
+}
+
+/** Tries failed and retrying recipients again, now. */
+export function retryEndpoint(deps: ActDeps): Endpoint {
+  return actEndpoint(retry, deps);
+}
+
+function actEndpoint(act: Act, deps: ActDeps): Endpoint {
+  return {
+    scopes: ['messages:send'],
+    window: 'send',
+    scheme: 'bearer',
+    handle: (call) => handle(call, act, deps),
+  };
+}
+
+/** Acts, and answers with the record as it is afterwards. */
+async function handle({ exchange, caller, params }: Call, act: Act, deps: ActDeps): Promise<void> {
+  readParameters(exchange.query, NO_PARAMETERS);
+  await readNoBody(exchange, deps.budget);
+  const found = await findActionable(params['id'] ?? '', caller.key, deps.views);
+  await act(found, deps.acts);
+  const detail = await deps.views.message(found.message.id);
+  if (detail === null) throw messageNotFound();
+  exchange.json(200, statusJson(detail));
+}
+
+async function cancel({ message }: MessageDetail, acts: Acts): Promise<void> {
+  const answer = await acts.cancel(message.id);
+  if (answer === 'not_found') throw messageNotFound();
+  if (answer === 'final') throw notCancellable();
+}
+
+async function retry({ message }: MessageDetail, acts: Acts): Promise<void> {
+  refuseTestMessage(message);
+  const answer = await acts.retry(message.id);
+  if (answer === 'not_found') throw messageNotFound();
+  if (answer === 'content_expired') throw contentExpired(409);
+  if (answer === 'nothing_to_retry') throw nothingToRetry();
+}
+
+function notCancellable(): Problem {
+  const detail =
+    'Only what waits can be cancelled, and every recipient of this message is delivered or failed.';
+  return new Problem(409, 'not_cancellable', detail);
+}
+
+function nothingToRetry(): Problem {
+  const detail =
+    'Only failed and retrying recipients are tried again, and there are none. To send to all of them once more, use resend.';
+  return new Problem(409, 'nothing_to_retry', detail);
+}
