@@ -5,7 +5,7 @@ import { createDashboard, type Dashboard } from '../dashboard/server.ts';
 import type { HealthCheck } from '../domain/health.ts';
 import type { IntakeTrouble } from '../engine/accept.ts';
 import type { Engine } from '../engine/engine.ts';
-import { createHttpServer, type Handler, type HttpServer } from '../http/server.ts';
+import { createHttpServer, type Handler, type HttpLimits, type HttpServer } from '../http/server.ts';
 import { createIngestApi } from '../ingest/http/api.ts';
 import { type CidrSet, parseCidrs } from '../lib/cidr.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -109,14 +109,19 @@ function apiServer(
   certificate: Certificate | null,
   handler: Handler,
 ): HttpServer {
-  const { bind: hosts, maxConnections, ...api } = parts.live.config.api;
-  const { clock, random, log } = parts;
-  const limits = {
-    maxConnections,
+  const { live, clock, random, log } = parts;
+  const { bind: hosts, ...api } = live.config.api;
+  const limits: HttpLimits = {
+    maxConnections: api.maxConnections,
     headerTimeoutMs: api.headerTimeoutSeconds * 1000,
     bodyTimeoutMs: api.bodyTimeoutSeconds * 1000,
     keepAliveMs: api.keepAliveSeconds * 1000,
     maxHeaderBytes: api.maxRequestHeaderBytes,
+    maxHeaders: api.maxRequestHeaders,
+    maxPipelinedRequests: api.maxPipelinedRequests,
+    get minBodyBytesPerSecond() {
+      return live.config.api.minBodyBytesPerSecond;
+    },
   };
   const tls = certificate?.current ?? null;
   const server = createHttpServer({ hosts, port, tls, limits, clock, random, log, handler });

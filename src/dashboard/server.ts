@@ -42,6 +42,9 @@ export const DASHBOARD_LIMITS: HttpLimits = {
   bodyTimeoutMs: 10_000,
   keepAliveMs: 75_000,
   maxHeaderBytes: 16_384,
+  maxHeaders: 100,
+  maxPipelinedRequests: 16,
+  minBodyBytesPerSecond: 500,
 };
 
 /** Makes the dashboard; it listens once told to. */

@@ -96,8 +96,10 @@ function collect(exchange: Exchange, options: BodyOptions, reserved: number, sin
   };
   return new Promise((resolve, reject) => {
     let reading = true;
+    const paced = exchange.pace.watch((minimum) => fail(tooSlow(minimum)));
     const stop = () => {
       reading = false;
+      exchange.pace.forget(paced);
       request.off('data', onData).off('end', onEnd);
     };
     const fail = (error: unknown) => {
@@ -106,6 +108,7 @@ function collect(exchange: Exchange, options: BodyOptions, reserved: number, sin
       reject(error);
     };
     const onData = (chunk: Buffer) => {
+      paced.bytes += chunk.length;
       try {
         take(chunk);
       } catch (error) {
@@ -143,6 +146,11 @@ function growBudget(exchange: Exchange, budget: Semaphore, missing: number): num
 
 function tooLarge(maxBytes: number): Problem {
   return new Problem(413, 'content_too_large', `The body may have at most ${maxBytes} bytes.`);
+}
+
+function tooSlow(minimum: number): Problem {
+  const detail = `A body must come in at ${minimum} bytes a second at least (api.min_body_bytes_per_second).`;
+  return new Problem(408, 'body_too_slow', detail);
 }
 
 function overloaded(): Problem {

@@ -1,45 +1,78 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Connection } from './connections.ts';
 import { PROBLEM_TYPE, Problem, problemBody } from './problem.ts';
+import { MAX_TARGET_BYTES, targetTooLong, wrongVersion } from './request-head.ts';
 
 /** What Node says when it cannot read a request. */
 export interface ClientError extends Error {
   readonly code?: string;
+  /** What the last read from the socket brought. */
+  readonly rawPacket?: Buffer;
+}
+
+/** The first bytes of a TLS connection: a record of type handshake, version 3 (RFC 8446 §5.1). */
+const TLS_HANDSHAKE = '\x16\x03';
+/** How much is looked at to tell what a client meant. */
+const LOOK_BYTES = 32 * 1024;
+
+/** Bytes behind the last request of a connection (`Connection: close`): to be ignored (RFC 9112 §9.6). */
+export function isBeyondLast(error: ClientError): boolean {
+  return error.code === 'HPE_CLOSED_CONNECTION';
 }
 
 /** The answer to a request that could not be read; null when there is nobody to answer. */
-export function problemOfClientError(error: ClientError): Problem | null {
-  switch (error.code) {
+export function problemOfClientError(error: ClientError, socket: Socket): Problem | null {
+  const { code = '' } = error;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    // Opened in advance, as browsers do, and not used: nobody has asked anything.
+    if (socket.bytesRead === 0) return null;
+    return new Problem(408, 'request_timeout', 'The request did not arrive in time; send it faster.');
+  }
+  if (!code.startsWith('HPE_')) return null;
+  const start = error.rawPacket?.toString('latin1', 0, LOOK_BYTES) ?? '';
+  const [line = ''] = start.split('\n', 1);
+  switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new Problem(431, 'header_too_large', 'The request header is too large.');
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new Problem(408, 'request_timeout', 'The request did not arrive in time.');
+      return line.length > MAX_TARGET_BYTES && /^[A-Z]+ /.test(line) ? targetTooLong() : headerTooLarge();
+    case 'HPE_INVALID_METHOD':
+      if (start.startsWith(TLS_HANDSHAKE)) return tlsOnPlainPort();
+      return /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r?$/.test(line) ? unsupportedMethod() : malformed();
+    case 'HPE_INVALID_VERSION':
+      return / HTTP\/1\.[01]\s*$/.test(line) ? malformed() : wrongVersion();
+    case 'HPE_PAUSED_H2_UPGRADE':
+      return wrongVersion();
     default:
-      if (error.code?.startsWith('HPE_') !== true) return null;
-      return new Problem(400, 'malformed_request', 'The request is not well-formed HTTP.');
+      return malformed();
   }
 }
 
-/**
- * Answers on a connection whose request could not be read, and ends it. With exchanges under way the answer is
- * the first one's; a pipelining client's others go down with the connection.
- */
-export function answerClientError(
-  problem: Problem,
-  socket: Socket,
-  connection: Connection | undefined,
-  requestId: string,
-): void {
-  const [exchange] = connection?.exchanges ?? [];
-  if (exchange !== undefined) {
-    exchange.cutOff(problem);
-    return;
-  }
+/** The refusal of a method that no server of ours knows (RFC 9110 §9.1). */
+export function unsupportedMethod(): Problem {
+  return new Problem(501, 'unsupported_method', 'This server does not know that method.');
+}
+
+/** Answers on a connection whose request could not be read; ends nothing. */
+export function answerRaw(problem: Problem, socket: Socket, requestId: string): void {
   const body = problemBody(problem, requestId);
-  socket.end(
+  socket.write(
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}\r\n` +
       `X-Request-Id: ${requestId}\r\nContent-Type: ${PROBLEM_TYPE}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+}
+
+function headerTooLarge(): Problem {
+  return new Problem(
+    431,
+    'header_too_large',
+    'The header of the request is too large; send fewer or shorter fields (api.max_request_header_bytes).',
+  );
+}
+
+function tlsOnPlainPort(): Problem {
+  return new Problem(400, 'tls_on_plain_port', 'This port speaks plain HTTP; use http:// or the TLS port.');
+}
+
+function malformed(): Problem {
+  return new Problem(400, 'malformed_request', 'The request is not well-formed HTTP/1.1 (RFC 9112).');
 }

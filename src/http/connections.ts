@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { normaliseAddress } from '../lib/cidr.ts';
-import type { Problem } from './problem.ts';
+import { type Answerable, type Backlog, Pipeline } from './pipeline.ts';
 
 /** What the server keeps for one open HTTP connection (for TLS: one whose handshake is done). */
 export interface Connection {
@@ -8,24 +8,29 @@ export interface Connection {
   /** The peer's address, IPv4-mapped forms normalised. */
   readonly peer: string;
   readonly secure: boolean;
-  /** Exchanges under way, in order of arrival: more than one when the client pipelines. */
-  readonly exchanges: Set<Answerable>;
+  readonly pipeline: Pipeline;
 }
 
-/** What a connection needs to know of an exchange: how to end it when the rest of its request is lost. */
-export interface Answerable {
-  cutOff(problem: Problem): void;
+/** Bounds on {@link Connections}. */
+export interface ConnectionLimits {
+  readonly maxConnections: number;
+  /** Requests of one connection at work at once. */
+  readonly maxPipelinedRequests: number;
 }
+
+/** Requests held back over all connections; about 4 KiB each. No client that waits for answers ever has one. */
+const MAX_HELD = 10_000;
 
 /** The open connections of a server: who is idle, and who must go when it closes. */
 export class Connections {
   readonly #transports = new Set<Socket>();
   readonly #connections = new Map<Socket, Connection>();
-  readonly #max: number;
+  readonly #limits: ConnectionLimits;
+  readonly #backlog: Backlog = { held: 0, max: MAX_HELD };
   #closing = false;
 
-  constructor(max: number) {
-    this.#max = max;
+  constructor(limits: ConnectionLimits) {
+    this.#limits = limits;
   }
 
   /** Set once {@link closeIdle} was called: every answer from then on ends its connection. */
@@ -35,7 +40,7 @@ export class Connections {
 
   /** Takes in a TCP connection; one over the limit, or when closing, is dropped and false returned. */
   admit(socket: Socket): boolean {
-    if (this.#closing || this.#transports.size >= this.#max) {
+    if (this.#closing || this.#transports.size >= this.#limits.maxConnections) {
       socket.destroy();
       return false;
     }
@@ -52,24 +57,26 @@ export class Connections {
       socket,
       peer: normaliseAddress(socket.remoteAddress ?? ''),
       secure: 'encrypted' in socket,
-      exchanges: new Set(),
+      pipeline: new Pipeline(socket, this.#limits.maxPipelinedRequests, this.#backlog),
     };
     this.#connections.set(socket, connection);
-    socket.once('close', () => this.#connections.delete(socket));
+    socket.once('close', () => {
+      this.#connections.delete(socket);
+      connection.pipeline.abandon();
+    });
     return connection;
   }
 
   /** An exchange has ended; when closing, so does the connection with its last. */
   ended(connection: Connection, exchange: Answerable): void {
-    connection.exchanges.delete(exchange);
-    if (this.#closing && connection.exchanges.size === 0) connection.socket.destroySoon();
+    connection.pipeline.ended(exchange);
+    if (this.#closing && connection.pipeline.idle) connection.socket.destroySoon();
   }
 
   /** From now on connections end with their last exchange; those without one at once. */
   closeIdle(): void {
     this.#closing = true;
-    for (const connection of this.#connections.values())
-      if (connection.exchanges.size === 0) connection.socket.destroy();
+    for (const { pipeline, socket } of this.#connections.values()) if (pipeline.idle) socket.destroy();
   }
 
   /** Ends every connection, at work or not. */

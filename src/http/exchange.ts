@@ -2,11 +2,18 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Clock } from '../lib/clock.ts';
 import type { Connection } from './connections.ts';
 import { drain, isDrainable } from './drain.ts';
+import { lingeringClose } from './linger.ts';
+import type { Pace } from './pace.ts';
 import { PROBLEM_TYPE, type Problem, problemBody } from './problem.ts';
+import { PacedWriter, releasedPieces, type StreamedBody } from './stream.ts';
 
 /** What an exchange needs of its server. */
 export interface ExchangeHost {
   readonly clock: Clock;
+  /** Watches the bodies that are being read. */
+  readonly pace: Pace;
+  /** A client that takes nothing of a streamed body for so long is cut off. */
+  readonly bodyTimeoutMs: number;
   /** The server is closing: answers end their connection. */
   closing(): boolean;
 }
@@ -30,6 +37,8 @@ export class Exchange {
   /** The request as Node has it; `http/body.ts` reads from it. */
   readonly request: IncomingMessage;
   readonly clock: Clock;
+  /** Whoever reads the body tells it what comes. */
+  readonly pace: Pace;
   readonly #response: ServerResponse;
   readonly #host: ExchangeHost;
   readonly #search: string;
@@ -58,6 +67,7 @@ export class Exchange {
     this.peer = connection.peer;
     this.secure = connection.secure;
     this.clock = host.clock;
+    this.pace = host.pace;
     this.request = request;
     this.#response = response;
     this.#host = host;
@@ -78,6 +88,11 @@ export class Exchange {
   /** The query as sent, without `?`. */
   get search(): string {
     return this.#search;
+  }
+
+  /** Its request has been read to its end. */
+  get complete(): boolean {
+    return this.request.complete;
   }
 
   /** An answer was given. */
@@ -138,11 +153,16 @@ export class Exchange {
    */
   cutOff(problem: Problem): void {
     if (this.#answered) {
-      this.request.socket.destroySoon();
+      this.#leave();
       return;
     }
     this.#cutOff = true;
     this.#write(problem.status, PROBLEM_TYPE, problemBody(problem, this.requestId), problem.headers);
+  }
+
+  /** Ends it when the connection is gone, which Node tells only the exchange whose turn to answer it is. */
+  abandon(): void {
+    this.#end();
   }
 
   /** Answers without a body: 204, 304, a redirection. */
@@ -157,16 +177,49 @@ export class Exchange {
     this.#write(status, contentType, body, headers);
   }
 
+  /**
+   * Answers with a body that is read only as fast as the client takes it. What goes wrong before anything was sent
+   * is thrown and can still be answered; later, or when the client stalls, the connection is cut, so that a
+   * client that counts never takes a part for the whole. Ends early when the client has gone.
+   */
+  async stream(status: number, contentType: string, body: StreamedBody, headers?: Headers): Promise<void> {
+    const begin = () => this.#begin(status, contentType, body.sizeBytes, headers);
+    if (this.method === 'HEAD') return this.#finish('', begin());
+    const writer = new PacedWriter(this.#response, this.clock, this.#host.bodyTimeoutMs);
+    let unread: boolean | null = null;
+    try {
+      for await (const { bytes, last } of releasedPieces(body)) {
+        if (this.over) return;
+        unread ??= begin();
+        if (last) this.#finish(bytes, unread);
+        else if (!(await writer.write(bytes))) return void this.request.socket.destroy();
+      }
+    } catch (error) {
+      if (unread !== null) this.request.socket.destroy();
+      throw error;
+    }
+  }
+
   #write(status: number, contentType: string | null, body: string | Uint8Array, headers?: Headers): void {
+    this.#finish(body, this.#begin(status, contentType, byteLength(body), headers));
+  }
+
+  /** Writes the head. Gives whether the request's body has not been read to its end. */
+  #begin(status: number, contentType: string | null, length: number, headers: Headers = {}): boolean {
     const lines = ['X-Request-Id', this.requestId, ...this.#extra];
     if (contentType !== null) lines.push('Content-Type', contentType);
-    if (status !== 204 && status !== 304) lines.push('Content-Length', String(byteLength(body)));
-    if (headers !== undefined) for (const name in headers) lines.push(name, headers[name] ?? '');
+    if (status !== 204 && status !== 304) lines.push('Content-Length', String(length));
+    for (const name in headers) lines.push(name, headers[name] ?? '');
     const unread = !this.#cutOff && hasUnreadBody(this.request);
     const lost = unread && (this.expectsContinue || !isDrainable(this.request));
     if (lost || this.#cutOff || this.#host.closing()) lines.push('Connection', 'close');
     this.#writeHead(status, lines);
+    return unread;
+  }
+
+  #finish(body: string | Uint8Array, unread: boolean): void {
     if (unread) this.#endAfterDraining(body);
+    else if (this.#cutOff && this.#isFirst()) this.#endWithConnection(body);
     else this.#response.end(body);
   }
 
@@ -181,23 +234,44 @@ export class Exchange {
     this.#answered = true;
   }
 
+  /** It is this exchange's turn to answer: what it writes now goes out now. */
+  #isFirst(): boolean {
+    return this.#response.socket !== null;
+  }
+
   /**
-   * The client may still be sending. Closing now would reset the connection and could destroy the answer on
-   * its way; so the answer is sent whole, the rest is read away, and only then the exchange is ended. The
-   * connection lives on if the rest was short.
+   * The client may still be sending, and perhaps does not read before it has sent all. So it is answered at once,
+   * the rest is read away for a while, and only then the exchange is ended. The connection lives on if the rest
+   * was short.
    */
   #endAfterDraining(body: string | Uint8Array): void {
-    const { request } = this;
-    const response = this.#response;
-    if (body.length > 0) response.write(body);
-    else response.flushHeaders();
-    void drain(request, this.clock).then(() => {
-      response.end();
-      if (!request.complete) request.socket.destroySoon();
+    this.#flush(body);
+    void drain(this.request, this.clock, this.signal).then(() => {
+      if (this.#ended) return;
+      if (this.request.complete || !this.#isFirst()) this.#response.end();
+      else this.#leave();
     });
   }
 
+  /** The last answer of a connection whose bytes cannot be understood any more. */
+  #endWithConnection(body: string | Uint8Array): void {
+    this.#flush(body);
+    this.#leave();
+  }
+
+  /** Sends the answer whole, without ending it. */
+  #flush(body: string | Uint8Array): void {
+    this.#response.flushHeaders();
+    if (body.length > 0) this.#response.write(body);
+  }
+
+  #leave(): void {
+    void lingeringClose(this.request.socket, this.clock);
+    this.#end();
+  }
+
   #end(): void {
+    if (this.#ended) return;
     this.#ended = true;
     this.#abort?.abort();
     for (const action of this.#endings ?? []) action();

@@ -29,13 +29,16 @@ const TITLES: Readonly<Record<number, string>> = {
   408: 'Request timed out',
   409: 'Conflict',
   413: 'Content too large',
+  414: 'Target too long',
   415: 'Unsupported media type',
+  417: 'Expectation failed',
   421: 'Misdirected request',
   429: 'Too many requests',
   431: 'Request header too large',
   500: 'Internal error',
   501: 'Not implemented',
   503: 'Service unavailable',
+  505: 'HTTP version not supported',
 };
 
 /**
@@ -63,6 +66,11 @@ export class Problem extends Error {
   }
 }
 
+/** What a status means, in words; the title of every problem with it. */
+export function titleOf(status: number): string {
+  return TITLES[status] ?? 'Error';
+}
+
 /** The refusal of one field, told in `errors` as well. */
 export function fieldProblem(status: number, fault: FieldFault): Problem {
   return new Problem(status, fault.code, fault.detail, { errors: [fault] });
@@ -78,8 +86,11 @@ export const PROBLEM_TYPE = 'application/problem+json';
 
 /** The JSON text of a problem for one request. */
 export function problemBody(problem: Problem, requestId: string): string {
-  const { status, code, detail, errors } = problem;
-  const title = TITLES[status] ?? 'Error';
-  const error = shorten(detail, MAX_SHORT);
-  return JSON.stringify({ type: URN + code, title, status, detail, code, error, requestId, errors });
+  return JSON.stringify({ ...problemJson(problem), requestId });
+}
+
+/** The members of a problem that are the same whichever request it answers. */
+export function problemJson({ status, code, detail, errors }: Problem) {
+  const title = titleOf(status);
+  return { type: URN + code, title, status, detail, code, error: shorten(detail, MAX_SHORT), errors };
 }

@@ -6,12 +6,21 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { RequestAborted } from './body.ts';
-import { answerClientError, type ClientError, problemOfClientError } from './client-error.ts';
-import { Connections } from './connections.ts';
+import {
+  answerRaw,
+  type ClientError,
+  isBeyondLast,
+  problemOfClientError,
+  unsupportedMethod,
+} from './client-error.ts';
+import { type Connection, Connections } from './connections.ts';
 import { Exchange } from './exchange.ts';
+import { lingeringClose } from './linger.ts';
 import { bind } from './listen.ts';
+import { Pace } from './pace.ts';
 import { takePlainToo } from './plain-on-tls.ts';
 import { internalError, Problem } from './problem.ts';
+import { checkHead } from './request-head.ts';
 import { createRequestIds } from './request-id.ts';
 
 /** Bounds on what clients may hold or send. */
@@ -24,7 +33,14 @@ export interface HttpLimits {
   readonly bodyTimeoutMs: number;
   /** How long an idle connection is kept. */
   readonly keepAliveMs: number;
+  /** Of a request's header, its first line included. */
   readonly maxHeaderBytes: number;
+  /** Fields of a request's header, repeated ones counted each. */
+  readonly maxHeaders: number;
+  /** Requests of one connection at work at once; further ones are held back and the socket is not read. */
+  readonly maxPipelinedRequests: number;
+  /** Slowest pace of a body over ten seconds; 0 means any. Asked for anew each time. */
+  readonly minBodyBytesPerSecond: number;
 }
 
 /**
@@ -78,13 +94,17 @@ class NodeHttpServer implements HttpServer {
   readonly #options: HttpServerOptions;
   readonly #connections: Connections;
   readonly #nextId: (inbound: string | undefined) => string;
+  /** Exchanges ask this of their host. */
+  readonly pace: Pace;
   #tls: SecureContextOptions | null;
   #servers: Server[] = [];
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
     this.#tls = options.tls;
-    this.#connections = new Connections(options.limits.maxConnections);
+    const { limits } = options;
+    this.#connections = new Connections(limits);
+    this.pace = new Pace(options.clock, () => limits.minBodyBytesPerSecond);
     this.#nextId = createRequestIds(options.random);
   }
 
@@ -112,6 +132,7 @@ class NodeHttpServer implements HttpServer {
     this.#connections.closeIdle();
     if (signal?.aborted) force();
     await closed;
+    this.pace.stop();
     signal?.removeEventListener('abort', force);
   }
 
@@ -157,32 +178,47 @@ class NodeHttpServer implements HttpServer {
             handshakeTimeout: limits.headerTimeoutMs,
           });
     if (this.#options.plainToo && server instanceof TlsServer) takePlainToo(server, limits.headerTimeoutMs);
-    // Node's default keeps the first 2,000 headers and drops the rest silently; the header's size is the bound.
+    // Node would drop what is beyond its own limit silently; `checkHead` counts them all, and refuses.
     server.maxHeadersCount = 0;
     server.on('connection', (socket: Socket) => {
       if (this.#connections.admit(socket) && this.#tls === null) this.#connections.of(socket);
     });
     server.on('secureConnection', (socket: Socket) => this.#connections.of(socket));
-    server.on('request', (request, response) => this.#serve(request, response, false));
-    server.on('checkContinue', (request, response) => this.#serve(request, response, true));
-    server.on('checkExpectation', (request, response) => this.#serve(request, response, false));
-    server.on('clientError', (error: ClientError, socket) => this.#refuse(error, socket as Socket));
+    const take = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+      const connection = this.#connections.of(request.socket);
+      connection.pipeline.take(request, () => this.#serve(request, response, connection, expectsContinue));
+    };
+    server.on('request', take(false)).on('checkContinue', take(true)).on('checkExpectation', take(false));
+    server.on('connect', (_, socket) => this.#refuse(unsupportedMethod(), socket as Socket));
+    server.on('clientError', (error: ClientError, duplex) => {
+      const socket = duplex as Socket;
+      if (isBeyondLast(error)) this.#leave(socket);
+      else this.#refuse(problemOfClientError(error, socket), socket);
+    });
     return server;
   }
 
-  #serve(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
-    const connection = this.#connections.of(request.socket);
+  #serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: Connection,
+    expectsContinue: boolean,
+  ): void {
     const inbound = request.headers['x-request-id'];
     const requestId = this.#nextId(typeof inbound === 'string' ? inbound : undefined);
     const exchange = new Exchange(request, response, connection, this, { requestId, expectsContinue });
-    connection.exchanges.add(exchange);
+    connection.pipeline.add(exchange);
     exchange.onEnd(() => this.#connections.ended(connection, exchange));
-    void this.#answer(exchange);
+    const problem = checkHead(request, this.#options.limits);
+    if (problem === null) void this.#answer(exchange);
+    else {
+      this.#logRefusal(problem, requestId, connection);
+      exchange.problem(problem);
+    }
   }
 
   async #answer(exchange: Exchange): Promise<void> {
     try {
-      requireHost(exchange.request);
       await this.#options.handler(exchange);
       if (!exchange.answered && !exchange.over) throw new Error('the handler gave no answer');
     } catch (error) {
@@ -197,6 +233,10 @@ class NodeHttpServer implements HttpServer {
 
   get clock(): Clock {
     return this.#options.clock;
+  }
+
+  get bodyTimeoutMs(): number {
+    return this.#options.limits.bodyTimeoutMs;
   }
 
   #fail(exchange: Exchange, error: unknown): void {
@@ -214,24 +254,33 @@ class NodeHttpServer implements HttpServer {
     if (!exchange.answered) exchange.problem(internalError());
   }
 
-  #refuse(error: ClientError, socket: Socket): void {
-    const problem = socket.writable ? problemOfClientError(error) : null;
-    if (problem === null) {
+  /** What a connection sent could not be read as a request; null when there is nobody to tell. */
+  #refuse(problem: Problem | null, socket: Socket): void {
+    const connection = this.#connections.of(socket);
+    const { pipeline } = connection;
+    // Bytes that arrive after a refusal cannot be read either.
+    if (pipeline.finishing) return;
+    if (problem === null || !socket.writable) {
       socket.destroy();
       return;
     }
-    const requestId = this.#nextId(undefined);
-    const connection = this.#connections.of(socket);
-    this.#options.log.info('http.request_refused', {
-      code: problem.code,
-      requestId,
-      source: connection.peer,
+    const { reading } = pipeline;
+    const requestId = reading?.requestId ?? this.#nextId(undefined);
+    if (reading?.answered !== true) this.#logRefusal(problem, requestId, connection);
+    pipeline.finish(() => {
+      if (reading === null && socket.writable) answerRaw(problem, socket, requestId);
+      if (!socket.writableEnded) void lingeringClose(socket, this.clock);
     });
-    answerClientError(problem, socket, connection, requestId);
+    reading?.cutOff(problem);
   }
-}
 
-function requireHost(request: IncomingMessage): void {
-  if (request.headers.host === undefined && request.httpVersion === '1.1')
-    throw new Problem(400, 'host_missing', 'An HTTP/1.1 request must name its Host.');
+  /** Nothing further is wanted from a connection; what it has asked is answered. */
+  #leave(socket: Socket): void {
+    this.#connections.of(socket).pipeline.finish(() => socket.destroySoon());
+  }
+
+  #logRefusal(problem: Problem, requestId: string, connection: Connection): void {
+    const { code, status } = problem;
+    this.#options.log.info('http.request_refused', { code, status, requestId, source: connection.peer });
+  }
 }

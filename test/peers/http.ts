@@ -19,6 +19,9 @@ export const WIDE_LIMITS: HttpLimits = {
   bodyTimeoutMs: 10_000,
   keepAliveMs: 60_000,
   maxHeaderBytes: 16_384,
+  maxHeaders: 100,
+  maxPipelinedRequests: 16,
+  minBodyBytesPerSecond: 0,
 };
 
 /** A line the server logged. */

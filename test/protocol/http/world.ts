@@ -90,6 +90,9 @@ const LIMITS = {
   bodyTimeoutMs: 10_000,
   keepAliveMs: 1000,
   maxHeaderBytes: 16_384,
+  maxHeaders: 100,
+  maxPipelinedRequests: 16,
+  minBodyBytesPerSecond: 0,
 };
 
 /** The ingestion API behind a real HTTP server, over a real store, with a clock that the test moves. */
@@ -98,7 +101,13 @@ export class World {
   readonly events = new Events();
   /** The errors that were logged, by name. */
   readonly logged: string[] = [];
-  readonly #log: Log = { ...silentLog, error: (event) => void this.logged.push(event) };
+  /** What was noted in the log without being an error: `event code`. */
+  readonly noted: string[] = [];
+  readonly #log: Log = {
+    ...silentLog,
+    info: (event, fields) => void this.noted.push(`${event} ${fields?.['code'] ?? ''}`.trimEnd()),
+    error: (event) => void this.logged.push(event),
+  };
   readonly seen: Event[] = [];
   readonly stores: SqliteStores = openSqlite(':memory:');
   readonly intake = new RecordingIntake(this.stores.store, this.clock);
