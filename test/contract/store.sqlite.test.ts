@@ -25,14 +25,16 @@ function openIn(folder: string, driver: OpenDriver): Subject {
       await stores.store.close();
       return openIn(folder, driver);
     },
-    requestCancel: async (id) => {
+    books: async () => {
       const other = driver(path);
-      other
-        .prepare<[string]>(
-          'UPDATE deliveries SET cancel_requested = 1 WHERE message = (SELECT seq FROM messages WHERE id = ?)',
-        )
-        .run(id);
+      const queues = other.prepare<[], [string, number]>('SELECT key_id, messages FROM key_queues').all();
+      const gauges = new Map(other.prepare<[], [string, number]>('SELECT name, value FROM gauges').all());
       other.close();
+      return {
+        queues: new Map(queues),
+        sentBytes: gauges.get('sent_bytes') ?? 0,
+        capturedBytes: gauges.get('captured_bytes') ?? 0,
+      };
     },
     close: async () => {
       await stores.store.close();

@@ -196,7 +196,7 @@ export function claimContract(open: OpenSubject): void {
       await subject.store.accept([record], at());
       const lease = await takeLane(subject.store);
       const unit = refOf((await claim(subject.store, lease))[0] as never);
-      await subject.requestCancel(record.id);
+      await subject.store.cancel([record.id], at());
       await subject.store.release([unit], at());
       expect((await read(subject.views, record.id)).message).toMatchObject({
         status: 'failed',

@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { acceptContract } from './accept.ts';
+import { actsContract } from './acts.ts';
 import { claimContract } from './claim.ts';
 import type { OpenSubject } from './fixtures.ts';
 import { laneContract } from './lanes.ts';
@@ -16,6 +17,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     settleContract(open);
     laneContract(open);
     sweepContract(open);
+    actsContract(open);
     readingContract(open);
     modelContract(open);
   });

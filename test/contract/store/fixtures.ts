@@ -24,9 +24,18 @@ export interface Subject {
   readonly registry: Registry;
   /** Closes and opens again: what was committed must still be there. */
   reopen(): Promise<Subject>;
-  /** Asks for a message's cancellation as another process would, behind the seam's back. */
-  requestCancel(id: string): Promise<void>;
+  /** Reads behind the seam's back what the store keeps by differences and no view shows. */
+  books(): Promise<Books>;
   close(): Promise<void>;
+}
+
+/** See {@link Subject.books}. */
+export interface Books {
+  /** By key, how many of its messages are not final; a key with none may be missing. */
+  readonly queues: ReadonlyMap<string, number>;
+  /** Bytes of contents kept after the end, by the rule of retention that holds them. */
+  readonly sentBytes: number;
+  readonly capturedBytes: number;
 }
 
 /** An implementation: opens one empty store after another. */

@@ -113,6 +113,16 @@ export function settleContract(open: OpenSubject): void {
       expect((await read(subject.views, id)).message.attempts).toBe(1);
     });
 
+    it('a refused settling leaves what is kept under its rule', async () => {
+      const { id, unit } = await begun();
+      const settled = settlement(unit, [CAPTURED]);
+      await subject.store.settle([settled], at());
+      const before = await read(subject.views, id);
+      expect(await subject.store.settle([settled], at(9))).toEqual([false]);
+      expect(await read(subject.views, id)).toEqual(before);
+      expect(await subject.books()).toMatchObject({ sentBytes: 0, capturedBytes: 1000 });
+    });
+
     it('refuses the old attempt after the delivery was taken back and claimed anew', async () => {
       const { id, unit } = await begun();
       await subject.store.reclaim({ seize: true, policy: RECLAIM, dice: 0.5, limit: 10 }, at());
@@ -147,7 +157,7 @@ export function settleContract(open: OpenSubject): void {
 
     it('cancels instead of waiting again, but never undoes a delivery', async () => {
       const waits = await begun();
-      await subject.requestCancel(waits.id);
+      await subject.store.cancel([waits.id], at());
       await subject.store.settle([settlement(waits.unit, [DEFERRED])], at());
       expect((await read(subject.views, waits.id)).message).toMatchObject({
         status: 'failed',
@@ -156,7 +166,7 @@ export function settleContract(open: OpenSubject): void {
       });
       const record = message({ deliveries: [recipient({ fence: waits.lease.fence })] });
       await subject.store.accept([record], at());
-      await subject.requestCancel(record.id);
+      await subject.store.cancel([record.id], at());
       await subject.store.settle([settlement(refTo(record.id, waits.lease), [DELIVERED])], at());
       expect((await read(subject.views, record.id)).message.status).toBe('delivered');
     });
