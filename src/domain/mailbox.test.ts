@@ -176,3 +176,17 @@ test.each([
   expect(formatMailbox({ name, address: 'a@x.org' })).toBe(text);
   expect(value(text).name).toBe(name);
 });
+
+test.each([
+  ['Doe, Jane <j@x.org>', '"Doe, Jane" <j@x.org>'],
+  ['Team: Jane <j@x.org>', '"Team: Jane" <j@x.org>'],
+  ['Jane; Doe <j@x.org>, b@x.org', '"Jane; Doe" <j@x.org>'],
+])('a name that lacks its quotes is shown with them: %s', (text, shown) => {
+  const parsed = parseAddressList(text);
+  expect(parsed.ok ? null : parsed.detail).toContain(shown);
+});
+
+test.each(['Friends: Jane <j@x.org>, b@x.org;', 'undisclosed-recipients:;', 'a@x.org; b@x.org'])(
+  'what is a group or a list with semicolons is told as that: %s',
+  (text) => expect(parseAddressList(text)).toMatchObject({ detail: expect.stringContaining('Groups') }),
+);

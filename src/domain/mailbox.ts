@@ -30,6 +30,8 @@ const MAX_NAME_PIECES = 8;
 /** Characters of hostile text repeated in an error's detail. */
 const MAX_SHOWN = 100;
 
+const EXAMPLE = '"Jane Doe <jane@example.com>"';
+const ATOM_SPECIALS = "!#$%&'*+-/=?^_`{|}~";
 /** Everything that no header may carry: controls but the tab, and halves of surrogate pairs. */
 const FORBIDDEN = /[\0-\x08\x0a-\x1f\x7f-\x9f]|\p{Cs}/u;
 /** Text without a meaning of its own, or `@` with the address literal that may follow it. */
@@ -46,8 +48,13 @@ export function parseMailbox(text: string): Parsed<Mailbox> {
   const list = parseEntries(text, MAX_NAME_PIECES);
   if (!list.ok) return list;
   const [mailbox, ...others] = list.value;
-  if (mailbox === undefined) return fault('address_missing', 'An address is expected here.');
-  if (others.length > 0) return fault('address_count', 'Exactly one address is expected here.');
+  if (mailbox === undefined)
+    return fault('address_missing', `An address is expected here, such as ${EXAMPLE}.`);
+  if (others.length > 0)
+    return fault(
+      'address_count',
+      'Exactly one address is expected here; give each of the others its own place.',
+    );
   return { ok: true, value: mailbox };
 }
 
@@ -63,13 +70,16 @@ export function parseAddressList(
 ): Parsed<Mailbox[]> {
   const list = parseEntries(text, maxEntries + 1);
   if (!list.ok || list.value.length <= maxEntries) return list;
-  return fault('address_count', `At most ${maxEntries} addresses are expected here.`);
+  return fault('address_count', `At most ${maxEntries} addresses are expected here; leave the others out.`);
 }
 
 /** Parses the first `count` entries of a list; what follows them is not looked at. */
 function parseEntries(text: string, count: number): Parsed<Mailbox[]> {
   if (FORBIDDEN.test(text))
-    return fault('address_control', 'An address must not contain control characters.');
+    return fault(
+      'address_control',
+      'An address must not contain line breaks or other control characters; remove them.',
+    );
   if (text.trim() === '') return { ok: true, value: [] };
   const scanned = scanEntries(text, count);
   if (!scanned.ok) return scanned;
@@ -109,7 +119,10 @@ function scanEntries(text: string, count: number): Parsed<Entry[]> {
     if (!scanned.ok) return scanned;
     const { entry, end } = scanned.value;
     if (end - start > MAX_ENTRY)
-      return fault('address_too_long', `An address must not be longer than ${MAX_ENTRY} characters.`);
+      return fault(
+        'address_too_long',
+        `An address with its name must not be longer than ${MAX_ENTRY} characters; shorten the name.`,
+      );
     entries.push(entry);
     start = end + 1;
   }
@@ -125,16 +138,13 @@ function scanEntry(text: string, start: number): Parsed<{ entry: Entry; end: num
     if (char === '<') return scanAngle(text, start, at, phrase);
     if (char === '"') {
       const end = quotedEnd(text, at);
-      if (end < 0) return fault('address_quotes', 'A quotation mark in an address is not closed.');
+      if (end < 0) return unclosedQuotes();
       phrase += unquote(text.slice(at, end));
       at = end;
     } else if (char === ';' || char === ':') {
-      return fault(
-        'address_group',
-        'Groups are not allowed in an address list; separate addresses by commas, and put a name with ":" or ";" in quotes.',
-      );
+      return groupOrName(text, start);
     } else if (char === '>') {
-      return fault('address_syntax', 'A ">" in an address has no "<" before it.');
+      return fault('address_syntax', `A ">" in an address has no "<" before it; write ${EXAMPLE}.`);
     } else {
       PLAIN_RUN.lastIndex = at;
       const run = PLAIN_RUN.exec(text)?.[0] ?? '';
@@ -143,6 +153,20 @@ function scanEntry(text: string, start: number): Parsed<{ entry: Entry; end: num
     }
   }
   return { ok: true, value: { entry: { raw: text.slice(start, at).trim(), phrase, angle: null }, end: at } };
+}
+
+/** A ":" or ";" is most often part of a name: `Team: Jane <j@x>`. Shows how that is written. */
+function groupOrName(text: string, start: number): Parsed<never> {
+  const [, name, angle] = /^([^"<>,@]+)<([^"<>,]+)>/.exec(text.slice(start, start + MAX_ENTRY)) ?? [];
+  if (name !== undefined && !text.trimEnd().endsWith(';'))
+    return fault(
+      'address_group',
+      `A name with ":" or ";" must be in quotes: ${shorten(`${quote(tidyName(name) ?? '')} <${angle}>`)}`,
+    );
+  return fault(
+    'address_group',
+    'Groups are not allowed in an address list, and ";" does not separate; give the addresses with commas between.',
+  );
 }
 
 function scanAngle(
@@ -154,19 +178,21 @@ function scanAngle(
   let close = open + 1;
   while (close < text.length && text[close] !== '>') {
     close = text[close] === '"' ? quotedEnd(text, close) : close + 1;
-    if (close < 0) return fault('address_quotes', 'A quotation mark in an address is not closed.');
+    if (close < 0) return unclosedQuotes();
   }
-  if (close >= text.length) return fault('address_syntax', 'A "<" in an address has no ">" after it.');
+  if (close >= text.length)
+    return fault('address_syntax', `A "<" in an address has no ">" after it; write ${EXAMPLE}.`);
   let end = close + 1;
   while (text[end] === ' ' || text[end] === '\t') end++;
   if (end < text.length && text[end] !== ',')
-    return fault('address_syntax', 'An address must be followed by a comma or by nothing.');
+    return fault('address_syntax', 'After "<…>" a comma or nothing must follow; a name stands before it.');
   const raw = text.slice(start, end).trim();
   return { ok: true, value: { entry: { raw, phrase, angle: text.slice(open + 1, close).trim() }, end } };
 }
 
 function readEntry(entry: Entry): Parsed<Mailbox> {
-  if (entry.raw === '') return fault('address_missing', 'An address is missing before or after a comma.');
+  if (entry.raw === '')
+    return fault('address_missing', 'An address is missing before or after a comma; remove the comma.');
   const name = entry.angle === null ? null : tidyName(entry.phrase);
   return readAddress(entry.angle ?? entry.raw, name);
 }
@@ -190,15 +216,24 @@ function readAddress(text: string, name: string | null): Parsed<Mailbox> {
   const quoted = text.startsWith('"');
   const at = quoted ? quotedEnd(text, 0) : text.lastIndexOf('@');
   if (at < 1 || text[at] !== '@')
-    return fault('address_syntax', `${shorten(text)} is not an address of the form local@domain.`);
+    return fault(
+      'address_syntax',
+      `${shorten(text)} is not an address of the form local@domain, such as ${EXAMPLE}.`,
+    );
   const local = readLocal(quoted ? unquote(text.slice(0, at)) : text.slice(0, at), quoted);
   if (!local.ok) return local;
   const domain = parseDomain(text.slice(at + 1));
   if (domain === null)
-    return fault('address_domain', `${shorten(text.slice(at + 1))} is not a valid mail domain.`);
+    return fault(
+      'address_domain',
+      `${shorten(text.slice(at + 1))} is not a valid mail domain; it must be like example.com, or an address in brackets like [192.0.2.1].`,
+    );
   const address = `${local.value}@${domain}`;
   if (octets(address) > MAX_ADDRESS)
-    return fault('address_too_long', `An address must not be longer than ${MAX_ADDRESS} octets.`);
+    return fault(
+      'address_too_long',
+      `An address must not be longer than ${MAX_ADDRESS} octets; this one has ${octets(address)}.`,
+    );
   return { ok: true, value: { name, address, local: local.value, domain, ascii: ASCII.test(local.value) } };
 }
 
@@ -207,15 +242,21 @@ function readLocal(content: string, quoted: boolean): Parsed<string> {
   const normal = content.normalize('NFC');
   const isAtom = DOT_ATOM.test(normal);
   if (!isAtom && !quoted)
-    return fault('address_local_part', `${shorten(content)} is not a valid local part of an address.`);
+    return fault(
+      'address_local_part',
+      `${shorten(content)} is not a valid local part: letters, digits and ${ATOM_SPECIALS}, with single dots between. A name stands before "<…>".`,
+    );
   if (normal === '' || HARMFUL.test(normal) || BLANK_OR_INVISIBLE.test(normal))
     return fault(
       'address_local_part',
-      'A local part must not be empty or contain blanks, invisible characters, "@", "<" or ">".',
+      'A local part must not be empty or contain blanks, invisible characters, "@", "<" or ">", even in quotes; remove them.',
     );
   const local = isAtom ? normal : quote(normal);
   if (octets(local) > MAX_LOCAL)
-    return fault('address_too_long', `A local part must not be longer than ${MAX_LOCAL} octets.`);
+    return fault(
+      'address_too_long',
+      `A local part must not be longer than ${MAX_LOCAL} octets; this one has ${octets(local)}.`,
+    );
   return { ok: true, value: local };
 }
 
@@ -246,6 +287,13 @@ function octets(text: string): number {
 
 function shorten(text: string): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
+function unclosedQuotes() {
+  return fault(
+    'address_quotes',
+    'A quotation mark in an address is not closed; close it, or write \\" inside quotes.',
+  );
 }
 
 function fault(code: string, detail: string): { ok: false; code: string; detail: string } {

@@ -40,17 +40,17 @@ export function checkAttachment(
   if (filename !== null && (filename.length > MAX_FILENAME || NOT_IN_FILENAME.test(filename)))
     return {
       code: 'attachment_filename',
-      detail: `A file name is at most ${MAX_FILENAME} characters, without a path and without control characters.`,
+      detail: `Must be a plain file name such as "report.pdf": at most ${MAX_FILENAME} characters, none of them "/", "\\" or a control.`,
     };
   if (contentType !== null && parseContentType(contentType) === null)
     return {
       code: 'attachment_content_type',
-      detail: 'contentType must be a media type such as "image/png".',
+      detail: 'Must be a media type such as "image/png", or be left out.',
     };
   if (contentId !== null && bareContentId(contentId) === null)
     return {
       code: 'attachment_content_id',
-      detail: `contentId is 1 to ${MAX_CONTENT_ID} visible ASCII characters without blanks, "<" and ">".`,
+      detail: `Must be 1 to ${MAX_CONTENT_ID} visible ASCII characters without blanks, "<" and ">", such as "logo" for cid:logo.`,
     };
   return null;
 }

@@ -32,20 +32,17 @@ const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
 const MESSAGE_ID =
   /^<[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*|\[[\x21-\x5a\x5e-\x7e]*\])>$/;
 
-/** Fields that the composer, the trace or a signer writes; a client sets them by other means or not at all. */
-const FORBIDDEN_NAMES = new Set([
-  'from',
-  'to',
-  'cc',
-  'bcc',
-  'subject',
+/** What the composer writes of the submission's own fields. */
+const FIELD_NAMES = new Set(['from', 'to', 'cc', 'bcc', 'subject']);
+/** What the composer, the trace or a signer writes by itself. */
+const WRITTEN_NAMES = new Set([
   'mime-version',
   'received',
   'return-path',
   'dkim-signature',
   'authentication-results',
 ]);
-const FORBIDDEN_PREFIXES = ['content-', 'resent-', 'x-waybill-', 'arc-'];
+const WRITTEN_PREFIXES = ['content-', 'resent-', 'x-waybill-', 'arc-'];
 
 const ADDRESS_NAMES = new Set([
   'reply-to',
@@ -70,39 +67,62 @@ export function headerKind(name: string): HeaderKind {
 /** Checks one custom header field by itself. Null when it may be written. */
 export function checkHeader(name: string, value: string): Fault | null {
   if (!FIELD_NAME.test(name) || name.length > MAX_NAME)
-    return fault('header_name', `A header name is 1 to ${MAX_NAME} printable ASCII characters without ":".`);
+    return fault(
+      'header_name',
+      `A header name is 1 to ${MAX_NAME} printable ASCII characters without blanks and ":", such as "X-Campaign".`,
+    );
   const lower = name.toLowerCase();
-  if (FORBIDDEN_NAMES.has(lower) || FORBIDDEN_PREFIXES.some((prefix) => lower.startsWith(prefix)))
-    return fault('header_forbidden', `The header ${name} cannot be set.`);
-  if (breaksLine(value)) return fault('header_value', `The value of ${name} must not contain CR, LF or NUL.`);
+  if (FIELD_NAMES.has(lower))
+    return fault('header_forbidden', `The header ${name} cannot be set; use the field "${lower}".`);
+  if (WRITTEN_NAMES.has(lower) || WRITTEN_PREFIXES.some((prefix) => lower.startsWith(prefix)))
+    return fault(
+      'header_forbidden',
+      `The header ${name} cannot be set, only the server writes it; leave it out.`,
+    );
+  if (breaksLine(value))
+    return fault(
+      'header_value',
+      `The value of ${name} must not contain CR, LF or NUL; write it on one line.`,
+    );
   if (lower === 'date' && !isDate(value))
     return fault('header_date', 'Date must be a date as in "Fri, 20 Nov 2026 11:15:00 +0000".');
   if (lower === 'message-id' && !isMessageId(value))
-    return fault('header_message_id', 'Message-ID must have the form <local@domain>.');
+    return fault('header_message_id', 'Message-ID must have the form <unique@example.com>, or be left out.');
   return checkValue(name, lower, value);
 }
 
 /** Checks the subject. Null when it may be written. */
 export function checkSubject(subject: string): Fault | null {
   if (subject.length > MAX_SUBJECT)
-    return fault('subject_too_long', `The subject must not be longer than ${MAX_SUBJECT} characters.`);
-  return breaksLine(subject) ? fault('subject_value', 'The subject must not contain CR, LF or NUL.') : null;
+    return fault(
+      'subject_too_long',
+      `The subject must not be longer than ${MAX_SUBJECT} characters; this one has ${subject.length}.`,
+    );
+  return breaksLine(subject)
+    ? fault('subject_value', 'The subject must not contain CR, LF or NUL; write it on one line.')
+    : null;
 }
 
 /** Checks what only all custom header fields together can break: number, size, repeats. */
 export function checkHeaderTotals(headers: readonly HeaderField[], limits: HeaderLimits): Fault | null {
   if (headers.length > limits.maxHeaders)
-    return fault('header_count', `There must be at most ${limits.maxHeaders} headers.`);
+    return fault(
+      'header_count',
+      `There are ${headers.length} headers; at most ${limits.maxHeaders} are taken.`,
+    );
   let bytes = 0;
   const seen = new Set<string>();
   for (const [name, value] of headers) {
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
     if (bytes > limits.maxHeaderBytes)
-      return fault('header_size', `Headers must not exceed ${limits.maxHeaderBytes} bytes in total.`);
+      return fault(
+        'header_size',
+        `Names and values of headers must not exceed ${limits.maxHeaderBytes} bytes together; shorten them.`,
+      );
     const lower = name.toLowerCase();
     const isSingle = SINGLE_NAMES.has(lower) || lower.startsWith(LIST_PREFIX);
     if (isSingle && seen.has(lower))
-      return fault('header_repeated', `The header ${name} must not be repeated.`);
+      return fault('header_repeated', `The header ${name} must not be repeated; give it once.`);
     seen.add(lower);
   }
   return null;
@@ -114,7 +134,10 @@ export function checkSenderDomain(headers: readonly HeaderField[], fromDomain: s
   if (value === null) return null;
   const sender = parseMailbox(value);
   if (sender.ok && sender.value.domain === fromDomain) return null;
-  return fault('header_sender_domain', 'Sender must be an address on the domain of From.');
+  return fault(
+    'header_sender_domain',
+    'Sender must be an address on the domain of From; leave it out, or use that domain.',
+  );
 }
 
 /** The Message-ID that the composed message has: the client's, else `fallback`. */
@@ -139,16 +162,24 @@ function checkValue(name: string, lower: string, value: string): Fault | null {
   if (kind === 'unstructured') return null;
   // A field of tokens has no encoded form, and nowhere to fold a line but at its blanks.
   if (!VISIBLE_ASCII.test(value))
-    return fault('header_value', `The value of ${name} must be visible ASCII characters.`);
+    return fault(
+      'header_value',
+      `The value of ${name} must be visible ASCII characters; encode others, a domain as xn--….`,
+    );
   return tokenWords(value).every((word) => word.length < HARD_LINE - name.length - 2)
     ? null
-    : fault('header_value', `The value of ${name} has a part too long for a line.`);
+    : fault(
+        'header_value',
+        `The value of ${name} has a part too long for a line; put blanks between its parts.`,
+      );
 }
 
 function checkAddresses(name: string, lower: string, value: string): Fault | null {
   const parsed = lower === 'sender' ? parseMailbox(value) : parseAddressList(value);
   if (!parsed.ok) return fault('header_address', `${name}: ${parsed.detail}`);
-  return value.trim() === '' ? fault('header_address', `${name}: An address is expected here.`) : null;
+  return value.trim() === ''
+    ? fault('header_address', `${name}: An address is expected here, such as "Jane Doe <jane@example.com>".`)
+    : null;
 }
 
 function fault(code: string, detail: string): Fault {

@@ -34,7 +34,8 @@ export function fieldsFromJson(body: unknown): ReadFields {
   const faulty = new Set(whole.error.issues.map((issue) => String(issue.path[0] ?? '')));
   return {
     fields: toFields(withoutFaulty(body, faulty)),
-    faulty: new Set(FIELD_NAMES.filter((name) => faulty.has(name))),
+    // Of what is no object at all, no field is missing.
+    faulty: new Set(isObject(body) ? FIELD_NAMES.filter((name) => faulty.has(name)) : FIELD_NAMES),
     faults,
     pointTo: pointIntoJson,
   };
@@ -51,9 +52,13 @@ const pointIntoJson: PointTo = (field, place, property) => {
 
 /** What is left when the faulty fields and the unknown ones are taken out; it has the right shape. */
 function withoutFaulty(body: unknown, faulty: ReadonlySet<string>): PartialJson {
-  if (typeof body !== 'object' || body === null) return {};
+  if (!isObject(body)) return {};
   const known = FIELD_NAMES.filter((name) => !faulty.has(name) && Object.hasOwn(body, name));
   return partialSchema.parse(Object.fromEntries(known.map((name) => [name, Reflect.get(body, name)])));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Empty texts and lists equal absent ones, as `null` does (contract §2), headers and metadata too; a subject may be empty. */
