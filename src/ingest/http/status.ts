@@ -12,7 +12,7 @@ import type { Watchers } from './watchers.ts';
 /** `GET /api/v1/messages/{id}`: what has become of a message, now or, with `?wait=`, when it is final. */
 
 const MAX_WAIT_SECONDS = 60;
-/** Not every end is an attempt's (a message may expire), and only attempts are told: so readers also look. */
+/** Not every end is told: a message may expire, or be settled by another node. So readers also look. */
 const REREAD_MS = 1000;
 
 /** The endpoint's parameters. */
@@ -23,7 +23,8 @@ export const STATUS_PARAMETERS = {
     repeatable: false,
     code: 'out_of_range',
     rule: `an integer from 1 to ${MAX_WAIT_SECONDS}`,
-    meaning: 'Answers when the status is final, or after that many seconds.',
+    meaning:
+      'Answers once the status is final (delivered or failed), or after that many seconds with the record as it is then.',
     example: '30',
   },
 };

@@ -61,3 +61,15 @@ export async function attempt(world: World, outcome: Outcome): Promise<void> {
   }
   await store.releaseLanes([lease], at);
 }
+
+/** Removes the contents of every final message, as retention does; the records stay. */
+export async function dropContents(world: World): Promise<void> {
+  const policy = {
+    contentAgeMs: 0,
+    contentMaxBytes: 0,
+    capturedAgeMs: 0,
+    capturedMaxBytes: 0,
+    recordAgeMs: 365 * 24 * 3_600_000,
+  };
+  await world.stores.store.purge(policy, 100, { node: 'test', now: world.clock.wall() + 1 });
+}
