@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DeliveryState, deriveStatus, mayTransition } from '../../../src/domain/delivery.ts';
+import {
+  type DeliveryState,
+  deriveStatus,
+  isFinal,
+  type MessageStatus,
+  mayTransition,
+  type TransitionCause,
+} from '../../../src/domain/delivery.ts';
 import type { LaneLease } from '../../../src/domain/lane.ts';
 import type { UnitRef } from '../../../src/store/store.ts';
 import {
@@ -23,6 +30,7 @@ import {
 } from './fixtures.ts';
 
 const LANES = ['x', 'y'];
+const KEYS = ['key_one', 'key_two', null];
 const OUTCOMES = [DELIVERED, CAPTURED, DEFERRED, REJECTED, UNKNOWN];
 
 /** One random step: what to do, with a number to choose by. */
@@ -36,9 +44,24 @@ const VERBS = [
   'release',
   'reclaim',
   'expire',
+  'cancel',
+  'requeue',
   'reroute',
+  'purge',
   'wait',
 ] as const;
+
+/** Which causes may move deliveries in each verb. */
+const CAUSES: Partial<Record<Step[0], TransitionCause>> = {
+  accept: 'claim',
+  claim: 'claim',
+  settle: 'settle',
+  release: 'release',
+  reclaim: 'reclaim',
+  expire: 'expire',
+  cancel: 'cancel',
+  requeue: 'retry',
+};
 
 /** After any sequence of verbs, everything derived equals what it is derived from. */
 export function modelContract(open: OpenSubject): void {
@@ -46,16 +69,18 @@ export function modelContract(open: OpenSubject): void {
     it('leaves status, counts, depths and gauges as derived, by listed transitions only', async () => {
       const step = fc.tuple(fc.constantFrom(...VERBS), fc.nat(1000));
       await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
+        fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 100 }), async (steps) => {
           const world = new World(await open());
           try {
             for (const one of steps) await world.take(one);
+            await world.check();
+            await world.takeApart();
             await world.check();
           } finally {
             await world.close();
           }
         }),
-        { numRuns: 25, seed: 20261120 },
+        { numRuns: 40, seed: 20261120 },
       );
     });
   });
@@ -68,6 +93,8 @@ class World {
   readonly #leases: LaneLease[] = [];
   readonly #units: UnitRef[] = [];
   readonly #states = new Map<string, DeliveryState>();
+  readonly #statuses = new Map<string, MessageStatus>();
+  readonly #ended = { delivered: 0, failed: 0 };
   #ms = 0;
 
   constructor(subject: Subject) {
@@ -89,10 +116,24 @@ class World {
     else if (verb === 'release') await store.release(this.#some(choice), now);
     else if (verb === 'reclaim') await this.#reclaim(choice);
     else if (verb === 'expire') await store.expire(choice % 5, now);
+    else if (verb === 'cancel') await this.#cancel(this.#someIds(choice));
+    else if (verb === 'requeue') await this.#requeue(this.#someIds(choice));
+    else if (verb === 'purge') await this.#purge(choice);
     else if (verb === 'reroute')
       await store.reroute([{ fromLane: 'x', toLane: 'y', toRelay: 'y' }], choice % 3, now);
     else this.#ms += choice * 200;
-    await this.#watchTransitions();
+    await this.#watchTransitions(verb);
+  }
+
+  /** Ends everything by cancelling it, then takes back what is still leased. */
+  async takeApart(): Promise<void> {
+    await this.#cancel(this.#ids);
+    await this.#watchTransitions('cancel');
+    const options = { seize: true, policy: POLICY, dice: 0.5, limit: 10_000 };
+    await this.#subject.store.reclaim(options, at(this.#ms));
+    await this.#watchTransitions('reclaim', 'cancel');
+    for (const id of this.#ids)
+      expect(isFinal((await read(this.#subject.views, id)).message.status)).toBe(true);
   }
 
   /** Compares what the store keeps by differences with what its deliveries say. */
@@ -101,6 +142,9 @@ class World {
     const details = await Promise.all(this.#ids.map((id) => read(views, id)));
     const depth = new Map(LANES.map((lane) => [lane, { waiting: 0, processing: 0 }]));
     const messages = { incoming: 0, processing: 0, failed: 0 };
+    const queues = new Map<string, number>();
+    const bytes = { queued: 0, sent: 0, captured: 0 };
+    let live = 0;
     for (const { message: record, recipients } of details) {
       const counts = { queued: 0, processing: 0, retrying: 0, delivered: 0, failed: 0 };
       for (const { state, relay } of recipients) {
@@ -111,8 +155,14 @@ class World {
       }
       const status = deriveStatus(counts);
       expect(record.status).toBe(status);
-      if (status === 'processing' || status === 'failed') messages[status]++;
+      const { content, keyId, outcome } = record;
+      if (content !== null) live++;
+      if (status === 'processing') messages.processing++;
+      else if (status === 'failed') messages.failed += content === null ? 0 : 1;
       else if (status !== 'delivered') messages.incoming++;
+      const share = !isFinal(status) ? 'queued' : outcome === 'captured' ? 'captured' : 'sent';
+      bytes[share] += content?.length ?? 0;
+      if (share === 'queued' && keyId !== null) queues.set(keyId, (queues.get(keyId) ?? 0) + 1);
       expect(await views.attempts(record.id)).toHaveLength(record.attempts);
       const listed = await views.list({ owner: 'all', statuses: [status], before: null, limit: 200 });
       expect(listed.messages.map(({ id }) => id)).toContain(record.id);
@@ -120,8 +170,14 @@ class World {
     const expected = [...depth].filter(([, { waiting, processing }]) => waiting + processing > 0);
     const lanes = await views.lanes(9);
     expect(new Map(lanes.map(({ lane, ...rest }) => [lane, rest]))).toEqual(new Map(expected));
-    expect((await views.figures(T0)).spool).toEqual(messages);
-    expect(await store.liveSegments([1])).toEqual(new Map([[1, this.#ids.length]]));
+    const figures = await views.figures(T0 + this.#ms);
+    expect(figures.spool).toEqual(messages);
+    expect(figures.queuedBytes).toBe(bytes.queued);
+    expect(figures.today).toMatchObject({ received: this.#ids.length, ...this.#ended });
+    const books = await this.#subject.books();
+    expect(books).toMatchObject({ sentBytes: bytes.sent, capturedBytes: bytes.captured });
+    expect(new Map([...books.queues].filter(([, count]) => count !== 0))).toEqual(queues);
+    expect(await store.liveSegments([1])).toEqual(new Map([[1, live]]));
   }
 
   async #accept(choice: number): Promise<void> {
@@ -130,7 +186,12 @@ class World {
       const fence = this.#leases.find((lease) => lease.lane === lane)?.fence ?? null;
       return recipient({ lane, relay: lane, fence, dueAt: T0 + this.#ms + (choice % 7 === 0 ? 1000 : 0) });
     });
-    const record = message({ deliveries, expiresAt: T0 + this.#ms + (choice % 5) * 100_000 });
+    const record = message({
+      deliveries,
+      expiresAt: T0 + this.#ms + (choice % 5) * 100_000,
+      keyId: KEYS[choice % KEYS.length] ?? null,
+      content: { segment: 1, offset: 0, length: 1 + choice },
+    });
     await this.#subject.store.accept([record], at(this.#ms));
     this.#ids.push(record.id);
   }
@@ -159,6 +220,60 @@ class World {
     await this.#subject.store.settle(batch, at(this.#ms));
   }
 
+  async #cancel(ids: readonly string[]): Promise<void> {
+    const before = await this.#statesOf(ids);
+    const answers = await this.#subject.store.cancel(ids, at(this.#ms));
+    const after = await this.#statesOf(ids);
+    for (const [place, answer] of answers.entries()) {
+      const old = before[place] ?? [];
+      const left = old.map((state) => (state === 'queued' || state === 'retrying' ? 'failed' : state));
+      expect(after[place]).toEqual(left);
+      const open = old.some((state) => !isFinal(state));
+      expect(answer).toBe(open ? 'cancelled' : 'final');
+    }
+  }
+
+  async #requeue(ids: readonly string[]): Promise<void> {
+    const { store, views } = this.#subject;
+    const before = await Promise.all(ids.map((id) => read(views, id)));
+    const expiresAt = T0 + this.#ms + HOUR;
+    const answers = await store.requeue(
+      ids.map((id) => ({ id, expiresAt })),
+      at(this.#ms),
+    );
+    const after = await Promise.all(ids.map((id) => read(views, id)));
+    for (const [place, { kind }] of answers.entries()) {
+      const { message: record, recipients = [] } = before[place] ?? {};
+      const wanted = recipients.filter(({ state }) => state === 'failed' || state === 'retrying');
+      if (wanted.length === 0) expect(kind).toBe('nothing_to_retry');
+      else expect(kind).toBe(record?.content ? 'requeued' : 'content_expired');
+      for (const [index, old] of recipients.entries()) {
+        const now = after[place]?.recipients[index];
+        if (kind !== 'requeued' || !wanted.includes(old)) expect(now).toEqual(old);
+        else expect(now).toMatchObject({ attempts: old.attempts, nextAttemptAt: T0 + this.#ms });
+      }
+    }
+  }
+
+  async #purge(choice: number): Promise<void> {
+    const age = (choice % 4) * 50_000;
+    const size = choice % 3 === 0 ? 500 : 1e9;
+    const policy = {
+      ...{ contentAgeMs: age, contentMaxBytes: size, capturedAgeMs: age, capturedMaxBytes: size },
+      recordAgeMs: 1e9,
+    };
+    await this.#subject.store.purge(policy, 1 + (choice % 5), at(this.#ms));
+  }
+
+  async #statesOf(ids: readonly string[]): Promise<DeliveryState[][]> {
+    const details = await Promise.all(ids.map((id) => read(this.#subject.views, id)));
+    return details.map(({ recipients }) => recipients.map(({ state }) => state));
+  }
+
+  #someIds(choice: number): string[] {
+    return this.#ids.filter((_, place) => (place + choice) % 4 === 0);
+  }
+
   async #reclaim(choice: number): Promise<void> {
     const options = { seize: choice % 4 === 0, policy: POLICY, dice: 0.5, limit: 1 + (choice % 4) };
     await this.#subject.store.reclaim(options, at(this.#ms));
@@ -168,21 +283,28 @@ class World {
     return this.#units.filter((_, place) => (place + choice) % 3 === 0);
   }
 
-  async #watchTransitions(): Promise<void> {
+  /** Every change since the last look must be one that the verb may cause. */
+  async #watchTransitions(...verbs: readonly Step[0][]): Promise<void> {
+    const causes = verbs.flatMap((verb) => CAUSES[verb] ?? []);
     for (const id of this.#ids) {
-      const { recipients } = await read(this.#subject.views, id);
+      const { message: record, recipients } = await read(this.#subject.views, id);
       for (const { index, state } of recipients) {
         const before = this.#states.get(`${id}/${index}`) ?? 'queued';
-        expect(before === state || reachable(before, state), `${before} to ${state}`).toBe(true);
+        expect(before === state || reachable(before, state, causes), `${before} to ${state}`).toBe(true);
         this.#states.set(`${id}/${index}`, state);
       }
+      const { status } = record;
+      if (status !== this.#statuses.get(id) && (status === 'delivered' || status === 'failed'))
+        this.#ended[status]++;
+      this.#statuses.set(id, status);
     }
   }
 }
 
-const CAUSES = ['claim', 'settle', 'expire', 'cancel', 'release', 'reclaim'] as const;
-
-/** Whether some cause of these verbs may lead from one state to the other. */
-function reachable(from: DeliveryState, to: DeliveryState): boolean {
-  return CAUSES.some((cause) => mayTransition(from, to, cause));
+/** Whether these causes may lead from one state to the other, in one step or, given back cancelled, in two. */
+function reachable(from: DeliveryState, to: DeliveryState, causes: readonly TransitionCause[]): boolean {
+  if (causes.some((cause) => mayTransition(from, to, cause))) return true;
+  return (
+    from === 'processing' && to === 'failed' && (causes.includes('release') || causes.includes('reclaim'))
+  );
 }
