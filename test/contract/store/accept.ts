@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AcceptRecord, QueueLimits } from '../../../src/store/store.ts';
 import {
   at,
   DAY,
@@ -127,6 +128,71 @@ export function acceptContract(open: OpenSubject): void {
       expect((await subject.store.accept([later], at(DAY)))[0]?.kind).toBe('accepted');
       const repeat = await subject.store.accept([message({ idempotency })], at(DAY + 1));
       expect(repeat[0]).toEqual({ kind: 'replayed', id: later.id });
+    });
+
+    describe('under limits of the queue', () => {
+      const sized = (length: number, change: Partial<AcceptRecord> = {}) =>
+        message({ content: { segment: 1, offset: 0, length }, ...change });
+      const offer = async (batch: readonly AcceptRecord[], limits: QueueLimits) =>
+        (await subject.store.accept(batch, at(), limits)).map((answer) =>
+          answer.kind === 'queue_full' ? answer.whose : answer.kind,
+        );
+      const roomy: QueueLimits = { maxBytes: 1e9, maxMessagesPerKey: 1e9 };
+
+      it('refuses what would make a key’s queue too long, and nobody else', async () => {
+        const limits = { ...roomy, maxMessagesPerKey: 2 };
+        const other = () => message({ keyId: 'key_two' });
+        const batch = [message(), message(), message(), other(), message({ keyId: null })];
+        expect(await offer(batch, limits)).toEqual(['accepted', 'accepted', 'key', 'accepted', 'accepted']);
+        expect(await offer([message(), other(), other()], limits)).toEqual(['key', 'accepted', 'key']);
+        expect(await offer([message({ keyId: null }), message({ keyId: null })], limits)).toEqual([
+          'accepted',
+          'accepted',
+        ]);
+      });
+
+      it('refuses what would make everyone’s queue too large, to the byte', async () => {
+        const limits = { ...roomy, maxBytes: 1000 };
+        const batch = [sized(600), sized(401), sized(400, { keyId: 'key_two' }), sized(1, { keyId: null })];
+        expect(await offer(batch, limits)).toEqual(['accepted', 'all', 'accepted', 'all']);
+        expect(await offer([sized(1)], { ...limits, maxBytes: 1001 })).toEqual(['accepted']);
+      });
+
+      it('changes nothing by a refusal', async () => {
+        const refused = sized(10, { tags: ['t'], idempotency: { key: 'k', hash: 'h' } });
+        expect(await offer([refused], { ...roomy, maxBytes: 9 })).toEqual(['all']);
+        expect(await subject.views.message(refused.id)).toBeNull();
+        expect(await subject.store.liveSegments([1])).toEqual(new Map([[1, 0]]));
+        expect((await subject.views.figures(T0)).today.received).toBe(0);
+        expect(await offer([{ ...refused, id: message().id }], roomy), 'its key is free').toEqual([
+          'accepted',
+        ]);
+      });
+
+      it('answers a repeat as one, however full the queue is', async () => {
+        const idempotency = { key: 'k', hash: 'h' };
+        await offer([message({ idempotency })], roomy);
+        const repeat = message({ idempotency });
+        const mismatch = message({ idempotency: { key: 'k', hash: 'x' } });
+        expect(await offer([repeat, mismatch], { maxBytes: 0, maxMessagesPerKey: 0 })).toEqual([
+          'replayed',
+          'idempotency_mismatch',
+        ]);
+      });
+
+      it('has room again when a message ends, and none when it begins anew', async () => {
+        const limits = { maxBytes: 1000, maxMessagesPerKey: 1 };
+        const first = sized(1000);
+        await offer([first], limits);
+        expect(await offer([sized(1)], limits)).toEqual(['all']);
+        await subject.store.cancel([first.id], at());
+        subject = await subject.reopen();
+        const second = sized(1);
+        expect(await offer([second], limits)).toEqual(['accepted']);
+        await subject.store.cancel([second.id], at());
+        await subject.store.requeue([{ id: first.id, expiresAt: T0 + DAY }], at());
+        expect(await offer([sized(0)], limits)).toEqual(['key']);
+      });
     });
 
     it('counts live references per segment', async () => {
