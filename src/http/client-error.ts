@@ -8,12 +8,12 @@ export interface ClientError extends Error {
   readonly code?: string;
   /** What the last read from the socket brought. */
   readonly rawPacket?: Buffer;
+  /** How much of it was understood. */
+  readonly bytesParsed?: number;
 }
 
 /** The first bytes of a TLS connection: a record of type handshake, version 3 (RFC 8446 §5.1). */
 const TLS_HANDSHAKE = '\x16\x03';
-/** How much is looked at to tell what a client meant. */
-const LOOK_BYTES = 32 * 1024;
 
 /** Bytes behind the last request of a connection (`Connection: close`): to be ignored (RFC 9112 §9.6). */
 export function isBeyondLast(error: ClientError): boolean {
@@ -29,21 +29,28 @@ export function problemOfClientError(error: ClientError, socket: Socket): Proble
     return new Problem(408, 'request_timeout', 'The request did not arrive in time; send it faster.');
   }
   if (!code.startsWith('HPE_')) return null;
-  const start = error.rawPacket?.toString('latin1', 0, LOOK_BYTES) ?? '';
-  const [line = ''] = start.split('\n', 1);
+  const line = faultyLine(error);
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return line.length > MAX_TARGET_BYTES && /^[A-Z]+ /.test(line) ? targetTooLong() : headerTooLarge();
     case 'HPE_INVALID_METHOD':
-      if (start.startsWith(TLS_HANDSHAKE)) return tlsOnPlainPort();
+      if (line.startsWith(TLS_HANDSHAKE)) return tlsOnPlainPort();
       return /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r?$/.test(line) ? unsupportedMethod() : malformed();
     case 'HPE_INVALID_VERSION':
-      return / HTTP\/1\.[01]\s*$/.test(line) ? malformed() : wrongVersion();
+      return / HTTP\/(?!1\.[01]\s*$)\S+\s*$/.test(line) ? wrongVersion() : malformed();
     case 'HPE_PAUSED_H2_UPGRADE':
       return wrongVersion();
     default:
       return malformed();
   }
+}
+
+/** The line that could not be read, as far as it lies in the last packet. */
+function faultyLine({ rawPacket, bytesParsed = 0 }: ClientError): string {
+  const text = rawPacket?.toString('latin1') ?? '';
+  const start = bytesParsed === 0 ? 0 : text.lastIndexOf('\n', bytesParsed - 1) + 1;
+  const end = text.indexOf('\n', start);
+  return text.slice(start, end < 0 ? undefined : end);
 }
 
 /** The refusal of a method that no server of ours knows (RFC 9110 §9.1). */

@@ -18,7 +18,7 @@ export interface ConnectionLimits {
   readonly maxPipelinedRequests: number;
 }
 
-/** Requests held back over all connections; about 4 KiB each. No client that waits for answers ever has one. */
+/** Requests held back over all connections; about 3 KB each. No client that waits for answers ever has one. */
 const MAX_HELD = 10_000;
 
 /** The open connections of a server: who is idle, and who must go when it closes. */

@@ -160,11 +160,6 @@ export class Exchange {
     this.#write(problem.status, PROBLEM_TYPE, problemBody(problem, this.requestId), problem.headers);
   }
 
-  /** Ends it when the connection is gone, which Node tells only the exchange whose turn to answer it is. */
-  abandon(): void {
-    this.#end();
-  }
-
   /** Answers without a body: 204, 304, a redirection. */
   empty(status: number, headers?: Headers): void {
     this.send(status, null, '', headers);

@@ -10,8 +10,6 @@ export interface Answerable {
   readonly answered: boolean;
   /** Ends it: the rest of its request is lost. */
   cutOff(problem: Problem): void;
-  /** Tells it that the connection is gone. */
-  abandon(): void;
 }
 
 /** Counts the requests that all connections of a server hold back together. */
@@ -104,12 +102,11 @@ export class Pipeline {
     this.#leaveIfIdle();
   }
 
-  /** The connection is gone. Node does not tell those whose turn to answer had not come. */
+  /** The connection is gone. Exchanges at work learn that from Node. */
   abandon(): void {
     this.#backlog.held -= this.#held.length;
     this.#held = [];
     this.#farewell = () => {};
-    for (const exchange of [...this.#running]) exchange.abandon();
   }
 
   #hold(held: Held): void {
