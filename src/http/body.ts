@@ -9,7 +9,11 @@ export interface BodyOptions {
   readonly maxBytes: number;
   /** Bytes in flight over all requests. What a body takes is given back when its exchange ends. */
   readonly budget: Semaphore;
+  /** Said with 413 after the figures: the limit's name, and what to do. */
+  readonly advice?: string;
 }
+
+type SizeOptions = Pick<BodyOptions, 'maxBytes' | 'advice'>;
 
 /** The client went away, or was cut off, before its body was complete. There is nobody to answer. */
 export class RequestAborted extends Error {
@@ -38,10 +42,9 @@ export async function readBody(exchange: Exchange, options: BodyOptions): Promis
 
 /** As {@link readBody}, but hands each chunk to `sink` as it arrives. What `sink` throws ends the reading. */
 export async function receiveBody(exchange: Exchange, options: BodyOptions, sink: Sink): Promise<void> {
-  const declared = declaredLength(exchange, options.maxBytes);
+  const declared = declaredLength(exchange, options);
   const reserved = declared ?? STEP_BYTES;
-  const release = options.budget.tryAcquire(reserved) ?? (await waitForBudget(exchange, options, reserved));
-  exchange.onEnd(release);
+  await reserveBytes(exchange, options.budget, reserved);
   exchange.sendContinue();
   await collect(exchange, options, reserved, sink);
 }
@@ -56,7 +59,7 @@ export function joinBody(chunks: readonly Buffer[]): Buffer {
  * What the header says of the body's length: null when it does not. Throws 415, 501 and 413, which a reader
  * must not let anything about the content come before.
  */
-export function declaredLength(exchange: Exchange, maxBytes: number): number | null {
+export function declaredLength(exchange: Exchange, options: SizeOptions): number | null {
   const { headers } = exchange;
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
@@ -68,16 +71,35 @@ export function declaredLength(exchange: Exchange, maxBytes: number): number | n
     throw new Problem(501, 'unsupported_transfer_coding', 'The only transfer coding taken is chunked.');
   const length = headers['content-length'];
   if (length === undefined) return coding === undefined ? 0 : null;
-  if (Number(length) > maxBytes) throw tooLarge(maxBytes);
+  if (Number(length) > options.maxBytes) throw tooLarge(options, `has ${Number(length)} bytes`);
   return Number(length);
 }
 
-async function waitForBudget(exchange: Exchange, options: BodyOptions, bytes: number): Promise<Release> {
+/**
+ * Takes bytes from the budget until the exchange ends, waiting a while for them. Not for an exchange that holds
+ * some already. Throws the problem 503 when too much is in flight.
+ */
+export async function reserveBytes(exchange: Exchange, budget: Semaphore, bytes: number): Promise<void> {
+  const release = budget.tryAcquire(bytes) ?? (await waitForBudget(exchange, budget, bytes));
+  exchange.onEnd(release);
+}
+
+/**
+ * Takes more from the budget for an exchange that holds some already. Never waits: exchanges that grow side by
+ * side would wait for each other. Throws the problem 503 when too much is in flight.
+ */
+export function reserveMore(exchange: Exchange, budget: Semaphore, bytes: number): void {
+  const release = budget.tryAcquire(bytes);
+  if (release === null) throw overloaded();
+  exchange.onEnd(release);
+}
+
+async function waitForBudget(exchange: Exchange, budget: Semaphore, bytes: number): Promise<Release> {
   const limit = new AbortController();
   const stop = () => limit.abort();
   exchange.onEnd(stop);
   void exchange.clock.sleep(BUDGET_WAIT_MS, limit.signal).then(stop);
-  const release = await options.budget.acquire(bytes, limit.signal);
+  const release = await budget.acquire(bytes, limit.signal);
   limit.abort();
   if (release === null) throw overloaded();
   return release;
@@ -90,8 +112,12 @@ function collect(exchange: Exchange, options: BodyOptions, reserved: number, sin
   let room = reserved;
   const take = (chunk: Buffer) => {
     taken += chunk.length;
-    if (taken > options.maxBytes) throw tooLarge(options.maxBytes);
-    if (taken > room) room += growBudget(exchange, options.budget, taken - room);
+    if (taken > options.maxBytes) throw tooLarge(options, 'is larger');
+    if (taken > room) {
+      const step = Math.max(STEP_BYTES, taken - room);
+      reserveMore(exchange, options.budget, step);
+      room += step;
+    }
     gatherer.push(chunk);
   };
   return new Promise((resolve, reject) => {
@@ -132,20 +158,9 @@ function collect(exchange: Exchange, options: BodyOptions, reserved: number, sin
   });
 }
 
-/**
- * Takes another step for a body of unknown length. Never waits, since it holds some already: bodies that grow
- * side by side would wait for each other.
- */
-function growBudget(exchange: Exchange, budget: Semaphore, missing: number): number {
-  const step = Math.max(STEP_BYTES, missing);
-  const release = budget.tryAcquire(step);
-  if (release === null) throw overloaded();
-  exchange.onEnd(release);
-  return step;
-}
-
-function tooLarge(maxBytes: number): Problem {
-  return new Problem(413, 'content_too_large', `The body may have at most ${maxBytes} bytes.`);
+function tooLarge({ maxBytes, advice = '' }: SizeOptions, found: string): Problem {
+  const detail = `The body may have at most ${maxBytes} bytes, and this one ${found}. ${advice}`.trimEnd();
+  return new Problem(413, 'content_too_large', detail);
 }
 
 function tooSlow(minimum: number): Problem {

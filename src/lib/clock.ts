@@ -15,6 +15,11 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Resolves when everything that is ready has had its turn: called between the slices of long work. */
+export function yieldToLoop(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
 /** The machine's clock. */
 export const systemClock: Clock = {
   wall: () => Date.now(),

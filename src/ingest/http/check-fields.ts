@@ -16,7 +16,6 @@ const MAX_METADATA_NAME = 64;
 const MAX_METADATA_VALUE_BYTES = 4096;
 const MAX_AHEAD_MS = 30 * 24 * 60 * 60 * 1000;
 const PRIORITIES: readonly Priority[] = ['high', 'normal', 'bulk'];
-const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/;
 
 /** Subject and bodies. */
 export function checkBody(fields: Fields, faults: Faults): void {
@@ -119,16 +118,4 @@ export function checkPriority(priority: string | null, faults: Faults): Priority
   if (known === undefined && priority !== null)
     faults.add({ code: 'priority', detail: 'Must be "high", "normal" or "bulk".' }, 'priority');
   return known ?? 'normal';
-}
-
-/** Not built yet, so it is refused: taken silently, it would send what was meant to be tried. */
-export function checkDryRun(dryRun: boolean, faults: Faults): void {
-  if (dryRun) faults.add({ code: 'not_supported', detail: 'A dry run is not supported yet.' }, 'dryRun');
-}
-
-/** The request's header `Idempotency-Key`; told with the faults of the body. */
-export function checkIdempotencyKey(key: string | null, faults: Faults): void {
-  if (key === null || IDEMPOTENCY_KEY.test(key)) return;
-  const detail = 'Must be 1 to 256 printable ASCII characters without blanks at its ends, such as a UUID.';
-  faults.addHeader('Idempotency-Key', { code: 'idempotency_key', detail });
 }

@@ -28,11 +28,6 @@ export class Faults {
     this.#found.push({ pointer: this.#pointTo(field, place, property), code, detail });
   }
 
-  /** Reports a fault of a header of the request, which is no field of the submission. */
-  addHeader(name: string, fault: { readonly code: string; readonly detail: string }): void {
-    this.#found.push({ pointer: `/${name}`, ...fault });
-  }
-
   /** Whether something was found in one of these fields: what depends on them cannot be judged. */
   has(...fields: readonly FieldName[]): boolean {
     return fields.some((field) => this.#faulty.has(field));

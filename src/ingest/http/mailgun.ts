@@ -19,7 +19,9 @@ export function mailgunEndpoint(deps: SubmitDeps): Endpoint {
     window: 'send',
     scheme: 'basic',
     handle: async (call) => {
-      const { messageId, message, replayed } = await submit(call, MAILGUN_READERS, deps);
+      const outcome = await submit(call, MAILGUN_READERS, deps);
+      if (outcome.kind === 'verdict') return call.exchange.json(200, outcome.verdict);
+      const { messageId, message, replayed } = outcome.receipt;
       const headers = replayed ? { 'Idempotency-Replayed': 'true' } : {};
       call.exchange.json(200, { id: messageId, message }, headers);
     },

@@ -10,6 +10,7 @@ import type { ReadFields } from './fields.ts';
 import { type FormEntry, fieldsFromForm } from './form-fields.ts';
 import type { IngestLimits } from './limits.ts';
 import { fieldsFromJson } from './schema.ts';
+import { messageSizeAdvice } from './too-large.ts';
 
 /** Reads a request's body into the fields of a submission, by its `Content-Type`. */
 
@@ -60,15 +61,16 @@ async function readMultipart(
   { limits, budget }: BodyBounds,
 ): Promise<ReadFields> {
   const maxBytes = limits.maxMessageBytes;
+  const bodyBounds = messageBodyBounds(limits);
   // A boundary that is missing is a 400, which comes after what the header alone says is 415 or 413.
-  declaredLength(exchange, maxBytes);
+  declaredLength(exchange, bodyBounds);
   const parser = new MultipartParser(boundaryOf(mediaType), {
     maxParts: limits.maxFormParts,
     maxHeaderBytes: limits.maxPartHeaderBytes,
     maxHeaderLines: limits.maxPartHeaders,
     maxFieldBytes: maxBytes,
   });
-  await receiveBody(exchange, { maxBytes, budget }, (chunk) => parser.push(chunk));
+  await receiveBody(exchange, { ...bodyBounds, budget }, (chunk) => parser.push(chunk));
   return fieldsFromForm(parser.finish().map(toEntry));
 }
 
@@ -78,7 +80,12 @@ async function readUrlencoded(exchange: Exchange, _: MediaType, bounds: BodyBoun
 }
 
 async function readWhole(exchange: Exchange, { limits, budget }: BodyBounds): Promise<Buffer> {
-  return joinBody(await readBody(exchange, { maxBytes: limits.maxMessageBytes, budget }));
+  return joinBody(await readBody(exchange, { ...messageBodyBounds(limits), budget }));
+}
+
+/** How large the body of one message may be, and what to do when it is larger. */
+function messageBodyBounds({ maxMessageBytes }: Pick<IngestLimits, 'maxMessageBytes'>) {
+  return { maxBytes: maxMessageBytes, advice: messageSizeAdvice(maxMessageBytes) };
 }
 
 function toEntry(part: MultipartPart): FormEntry {

@@ -2,9 +2,14 @@ import type { Exchange } from '../../http/exchange.ts';
 import type { Route } from '../../http/router.ts';
 import { createIdSource } from '../../lib/id.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
+import { cancelEndpoint, retryEndpoint } from './acts.ts';
+import { attemptsEndpoint } from './attempts.ts';
 import type { Endpoint } from './call.ts';
+import { contentEndpoint } from './content.ts';
+import { InProgress } from './idempotency.ts';
 import { listEndpoint } from './list.ts';
 import { mailgunEndpoint } from './mailgun.ts';
+import { descriptionEndpoint } from './openapi/endpoint.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { statusEndpoint } from './status.ts';
 import { submitEndpoint } from './submit.ts';
@@ -22,21 +27,30 @@ export type Target = Endpoint | Open;
 
 /** Requests for bodies that may wait for room in memory at once. */
 const MAX_WAITING_BODIES = 1000;
+/** Idempotency keys in use at once that are told apart; each is one request, or one batch, being accepted. */
+const MAX_KEYS_IN_PROGRESS = 10_000;
 
 /** Every path of the API. */
 export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[] {
-  const { intake, views, clock, random, events, signal } = deps;
+  const { intake, acts, spool, views, clock, random, events, signal } = deps;
   const budget = new Semaphore({ capacity: options.maxBytesInFlight, maxWaiters: MAX_WAITING_BODIES });
   const watchers = new Watchers(events, { max: options.maxWaitingReaders, signal });
   const nextId = createIdSource(clock, random);
   // The message's own id is given later, by the engine; this must not be taken for it.
   const nextToken = () => nextId().slice('msg_'.length);
-  const submitDeps = { intake, views, clock, random, budget, nextToken, options };
+  const inProgress = new InProgress({ max: MAX_KEYS_IN_PROGRESS });
+  const submitDeps = { intake, views, clock, random, budget, inProgress, nextToken, options };
+  const actDeps = { acts, views, budget };
   return [
     { method: 'POST', path: '/api/v1/messages', target: submitEndpoint(submitDeps) },
     { method: 'GET', path: '/api/v1/messages', target: listEndpoint(views) },
     { method: 'GET', path: '/api/v1/messages/:id', target: statusEndpoint({ views, watchers, clock }) },
+    { method: 'GET', path: '/api/v1/messages/:id/attempts', target: attemptsEndpoint(views) },
+    { method: 'GET', path: '/api/v1/messages/:id/content', target: contentEndpoint({ views, spool }) },
+    { method: 'POST', path: '/api/v1/messages/:id/cancel', target: cancelEndpoint(actDeps) },
+    { method: 'POST', path: '/api/v1/messages/:id/retry', target: retryEndpoint(actDeps) },
     { method: 'POST', path: '/v3/:domain/messages', target: mailgunEndpoint(submitDeps) },
+    { method: 'GET', path: '/api/v1/openapi.json', target: { open: descriptionEndpoint(deps.version) } },
     { method: 'GET', path: '/api/v1/ready', target: { open: (exchange) => ready(exchange, deps.ready()) } },
   ];
 }

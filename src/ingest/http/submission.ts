@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto';
-import { type ApiKey, maySendFrom } from '../../domain/key.ts';
 import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
 import type { Content, Idempotency, Submission } from '../../domain/message.ts';
-import { Problem } from '../../http/problem.ts';
-import type { Random } from '../../lib/random.ts';
 import type { Attachment } from '../../mail/attachment.ts';
 import { compose } from '../../mail/compose.ts';
 import { effectiveMessageId } from '../../mail/headers.ts';
-import { receivedHeader } from '../../mail/trace.ts';
 import { type Addresses, checkAddresses } from './check-addresses.ts';
 import { checkAttachments } from './check-attachments.ts';
 import {
   checkBody,
-  checkDryRun,
   checkHeaders,
-  checkIdempotencyKey,
   checkMetadata,
   checkPriority,
   checkSendAt,
@@ -23,24 +17,7 @@ import {
 import { Faults } from './faults.ts';
 import type { Fields, ReadFields } from './fields.ts';
 import type { IngestLimits } from './limits.ts';
-
-/** Where and when a submission came from, and what it is to be known by. */
-export interface SubmissionContext {
-  readonly key: ApiKey;
-  readonly sourceAddress: string;
-  readonly requestId: string | null;
-  /** It came over TLS. */
-  readonly secure: boolean;
-  /** Wall ms. */
-  readonly now: number;
-  readonly random: Random;
-  /** Our name, in Message-ID and Received. */
-  readonly hostname: string;
-  /** Unique: names the message in its Message-ID and its Received field. */
-  readonly token: string;
-  /** As given; null without one. */
-  readonly idempotencyKey: string | null;
-}
+import { refuseSender, refuseTooLarge, type SubmissionContext, traceOf } from './submission-context.ts';
 
 /** A submission whose every field was found good. */
 interface Checked extends Omit<Addresses, 'from'> {
@@ -66,9 +43,9 @@ export function buildSubmission(
   const { from, fields, recipients, tags, metadata, sendAt, priority } = checked;
   const messageId = effectiveMessageId(fields.headers, `<${context.token}@${context.hostname}>`);
   const content = composeChecked(checked, messageId, context);
-  if (content.sizeBytes > limits.maxMessageBytes) throw tooLarge(content.sizeBytes, limits.maxMessageBytes);
+  refuseTooLarge(content.sizeBytes, limits.maxMessageBytes);
   // A Sender field is on the domain of From, or was refused.
-  if (!maySendFrom(context.key, from.domain)) throw senderNotAllowed(from);
+  refuseSender(context.key, from.domain);
   return {
     envelope: { reversePath: from.address, recipients, ret: null, envid: null },
     content,
@@ -92,13 +69,11 @@ function check(read: ReadFields, context: SubmissionContext, limits: IngestLimit
   const { from, ...addresses } = checkAddresses(fields, limits.maxRecipients, faults);
   checkBody(fields, faults);
   checkHeaders(fields.headers, from?.domain ?? null, limits, faults);
-  checkDryRun(fields.dryRun, faults);
   const attachments = checkAttachments(fields.attachments, limits.maxAttachments, faults);
   const tags = checkTags(fields.tags, limits.maxTags, faults);
   const metadata = checkMetadata(fields.metadata, limits.maxMetadata, faults);
   const sendAt = checkSendAt(fields.sendAt, context.now, faults);
   const priority = checkPriority(fields.priority, faults);
-  checkIdempotencyKey(context.idempotencyKey, faults);
   faults.refuse();
   if (from === null) throw new Error('a missing sender was not reported');
   return { ...addresses, from, fields, attachments, tags, metadata, sendAt, priority };
@@ -106,15 +81,7 @@ function check(read: ReadFields, context: SubmissionContext, limits: IngestLimit
 
 function composeChecked(checked: Checked, messageId: string, context: SubmissionContext): Content {
   const { fields, recipients } = checked;
-  const [only, ...others] = recipients;
-  const trace = receivedHeader({
-    byHost: context.hostname,
-    fromAddress: context.sourceAddress,
-    protocol: context.secure ? 'HTTPS' : 'HTTP',
-    id: context.token,
-    date: context.now,
-    ...(only !== undefined && others.length === 0 && { for: only.address }),
-  });
+  const trace = traceOf(recipients, context);
   const { subject, text, html, headers } = fields;
   const content = compose(
     { ...checked, subject, text, html, headers },
@@ -155,13 +122,4 @@ function idempotencyOf(checked: Checked, key: string | null): Idempotency | null
 
 function sorted(named: readonly (readonly [string, string])[]) {
   return named.toSorted(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function tooLarge(sizeBytes: number, maxBytes: number): Problem {
-  const detail = `As it would be sent the message has ${sizeBytes} bytes; at most ${maxBytes} are taken.`;
-  return new Problem(413, 'message_too_large', detail);
-}
-
-function senderNotAllowed(from: Mailbox): Problem {
-  return new Problem(403, 'sender_not_allowed', `This key may not send as ${from.domain}.`);
 }

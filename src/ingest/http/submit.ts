@@ -1,18 +1,21 @@
-import { INBOX } from '../../domain/relay.ts';
-import type { Intake, Suspension } from '../../engine/intake.ts';
-import { Problem } from '../../http/problem.ts';
+import type { Submission } from '../../domain/message.ts';
+import type { Intake } from '../../engine/intake.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
 import type { Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
+import { handOver, type Receipt, refuseSuspended } from './hand-over.ts';
+import { type InProgress, readIdempotencyKey } from './idempotency.ts';
 import type { IngestOptions } from './options.ts';
 import { type FieldReaders, readFields, SUBMIT_READERS } from './read-fields.ts';
 import { buildSubmission } from './submission.ts';
+import type { SubmissionContext } from './submission-context.ts';
+import { type Verdict, verdictOf } from './verdict.ts';
 
 /** `POST /api/v1/messages`: a request becomes a submission, the submission a message (contract §2). */
 
-/** What submitting needs. */
+/** What submitting needs, in whichever way. */
 export interface SubmitDeps {
   readonly intake: Intake;
   readonly views: Pick<Views, 'message'>;
@@ -21,22 +24,15 @@ export interface SubmitDeps {
   readonly options: Pick<IngestOptions, 'hostname' | 'limits'>;
   /** Bytes of bodies in memory. */
   readonly budget: Semaphore;
+  readonly inProgress: InProgress;
   /** Makes the unique part of a Message-ID. */
   readonly nextToken: () => string;
 }
 
-/** What the client gets for a message that is now ours. */
-export interface Receipt {
-  readonly id: string;
-  /** The Message-ID with its angle brackets. */
-  readonly messageId: string;
-  readonly message: string;
-  /** It is the first answer's once more (`Idempotency-Key`). */
-  readonly replayed: boolean;
-}
-
-const QUEUED = 'Queued for delivery.';
-const CAPTURED = 'Captured in the local inbox; nothing will be sent.';
+/** A message that is ours, or what would become of it. */
+export type Outcome =
+  | { readonly kind: 'receipt'; readonly receipt: Receipt }
+  | { readonly kind: 'verdict'; readonly verdict: Verdict };
 
 /** The endpoint. */
 export function submitEndpoint(deps: SubmitDeps): Endpoint {
@@ -44,70 +40,68 @@ export function submitEndpoint(deps: SubmitDeps): Endpoint {
     scopes: ['messages:send'],
     window: 'send',
     scheme: 'bearer',
-    handle: async (call) => {
-      const { id, message, replayed } = await submit(call, SUBMIT_READERS, deps);
-      const location = { Location: `/api/v1/messages/${id}` };
-      const headers = replayed ? { ...location, 'Idempotency-Replayed': 'true' } : location;
-      call.exchange.json(202, { id, message, status: 'queued' }, headers);
-    },
+    handle: async (call) => answer(call, await submit(call, SUBMIT_READERS, deps)),
   };
+}
+
+/** Answers as every endpoint does that makes one message. */
+export function answer({ exchange }: Call, outcome: Outcome): void {
+  if (outcome.kind === 'verdict') {
+    exchange.json(200, outcome.verdict);
+    return;
+  }
+  const { id, message, replayed } = outcome.receipt;
+  const location = { Location: `/api/v1/messages/${id}` };
+  const headers = replayed ? { ...location, 'Idempotency-Replayed': 'true' } : location;
+  exchange.json(202, { id, message, status: 'queued' }, headers);
 }
 
 /**
  * Reads, checks and hands over one submission; resolves when the message is durable. Throws a `Problem`: 503
  * suspended, 415, 413, 400, 403, 409, in this order.
  */
-export async function submit(call: Call, readers: FieldReaders, deps: SubmitDeps): Promise<Receipt> {
-  const { exchange, caller, sourceAddress } = call;
-  const suspension = deps.intake.suspended(caller.key.id);
-  if (suspension !== null) throw suspended(suspension);
-  const { options, budget, clock, random } = deps;
-  const { hostname, limits } = options;
-  const read = await readFields(exchange, readers, { limits, budget });
+export async function submit(call: Call, readers: FieldReaders, deps: SubmitDeps): Promise<Outcome> {
+  refuseSuspended(deps.intake, call.caller.key.id);
+  const { limits } = deps.options;
+  const read = await readFields(call.exchange, readers, { limits, budget: deps.budget });
+  const given = readIdempotencyKey(call.exchange);
   const submission = buildSubmission(
-    read,
-    {
-      key: caller.key,
-      sourceAddress,
-      requestId: exchange.requestId,
-      secure: exchange.secure,
-      now: clock.wall(),
-      random,
-      hostname,
-      token: deps.nextToken(),
-      idempotencyKey: exchange.headers['idempotency-key']?.toString() ?? null,
-    },
+    { ...read, faults: [...read.faults, ...given.faults] },
+    submissionContext(call, given.key, deps),
     limits,
   );
-  const [answer] = await deps.intake.accept([submission]);
-  const { messageId } = submission.header;
-  switch (answer?.kind) {
-    case 'accepted':
-      return { id: answer.id, messageId, message: answer.captured ? CAPTURED : QUEUED, replayed: false };
-    case 'replayed':
-      return firstReceipt(answer.id, messageId, deps.views);
-    case 'idempotency_mismatch':
-      throw new Problem(409, 'idempotency_mismatch', 'This Idempotency-Key was used for another submission.');
-    case 'suspended':
-      throw suspended(answer.suspension);
-    default:
-      throw new Error('the intake gave no answer');
-  }
+  return decide(submission, read.fields.dryRun, deps);
 }
 
-/** The first answer once more, told from what was stored then. */
-async function firstReceipt(id: string, messageId: string, views: SubmitDeps['views']): Promise<Receipt> {
-  const first = await views.message(id);
-  const captured =
-    first !== null && (first.message.test || first.recipients.every(({ relay }) => relay === INBOX));
+/** Hands a submission over, or judges it only. Throws a `Problem`: 409, 503. */
+export async function decide(
+  submission: Submission,
+  dryRun: boolean,
+  deps: Pick<SubmitDeps, 'intake' | 'views' | 'inProgress'>,
+): Promise<Outcome> {
+  if (dryRun) return { kind: 'verdict', verdict: verdictOf(submission, deps.intake) };
+  const { keyId, idempotency } = submission;
+  const receipt = await deps.inProgress.alone(keyId ?? '', idempotency?.key ?? null, () =>
+    handOver(submission, deps),
+  );
+  return { kind: 'receipt', receipt };
+}
+
+/** Where and when a call's submission comes from, and the names it is to have. */
+export function submissionContext(
+  { exchange, caller, sourceAddress }: Call,
+  idempotencyKey: string | null,
+  deps: Pick<SubmitDeps, 'clock' | 'random' | 'options' | 'nextToken'>,
+): SubmissionContext {
   return {
-    id,
-    messageId: first?.message.header.messageId ?? messageId,
-    message: captured ? CAPTURED : QUEUED,
-    replayed: true,
+    key: caller.key,
+    sourceAddress,
+    requestId: exchange.requestId,
+    secure: exchange.secure,
+    now: deps.clock.wall(),
+    random: deps.random,
+    hostname: deps.options.hostname,
+    token: deps.nextToken(),
+    idempotencyKey,
   };
-}
-
-function suspended({ code, detail, retryAfterSeconds }: Suspension): Problem {
-  return new Problem(503, code, detail, { headers: { 'Retry-After': String(retryAfterSeconds) } });
 }

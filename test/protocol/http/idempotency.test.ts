@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { faultsOf, formOf, MAIL, World } from './world.ts';
 
 /** `Idempotency-Key` (contract §2). */
@@ -146,5 +146,90 @@ test.each([
 test('a faulty key is told together with the faulty fields', async () => {
   const answer = await world.post(key, { ...MAIL, priority: 'x' }, { 'Idempotency-Key': '' });
   expect(answer.json['code']).toBe('invalid_submission');
-  expect(faultsOf(answer)).toEqual(['/priority priority', '/Idempotency-Key idempotency_key']);
+  expect(faultsOf(answer)).toEqual(['/Idempotency-Key idempotency_key', '/priority priority']);
+});
+
+describe('while the first is being accepted', () => {
+  const basic = () => ({ Authorization: `Basic ${Buffer.from(`api:${key}`).toString('base64')}` });
+  const form = 'from=a%40x.test&to=b%40x.test&text=x';
+  const mailgun = (headers: Record<string, string>) =>
+    world.ask({
+      method: 'POST',
+      path: '/v3/x.test/messages',
+      headers: { ...basic(), 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
+      body: form,
+    });
+
+  /** Holds the intake's next answer back until it is let go; `entered` resolves when it was asked. */
+  function hold() {
+    const entered = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const accept = world.intake.accept;
+    world.intake.accept = async (submissions) => {
+      world.intake.accept = accept;
+      entered.resolve();
+      await gate.promise;
+      return accept.call(world.intake, submissions);
+    };
+    return { entered: entered.promise, letGo: gate.resolve };
+  }
+
+  test('a second one is told so, another key and no key go on; afterwards it gets the first answer', async () => {
+    const headers = fresh();
+    const { entered, letGo } = hold();
+    const first = world.post(key, MAIL, headers);
+    await entered;
+    const second = await world.post(key, MAIL, headers);
+    expect([second.status, second.json['code'], second.headers['retry-after']]).toEqual([
+      409,
+      'idempotency_in_progress',
+      '1',
+    ]);
+    const others = await Promise.all([
+      world.post(key, MAIL, fresh()),
+      world.post(key, MAIL),
+      world.post(await world.key(), MAIL, headers),
+      world.post(key, { ...MAIL, dryRun: true }, headers),
+    ]);
+    expect(others.map(({ status }) => status)).toEqual([202, 202, 202, 200]);
+    letGo();
+    expect((await first).status).toBe(202);
+    const third = await world.post(key, MAIL, headers);
+    expect([third.json, third.headers['idempotency-replayed']]).toEqual([(await first).json, 'true']);
+  });
+
+  test('the Mailgun path tells it too', async () => {
+    const headers = fresh();
+    const { entered, letGo } = hold();
+    const first = mailgun(headers);
+    await entered;
+    const second = await mailgun(headers);
+    expect([second.status, second.json]).toEqual([
+      409,
+      { message: expect.stringContaining('still being accepted') },
+    ]);
+    letGo();
+    expect((await mailgun(headers)).status).toBe((await first).status);
+  });
+
+  test('a first one that fails leaves the key free', async () => {
+    const headers = fresh();
+    const { accept } = world.intake;
+    world.intake.accept = () => Promise.reject(new Error('a bug'));
+    expect((await world.post(key, MAIL, headers)).status).toBe(500);
+    world.intake.accept = accept;
+    expect((await world.post(key, MAIL, headers)).status).toBe(202);
+  });
+
+  test('many at once make one message', async () => {
+    const headers = fresh();
+    const before = world.intake.submissions.length;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => world.post(key, MAIL, headers)));
+    const taken = answers.filter(({ status }) => status === 202);
+    expect(new Set(taken.map(({ json }) => json['id'])).size).toBe(1);
+    expect(
+      answers.every(({ status, json }) => status === 202 || json['code'] === 'idempotency_in_progress'),
+    ).toBe(true);
+    expect(world.intake.submissions).toHaveLength(before + 1);
+  });
 });

@@ -120,7 +120,6 @@ describe('options', () => {
     [['o:deliverytime', 'Mon, 20 Nov 2026 11:15:00 +0000'], '/o:deliverytime timestamp'],
     [['o:priority', 'low'], '/o:priority priority'],
     [['o:tag', 'x'.repeat(129)], '/o:tag/0 tag'],
-    [['o:dry-run', 'yes'], '/o:dry-run not_supported'],
     [['o:dry-run', 'maybe'], '/o:dry-run type'],
     [['o:testmode', 'maybe'], '/o:testmode type'],
     [['h:Bcc', 'a@x.test'], '/h:Bcc header_forbidden'],

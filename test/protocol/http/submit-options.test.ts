@@ -99,8 +99,6 @@ describe('priority', () => {
 
 describe('dryRun', () => {
   test('false is taken', async () => void (await accept({ dryRun: false })));
-  test('true is refused by name, never taken for a real one', async () =>
-    expect(await refuse({ dryRun: true })).toEqual(['/dryRun not_supported']));
   test('that is no boolean is refused', async () =>
     expect(await refuse({ dryRun: 'no' })).toEqual(['/dryRun type']));
 });

@@ -1,0 +1,53 @@
+import type { Recipient } from '../../domain/envelope.ts';
+import { type ApiKey, maySendFrom } from '../../domain/key.ts';
+import { Problem } from '../../http/problem.ts';
+import type { Random } from '../../lib/random.ts';
+import { receivedHeader } from '../../mail/trace.ts';
+import { messageTooLarge } from './too-large.ts';
+
+/** What is the same for every way to make a submission: where it comes from, and what its key may do. */
+
+/** Where and when a submission came from, and what it is to be known by. */
+export interface SubmissionContext {
+  readonly key: ApiKey;
+  readonly sourceAddress: string;
+  readonly requestId: string | null;
+  /** It came over TLS. */
+  readonly secure: boolean;
+  /** Wall ms. */
+  readonly now: number;
+  readonly random: Random;
+  /** Our name, in Message-ID and Received. */
+  readonly hostname: string;
+  /** Unique: names the message in its Message-ID and its Received field. */
+  readonly token: string;
+  /** What the client's repeats are known by; null without one. */
+  readonly idempotencyKey: string | null;
+}
+
+/** The Received field that a submission begins with. */
+export function traceOf(
+  recipients: readonly Recipient[],
+  { hostname, sourceAddress, secure, token, now }: SubmissionContext,
+): string {
+  const [only, ...others] = recipients;
+  return receivedHeader({
+    byHost: hostname,
+    fromAddress: sourceAddress,
+    protocol: secure ? 'HTTPS' : 'HTTP',
+    id: token,
+    date: now,
+    ...(only !== undefined && others.length === 0 && { for: only.address }),
+  });
+}
+
+/** Throws the problem 413 for a message that is too large as it would be sent. */
+export function refuseTooLarge(sizeBytes: number, maxMessageBytes: number): void {
+  if (sizeBytes > maxMessageBytes) throw messageTooLarge(sizeBytes, maxMessageBytes);
+}
+
+/** Throws the problem 403 for a domain that the key may not send from. */
+export function refuseSender(key: ApiKey, domain: string): void {
+  if (!maySendFrom(key, domain))
+    throw new Problem(403, 'sender_not_allowed', `This key may not send as ${domain}.`);
+}
