@@ -102,7 +102,7 @@ export class Caller {
     } catch (cause) {
       if (whole.ended !== null) return lost(overError(whole, request), false);
       if (bound.ended !== null) return lost(timedOut(request), true);
-      const message = `The server at ${this.#options.url} could not be reached, or the connection was lost.`;
+      const message = `The server at ${this.#options.url} could not be reached, or the connection was lost${reasonOf(cause)}.`;
       return lost({ kind: 'network', message, cause, ...keyOf(request) }, true);
     } finally {
       bound.release();
@@ -137,6 +137,14 @@ export class Caller {
       retryAfterMs,
     };
   }
+}
+
+/** What the platform says of a failed request, where it does: it hides the reason in causes of causes. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  if (error.cause instanceof Error) return reasonOf(error.cause);
+  const reason = 'code' in error ? String(error.code) : error.message;
+  return reason === '' ? '' : ` (${reason})`;
 }
 
 /** The part of an error that says under which key something was being sent. */

@@ -96,6 +96,14 @@ describe('sending', () => {
   });
 });
 
+test('a server that is not there is told with the reason', async () => {
+  const { url } = api;
+  await api.close();
+  const result = await new Waybill({ url, key: 'wb_live_x', maxRetries: 0 }).get('msg_1');
+  const message = `The server at ${url} could not be reached, or the connection was lost (ECONNREFUSED).`;
+  expect(result).toMatchObject({ ok: false, error: { kind: 'network', message } });
+});
+
 describe('a server that asks for patience', () => {
   test.for([
     ['seconds', '7'],

@@ -128,7 +128,7 @@ function describeDelivery(): void {
     ] as const)
       form.append(name, value);
     form.append('attachment', new Blob([PDF], { type: 'application/pdf' }), 'offer.pdf');
-    await client.send(form);
+    expect((await client.post(form)).status).toBe(202);
     expect((await received('curl-json@example.net')).mail.subject).toBe('by curl');
     const { mail } = await received('fetch-form@example.net');
     expect(mail.subject).toBe('by fetch');

@@ -1,7 +1,9 @@
 /** The real server on an installation of its own, and an application that posts messages and asks after them. */
 import { type TestContext, vi } from 'vitest';
-import type { StatusRecord } from '../../src/control/operations.ts';
-import type { MessageStatus } from '../../src/domain/delivery.ts';
+import type { Message } from '../../src/client/message.ts';
+import { unwrap } from '../../src/client/result.ts';
+import type { MessageStatus, StatusRecord } from '../../src/client/types.ts';
+import { Waybill } from '../../src/client/waybill.ts';
 import { Installation, type RunningServer } from '../peers/server.ts';
 
 /** A server, started on a fresh installation, and a client with a key of it. */
@@ -36,17 +38,20 @@ export async function startService(configuration: string): Promise<Service> {
   return new Service(installation, server, await createKey(installation, 'app'));
 }
 
-/** A server's API, with a key. */
+/** A server's API, with a key: the typed client where things go well, plain requests where answers are looked at. */
 export class Client {
+  readonly api: Waybill;
   readonly messages: string;
   readonly key: string;
 
   constructor(server: RunningServer, key: string) {
+    // A failure that would pass by itself is one that a test must see.
+    this.api = new Waybill({ url: server.api, key, maxRetries: 0 });
     this.messages = `${server.api}/api/v1/messages`;
     this.key = key;
   }
 
-  /** Posts a form, or anything else as JSON. */
+  /** Posts a form, or anything else as JSON; the answer as it comes. */
   post(message: object): Promise<Response> {
     const authorization = `Bearer ${this.key}`;
     if (message instanceof FormData)
@@ -55,26 +60,24 @@ export class Client {
     return fetch(this.messages, { method: 'POST', headers, body: JSON.stringify(message) });
   }
 
-  /** Posts a message that must be accepted; its id. */
-  async send(message: object): Promise<string> {
-    const response = await this.post(message);
-    if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`);
-    return ((await response.json()) as { id: string }).id;
+  /** Sends a message that must be accepted; its id. */
+  async send(message: Message): Promise<string> {
+    return unwrap(await this.api.send(message)).id;
   }
 
-  /** Asks for something under `/api/v1/messages`. */
+  /** Asks for something under `/api/v1/messages`; the answer as it comes. */
   get(path: string): Promise<Response> {
     return fetch(`${this.messages}${path}`, { headers: { authorization: `Bearer ${this.key}` } });
   }
 
   /** A message's record as it is now. */
   async record(id: string): Promise<StatusRecord> {
-    return (await (await this.get(`/${id}`)).json()) as StatusRecord;
+    return unwrap(await this.api.get(id));
   }
 
   /** A message's record once it is final. */
   async end(id: string): Promise<StatusRecord> {
-    return (await (await this.get(`/${id}?wait=30`)).json()) as StatusRecord;
+    return unwrap(await this.api.wait(id, { timeoutMs: 30_000 }));
   }
 
   /** A message's record once it has a status that is not final. */

@@ -45,17 +45,21 @@ export class FaultyApi {
   url = '';
   #notify: () => void = () => undefined;
 
+  readonly #server = createServer((request, response) => void this.#handle(request, response));
+
   /** Serves on a free port until the test's end. */
   static async start(): Promise<FaultyApi> {
     const api = new FaultyApi();
-    const server = createServer((request, response) => void api.#handle(request, response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    api.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    onTestFinished(async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    });
+    await new Promise<void>((resolve) => api.#server.listen(0, '127.0.0.1', resolve));
+    api.url = `http://127.0.0.1:${(api.#server.address() as AddressInfo).port}`;
+    onTestFinished(() => api.close());
     return api;
+  }
+
+  /** Ends it, and every connection. */
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
   }
 
   /** Resolves once so many requests have come in. */
