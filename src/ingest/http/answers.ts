@@ -1,0 +1,283 @@
+import { z } from 'zod';
+import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
+import type { Source } from '../../domain/message.ts';
+import type { OutcomeName } from '../../domain/outcome.ts';
+import { FIELD_CODES } from './openapi/fault-codes.ts';
+
+/**
+ * The shapes of the API's answers (contract §2, §3, §5). Nothing is validated by them while serving: the
+ * description is generated from them, tests hold every answer of a test run to them, and a test of types holds
+ * them to what the endpoints write and to the typed client. What does not apply is absent, unless said otherwise.
+ */
+
+const OUTCOMES = [
+  'accepted',
+  'captured',
+  'rejected',
+  'expired',
+  'cancelled',
+  'no_route',
+  'unknown',
+  'bounced',
+] as const satisfies readonly OutcomeName[];
+const SOURCES = ['api', 'smtp', 'cli'] as const satisfies readonly Source[];
+
+const time = z.string().meta({ format: 'date-time' });
+const count = z.int().min(0);
+const milliseconds = z.number().min(0);
+
+/** A message's id. */
+export const messageIdSchema = z.string().meta({
+  description: '`msg_` and 26 characters. Ids sort by the time of acceptance.',
+  pattern: '^msg_[0-9a-hjkmnp-tv-z]{26}$',
+});
+
+/** Where a message or a recipient stands. */
+export const messageStatusSchema = z
+  .enum(MESSAGE_STATUSES)
+  .describe(
+    'Where a message stands. `delivered` and `failed` are final. A message is `processing` if a recipient is, else `retrying`, else `queued`; `delivered` only if every recipient is.',
+  );
+
+/** How a recipient ended. */
+export const recipientOutcomeSchema = z
+  .enum(OUTCOMES)
+  .describe(
+    'How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` for good, `expired`, `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery.',
+  );
+
+/** An accepted message. */
+export const receiptSchema = z
+  .object({
+    id: messageIdSchema,
+    message: z.string().describe('For people: queued, or only captured locally.'),
+    status: z.literal('queued'),
+  })
+  .describe('The message is on stable storage.');
+
+/** One recipient of a dry run. */
+export const verdictRecipientSchema = z
+  .object({
+    address: z.string(),
+    type: z.enum(['to', 'cc', 'bcc']),
+    relay: z
+      .string()
+      .nullable()
+      .describe('The relay that would be tried first; null: it would wait for a route.'),
+    rule: z.string().nullable().describe('The routing rule that chose it; null for the default relay.'),
+  })
+  .describe('The way one recipient’s copy would take. All members are always there.');
+
+/** The answer to a dry run. */
+export const verdictSchema = z
+  .object({
+    dryRun: z.literal(true),
+    message: z.string(),
+    captured: z.boolean().describe('It would only be captured locally.'),
+    sizeBytes: count.describe('Of the message as it would be sent.'),
+    from: z.string().describe('The envelope’s sender.'),
+    recipients: z.array(verdictRecipientSchema),
+  })
+  .describe('The submission is valid. Nothing was stored, nothing will be sent.');
+
+/** The newest failed or deferred answer of a message. */
+export const lastErrorSchema = z
+  .object({
+    code: z.string().describe('A stable name of the cause, such as `smtp_reply` or `connect_refused`.'),
+    class: z.enum(['transient', 'permanent', 'unknown']),
+    message: z.string().describe('What the next hop said. Written by a stranger: show it as text only.'),
+    recipient: z.string(),
+  })
+  .describe('The newest failed or deferred answer.');
+
+/** A message in a list. */
+export const messageRecordSchema = z
+  .object({
+    id: messageIdSchema,
+    status: messageStatusSchema,
+    providerMessageId: z
+      .string()
+      .exactOptional()
+      .describe('What the first delivered recipient’s relay called it.'),
+    timestamp: time.describe('Of the last change of status.'),
+    durationMs: count
+      .exactOptional()
+      .describe('From acceptance, or `sendAt`, to the final outcome; when final.'),
+    createdAt: time.describe('Of acceptance.'),
+    updatedAt: time,
+    deliveredAt: time.exactOptional().describe('Of the first delivery.'),
+    nextAttemptAt: time.exactOptional(),
+    sendAt: time.exactOptional(),
+    from: z.string(),
+    to: z.array(z.string()),
+    cc: z.array(z.string()),
+    bcc: z.array(z.string()),
+    subject: z.string(),
+    tags: z.array(z.string()),
+    metadata: z.record(z.string(), z.string()),
+    sizeBytes: count,
+    messageId: z.string().describe('The Message-ID with its angle brackets.'),
+    source: z.enum(SOURCES).describe('The way it came in.'),
+    relay: z
+      .string()
+      .exactOptional()
+      .describe('The first delivered recipient’s, else the first recipient’s.'),
+    attempts: count.describe('Number of attempts.'),
+    outcome: z
+      .enum([...OUTCOMES, 'partial'])
+      .exactOptional()
+      .describe('How it ended, when final; `partial` for mixed ends.'),
+    lastError: lastErrorSchema.exactOptional(),
+    possibleDuplicate: z
+      .literal(true)
+      .exactOptional()
+      .describe('An attempt ended without our knowing whether the next hop took the message.'),
+  })
+  .describe('A message without its recipients’ detail. Members that do not apply are absent.');
+
+/** One recipient of a message. */
+export const recipientRecordSchema = z
+  .object({
+    address: z.string(),
+    type: z.enum(['to', 'cc', 'bcc']),
+    status: messageStatusSchema,
+    outcome: recipientOutcomeSchema.nullable(),
+    relay: z.string().nullable(),
+    attempts: count,
+    providerMessageId: z.string().nullable(),
+    lastCode: z.int().nullable().describe('SMTP reply code or HTTP status.'),
+    lastEnhancedCode: z.string().nullable().describe('Enhanced status code (RFC 3463).'),
+    lastReply: z.string().nullable().describe('What the next hop said last.'),
+    nextAttemptAt: time.nullable(),
+  })
+  .describe('What became of one recipient. All members are always there.');
+
+/** A message's status record. */
+export const statusRecordSchema = messageRecordSchema
+  .extend({ recipients: z.array(recipientRecordSchema) })
+  .describe('A message and what became of each recipient. Members that do not apply are absent.');
+
+/** A page of messages. */
+export const messagesPageSchema = z
+  .object({
+    messages: z.array(messageRecordSchema).describe('Newest first.'),
+    hasMore: z
+      .boolean()
+      .describe('A sparse filter may give fewer than `limit` messages, even none, and have more.'),
+    nextCursor: z.string().exactOptional().describe('`cursor` of the next page; when there is one.'),
+  })
+  .describe('A page of messages.');
+
+/** Where an attempt's time went. */
+export const attemptTimingsSchema = z
+  .object({
+    dnsMs: milliseconds.nullable(),
+    connectMs: milliseconds.nullable(),
+    tlsMs: milliseconds.nullable(),
+    transferMs: milliseconds.nullable(),
+    totalMs: milliseconds,
+  })
+  .describe('Where the time went, in milliseconds; null for what did not happen.');
+
+/** One step of the conversation with a next hop. */
+export const attemptStepSchema = z
+  .object({ verb: z.string(), reply: z.string(), atMs: milliseconds.describe('Since the attempt began.') })
+  .describe('What we said, secrets removed, and what came back.');
+
+/** What an attempt did for one recipient. */
+export const attemptResultSchema = z
+  .object({
+    recipient: z.string(),
+    outcome: z.enum(['delivered', 'deferred', 'rejected', 'unknown']),
+    class: z.enum(['success', 'transient', 'permanent', 'unknown']),
+    code: z.int().nullable().describe('SMTP reply code or HTTP status.'),
+    enhancedCode: z.string().nullable(),
+    reply: z.string(),
+    providerMessageId: z.string().nullable(),
+  })
+  .describe('What the attempt did for one recipient.');
+
+/** One attempt. */
+export const attemptSchema = z
+  .object({
+    number: z.int().min(1),
+    startedAt: time,
+    relay: z.string(),
+    host: z.string().nullable(),
+    address: z.string().nullable(),
+    tls: z.string().nullable().describe('Protocol and cipher; null without TLS.'),
+    reused: z.boolean().describe('Over a connection that was already open.'),
+    timings: attemptTimingsSchema,
+    steps: z.array(attemptStepSchema),
+    results: z.array(attemptResultSchema),
+  })
+  .describe('One try to hand the message to a next hop. All members are always there.');
+
+/** Every attempt of a message. */
+export const attemptsPageSchema = z
+  .object({ attempts: z.array(attemptSchema).describe('Oldest first.') })
+  .describe('Every attempt of a message.');
+
+/** One faulty field of a request. */
+export const fieldFaultSchema = z
+  .object({
+    pointer: z
+      .string()
+      .describe('JSON pointer to the field; a form’s field, a parameter or a header by its name.'),
+    code: z.string().meta({ description: 'What rule it breaks.', enum: FIELD_CODES }),
+    detail: z.string().describe('For people: what is wrong, and what would be right.'),
+  })
+  .describe('One faulty field.');
+
+/** A refusal of one message of a batch. */
+export const itemProblemSchema = z
+  .object({
+    type: z.string().describe('`urn:waybill:problem:` and the code.'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().describe('For people: what is wrong, and what would be right.'),
+    code: z.string().describe('For programs. Stable; treat one that you do not know by its status.'),
+    error: z.string().describe('The detail again, short.'),
+    errors: z.array(fieldFaultSchema).describe('Every faulty field, at most 1,000.'),
+  })
+  .describe('Why one message of a batch was refused.');
+
+/** A refusal. */
+export const problemSchema = itemProblemSchema
+  .extend({ requestId: z.string().describe('The answer’s `X-Request-Id`.') })
+  .describe('Why a request was refused (RFC 9457).');
+
+const index = z.int().min(0).describe('The message’s place in the batch, from 0.');
+
+/** A message of a batch that was accepted. */
+export const batchAcceptedSchema = receiptSchema.extend({ index }).describe('The message was accepted.');
+
+/** A message of a batch that was refused. */
+export const batchRefusedSchema = z
+  .object({ index, error: itemProblemSchema })
+  .describe('The message was refused.');
+
+/** A message of a batch that was only to be checked. */
+export const batchCheckedSchema = z
+  .object({ index, verdict: verdictSchema })
+  .describe('The message was a dry run, and is valid.');
+
+/** What became of one message of a batch. */
+export const batchItemSchema = z
+  .union([batchAcceptedSchema, batchRefusedSchema, batchCheckedSchema])
+  .describe('What became of one message.');
+
+/** The answer to a batch. */
+export const batchReceiptSchema = z
+  .object({ results: z.array(batchItemSchema).describe('One for each message, in their order.') })
+  .describe('What became of each message of a batch.');
+
+/** An accepted message, in Mailgun's shape. */
+export const mailgunReceiptSchema = z
+  .object({ id: z.string().describe('The Message-ID with its angle brackets.'), message: z.string() })
+  .describe('The message is on stable storage.');
+
+/** A refusal, in Mailgun's shape. */
+export const mailgunProblemSchema = z
+  .object({ message: z.string().describe('What is wrong; faulty fields by name.') })
+  .describe('Why a request was refused.');

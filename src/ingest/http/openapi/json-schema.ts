@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import * as answers from '../answers.ts';
+import type { Parameter } from '../query.ts';
+import { attachmentSchema, submissionSchema } from '../submission-schema.ts';
+import { batchSchema, mailgunFormSchema, submissionFormSchema } from './request-schemas.ts';
+
+/** From zod's schemas to JSON Schema (draft 2020-12), as OpenAPI 3.1 has it. */
+
+/** A schema, or another part of the document, as JSON. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Every schema with a name of its own in the document. The typed client's types bear the same names. */
+const NAMED = {
+  Submission: submissionSchema,
+  SubmissionAttachment: attachmentSchema,
+  SubmissionForm: submissionFormSchema,
+  Batch: batchSchema,
+  MailgunForm: mailgunFormSchema,
+  MessageStatus: answers.messageStatusSchema,
+  RecipientOutcome: answers.recipientOutcomeSchema,
+  Receipt: answers.receiptSchema,
+  Verdict: answers.verdictSchema,
+  VerdictRecipient: answers.verdictRecipientSchema,
+  BatchReceipt: answers.batchReceiptSchema,
+  BatchItem: answers.batchItemSchema,
+  BatchAccepted: answers.batchAcceptedSchema,
+  BatchRefused: answers.batchRefusedSchema,
+  BatchChecked: answers.batchCheckedSchema,
+  MessageRecord: answers.messageRecordSchema,
+  StatusRecord: answers.statusRecordSchema,
+  RecipientRecord: answers.recipientRecordSchema,
+  LastError: answers.lastErrorSchema,
+  MessagesPage: answers.messagesPageSchema,
+  Attempt: answers.attemptSchema,
+  AttemptTimings: answers.attemptTimingsSchema,
+  AttemptStep: answers.attemptStepSchema,
+  AttemptResult: answers.attemptResultSchema,
+  AttemptsPage: answers.attemptsPageSchema,
+  Problem: answers.problemSchema,
+  ItemProblem: answers.itemProblemSchema,
+  FieldFault: answers.fieldFaultSchema,
+  MailgunReceipt: answers.mailgunReceiptSchema,
+  MailgunProblem: answers.mailgunProblemSchema,
+} as const;
+
+/** Name of a schema in the document. */
+export type SchemaName = keyof typeof NAMED;
+
+/** A reference to a named schema. */
+export function schemaRef(name: SchemaName): Json {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** Every named schema; each refers to the others by name. */
+export function namedSchemas(): Readonly<Record<string, Json>> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, { uri: (id) => `#/components/schemas/${id}`, io: 'input' });
+  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, plain(schema)]));
+}
+
+/** The values that a parameter of a query takes. */
+export function parameterSchema({ schema }: Parameter<unknown>): Json {
+  return plain(z.toJSONSchema(schema, { io: 'input' }));
+}
+
+/** Whether a parameter must be given. */
+export function isRequired({ schema, repeatable }: Parameter<unknown>): boolean {
+  return !schema.safeParse(repeatable ? [] : undefined).success;
+}
+
+/** A schema without what only a document of its own needs, and without what says nothing. */
+function plain(schema: unknown): Json {
+  const { $schema: _, $id: __, ...rest } = simplify(schema) as Json;
+  return rest;
+}
+
+/** Any number of JSON has these bounds, and any name is a text. */
+const EMPTY_BOUNDS: Readonly<Record<string, unknown>> = {
+  maximum: Number.MAX_SAFE_INTEGER,
+  minimum: Number.MIN_SAFE_INTEGER,
+};
+
+function simplify(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(simplify);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value)
+    .filter(([name, item]) => EMPTY_BOUNDS[name] !== item && name !== 'propertyNames')
+    .map(([name, item]) => [name, simplify(item)] as const);
+  return withoutNullBranch(flattened(Object.fromEntries(entries)));
+}
+
+/** Alternatives among alternatives, made one list. */
+function flattened(schema: Json): Json {
+  const { anyOf } = schema;
+  if (!Array.isArray(anyOf)) return schema;
+  const isList = (branch: Json) => Array.isArray(branch['anyOf']) && Object.keys(branch).length === 1;
+  return { ...schema, anyOf: anyOf.flatMap((branch: Json) => (isList(branch) ? branch['anyOf'] : [branch])) };
+}
+
+/** `anyOf` of a type and null, as it reads best: one `type` with both. */
+function withoutNullBranch(schema: Json): Json {
+  const { anyOf, ...rest } = schema;
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
+  const [branch, none]: Json[] = anyOf;
+  const isPlain = typeof branch?.['type'] === 'string' && !('enum' in branch) && !('const' in branch);
+  return isPlain && none?.['type'] === 'null'
+    ? { ...branch, ...rest, type: [branch['type'], 'null'] }
+    : schema;
+}

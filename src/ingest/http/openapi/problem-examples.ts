@@ -1,0 +1,54 @@
+import { titleOf } from '../../../http/problem.ts';
+import type { Json } from './json-schema.ts';
+import { PROBLEMS, type ProblemCode, type ProblemRow } from './problem-codes.ts';
+
+/** One example of each refusal, made of the table of codes; the details of real ones name the field and figures. */
+
+/** Faults as they come with the codes that have them. */
+const FAULTS: Readonly<Partial<Record<ProblemCode, readonly Json[]>>> = {
+  invalid_submission: [
+    {
+      pointer: '/to/1',
+      code: 'address_syntax',
+      detail: '"bob(at)example.org" is not an address; write local@domain, as in bob@example.org.',
+    },
+    { pointer: '/sendAt', code: 'too_far_ahead', detail: 'Must be at most 30 days ahead.' },
+  ],
+  invalid_query: [
+    { pointer: '/limit', code: 'out_of_range', detail: 'Must be an integer from 1 to 200, not "500".' },
+  ],
+};
+
+/** Every example, by name. */
+export function problemExamples(): Readonly<Record<string, Json>> {
+  const entries = Object.entries(PROBLEMS) as [ProblemCode, ProblemRow][];
+  return Object.fromEntries(
+    entries.flatMap(([code, { statuses }]) =>
+      statuses.map((status) => [exampleName(status, code), problemExample(status, code)]),
+    ),
+  );
+}
+
+/** A reference to one of them. */
+export function problemExampleRef(status: number, code: ProblemCode): Json {
+  return { $ref: `#/components/examples/${exampleName(status, code)}` };
+}
+
+function exampleName(status: number, code: ProblemCode): string {
+  return PROBLEMS[code].statuses.length > 1 ? `${code}_${status}` : code;
+}
+
+function problemExample(status: number, code: ProblemCode): Json {
+  const { meaning, cure } = PROBLEMS[code];
+  const value = {
+    type: `urn:waybill:problem:${code}`,
+    title: titleOf(status),
+    status,
+    detail: `${meaning} ${cure}`,
+    code,
+    error: meaning,
+    errors: FAULTS[code] ?? [],
+    requestId: 'kD3vQ9sZt1mA-2f',
+  };
+  return { summary: meaning, value };
+}
