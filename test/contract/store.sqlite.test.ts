@@ -4,26 +4,27 @@ import { join } from 'node:path';
 import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
 import type { OpenDriver } from '../../src/store/sqlite/driver.ts';
 import { openNodeSqlite } from '../../src/store/sqlite/node-sqlite.ts';
-import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { openSqlite, type SqliteOptions } from '../../src/store/sqlite/open.ts';
 import { storeContract } from './store/contract.ts';
-import type { Subject } from './store/fixtures.ts';
+import type { OpenSubject, Subject } from './store/fixtures.ts';
 
 /** A subject in a file of its own, over one of the drivers. */
-function openWith(driver: OpenDriver): () => Promise<Subject> {
-  return async () => {
+function openWith(driver: OpenDriver): OpenSubject {
+  return async (options = {}) => {
     const folder = mkdtempSync(join(tmpdir(), 'waybill-store-'));
-    return openIn(folder, driver);
+    return openIn(folder, { driver, ...options });
   };
 }
 
-function openIn(folder: string, driver: OpenDriver): Subject {
+function openIn(folder: string, options: SqliteOptions & { readonly driver: OpenDriver }): Subject {
+  const { driver } = options;
   const path = join(folder, 'waybill.db');
-  const stores = openSqlite(path, { driver });
+  const stores = openSqlite(path, options);
   return {
     ...stores,
     reopen: async () => {
       await stores.store.close();
-      return openIn(folder, driver);
+      return openIn(folder, options);
     },
     books: async () => {
       const other = driver(path);

@@ -24,13 +24,13 @@ const CHUNK = 2_000;
 
 /**
  * Builds the search for pages. It walks the narrowest index there is, a tag's, a key's by status, or that of all
- * ids, and looks at no more than `MAX_EXAMINED` records, however few of them belong on the page.
+ * ids, and looks at no more than `maxExamined` records, however few of them belong on the page.
  */
-export function pageFinder(db: Driver): (query: ListQuery) => FoundPage {
+export function pageFinder(db: Driver, maxExamined = MAX_EXAMINED): (query: ListQuery) => FoundPage {
   const sourcesOf = sourceFinder(db);
   const matcherOf = matchers(db);
   return (query) => {
-    const budget = { left: MAX_EXAMINED };
+    const budget = { left: maxExamined };
     const { since = null, until = null } = query.filter ?? {};
     const top = query.before ?? NEWEST;
     const before = until === null ? top : lower(top, messageIdFloor(until));

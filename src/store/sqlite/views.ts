@@ -19,9 +19,9 @@ import type { Synchronous } from './verbs.ts';
 export type ViewVerbs = Synchronous<Omit<Views, 'close'>>;
 
 /** Builds the views over a connection. */
-export function createViews(db: Driver): ViewVerbs {
+export function createViews(db: Driver, maxExamined?: number): ViewVerbs {
   const sql = prepareViews(db);
-  const findPage = pageFinder(db);
+  const findPage = pageFinder(db, maxExamined);
   const inSnapshot = snapshots(db);
   return {
     message: (id: string): MessageDetail | null =>

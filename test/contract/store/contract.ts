@@ -4,6 +4,7 @@ import { actsContract } from './acts.ts';
 import { claimContract } from './claim.ts';
 import type { OpenSubject } from './fixtures.ts';
 import { laneContract } from './lanes.ts';
+import { listContract } from './list.ts';
 import { modelContract } from './model.ts';
 import { readingContract } from './reading.ts';
 import { settleContract } from './settle.ts';
@@ -19,6 +20,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     sweepContract(open);
     actsContract(open);
     readingContract(open);
+    listContract(open);
     modelContract(open);
   });
 }

@@ -38,8 +38,8 @@ export interface Books {
   readonly capturedBytes: number;
 }
 
-/** An implementation: opens one empty store after another. */
-export type OpenSubject = () => Promise<Subject>;
+/** An implementation: opens one empty store after another; its lists look at `maxExamined` records a page. */
+export type OpenSubject = (options?: { readonly maxExamined?: number }) => Promise<Subject>;
 
 /** A Friday noon, far from any bucket's edge. */
 export const T0 = Date.UTC(2026, 10, 20, 12, 0, 30);

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import type { ListFilter, ListQuery } from '../views.ts';
+import type { Driver, SqlValue } from './driver.ts';
+import { openDatabase } from './open.ts';
+import { pageFinder } from './pages.ts';
+
+const MESSAGES = 4_000;
+const MAX_EXAMINED = 500;
+const ENVELOPE = 3;
+const KEY = { keyId: 'key_one' };
+const ANY: ListFilter = { tag: null, to: null, from: null, subject: null, since: null, until: null };
+const STATUSES = ['queued', 'retrying'] as const;
+
+/** Messages of one key and one tag, of two statuses, each to three recipients. */
+function fill(db: Driver): void {
+  db.exec(`
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MESSAGES})
+    INSERT INTO messages (seq, id, key_id, status, queued, processing, retrying, delivered, failed, created_at,
+      updated_at, status_at, expires_at, priority, test, source, reverse_path, header_from, subject, message_id, tags,
+      metadata, size_bytes, eight_bit, utf8, dot_stuffing, route_table)
+    SELECT i, printf('msg_%026d', i), 'key_one', iif(i % 2, 'queued', 'retrying'), 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0,
+      'api', 'a@example.com', 'a@example.com', 'Hello', '<1@example.com>', '["t"]', '{}', 1, 0, 0, 0, 0 FROM n;
+    INSERT INTO message_tags SELECT key_id, 't', id FROM messages;
+    INSERT INTO deliveries (message, idx, state, priority, expires_at, address, kind)
+      SELECT seq, value, 'queued', 1, 1, 'b@example.net', 'to' FROM messages, json_each('[0, 1, 2]');
+    ANALYZE;
+  `);
+}
+
+/** The driver, counting the rows of every list of rows that it gives, and keeping the SQL that it compiles. */
+function watched(db: Driver) {
+  const seen = { rows: 0, sql: [] as string[] };
+  const prepare = <P extends readonly SqlValue[], R extends readonly SqlValue[]>(sql: string) => {
+    const statement = db.prepare<P, R>(sql);
+    seen.sql.push(sql);
+    const all = (...params: P) => {
+      const rows = statement.all(...params);
+      seen.rows += rows.length;
+      return rows;
+    };
+    return { ...statement, all, run: statement.run.bind(statement), get: statement.get.bind(statement) };
+  };
+  return { seen, db: { ...db, prepare } as Driver };
+}
+
+describe('the cost of a page', () => {
+  const inner = openDatabase(':memory:');
+  fill(inner);
+  const { db, seen } = watched(inner);
+  const find = pageFinder(db, MAX_EXAMINED);
+
+  const queries: [string, Partial<ListQuery>, Partial<ListFilter>][] = [
+    ['subject, over everything', {}, { subject: 'nowhere' }],
+    ['sender, of a key', { owner: KEY }, { from: '@nowhere.example' }],
+    ['recipient, of a key', { owner: KEY }, { to: 'nobody@example.net' }],
+    ['recipient, of some statuses of a key', { owner: KEY, statuses: STATUSES }, { to: '@nowhere.example' }],
+    ['a tag that all have, and a status none has', { statuses: ['failed'] }, { tag: 't' }],
+    ['a tag of a key, and a subject', { owner: KEY }, { tag: 't', subject: 'nowhere' }],
+    ['a tag, and a recipient', {}, { tag: 't', to: 'nobody@example.net' }],
+    ['a status none has, over everything', { statuses: ['failed'] }, {}],
+  ];
+
+  it.each(queries)('is bounded when nothing is found: %s', (_name, query, filter) => {
+    seen.rows = 0;
+    const asked = { owner: 'all', statuses: [], before: null, limit: 20, ...query } as const;
+    const page = find({ ...asked, filter: { ...ANY, ...filter } });
+    expect(page.seqs).toEqual([]);
+    expect(page.next, 'there is more to look at').not.toBeNull();
+    expect(seen.rows).toBeGreaterThan(MAX_EXAMINED / 2);
+    expect(seen.rows).toBeLessThanOrEqual(MAX_EXAMINED + ENVELOPE);
+  });
+
+  it.each([
+    ['everything', {}, {}, 1],
+    ['a tag', {}, { tag: 't' }, 1],
+    ['a tag of a key', { owner: KEY }, { tag: 't' }, 1],
+    ['two statuses of a key', { owner: KEY, statuses: STATUSES }, {}, 2],
+  ] as const)('is that of the page alone when all is found: %s', (_name, query, filter, streams) => {
+    seen.rows = 0;
+    const asked = { owner: 'all', statuses: [], before: null, limit: 20, ...query } as const;
+    expect(find({ ...asked, filter: { ...ANY, ...filter } }).seqs).toHaveLength(20);
+    expect(seen.rows).toBe(21 * streams);
+  });
+
+  it('every statement walks an index in its order: nothing is scanned, nothing is sorted', () => {
+    for (const sql of seen.sql) {
+      const count = sql.split('?').length - 1;
+      const plan = inner
+        .prepare<number[], [id: number, parent: number, unused: number, detail: string]>(
+          `EXPLAIN QUERY PLAN ${sql}`,
+        )
+        .all(...Array.from({ length: count }, () => 1))
+        .map(([, , , detail]) => detail);
+      expect(plan.length, sql).toBeGreaterThan(0);
+      for (const detail of plan)
+        expect(detail, sql).toMatch(/^SEARCH \w+ USING (COVERING )?(INDEX|INTEGER|PRIMARY)/);
+    }
+  });
+});
