@@ -68,6 +68,11 @@ export function headerTooLarge(place: number, maxBytes: number): Problem {
   return faultyPart(unnamedPart(place), what, 'part_header_too_large');
 }
 
+/** A problem of the part at `place`, counted from 0, whose header a boundary breaks off. */
+export function boundaryInHeader(place: number): Problem {
+  return faultyPart(unnamedPart(place), 'a boundary stands in its header; end the header with an empty line');
+}
+
 function unnamedPart(place: number): PartPlace {
   return { token: String(place), called: `part ${place + 1}` };
 }

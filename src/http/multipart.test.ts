@@ -85,6 +85,8 @@ test.each([
   ['a header line without colon', withHeader(`${FIELD}\r\nhello`)],
   ['a header without name', withHeader(`${FIELD}\r\n: x`)],
   ['a header twice', withHeader(`${FIELD}\r\n${FIELD.toUpperCase()}`)],
+  ['a boundary inside a header', `--b\r\n${FIELD}\r\n--b\r\nA: b\r\n\r\nx\r\n--b--`],
+  ['a last boundary inside a header', `--b\r\n--b--: x\r\n${FIELD}\r\n\r\nx\r\n--b--`],
   ['no header', '--b\r\n\r\nx\r\n--b--'],
   ['no Content-Disposition', withHeader('Content-Type: text/plain')],
   ['another disposition', withHeader('Content-Disposition: attachment; name="a"')],

@@ -2,6 +2,7 @@ import { isUtf8 as isUtf8Bytes } from 'node:buffer';
 import { joinBody } from './body.ts';
 import { isUtf8, type MediaType } from './media-type.ts';
 import {
+  boundaryInHeader,
   headerTooLarge,
   malformed,
   mediaTypeOf,
@@ -148,6 +149,8 @@ export class MultipartParser {
     if (lengthTo(end, data, at, BLANK_LINE) > maxHeaderBytes)
       throw headerTooLarge(this.#parts.length, maxHeaderBytes);
     if (end < 0) return this.#wait(data, at);
+    // Else `--boundary--: x` would be a header line here, and the end of the form to every other reader.
+    if (data.subarray(at, end).includes(this.#delimiter)) throw boundaryInHeader(this.#parts.length);
     if (this.#parts.length === maxParts)
       throw new Problem(400, 'too_many_parts', `A form may have at most ${maxParts} parts; leave some out.`);
     const block = end === at ? NOTHING : data.subarray(at + CRLF.length, end);
