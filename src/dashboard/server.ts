@@ -54,7 +54,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     hosts,
     port,
     tls: certificate.current,
-    plainToo: true,
+    plainOnTls: 'serve',
     limits: options.limits ?? DASHBOARD_LIMITS,
     clock,
     random,

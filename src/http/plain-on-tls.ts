@@ -1,8 +1,14 @@
 import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { Problem } from './problem.ts';
 
 /** The first byte of every TLS connection: a record of type handshake (RFC 8446 §5.1). */
 const TLS_HANDSHAKE = 0x16;
+
+/** The refusal of plain HTTP where TLS is spoken. */
+export function plainOnTlsPort(): Problem {
+  return new Problem(400, 'plain_on_tls_port', 'This port speaks TLS; use https:// or the plain port.');
+}
 
 /**
  * Lets an HTTPS server take plain HTTP on the same port, so that a client who forgot the `s` can be told.

@@ -18,7 +18,7 @@ import { Exchange } from './exchange.ts';
 import { lingeringClose } from './linger.ts';
 import { bind } from './listen.ts';
 import { Pace } from './pace.ts';
-import { takePlainToo } from './plain-on-tls.ts';
+import { plainOnTlsPort, takePlainToo } from './plain-on-tls.ts';
 import { internalError, Problem } from './problem.ts';
 import { checkHead } from './request-head.ts';
 import { createRequestIds } from './request-id.ts';
@@ -57,8 +57,11 @@ export interface HttpServerOptions {
   readonly port: number;
   /** Key and certificate; null serves plain HTTP. */
   readonly tls: SecureContextOptions | null;
-  /** With TLS: take plain HTTP on the same port too; `Exchange.secure` tells them apart. Default: false. */
-  readonly plainToo?: boolean;
+  /**
+   * With TLS: what becomes of plain HTTP on the same port. `serve` takes it too, and `Exchange.secure` tells them
+   * apart; `refuse`, the default, answers 400 in plain HTTP.
+   */
+  readonly plainOnTls?: 'serve' | 'refuse';
   readonly limits: HttpLimits;
   readonly clock: Clock;
   readonly random: Random;
@@ -177,7 +180,7 @@ class NodeHttpServer implements HttpServer {
             minVersion: 'TLSv1.2',
             handshakeTimeout: limits.headerTimeoutMs,
           });
-    if (this.#options.plainToo && server instanceof TlsServer) takePlainToo(server, limits.headerTimeoutMs);
+    if (server instanceof TlsServer) takePlainToo(server, limits.headerTimeoutMs);
     // Node would drop what is beyond its own limit silently; `checkHead` counts them all, and refuses.
     server.maxHeadersCount = 0;
     server.on('connection', (socket: Socket) => {
@@ -209,7 +212,9 @@ class NodeHttpServer implements HttpServer {
     const exchange = new Exchange(request, response, connection, this, { requestId, expectsContinue });
     connection.pipeline.add(exchange);
     exchange.onEnd(() => this.#connections.ended(connection, exchange));
-    const problem = checkHead(request, this.#options.limits);
+    const { limits, plainOnTls } = this.#options;
+    const isMisplaced = this.#tls !== null && !exchange.secure && plainOnTls !== 'serve';
+    const problem = isMisplaced ? plainOnTlsPort() : checkHead(request, limits);
     if (problem === null) void this.#answer(exchange);
     else {
       this.#logRefusal(problem, requestId, connection);

@@ -49,10 +49,10 @@ function logAccepted(accepted: EventOf<'accepted'>, log: Log): void {
   log.info('message.accepted', { messageId, requestId, via, keyId, recipients, sizeBytes });
 }
 
-function logDenial({ reason, sourceAddress, count }: EventOf<'denied'>, log: Log): void {
+function logDenial({ reason, sourceAddress, requestId, count }: EventOf<'denied'>, log: Log): void {
   // Whoever refuses a key logs it, with what was wrong with it; here that is not known.
   if (reason === 'unauthorized') return;
-  log.info('source.denied', { code: reason, source: sourceAddress ?? undefined, count });
+  log.info('source.denied', { code: reason, source: sourceAddress ?? undefined, requestId, count });
 }
 
 function logAttempt(attempt: EventOf<'attempted'>, log: Log): void {

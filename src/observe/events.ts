@@ -32,6 +32,8 @@ export type Event =
       readonly type: 'denied';
       readonly reason: string;
       readonly sourceAddress: string | null;
+      /** Of the one request that was denied, where it has an id. */
+      readonly requestId?: string;
       readonly count: number;
     }
   | { readonly type: 'lane_paused'; readonly lane: string; readonly pauseMs: number; readonly cause: string }

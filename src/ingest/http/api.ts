@@ -6,6 +6,7 @@ import type { Handler } from '../../http/server.ts';
 import { StoreError } from '../../store/store.ts';
 import { Authenticator, unauthorized } from './auth.ts';
 import type { Call, Endpoint } from './call.ts';
+import { markForOrigin, preflightHeaders } from './cors.ts';
 import { answerAsMailgun } from './mailgun.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { RateLimiter, type RateVerdict, rateHeaders } from './rate.ts';
@@ -37,13 +38,15 @@ class IngestApi {
   }
 
   async handle(exchange: Exchange): Promise<void> {
+    const { trustedProxies, limits } = this.#options;
     const match = this.#router.match(exchange.path);
-    if (match === null) throw new Problem(404, 'not_found', 'There is nothing at this path.');
-    const mailgun = match.pattern.startsWith('/v3/');
-    const sourceAddress = clientAddress(exchange, this.#options.trustedProxies);
+    const mailgun = match?.pattern.startsWith('/v3/') === true;
+    const sourceAddress = clientAddress(exchange, trustedProxies);
+    markForOrigin(exchange, limits.corsOrigins);
     try {
+      if (match === null) throw new Problem(404, 'not_found', 'There is nothing at this path.');
       if (!this.#options.allowedCidrs.contains(sourceAddress)) throw sourceNotAllowed(sourceAddress);
-      if (exchange.method === 'OPTIONS') return exchange.empty(204, { Allow: match.allow });
+      if (exchange.method === 'OPTIONS') return answerOptions(exchange, match.allow, limits.corsOrigins);
       const target = targetOf(match, exchange.method);
       if ('open' in target) return target.open(exchange);
       const caller = await this.#admit(exchange, target, sourceAddress);
@@ -55,7 +58,7 @@ class IngestApi {
         // The server logs it, and answers where nobody has.
         throw error;
       }
-      this.#report(problem, sourceAddress);
+      this.#report(problem, exchange, sourceAddress);
       if (mailgun) answerAsMailgun(exchange, problem);
       else exchange.problem(problem);
     }
@@ -82,11 +85,19 @@ class IngestApi {
     return caller;
   }
 
-  /** Tells of what was refused to someone who may not, or may not so often. */
-  #report(problem: Problem, sourceAddress: string): void {
-    if (problem.status !== 401 && problem.status !== 403 && problem.status !== 429) return;
-    this.#deps.events.emit({ type: 'denied', reason: problem.code, sourceAddress, count: 1 });
+  /**
+   * Tells of a refusal, once: as an event where someone may not, or may not so often, for these are counted (and
+   * logged by whoever logs events); else in the log.
+   */
+  #report({ status, code }: Problem, { requestId }: Exchange, sourceAddress: string): void {
+    if (status === 401 || status === 403 || status === 429)
+      this.#deps.events.emit({ type: 'denied', reason: code, sourceAddress, requestId, count: 1 });
+    else this.#deps.log.info('api.request_refused', { code, status, requestId, source: sourceAddress });
   }
+}
+
+function answerOptions(exchange: Exchange, allow: string, origins: readonly string[]): void {
+  exchange.empty(204, { Allow: allow, ...preflightHeaders(exchange, origins, allow) });
 }
 
 /** A refusal as it will be told; null for what is a bug of ours or a client that has gone. */

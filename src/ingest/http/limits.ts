@@ -20,6 +20,5 @@ export interface IngestLimits {
   readonly maxBatchMessages: number;
   readonly maxBatchBytes: number;
   readonly batchMessagesPerMinute: number;
-  readonly minBodyBytesPerSecond: number;
   readonly corsOrigins: readonly string[];
 }

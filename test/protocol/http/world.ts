@@ -71,7 +71,6 @@ const API_LIMITS: IngestLimits = {
   maxBatchMessages: 20,
   maxBatchBytes: 500_000,
   batchMessagesPerMinute: 0,
-  minBodyBytesPerSecond: 0,
   corsOrigins: [],
 };
 
