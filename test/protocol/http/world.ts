@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { expect } from 'vitest';
 import type { ApiKey } from '../../../src/domain/key.ts';
 import type { Submission } from '../../../src/domain/message.ts';
-import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
+import { createHttpServer, type HttpLimits, type HttpServer } from '../../../src/http/server.ts';
 import { createIngestApi } from '../../../src/ingest/http/api.ts';
 import type { IngestLimits } from '../../../src/ingest/http/limits.ts';
 import type { IngestOptions } from '../../../src/ingest/http/options.ts';
@@ -11,9 +11,11 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { generateSecret, hashSecret, secretPrefix } from '../../../src/lib/key-secret.ts';
 import { type Log, silentLog } from '../../../src/lib/log.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
+import { logEvents } from '../../../src/observe/event-log.ts';
 import { type Event, Events } from '../../../src/observe/events.ts';
 import { openSqlite, type SqliteStores } from '../../../src/store/sqlite/open.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { holdAgainst } from '../../support/openapi.ts';
 import { RecordingIntake } from './recording-intake.ts';
 
 /** What a test sends. */
@@ -43,7 +45,11 @@ export interface Json {
 }
 
 /** Settings that differ from the usual ones. */
-type WorldOptions = Partial<Omit<IngestOptions, 'limits'>> & { readonly limits?: Partial<IngestLimits> };
+type WorldOptions = Partial<Omit<IngestOptions, 'limits'>> & {
+  readonly limits?: Partial<IngestLimits>;
+  /** Of the HTTP server below. */
+  readonly server?: Partial<HttpLimits>;
+};
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -83,7 +89,7 @@ const OPTIONS: Omit<IngestOptions, 'limits'> = {
   maxKeysInMemory: 100,
 };
 
-const LIMITS = {
+const LIMITS: HttpLimits = {
   maxConnections: 50,
   headerTimeoutMs: 10_000,
   bodyTimeoutMs: 10_000,
@@ -119,9 +125,10 @@ export class World {
   readonly #server: HttpServer;
   #port = 0;
 
-  private constructor({ limits, ...options }: WorldOptions) {
+  private constructor({ limits, server, ...options }: WorldOptions) {
     this.options = { ...OPTIONS, ...options, limits: { ...API_LIMITS, ...limits } };
     this.events.on((event) => this.seen.push(event));
+    logEvents(this.events, this.#log);
     const { views, keyring } = this.stores;
     const handler = createIngestApi(
       {
@@ -144,7 +151,7 @@ export class World {
       hosts: ['127.0.0.1'],
       port: 0,
       tls: null,
-      limits: LIMITS,
+      limits: { ...LIMITS, ...server },
       clock: systemClock,
       random: seededRandom(8),
       log: this.#log,
@@ -207,7 +214,7 @@ export class World {
     return secret;
   }
 
-  /** Sends a request and reads the whole answer. */
+  /** Sends a request and reads the whole answer, which must be as the OpenAPI document says. */
   ask(ask: Ask): Promise<Answer> {
     const { method = 'GET', path = '/api/v1/messages', key, body } = ask;
     const isRaw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
@@ -233,7 +240,13 @@ export class World {
           const text = Buffer.concat(chunks).toString();
           const isJson = (response.headers['content-type'] ?? '').includes('json') && text !== '';
           const json = isJson ? JSON.parse(text) : {};
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json });
+          const answer = { status: response.statusCode ?? 0, headers: response.headers, text, json };
+          try {
+            holdAgainst(method, path, answer);
+            resolve(answer);
+          } catch (error) {
+            reject(error);
+          }
         });
       });
       request.end(payload);

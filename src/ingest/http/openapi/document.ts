@@ -11,7 +11,7 @@ import type { Media, Operation, RequestBody, Success, Tag } from './operation.ts
 import { PREAMBLE } from './preamble.ts';
 import { problemExamples } from './problem-examples.ts';
 import { READING } from './reading.ts';
-import { headerRefs, problemsOf, refusal } from './refusals.ts';
+import { headerRefs, problemsOf, refusal, unknownMethod } from './refusals.ts';
 import { SENDING } from './sending.ts';
 import { SERVICE } from './service.ts';
 import { type Responses, SharedResponses } from './shared-responses.ts';
@@ -192,7 +192,7 @@ function describeContent(content: Readonly<Record<string, Media>>): Json {
 function strayResponses(): Json {
   return {
     UnknownPath: refusal(404, ['not_found'], null),
-    UnknownMethod: refusal(405, ['method_not_allowed'], null),
+    UnknownMethod: unknownMethod(),
     Options: {
       description: 'What a path takes; the same for every path, with or without a key.',
       headers: headerRefs([...EVERY_ANSWER, 'Allow']),

@@ -40,6 +40,11 @@ export const PROBLEMS = {
     meaning: 'A TLS connection was begun on a port for plain HTTP.',
     cure: 'Use `http://`, or the TLS port (`api.tls_enabled`, `api.tls_port`).',
   },
+  plain_on_tls_port: {
+    statuses: [400],
+    meaning: 'A request in plain HTTP came to the TLS port.',
+    cure: 'Use `https://`.',
+  },
   target_too_long: {
     statuses: [414],
     meaning: 'The request’s path and query are too long together.',

@@ -9,7 +9,14 @@ import { problemExampleRef } from './problem-examples.ts';
 
 /** Refusals of requests that could not be read: decided before anything is looked for, and never in Mailgun's shape. */
 export const UNREADABLE: ProblemsByStatus = {
-  400: ['malformed_request', 'host_missing', 'host_malformed', 'header_repeated', 'tls_on_plain_port'],
+  400: [
+    'malformed_request',
+    'host_missing',
+    'host_malformed',
+    'header_repeated',
+    'tls_on_plain_port',
+    'plain_on_tls_port',
+  ],
   408: ['request_timeout', 'body_too_slow'],
   414: ['target_too_long'],
   417: ['expectation_failed'],
@@ -124,6 +131,15 @@ export function refusal(status: number, codes: readonly ProblemCode[], operation
             codes.filter((code) => early.includes(code)),
           )
         : problemContent(status, codes),
+  };
+}
+
+/** The response to a method that a path does not take, be it of our own or in Mailgun's shape. */
+export function unknownMethod(): Json {
+  const own = refusal(405, ['method_not_allowed'], null);
+  return {
+    ...own,
+    content: { ...Object(own['content']), ...mailgunContent(405, ['method_not_allowed'], []) },
   };
 }
 
