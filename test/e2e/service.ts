@@ -5,6 +5,7 @@ import { unwrap } from '../../src/client/result.ts';
 import type { MessageStatus, StatusRecord } from '../../src/client/types.ts';
 import { Waybill } from '../../src/client/waybill.ts';
 import { Installation, type RunningServer } from '../peers/server.ts';
+import { heldFetch } from '../support/openapi.ts';
 
 /** A server, started on a fresh installation, and a client with a key of it. */
 export class Service {
@@ -38,7 +39,10 @@ export async function startService(configuration: string): Promise<Service> {
   return new Service(installation, server, await createKey(installation, 'app'));
 }
 
-/** A server's API, with a key: the typed client where things go well, plain requests where answers are looked at. */
+/**
+ * A server's API, with a key: the typed client where things go well, plain requests where answers are
+ * looked at. Every answer must be as the OpenAPI document says.
+ */
 export class Client {
   readonly api: Waybill;
   readonly messages: string;
@@ -46,7 +50,7 @@ export class Client {
 
   constructor(server: RunningServer, key: string) {
     // A failure that would pass by itself is one that a test must see.
-    this.api = new Waybill({ url: server.api, key, maxRetries: 0 });
+    this.api = new Waybill({ url: server.api, key, maxRetries: 0, fetch: heldFetch });
     this.messages = `${server.api}/api/v1/messages`;
     this.key = key;
   }
@@ -55,9 +59,9 @@ export class Client {
   post(message: object): Promise<Response> {
     const authorization = `Bearer ${this.key}`;
     if (message instanceof FormData)
-      return fetch(this.messages, { method: 'POST', headers: { authorization }, body: message });
+      return heldFetch(this.messages, { method: 'POST', headers: { authorization }, body: message });
     const headers = { authorization, 'content-type': 'application/json' };
-    return fetch(this.messages, { method: 'POST', headers, body: JSON.stringify(message) });
+    return heldFetch(this.messages, { method: 'POST', headers, body: JSON.stringify(message) });
   }
 
   /** Sends a message that must be accepted; its id. */
@@ -67,7 +71,7 @@ export class Client {
 
   /** Asks for something under `/api/v1/messages`; the answer as it comes. */
   get(path: string): Promise<Response> {
-    return fetch(`${this.messages}${path}`, { headers: { authorization: `Bearer ${this.key}` } });
+    return heldFetch(`${this.messages}${path}`, { headers: { authorization: `Bearer ${this.key}` } });
   }
 
   /** A message's record as it is now. */

@@ -38,13 +38,13 @@ export function holdAgainst(method: string, target: string, answer: HeldAnswer):
 }
 
 /** A `fetch` that holds every answer of the ingestion API. */
-export async function heldFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-  const request = new Request(input, init);
+export async function heldFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const [url, method] = input instanceof Request ? [input.url, input.method] : [input, 'GET'];
   const response = await fetch(input, init);
-  const { pathname, search } = new URL(request.url);
+  const { pathname, search } = new URL(url);
   const text = await response.clone().text();
   const headers = Object.fromEntries(response.headers);
-  holdAgainst(request.method, pathname + search, { status: response.status, headers, text });
+  holdAgainst(init.method ?? method, pathname + search, { status: response.status, headers, text });
   return response;
 }
 

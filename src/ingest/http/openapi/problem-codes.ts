@@ -112,8 +112,13 @@ export const PROBLEMS = {
   },
   rate_limited: {
     statuses: [429],
-    meaning: 'The key has used up its requests of this minute, or its messages in batches.',
+    meaning: 'The key has used up its requests of this minute.',
     cure: 'Wait for the seconds that `Retry-After` says. `ratelimit-remaining` tells beforehand.',
+  },
+  batch_rate_limited: {
+    statuses: [429],
+    meaning: 'The key has used up its messages in batches of this minute. The batch was refused as a whole.',
+    cure: 'Wait for the seconds that `Retry-After` says, or send smaller batches.',
   },
   disk_full: {
     statuses: [503],
