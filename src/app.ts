@@ -197,7 +197,7 @@ class Service implements App {
   ): Promise<ControlServer> {
     const { dataDir, clock, random } = this.#options;
     const operations = createLocalOperations({
-      ...{ ...storage, clock, random, intake: engine.intake },
+      ...{ ...storage, clock, random, intake: engine.intake, acts: engine.acts },
       resolution: () => live.loaded,
       reload: () => live.reload(),
     });

@@ -1,93 +1,135 @@
 import { Command } from 'commander';
-import type { MessagesPage, StatusRecord } from '../control/operations.ts';
+import type { MessageOperations, StatusRecord } from '../control/operations.ts';
 import { MESSAGE_STATUSES, type MessageStatus } from '../domain/delivery.ts';
-import { type CommonOptions, type Context, collectFrom, command, print, wholeNumber } from './context.ts';
-import { withOperations } from './session.ts';
-import { oneLine, table } from './terminal.ts';
+import { type Context, collectFrom, print, wholeNumber } from './context.ts';
+import { attemptsText, messageText, pageText } from './message-text.ts';
+import { type RemoteOptions, remoteCommand, withMessages } from './remote.ts';
 
-interface ListOptions extends CommonOptions {
+interface ListOptions extends RemoteOptions, Filter {
   readonly status?: readonly MessageStatus[];
   readonly limit: number;
   readonly before?: string;
 }
 
+/** The options that are the API's parameters of the same names. */
+interface Filter {
+  readonly tag?: string;
+  readonly to?: string;
+  readonly from?: string;
+  readonly subject?: string;
+  readonly since?: string;
+  readonly until?: string;
+}
+
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 200;
 
-/** `waybill messages …`: what became of the mail. */
+/** `waybill messages …`: what became of the mail, and what to do about it. */
 export function messagesCommand(context: Context): Command {
   return new Command('messages')
-    .description('messages: list, show')
+    .description('messages: list, show, attempts, cancel, retry')
     .addCommand(listCommand(context))
-    .addCommand(showCommand(context));
+    .addCommand(showCommand(context))
+    .addCommand(attemptsCommand(context))
+    .addCommand(cancelCommand(context))
+    .addCommand(retryCommand(context));
 }
 
 function listCommand(context: Context): Command {
-  return command('list', 'show messages, newest first', [
+  return remoteCommand('list', 'show messages, newest first', [
     'waybill messages list',
     'waybill messages list --status failed --status retrying --limit 100',
+    'waybill messages list --to @example.net --since 2026-11-20T00:00:00Z --subject invoice',
   ])
     .option(
       '--status <status>',
       `only those that are ${MESSAGE_STATUSES.join(', ')}; may be given several times`,
       collectFrom(MESSAGE_STATUSES),
     )
+    .option('--tag <tag>', 'only those with exactly this tag')
+    .option('--to <address>', 'only those to this address, or to a whole domain: @example.net')
+    .option('--from <address>', 'only those from this address, or from a whole domain')
+    .option('--subject <text>', 'only those whose subject contains this, whatever its letter case')
+    .option('--since <time>', 'only those accepted then or later: 2026-11-20T00:00:00Z')
+    .option('--until <time>', 'only those accepted before then')
     .option('--limit <n>', 'how many', wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
     .option('--before <id>', 'go on below this message')
     .action(async (options: ListOptions) => {
-      const { limit } = options;
-      const request = { statuses: [...(options.status ?? [])], limit, before: options.before ?? null };
-      await withOperations(context, options, {}, async (operations) => {
+      const { status = [], limit, before = null } = options;
+      const request = { statuses: [...status], filter: filterOf(options), limit, before };
+      await withMessages(context, options, async (operations) => {
         const page = await operations.messages(request);
         print(context, options, page, () => pageText(page));
       });
     });
 }
 
+function filterOf({ tag, to, from, subject, since, until }: Filter): Record<string, string> {
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ tag, to, from, subject, since, until }))
+    if (value !== undefined) given[name] = value;
+  return given;
+}
+
 function showCommand(context: Context): Command {
-  return command('show', 'show one message and what became of each recipient', [
-    'waybill messages show msg_01k…',
+  return recordCommand(
+    context,
+    remoteCommand('show', 'show one message and what became of each recipient', [
+      'waybill messages show msg_01k…',
+    ]),
+    (operations, id) => operations.message({ id }),
+  );
+}
+
+function attemptsCommand(context: Context): Command {
+  return remoteCommand('attempts', 'show every try to hand a message on', [
+    'waybill messages attempts msg_01k…',
+    'waybill messages attempts msg_01k… --json',
   ])
     .argument('<id>', "the message's id")
-    .action(async (id: string, options: CommonOptions) => {
-      await withOperations(context, options, {}, async (operations) => {
-        const record = await operations.message({ id });
-        print(context, options, record, () => messageText(record));
+    .action(async (id: string, options: RemoteOptions) => {
+      await withMessages(context, options, async (operations) => {
+        const attempts = await operations.attempts({ id });
+        print(context, options, attempts, () => attemptsText(attempts));
       });
     });
 }
 
-function pageText({ messages, next }: MessagesPage): string {
-  if (messages.length === 0) return 'There are no such messages.';
-  const rows = messages.map((message) => [
-    message.id,
-    message.status,
-    message.createdAt,
-    message.from,
-    [...message.to, ...message.cc, ...message.bcc].join(', '),
-    message.subject,
-  ]);
-  const text = table(['ID', 'STATUS', 'CREATED', 'FROM', 'TO', 'SUBJECT'], rows);
-  return next === null ? text : `${text}\n\nThere are more: waybill messages list --before ${next}`;
+function cancelCommand(context: Context): Command {
+  return recordCommand(
+    context,
+    remoteCommand('cancel', 'fail the recipients that still wait; an attempt under way is the last', [
+      'waybill messages cancel msg_01k…',
+    ]),
+    (operations, id) => operations.cancelMessage({ id }),
+  );
 }
 
-/** A message's record for people. */
-export function messageText(record: StatusRecord): string {
-  const { recipients, lastError, metadata, ...fields } = record;
-  const named = Object.entries(metadata).map(([name, value]) => [`metadata.${name}`, value]);
-  const shown = { ...fields, ...Object.fromEntries(named), lastError: lastError?.message };
-  const lines = Object.entries(shown)
-    .filter(([, value]) => value !== undefined && String(value) !== '')
-    .map(([name, value]) => `${`${name}:`.padEnd(19)}${oneLine(String(value))}`);
-  const rows = recipients.map((recipient) => [
-    recipient.address,
-    recipient.status,
-    recipient.outcome ?? '',
-    recipient.relay ?? '',
-    String(recipient.attempts),
-    recipient.nextAttemptAt ?? '',
-    recipient.lastReply ?? '',
-  ]);
-  const headings = ['RECIPIENT', 'STATUS', 'OUTCOME', 'RELAY', 'ATTEMPTS', 'NEXT ATTEMPT', 'LAST REPLY'];
-  return `${lines.join('\n')}\n\n${table(headings, rows)}`;
+function retryCommand(context: Context): Command {
+  return recordCommand(
+    context,
+    remoteCommand(
+      'retry',
+      'try failed and retrying recipients again, now; delivered ones get no second copy',
+      ['waybill messages retry msg_01k…'],
+    ),
+    (operations, id) => operations.retryMessage({ id }),
+    'The server does not run; delivery begins when it starts.',
+  );
+}
+
+/** A command on one message that ends by showing its record, with a note while no server runs. */
+function recordCommand(
+  context: Context,
+  shell: Command,
+  act: (operations: MessageOperations, id: string) => Promise<StatusRecord>,
+  note = '',
+): Command {
+  return shell.argument('<id>', "the message's id").action(async (id: string, options: RemoteOptions) => {
+    await withMessages(context, options, async (operations, running) => {
+      const record = await act(operations, id);
+      const end = running || note === '' ? '' : `\n\n${note}`;
+      print(context, options, record, () => `${messageText(record)}${end}`);
+    });
+  });
 }

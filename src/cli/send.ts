@@ -5,7 +5,7 @@ import type { Operations, StatusRecord } from '../control/operations.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type CommonOptions, type Context, collect, command, print, wholeNumber } from './context.ts';
 import { Exit } from './exit.ts';
-import { messageText } from './messages.ts';
+import { messageText } from './message-text.ts';
 import { withOperations } from './session.ts';
 
 interface SendOptions extends CommonOptions {

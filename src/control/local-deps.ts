@@ -1,5 +1,6 @@
 import type { Fault } from '../config/fault.ts';
 import type { Loaded } from '../config/load.ts';
+import type { Acts } from '../engine/acts.ts';
 import type { Intake } from '../engine/intake.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
@@ -13,6 +14,7 @@ export interface LocalDeps {
   readonly views: Views;
   readonly registry: Registry;
   readonly intake: Intake;
+  readonly acts: Acts;
   readonly clock: Clock;
   readonly random: Random;
   /** The configuration in force, and the vault that goes with it. */

@@ -2,27 +2,37 @@ import { serverName } from '../config/server-name.ts';
 import type { ApiKey } from '../domain/key.ts';
 import type { Submission } from '../domain/message.ts';
 import { Problem } from '../http/problem.ts';
+import { attemptsJson } from '../ingest/http/attempts.ts';
+import { FILTER_PARAMETERS, listFilter } from '../ingest/http/list-query.ts';
+import { readParameters } from '../ingest/http/query.ts';
 import { messageJson, statusJson } from '../ingest/http/record.ts';
 import { fieldsFromJson } from '../ingest/http/schema.ts';
 import { buildSubmission } from '../ingest/http/submission.ts';
+import { verdictOf } from '../ingest/http/verdict.ts';
 import { createIdSource, isMessageId } from '../lib/id.ts';
+import type { ListFilter, MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import {
+  type Attempts,
+  type MessageOperations,
   type MessagesPage,
   type MessagesRequest,
   OperationError,
-  type Operations,
   type StatusRecord,
   type Submitted,
 } from './operations.ts';
 
 /** The operations on messages. */
-export function messageOperations(deps: LocalDeps): Pick<Operations, 'submit' | 'message' | 'messages'> {
+export function messageOperations(deps: LocalDeps): MessageOperations {
   const nextToken = createIdSource(deps.clock, deps.random);
   return {
     submit: ({ message }) => submit(message, nextToken(), deps),
-    message: ({ id }) => findMessage(id, deps),
+    checkMessage: async ({ message }) => verdictOf(compose(message, nextToken(), deps), deps.intake),
+    message: async ({ id }) => statusJson(await findMessage(id, deps)),
     messages: (request) => listMessages(request, deps),
+    attempts: ({ id }) => listAttempts(id, deps),
+    cancelMessage: ({ id }) => cancel(id, deps),
+    retryMessage: ({ id }) => retry(id, deps),
   };
 }
 
@@ -79,19 +89,67 @@ function compose(message: unknown, token: string, deps: LocalDeps): Submission {
     const submission = buildSubmission(fieldsFromJson(message), context, config.api);
     return { ...submission, source: 'cli', sourceAddress: null, keyId: null };
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    const faults = error.errors.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
-    throw new OperationError('invalid', faults.length > 0 ? faults.join('\n') : error.detail);
+    throw asOperationError(error);
   }
 }
 
-async function findMessage(id: string, deps: LocalDeps): Promise<StatusRecord> {
+/** A refusal of the API's as one of an operation; any other error as it is. */
+function asOperationError(error: unknown): unknown {
+  if (!(error instanceof Problem)) return error;
+  const faults = error.errors.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
+  return new OperationError('invalid', faults.length > 0 ? faults.join('\n') : error.detail);
+}
+
+async function findMessage(id: string, deps: LocalDeps): Promise<MessageDetail> {
   const detail = isMessageId(id) ? await deps.views.message(id) : null;
-  if (detail !== null) return statusJson(detail);
-  throw new OperationError('not_found', `There is no message ${id}. See: waybill messages list`);
+  if (detail === null) throw notFound(id);
+  return detail;
 }
 
 async function listMessages(request: MessagesRequest, deps: LocalDeps): Promise<MessagesPage> {
-  const page = await deps.views.list({ owner: 'all', ...request });
+  const { statuses, limit, before } = request;
+  const page = await deps.views.list({ owner: 'all', statuses, filter: readFilter(request), before, limit });
   return { messages: page.messages.map(messageJson), next: page.next };
+}
+
+function readFilter({ filter }: MessagesRequest): ListFilter {
+  try {
+    return listFilter(readParameters(new URLSearchParams(filter), FILTER_PARAMETERS));
+  } catch (error) {
+    throw asOperationError(error);
+  }
+}
+
+async function listAttempts(id: string, deps: LocalDeps): Promise<Attempts> {
+  const { recipients } = await findMessage(id, deps);
+  return attemptsJson(await deps.views.attempts(id), recipients);
+}
+
+async function cancel(id: string, deps: LocalDeps): Promise<StatusRecord> {
+  const { message } = await findMessage(id, deps);
+  const answer = await deps.acts.cancel(message.id);
+  if (answer === 'not_found') throw notFound(id);
+  if (answer === 'final')
+    throw new OperationError('refused', `Nothing of ${id} waits any more: it is ${message.status}.`);
+  return statusJson(await findMessage(id, deps));
+}
+
+async function retry(id: string, deps: LocalDeps): Promise<StatusRecord> {
+  const { message } = await findMessage(id, deps);
+  if (message.test)
+    throw new OperationError('refused', `${id} was sent with a test key; such mail never leaves.`);
+  const answer = await deps.acts.retry(message.id);
+  if (answer === 'not_found') throw notFound(id);
+  if (answer === 'content_expired')
+    throw new OperationError(
+      'refused',
+      `The content of ${id} is no longer kept (see retention.content_days).`,
+    );
+  if (answer === 'nothing_to_retry')
+    throw new OperationError('refused', `No recipient of ${id} has failed or is retrying.`);
+  return statusJson(await findMessage(id, deps));
+}
+
+function notFound(id: string): OperationError {
+  return new OperationError('not_found', `There is no message ${id}. See: waybill messages list`);
 }

@@ -1,6 +1,5 @@
 import { type Loaded, loadConfig, type StoredRows } from '../config/load.ts';
-import { createEngine } from '../engine/engine.ts';
-import type { Intake } from '../engine/intake.ts';
+import { createEngine, type Engine } from '../engine/engine.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import { Events } from '../observe/events.ts';
@@ -39,11 +38,12 @@ export async function openOffline(options: OfflineOptions): Promise<Offline> {
     const stores = openSqlite(layout.database);
     const load = async () => loadConfig({ ...options, stored: await storedRows(stores.registry) });
     let loaded = await load();
-    const { intake, close } = await openIntake(layout.spool, stores, () => loaded, options);
+    const { engine, close } = await openEngine(layout.spool, stores, () => loaded, options);
     const operations = createLocalOperations({
       ...stores,
       ...options,
-      intake,
+      intake: engine.intake,
+      acts: engine.acts,
       resolution: () => loaded,
       // Without a server to keep running, what is good of a faulty configuration holds: it can be mended piecemeal.
       reload: async () => {
@@ -72,19 +72,19 @@ export async function storedRows(registry: Registry): Promise<StoredRows> {
   return { settings, relays };
 }
 
-/** The door of an engine that never starts: mail is accepted and routed, and waits in the store. */
-async function openIntake(
+/** An engine that never starts: mail is accepted and routed, or tried again, and waits in the store. */
+async function openEngine(
   directory: string,
   { store, views }: SqliteStores,
   loaded: () => Loaded,
   { clock, random }: OfflineOptions,
-): Promise<{ readonly intake: Intake; close(): Promise<void> }> {
+): Promise<{ readonly engine: Pick<Engine, 'intake' | 'acts'>; close(): Promise<void> }> {
   const spool = await openSegmentSpool({ directory, onFailure() {} });
   const events = new Events();
   const settings = () => engineSettings(loaded().config);
   const engine = createEngine({ store, views, spool, clock, random, events, settings, node: 'cli' });
   for (const relay of loaded().config.relays) engine.relays.put(relay, NO_TRANSPORT);
-  return { intake: engine.intake, close: () => spool.close() };
+  return { engine, close: () => spool.close() };
 }
 
 const NO_TRANSPORT: Transport = {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { Verdict } from '../client/types.ts';
 import { MESSAGE_STATUSES } from '../domain/delivery.ts';
 import { type ApiKey, SCOPES } from '../domain/key.ts';
+import type { attemptsJson } from '../ingest/http/attempts.ts';
 import type { messageJson, statusJson } from '../ingest/http/record.ts';
 import type { ProbeStep } from '../transport/smtp/probe.ts';
 
@@ -20,10 +22,18 @@ export interface Operations {
   rotateKey(request: KeyRequest): Promise<CreatedKey>;
   /** Accepts a message, in the form of the API's JSON. */
   submit(request: SubmitRequest): Promise<Submitted>;
+  /** Checks a message as if it were submitted; stores and sends nothing. */
+  checkMessage(request: SubmitRequest): Promise<Verdict>;
   /** A message's status record. */
   message(request: MessageRequest): Promise<StatusRecord>;
   /** Messages of every key, newest first. */
   messages(request: MessagesRequest): Promise<MessagesPage>;
+  /** Every try to hand a message on, oldest first. */
+  attempts(request: MessageRequest): Promise<Attempts>;
+  /** Cancels what of a message is not final. Gives the record as it is then. */
+  cancelMessage(request: MessageRequest): Promise<StatusRecord>;
+  /** Tries a message's failed and retrying recipients again, now. Gives the record as it is then. */
+  retryMessage(request: MessageRequest): Promise<StatusRecord>;
   /** Every relay, and how much waits for it. */
   relays(request: NoRequest): Promise<readonly RelayView[]>;
   /** Stores a relay and starts using it. */
@@ -36,6 +46,12 @@ export interface Operations {
   configuration(request: NoRequest): Promise<readonly SettingView[]>;
 }
 
+/** Those of them that the owner of a single key can ask of a server far away, too. */
+export type MessageOperations = Pick<
+  Operations,
+  'submit' | 'checkMessage' | 'message' | 'messages' | 'attempts' | 'cancelMessage' | 'retryMessage'
+>;
+
 /** The name of an operation. */
 export type OperationName = keyof Operations;
 
@@ -47,6 +63,12 @@ const keyName = z
 
 /** The most source ranges, and the most sender domains, that one key may be bound to. */
 const MAX_RESTRICTIONS = 100;
+
+/** Names a message. */
+const messageRequest = z.strictObject({ id: z.string() });
+
+/** A message, in the form of the API's JSON. */
+const submitRequest = z.strictObject({ message: z.unknown() });
 
 /** The shape of every operation's request. */
 const REQUESTS = {
@@ -66,14 +88,20 @@ const REQUESTS = {
   listKeys: z.strictObject({}),
   revokeKey: z.strictObject({ key: z.string() }),
   rotateKey: z.strictObject({ key: z.string() }),
-  submit: z.strictObject({ message: z.unknown() }),
-  message: z.strictObject({ id: z.string() }),
+  submit: submitRequest,
+  checkMessage: submitRequest,
+  message: messageRequest,
   messages: z.strictObject({
     statuses: z.array(z.enum(MESSAGE_STATUSES)),
+    /** Further parameters of the API's list, by name, as text: `tag`, `to`, `from`, `subject`, `since`, `until`. */
+    filter: z.record(z.string(), z.string()),
     limit: z.int().min(1).max(200),
-    /** Only messages older than this id; null starts at the newest. */
+    /** The `next` of an earlier page; null starts at the newest. */
     before: z.string().nullable(),
   }),
+  attempts: messageRequest,
+  cancelMessage: messageRequest,
+  retryMessage: messageRequest,
   relays: z.strictObject({}),
   addRelay: z.strictObject({
     /** The definition as in the configuration file, without the password. */
@@ -95,8 +123,9 @@ export type CreateKeyRequest = z.infer<typeof REQUESTS.createKey>;
 /** Names a key by its name or id. */
 export type KeyRequest = z.infer<typeof REQUESTS.revokeKey>;
 /** See {@link Operations.submit}. */
-export type SubmitRequest = z.infer<typeof REQUESTS.submit>;
-type MessageRequest = z.infer<typeof REQUESTS.message>;
+export type SubmitRequest = z.infer<typeof submitRequest>;
+/** Names a message by its id. */
+export type MessageRequest = z.infer<typeof messageRequest>;
 /** See {@link Operations.messages}. */
 export type MessagesRequest = z.infer<typeof REQUESTS.messages>;
 /** See {@link Operations.addRelay}. */
@@ -126,6 +155,9 @@ export interface Submitted {
 
 /** A message as the API shows it. */
 export type StatusRecord = ReturnType<typeof statusJson>;
+
+/** A message's attempts as the API shows them. */
+export type Attempts = ReturnType<typeof attemptsJson>;
 
 /** A page of messages as the API shows them. */
 export interface MessagesPage {

@@ -23,8 +23,7 @@ const MAX_SUBJECT = 2000;
 /** A digest's characters in a cursor; see {@link Cursor.filter}. */
 const DIGEST = /^[\w-]{16}$/;
 
-const ADDRESS_RULE =
-  'an address such as ann@example.com, or @example.com for a whole domain (a + written as %2B)';
+const ADDRESS_RULE = 'an address such as ann@example.com, or @example.com for a whole domain';
 
 /** Where a page ended. */
 export interface Cursor {

@@ -107,9 +107,8 @@ export const timestampSchema = z
     return z.NEVER;
   });
 
-/** The rule of {@link timestampSchema}: a bare `+` in a query means a blank. */
-export const TIMESTAMP_RULE =
-  'an RFC 3339 time such as 2026-11-20T11:15:00Z (the + of an offset written as %2B)';
+/** The rule of {@link timestampSchema}. */
+export const TIMESTAMP_RULE = 'an RFC 3339 time such as 2026-11-20T11:15:00Z';
 
 function strangers(query: URLSearchParams, table: ParameterTable): FieldFault[] {
   const names = [...new Set(query.keys())].filter((name) => !Object.hasOwn(table, name));
@@ -133,5 +132,7 @@ function valueFault(
   if (texts.length === 0) return parameterFault(name, 'required', `Is required: ${rule}.`);
   const place = error.issues[0]?.path[0];
   const text = texts[typeof place === 'number' ? place : 0] ?? '';
-  return parameterFault(name, code, `Must be ${rule}, not ${quote(text)}.`);
+  // A bare + in a query is a blank: the usual mistake with offsets of time and with plus addresses.
+  const hint = text.includes(' ') ? ' In a query, + is written as %2B.' : '';
+  return parameterFault(name, code, `Must be ${rule}, not ${quote(text)}.${hint}`);
 }

@@ -1,0 +1,58 @@
+import type { Attempts, MessagesPage, StatusRecord } from '../control/operations.ts';
+import { oneLine, table } from './terminal.ts';
+
+/** Messages as text for people. */
+
+/** A page of messages, one a line. */
+export function pageText({ messages, next }: MessagesPage): string {
+  if (messages.length === 0) return 'There are no such messages.';
+  const rows = messages.map((message) => [
+    message.id,
+    message.status,
+    message.createdAt,
+    message.from,
+    [...message.to, ...message.cc, ...message.bcc].join(', '),
+    message.subject,
+  ]);
+  const text = table(['ID', 'STATUS', 'CREATED', 'FROM', 'TO', 'SUBJECT'], rows);
+  return next === null ? text : `${text}\n\nThere are more: repeat the command with --before ${next}`;
+}
+
+/** A message's record for people. */
+export function messageText(record: StatusRecord): string {
+  const { recipients, lastError, metadata, ...fields } = record;
+  const named = Object.entries(metadata).map(([name, value]) => [`metadata.${name}`, value]);
+  const shown = { ...fields, ...Object.fromEntries(named), lastError: lastError?.message };
+  const lines = Object.entries(shown)
+    .filter(([, value]) => value !== undefined && String(value) !== '')
+    .map(([name, value]) => `${`${name}:`.padEnd(19)}${oneLine(String(value))}`);
+  const rows = recipients.map((recipient) => [
+    recipient.address,
+    recipient.status,
+    recipient.outcome ?? '',
+    recipient.relay ?? '',
+    String(recipient.attempts),
+    recipient.nextAttemptAt ?? '',
+    recipient.lastReply ?? '',
+  ]);
+  const headings = ['RECIPIENT', 'STATUS', 'OUTCOME', 'RELAY', 'ATTEMPTS', 'NEXT ATTEMPT', 'LAST REPLY'];
+  return `${lines.join('\n')}\n\n${table(headings, rows)}`;
+}
+
+/** What each attempt did for each recipient, one a line, oldest first. */
+export function attemptsText({ attempts }: Attempts): string {
+  if (attempts.length === 0) return 'It has not been tried yet.';
+  const rows = attempts.flatMap(({ number, startedAt, relay, host, timings, results }) =>
+    results.map(({ recipient, outcome, reply }) => [
+      String(number),
+      startedAt,
+      relay,
+      host ?? '',
+      `${timings.totalMs} ms`,
+      recipient,
+      outcome,
+      reply,
+    ]),
+  );
+  return table(['NO', 'STARTED', 'RELAY', 'HOST', 'TOOK', 'RECIPIENT', 'OUTCOME', 'REPLY'], rows);
+}

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Installation, type Running } from '../../test/support/installation.ts';
+import { attemptsText } from './message-text.ts';
+
+let here: Installation;
+beforeEach(() => {
+  here = new Installation();
+});
+afterEach(() => here.remove());
+
+const LETTER = ['send', '--from', 'a@example.org', '--text', 'hi'];
+
+/** Sends a letter; gives its id. */
+async function send(to: string, subject: string): Promise<string> {
+  return (await here.json([...LETTER, '--to', to, '--subject', subject])).id;
+}
+
+const act = (name: string, id: string) => here.waybill(['messages', name, id]);
+
+describe.each([{ running: true }, { running: false }])(
+  'with the server running: $running,',
+  ({ running }) => {
+    let server: Running | null = null;
+    beforeEach(async () => {
+      server = running ? await here.startServer() : null;
+    });
+    afterEach(async () => {
+      await server?.close();
+    });
+
+    /** Ids that a list gives. */
+    async function list(...filter: string[]): Promise<string[]> {
+      const { messages } = await here.json(['messages', 'list', ...filter]);
+      return messages.map(({ id }: { id: string }) => id);
+    }
+
+    test('messages are listed by every filter, page by page', async () => {
+      const first = await send('ann@example.net', 'Invoice 7');
+      const { createdAt } = await here.json(['messages', 'show', first]);
+      const second = await send('Bob <bob+x@example.net>', 'invoice 8');
+      const third = await send('carl@elsewhere.example', 'Hello');
+      expect(await list('--subject', 'INVOICE')).toEqual([second, first]);
+      expect(await list('--to', '@Example.NET', '--limit', '1')).toEqual([second]);
+      expect(await list('--to', '@example.net', '--limit', '1', '--before', second)).toEqual([first]);
+      expect(await list('--to', 'bob+x@example.net')).toEqual([second]);
+      expect(await list('--from', '@example.org')).toEqual([third, second, first]);
+      expect(await list('--from', 'b@example.org')).toEqual([]);
+      expect(await list('--tag', 'news')).toEqual([]);
+      expect(await list('--since', createdAt)).toEqual([third, second, first]);
+      expect(await list('--until', createdAt)).toEqual([]);
+      const page = await here.waybill(['messages', 'list', '--limit', '1']);
+      expect(page.out).toContain(`There are more: repeat the command with --before ${third}`);
+    });
+
+    test('a filter that cannot be read is told by name, with status 2', async () => {
+      await send('ann@example.net', 'Hi');
+      const wrong = ['messages', 'list', '--since', 'yesterday', '--to', 'ann'];
+      const { status, err } = await here.waybill(wrong);
+      expect([status, err]).toEqual([
+        2,
+        'to: Must be an address such as ann@example.com, or @example.com for a whole domain, not "ann".\n' +
+          'since: Must be an RFC 3339 time such as 2026-11-20T11:15:00Z, not "yesterday".\n',
+      ]);
+    });
+
+    test('a message is cancelled once, and tried again by hand', async () => {
+      const id = await send('ann@example.net', 'Hi');
+      expect((await act('retry', id)).err).toBe(`No recipient of ${id} has failed or is retrying.\n`);
+      const cancelled = await here.json(['messages', 'cancel', id]);
+      expect(cancelled).toMatchObject({ id, status: 'failed', outcome: 'cancelled' });
+      const again = await act('cancel', id);
+      expect([again.status, again.err]).toEqual([1, `Nothing of ${id} waits any more: it is failed.\n`]);
+      const retried = await act('retry', id);
+      expect([retried.status, retried.out]).toEqual([0, expect.stringMatching(/status: +queued/)]);
+      expect(retried.out.includes('delivery begins when it starts')).toBe(!running);
+    });
+
+    test('a message that was not tried has no attempts', async () => {
+      const id = await send('ann@example.net', 'Hi');
+      expect(await here.json(['messages', 'attempts', id])).toEqual({ attempts: [] });
+      expect((await act('attempts', id)).out).toBe('It has not been tried yet.\n');
+    });
+
+    test.each(['show', 'attempts', 'cancel', 'retry'])(
+      '%s of what does not exist has status 1',
+      async (name) => {
+        await send('ann@example.net', 'Hi');
+        for (const id of ['msg_none', `msg_0${'0'.repeat(25)}`]) {
+          const { status, err } = await act(name, id);
+          expect([status, err]).toEqual([1, `There is no message ${id}. See: waybill messages list\n`]);
+        }
+      },
+    );
+  },
+);
+
+test('attempts are shown a recipient a line, what peers wrote made harmless', () => {
+  const timings = { dnsMs: null, connectMs: 1, tlsMs: null, transferMs: 2, totalMs: 12 };
+  const result = { class: 'transient', code: 451, enhancedCode: '4.7.1', providerMessageId: null } as const;
+  const attempt = {
+    ...{ number: 1, startedAt: '2026-11-20T00:00:00.000Z', relay: 'out', host: 'mx.example.net' },
+    ...{ address: '192.0.2.1', tls: null, reused: false, timings, steps: [] },
+    results: [
+      { ...result, recipient: 'ann@example.net', outcome: 'deferred' as const, reply: 'wait\u001b[2J' },
+    ],
+  };
+  expect(attemptsText({ attempts: [attempt] }).split('\n')).toEqual([
+    'NO  STARTED                   RELAY  HOST            TOOK   RECIPIENT        OUTCOME   REPLY',
+    '1   2026-11-20T00:00:00.000Z  out    mx.example.net  12 ms  ann@example.net  deferred  wait\ufffd[2J',
+  ]);
+});
