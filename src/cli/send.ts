@@ -1,34 +1,29 @@
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import type { Command } from 'commander';
-import type { Operations, StatusRecord } from '../control/operations.ts';
-import type { Clock } from '../lib/clock.ts';
-import { type CommonOptions, type Context, collect, command, print, wholeNumber } from './context.ts';
+import type { Verdict } from '../client/types.ts';
+import { type Context, collect, print, wholeNumber } from './context.ts';
+import { type DraftOptions, draftOf } from './draft.ts';
 import { Exit } from './exit.ts';
 import { messageText } from './message-text.ts';
+import { localOutbox, type Outbox, remoteOutbox } from './outbox.ts';
+import { connect, type RemoteOptions, remoteCommand } from './remote.ts';
 import { withOperations } from './session.ts';
+import { table } from './terminal.ts';
 
-interface SendOptions extends CommonOptions {
-  readonly from: string;
-  readonly to: readonly string[];
-  readonly cc?: readonly string[];
-  readonly bcc?: readonly string[];
-  readonly subject?: string;
-  readonly text?: string;
-  readonly html?: string;
-  readonly attach?: readonly string[];
+interface SendOptions extends RemoteOptions, DraftOptions {
+  readonly idempotencyKey?: string;
+  readonly dryRun?: true;
   readonly wait?: true | number;
 }
 
 const DEFAULT_WAIT_SECONDS = 60;
 const MAX_WAIT_SECONDS = 86_400;
-const POLL_MS = 200;
 
 /** `waybill send`: one message from the command line. */
 export function sendCommand(context: Context): Command {
-  return command('send', 'send a message', [
+  return remoteCommand('send', 'send a message', [
     "waybill send --from me@example.org --to you@example.net --subject Hello --text 'It works.' --wait",
     'waybill send --from me@example.org --to you@example.net --html "$(cat letter.html)" --attach offer.pdf',
+    'waybill send --url https://mail.example.net:8026 --key-file key --from me@example.org --to you@example.net --raw mail.eml',
   ])
     .requiredOption('--from <mailbox>', 'sender, such as me@example.org or "Me <me@example.org>"')
     .requiredOption('--to <mailbox>', 'recipient; may be given several times', collect)
@@ -39,61 +34,57 @@ export function sendCommand(context: Context): Command {
     .option('--html <html>', 'HTML')
     .option('--attach <file>', 'file to attach; may be given several times', collect)
     .option(
+      '--header <line>',
+      'header field, such as "Reply-To: me@example.org"; may be given several times',
+      collect,
+    )
+    .option('--tag <tag>', 'word to find it by; may be given several times', collect)
+    .option('--send-at <time>', 'not before then: 2026-11-21T08:00:00Z')
+    .option('--raw <file>', 'send this finished MIME message as it is (with --url)')
+    .option('--idempotency-key <key>', 'send nothing if that was sent under this key already (with --url)')
+    .option('--dry-run', 'check it and show the way it would take; send nothing')
+    .option(
       '--wait [seconds]',
       `wait until it is delivered or has failed (at most ${DEFAULT_WAIT_SECONDS} s unless told); status 1 if it is not delivered`,
       wholeNumber(1, MAX_WAIT_SECONDS),
     )
     .action(async (options: SendOptions) => {
-      const message = messageOf(options);
+      const client = connect(options);
+      if (client !== null) return await send(remoteOutbox(client), options, context);
       await withOperations(context, options, { create: true }, async (operations, running) => {
-        if (options.wait !== undefined && !running)
-          throw new Exit(
-            1,
-            'Nothing was sent: --wait needs the server, which does not run. Start it with: waybill serve',
-          );
-        const { id, message: said } = await operations.submit({ message });
-        if (options.wait === undefined) {
-          const note = running ? said : `${said} The server does not run; delivery begins when it starts.`;
-          return print(context, options, { id, message: note }, () => `${id}\n${note}`);
-        }
-        const seconds = options.wait === true ? DEFAULT_WAIT_SECONDS : options.wait;
-        const record = await waitForEnd(operations, id, seconds * 1000, context.clock);
-        print(context, options, record, () => messageText(record));
-        if (record.status !== 'delivered') throw new Exit(1, `Not delivered: ${record.status}.`);
+        await send(localOutbox(operations, running, context.clock), options, context);
       });
     });
 }
 
-/** The options as the API's JSON. */
-function messageOf(options: SendOptions): unknown {
-  const { from, to, cc, bcc, subject, text, html } = options;
-  const attachments = (options.attach ?? []).map((path) => ({
-    filename: basename(path),
-    content: readAttachment(path).toString('base64'),
-  }));
-  return { from, to, cc, bcc, subject, text, html, attachments };
+async function send(outbox: Outbox, options: SendOptions, context: Context): Promise<void> {
+  const draft = draftOf(options);
+  if (options.dryRun) {
+    const verdict = await outbox.check(draft);
+    return print(context, options, verdict, () => verdictText(verdict));
+  }
+  if (options.wait !== undefined && outbox.idle !== null)
+    throw new Exit(
+      1,
+      'Nothing was sent: --wait needs the server, which does not run. Start it with: waybill serve',
+    );
+  const sent = await outbox.send(draft, options.idempotencyKey);
+  if (options.wait === undefined) {
+    const message = outbox.idle === null ? sent.message : `${sent.message} ${outbox.idle}`;
+    return print(context, options, { ...sent, message }, () => `${sent.id}\n${message}`);
+  }
+  const seconds = options.wait === true ? DEFAULT_WAIT_SECONDS : options.wait;
+  const record = await outbox.wait(sent.id, seconds * 1000);
+  print(context, options, record, () => messageText(record));
+  if (record.status !== 'delivered') throw new Exit(1, `Not delivered: ${record.status}.`);
 }
 
-function readAttachment(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new Exit(1, `Nothing was sent: ${path} cannot be read: ${String(error)}`);
-  }
-}
-
-/** The message's record once it is final, or as it stands when the time is over. */
-async function waitForEnd(
-  operations: Operations,
-  id: string,
-  waitMs: number,
-  clock: Clock,
-): Promise<StatusRecord> {
-  const deadline = clock.mono() + waitMs;
-  for (;;) {
-    const record = await operations.message({ id });
-    const isOver = record.status === 'delivered' || record.status === 'failed' || clock.mono() >= deadline;
-    if (isOver) return record;
-    await clock.sleep(POLL_MS);
-  }
+function verdictText({ message, sizeBytes, recipients }: Verdict): string {
+  const rows = recipients.map(({ address, type, relay, rule }) => [
+    address,
+    type,
+    relay ?? 'none: it would wait',
+    rule ?? 'default',
+  ]);
+  return `${message} It would have ${sizeBytes} bytes.\n\n${table(['RECIPIENT', 'TYPE', 'RELAY', 'RULE'], rows)}`;
 }

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { Message } from '../client/message.ts';
+import type { ClientError, Result } from '../client/result.ts';
+import { Waybill } from '../client/waybill.ts';
+import {
+  type Attempts,
+  type MessageOperations,
+  type MessagesPage,
+  type MessagesRequest,
+  OperationError,
+  type OperationErrorCode,
+  type StatusRecord,
+} from '../control/operations.ts';
+import { type CommonOptions, type Context, command } from './context.ts';
+import { Exit } from './exit.ts';
+import { withOperations } from './session.ts';
+
+/** Commands on messages of a server far away: through its API, with a key, instead of the control socket. */
+
+/** Where that server is. */
+export interface RemoteOptions extends CommonOptions {
+  readonly url?: string;
+  readonly keyFile?: string;
+}
+
+/** The file name that means the standard input. */
+const STANDARD_INPUT = '-';
+
+/** As {@link command}, with the options that name a server far away. */
+export function remoteCommand(name: string, description: string, examples: readonly string[]): Command {
+  return command(name, description, examples)
+    .option('--url <url>', 'talk to the server there instead of the one here: https://mail.example.net:8026')
+    .option('--key-file <file>', 'file with the API key for --url; - for the standard input');
+}
+
+/**
+ * Does `use` with the messages of the server that the options name, far away or here, whether it runs (as the
+ * argument says) or not.
+ */
+export async function withMessages(
+  context: Context,
+  options: RemoteOptions,
+  use: (operations: MessageOperations, running: boolean) => Promise<void>,
+): Promise<void> {
+  const client = connect(options);
+  if (client !== null) return await use(remoteOperations(client), true);
+  await withOperations(context, options, {}, use);
+}
+
+/** The client that the options ask for; null when they mean the installation here. Throws `Exit`. */
+export function connect({ url, keyFile, data, config }: RemoteOptions): Waybill | null {
+  if (url === undefined) {
+    if (keyFile !== undefined) throw new Exit(2, '--key-file goes with --url.');
+    return null;
+  }
+  if (keyFile === undefined) throw new Exit(2, '--url needs --key-file, a file with the API key.');
+  if (data !== undefined || config !== undefined)
+    throw new Exit(2, '--data and --config name an installation here, --url a server far away: not both.');
+  const key = readKey(keyFile);
+  try {
+    return new Waybill({ url, key });
+  } catch (error) {
+    throw new Exit(2, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readKey(path: string): string {
+  try {
+    return readFileSync(path === STANDARD_INPUT ? process.stdin.fd : path, 'utf8').trim();
+  } catch (error) {
+    throw new Exit(1, `The key cannot be read: ${String(error)}`);
+  }
+}
+
+/** The operations on messages, of a server far away. */
+export function remoteOperations(client: Waybill): MessageOperations {
+  return {
+    // Sound because it is the API's own JSON, which the server checks.
+    submit: async ({ message }) => taken(await client.send(message as Message)),
+    checkMessage: async ({ message }) => taken(await client.check(message as Message)),
+    message: async ({ id }) => taken(await client.get(id)) as StatusRecord,
+    messages: (request) => listPage(request, client),
+    attempts: async ({ id }) => ({ attempts: taken(await client.attempts(id)) }) as Attempts,
+    cancelMessage: async ({ id }) => taken(await client.cancel(id)) as StatusRecord,
+    retryMessage: async ({ id }) => taken(await client.retry(id)) as StatusRecord,
+  };
+}
+
+async function listPage(request: MessagesRequest, client: Waybill): Promise<MessagesPage> {
+  const { statuses, filter, limit, before } = request;
+  const asked = await client.listPage({ ...filter, status: statuses, limit, cursor: before ?? undefined });
+  const { messages, nextCursor } = taken(asked);
+  return { messages: messages as MessagesPage['messages'], next: nextCursor ?? null };
+}
+
+/** The value of a result; throws `OperationError` as operations here do. */
+export function taken<T>(result: Result<T>): T {
+  if (result.ok) return result.value;
+  throw new OperationError(codeOf(result.error), textOf(result.error));
+}
+
+const CODES: Readonly<Record<number, OperationErrorCode>> = {
+  400: 'invalid',
+  401: 'refused',
+  403: 'refused',
+  404: 'not_found',
+  409: 'refused',
+  413: 'invalid',
+};
+
+function codeOf(error: ClientError): OperationErrorCode {
+  if (error.kind === 'input') return 'invalid';
+  return (error.kind === 'problem' && CODES[error.status]) || 'unavailable';
+}
+
+function textOf(error: ClientError): string {
+  if (error.kind !== 'problem' || error.errors.length === 0) return error.message;
+  return error.errors.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`).join('\n');
+}
