@@ -9,7 +9,7 @@ import type { Call, Endpoint } from './call.ts';
 import { markForOrigin, preflightHeaders } from './cors.ts';
 import { answerAsMailgun } from './mailgun.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
-import { RateLimiter, type RateVerdict, rateHeaders } from './rate.ts';
+import { RateLimiter, type RateVerdict, rateHeaders, retryAfter } from './rate.ts';
 import { routes, type Target } from './routes.ts';
 
 /**
@@ -129,8 +129,8 @@ function scopeMissing(endpoint: Endpoint): Problem {
   );
 }
 
-function rateLimited({ limit, resetSeconds }: RateVerdict): Problem {
-  return new Problem(429, 'rate_limited', `This key may make ${limit} requests a minute.`, {
-    headers: { 'Retry-After': String(resetSeconds) },
+function rateLimited(verdict: RateVerdict): Problem {
+  return new Problem(429, 'rate_limited', `This key may make ${verdict.limit} requests a minute.`, {
+    headers: retryAfter(verdict),
   });
 }

@@ -35,13 +35,17 @@ export class Faults {
 
   /** Throws the problem 400 if anything was found. */
   refuse(): void {
-    if (this.#found.length === 0) return;
-    const [first] = this.#found;
-    const others = this.#found.length - 1;
-    const more = others === 0 ? '' : ` (and ${others} more; see errors)`;
-    const detail = `${first?.pointer.slice(1) || 'The body'}: ${first?.detail}${more}`;
-    throw new Problem(400, 'invalid_submission', detail, { errors: this.#found.slice(0, MAX_TOLD) });
+    refuseFaults(this.#found);
   }
+}
+
+/** Throws the problem 400 if there are any faults. */
+export function refuseFaults(faults: readonly FieldFault[]): void {
+  const [first, ...others] = faults;
+  if (first === undefined) return;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more; see errors)`;
+  const detail = `${first.pointer.slice(1) || 'The body'}: ${first.detail}${more}`;
+  throw new Problem(400, 'invalid_submission', detail, { errors: faults.slice(0, MAX_TOLD) });
 }
 
 /** The fault of a list with more than its limit, which `setting` decides. */

@@ -9,8 +9,8 @@
 const BUCKETS = 60;
 const BUCKET_MS = 1000;
 
-/** Which of a key's two windows a request counts in. */
-export type RateWindow = 'send' | 'read';
+/** Which of a key's windows a request counts in; the messages of its batches have one besides. */
+export type RateWindow = 'send' | 'read' | 'batch';
 
 /** What the limit says of one request. */
 export interface RateVerdict {
@@ -35,15 +35,16 @@ export class RateLimiter {
     this.#maxWindows = options.maxWindows;
   }
 
-  /** Counts a request of a key. Null: the key has no limit (`limit` 0). */
-  take(keyId: string, window: RateWindow, limit: number, nowMs: number): RateVerdict | null {
+  /** Counts a request of a key, or several units at once or none. Null: the key has no limit (`limit` 0). */
+  take(keyId: string, window: RateWindow, limit: number, nowMs: number, units = 1): RateVerdict | null {
     if (limit === 0) return null;
     const second = Math.floor(nowMs / BUCKET_MS);
     const counts = this.#windowOf(`${window}:${keyId}`, second);
     counts.advance(second);
-    const allowed = counts.used < limit;
-    if (allowed) counts.add();
-    const waitSeconds = allowed ? counts.secondsUntilLess(counts.used) : counts.secondsUntilLess(limit);
+    const allowed = counts.used + units <= limit;
+    if (allowed) counts.add(units);
+    const enough = allowed ? counts.used : limit - units + 1;
+    const waitSeconds = counts.secondsUntilLess(enough);
     const remaining = Math.max(0, limit - counts.used);
     // A fraction of the running second has passed already.
     const resetSeconds = Math.max(1, Math.ceil(waitSeconds - (nowMs / BUCKET_MS - second)));
@@ -78,6 +79,11 @@ export function rateHeaders(verdict: RateVerdict): Record<string, string> {
   };
 }
 
+/** The header of a refusal. */
+export function retryAfter({ resetSeconds }: RateVerdict): Record<string, string> {
+  return { 'Retry-After': String(resetSeconds) };
+}
+
 /** Requests counted per second over the last minute. */
 class SlidingWindow {
   readonly #counts = new Uint32Array(BUCKETS);
@@ -105,10 +111,10 @@ class SlidingWindow {
     this.#second = second;
   }
 
-  add(): void {
+  add(units: number): void {
     const bucket = this.#second % BUCKETS;
-    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
-    this.#used++;
+    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + units;
+    this.#used += units;
   }
 
   /** Whole seconds from the running one's beginning until fewer than `count` requests are in the window. */

@@ -44,10 +44,17 @@ export function readFields(
   readers: FieldReaders,
   limits: BodyBounds,
 ): Promise<ReadFields> {
-  const mediaType = parseMediaType(exchange.headers['content-type']);
-  const read = mediaType === null ? undefined : readers.get(mediaType.type);
-  if (mediaType === null || read === undefined || !isUtf8(mediaType)) throw unsupported([...readers.keys()]);
+  const mediaType = requireType(exchange, [...readers.keys()]);
+  const read = readers.get(mediaType.type);
+  if (read === undefined) throw new Error('a media type without its reader was let through');
   return read(exchange, mediaType, limits);
+}
+
+/** The request's media type, which must be one of these and, if it says so, in UTF-8. Throws 415. */
+export function requireType(exchange: Exchange, types: readonly string[]): MediaType {
+  const mediaType = parseMediaType(exchange.headers['content-type']);
+  if (mediaType === null || !types.includes(mediaType.type) || !isUtf8(mediaType)) throw unsupported(types);
+  return mediaType;
 }
 
 async function readJson(exchange: Exchange, _: MediaType, bounds: BodyBounds): Promise<ReadFields> {

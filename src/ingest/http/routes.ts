@@ -4,6 +4,7 @@ import { createIdSource } from '../../lib/id.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import { cancelEndpoint, retryEndpoint } from './acts.ts';
 import { attemptsEndpoint } from './attempts.ts';
+import { batchEndpoint } from './batch.ts';
 import type { Endpoint } from './call.ts';
 import { contentEndpoint } from './content.ts';
 import { InProgress } from './idempotency.ts';
@@ -11,6 +12,7 @@ import { listEndpoint } from './list.ts';
 import { mailgunEndpoint } from './mailgun.ts';
 import { descriptionEndpoint } from './openapi/endpoint.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
+import { RateLimiter } from './rate.ts';
 import { statusEndpoint } from './status.ts';
 import { submitEndpoint } from './submit.ts';
 import { Watchers } from './watchers.ts';
@@ -39,11 +41,13 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
   // The message's own id is given later, by the engine; this must not be taken for it.
   const nextToken = () => nextId().slice('msg_'.length);
   const inProgress = new InProgress({ max: MAX_KEYS_IN_PROGRESS });
+  const batchRate = new RateLimiter({ maxWindows: options.maxKeysInMemory });
   const submitDeps = { intake, views, clock, random, budget, inProgress, nextToken, options };
   const actDeps = { acts, views, budget };
   return [
     { method: 'POST', path: '/api/v1/messages', target: submitEndpoint(submitDeps) },
     { method: 'GET', path: '/api/v1/messages', target: listEndpoint(views) },
+    { method: 'POST', path: '/api/v1/messages/batch', target: batchEndpoint({ ...submitDeps, batchRate }) },
     { method: 'GET', path: '/api/v1/messages/:id', target: statusEndpoint({ views, watchers, clock }) },
     { method: 'GET', path: '/api/v1/messages/:id/attempts', target: attemptsEndpoint(views) },
     { method: 'GET', path: '/api/v1/messages/:id/content', target: contentEndpoint({ views, spool }) },

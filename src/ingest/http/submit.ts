@@ -8,6 +8,7 @@ import type { Call, Endpoint } from './call.ts';
 import { handOver, type Receipt, refuseSuspended } from './hand-over.ts';
 import { type InProgress, readIdempotencyKey } from './idempotency.ts';
 import type { IngestOptions } from './options.ts';
+import { NO_PARAMETERS, readParameters } from './query.ts';
 import { type FieldReaders, readFields, SUBMIT_READERS } from './read-fields.ts';
 import { buildSubmission } from './submission.ts';
 import type { SubmissionContext } from './submission-context.ts';
@@ -64,6 +65,7 @@ export async function submit(call: Call, readers: FieldReaders, deps: SubmitDeps
   refuseSuspended(deps.intake, call.caller.key.id);
   const { limits } = deps.options;
   const read = await readFields(call.exchange, readers, { limits, budget: deps.budget });
+  readParameters(call.exchange.query, NO_PARAMETERS);
   const given = readIdempotencyKey(call.exchange);
   const submission = buildSubmission(
     { ...read, faults: [...read.faults, ...given.faults] },

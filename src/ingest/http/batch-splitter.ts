@@ -1,0 +1,159 @@
+import { Problem } from '../../http/problem.ts';
+
+/**
+ * Cuts the body of a batch, `{"messages": [ … ]}`, into the texts of its messages while it arrives. So no more
+ * than one message is ever parsed at a time, and what is let go of makes room for what it becomes.
+ *
+ * Nothing is judged here: what stands around the messages is given back as the frame, with `0` in the place of
+ * each. The body is JSON exactly when the frame is and every piece is.
+ */
+
+/** A body taken apart. */
+export interface SplitBatch {
+  /** The text around the messages, such as `{"messages":[0,0]}`. */
+  readonly frame: Buffer;
+  /** The text of each message, as the pieces that arrived. */
+  readonly messages: Buffer[][];
+}
+
+/** Bounds on a batch; its total size is bounded where the body is read. */
+export interface BatchBounds {
+  readonly maxMessages: number;
+}
+
+/** What stands around the messages is a name, brackets and blanks; more than this is something else. */
+const MAX_FRAME_BYTES = 64 * 1024;
+const PLACEHOLDER = Buffer.from('0');
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+/** The messages stand in an array in an object. */
+const LIST_DEPTH = 2;
+
+/** Fed as the bytes arrive; how they are cut makes no difference. Throws problems 400. */
+export class BatchSplitter {
+  readonly #maxMessages: number;
+  readonly #frame: Buffer[] = [];
+  readonly #messages: Buffer[][] = [];
+  #frameBytes = 0;
+  /** The message that is being read; null around the messages. */
+  #pieces: Buffer[] | null = null;
+  #depth = 0;
+  #isObject = false;
+  #inString = false;
+  /** How many backslashes the string so far ends in. */
+  #backslashes = 0;
+
+  constructor(bounds: BatchBounds) {
+    this.#maxMessages = bounds.maxMessages;
+  }
+
+  /** Takes the next bytes. The messages keep views of them: they must not change any more. */
+  push(chunk: Buffer): void {
+    let from = 0;
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#inString) {
+        at = this.#skipString(chunk, at);
+        continue;
+      }
+      const byte = chunk[at];
+      if (byte === QUOTE) this.#inString = true;
+      else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+        if (this.#open(byte)) from = this.#beginMessage(chunk, from, at + 1);
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+        if (this.#isBetween()) from = this.#endMessage(chunk, from, at);
+        this.#depth -= 1;
+      } else if (byte === COMMA && this.#isBetween()) {
+        from = this.#endMessage(chunk, from, at);
+        from = this.#beginMessage(chunk, from, at + 1);
+      }
+      at += 1;
+    }
+    this.#keep(chunk.subarray(from));
+  }
+
+  /** Ends the body. Whether it was complete, the frame tells. */
+  finish(): SplitBatch {
+    return { frame: Buffer.concat(this.#frame), messages: this.#messages };
+  }
+
+  /** Goes one level down; whether that opens the list of messages. */
+  #open(byte: number): boolean {
+    this.#depth += 1;
+    if (this.#depth === 1) this.#isObject = byte === OPEN_OBJECT;
+    return this.#depth === LIST_DEPTH && this.#isObject && byte === OPEN_ARRAY && this.#pieces === null;
+  }
+
+  /** Whether a separator here stands between messages, not inside one. */
+  #isBetween(): boolean {
+    return this.#pieces !== null && this.#depth === LIST_DEPTH;
+  }
+
+  #beginMessage(chunk: Buffer, from: number, at: number): number {
+    this.#keep(chunk.subarray(from, at));
+    this.#pieces = [];
+    return at;
+  }
+
+  /** Blanks alone are no message: between the brackets of an empty list, or where the frame will show a fault. */
+  #endMessage(chunk: Buffer, from: number, at: number): number {
+    this.#keep(chunk.subarray(from, at));
+    const pieces = this.#pieces ?? [];
+    this.#pieces = null;
+    if (pieces.every(isBlank)) return at;
+    if (this.#messages.length === this.#maxMessages) throw tooManyMessages(this.#maxMessages);
+    this.#messages.push(pieces);
+    this.#keep(PLACEHOLDER);
+    return at;
+  }
+
+  #keep(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    if (this.#pieces !== null) {
+      this.#pieces.push(bytes);
+      return;
+    }
+    this.#frameBytes += bytes.length;
+    if (this.#frameBytes > MAX_FRAME_BYTES + 2 * this.#messages.length) throw notABatch();
+    // Copied: a few bytes must not keep the whole chunk they came in.
+    this.#frame.push(Buffer.from(bytes));
+  }
+
+  /** Goes on inside a string; returns where the text goes on behind it, or the chunk's end. */
+  #skipString(chunk: Buffer, at: number): number {
+    const quote = chunk.indexOf(QUOTE, at);
+    const end = quote < 0 ? chunk.length : quote;
+    let start = end;
+    while (start > at && chunk[start - 1] === BACKSLASH) start -= 1;
+    const backslashes = end - start + (start === at ? this.#backslashes : 0);
+    if (quote < 0) {
+      this.#backslashes = backslashes;
+      return chunk.length;
+    }
+    this.#backslashes = 0;
+    this.#inString = backslashes % 2 === 1;
+    return quote + 1;
+  }
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
+}
+
+function tooManyMessages(max: number): Problem {
+  const detail = `There are more than ${max} messages; send them in several batches, or have api.max_batch_messages raised.`;
+  const errors = [{ pointer: '/messages', code: 'too_many', detail }];
+  return new Problem(400, 'invalid_submission', `messages: ${detail}`, { errors });
+}
+
+function notABatch(): Problem {
+  const detail =
+    'The body must be {"messages": [ … ]} with the messages as objects in that list, and nothing else.';
+  return new Problem(400, 'invalid_submission', detail, { errors: [{ pointer: '', code: 'type', detail }] });
+}

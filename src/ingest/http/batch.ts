@@ -1,0 +1,193 @@
+import type { Submission } from '../../domain/message.ts';
+import { joinBody, receiveBody, reserveMore } from '../../http/body.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { parseJson } from '../../http/json.ts';
+import { Problem, problemJson } from '../../http/problem.ts';
+import { yieldToLoop } from '../../lib/clock.ts';
+import { readFrame } from './batch-frame.ts';
+import { BatchSplitter } from './batch-splitter.ts';
+import type { Call, Endpoint } from './call.ts';
+import { refuseFaults } from './faults.ts';
+import { handOverAll, type Receipt, refuseSuspended } from './hand-over.ts';
+import { keyInBatch, readIdempotencyKey } from './idempotency.ts';
+import { NO_PARAMETERS, readParameters } from './query.ts';
+import { type RateLimiter, retryAfter } from './rate.ts';
+import { requireType } from './read-fields.ts';
+import { fieldsFromJson } from './schema.ts';
+import { buildSubmission } from './submission.ts';
+import { type SubmitDeps, submissionContext } from './submit.ts';
+import { BATCH_SIZE_ADVICE, messageTooLarge } from './too-large.ts';
+import { type Verdict, verdictOf } from './verdict.ts';
+
+/**
+ * `POST /api/v1/messages/batch` (contract §2): many submissions in one request. Each is accepted or refused by
+ * itself; what is accepted is accepted in one commit.
+ */
+
+/** What the endpoint needs. */
+export interface BatchDeps extends SubmitDeps {
+  /** The messages of each key's batches. */
+  readonly batchRate: RateLimiter;
+}
+
+/** What became of one message. */
+type Item =
+  | (Pick<Receipt, 'id' | 'message'> & { readonly index: number; readonly status: 'queued' })
+  | { readonly index: number; readonly verdict: Verdict }
+  | { readonly index: number; readonly error: ReturnType<typeof problemJson> };
+
+/** A message that may be handed over, and its place. */
+interface Good {
+  readonly index: number;
+  readonly submission: Submission;
+}
+
+/** Messages, and bytes of their text, that are worked on before everybody else has a turn. */
+const SLICE_MESSAGES = 16;
+const SLICE_BYTES = 256 * 1024;
+/**
+ * Header fields and lines of base64 make messages a little larger than their JSON. That much is not counted, as it
+ * is not for single submissions; what grows beyond it is.
+ */
+const UNCOUNTED_GROWTH = 1.25;
+/** Of one message; an answer about hundreds of them must stay readable. */
+const MAX_TOLD = 100;
+
+/** The endpoint. */
+export function batchEndpoint(deps: BatchDeps): Endpoint {
+  return {
+    scopes: ['messages:send'],
+    window: 'send',
+    scheme: 'bearer',
+    handle: (call) => submitBatch(call, deps),
+  };
+}
+
+/** Throws a `Problem` for what concerns all messages: 503, 415, 413, 400, 429, 409 in progress, in this order. */
+async function submitBatch(call: Call, deps: BatchDeps): Promise<void> {
+  const { exchange, caller } = call;
+  refuseSuspended(deps.intake, caller.key.id);
+  requireType(exchange, ['application/json']);
+  const texts = await readTexts(exchange, deps);
+  readParameters(exchange.query, NO_PARAMETERS);
+  const { key, faults } = readIdempotencyKey(exchange);
+  refuseFaults(faults);
+  refuseRate(caller.key.id, texts.length, deps);
+  const { good, items } = await judge(call, texts, key, deps);
+  const submissions = good.map(({ submission }) => submission);
+  const receipts = await deps.inProgress.alone(caller.key.id, key, () => handOverAll(submissions, deps));
+  refuseAll(receipts);
+  for (const [place, { index }] of good.entries()) items[index] = toItem(index, receipts[place]);
+  const given = receipts.flatMap((receipt) => (receipt instanceof Problem ? [] : [receipt.replayed]));
+  const replayed = given.length > 0 && given.every(Boolean);
+  exchange.json(202, { results: items }, replayed ? { 'Idempotency-Replayed': 'true' } : {});
+}
+
+/** The text of each message. Throws 413 and 400. */
+async function readTexts(exchange: Exchange, { options, budget }: BatchDeps): Promise<Buffer[][]> {
+  const { limits } = options;
+  const splitter = new BatchSplitter({ maxMessages: limits.maxBatchMessages });
+  const bounds = { maxBytes: limits.maxBatchBytes, advice: BATCH_SIZE_ADVICE, budget };
+  await receiveBody(exchange, bounds, (chunk) => splitter.push(chunk));
+  const { frame, messages } = splitter.finish();
+  readFrame(frame, limits);
+  return messages;
+}
+
+/** Makes submissions of the texts, letting go of each; `items` has the places of the good ones still empty. */
+async function judge(call: Call, texts: Buffer[][], key: string | null, deps: BatchDeps) {
+  const good: Good[] = [];
+  const items: Item[] = [];
+  const memory = new BatchMemory(call.exchange, texts, deps);
+  let slice = { messages: 0, bytes: 0 };
+  for (let index = 0; index < texts.length; index++) {
+    const text = joinBody(texts[index] ?? []);
+    texts[index] = [];
+    const judged = judgeOne(call, text, index, key, deps);
+    if ('submission' in judged) good.push(judged);
+    else items[index] = judged;
+    memory.became(text.length, 'submission' in judged ? judged.submission.content.sizeBytes : 0);
+    slice = { messages: slice.messages + 1, bytes: slice.bytes + text.length };
+    if (slice.messages < SLICE_MESSAGES && slice.bytes < SLICE_BYTES) continue;
+    await yieldToLoop();
+    slice = { messages: 0, bytes: 0 };
+  }
+  return { good, items };
+}
+
+function judgeOne(call: Call, text: Buffer, index: number, key: string | null, deps: BatchDeps): Good | Item {
+  const { limits } = deps.options;
+  try {
+    if (text.length > limits.maxMessageBytes) throw messageTooLarge(text.length, limits.maxMessageBytes);
+    const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = limits;
+    const read = fieldsFromJson(parseJson(text, { maxDepth, maxValues }));
+    const context = submissionContext(call, key === null ? null : keyInBatch(key, index), deps);
+    const submission = buildSubmission(read, context, limits);
+    return read.fields.dryRun
+      ? { index, verdict: verdictOf(submission, deps.intake) }
+      : { index, submission };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    if (error.code === 'malformed_json' || error.code === 'invalid_utf8')
+      throw malformedMessage(error, index);
+    return refused(index, error);
+  }
+}
+
+/** Counts what a batch holds: the texts still to come, and the messages made of those before. */
+class BatchMemory {
+  readonly #exchange: Exchange;
+  readonly #budget: SubmitDeps['budget'];
+  #bytes: number;
+  #reserved: number;
+
+  constructor(exchange: Exchange, texts: readonly (readonly Buffer[])[], { budget }: BatchDeps) {
+    this.#exchange = exchange;
+    this.#budget = budget;
+    this.#bytes = texts.flat().reduce((sum, piece) => sum + piece.length, 0);
+    // The body's own reservation, which lasts as long as the exchange.
+    this.#reserved = this.#bytes * UNCOUNTED_GROWTH;
+  }
+
+  /** A text became a message. Throws the problem 503 when there is no room for what it became. */
+  became(textBytes: number, messageBytes: number): void {
+    this.#bytes += messageBytes - textBytes;
+    if (this.#bytes <= this.#reserved) return;
+    reserveMore(this.#exchange, this.#budget, Math.ceil(this.#bytes - this.#reserved));
+    this.#reserved = this.#bytes;
+  }
+}
+
+function refuseRate(keyId: string, messages: number, { batchRate, clock, options }: BatchDeps): void {
+  const limit = options.limits.batchMessagesPerMinute;
+  const verdict = batchRate.take(keyId, 'batch', limit, clock.mono(), messages);
+  if (verdict === null || verdict.allowed) return;
+  const cure = messages > limit ? 'Send smaller batches' : `${verdict.remaining} are left now; come back`;
+  const detail = `This key may send ${limit} messages a minute in batches (api.batch_messages_per_minute), and this batch has ${messages}. ${cure}.`;
+  throw new Problem(429, 'batch_rate_limited', detail, { headers: retryAfter(verdict) });
+}
+
+/** When the disk or the store takes nothing, no message is to blame: 503 for all. A full queue is told for each. */
+function refuseAll(receipts: readonly (Receipt | Problem)[]): void {
+  const [first] = receipts;
+  const isDown = (receipt: Receipt | Problem) =>
+    receipt instanceof Problem && receipt.status === 503 && receipt.code !== 'queue_limit';
+  if (first instanceof Problem && receipts.every(isDown)) throw first;
+}
+
+function toItem(index: number, receipt: Receipt | Problem | undefined): Item {
+  if (receipt === undefined) throw new Error('the intake gave no answer');
+  if (receipt instanceof Problem) return refused(index, receipt);
+  return { index, id: receipt.id, message: receipt.message, status: 'queued' };
+}
+
+function refused(index: number, problem: Problem): Item {
+  const error = problemJson(problem);
+  return { index, error: { ...error, errors: error.errors.slice(0, MAX_TOLD) } };
+}
+
+/** Text that is no JSON concerns the whole body, but it helps to know where. */
+function malformedMessage({ status, code, detail }: Problem, index: number): Problem {
+  const place = `In the message with index ${index}: ${detail}`;
+  return new Problem(status, code, place, { errors: [{ pointer: `/messages/${index}`, code, detail }] });
+}
