@@ -251,6 +251,13 @@ const ROWS: readonly Row[] = [
     'RFC 5322 §2.2: it is no part of the value. One of the others has another type then.',
   ],
   [
+    'a semicolon behind a media type',
+    withHeader(`${NAME_A}\r\nContent-Type: application/octet-stream;`),
+    ['a=x', 'a=x', 'a@(empty)=x'],
+    'we',
+    'RFC 9110 §5.6.6 lets a parameter be empty. One of the others forgets the type then.',
+  ],
+  [
     'filename before filename*',
     withParameters('name="a"; filename="b"; filename*=UTF-8\'\'c'),
     ['a@c=x', 'a@c=x', 'a@b=x'],
@@ -405,6 +412,6 @@ export const JUDGED_TEXTS: readonly RegExp[] = [
   // An empty parameter, or a semicolon at the end.
   /form-data[^\r]*;[ \t]*(?:;|\r\n)/i,
   /filename\*=/,
-  // A blank behind a media type.
-  /Content-Type: [^\r;]*[ \t]\r\n/,
+  // A blank or a semicolon behind a media type.
+  /Content-Type: [^\r]*[; \t]\r\n/,
 ];
