@@ -9,6 +9,7 @@ import {
 import { isRequired, type Json, namedSchemas, parameterSchema, schemaRef } from './json-schema.ts';
 import type { Media, Operation, RequestBody, Success, Tag } from './operation.ts';
 import { PREAMBLE } from './preamble.ts';
+import type { ProblemCode } from './problem-codes.ts';
 import { problemExamples } from './problem-examples.ts';
 import { READING } from './reading.ts';
 import { headerRefs, problemsOf, refusal, unknownMethod } from './refusals.ts';
@@ -56,7 +57,7 @@ export function describeApi(version: string): Json {
     components: {
       schemas: namedSchemas(),
       responses: { ...shared.named, ...strayResponses() },
-      examples: problemExamples(),
+      examples: problemExamples(ownCodes()),
       parameters: namedParameters(),
       headers: Object.fromEntries(
         Object.entries(ANSWER_HEADERS).map(([name, { description, required, schema, example }]) => [
@@ -186,6 +187,13 @@ function describeContent(content: Readonly<Record<string, Media>>): Json {
     },
   ]);
   return Object.fromEntries(described);
+}
+
+/** Codes that are told in our own shape, not only in Mailgun's. */
+function ownCodes(): ReadonlySet<ProblemCode> {
+  const own = OPERATIONS.filter(({ tag }) => tag !== 'Mailgun').map(problemsOf);
+  const codes = own.flatMap((problems) => Object.values(problems)).flatMap((list = []) => list);
+  return new Set([...codes, 'not_found', 'method_not_allowed']);
 }
 
 /** Answers that belong to no operation, because there is none: the path or the method is another. */

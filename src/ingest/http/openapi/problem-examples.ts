@@ -19,12 +19,15 @@ const FAULTS: Readonly<Partial<Record<ProblemCode, readonly Json[]>>> = {
   ],
 };
 
-/** Every example, by name. */
-export function problemExamples(): Readonly<Record<string, Json>> {
+/** An example of each of these codes with each of its statuses, by name. */
+export function problemExamples(codes: ReadonlySet<ProblemCode>): Readonly<Record<string, Json>> {
   const entries = Object.entries(PROBLEMS) as [ProblemCode, ProblemRow][];
   return Object.fromEntries(
     entries.flatMap(([code, { statuses }]) =>
-      statuses.map((status) => [exampleName(status, code), problemExample(status, code)]),
+      (codes.has(code) ? statuses : []).map((status) => [
+        exampleName(status, code),
+        problemExample(status, code),
+      ]),
     ),
   );
 }

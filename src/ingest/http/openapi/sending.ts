@@ -1,54 +1,22 @@
 import { NO_PARAMETERS } from '../query.ts';
+import { ACCEPTED, CHECKED, SEND } from './accepted.ts';
 import * as examples from './examples.ts';
-import { EMPTY_BODY, type Operation, type Success } from './operation.ts';
+import type { Operation } from './operation.ts';
 import {
   INTAKE_PROBLEMS,
   JSON_PROBLEMS,
   MULTIPART_PROBLEMS,
   mergeProblems,
-  NO_BODY_PROBLEMS,
   SUBMISSION_PROBLEMS,
   URLENCODED_PROBLEMS,
 } from './refusals.ts';
 
 /** What the document says of sending messages. */
 
-const SEND = { scheme: 'bearer', scopes: ['messages:send'] } as const;
-
 /** How forms write fields that may be repeated. */
 const FORM_ENCODING = {
   attachment: { contentType: '*/*' },
   inline: { contentType: '*/*' },
-};
-
-const ACCEPTED: Success = {
-  status: 202,
-  description: 'The message is on stable storage, and will be sent. A repeat gets this answer once more.',
-  headers: ['Location', 'Idempotency-Replayed'],
-  content: {
-    'application/json': {
-      schema: 'Receipt',
-      examples: {
-        queued: { summary: 'Queued', value: examples.RECEIPT },
-        captured: {
-          summary: 'A test key’s message, or no relay is set up',
-          value: examples.CAPTURED_RECEIPT,
-        },
-      },
-    },
-  },
-};
-
-const CHECKED: Success = {
-  status: 200,
-  description: 'A dry run: the submission is valid, and this is the way it would take.',
-  headers: [],
-  content: {
-    'application/json': {
-      schema: 'Verdict',
-      examples: { valid: { summary: 'A valid submission', value: examples.VERDICT } },
-    },
-  },
 };
 
 const SEND_MESSAGE: Operation = {
@@ -126,31 +94,6 @@ const SEND_BATCH: Operation = {
   }),
 };
 
-const SEND_RAW: Operation = {
-  method: 'post',
-  path: '/api/v1/messages/raw',
-  operationId: 'sendRaw',
-  tag: 'Sending',
-  summary: 'Send a finished message',
-  description:
-    'Delivers a finished message (RFC 5322) as it is. Only Bcc is removed; Received, and a Date and Message-ID that are missing, are added. The envelope comes from the parameters `from` and `to`, or from the request’s header fields of these names.',
-  access: SEND,
-  query: NO_PARAMETERS,
-  requestHeaders: ['Idempotency-Key'],
-  body: {
-    required: true,
-    description: 'The message. At most `api.max_message_bytes` (default 26214400).',
-    content: {
-      'message/rfc822': {
-        schema: { type: 'string', format: 'binary' },
-        examples: { small: { summary: 'A small message', value: examples.RAW_MESSAGE } },
-      },
-    },
-  },
-  answers: [CHECKED, ACCEPTED],
-  problems: mergeProblems(SUBMISSION_PROBLEMS, INTAKE_PROBLEMS, { 415: ['unsupported_media_type'] }),
-};
-
 const SEND_AS_MAILGUN: Operation = {
   method: 'post',
   path: '/v3/{domain}/messages',
@@ -204,26 +147,5 @@ const SEND_AS_MAILGUN: Operation = {
   problems: mergeProblems(MULTIPART_PROBLEMS, URLENCODED_PROBLEMS, SUBMISSION_PROBLEMS, INTAKE_PROBLEMS),
 };
 
-const RESEND: Operation = {
-  method: 'post',
-  path: '/api/v1/messages/{id}/resend',
-  operationId: 'resendMessage',
-  tag: 'Sending',
-  summary: 'Send a message once more',
-  description:
-    'Makes a new message of one whose contents are kept, to all its recipients: with a new id, Message-ID and Date. Another key’s message needs the scope `admin`.',
-  access: SEND,
-  query: NO_PARAMETERS,
-  requestHeaders: ['Idempotency-Key'],
-  body: EMPTY_BODY,
-  answers: [ACCEPTED],
-  problems: mergeProblems(NO_BODY_PROBLEMS, INTAKE_PROBLEMS, {
-    400: ['invalid_submission'],
-    403: ['sender_not_allowed'],
-    404: ['message_not_found'],
-    409: ['content_expired', 'test_key', 'idempotency_mismatch', 'idempotency_in_progress'],
-  }),
-};
-
 /** The operations that accept messages. */
-export const SENDING: readonly Operation[] = [SEND_MESSAGE, SEND_BATCH, SEND_RAW, RESEND, SEND_AS_MAILGUN];
+export const SENDING: readonly Operation[] = [SEND_MESSAGE, SEND_BATCH, SEND_AS_MAILGUN];
