@@ -89,10 +89,12 @@ class IngestApi {
    * Tells of a refusal, once: as an event where someone may not, or may not so often, for these are counted (and
    * logged by whoever logs events); else in the log.
    */
-  #report({ status, code }: Problem, { requestId }: Exchange, sourceAddress: string): void {
+  #report({ status, code }: Problem, { requestId, over }: Exchange, sourceAddress: string): void {
     if (status === 401 || status === 403 || status === 429)
       this.#deps.events.emit({ type: 'denied', reason: code, sourceAddress, requestId, count: 1 });
-    else this.#deps.log.info('api.request_refused', { code, status, requestId, source: sourceAddress });
+    // Of a request that turned out to be no good HTTP meanwhile, the server has told.
+    else if (!over)
+      this.#deps.log.info('api.request_refused', { code, status, requestId, source: sourceAddress });
   }
 }
 
