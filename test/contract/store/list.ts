@@ -138,16 +138,20 @@ export function listContract(open: OpenSubject): void {
   describe('list with any filter', () => {
     it('shows every message that it should, once, in order, however little a page may look at', async () => {
       await fc.assert(
-        fc.asyncProperty(fc.array(seed, { minLength: 1, maxLength: 90 }), queries, async (seeds, asked) => {
-          const subject = await open({ maxExamined: asked.maxExamined });
-          try {
-            const world = await fill(subject, seeds);
-            for (const query of asked.list) await compare(subject, world, query);
-          } finally {
-            await subject.close();
-          }
-        }),
-        { numRuns: 40, seed: 20261121 },
+        fc.asyncProperty(
+          fc.array(seed, { minLength: 1, maxLength: 90, size: 'max' }),
+          queries,
+          async (seeds, asked) => {
+            const subject = await open({ maxExamined: asked.maxExamined });
+            try {
+              const world = await fill(subject, seeds);
+              for (const query of asked.list) await compare(subject, world, query);
+            } finally {
+              await subject.close();
+            }
+          },
+        ),
+        { numRuns: 40, seed: 20261121, endOnFailure: true },
       );
     });
   });
@@ -190,7 +194,7 @@ const query = fc.record({
 type Asked = typeof query extends fc.Arbitrary<infer T> ? T : never;
 const queries = fc.record({
   maxExamined: fc.integer({ min: 31, max: 60 }),
-  list: fc.array(query, { minLength: 8, maxLength: 16 }),
+  list: fc.array(query, { minLength: 8, maxLength: 16, size: 'max' }),
 });
 
 /** A message that was stored, and what it was made of. */
