@@ -150,7 +150,7 @@ export const SETTINGS = {
   'api.body_timeout_seconds': restart(
     integer(1, 3600, 'seconds'),
     120,
-    'How long a client may take to send the body. The whole request has this time and `api.header_timeout_seconds` together.',
+    'How long a client may take to send the body. The whole request has this time and `api.header_timeout_seconds` together. A client that takes nothing of a long answer for so long is cut off.',
   ),
   'webui.port': restart(
     orNull(port),

@@ -106,7 +106,7 @@ function answerOptions(exchange: Exchange, allow: string, origins: readonly stri
 function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   if (!(error instanceof StoreError) || error.code === 'store_bug') return null;
-  return new Problem(503, 'store_unavailable', 'The store cannot be read now; try again soon.', {
+  return new Problem(503, 'store_unavailable', 'The store cannot be used now; try again soon.', {
     headers: { 'Retry-After': '1' },
   });
 }
