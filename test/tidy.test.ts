@@ -7,6 +7,7 @@ import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseAst } from 'vitest/node';
 import { CONFIG_DOC, configDoc } from '../tools/config-doc.ts';
+import { ERRORS_DOC, errorsDoc } from '../tools/errors-doc.ts';
 import { METRICS_DOC, metricsDoc } from '../tools/metrics-doc.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -151,6 +152,7 @@ test(`no function has more than ${FUNCTION_MAX_LINES} lines`, () => {
 
 test('generated documents are up to date', () => {
   expect(readFileSync(CONFIG_DOC, 'utf8'), 'run: node tools/config-doc.ts').toBe(configDoc());
+  expect(readFileSync(ERRORS_DOC, 'utf8'), 'run: node tools/errors-doc.ts').toBe(errorsDoc());
   expect(readFileSync(METRICS_DOC, 'utf8'), 'run: node tools/metrics-doc.ts').toBe(metricsDoc());
 });
 

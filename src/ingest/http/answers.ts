@@ -3,6 +3,7 @@ import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
 import type { Source } from '../../domain/message.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { FIELD_CODES } from './openapi/fault-codes.ts';
+import { PROBLEMS } from './openapi/problem-codes.ts';
 
 /**
  * The shapes of the API's answers (contract §2, §3, §5). Nothing is validated by them while serving: the
@@ -236,9 +237,14 @@ export const itemProblemSchema = z
     title: z.string(),
     status: z.int(),
     detail: z.string().describe('For people: what is wrong, and what would be right.'),
-    code: z.string().describe('For programs. Stable; treat one that you do not know by its status.'),
+    code: z.string().meta({
+      description: 'For programs. Stable; treat one that you do not know by its status.',
+      enum: Object.keys(PROBLEMS),
+    }),
     error: z.string().describe('The detail again, short.'),
-    errors: z.array(fieldFaultSchema).describe('Every faulty field, at most 1,000.'),
+    errors: z
+      .array(fieldFaultSchema)
+      .describe('Every faulty field: at most 1,000, or 100 of one in a batch.'),
   })
   .describe('Why one message of a batch was refused.');
 

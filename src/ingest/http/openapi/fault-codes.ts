@@ -133,6 +133,7 @@ export const FAULTS = {
 /** Problems of the whole body that name the field they were found in, in `errors` too. */
 const PROBLEMS_OF_A_FIELD: readonly ProblemCode[] = [
   'malformed_json',
+  'malformed_json',
   'lone_surrogate',
   'duplicate_name',
   'forbidden_name',
