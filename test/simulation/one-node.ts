@@ -1,4 +1,5 @@
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
+import type { EngineSettings } from '../../src/engine/settings.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { Events } from '../../src/observe/events.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
@@ -9,15 +10,16 @@ import { relayNamed, SETTINGS, submissionNamed } from './world.ts';
 
 const EPOCH = Date.UTC(2026, 10, 20, 12);
 
-/** One node over one store, whose wall clock the test can set. */
-export function startNode() {
+/** One node over one store, whose wall clock and settings the test can set. */
+export function startNode(settings: () => EngineSettings = () => SETTINGS) {
   const time = new VirtualTime();
   const life = new NodeLife(time, EPOCH, 0);
   const hop = new NextHop(time, seededRandom(1));
   const { store, views } = openSqlite(':memory:');
   const spool = createMemorySpool();
   const parts = { store, views, spool, clock: life, random: seededRandom(2), node: 'a' };
-  const engine = createEngine({ ...parts, events: new Events(), settings: () => SETTINGS });
+  const events = new Events();
+  const engine = createEngine({ ...parts, events, settings });
   engine.relays.put(relayNamed('out'), hop.transportOf(life));
   const started = engine.start({ seize: true });
   const run = async (ms: number) => {
@@ -25,7 +27,7 @@ export function startNode() {
     time.after(ms, () => {});
     while (await time.step(end));
   };
-  return { life, hop, engine, views, spool, started, run };
+  return { life, hop, engine, events, views, spool, started, run };
 }
 
 /** Hands a node a message to one recipient; its id. */
