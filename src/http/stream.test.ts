@@ -55,6 +55,17 @@ test('an empty body is one too', async () => {
   expect([response.status, await response.text()]).toEqual([200, '']);
 });
 
+test('bodies follow each other on one connection, also after a request whose own body nobody read', async () => {
+  const { port } = await serve((x) => x.stream(200, 'text/plain', new Pieces(2)));
+  const posted = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello';
+  const last = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  const received = await exchangeRaw(port, `${GET}${posted}${last}`);
+  expect([received.split('HTTP/1.1 200 OK').length - 1, received.split('a'.repeat(MIB)).length - 1]).toEqual([
+    3, 3,
+  ]);
+  expect(received.endsWith('b'.repeat(MIB))).toBe(true);
+});
+
 test('HEAD gets the headers and reads nothing', async () => {
   const body = new Pieces(5);
   const { port } = await serve((x) => x.stream(200, 'text/plain', body));
