@@ -35,7 +35,7 @@ const ATOM_SPECIALS = "!#$%&'*+-/=?^_`{|}~";
 /** Everything that no header may carry: controls but the tab, and halves of surrogate pairs. */
 const FORBIDDEN = /[\0-\x08\x0a-\x1f\x7f-\x9f]|\p{Cs}/u;
 /** Text without a meaning of its own, or `@` with the address literal that may follow it. */
-const PLAIN_RUN = /[^"<>,;:@]+|@(?:\[[0-9A-Za-z:.]{0,64}\])?/y;
+const PLAIN_RUN = /[^"<>,;:@]+|@(?:\[[0-9A-Za-z:.%-]{0,64}\])?/y;
 const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+)*$/;
 /** Must not stand in a local part even in quotes: too many programs would read another address. */
 const HARMFUL = /[\t @<>]/;

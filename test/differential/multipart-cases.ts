@@ -383,35 +383,3 @@ export const JUDGED: readonly JudgedForm[] = ROWS.map(
     right,
   }),
 );
-
-/** The reasons we give for refusing what another reader takes; each has its rows in the table. */
-export const JUDGED_REFUSALS: readonly RegExp[] = [
-  /something follows a boundary/,
-  /parts follow its last boundary/,
-  /ends before its last boundary/,
-  /a boundary stands in its header/,
-  /has no Content-Disposition/,
-  /its Content-Disposition is/,
-  /has no name/,
-  /has two "/,
-  /its Content-Type is malformed/,
-  /its header line [^]* must be of the form/,
-  /its filename\* /,
-  /the parameter [^]* is not taken/,
-  /not valid UTF-8/,
-  /Content-Transfer-Encoding [^]* is not taken/,
-  /must be UTF-8/,
-];
-
-/** What a form that we take holds when another reader loses or refuses a part of it; each has its rows as well. */
-export const JUDGED_TEXTS: readonly RegExp[] = [
-  // Padding behind a boundary.
-  /(?:^|\r\n)--xYz[ \t]+\r\n/,
-  // A part without a body.
-  /\r\n[^\r\n]+\r\n\r\n--xYz/,
-  // An empty parameter, or a semicolon at the end.
-  /form-data[^\r]*;[ \t]*(?:;|\r\n)/i,
-  /filename\*=/,
-  // A blank or a semicolon behind a media type.
-  /Content-Type: [^\r]*[; \t]\r\n/,
-];

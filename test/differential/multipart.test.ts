@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { JUDGED, JUDGED_REFUSALS, JUDGED_TEXTS, type JudgedForm, tell } from './multipart-cases.ts';
+import { JUDGED, type JudgedForm, tell } from './multipart-cases.ts';
+import { JUDGED_REFUSALS, JUDGED_TEXTS } from './multipart-explained.ts';
 import { damaged, wellFormed } from './multipart-forms.ts';
 import { type Reading, type ReadPart, readBusboy, readFastifyBusboy, readOurs } from './multipart-readers.ts';
 
