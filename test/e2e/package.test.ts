@@ -1,20 +1,13 @@
 /** The package as npm packs it, installed in a folder of its own. */
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeIf } from '../peers/need.ts';
 import { Installation, RunningServer } from '../peers/server.ts';
+import { installPackage, linkPackage, ownEnvironment, packageJson } from '../support/package.ts';
 import { createKey } from './service.ts';
 
 const run = promisify(execFile);
@@ -74,7 +67,9 @@ let server: RunningServer;
 let key: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'waybill-package-'));
-  waybill = await install(folder);
+  waybill = await installPackage(folder);
+  linkPackage('@types/node', folder);
+  linkPackage('undici-types', folder);
   installation = new Installation(CONFIGURATION);
   server = await serveFromPackage(waybill, installation);
   key = await createKey(installation, 'app');
@@ -87,7 +82,7 @@ afterAll(async () => {
 });
 
 test('waybill serve runs from the package, and its commands talk to it', async () => {
-  expect((await run(waybill, ['--version'], { env: environment() })).stdout).toBe(
+  expect((await run(waybill, ['--version'], { env: ownEnvironment() })).stdout).toBe(
     `${packageJson().version}\n`,
   );
   const send = [
@@ -101,7 +96,7 @@ test('waybill serve runs from the package, and its commands talk to it', async (
     '--wait',
     '--json',
   ];
-  const { stdout } = await run(waybill, [...send, '--data', installation.dataDir], { env: environment() });
+  const { stdout } = await run(waybill, [...send, '--data', installation.dataDir], { env: ownEnvironment() });
   expect(JSON.parse(stdout)).toMatchObject({ status: 'delivered', outcome: 'captured' });
 });
 
@@ -115,7 +110,10 @@ describeIf(olderNode !== null, 'an older Node.js', "with the machine's own Node.
   });
 
   test('the server says which Node.js it needs', async () => {
-    const env = { ...environment(), PATH: `${dirname(olderNode ?? '')}${delimiter}${process.env['PATH']}` };
+    const env = {
+      ...ownEnvironment(),
+      PATH: `${dirname(olderNode ?? '')}${delimiter}${process.env['PATH']}`,
+    };
     const ended = run(waybill, ['--version'], { env });
     await expect(ended).rejects.toMatchObject({ code: 1, stderr: /Node\.js 24 or newer is needed/ });
   });
@@ -135,8 +133,6 @@ test.for([
   };
   writeFileSync(join(folder, 'typed.mts'), TYPED_PROGRAM);
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['typed.mts'] }));
-  link('@types/node', folder);
-  link('undici-types', folder);
   const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder];
   const { stdout } = await run(process.execPath, tsc).catch((failed: { stdout: string }) => failed);
   expect(stdout).toBe('');
@@ -165,53 +161,11 @@ async function runProgram(node: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-/**
- * Packs the tree and installs it as npm does, but for the packages it depends on: those are links to ours, so
- * that nothing has to be downloaded. Gives the command.
- */
-async function install(into: string): Promise<string> {
-  const npm = { cwd: ROOT, env: environment() };
-  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', into], npm);
-  const tarball = join(into, stdout.trim().split('\n').at(-1) ?? '');
-  const place = join(into, 'node_modules/waybill');
-  mkdirSync(place, { recursive: true });
-  await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', place]);
-  for (const name of Object.keys(packageJson().dependencies)) link(name, into);
-  const command = join(into, 'node_modules/.bin/waybill');
-  mkdirSync(dirname(command));
-  symlinkSync(join('../waybill', packageJson().bin.waybill), command);
-  return command;
-}
-
-function link(name: string, into: string): void {
-  const place = join(into, 'node_modules', name);
-  rmSync(place, { force: true });
-  mkdirSync(dirname(place), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules', name), place);
-}
-
 async function serveFromPackage(command: string, { dataDir }: Installation): Promise<RunningServer> {
-  const child = spawn(command, ['serve', '--data', dataDir], { env: environment() });
+  const child = spawn(command, ['serve', '--data', dataDir], { env: ownEnvironment() });
   const started = new RunningServer(child, dataDir);
   await started.ready();
   return started;
-}
-
-/** Ours without `WAYBILL_…`, and with the Node.js that runs this test first in PATH. */
-function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYBILL_'));
-  const path = `${dirname(process.execPath)}${delimiter}${process.env['PATH']}`;
-  return { ...Object.fromEntries(kept), PATH: path };
-}
-
-interface PackageJson {
-  readonly version: string;
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly bin: { readonly waybill: string };
-}
-
-function packageJson(): PackageJson {
-  return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as PackageJson;
 }
 
 function findOlderNode(): string | null {

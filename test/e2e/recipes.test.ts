@@ -1,0 +1,143 @@
+/** Every recipe of docs/recipes.md that can be run, run as it stands there. */
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Waybill } from '../../src/client/waybill.ts';
+import { describeIf, locate } from '../peers/need.ts';
+import type { CommandEnd } from '../peers/server.ts';
+import { installPackage, linkPackage, ownEnvironment } from '../support/package.ts';
+import { createKey, type Service, startService } from './service.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** A limit that no recipe meets, and no relay: mail is captured. */
+const CONFIGURATION = `
+api: { port: 0, bind: ["127.0.0.1"] }
+webui: { port: null }
+listener: { ports: [] }
+`;
+
+/** How a recipe is run: its file, the command, and what must be installed for it. */
+interface Kitchen {
+  readonly name: string;
+  readonly file: string;
+  readonly command: readonly string[];
+  readonly needs: string;
+  readonly ready: boolean;
+}
+
+const node = { command: [process.execPath], needs: 'node', ready: true };
+const KITCHENS: readonly Kitchen[] = [
+  { name: 'curl', file: 'recipe.sh', command: ['sh', '-eu'], needs: 'curl', ready: locate('curl') !== null },
+  { name: 'node', ...node, file: 'recipe.mjs' },
+  {
+    name: 'python',
+    file: 'recipe.py',
+    command: [...pythonWithRequests()],
+    needs: 'python3-requests',
+    ready: pythonWithRequests().length > 0,
+  },
+  {
+    name: 'php',
+    file: 'recipe.php',
+    command: ['php'],
+    needs: 'php-curl',
+    ready: works('php', '-r', 'curl_init();'),
+  },
+  {
+    name: 'ruby',
+    file: 'recipe.rb',
+    command: ['ruby'],
+    needs: 'ruby',
+    ready: works('ruby', '-rnet/http', '-e', ''),
+  },
+  { name: 'go', file: 'recipe.go', command: ['go', 'run'], needs: 'go', ready: works('go', 'version') },
+  { name: 'java', file: 'Send.java', command: ['java'], needs: 'java', ready: works('javac', '--version') },
+  { name: 'mailgun', ...node, file: 'recipe.mjs' },
+  { name: 'shell', file: 'recipe.sh', command: ['sh'], needs: 'curl', ready: locate('curl') !== null },
+];
+
+const recipes = recipesOf(readFileSync(join(ROOT, 'docs/recipes.md'), 'utf8'));
+
+test('every recipe that is marked can be run, and every other way to run one has a recipe', () => {
+  expect([...recipes.keys()].sort()).toEqual(KITCHENS.map(({ name }) => name).sort());
+});
+
+let service: Service;
+let folder: string;
+beforeAll(async () => {
+  service = await startService(CONFIGURATION);
+  folder = mkdtempSync(join(tmpdir(), 'waybill-recipes-'));
+  await installPackage(folder);
+  linkPackage('mailgun.js', folder);
+}, 60_000);
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await service.stop();
+});
+
+for (const kitchen of KITCHENS)
+  describeIf(kitchen.ready, kitchen.needs, kitchen.name, () => {
+    test('sends once, however often it runs, and tells the status', { timeout: 120_000 }, async () => {
+      const key = await createKey(service.installation, kitchen.name);
+      for (const _ of ['first', 'again']) {
+        const { code, stdout, stderr } = await cook(kitchen, key);
+        expect([code, stderr]).toEqual([0, '']);
+        expect(stdout).toMatch(/msg_[0-9a-z]{26}/);
+        expect(stdout).toMatch(/delivered|queued|processing/);
+      }
+      const page = await new Waybill({ url: service.server.api, key }).listPage();
+      expect(page).toMatchObject({ ok: true, value: { hasMore: false } });
+      expect(page.ok && page.value.messages).toHaveLength(1);
+    });
+
+    test('ends with an error when it is refused', { timeout: 120_000 }, async () => {
+      const reader = await createKey(
+        service.installation,
+        `${kitchen.name}-reader`,
+        '--scope',
+        'messages:read',
+      );
+      const { code, stdout, stderr } = await cook(kitchen, reader);
+      expect(code).not.toBe(0);
+      expect(stdout + stderr).toMatch(/scope/);
+    });
+  });
+
+/** Runs a recipe as it stands. */
+function cook({ name, file, command }: Kitchen, key: string): Promise<CommandEnd> {
+  const place = join(folder, name);
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, file), recipes.get(name) ?? '');
+  const [program = '', ...args] = [...command, file];
+  const env = { ...ownEnvironment(), GO111MODULE: 'off', MAIL_URL: service.server.api, MAIL_KEY: key };
+  return new Promise((resolve) => {
+    execFile(program, args, { cwd: place, env }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+/** The marked code blocks, by name. */
+function recipesOf(markdown: string): ReadonlyMap<string, string> {
+  const blocks = markdown.matchAll(/^```\w+ recipe=(\w+)\n(.*?)^```$/gms);
+  return new Map([...blocks].map(([, name = '', code = '']) => [name, code]));
+}
+
+/** The first Python that knows requests; empty when there is none. */
+function pythonWithRequests(): string[] {
+  return ['python3', '/usr/bin/python3']
+    .filter((python) => works(python, '-c', 'import requests'))
+    .slice(0, 1);
+}
+
+/** Whether a program is there and does this. */
+function works(program: string, ...args: readonly string[]): boolean {
+  try {
+    execFileSync(program, args, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

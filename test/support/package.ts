@@ -1,0 +1,62 @@
+/** The package as npm packs it, installed in a folder. */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '../..');
+/** What the package is made of. */
+const SOURCES = ['src', 'tools/env.sh', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'waybill'];
+const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'LICENSE'];
+
+/** Of `package.json`, what tests look at. */
+interface PackageJson {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly bin: { readonly waybill: string };
+}
+
+/** This tree's `package.json`. */
+export function packageJson(): PackageJson {
+  return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as PackageJson;
+}
+
+/**
+ * Packs this tree and installs it in `folder` as npm does, but for the packages it depends on: those are links to
+ * ours, so that nothing has to be downloaded. Built in a copy, so that tests do not meet in one `dist`. Gives the
+ * installed command.
+ */
+export async function installPackage(folder: string): Promise<string> {
+  const copy = join(folder, 'tree');
+  for (const name of [...SOURCES, ...DOCUMENTS])
+    cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  const npm = { cwd: copy, env: ownEnvironment() };
+  await run('npm', ['pack', '--silent', '--pack-destination', folder], npm);
+  rmSync(copy, { recursive: true });
+
+  const place = join(folder, 'node_modules/waybill');
+  mkdirSync(place, { recursive: true });
+  const tarball = join(folder, `waybill-${packageJson().version}.tgz`);
+  await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', place]);
+  for (const name of Object.keys(packageJson().dependencies)) linkPackage(name, folder);
+  const command = join(folder, 'node_modules/.bin/waybill');
+  mkdirSync(dirname(command));
+  symlinkSync(join('../waybill', packageJson().bin.waybill), command);
+  return command;
+}
+
+/** Makes one of our packages one of `folder`'s. */
+export function linkPackage(name: string, folder: string): void {
+  const place = join(folder, 'node_modules', name);
+  mkdirSync(dirname(place), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules', name), place);
+}
+
+/** Our environment without `WAYBILL_…`, and with the Node.js that runs the tests first in PATH. */
+export function ownEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYBILL_'));
+  const path = `${dirname(process.execPath)}${delimiter}${process.env['PATH']}`;
+  return { ...Object.fromEntries(kept), PATH: path };
+}
