@@ -45,7 +45,7 @@ class CertificateError extends Error {
 }
 
 /** How often files are looked at, and the self-signed certificate's age. */
-const CHECK_MS = 10_000;
+const CHECK_MS = 2_000;
 const DAY_MS = 86_400_000;
 /** The longest that browsers take is 398 days. */
 const VALID_MS = 397 * DAY_MS;

@@ -81,7 +81,7 @@ function post(port: number, key: string): Promise<number> {
   });
 }
 
-describe.concurrent('TLS', () => {
+describe('TLS', { timeout: 40_000 }, () => {
   test('both ports serve the same API, and the trace says which way a message came', async (context) => {
     const sink = await startSmtpSink();
     context.onTestFinished(() => sink.close());
