@@ -26,6 +26,8 @@ export interface RemoteOptions extends CommonOptions {
 
 /** The file name that means the standard input. */
 const STANDARD_INPUT = '-';
+/** A person waits: fewer than a program would bear. */
+const MAX_RETRIES = 2;
 
 /** As {@link command}, with the options that name a server far away. */
 export function remoteCommand(name: string, description: string, examples: readonly string[]): Command {
@@ -59,7 +61,7 @@ export function connect({ url, keyFile, data, config }: RemoteOptions): Waybill 
     throw new Exit(2, '--data and --config name an installation here, --url a server far away: not both.');
   const key = readKey(keyFile);
   try {
-    return new Waybill({ url, key });
+    return new Waybill({ url, key, maxRetries: MAX_RETRIES });
   } catch (error) {
     throw new Exit(2, error instanceof Error ? error.message : String(error));
   }

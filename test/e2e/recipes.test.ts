@@ -11,7 +11,7 @@ import { installPackage, linkPackage, ownEnvironment } from '../support/package.
 import { createKey, type Service, startService } from './service.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** A limit that no recipe meets, and no relay: mail is captured. */
+/** No relay: mail is captured. */
 const CONFIGURATION = `
 api: { port: 0, bind: ["127.0.0.1"] }
 webui: { port: null }

@@ -1,0 +1,175 @@
+/** Commands that talk to a server far away, through its API. */
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CommandEnd } from '../peers/server.ts';
+import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
+import { configurationFor, createKey, type Service, startService } from './service.ts';
+
+const LETTER = ['--from', 'a@example.com', '--to', 'b@example.net', '--subject', 'Far', '--text', 'hi'];
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
+
+let sink: SmtpSink;
+let service: Service;
+let folder: string;
+let far: string[];
+beforeAll(async () => {
+  sink = await startSmtpSink();
+  service = await startService(configurationFor(sink.port));
+  folder = mkdtempSync(join(tmpdir(), 'waybill-remote-'));
+  const keyFile = join(folder, 'key');
+  writeFileSync(keyFile, `${await createKey(service.installation, 'far')}\n`);
+  far = ['--url', service.server.api, '--key-file', keyFile];
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await service.stop();
+  await sink.close();
+});
+
+test('a message is sent with all that send can say, shown and listed', async () => {
+  const attachment = join(folder, 'note.txt');
+  writeFileSync(attachment, 'note');
+  const more = ['--cc', 'c@example.net', '--bcc', 'd@example.net', '--header', 'Reply-To: r@example.com'];
+  const options = [...more, '--tag', 'far', '--attach', attachment, '--wait'];
+  const record = await json('send', ...LETTER, ...options);
+  expect(record).toMatchObject({ status: 'delivered', outcome: 'accepted', tags: ['far'], source: 'api' });
+  const content = String(sink.messages.at(-1)?.content);
+  expect(content).toMatch(/^Reply-To: r@example\.com\r$/m);
+  expect(content).toMatch(/^Content-Disposition: attachment; filename="?note\.txt/m);
+  expect(content).not.toContain('d@example.net');
+
+  const id = String(record['id']);
+  expect(await json('messages', 'show', id)).toEqual(record);
+  expect(await json('messages', 'attempts', id)).toMatchObject({ attempts: [{ number: 1, relay: 'out' }] });
+  const text = await waybill('messages', 'list', '--tag', 'far', '--status', 'delivered');
+  expect(text).toMatchObject({ code: 0, stdout: expect.stringContaining(id) });
+});
+
+test('pages follow each other', async () => {
+  for (const tag of ['page', 'page', 'page']) await json('send', ...LETTER, '--tag', tag);
+  const first = await json('messages', 'list', '--tag', 'page', '--limit', '2');
+  expect(first['messages']).toHaveLength(2);
+  const second = await json(
+    'messages',
+    'list',
+    '--tag',
+    'page',
+    '--limit',
+    '2',
+    '--before',
+    String(first['next']),
+  );
+  expect(second).toMatchObject({ messages: [{ subject: 'Far' }], next: null });
+});
+
+test('a message that waits is cancelled, and retried', async () => {
+  const soon = new Date(Date.now() + 3_600_000).toISOString();
+  const scheduled = String((await json('send', ...LETTER, '--send-at', soon))['id']);
+  expect(await json('messages', 'cancel', scheduled)).toMatchObject({
+    status: 'failed',
+    outcome: 'cancelled',
+  });
+  const again = await waybill('messages', 'cancel', scheduled);
+  expect([again.code, again.stdout]).toEqual([1, '']);
+  expect((await waybill('messages', 'retry', scheduled)).code).toBe(0);
+});
+
+test('the same idempotency key sends once', async () => {
+  const first = await json('send', ...LETTER, '--idempotency-key', 'order 1');
+  expect(await json('send', ...LETTER, '--idempotency-key', 'order 1')).toMatchObject({
+    id: first['id'],
+    replayed: true,
+  });
+});
+
+test('a dry run shows the way, far away and here, and sends nothing', async () => {
+  const before = await json('messages', 'list');
+  const verdict = { dryRun: true, captured: false, recipients: [{ address: 'b@example.net', relay: 'out' }] };
+  expect(await json('send', ...LETTER, '--dry-run')).toMatchObject(verdict);
+  const here = await service.installation.run('send', ...LETTER, '--dry-run', '--json');
+  expect(JSON.parse(here.stdout)).toMatchObject(verdict);
+  expect((await waybill('send', ...LETTER, '--dry-run')).stdout).toMatch(/b@example\.net +to +out +default/);
+  expect(await json('messages', 'list')).toEqual(before);
+});
+
+test('a finished message goes as it is', async () => {
+  const file = join(folder, 'mail.eml');
+  writeFileSync(file, 'From: Raw <a@example.com>\r\nSubject: Raw\r\nX-Mine: yes\r\n\r\nAs it is.\r\n');
+  const record = await json(
+    'send',
+    '--from',
+    'a@example.com',
+    '--to',
+    'b@example.net',
+    '--raw',
+    file,
+    '--wait',
+  );
+  expect(record).toMatchObject({ status: 'delivered', subject: 'Raw' });
+  expect(String(sink.messages.at(-1)?.content)).toMatch(/^X-Mine: yes\r$[\s\S]*^As it is\.\r$/m);
+});
+
+test('the key can come by the standard input', async () => {
+  const { key } = service.client;
+  const command = [MAIN, 'messages', 'list', '--url', service.server.api, '--key-file', '-', '--json'];
+  const stdout = execFileSync(process.execPath, command, { input: `${key}\n`, encoding: 'utf8' });
+  expect(JSON.parse(stdout)).toMatchObject({ next: null });
+});
+
+test('refusals say why, and keep the key to themselves', async () => {
+  expect(await waybill('send', '--from', 'nobody', '--to', 'b@example.net', '--text', 'x')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^from: /),
+  });
+  expect(await waybill('messages', 'show', 'msg_none')).toMatchObject({ code: 1, stdout: '' });
+  const wrong = join(folder, 'wrong');
+  writeFileSync(wrong, 'wb_live_wrong');
+  const refused = await run('messages', 'list', '--url', service.server.api, '--key-file', wrong);
+  expect(refused).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.not.stringContaining('wb_live_wrong'),
+  });
+  const nobody = await run('messages', 'list', '--url', 'http://127.0.0.1:9', '--key-file', wrong);
+  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('could not be reached') });
+});
+
+test.for<[string, string[]]>([
+  ['--url without a key', ['messages', 'list', '--url', 'http://localhost:8025']],
+  ['a key without --url', ['messages', 'list', '--key-file', 'key']],
+  ['--url that is none', ['messages', 'list', '--url', 'localhost:8025', '--key-file', '/dev/null']],
+  [
+    'both here and far away',
+    ['messages', 'list', '--url', 'http://x', '--key-file', 'key', '--data', 'data'],
+  ],
+  ['--raw here', ['send', '--from', 'a@example.com', '--to', 'b@example.net', '--raw', MAIN]],
+  ['--raw with a subject', ['send', ...LETTER, '--raw', MAIN]],
+  ['a header without a colon', ['send', ...LETTER, '--header', 'X-Mine']],
+])('%s is wrong usage', async ([, args]) => {
+  const { code, stdout, stderr } = await run(...args);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).not.toBe('');
+});
+
+async function json(...args: readonly string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await waybill(...args, '--json');
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout);
+}
+
+/** A command on the server far away. */
+function waybill(...args: readonly string[]): Promise<CommandEnd> {
+  return run(...args, ...far);
+}
+
+/** A command in a folder where no installation is. */
+function run(...args: readonly string[]): Promise<CommandEnd> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [MAIN, ...args], { cwd: folder }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
