@@ -24,12 +24,23 @@ const CAUSES_OF_VERB: Readonly<Record<string, readonly TransitionCause[]>> = {
   requeue: ['retry'],
 };
 
+/** A recipient, by its place in the store and by what the world calls it. */
+interface Place {
+  readonly id: string;
+  readonly index: number;
+  readonly name: string;
+}
+
 /** Watches every message of a world: what it was, what it is, whether it may have become that. */
 export class Watch {
   readonly #views: Views;
   readonly #states = new Map<string, DeliveryState[]>();
   readonly #unfinished = new Set<string>();
   readonly #fences = new Map<string, number>();
+  /** `id/index` of recipients that were in processing when their cancellation was written. */
+  readonly #marked = new Set<string>();
+  /** `token address` of recipients that were cancelled while they waited. */
+  readonly #barred = new Set<string>();
   readonly #hash = createHash('sha256');
   /** Token of the submission → the id it was stored under. */
   readonly ids = new Map<string, string>();
@@ -79,17 +90,21 @@ export class Watch {
         DeliveryState,
         number
       >;
+      const token = detail.message.header.subject;
       for (const { index, state, address } of detail.recipients) {
         counts[state]++;
         const old = before[index];
         if (old === undefined) throw new InvariantBroken(`${id} has a recipient ${address} nobody submitted`);
-        if (old !== state) this.#changed(verb, id, index, old, state, now);
+        const place = { id, index, name: `${token} ${address}` };
+        if (old !== state) this.#changed(verb, place, old, state, now);
+        if (verb === 'cancel') this.#cancelled(place, state);
         before[index] = state;
       }
       if (detail.recipients.length !== before.length)
         throw new InvariantBroken(`${id} lost a recipient in ${verb}`);
       const derived = deriveStatus(counts);
       if (isFinal(derived)) this.#unfinished.delete(id);
+      else this.#unfinished.add(id);
       if (detail.message.status !== derived)
         throw new InvariantBroken(
           `${id} says ${detail.message.status}, its recipients say ${derived}, after ${verb}`,
@@ -97,13 +112,18 @@ export class Watch {
     }
   }
 
-  /** A second copy is explained by an unknown end that was flagged before it. */
-  async explained(takenAgain: readonly string[]): Promise<void> {
-    for (const name of takenAgain) {
+  /**
+   * The world took these just now; `taken` says how often in all. A second copy, and a copy of what was cancelled
+   * while it waited, are explained only by an attempt with an unknown end, flagged before.
+   */
+  async took(names: readonly string[], taken: ReadonlyMap<string, number>): Promise<void> {
+    for (const name of names) {
+      const again = (taken.get(name) ?? 0) > 1;
+      if (!again && !this.#barred.has(name)) continue;
       const id = this.ids.get(name.slice(0, name.indexOf(' ')));
       const detail = id === undefined ? null : await this.#views.message(id);
       if (!detail?.message.possibleDuplicate)
-        throw new InvariantBroken(`${name} was taken again and is not flagged`);
+        throw new InvariantBroken(`${name} was ${again ? 'taken again' : 'taken after its end'}, unflagged`);
     }
   }
 
@@ -123,15 +143,22 @@ export class Watch {
     }
   }
 
-  #changed(
-    verb: string,
-    id: string,
-    index: number,
-    from: DeliveryState,
-    to: DeliveryState,
-    now: number,
-  ): void {
+  /** After a cancellation nothing of the message waits. */
+  #cancelled({ id, index }: Place, state: DeliveryState): void {
+    if (state === 'queued' || state === 'retrying')
+      throw new InvariantBroken(`${id}/${index} is ${state} after it was cancelled`);
+    if (state === 'processing') this.#marked.add(`${id}/${index}`);
+  }
+
+  #changed(verb: string, place: Place, from: DeliveryState, to: DeliveryState, now: number): void {
+    const { id, index, name } = place;
+    const marked = from === 'processing' && this.#marked.delete(`${id}/${index}`);
+    if (marked && !isFinal(to)) throw new InvariantBroken(`${id}/${index} waits although it was cancelled`);
+    if (verb === 'cancel') this.#barred.add(name);
+    if (verb === 'requeue') this.#barred.delete(name);
     this.#hash.update(`${now} ${verb} ${id} ${index} ${from} ${to}\n`);
+    // Given back and cancelled in one transaction.
+    if (marked && verb === 'release' && to === 'failed') return;
     const causes = TRANSITIONS[from][to] ?? [];
     if (!causes.some((cause) => CAUSES_OF_VERB[verb]?.includes(cause)))
       throw new InvariantBroken(`${verb} took ${id}/${index} from ${from} to ${to}`);

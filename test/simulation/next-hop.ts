@@ -32,8 +32,8 @@ export class NextHop {
   faults: HopFaults = HEALTHY;
   /** `token recipient` → how often the world took responsibility for it. */
   readonly taken = new Map<string, number>();
-  /** Names that were taken once more since this was last emptied. */
-  readonly takenAgain: string[] = [];
+  /** Names that were taken since this was last emptied. */
+  readonly takenNow: string[] = [];
   readonly #time: VirtualTime;
   readonly #dice: Random;
 
@@ -81,9 +81,8 @@ export class NextHop {
 
   #take(token: string, address: string): void {
     const name = `${token} ${address}`;
-    const before = this.taken.get(name) ?? 0;
-    this.taken.set(name, before + 1);
-    if (before > 0) this.takenAgain.push(name);
+    this.taken.set(name, (this.taken.get(name) ?? 0) + 1);
+    this.takenNow.push(name);
   }
 
   #verdict(): Verdict {

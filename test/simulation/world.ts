@@ -6,7 +6,7 @@ import { type Random, seededRandom } from '../../src/lib/random.ts';
 import { Events } from '../../src/observe/events.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import type { Store } from '../../src/store/store.ts';
+import { type Store, StoreError } from '../../src/store/store.ts';
 import type { Views } from '../../src/store/views.ts';
 import { faultyStore, type StoreFaults } from './faulty-store.ts';
 import { InvariantBroken, Watch } from './invariants.ts';
@@ -30,6 +30,9 @@ export interface History {
   readonly taken: number;
   readonly duplicates: number;
   readonly crashes: number;
+  /** How often a message was cancelled, and retried, by request. */
+  readonly cancelled: number;
+  readonly retried: number;
 }
 
 /** One node of the world, while it lives. */
@@ -59,6 +62,7 @@ class World {
   #crashes = 0;
   #trouble: unknown = null;
   #submitted = 0;
+  readonly #acts = { cancelled: 0, retried: 0 };
 
   constructor(seed: number) {
     this.#seed = seed;
@@ -75,6 +79,7 @@ class World {
   async run(): Promise<History> {
     for (let i = 0; i < NODES; i++) this.#spawn(this.#bear());
     this.#spawn(this.#submitMail());
+    this.#spawn(this.#changeMinds());
     this.#spawn(this.#makeTrouble());
     await this.#advance(30 * MINUTE);
     this.#makePeace();
@@ -88,6 +93,7 @@ class World {
       taken: copies.length,
       duplicates: copies.filter((times) => times > 1).length,
       crashes: this.#crashes,
+      ...this.#acts,
     };
   }
 
@@ -95,7 +101,8 @@ class World {
     for (let steps = 0; !enough() && (await this.#time.step(end)); steps++) {
       if (this.#trouble) throw this.#trouble;
       if (steps > MAX_STEPS) throw new InvariantBroken('the history does not come to an end');
-      if (this.#hop.takenAgain.length > 0) await this.#watch.explained(this.#hop.takenAgain.splice(0));
+      if (this.#hop.takenNow.length > 0)
+        await this.#watch.took(this.#hop.takenNow.splice(0), this.#hop.taken);
     }
     if (this.#trouble) throw this.#trouble;
   }
@@ -146,7 +153,33 @@ class World {
   async #submit(node: Node): Promise<void> {
     const token = `t${++this.#submitted}`;
     const [answer] = await node.engine.intake.accept([this.#submission(token)]);
-    if (answer?.kind === 'accepted') this.#watch.acknowledged.add(answer.id);
+    if (answer?.kind !== 'accepted') return;
+    this.#watch.acknowledged.add(answer.id);
+    // Some regret it at once, while it is under way.
+    if (this.#dice.next() < 0.1) await this.#act(node, answer.id, 'cancel');
+  }
+
+  /** Customers cancel and retry what is under way or has long ended. */
+  async #changeMinds(): Promise<void> {
+    while (this.#time.now < 30 * MINUTE) {
+      await this.#time.sleep(this.#dice.next() * 30_000);
+      const node = this.#anyNode();
+      const all = [...this.#watch.acknowledged];
+      const ids = this.#dice.next() < 0.6 ? this.#watch.unfinished() : all;
+      const id = ids[Math.floor(this.#dice.next() * ids.length)];
+      const act = this.#dice.next() < 0.4 ? 'cancel' : 'retry';
+      if (node && id !== undefined) this.#spawn(this.#act(node, id, act));
+    }
+  }
+
+  async #act({ engine }: Node, id: string, act: 'cancel' | 'retry'): Promise<void> {
+    try {
+      if (act === 'retry') this.#acts.retried += (await engine.acts.retry(id)) === 'requeued' ? 1 : 0;
+      else this.#acts.cancelled += (await engine.acts.cancel(id)) === 'cancelled' ? 1 : 0;
+    } catch (error) {
+      // The store failed: the customer is told so, and may ask again.
+      if (!(error instanceof StoreError)) throw error;
+    }
   }
 
   #submission(token: string): Submission {
