@@ -62,8 +62,6 @@ const TROUBLE: Readonly<Record<IntakeTrouble, HealthCheck>> = {
     detail: 'The last message could not be stored. The log says why.',
   },
 };
-const MAX_WAITING_READERS = 1_000;
-const MAX_KEYS_IN_MEMORY = 10_000;
 
 /** Makes the listeners the configuration asks for; they listen once told to. */
 export async function createListeners(parts: ListenerParts): Promise<Listeners> {
@@ -200,6 +198,7 @@ function ingestDeps(parts: ListenerParts) {
 
 /** The API's options, read from the configuration each time so that keys apply live. */
 function ingestOptions(live: LiveConfig) {
+  const { limits } = live.config;
   return {
     get hostname() {
       return serverName(live.config);
@@ -213,9 +212,10 @@ function ingestOptions(live: LiveConfig) {
     get limits() {
       return live.config.api;
     },
-    maxBytesInFlight: live.config.limits.maxBytesInFlight,
-    maxWaitingReaders: MAX_WAITING_READERS,
-    maxKeysInMemory: MAX_KEYS_IN_MEMORY,
+    maxBytesInFlight: limits.maxBytesInFlight,
+    maxWaitingRequests: limits.maxWaitingRequests,
+    maxWaitingReaders: limits.maxWaitingReaders,
+    maxKeysInMemory: limits.maxKeysInMemory,
   };
 }
 

@@ -211,6 +211,21 @@ export const SETTINGS = {
     1_000_000,
     'Most messages of one API key that are not yet final. Beyond it that key gets 503.',
   ),
+  'limits.max_waiting_requests': restart(
+    integer(0, 100_000),
+    1000,
+    'Most requests that wait for memory to receive their bodies (`limits.max_bytes_in_flight`). More get 503 at once.',
+  ),
+  'limits.max_waiting_readers': restart(
+    integer(0, 100_000),
+    1000,
+    'Most requests that wait with `?wait=` for the end of a message. More are answered at once with what is known.',
+  ),
+  'limits.max_keys_in_memory': restart(
+    integer(100, 1_000_000),
+    10_000,
+    'Most API keys whose requests are counted at the same time. With more in use within a minute, the limits of those longest unused begin anew.',
+  ),
   'retention.content_days': live(
     integer(0, 36_500, 'days'),
     7,

@@ -41,6 +41,8 @@ export interface IngestOptions {
   readonly limits: IngestLimits;
   /** Bytes of bodies in memory at once; what does not fit waits. */
   readonly maxBytesInFlight: number;
+  /** Requests that may wait for their bodies to fit; more get 503 at once. */
+  readonly maxWaitingRequests: number;
   /** Readers that may wait with `?wait=` at once; more are answered at once. */
   readonly maxWaitingReaders: number;
   /** Keys remembered between requests: their look-ups and their rate windows. */

@@ -27,15 +27,14 @@ export interface Open {
 /** What lies at a path. */
 export type Target = Endpoint | Open;
 
-/** Requests for bodies that may wait for room in memory at once. */
-const MAX_WAITING_BODIES = 1000;
 /** Idempotency keys in use at once that are told apart; each is one request, or one batch, being accepted. */
 const MAX_KEYS_IN_PROGRESS = 10_000;
 
 /** Every path of the API. */
 export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[] {
   const { intake, acts, spool, views, clock, random, events, signal } = deps;
-  const budget = new Semaphore({ capacity: options.maxBytesInFlight, maxWaiters: MAX_WAITING_BODIES });
+  const { maxBytesInFlight: capacity, maxWaitingRequests: maxWaiters } = options;
+  const budget = new Semaphore({ capacity, maxWaiters });
   const watchers = new Watchers(events, { max: options.maxWaitingReaders, signal });
   const nextId = createIdSource(clock, random);
   // The message's own id is given later, by the engine; this must not be taken for it.

@@ -92,3 +92,17 @@ test('api.keep_alive_seconds: an idle connection is told how long it is kept, an
   expect(await client.closed).toBe(answer);
   expect(world.noted).toEqual([]);
 });
+
+test('limits.max_waiting_requests: one more than may wait for memory is a 503 at once', async () => {
+  const world = await World.start({ maxBytesInFlight: 1000, maxWaitingRequests: 1 });
+  onTestFinished(() => world.close());
+  const key = await world.key();
+  const sized = (bytes: number) => post(key, `Content-Length: ${bytes}\r\nExpect: 100-continue\r\n`);
+  const holding = new RawClient(world.port, sized(1000));
+  await holding.until(/100 Continue/);
+  const others = [new RawClient(world.port, sized(10)), new RawClient(world.port, sized(10))];
+  const refused = await Promise.race(others.map((client) => client.until(/"requestId"/)));
+  expect(refused).toMatch(/^HTTP\/1\.1 503 .*Retry-After: 1\r.*"overloaded"/s);
+  holding.socket.destroy();
+  await Promise.any(others.map((client) => client.until(/100 Continue/)));
+});

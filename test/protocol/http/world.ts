@@ -85,6 +85,7 @@ const OPTIONS: Omit<IngestOptions, 'limits'> = {
   allowedCidrs: cidrs('127.0.0.0/8', '::1/128'),
   trustedProxies: cidrs(),
   maxBytesInFlight: 1_000_000,
+  maxWaitingRequests: 10,
   maxWaitingReaders: 2,
   maxKeysInMemory: 100,
 };
