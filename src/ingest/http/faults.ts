@@ -33,6 +33,11 @@ export class Faults {
     return fields.some((field) => this.#faulty.has(field));
   }
 
+  /** What was found so far. */
+  get found(): readonly FieldFault[] {
+    return this.#found;
+  }
+
   /** Throws the problem 400 if anything was found. */
   refuse(): void {
     refuseFaults(this.#found);

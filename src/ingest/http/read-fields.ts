@@ -91,7 +91,7 @@ async function readWhole(exchange: Exchange, { limits, budget }: BodyBounds): Pr
 }
 
 /** How large the body of one message may be, and what to do when it is larger. */
-function messageBodyBounds({ maxMessageBytes }: Pick<IngestLimits, 'maxMessageBytes'>) {
+export function messageBodyBounds({ maxMessageBytes }: Pick<IngestLimits, 'maxMessageBytes'>) {
   return { maxBytes: maxMessageBytes, advice: messageSizeAdvice(maxMessageBytes) };
 }
 

@@ -13,6 +13,7 @@ import { mailgunEndpoint } from './mailgun.ts';
 import { descriptionEndpoint } from './openapi/endpoint.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { RateLimiter } from './rate.ts';
+import { rawEndpoint } from './raw.ts';
 import { statusEndpoint } from './status.ts';
 import { submitEndpoint } from './submit.ts';
 import { Watchers } from './watchers.ts';
@@ -47,6 +48,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
     { method: 'POST', path: '/api/v1/messages', target: submitEndpoint(submitDeps) },
     { method: 'GET', path: '/api/v1/messages', target: listEndpoint(views) },
     { method: 'POST', path: '/api/v1/messages/batch', target: batchEndpoint({ ...submitDeps, batchRate }) },
+    { method: 'POST', path: '/api/v1/messages/raw', target: rawEndpoint(submitDeps) },
     { method: 'GET', path: '/api/v1/messages/:id', target: statusEndpoint({ views, watchers, clock }) },
     { method: 'GET', path: '/api/v1/messages/:id/attempts', target: attemptsEndpoint(views) },
     { method: 'GET', path: '/api/v1/messages/:id/content', target: contentEndpoint({ views, spool }) },

@@ -92,6 +92,31 @@ export const FAULTS = {
     meaning: 'Sender is on another domain than from.',
     cure: 'Use the domain of from, or leave Sender out.',
   },
+  header_syntax: {
+    meaning: 'A line of a finished message’s header is no field of the form `Name: value`.',
+    cure: 'Correct the line that the detail names; an empty line ends the header.',
+  },
+  header_encoding: {
+    meaning: 'A line of a finished message’s header is neither ASCII nor UTF-8.',
+    cure: 'Write it in encoded words (RFC 2047), or in UTF-8.',
+  },
+  mail_loop: {
+    meaning: 'A finished message has more than 50 Received fields: it goes round in a loop.',
+    cure: 'Find the server that sends it back.',
+  },
+  nul: { meaning: 'A finished message has a NUL byte.', cure: 'Encode binary content as base64.' },
+  bare_cr: {
+    meaning: 'A finished message has a CR that no LF follows; programs read it differently.',
+    cure: 'End lines in CRLF.',
+  },
+  mixed_line_endings: {
+    meaning: 'Some lines of a finished message end in CRLF and some in LF; programs read it differently.',
+    cure: 'End all lines in CRLF, or all in LF.',
+  },
+  line_too_long: {
+    meaning: 'A line of a finished message has more than 998 bytes (RFC 5322 §2.1.1).',
+    cure: 'Encode the part as quoted-printable or base64.',
+  },
   subject_too_long: { meaning: 'The subject has more than 2,000 characters.', cure: 'Shorten it.' },
   subject_value: { meaning: 'The subject has line breaks or NUL.', cure: 'Remove them.' },
   attachment_filename: {

@@ -1,0 +1,193 @@
+import { isAscii } from 'node:buffer';
+import { formatMailbox, type Mailbox, parseAddressList, parseMailbox } from '../domain/mailbox.ts';
+import type { BodyFlags } from '../domain/message.ts';
+import { decodeWords } from './decode-words.ts';
+import { type FieldSpan, type HeaderBlock, readHeader } from './header-block.ts';
+import type { Fault } from './headers.ts';
+import { toWireLines } from './wire-lines.ts';
+
+/** Reading a finished message that somebody else composed (RFC 5322): what is in its header, and whether it may go. */
+
+/** A finished message, fit to be sent. */
+export interface FinishedMessage {
+  /** CRLF lines, ending in CRLF; its body is as it was given. */
+  readonly bytes: Buffer;
+  readonly header: HeaderBlock;
+  /** The mailboxes of From and Sender, at least one. */
+  readonly authors: readonly Mailbox[];
+  /** The first From mailbox, its name decoded; text that parses back to it. */
+  readonly from: string;
+  /** Decoded; empty when there is none. */
+  readonly subject: string;
+  /** With its angle brackets; null when there is none. */
+  readonly messageId: string | null;
+  readonly hasDate: boolean;
+  /** Of the message alone: envelope addresses are the caller's. */
+  readonly flags: BodyFlags;
+}
+
+/** A fault, and the header field it is in; null when it is in none. */
+export interface MessageFault extends Fault {
+  readonly field: string | null;
+}
+
+/** A finished message, or everything that is wrong with it. */
+export type ReadMessage =
+  | { readonly ok: true; readonly message: FinishedMessage }
+  | { readonly ok: false; readonly faults: readonly MessageFault[] };
+
+/** Bounds on a header. */
+export interface FinishedLimits {
+  /** Fields besides those of the message format itself and Received. */
+  readonly maxHeaders: number;
+  /** Of the whole header. */
+  readonly maxHeaderBytes: number;
+}
+
+/** RFC 5322 §3.6, RFC 2045 §3: at most one of each. */
+const SINGLE_NAMES = new Set(
+  `date from sender reply-to to cc bcc message-id in-reply-to references subject mime-version content-type
+  content-transfer-encoding content-id content-description content-disposition`.split(/\s+/),
+);
+/** More hops than that are a loop (RFC 5321 §6.3 asks for at least 100 in a server; this is a submission). */
+const MAX_RECEIVED = 50;
+const OURS_PREFIX = 'x-waybill-';
+/** From may name several authors; more than this is no authorship. */
+const MAX_AUTHORS = 50;
+/** Characters that status and lists show; as many as a subject given as a field may have. */
+const MAX_SUBJECT = 2000;
+const MESSAGE_ID = /^<[!-;=?-~]+>$/;
+const MAX_MESSAGE_ID = 900;
+const LINE_THEN_DOT = Buffer.from('\r\n.');
+const DOT = 0x2e;
+
+/** Reads and judges a message as it was submitted. Linear in its size. */
+export function readFinished(submitted: Buffer, limits: FinishedLimits): ReadMessage {
+  const lines = toWireLines(submitted);
+  if (!lines.ok) return { ok: false, faults: [{ ...lines.fault, field: null }] };
+  const { bytes } = lines;
+  const read = readHeader(bytes, limits.maxHeaderBytes);
+  if (!read.ok) return { ok: false, faults: read.faults.map((fault) => ({ ...fault, field: null })) };
+  const { header } = read;
+  const faults = totalFaults(header.fields, limits.maxHeaders);
+  const { authors, from } = readAuthors(header.fields, faults);
+  const messageId = fieldValue(header.fields, 'message-id');
+  if (messageId !== null && !isMessageId(messageId))
+    faults.push(
+      fault(
+        'Message-ID',
+        'header_message_id',
+        'Must have the form <local@domain>; leave it out and one is added.',
+      ),
+    );
+  if (faults.length > 0) return { ok: false, faults };
+  return {
+    ok: true,
+    message: {
+      bytes,
+      header,
+      authors,
+      from,
+      subject: [...decodeWords(fieldValue(header.fields, 'subject') ?? '')].slice(0, MAX_SUBJECT).join(''),
+      messageId,
+      hasDate: fieldValue(header.fields, 'date') !== null,
+      flags: {
+        eightBit: !isAscii(bytes),
+        utf8: !isAscii(bytes.subarray(0, header.sizeBytes)),
+        dotStuffing: bytes[0] === DOT || bytes.includes(LINE_THEN_DOT),
+      },
+    },
+  };
+}
+
+/** What only all fields together can break: number, repeats, loops, names that are ours. */
+function totalFaults(fields: readonly FieldSpan[], maxHeaders: number): MessageFault[] {
+  const faults: MessageFault[] = [];
+  const seen = new Set<string>();
+  let received = 0;
+  let others = 0;
+  for (const { name, lowerName } of fields) {
+    if (lowerName === 'received') received += 1;
+    else if (!SINGLE_NAMES.has(lowerName)) others += 1;
+    else if (seen.has(lowerName))
+      faults.push(fault(name, 'header_repeated', `${name} may stand only once; remove all but one.`));
+    if (lowerName.startsWith(OURS_PREFIX))
+      faults.push(
+        fault(name, 'header_forbidden', `${name} cannot be set: these names are Waybill's own. Remove it.`),
+      );
+    seen.add(lowerName);
+  }
+  if (received > MAX_RECEIVED)
+    faults.push(
+      fault(
+        'Received',
+        'mail_loop',
+        `There are ${received} Received fields: the message goes round in a loop. Look where it comes from.`,
+      ),
+    );
+  if (others > maxHeaders)
+    faults.push(
+      fault(
+        null,
+        'header_count',
+        `There are ${others} fields besides the usual ones; at most ${maxHeaders} are taken.`,
+      ),
+    );
+  return faults;
+}
+
+/** Who the message says it is from. What is faulty is reported, and the result then incomplete. */
+function readAuthors(
+  fields: readonly FieldSpan[],
+  faults: MessageFault[],
+): { authors: Mailbox[]; from: string } {
+  const text = fieldValue(fields, 'from');
+  if (text === null || text === '') {
+    faults.push(
+      fault(
+        'From',
+        'required',
+        'The message needs a header field From, such as "From: Jane <jane@example.com>".',
+      ),
+    );
+    return { authors: [], from: '' };
+  }
+  const parsed = parseAddressList(text, MAX_AUTHORS);
+  if (!parsed.ok) faults.push(fault('From', 'header_address', parsed.detail));
+  const authors = parsed.ok ? parsed.value : [];
+  const [first] = authors;
+  const from = first === undefined ? '' : shown(first);
+  const senderText = fieldValue(fields, 'sender');
+  if (senderText === null) {
+    if (authors.length > 1)
+      faults.push(
+        fault(
+          'Sender',
+          'required',
+          'From names several authors, so there must be a Sender (RFC 5322 §3.6.2).',
+        ),
+      );
+    return { authors, from };
+  }
+  const sender = parseMailbox(senderText);
+  if (!sender.ok) faults.push(fault('Sender', 'header_address', sender.detail));
+  return { authors: sender.ok ? [...authors, sender.value] : authors, from };
+}
+
+function shown({ name, address }: Mailbox): string {
+  return formatMailbox({ name: name === null ? null : decodeWords(name), address });
+}
+
+/** The value of the first field of a name in lower case; null without one. */
+function fieldValue(fields: readonly FieldSpan[], lowerName: string): string | null {
+  return fields.find((field) => field.lowerName === lowerName)?.value ?? null;
+}
+
+/** Looser than for a Message-ID that a client gives as a field: generators write many that RFC 5322 does not allow. */
+function isMessageId(text: string): boolean {
+  return text.length <= MAX_MESSAGE_ID && MESSAGE_ID.test(text);
+}
+
+function fault(field: string | null, code: string, detail: string): MessageFault {
+  return { field, code, detail };
+}

@@ -1,0 +1,151 @@
+import { isUtf8 } from 'node:buffer';
+import type { Fault } from './headers.ts';
+
+/** The header of a finished message as its fields and where they lie, and changing it without touching the rest. */
+
+/** One header field of a message. */
+export interface FieldSpan {
+  readonly name: string;
+  readonly lowerName: string;
+  /** Unfolded and trimmed. */
+  readonly value: string;
+  /** Where its lines begin and end in the message, the last CRLF included. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A message's header. */
+export interface HeaderBlock {
+  readonly fields: readonly FieldSpan[];
+  /** Its bytes, without the blank line behind it. */
+  readonly sizeBytes: number;
+}
+
+/** A header, or everything that is wrong with its lines. */
+export type ReadHeader =
+  | { readonly ok: true; readonly header: HeaderBlock }
+  | { readonly ok: false; readonly faults: readonly Fault[] };
+
+const BLANK_LINE = Buffer.from('\r\n\r\n');
+const CRLF_LENGTH = 2;
+const FIELD_LINE = /^([\x21-\x39\x3b-\x7e]+):/;
+const CONTINUATION = /^[\t ]+[^\t ]/;
+/** No header may carry them: every control character but the tab. */
+const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
+const NOT_ASCII = /[\x80-\xff]/;
+const FOLD = /\r\n(?=[\t ])/g;
+/** A header with more faulty lines is no header; the first few tell it. */
+const MAX_FAULTS = 20;
+
+/**
+ * Reads the header of a message whose lines end in CRLF (RFC 5322 §2.2, without the obsolete forms; RFC 6532 for
+ * what is not ASCII). One of more than `maxBytes` is not looked at.
+ */
+export function readHeader(message: Buffer, maxBytes: number): ReadHeader {
+  const sizeBytes = headerSize(message);
+  if (sizeBytes > maxBytes)
+    return {
+      ok: false,
+      faults: [fault('header_size', `The header has ${sizeBytes} bytes; at most ${maxBytes} are taken.`)],
+    };
+  // One character is one byte here, so that places in the text are places in the message.
+  const text = message.toString('latin1', 0, sizeBytes);
+  const faults: Fault[] = [];
+  const fields: FieldSpan[] = [];
+  let open: { readonly name: string; readonly start: number } | null = null;
+  let line = 0;
+  for (let start = 0; start < sizeBytes && faults.length < MAX_FAULTS; ) {
+    line += 1;
+    const end = text.indexOf('\r\n', start);
+    const content = text.slice(start, end);
+    const problem = lineFault(content, line, open !== null);
+    if (problem !== null) faults.push(problem);
+    const name = FIELD_LINE.exec(content)?.[1];
+    if (name !== undefined && !isContinuation(content)) {
+      if (open !== null) fields.push(closeField(message, open, start));
+      open = { name, start };
+    }
+    start = end + CRLF_LENGTH;
+  }
+  if (faults.length > 0) return { ok: false, faults };
+  if (open !== null) fields.push(closeField(message, open, sizeBytes));
+  return { ok: true, header: { fields, sizeBytes } };
+}
+
+/** What is done to a header. */
+export interface HeaderChange {
+  /** Put on top, whole fields with their CRLFs. */
+  readonly prepend: string;
+  /** What becomes of a field: null drops it, text (with its CRLF) takes its place, the field itself keeps it. */
+  readonly each: (field: FieldSpan, index: number) => FieldSpan | string | null;
+}
+
+/** The message with its header changed: views of what stays, and text between them. */
+export function changeHeader(message: Buffer, header: HeaderBlock, change: HeaderChange): Uint8Array[] {
+  const chunks: Uint8Array[] = [];
+  let text = change.prepend;
+  let keptFrom = 0;
+  const keepUntil = (end: number) => {
+    if (end === keptFrom) return;
+    if (text !== '') chunks.push(Buffer.from(text));
+    text = '';
+    chunks.push(message.subarray(keptFrom, end));
+  };
+  for (const [index, field] of header.fields.entries()) {
+    const becomes = change.each(field, index);
+    if (becomes === field) continue;
+    keepUntil(field.start);
+    keptFrom = field.end;
+    if (typeof becomes === 'string') text += becomes;
+  }
+  keepUntil(message.length);
+  if (text !== '') chunks.push(Buffer.from(text));
+  return chunks;
+}
+
+/** Up to the blank line; all of a message that has none. */
+function headerSize(message: Buffer): number {
+  if (message[0] === BLANK_LINE[0] && message[1] === BLANK_LINE[1]) return 0;
+  const end = message.indexOf(BLANK_LINE);
+  return end < 0 ? message.length : end + CRLF_LENGTH;
+}
+
+function lineFault(content: string, line: number, hasField: boolean): Fault | null {
+  const told = `Line ${line} of the header`;
+  if (CONTROL.test(content))
+    return fault('header_value', `${told} has a control character; remove or encode it.`);
+  if (NOT_ASCII.test(content) && !isUtf8(Buffer.from(content, 'latin1')))
+    return fault(
+      'header_encoding',
+      `${told} is neither ASCII nor UTF-8; write it in encoded words (RFC 2047) or UTF-8.`,
+    );
+  if (isContinuation(content)) {
+    if (!hasField)
+      return fault('header_syntax', `${told} begins with a blank, but there is no field that it continues.`);
+    if (!CONTINUATION.test(content))
+      return fault('header_syntax', `${told} is blank but for spaces or tabs; remove it.`);
+    return null;
+  }
+  if (FIELD_LINE.test(content)) return null;
+  return fault(
+    'header_syntax',
+    `${told} is not of the form "Name: value". An empty line must stand between header and body.`,
+  );
+}
+
+function isContinuation(content: string): boolean {
+  return content.startsWith(' ') || content.startsWith('\t');
+}
+
+function closeField(
+  message: Buffer,
+  { name, start }: { readonly name: string; readonly start: number },
+  end: number,
+): FieldSpan {
+  const raw = message.toString('utf8', start + name.length + 1, end - CRLF_LENGTH);
+  return { name, lowerName: name.toLowerCase(), value: raw.replace(FOLD, '').trim(), start, end };
+}
+
+function fault(code: string, detail: string): Fault {
+  return { code, detail };
+}
