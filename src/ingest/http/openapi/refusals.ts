@@ -17,7 +17,7 @@ export const UNREADABLE: ProblemsByStatus = {
     'tls_on_plain_port',
     'plain_on_tls_port',
   ],
-  408: ['request_timeout', 'body_too_slow'],
+  408: ['request_timeout'],
   414: ['target_too_long'],
   417: ['expectation_failed'],
   431: ['header_too_large', 'too_many_headers'],
@@ -39,6 +39,7 @@ const WITH_KEY: ProblemsByStatus = {
 
 /** With a body. */
 const WITH_BODY: ProblemsByStatus = {
+  408: ['body_too_slow'],
   413: ['content_too_large'],
   415: ['unsupported_content_encoding'],
   501: ['unsupported_transfer_coding'],
