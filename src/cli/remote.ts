@@ -76,7 +76,7 @@ function readKey(path: string): string {
 }
 
 /** The operations on messages, of a server far away. */
-export function remoteOperations(client: Waybill): MessageOperations {
+function remoteOperations(client: Waybill): MessageOperations {
   return {
     // Sound because it is the API's own JSON, which the server checks.
     submit: async ({ message }) => taken(await client.send(message as Message)),

@@ -148,7 +148,9 @@ function reasonOf(error: unknown): string {
 }
 
 /** The part of an error that says under which key something was being sent. */
-export function keyOf({ idempotencyKey }: Pick<Request, 'idempotencyKey'>): { idempotencyKey?: string } {
+export function keyOf({ idempotencyKey }: { readonly idempotencyKey?: string | undefined }): {
+  readonly idempotencyKey?: string;
+} {
   return idempotencyKey === undefined ? {} : { idempotencyKey };
 }
 

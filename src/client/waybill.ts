@@ -90,9 +90,13 @@ export class Waybill {
   /** Checks a message as if it were sent, and tells the way each copy would take. Stores and sends nothing. */
   async check(message: Message, options: CallOptions = {}): Promise<Result<Verdict>> {
     const body = async () => ({ ...(await toSubmission(message)), dryRun: true });
-    const content = await textOf(body);
-    if (content === null) return unreadable({});
-    const request: Request = { method: 'POST', path: '/messages', body: { type: JSON_TYPE, content } };
+    const content = await jsonOfMessage(body, options);
+    if (!content.ok) return content;
+    const request: Request = {
+      method: 'POST',
+      path: '/messages',
+      body: { type: JSON_TYPE, content: content.value },
+    };
     return await this.#ask(request, isVerdict, options);
   }
 
@@ -170,9 +174,9 @@ export class Waybill {
     isAnswer: (body: unknown) => body is T,
     options: SendOptions,
   ): Promise<Result<T & Sent>> {
-    const content = await textOf(body);
-    if (content === null) return unreadable(options);
-    return await this.#send(path, { type: JSON_TYPE, content }, isAnswer, options);
+    const content = await jsonOfMessage(body, options);
+    if (!content.ok) return content;
+    return await this.#send(path, { type: JSON_TYPE, content: content.value }, isAnswer, options);
   }
 
   async #send<T extends object>(
@@ -237,16 +241,12 @@ function pathOf(id: string): string {
   return `/messages/${encodeURIComponent(id)}`;
 }
 
-/** JSON as text; `null` when a file in it cannot be read. */
-async function textOf(body: () => Promise<unknown>): Promise<string | null> {
+/** A message as the text of its JSON. */
+async function jsonOfMessage(body: () => Promise<unknown>, options: SendOptions): Promise<Result<string>> {
   try {
-    return JSON.stringify(await body());
-  } catch {
-    return null;
+    return succeeded(JSON.stringify(await body()));
+  } catch (error) {
+    const message = `The message cannot be sent, or a file of it not be read: ${String(error)}`;
+    return failed({ kind: 'input', message, ...keyOf(options) });
   }
-}
-
-function unreadable({ idempotencyKey }: SendOptions): Result<never> {
-  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
-  return failed({ kind: 'input', message: 'An attachment could not be read.', ...key });
 }
