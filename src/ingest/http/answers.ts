@@ -27,8 +27,7 @@ const time = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
 const milliseconds = z.number().min(0);
 
-/** A message's id. */
-export const messageIdSchema = z.string().meta({
+const messageIdSchema = z.string().meta({
   description: '`msg_` and 26 characters. Ids sort by the time of acceptance.',
   pattern: '^msg_[0-9a-hjkmnp-tv-z]{26}$',
 });

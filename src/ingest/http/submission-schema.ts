@@ -46,6 +46,7 @@ export const attachmentSchema = z
       }),
     disposition: z
       .string()
+      .meta({ enum: ['attachment', 'inline'] })
       .nullish()
       .meta({ description: '`attachment` (default) or `inline`.', examples: ['inline'] }),
   })
@@ -85,7 +86,7 @@ export const submissionSchema = z
         'At most `api.max_attachments` (default 500). The message as sent and the body as received may each have `api.max_message_bytes` (default 26214400); base64 makes attachments grow by 37 %.',
     }),
     tags: z
-      .array(z.string())
+      .array(z.string().meta({ minLength: 1, maxLength: 128 }))
       .nullish()
       .meta({
         description:
@@ -110,6 +111,7 @@ export const submissionSchema = z
       }),
     priority: z
       .string()
+      .meta({ enum: ['high', 'normal', 'bulk'] })
       .nullish()
       .meta({
         description: '`high`, `normal` (default) or `bulk`: which waiting mail goes first.',

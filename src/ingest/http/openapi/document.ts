@@ -14,11 +14,18 @@ import { problemExamples } from './problem-examples.ts';
 import { READING } from './reading.ts';
 import { headerRefs, problemsOf, refusal, unknownMethod } from './refusals.ts';
 import { SENDING } from './sending.ts';
+import { SENDING_FINISHED } from './sending-finished.ts';
 import { SERVICE } from './service.ts';
 import { type Responses, SharedResponses } from './shared-responses.ts';
 
 /** Every operation of the ingestion API. */
-export const OPERATIONS: readonly Operation[] = [...SENDING, ...READING, ...ACTING, ...SERVICE];
+export const OPERATIONS: readonly Operation[] = [
+  ...SENDING,
+  ...SENDING_FINISHED,
+  ...READING,
+  ...ACTING,
+  ...SERVICE,
+];
 
 const TAGS: Readonly<Record<Tag, string>> = {
   Sending: 'Messages are accepted, and from then on safe.',

@@ -101,6 +101,16 @@ export const REQUEST_HEADERS = {
     schema: { type: 'string', minLength: 1, maxLength: 256 },
     example: '5f2c0c1e-8c0f-4d5e-9b39-6f1c6a0f6d11',
   },
+  From: {
+    description: 'The envelope’s sender, in place of the parameter `from`.',
+    schema: text,
+    example: 'orders@example.com',
+  },
+  To: {
+    description: 'Recipients as an address list, besides those of the parameter `to`.',
+    schema: text,
+    example: 'bob@example.org, ann@example.net',
+  },
   'If-None-Match': {
     description: 'An `ETag` you have: the answer is 304 while it still holds.',
     schema: text,

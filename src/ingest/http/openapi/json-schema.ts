@@ -85,9 +85,14 @@ function simplify(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(simplify);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value)
-    .filter(([name, item]) => EMPTY_BOUNDS[name] !== item && name !== 'propertyNames')
+    .filter(([name, item]) => EMPTY_BOUNDS[name] !== item && !isAnyName(name, item))
     .map(([name, item]) => [name, simplify(item)] as const);
   return withoutNullBranch(flattened(Object.fromEntries(entries)));
+}
+
+/** That the names of a record are texts goes without saying. */
+function isAnyName(keyword: string, schema: unknown): boolean {
+  return keyword === 'propertyNames' && JSON.stringify(schema) === '{"type":"string"}';
 }
 
 /** Alternatives among alternatives, made one list. */
