@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatMailbox, parseAddressList, parseMailbox } from '../../src/domain/mailbox.ts';
+import { fuzz } from './fuzz.ts';
 
 /** Text made of the pieces that mean something to the grammar, so that the fuzzer gets past the first check. */
 const piece = fc.oneof(
@@ -20,38 +21,30 @@ const piece = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 4 }),
 );
 const text = fc.array(piece, { maxLength: 24 }).map((pieces) => pieces.join(''));
-const runs = { numRuns: 5000 };
 
-test('no text makes the parser throw, and what is accepted parses back to itself', () => {
-  fc.assert(
-    fc.property(text, (input) => {
-      const list = parseAddressList(input);
-      if (!list.ok) return;
-      const written = list.value.map(formatMailbox);
-      expect(parseAddressList(written.join(', '))).toEqual(list);
-      for (const [index, mailbox] of list.value.entries()) {
-        expect(parseMailbox(written[index] ?? '')).toEqual({ ok: true, value: mailbox });
-      }
-    }),
-    runs,
-  );
-});
+test('no text makes the parser throw, and what is accepted parses back to itself', () =>
+  fuzz('address list', text, (input) => {
+    const list = parseAddressList(input);
+    if (!list.ok) return false;
+    const written = list.value.map(formatMailbox);
+    expect(parseAddressList(written.join(', '))).toEqual(list);
+    for (const [index, mailbox] of list.value.entries())
+      expect(parseMailbox(written[index] ?? '')).toEqual({ ok: true, value: mailbox });
+    return list.value.length > 0;
+  }));
 
-test('what is accepted is safe to put into an SMTP command', () => {
-  fc.assert(
-    fc.property(text, (input) => {
-      const list = parseAddressList(input);
-      for (const { address, local, domain, ascii } of list.ok ? list.value : []) {
-        expect(address).toBe(`${local}@${domain}`);
-        expect(address).not.toMatch(/[\s<>]|@.*@|\p{Cc}/u);
-        expect(domain).toMatch(/^[a-z0-9.-]+$|^\[[0-9.]+\]$|^\[IPv6:[0-9a-f:.]+\]$/);
-        expect(Buffer.byteLength(address)).toBeLessThanOrEqual(254);
-        expect(ascii).toBe(Buffer.byteLength(local) === local.length);
-      }
-    }),
-    runs,
-  );
-});
+test('what is accepted is safe to put into an SMTP command', () =>
+  fuzz('mailbox', text, (input) => {
+    const parsed = parseMailbox(input);
+    if (!parsed.ok) return false;
+    const { address, local, domain, ascii } = parsed.value;
+    expect(address).toBe(`${local}@${domain}`);
+    expect(address).not.toMatch(/[\s<>]|@.*@|\p{Cc}/u);
+    expect(domain).toMatch(/^[a-z0-9.-]+$|^\[[0-9.]+\]$|^\[IPv6:[0-9a-f:.]+\]$/);
+    expect(Buffer.byteLength(address)).toBeLessThanOrEqual(254);
+    expect(ascii).toBe(Buffer.byteLength(local) === local.length);
+    return true;
+  }));
 
 test('long hostile text takes linear time', () => {
   for (const unit of ['"', '<', '@[', '\\"', ',', 'a@', '("', '"a"', ' ', 'a.', '<a', ' ,'])

@@ -1,12 +1,15 @@
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ContentRef } from '../../src/domain/message.ts';
+import { decodeHeader, encodeRecord, HEADER_BYTES } from '../../src/spool/segments/record.ts';
 import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { bytesOf, entryOf, readAll } from '../support/spool-entry.ts';
+import { INPUTS } from './fuzz.ts';
 
 /** Contents in chunks, with their bytes. */
 const entries = fc
@@ -106,4 +109,42 @@ test('a flipped bit or a torn tail is found in the record it hits, and no other 
     ),
     { numRuns: 100 },
   );
+});
+
+const flags = fc.record({ eightBit: fc.boolean(), utf8: fc.boolean(), dotStuffing: fc.boolean() });
+const record = fc.record({
+  header: fc.option(fc.uint8Array({ maxLength: 2 * HEADER_BYTES }), { freq: 2 }),
+  flags,
+  body: fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 3 }),
+  flip: fc.option(fc.nat(8 * HEADER_BYTES - 1), { freq: 2 }),
+});
+
+test('the header of a record says what was written, and one that was damaged never fits its body', async () => {
+  let taken = 0;
+  await fc.assert(
+    fc.asyncProperty(record, async (wanted) => {
+      if (wanted.header !== null) {
+        decodeHeader(Buffer.from(wanted.header));
+        return;
+      }
+      const entry = entryOf(...wanted.body);
+      const { parts, bodyBytes } = await encodeRecord({
+        ...entry,
+        content: { ...entry.content, flags: wanted.flags },
+      });
+      const bytes = Buffer.concat(parts);
+      if (wanted.flip !== null)
+        bytes[wanted.flip >> 3] = (bytes[wanted.flip >> 3] ?? 0) ^ (1 << (wanted.flip & 7));
+      const header = decodeHeader(bytes.subarray(0, HEADER_BYTES));
+      const body = bytes.subarray(HEADER_BYTES);
+      const isWhole =
+        header !== null && header.bodyBytes === body.length && crc32(body, header.seed) === header.checksum;
+      expect(isWhole).toBe(wanted.flip === null);
+      expect(bodyBytes).toBe(body.length);
+      if (isWhole) taken += 1;
+    }),
+    { numRuns: INPUTS },
+  );
+  process.stdout.write(`fuzz: spool record: ${INPUTS} inputs, ${taken} taken\n`);
+  expect(taken).toBeGreaterThan(0);
 });
