@@ -41,7 +41,10 @@ export interface Store {
    */
   claim(requests: readonly ClaimRequest[], at: Stamp): Promise<ClaimAnswer[]>;
 
-  /** Marks attempts as begun, before the peer can have taken anything. False: stale, must not be sent. */
+  /**
+   * Marks attempts as begun, before the peer can have taken anything. False: stale or cancelled meanwhile, must not
+   * be sent; to be given back.
+   */
   begin(units: readonly UnitRef[], at: Stamp): Promise<boolean[]>;
 
   /**
@@ -70,8 +73,8 @@ export interface Store {
   expire(limit: number, at: Stamp): Promise<number>;
 
   /**
-   * Cancels messages: what waits fails as `cancelled`; what is in processing is marked, so that its attempt ends
-   * and a deferral or release then ends cancelled. One answer per id, in order.
+   * Cancels messages: what waits fails as `cancelled`; what is in processing is marked, so that its attempt ends, or
+   * if it has not begun never begins, and a deferral or release then ends cancelled. One answer per id, in order.
    */
   cancel(ids: readonly string[], at: Stamp): Promise<CancelAnswer[]>;
 

@@ -48,6 +48,19 @@ test('what is under way when it is cancelled ends by its attempt: deferred is ca
   expect(await show(taken)).toMatchObject({ status: 'delivered', attempts: 1 });
 });
 
+test('what is in hand but has not begun when it is cancelled never leaves', async () => {
+  const { engine, hop, run, show } = await start();
+  const ids: string[] = [];
+  for (let i = 0; i < 6; i++) ids.push(await accept(engine, `t${i}`));
+  // The relay takes four at a time: two wait for a slot.
+  for (const id of ids) expect((await show(id)).status).toBe('processing');
+  for (const id of ids) expect(await engine.acts.cancel(id)).toBe('cancelled');
+  await run(10_000);
+  const ended = await Promise.all(ids.map(async (id) => (await show(id)).outcome));
+  expect(ended).toEqual(['accepted', 'accepted', 'accepted', 'accepted', 'cancelled', 'cancelled']);
+  expect(hop.taken.size).toBe(4);
+});
+
 test.each(['reject', 'defer'] as const)('after a %s, retrying tries again at once', async (fault) => {
   const { life, engine, hop, views, run, show, acted } = await start();
   hop.faults = { ...HEALTHY, [fault]: 1 };

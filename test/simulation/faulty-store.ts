@@ -60,7 +60,16 @@ export function faultyStore(
         () => inner.claim(requests, at),
         (answers) => answers.flatMap(({ units }) => units.map(({ messageId }) => messageId)),
       ),
-    begin: (units, at) => call('begin', () => inner.begin(units, at), none),
+    begin: (units, at) =>
+      call(
+        'begin',
+        async () => {
+          const granted = await inner.begin(units, at);
+          watch.began(units.filter((_, place) => granted[place]));
+          return granted;
+        },
+        none,
+      ),
     settle: (batch, at) =>
       call(
         'settle',

@@ -7,6 +7,7 @@ import {
   TRANSITIONS,
   type TransitionCause,
 } from '../../src/domain/delivery.ts';
+import type { UnitRef } from '../../src/store/store.ts';
 import type { Views } from '../../src/store/views.ts';
 
 /** What an invariant found. */
@@ -39,7 +40,9 @@ export class Watch {
   readonly #fences = new Map<string, number>();
   /** `id/index` of recipients that were in processing when their cancellation was written. */
   readonly #marked = new Set<string>();
-  /** `token address` of recipients that were cancelled while they waited. */
+  /** `id/index` of recipients whose attempt has begun. */
+  readonly #begun = new Set<string>();
+  /** `token address` of recipients that were cancelled before an attempt had begun. */
   readonly #barred = new Set<string>();
   readonly #hash = createHash('sha256');
   /** Token of the submission → the id it was stored under. */
@@ -79,6 +82,12 @@ export class Watch {
     this.#fences.set(lane, fence);
   }
 
+  /** Attempts for these have begun. */
+  began(units: readonly UnitRef[]): void {
+    for (const { messageId, indexes } of units)
+      for (const index of indexes) this.#begun.add(`${messageId}/${index}`);
+  }
+
   /** Looks at messages after `verb` committed at `now`. */
   async look(verb: string, ids: Iterable<string>, now: number): Promise<void> {
     for (const id of ids) {
@@ -114,7 +123,7 @@ export class Watch {
 
   /**
    * The world took these just now; `taken` says how often in all. A second copy, and a copy of what was cancelled
-   * while it waited, are explained only by an attempt with an unknown end, flagged before.
+   * before an attempt had begun, are explained only by an attempt with an unknown end, flagged before.
    */
   async took(names: readonly string[], taken: ReadonlyMap<string, number>): Promise<void> {
     for (const name of names) {
@@ -144,14 +153,17 @@ export class Watch {
   }
 
   /** After a cancellation nothing of the message waits. */
-  #cancelled({ id, index }: Place, state: DeliveryState): void {
+  #cancelled({ id, index, name }: Place, state: DeliveryState): void {
     if (state === 'queued' || state === 'retrying')
       throw new InvariantBroken(`${id}/${index} is ${state} after it was cancelled`);
-    if (state === 'processing') this.#marked.add(`${id}/${index}`);
+    if (state !== 'processing') return;
+    this.#marked.add(`${id}/${index}`);
+    if (!this.#begun.has(`${id}/${index}`)) this.#barred.add(name);
   }
 
   #changed(verb: string, place: Place, from: DeliveryState, to: DeliveryState, now: number): void {
     const { id, index, name } = place;
+    if (from === 'processing') this.#begun.delete(`${id}/${index}`);
     const marked = from === 'processing' && this.#marked.delete(`${id}/${index}`);
     if (marked && !isFinal(to)) throw new InvariantBroken(`${id}/${index} waits although it was cancelled`);
     if (verb === 'cancel') this.#barred.add(name);

@@ -89,10 +89,16 @@ export class Deliveries {
     this.#sql.lease.run(fence, message.seq, index);
   }
 
-  /** Marks a unit as begun, all of it or none. False: some of it is not leased under the unit's fence any more. */
+  /**
+   * Marks a unit as begun, all of it or none. False: some of it is not leased under the unit's fence any more, or
+   * was cancelled meanwhile.
+   */
   begin(unit: UnitRef, at: Stamp): boolean {
     // One statement both checks and marks a single delivery; several are checked before any is marked.
-    if (unit.indexes.length > 1 && this.leased(unit) === null) return false;
+    if (unit.indexes.length > 1) {
+      const found = this.leased(unit);
+      if (found === null || found.some(({ cancelRequested }) => cancelRequested)) return false;
+    }
     return unit.indexes.every(
       (index) => this.#sql.begin.run(at.now, unit.messageId, index, unit.lane, unit.fence) === 1,
     );
@@ -220,7 +226,7 @@ function prepareDeliveries({ db }: Books) {
     begin: db.prepare<[now: number, id: string, index: number, lane: string, fence: number]>(
       `UPDATE deliveries SET begun_at = ?
        WHERE message = (SELECT seq FROM messages WHERE id = ?) AND idx = ?
-         AND state = 'processing' AND +lane = ? AND +fence = ?`,
+         AND state = 'processing' AND +lane = ? AND +fence = ? AND cancel_requested = 0`,
     ),
     giveBack: db.prepare<[state: string, dueAt: number, seq: number, index: number]>(
       `UPDATE deliveries SET state = ?, due_at = ?, fence = NULL, begun_at = NULL

@@ -43,41 +43,53 @@ describe('migrations', () => {
       ['delivered', 'accepted', ['news']],
     ]);
     await store.close();
-    const fresh = join(folder, 'fresh.db');
-    openDatabase(fresh).close();
-    expect(schemaOf(path)).toEqual(schemaOf(fresh));
+    expect(schemaOf(path)).toEqual(schemaOf(freshPath()));
   });
 
-  it('counts what waits in a database that version 1 wrote, and goes on from there', async () => {
-    const old = openBetterSqlite3(path);
-    old.exec(readFileSync(new URL('0001_states.sql', FIXTURES), 'utf8'));
-    old.close();
-    const stores = openSqlite(path);
-    expect(await figuresOf(stores)).toEqual({
-      queues: { key_one: 5, key_two: 2 },
-      queuedBytes: 600 + 700 + 800 + 900 + 1000 + 1100 + 1200 + 1300,
-      spool: { incoming: 6, processing: 2, failed: 2 },
-    });
-    const at = { node: 'b', now: 1_795_176_100_000 };
-    const tagged = await stores.views.list({ ...EVERYTHING, filter: { ...ANY, tag: 'news' } });
-    expect(tagged.messages.map(({ sizeBytes }) => sizeBytes)).toEqual([1200, 600, 400, 200, 100]);
-    const all = (await stores.views.list(EVERYTHING)).messages.map(({ id }) => id);
-    const policy = { firstMs: 1, maxMs: 1, maxAgeMs: 1, ambiguous: 'retry' } as const;
-    await stores.store.reclaim({ seize: true, policy, dice: 0.5, limit: 99 }, at);
-    await stores.store.cancel(all, at);
-    const nothing = { incoming: 0, processing: 0 };
-    // The two that had failed, partly or whole, and the eight that were not final.
-    expect(await figuresOf(stores)).toEqual({
-      queues: {},
-      queuedBytes: 0,
-      spool: { ...nothing, failed: 10 },
-    });
-    const requests = all.map((id) => ({ id, expiresAt: at.now + 1 }));
-    const answers = await stores.store.requeue(requests, at);
-    expect(answers.filter(({ kind }) => kind === 'requeued')).toHaveLength(10);
-    expect(await figuresOf(stores)).toMatchObject({ queues: { key_one: 7, key_two: 2 }, queuedBytes: 8500 });
-    await stores.store.close();
-  });
+  it.each([1, 2])(
+    'counts what waits in a database that version %i wrote, and goes on from there',
+    async (version) => {
+      const old = openBetterSqlite3(path);
+      old.exec(readFileSync(new URL(`000${version}_states.sql`, FIXTURES), 'utf8'));
+      old.close();
+      const stores = openSqlite(path);
+      expect(schemaOf(path)).toEqual(schemaOf(freshPath()));
+      expect(await figuresOf(stores)).toEqual({
+        queues: { key_one: 5, key_two: 2 },
+        queuedBytes: 600 + 700 + 800 + 900 + 1000 + 1100 + 1200 + 1300,
+        spool: { incoming: 6, processing: 2, failed: 2 },
+      });
+      const at = { node: 'b', now: 1_795_176_100_000 };
+      const tagged = await stores.views.list({ ...EVERYTHING, filter: { ...ANY, tag: 'news' } });
+      expect(tagged.messages.map(({ sizeBytes }) => sizeBytes)).toEqual([1200, 600, 400, 200, 100]);
+      const all = (await stores.views.list(EVERYTHING)).messages.map(({ id }) => id);
+      const policy = { firstMs: 1, maxMs: 1, maxAgeMs: 1, ambiguous: 'retry' } as const;
+      await stores.store.reclaim({ seize: true, policy, dice: 0.5, limit: 99 }, at);
+      await stores.store.cancel(all, at);
+      const nothing = { incoming: 0, processing: 0 };
+      // The two that had failed, partly or whole, and the eight that were not final.
+      expect(await figuresOf(stores)).toEqual({
+        queues: {},
+        queuedBytes: 0,
+        spool: { ...nothing, failed: 10 },
+      });
+      const requests = all.map((id) => ({ id, expiresAt: at.now + 1 }));
+      const answers = await stores.store.requeue(requests, at);
+      expect(answers.filter(({ kind }) => kind === 'requeued')).toHaveLength(10);
+      expect(await figuresOf(stores)).toMatchObject({
+        queues: { key_one: 7, key_two: 2 },
+        queuedBytes: 8500,
+      });
+      await stores.store.close();
+    },
+  );
+
+  /** A database that this version made. */
+  const freshPath = () => {
+    const fresh = join(folder, 'fresh.db');
+    openDatabase(fresh).close();
+    return fresh;
+  };
 
   const figuresOf = async ({ views }: SqliteStores) => {
     const { queuedBytes, spool } = await views.figures(0);

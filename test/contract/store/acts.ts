@@ -162,10 +162,12 @@ export function actsContract(open: OpenSubject): void {
       expect(retried, 'nothing waits again').toBe(0);
     });
 
-    it('what was not begun ends cancelled when it is given back', async () => {
-      const id = await leased();
+    it.each([1, 2])('what was not begun never begins, and ends when it is given back: %i', async (count) => {
+      const id = await leased(count);
+      const unit = refTo(id, lease, [0, 1].slice(0, count));
       await cancel(id);
-      await subject.store.release([refTo(id, lease)], at());
+      expect(await subject.store.begin([unit], at())).toEqual([false]);
+      await subject.store.release([unit], at());
       expect((await show(id)).message).toMatchObject({ status: 'failed', outcome: 'cancelled', attempts: 0 });
     });
 
