@@ -35,7 +35,7 @@ export function thrownCodes(): ThrownCode[] {
 /** Every text in the source, to find codes that are passed around before they are thrown. */
 export function textsInSource(): ReadonlySet<string> {
   const paths = globSync('src/{http,ingest,mail,domain,engine,control,app}/**/*.ts', { cwd: ROOT });
-  const inTables = /openapi\/(problem|fault)-codes\.ts$|\.test\.ts$/;
+  const inTables = /openapi\/(?:http-problem|problem|fault)-codes\.ts$|\.test\.ts$/;
   const texts = paths
     .filter((path) => !inTables.test(path))
     .flatMap((path) => [...read(path).matchAll(/'([a-z0-9_]+)'/g)].map(([, text = '']) => text));

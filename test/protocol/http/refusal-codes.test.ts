@@ -1,7 +1,8 @@
 /** The tables of codes hold every code that the ingestion API refuses with, and no other. */
 import { expect, test } from 'vitest';
 import { FIELD_CODES } from '../../../src/ingest/http/openapi/fault-codes.ts';
-import { PROBLEMS, type ProblemRow } from '../../../src/ingest/http/openapi/problem-codes.ts';
+import type { ProblemRow } from '../../../src/ingest/http/openapi/http-problem-codes.ts';
+import { PROBLEMS } from '../../../src/ingest/http/openapi/problem-codes.ts';
 import { textsInSource, thrownCodes } from '../../support/refusal-codes.ts';
 
 const TABLE: Readonly<Record<string, ProblemRow>> = PROBLEMS;

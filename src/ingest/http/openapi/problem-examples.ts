@@ -1,6 +1,7 @@
 import { titleOf } from '../../../http/problem.ts';
+import type { ProblemRow } from './http-problem-codes.ts';
 import type { Json } from './json-schema.ts';
-import { PROBLEMS, type ProblemCode, type ProblemRow } from './problem-codes.ts';
+import { PROBLEMS, type ProblemCode } from './problem-codes.ts';
 
 /** One example of each refusal, made of the table of codes; the details of real ones name the field and figures. */
 
