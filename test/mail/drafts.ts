@@ -165,6 +165,31 @@ export function awkwardDrafts(): Draft[] {
       ],
     }),
     draftOf({ text: 'x', headers: [['References', `<${'r'.repeat(60)}@example.org> `.repeat(40)]] }),
+    draftOf({
+      text: 'x',
+      headers: [
+        ['Sender', 'Jörg <office@bücher.example>'],
+        ['In-Reply-To', '<first@example.org>'],
+        ['List-Unsubscribe', '<https://example.org/u?a=b>, <mailto:u@example.org>'],
+      ],
+    }),
+    draftOf({ text: 'x', headers: [['X-Note', `${'lang '.repeat(300)}Ende`]] }),
+    draftOf({ text: 'x', headers: [['X-Note', 'ü'.repeat(400)]] }),
+    draftOf({ text: 'x', to: [mailbox('a@bücher.example')], cc: [mailbox('Ann <ann@例え.テスト>')] }),
+    draftOf({ text: 'x', to: [mailbox('Jörg <jörg@bücher.example>'), mailbox('用户@example.org')] }),
+    draftOf({
+      html: '<img src="cid:a"><img src="cid:b">',
+      attachments: [
+        attachmentOf({
+          filename: 'größe.png',
+          contentType: 'image/png',
+          contentId: 'a',
+          disposition: 'inline',
+        }),
+        attachmentOf({ filename: '図.png', contentType: 'image/png', contentId: 'b', disposition: 'inline' }),
+        attachmentOf({ filename: 'plan.pdf', disposition: 'inline' }),
+      ],
+    }),
     draftOf({ text: 'x', to: [mailbox('Jörg <jörg@example.org>')] }),
     draftOf({ text: 'ü', headers: [['Reply-To', 'Ω <ω@example.org>']] }),
   ];

@@ -15,6 +15,7 @@ import { awkwardDrafts, draftsBeyondPostalMime, generatedDrafts } from './drafts
 const READER = fileURLToPath(new URL('./read_messages.py', import.meta.url));
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 const MESSAGE_ID = '<generated@example.com>';
+const DATE = 1_790_000_000_000;
 
 /** What both parsers are asked for, in one shape. */
 interface Reading {
@@ -23,7 +24,13 @@ interface Reading {
   readonly to: readonly string[][];
   readonly cc: readonly string[][];
   readonly replyTo: readonly string[][];
+  readonly sender: readonly string[][];
+  /** Wall ms. */
+  readonly date: number;
   readonly messageId: string | null;
+  readonly inReplyTo: string | null;
+  readonly references: string | null;
+  readonly listUnsubscribe: string | null;
   readonly note: string | null;
   readonly text: string | null;
   readonly html: string | null;
@@ -42,7 +49,7 @@ interface AttachmentReading {
 const common = [...awkwardDrafts(), ...generatedDrafts(250)];
 const drafts = [...common, ...draftsBeyondPostalMime()];
 const messages = drafts.map((draft, index) =>
-  compose(draft, { date: 1_790_000_000_000, messageId: MESSAGE_ID, random: seededRandom(index) }),
+  compose(draft, { date: DATE, messageId: MESSAGE_ID, random: seededRandom(index) }),
 );
 
 /** Python also says what it found wrong. */
@@ -54,15 +61,21 @@ interface PythonReading extends Reading {
 function expected(draft: Draft): Reading {
   const related = draft.html === null ? [] : draft.attachments.filter(isReferred);
   const attached = draft.attachments.filter((attachment) => !related.includes(attachment));
-  const replyTo = parseAddressList(findHeader(draft.headers, 'reply-to') ?? '');
+  const header = (name: string) => findHeader(draft.headers, name);
+  const given = header('date');
   return {
     subject: draft.subject,
     from: people([draft.from]),
     to: people(draft.to),
     cc: people(draft.cc),
-    replyTo: replyTo.ok ? people(replyTo.value) : [],
+    replyTo: listed(header('reply-to')),
+    sender: listed(header('sender')),
+    date: given === null ? DATE : Date.parse(given),
     messageId: effectiveMessageId(draft.headers, MESSAGE_ID),
-    note: findHeader(draft.headers, 'x-note'),
+    inReplyTo: header('in-reply-to'),
+    references: tokens(header('references')),
+    listUnsubscribe: header('list-unsubscribe'),
+    note: header('x-note'),
     text: normal(draft.text),
     html: normal(draft.html),
     attachments: [...related, ...attached].map((attachment) => ({
@@ -77,6 +90,16 @@ function expected(draft: Draft): Reading {
 
 function isReferred(attachment: Attachment): boolean {
   return attachment.disposition === 'inline' && attachment.contentId !== null;
+}
+
+function listed(text: string | null): string[][] {
+  const parsed = parseAddressList(text ?? '');
+  return parsed.ok ? people(parsed.value) : [];
+}
+
+/** The blanks between tokens all mean the same. */
+function tokens(text: string | null): string | null {
+  return text?.trim().replace(/\s+/g, ' ') ?? null;
 }
 
 function people(mailboxes: readonly Mailbox[]): string[][] {
@@ -111,7 +134,12 @@ async function readByPostalMime(content: Content): Promise<Reading> {
     to: pairs(mail.to),
     cc: pairs(mail.cc),
     replyTo: pairs(mail.replyTo),
+    sender: pairs(mail.sender),
+    date: Date.parse(mail.date ?? ''),
     messageId: mail.messageId ?? null,
+    inReplyTo: mail.inReplyTo ?? null,
+    references: tokens(mail.references ?? null),
+    listUnsubscribe: mail.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? null,
     note: null,
     text: normal(mail.text ?? null),
     html: normal(mail.html ?? null),
@@ -173,6 +201,11 @@ function readByPython(contents: readonly Content[]): PythonReading[] {
   const lines = child.stdout.trimEnd().split('\n');
   return lines.map((line) => {
     const reading: PythonReading = JSON.parse(line);
-    return { ...reading, text: normal(reading.text), html: normal(reading.html) };
+    return {
+      ...reading,
+      references: tokens(reading.references),
+      text: normal(reading.text),
+      html: normal(reading.html),
+    };
   });
 }

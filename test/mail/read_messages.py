@@ -43,7 +43,7 @@ def addresses(message, legacy, name):
     field = message[name]
     if field is None:
         return []
-    found = [a.addr_spec for a in field.addresses]
+    found = [a.addr_spec for group in field.groups for a in group.addresses]
     names = display_names(legacy[name].replace("\r\n", "")) if found else []
     return [list(pair) for pair in zip(names, found, strict=True)]
 
@@ -75,7 +75,12 @@ def describe(raw):
         "to": addresses(message, legacy, "to"),
         "cc": addresses(message, legacy, "cc"),
         "replyTo": addresses(message, legacy, "reply-to"),
+        "sender": addresses(message, legacy, "sender"),
+        "date": round(message["date"].datetime.timestamp() * 1000),
         "messageId": message["message-id"],
+        "inReplyTo": message["in-reply-to"],
+        "references": message["references"],
+        "listUnsubscribe": message["list-unsubscribe"],
         "note": message["x-note"],
         "text": text,
         "html": html,
