@@ -136,6 +136,11 @@ function totalFaults(fields: readonly FieldSpan[], maxHeaders: number): MessageF
   return faults;
 }
 
+/** The mailboxes of From and Sender that can be read. */
+export function authorsOf(fields: readonly FieldSpan[]): readonly Mailbox[] {
+  return readAuthors(fields, []).authors;
+}
+
 /** Who the message says it is from. What is faulty is reported, and the result then incomplete. */
 function readAuthors(
   fields: readonly FieldSpan[],

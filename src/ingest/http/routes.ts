@@ -14,6 +14,7 @@ import { descriptionEndpoint } from './openapi/endpoint.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { RateLimiter } from './rate.ts';
 import { rawEndpoint } from './raw.ts';
+import { resendEndpoint } from './resend.ts';
 import { statusEndpoint } from './status.ts';
 import { submitEndpoint } from './submit.ts';
 import { Watchers } from './watchers.ts';
@@ -54,6 +55,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
     { method: 'GET', path: '/api/v1/messages/:id/content', target: contentEndpoint({ views, spool }) },
     { method: 'POST', path: '/api/v1/messages/:id/cancel', target: cancelEndpoint(actDeps) },
     { method: 'POST', path: '/api/v1/messages/:id/retry', target: retryEndpoint(actDeps) },
+    { method: 'POST', path: '/api/v1/messages/:id/resend', target: resendEndpoint({ ...submitDeps, spool }) },
     { method: 'POST', path: '/v3/:domain/messages', target: mailgunEndpoint(submitDeps) },
     { method: 'GET', path: '/api/v1/openapi.json', target: { open: descriptionEndpoint(deps.version) } },
     { method: 'GET', path: '/api/v1/ready', target: { open: (exchange) => ready(exchange, deps.ready()) } },

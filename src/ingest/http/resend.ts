@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import type { Recipient } from '../../domain/envelope.ts';
+import { parseMailbox } from '../../domain/mailbox.ts';
+import type { Content, ContentRef, Submission } from '../../domain/message.ts';
+import { reserveBytes } from '../../http/body.ts';
+import { Problem } from '../../http/problem.ts';
+import { formatDate } from '../../mail/date.ts';
+import { writeField } from '../../mail/field.ts';
+import { authorsOf } from '../../mail/finished.ts';
+import { changeHeader, readHeader } from '../../mail/header-block.ts';
+import { type Spool, SpoolError } from '../../spool/spool.ts';
+import type { MessageDetail } from '../../store/views.ts';
+import type { Call, Endpoint } from './call.ts';
+import { refuseFaults } from './faults.ts';
+import { contentExpired, findActionable, refuseTestMessage } from './find-message.ts';
+import { refuseSuspended } from './hand-over.ts';
+import { readIdempotencyKey } from './idempotency.ts';
+import { readNoBody } from './no-body.ts';
+import { NO_PARAMETERS, readParameters } from './query.ts';
+import { refuseSender, type SubmissionContext, traceOf } from './submission-context.ts';
+import { answer, decide, type Outcome, type SubmitDeps, submissionContext } from './submit.ts';
+
+/**
+ * `POST /api/v1/messages/{id}/resend` (contract §3.3): a kept message once more, to all its recipients, as a new
+ * one: with an id, a Message-ID, a Date and a Received of its own.
+ */
+
+/** What the endpoint needs. */
+export interface ResendDeps extends SubmitDeps {
+  readonly spool: Pick<Spool, 'read'>;
+}
+
+/** A stored message as it was sent. */
+interface Kept extends MessageDetail {
+  readonly bytes: Buffer;
+}
+
+/** The endpoint. The new message is the caller's. */
+export function resendEndpoint(deps: ResendDeps): Endpoint {
+  return {
+    scopes: ['messages:send'],
+    window: 'send',
+    scheme: 'bearer',
+    handle: async (call) => answer(call, await resend(call, deps)),
+  };
+}
+
+/** Throws a `Problem`: 503 suspended, 415, 413, 400, 404, 403, 409. */
+async function resend(call: Call, deps: ResendDeps): Promise<Outcome> {
+  const { exchange, caller, params } = call;
+  refuseSuspended(deps.intake, caller.key.id);
+  await readNoBody(exchange, deps.budget);
+  readParameters(exchange.query, NO_PARAMETERS);
+  const given = readIdempotencyKey(exchange);
+  refuseFaults(given.faults);
+  const detail = await findActionable(params['id'] ?? '', caller.key, deps.views);
+  const { message } = detail;
+  refuseTestMessage(message);
+  if (message.content === null) throw contentExpired(409);
+  await reserveBytes(exchange, deps.budget, message.sizeBytes);
+  const bytes = await readContent(message.content, deps.spool);
+  const context = submissionContext(call, given.key, deps);
+  return decide(resubmission({ ...detail, bytes }, context), false, deps);
+}
+
+async function readContent(ref: ContentRef, spool: ResendDeps['spool']): Promise<Buffer> {
+  try {
+    const content = await spool.read(ref);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of content.chunks()) chunks.push(chunk);
+    return Buffer.concat(chunks, content.sizeBytes);
+  } catch (error) {
+    if (!(error instanceof SpoolError)) throw error;
+    // Retention may remove it between our look at the record and now.
+    if (error.code === 'content_missing') throw contentExpired(409);
+    if (error.code === 'content_damaged') throw error;
+    throw new Problem(503, 'store_unavailable', 'The content cannot be read now; try again soon.', {
+      headers: { 'Retry-After': '1' },
+    });
+  }
+}
+
+/** Throws the problem 403 for a sender or an author that the key may not send as. */
+function resubmission(kept: Kept, context: SubmissionContext): Submission {
+  const { message } = kept;
+  const messageId = `<${context.token}@${context.hostname}>`;
+  const recipients = kept.recipients.map(
+    ({ address, kind }): Recipient => ({ address, kind, notify: null, orcpt: null }),
+  );
+  const { content, domains } = renewed(kept, recipients, messageId, context);
+  for (const domain of domains) refuseSender(context.key, domain);
+  return {
+    envelope: { reversePath: message.envelopeFrom, recipients, ret: null, envid: null },
+    content,
+    header: { ...message.header, messageId },
+    tags: message.tags,
+    metadata: message.metadata,
+    sendAt: null,
+    priority: message.priority,
+    source: 'api',
+    sourceAddress: context.sourceAddress,
+    requestId: context.requestId,
+    keyId: context.key.id,
+    test: context.key.mode === 'test',
+    idempotency:
+      context.idempotencyKey === null ? null : { key: context.idempotencyKey, hash: hashOf(message.id) },
+  };
+}
+
+/** The content with our fields made anew (every message that was taken has a Date and a Message-ID), and the domains it is sent as. */
+function renewed(
+  { message, bytes }: Kept,
+  recipients: readonly Recipient[],
+  messageId: string,
+  context: SubmissionContext,
+): { readonly content: Content; readonly domains: readonly string[] } {
+  const read = readHeader(bytes, bytes.length);
+  if (!read.ok) throw new Error('a stored message has no well-formed header');
+  const fresh = new Map([
+    ['message-id', writeField('Message-ID', [messageId])],
+    ['date', writeField('Date', [formatDate(context.now)])],
+  ]);
+  const chunks = changeHeader(bytes, read.header, {
+    prepend: traceOf(recipients, context),
+    // The first field is the Received that we put on top when we took it.
+    each: (field, index) =>
+      index === 0 && field.lowerName === 'received' ? null : (fresh.get(field.lowerName) ?? field),
+  });
+  const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  const reversePath = parseMailbox(message.envelopeFrom);
+  const domains = authorsOf(read.header.fields).map(({ domain }) => domain);
+  return {
+    content: { chunks, sizeBytes, flags: message.flags },
+    domains: reversePath.ok ? [reversePath.value.domain, ...domains] : domains,
+  };
+}
+
+/** Under one key, resending another message is another submission. */
+function hashOf(id: string): string {
+  return createHash('sha256').update(`resend\0${id}`).digest('hex');
+}
