@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createIdSource, isMessageId, messageIdTime } from './id.ts';
+import { createIdSource, isMessageId, messageIdFloor, messageIdTime } from './id.ts';
 import { seededRandom } from './random.ts';
 
 test('ids are well formed, carry their time and increase, also when the clock goes back', () => {
@@ -21,4 +21,15 @@ test('ids are well formed, carry their time and increase, also when the clock go
 test('what is no id is told apart', () => {
   for (const text of ['', 'msg_', `msg_${'u'.repeat(26)}`, `MSG_${'0'.repeat(26)}`, `msg_8${'0'.repeat(25)}`])
     expect(isMessageId(text)).toBe(false);
+});
+
+test('a time divides the ids: its own and later ones are at or above its floor, earlier ones below', () => {
+  const idAt = (ms: number) => createIdSource({ wall: () => ms }, seededRandom(1))();
+  const now = 1_790_000_000_123;
+  expect(idAt(now) >= messageIdFloor(now)).toBe(true);
+  expect(idAt(now - 1) < messageIdFloor(now)).toBe(true);
+  expect(idAt(now) < messageIdFloor(now + 0.5)).toBe(true);
+  expect(messageIdFloor(-5)).toBe(messageIdFloor(0));
+  const last = `msg_7${'z'.repeat(25)}`;
+  expect(isMessageId(last) && last < messageIdFloor(Number.MAX_VALUE)).toBe(true);
 });

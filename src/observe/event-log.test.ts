@@ -79,12 +79,14 @@ test('an attempt is one line for each recipient, with the reply where it was not
   ]);
 });
 
-test('refusals, pauses, recoveries and faults', () => {
+test('refusals, acts, pauses, recoveries and faults', () => {
   expect(
     linesOf(
       { type: 'denied', reason: 'source_not_allowed', sourceAddress: '192.0.2.1', count: 1 },
       { type: 'denied', reason: 'unauthorized', sourceAddress: '192.0.2.1', count: 1 },
       { type: 'lane_paused', lane: 'out', pauseMs: 1000.4, cause: 'connect_refused' },
+      { type: 'acted', messageId: 'msg_a', act: 'cancel' },
+      { type: 'acted', messageId: 'msg_a', act: 'retry' },
       { type: 'reclaimed', released: 0, unknown: 0 },
       { type: 'reclaimed', released: 3, unknown: 0 },
       { type: 'reclaimed', released: 3, unknown: 1 },
@@ -93,6 +95,8 @@ test('refusals, pauses, recoveries and faults', () => {
   ).toEqual([
     ['info', 'source.denied', { code: 'source_not_allowed', source: '192.0.2.1', count: 1 }],
     ['warn', 'lane.paused', { lane: 'out', code: 'connect_refused', pauseMs: 1000 }],
+    ['info', 'message.cancelled', { messageId: 'msg_a' }],
+    ['info', 'message.retried', { messageId: 'msg_a' }],
     ['info', 'deliveries.reclaimed', { released: 3, unknown: 0 }],
     ['warn', 'deliveries.reclaimed', { released: 3, unknown: 1 }],
     ['error', 'service.fault', { code: 'store_failed', message: 'The store cannot commit.' }],
