@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateSecret } from '../../../src/lib/key-secret.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
@@ -273,4 +274,21 @@ test('why a key is refused stands in the log, once, and never in the answer', as
     expect(world.noted).toEqual([`api.key_refused ${reason}`]);
   }
   expect(answers.size).toBe(1);
+});
+
+test('the examples of the documentation are what the API answers', async () => {
+  const document = await readFile(new URL('../../../docs/api.md', import.meta.url), 'utf8');
+  const section = document.slice(document.indexOf('\n## Errors'), document.indexOf('\n## HTTP manners'));
+  const examples = section.split(/\n(?=\*\*)/).slice(1);
+  expect(examples).toHaveLength(3);
+  for (const example of examples) {
+    const [, method = '', path = ''] = /`(GET|POST) (\S+)`/.exec(example) ?? [];
+    const blocks = [...example.matchAll(/```json\n(.*?)```/gs)].map(([, text = '']): object =>
+      JSON.parse(text),
+    );
+    const told = blocks.at(-1);
+    const [body] = blocks.length === 2 ? blocks : [];
+    const answer = await world.ask({ method, path, key, ...(body !== undefined && { body }) });
+    expect({ status: answer.status, code: answer.json['code'], errors: answer.json.errors }).toEqual(told);
+  }
 });
