@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { normaliseAddress } from '../lib/cidr.ts';
-import { type Answerable, type Backlog, Pipeline } from './pipeline.ts';
+import { type Backlog, Pipeline } from './pipeline.ts';
 
 /** What the server keeps for one open HTTP connection (for TLS: one whose handshake is done). */
 export interface Connection {
@@ -33,7 +33,7 @@ export class Connections {
     this.#limits = limits;
   }
 
-  /** Set once {@link closeIdle} was called: every answer from then on ends its connection. */
+  /** Set once {@link closeIdle} was called. */
   get closing(): boolean {
     return this.#closing;
   }
@@ -60,23 +60,21 @@ export class Connections {
       pipeline: new Pipeline(socket, this.#limits.maxPipelinedRequests, this.#backlog),
     };
     this.#connections.set(socket, connection);
+    // Its handshake began before.
+    if (this.#closing) connection.pipeline.stop(() => socket.destroy());
     socket.once('close', () => {
       this.#connections.delete(socket);
-      connection.pipeline.abandon();
+      connection.pipeline.stop(() => {});
     });
     return connection;
-  }
-
-  /** An exchange has ended; when closing, so does the connection with its last. */
-  ended(connection: Connection, exchange: Answerable): void {
-    connection.pipeline.ended(exchange);
-    if (this.#closing && connection.pipeline.idle) connection.socket.destroySoon();
   }
 
   /** From now on connections end with their last exchange; those without one at once. */
   closeIdle(): void {
     this.#closing = true;
-    for (const { pipeline, socket } of this.#connections.values()) if (pipeline.idle) socket.destroy();
+    for (const { pipeline, socket } of this.#connections.values())
+      if (pipeline.idle) socket.destroy();
+      else pipeline.stop(() => socket.destroySoon());
   }
 
   /** Ends every connection, at work or not. */

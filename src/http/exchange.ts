@@ -4,6 +4,7 @@ import type { Connection } from './connections.ts';
 import { drain, isDrainable } from './drain.ts';
 import { lingeringClose } from './linger.ts';
 import type { Pace } from './pace.ts';
+import type { Pipeline } from './pipeline.ts';
 import { PROBLEM_TYPE, type Problem, problemBody } from './problem.ts';
 import { PacedWriter, releasedPieces, type StreamedBody } from './stream.ts';
 
@@ -14,7 +15,7 @@ export interface ExchangeHost {
   readonly pace: Pace;
   /** A client that takes nothing of a streamed body for so long is cut off. */
   readonly bodyTimeoutMs: number;
-  /** The server is closing: answers end their connection. */
+  /** The server is closing: the last answer of each connection ends it. */
   closing(): boolean;
 }
 
@@ -39,6 +40,7 @@ export class Exchange {
   readonly clock: Clock;
   /** Whoever reads the body tells it what comes. */
   readonly pace: Pace;
+  readonly #pipeline: Pipeline;
   readonly #response: ServerResponse;
   readonly #host: ExchangeHost;
   readonly #search: string;
@@ -65,6 +67,7 @@ export class Exchange {
     this.requestId = ids.requestId;
     this.expectsContinue = ids.expectsContinue;
     this.peer = connection.peer;
+    this.#pipeline = connection.pipeline;
     this.secure = connection.secure;
     this.clock = host.clock;
     this.pace = host.pace;
@@ -207,7 +210,8 @@ export class Exchange {
     for (const name in headers) lines.push(name, headers[name] ?? '');
     const unread = !this.#cutOff && hasUnreadBody(this.request);
     const lost = unread && (this.expectsContinue || !isDrainable(this.request));
-    if (lost || this.#cutOff || this.#host.closing()) lines.push('Connection', 'close');
+    const isFarewell = this.#host.closing() && this.#pipeline.isLast(this);
+    if (lost || this.#cutOff || isFarewell) lines.push('Connection', 'close');
     this.#writeHead(status, lines);
     return unread;
   }

@@ -107,6 +107,27 @@ test.each([
   },
 );
 
+test('a server that closes answers what is at work, all of it, and begins nothing further', async () => {
+  const { handler, open, begun } = gated();
+  const { port, server } = await serve(handler, { limits: { ...WIDE_LIMITS, maxPipelinedRequests: 3 } });
+  const client = new RawClient(
+    port,
+    upTo(6)
+      .map((i) => get(i))
+      .join(''),
+  );
+  await expect.poll(() => begun.length).toBe(3);
+  const closed = server.close();
+  open();
+  const answers = await client.closed;
+  expect(pathsIn(answers)).toEqual([0, 1, 2]);
+  expect(answers.match(/^Connection: .*$/gim)).toEqual([
+    ...['Connection: keep-alive', 'Connection: keep-alive', 'Connection: close'],
+  ]);
+  expect(begun).toHaveLength(3);
+  await closed;
+});
+
 test('what comes behind the last request is ignored', async () => {
   const { handler, open } = gated();
   const { port, log } = await serve(handler);

@@ -62,6 +62,11 @@ export class Pipeline {
     return null;
   }
 
+  /** Nothing that it has is to be answered behind this exchange. */
+  isLast(exchange: Answerable): boolean {
+    return this.#held.length === 0 && [...this.#running].at(-1) === exchange;
+  }
+
   /** Begins a request now, or when its turn comes. `begin` is expected to call {@link add}. */
   take(request: IncomingMessage, begin: () => void): void {
     if (this.#farewell !== null) return;
@@ -102,11 +107,11 @@ export class Pipeline {
     this.#leaveIfIdle();
   }
 
-  /** The connection is gone. Exchanges at work learn that from Node. */
-  abandon(): void {
+  /** Begins nothing further: what is at work is answered, what is held back is dropped. Then runs `farewell`. */
+  stop(farewell: () => void): void {
     this.#backlog.held -= this.#held.length;
     this.#held = [];
-    this.#farewell = () => {};
+    this.finish(farewell);
   }
 
   #hold(held: Held): void {

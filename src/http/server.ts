@@ -211,7 +211,7 @@ class NodeHttpServer implements HttpServer {
     const requestId = this.#nextId(typeof inbound === 'string' ? inbound : undefined);
     const exchange = new Exchange(request, response, connection, this, { requestId, expectsContinue });
     connection.pipeline.add(exchange);
-    exchange.onEnd(() => this.#connections.ended(connection, exchange));
+    exchange.onEnd(() => connection.pipeline.ended(exchange));
     const { limits, plainOnTls } = this.#options;
     const isMisplaced = this.#tls !== null && !exchange.secure && plainOnTls !== 'serve';
     const problem = isMisplaced ? plainOnTlsPort() : checkHead(request, limits);
@@ -273,6 +273,7 @@ class NodeHttpServer implements HttpServer {
     const requestId = reading?.requestId ?? this.#nextId(undefined);
     if (reading?.answered !== true) this.#logRefusal(problem, requestId, connection);
     pipeline.finish(() => {
+      if (socket.destroyed) return;
       if (reading === null && socket.writable) answerRaw(problem, socket, requestId);
       if (!socket.writableEnded) void lingeringClose(socket, this.clock);
     });
