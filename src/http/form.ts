@@ -1,5 +1,5 @@
 import { fieldProblem, Problem } from './problem.ts';
-import { pointerToken } from './quote.ts';
+import { pointerToken, quote } from './quote.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 /** A form field: its name and its value. */
@@ -34,7 +34,7 @@ function decode(text: string, name: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    const detail = 'Has a malformed or non-UTF-8 percent escape; encode text as UTF-8, and "%" as "%25".';
+    const detail = `The field ${quote(name)} has a malformed percent escape; write UTF-8, and "%" as "%25".`;
     throw fieldProblem(400, { pointer: `/${pointerToken(name)}`, code: 'malformed_form', detail });
   }
 }

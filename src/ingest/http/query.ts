@@ -57,7 +57,7 @@ export function readParameters<Table extends ParameterTable>(
   for (const [name, parameter] of Object.entries(table)) {
     const texts = query.getAll(name);
     if (texts.length > 1 && !parameter.repeatable) {
-      faults.push(parameterFault(name, 'repeated', 'May be given only once.'));
+      faults.push(parameterFault(name, 'repeated', 'May be given only once; leave the others out.'));
       continue;
     }
     const given = texts.map(parameter.fromText);
