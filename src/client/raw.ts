@@ -5,7 +5,7 @@ import type { Priority } from './types.ts';
 export interface RawEnvelope {
   /** The reverse-path: an address without a name. */
   readonly from: string;
-  /** The forward-paths. */
+  /** The forward-paths. They travel in the URL, where the server has room for 8 KiB: some 250 addresses. */
   readonly to: string | readonly string[];
   readonly tags?: readonly string[] | undefined;
   /** Not before this time, at most 30 days ahead. */
