@@ -4,6 +4,7 @@ import { unwrap } from '../../src/client/result.ts';
 import { Waybill } from '../../src/client/waybill.ts';
 import { freePort } from '../peers/free-port.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
+import { heldFetch } from '../support/openapi.ts';
 import { configurationFor, createKey, type Service, startService } from './service.ts';
 
 const LETTER = { from: 'Shop <a@example.com>', to: 'b@example.net', subject: 'Hello', text: 'hi' };
@@ -20,7 +21,7 @@ beforeAll(async () => {
   // A port that is the same after a restart.
   service = await startService(configurationFor(sink.port).replace('port: 0', `port: ${port}`));
   key = await createKey(service.installation, 'typed', ...SCOPES);
-  client = new Waybill({ url: service.server.api, key });
+  client = new Waybill({ url: service.server.api, key, fetch: heldFetch });
 });
 afterEach(() => {
   sink.script = {};
@@ -165,7 +166,7 @@ describe('an answer that is lost', () => {
 });
 
 test('a call outlives a restart of the server', async () => {
-  const patient = new Waybill({ url: service.server.api, key, maxRetries: 1000 });
+  const patient = new Waybill({ url: service.server.api, key, maxRetries: 1000, fetch: heldFetch });
   await service.server.end('SIGKILL');
   const sent = patient.send({ ...LETTER, tags: ['restart'] });
   await service.restart();

@@ -2,6 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { describeApi, OPERATIONS } from '../../../src/ingest/http/openapi/document.ts';
+import {
+  BATCH,
+  BATCH_RECEIPT,
+  CAPTURED_RECEIPT,
+  SMALL_SUBMISSION,
+  VERDICT,
+} from '../../../src/ingest/http/openapi/examples.ts';
 import type { Operation } from '../../../src/ingest/http/openapi/operation.ts';
 import { holdAgainst, isJson, member, schemaFaults } from '../../support/openapi.ts';
 import { attempt, REJECTED } from './deliver.ts';
@@ -94,6 +101,41 @@ describe('an example', () => {
     const value = Object.values(media?.examples ?? {})[0]?.value;
     const answer = await send(operation, type, value, { [name]: example });
     expect([200, 202], answer.text).toContain(answer.status);
+  });
+});
+
+describe('an example of an answer is what is really answered', () => {
+  const example = (name: string) => member(['components', 'examples', name])?.value['value'];
+  test('to a batch', async () => {
+    world.intake.relay = 'ses';
+    const answer = await world.ask({ method: 'POST', path: '/api/v1/messages/batch', key, body: BATCH });
+    const { results } = answer.json;
+    const [accepted, refused, checked] = Array.isArray(results) ? results : [];
+    const [first, second, third] = BATCH_RECEIPT.results;
+    expect({ ...accepted, id: '' }).toEqual({ ...first, id: '' });
+    expect(refused).toEqual(second);
+    expect({ ...checked, verdict: { ...checked.verdict, sizeBytes: 0 } }).toEqual({
+      ...third,
+      verdict: { ...VERDICT, sizeBytes: 0 },
+    });
+  });
+  test('to a test key', async () => {
+    const test = await world.key({ mode: 'test' });
+    const answer = await world.post(test, SMALL_SUBMISSION);
+    expect({ ...answer.json, id: '' }).toEqual({ ...CAPTURED_RECEIPT, id: '' });
+  });
+  test('to a faulty submission', async () => {
+    const body = {
+      ...SMALL_SUBMISSION,
+      to: ['a@example.org', 'bob(at)example.org'],
+      sendAt: '2099-01-01T00:00:00Z',
+    };
+    const answer = await world.post(key, body);
+    expect(example('invalid_submission')).toMatchObject({ errors: answer.json.errors });
+  });
+  test('to a faulty query', async () => {
+    const answer = await world.ask({ key, path: '/api/v1/messages?limit=500' });
+    expect(example('invalid_query')).toMatchObject({ errors: answer.json.errors });
   });
 });
 

@@ -112,7 +112,8 @@ export const VERDICT: z.infer<typeof verdictSchema> = {
 const FAULT = {
   pointer: '/to/0',
   code: 'address_syntax',
-  detail: '"bob(at)example.org" is not an address; write local@domain, as in bob@example.org.',
+  detail:
+    'bob(at)example.org is not an address of the form local@domain, such as "Jane Doe <jane@example.com>".',
 };
 const REFUSAL = `to/0: ${FAULT.detail}`;
 

@@ -11,9 +11,14 @@ const FAULTS: Readonly<Partial<Record<ProblemCode, readonly Json[]>>> = {
     {
       pointer: '/to/1',
       code: 'address_syntax',
-      detail: '"bob(at)example.org" is not an address; write local@domain, as in bob@example.org.',
+      detail:
+        'bob(at)example.org is not an address of the form local@domain, such as "Jane Doe <jane@example.com>".',
     },
-    { pointer: '/sendAt', code: 'too_far_ahead', detail: 'Must be at most 30 days ahead.' },
+    {
+      pointer: '/sendAt',
+      code: 'too_far_ahead',
+      detail: 'Must be at most 30 days ahead; send it nearer to its time.',
+    },
   ],
   invalid_query: [
     { pointer: '/limit', code: 'out_of_range', detail: 'Must be an integer from 1 to 200, not "500".' },
