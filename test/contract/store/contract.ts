@@ -1,12 +1,13 @@
 import { describe } from 'vitest';
 import { acceptContract } from './accept.ts';
-import { actsContract } from './acts.ts';
+import { cancelContract } from './cancel.ts';
 import { claimContract } from './claim.ts';
 import type { OpenSubject } from './fixtures.ts';
 import { laneContract } from './lanes.ts';
 import { listContract } from './list.ts';
 import { modelContract } from './model.ts';
 import { readingContract } from './reading.ts';
+import { requeueContract } from './requeue.ts';
 import { settleContract } from './settle.ts';
 import { sweepContract } from './sweep.ts';
 
@@ -18,7 +19,8 @@ export function storeContract(name: string, open: OpenSubject): void {
     settleContract(open);
     laneContract(open);
     sweepContract(open);
-    actsContract(open);
+    cancelContract(open);
+    requeueContract(open);
     readingContract(open);
     listContract(open);
     modelContract(open);

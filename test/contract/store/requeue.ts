@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import type { AcceptRecord } from '../../../src/store/store.ts';
+import { actsOver, NEW_EXPIRY, STATES } from './acts.ts';
+import {
+  at,
+  CAPTURED,
+  claim,
+  DAY,
+  DEFERRED,
+  DELIVERED,
+  message,
+  type OpenSubject,
+  POLICY,
+  REJECTED,
+  recipient,
+  refOf,
+  refTo,
+  T0,
+} from './fixtures.ts';
+
+/** What `requeue` promises. */
+export function requeueContract(open: OpenSubject): void {
+  describe('requeue', () => {
+    const acts = actsOver(open);
+    it.each(STATES)('$state: $requeue', async ({ state, outcome, requeue: answer }) => {
+      const deliveries = [recipient({ fence: state === 'queued' ? null : acts.lease.fence })];
+      const { id } = await accepted({ deliveries });
+      if (outcome !== null) await acts.settle(id, [outcome]);
+      const before = await acts.show(id);
+      const found = await acts.requeue(id, 5);
+      expect(found).toEqual(answer === 'requeued' ? { kind: answer, lanes: ['out'] } : { kind: answer });
+      if (answer !== 'requeued') expect(await acts.show(id)).toEqual(before);
+      else
+        expect((await acts.show(id)).recipients[0]).toMatchObject({
+          state: state === 'failed' ? 'queued' : 'retrying',
+          outcome: null,
+          nextAttemptAt: T0 + 5,
+          attempts: 1,
+        });
+    });
+
+    const accepted = async (change: Partial<AcceptRecord>) => {
+      const record = message(change);
+      await acts.subject.store.accept([record], at());
+      return record;
+    };
+
+    it('says what it does not find, and answers in order', async () => {
+      const id = await acts.leased();
+      await acts.settle(id, [REJECTED]);
+      const [missing, found, again] = await acts.subject.store.requeue(
+        [message().id, id, id].map((one) => ({ id: one, expiresAt: NEW_EXPIRY })),
+        at(),
+      );
+      expect(missing).toEqual({ kind: 'not_found' });
+      expect(found).toEqual({ kind: 'requeued', lanes: ['out'] });
+      expect(again).toEqual({ kind: 'nothing_to_retry' });
+    });
+
+    it('touches the failed and the retrying recipients of a message, and no other', async () => {
+      const id = await acts.mixed();
+      const before = (await acts.show(id)).recipients;
+      expect(await acts.requeue(id, 5)).toEqual({ kind: 'requeued', lanes: ['out'] });
+      const after = (await acts.show(id)).recipients;
+      expect(after.map(({ state }) => state)).toEqual([
+        'queued',
+        'processing',
+        'retrying',
+        'queued',
+        'delivered',
+      ]);
+      for (const index of [0, 1, 4]) expect(after[index]).toEqual(before[index]);
+    });
+
+    it('begins backoff and age anew, and goes on counting attempts', async () => {
+      const id = await acts.leased(1, { expiresAt: T0 + 50 });
+      await acts.settle(id, [DEFERRED], 10);
+      expect(await acts.subject.store.expire(9, at(51))).toBe(1);
+      await acts.requeue(id, 60);
+      expect((await acts.show(id)).message).toMatchObject({
+        status: 'queued',
+        expiresAt: NEW_EXPIRY,
+        finalAt: null,
+      });
+      expect(await acts.subject.store.expire(9, at(8 * DAY))).toBe(0);
+      const [unit] = await claim(acts.subject.store, acts.lease, 1, at(60));
+      expect(unit?.deliveries).toMatchObject([{ attempts: 0, expiresAt: NEW_EXPIRY }]);
+      await acts.settle(id, [DEFERRED], 60);
+      expect((await acts.show(id)).recipients[0]).toMatchObject({ state: 'retrying', attempts: 2 });
+      const [next] = await claim(acts.subject.store, acts.lease, 1, at(60_000));
+      expect(next?.deliveries).toMatchObject([{ attempts: 1, expiresAt: NEW_EXPIRY }]);
+    });
+
+    it('what was retried and not tried again goes back to queued', async () => {
+      const id = await acts.leased();
+      await acts.settle(id, [REJECTED]);
+      await acts.requeue(id);
+      const [unit] = await claim(acts.subject.store, acts.lease);
+      await acts.subject.store.release([refOf(unit as never)], at(3));
+      expect(await acts.statesOf(id)).toEqual(['queued']);
+    });
+
+    it('forgets that its cancellation was asked for', async () => {
+      const id = await acts.leased();
+      await acts.cancel(id);
+      await acts.settle(id, [DEFERRED]);
+      expect((await acts.show(id)).message.outcome).toBe('cancelled');
+      await acts.requeue(id);
+      await claim(acts.subject.store, acts.lease);
+      await acts.settle(id, [DEFERRED]);
+      expect((await acts.show(id)).message).toMatchObject({ status: 'retrying', outcome: null });
+    });
+
+    it('leaves only a retry by hand out of what was held', async () => {
+      const id = await acts.leased();
+      await acts.subject.store.begin([refTo(id, acts.lease)], at());
+      const options = { seize: true, policy: { ...POLICY, ambiguous: 'hold' }, dice: 0.5, limit: 9 } as const;
+      await acts.subject.store.reclaim(options, at());
+      expect((await acts.show(id)).message.outcome).toBe('unknown');
+      expect(await acts.requeue(id)).toEqual({ kind: 'requeued', lanes: ['out'] });
+      expect((await acts.show(id)).message).toMatchObject({ status: 'queued', possibleDuplicate: true });
+    });
+
+    it('refuses what has no contents any more, and changes nothing', async () => {
+      const failed = await acts.leased();
+      const sent = await acts.leased();
+      await acts.settle(failed, [REJECTED]);
+      await acts.settle(sent, [DELIVERED]);
+      await acts.subject.store.purge(DROP_CONTENTS, 9, at());
+      const before = await acts.show(failed);
+      expect(await acts.requeue(failed)).toEqual({ kind: 'content_expired' });
+      expect(await acts.show(failed)).toEqual(before);
+      expect(await acts.requeue(sent)).toEqual({ kind: 'nothing_to_retry' });
+    });
+
+    it('waits without a route where there was none', async () => {
+      const { id } = await accepted({ deliveries: [recipient({ relay: null, lane: null })] });
+      await acts.cancel(id);
+      expect(await acts.requeue(id, 5)).toEqual({ kind: 'requeued', lanes: [] });
+      expect((await acts.show(id)).recipients[0]).toMatchObject({ state: 'queued', relay: null });
+      expect(await acts.subject.store.acquireLanes([], 9, T0 + DAY, at(9))).toEqual([]);
+      expect(await acts.subject.views.lanes(9)).toEqual([]);
+    });
+
+    it('keeps every figure right through an end, a new beginning and another end', async () => {
+      const id = await acts.leased(2, { content: { segment: 7, offset: 0, length: 500 } });
+      const figures = async () => {
+        const { spool, today, queuedBytes } = await acts.subject.views.figures(T0);
+        const { sentBytes, capturedBytes, queues } = await acts.subject.books();
+        return { spool, today, queuedBytes, sentBytes, capturedBytes, waiting: queues.get('key_one') ?? 0 };
+      };
+      await acts.settle(id, [CAPTURED, REJECTED]);
+      const today = { received: 1, delivered: 0, failed: 1, retried: 0, denied: 0 };
+      const ended = {
+        spool: { incoming: 0, processing: 0, failed: 1 },
+        today,
+        queuedBytes: 0,
+        sentBytes: 500,
+        capturedBytes: 0,
+        waiting: 0,
+      };
+      expect(await figures()).toEqual(ended);
+      await acts.requeue(id);
+      expect(await figures()).toEqual({
+        ...ended,
+        spool: { incoming: 1, processing: 0, failed: 0 },
+        queuedBytes: 500,
+        sentBytes: 0,
+        waiting: 1,
+      });
+      expect(await acts.subject.views.lanes(9)).toEqual([{ lane: 'out', waiting: 1, processing: 0 }]);
+      expect(await acts.subject.store.purge(DROP_CONTENTS, 9, at(DAY)), 'not final').toMatchObject({
+        contents: 0,
+      });
+      await claim(acts.subject.store, acts.lease);
+      await acts.settle(id, [CAPTURED], 0, [1]);
+      expect(await figures()).toEqual({
+        ...ended,
+        spool: { incoming: 0, processing: 0, failed: 0 },
+        today: { ...today, delivered: 1 },
+        sentBytes: 0,
+        capturedBytes: 500,
+      });
+      expect((await acts.show(id)).message).toMatchObject({
+        status: 'delivered',
+        outcome: 'captured',
+        attempts: 2,
+      });
+      expect(await acts.subject.store.liveSegments([7])).toEqual(new Map([[7, 1]]));
+    });
+  });
+}
+
+const DROP_CONTENTS = {
+  contentAgeMs: 0,
+  contentMaxBytes: 0,
+  capturedAgeMs: 0,
+  capturedMaxBytes: 0,
+  recordAgeMs: 90 * DAY,
+};
