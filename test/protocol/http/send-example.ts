@@ -1,0 +1,106 @@
+/** Requests made of the OpenAPI document: its examples, sent to a running API. */
+import { OPERATIONS } from '../../../src/ingest/http/openapi/document.ts';
+import type { Operation } from '../../../src/ingest/http/openapi/operation.ts';
+import { isJson } from '../../support/openapi.ts';
+import { attempt, REJECTED } from './deliver.ts';
+import { type Answer, encodeForm, MAIL, type World } from './world.ts';
+
+/** Who sends. */
+export interface Sender {
+  readonly world: World;
+  readonly key: string;
+}
+
+/** A body of the document, and where it goes. */
+interface RequestExample {
+  readonly operation: Operation;
+  readonly type: string;
+  readonly value: unknown;
+}
+
+/** Every example of a body, by name. */
+export function requestExamples(): [string, RequestExample][] {
+  return OPERATIONS.flatMap((operation) =>
+    Object.entries(operation.body?.content ?? {}).flatMap(([type, { examples }]) =>
+      Object.entries(examples).map(([name, { value }]): [string, RequestExample] => [
+        `${operation.operationId} ${type} ${name}`,
+        { operation, type, value },
+      ]),
+    ),
+  );
+}
+
+/** Every operation that takes no body, by name. */
+export function operationsWithoutBody(): [string, Operation][] {
+  return OPERATIONS.filter(({ body }) => body === null).map((operation) => [
+    operation.operationId,
+    operation,
+  ]);
+}
+
+/** Parameters without which an operation does nothing. */
+const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  sendRaw: { from: 'jane@example.com', to: 'bob@example.org' },
+};
+
+/** Sends an example to an operation, with what else it needs. */
+export async function sendExample(
+  { world, key }: Sender,
+  operation: Operation,
+  type: string | null,
+  value: unknown,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const query = new URLSearchParams({ ...NEEDED[operation.operationId], ...parameters });
+  const target = `${await pathOf(operation, { world, key })}${query.size === 0 ? '' : `?${query}`}`;
+  const { headers, body } = await encode(type, value);
+  const { headers: authorization } = credentials(operation, key);
+  return world.ask({
+    ...methodAndPath(operation, target),
+    headers: { ...headers, ...authorization },
+    ...(body !== null && { body }),
+  });
+}
+
+async function encode(type: string | null, value: unknown) {
+  if (type === null) return { headers: {}, body: null };
+  if (type === 'multipart/form-data') return encodeForm(toForm(value));
+  const headers = { 'Content-Type': type };
+  if (type === 'application/json') return { headers, body: JSON.stringify(value) };
+  if (type === 'application/x-www-form-urlencoded')
+    return { headers, body: new URLSearchParams(fieldsOf(value)).toString() };
+  return { headers, body: String(value) };
+}
+
+function toForm(value: unknown): FormData {
+  const form = new FormData();
+  for (const [name, text] of fieldsOf(value))
+    form.append(name, name === 'attachment' ? new File([text], 'invoice.txt') : text);
+  return form;
+}
+
+function fieldsOf(value: unknown): [string, string][] {
+  return Object.entries(isJson(value) ? value : {}).flatMap(([name, given]) =>
+    (Array.isArray(given) ? given : [given]).map((text): [string, string] => [name, String(text)]),
+  );
+}
+
+/** A path for an operation, with a message that fits it. */
+async function pathOf({ path, operationId }: Operation, { world, key }: Sender): Promise<string> {
+  if (!path.includes('{id}')) return path.replace('{domain}', 'example.com');
+  const { headers } = await world.post(key, MAIL);
+  if (operationId === 'retryMessage' || operationId === 'getMessage') await attempt(world, REJECTED);
+  return path.replace('/api/v1/messages/{id}', String(headers.location));
+}
+
+/** An operation as a request begins. */
+export function methodAndPath({ method }: Operation, path: string) {
+  return { method: method.toUpperCase(), path };
+}
+
+/** A key as the operation wants it. */
+export function credentials({ access }: Operation, secret: string): { headers: Record<string, string> } {
+  if (access === null) return { headers: {} };
+  const basic = `Basic ${Buffer.from(`api:${secret}`).toString('base64')}`;
+  return { headers: { Authorization: access.scheme === 'basic' ? basic : `Bearer ${secret}` } };
+}
