@@ -41,8 +41,8 @@ function refusalLines(problems: ProblemsByStatus): string[] {
 }
 
 function mediaText(content: Operation['answers'][number]['content']): string {
-  const texts = Object.entries(content).map(([type, { schema }]) =>
-    typeof schema === 'string' ? `${type} ${schema}` : type,
+  const texts = Object.entries(content).map(
+    ([type, { schema }]) => `${type} ${typeof schema === 'string' ? schema : typeText(schema)}`,
   );
   return texts.join(', ') || 'no body';
 }
