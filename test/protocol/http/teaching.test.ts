@@ -127,6 +127,7 @@ describe('a value that cannot be taken shows one that can', () => {
       '/metadata/order id metadata_name',
       '"order_id"',
     ],
+    ['a list as text', { text: ['Hi.'] }, '/text type', '"Hi."'],
     ['a text as flag', { dryRun: 'true' }, '/dryRun type', 'without quotes'],
     ['a time without zone', { sendAt: '2026-11-20 11:15' }, '/sendAt timestamp', '2026-11-20T11:15:00Z'],
     ['a time in numbers', { sendAt: 1_795_000_000 }, '/sendAt type', '2026-11-20T11:15:00Z'],
