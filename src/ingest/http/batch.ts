@@ -16,7 +16,7 @@ import { requireType } from './read-fields.ts';
 import { fieldsFromJson } from './schema.ts';
 import { buildSubmission } from './submission.ts';
 import { type SubmitDeps, submissionContext } from './submit.ts';
-import { BATCH_SIZE_ADVICE, messageTooLarge } from './too-large.ts';
+import { BATCH_SIZE_ADVICE, textTooLarge } from './too-large.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
 /**
@@ -118,7 +118,7 @@ async function judge(call: Call, texts: Buffer[][], key: string | null, deps: Ba
 function judgeOne(call: Call, text: Buffer, index: number, key: string | null, deps: BatchDeps): Good | Item {
   const { limits } = deps.options;
   try {
-    if (text.length > limits.maxMessageBytes) throw messageTooLarge(text.length, limits.maxMessageBytes);
+    if (text.length > limits.maxMessageBytes) throw textTooLarge(text.length, limits.maxMessageBytes);
     const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = limits;
     const read = fieldsFromJson(parseJson(text, { maxDepth, maxValues }));
     const context = submissionContext(call, key === null ? null : keyInBatch(key, index), deps);

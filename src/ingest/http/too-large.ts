@@ -15,7 +15,13 @@ export function messageSizeAdvice(maxMessageBytes: number): string {
 export const BATCH_SIZE_ADVICE =
   'Attachments grow by 37 % in transit (base64). Send several smaller batches, or raise api.max_batch_bytes.';
 
-/** The problem 413 for a message whose size is known: of its own body in a batch, or as it would be sent. */
+/** The problem 413 for the text of one message of a batch, which may be as large as a body of its own. */
+export function textTooLarge(textBytes: number, maxMessageBytes: number): Problem {
+  const figures = `The message may have at most ${maxMessageBytes} bytes of JSON, and this one has ${textBytes}.`;
+  return new Problem(413, 'content_too_large', `${figures} ${messageSizeAdvice(maxMessageBytes)}`);
+}
+
+/** The problem 413 for a message as it would be sent. */
 export function messageTooLarge(sizeBytes: number, maxMessageBytes: number): Problem {
   const figures = `The message may have at most ${maxMessageBytes} bytes as it would be sent, and this one has ${sizeBytes}.`;
   return new Problem(413, 'message_too_large', `${figures} ${messageSizeAdvice(maxMessageBytes)}`);
