@@ -57,7 +57,9 @@ test('an offset whose + was not escaped is refused, and the rule says how to wri
 });
 
 test('what may be given once may not be given twice', () =>
-  expect(faults('loud=true&loud=true')).toEqual(['/loud repeated May be given only once; leave the others out.']));
+  expect(faults('loud=true&loud=true')).toEqual([
+    '/loud repeated May be given only once; leave the others out.',
+  ]));
 
 test('what must be given is asked for', () => {
   const table = { color: { ...TABLE.color, schema: z.array(z.string()).min(1) } };
