@@ -2,8 +2,11 @@ import type { MessageStatus } from './delivery.ts';
 import type { Envelope } from './envelope.ts';
 import type { OutcomeName } from './outcome.ts';
 
-/** Which waiting mail of a lane goes first. */
-export type Priority = 'high' | 'normal' | 'bulk';
+/** Which waiting mail of a lane goes first, in this order. */
+export const PRIORITIES = ['high', 'normal', 'bulk'] as const;
+
+/** See {@link PRIORITIES}. */
+export type Priority = (typeof PRIORITIES)[number];
 
 /** The way a message came in. */
 export type Source = 'api' | 'smtp' | 'cli';

@@ -1,4 +1,4 @@
-import type { Priority } from '../../domain/message.ts';
+import { PRIORITIES, type Priority } from '../../domain/message.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import { checkHeader, checkHeaderTotals, checkSenderDomain, checkSubject } from '../../mail/headers.ts';
 import { type Faults, tooMany } from './faults.ts';
@@ -15,7 +15,6 @@ const METADATA_NAME = /^(?!__proto__$)[A-Za-z0-9_.-]{1,64}$/;
 const MAX_METADATA_NAME = 64;
 const MAX_METADATA_VALUE_BYTES = 4096;
 const MAX_AHEAD_MS = 30 * 24 * 60 * 60 * 1000;
-const PRIORITIES: readonly Priority[] = ['high', 'normal', 'bulk'];
 
 /** Subject and bodies. */
 export function checkBody(fields: Fields, faults: Faults): void {

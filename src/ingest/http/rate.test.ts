@@ -85,6 +85,17 @@ test('keys do not share a window', () => {
   expect(limiter.take('b', 'send', 5, 0)?.allowed).toBe(true);
 });
 
+test('several units are taken together or not at all', () => {
+  const limiter = limiterOf();
+  const take = (units: number, nowMs: number) => limiter.take('k', 'batch', 10, nowMs, units);
+  expect(take(6, 0)).toMatchObject({ allowed: true, remaining: 4 });
+  expect(take(5, 20_000)).toMatchObject({ allowed: false, remaining: 4, resetSeconds: 40 });
+  expect(take(4, 20_000)).toMatchObject({ allowed: true, remaining: 0 });
+  expect(take(7, 60_000)).toMatchObject({ allowed: false, remaining: 6, resetSeconds: 20 });
+  expect(take(7, 80_000)).toMatchObject({ allowed: true, remaining: 3 });
+  expect(take(11, 1_000_000)).toMatchObject({ allowed: false, remaining: 10, resetSeconds: 60 });
+});
+
 test('a limit of 0 is no limit', () => {
   expect(limiterOf().take('k', 'send', 0, 0)).toBeNull();
 });

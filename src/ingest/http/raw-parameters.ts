@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { PRIORITIES } from '../../domain/message.ts';
 import { asBoolean, asText } from './query.ts';
 
 /** The parameters of `POST /api/v1/messages/raw` (contract §2): the envelope, and what is no part of the message. */
-
-const PRIORITIES = ['high', 'normal', 'bulk'] as const;
 
 /** The table. Addresses, tags and times are checked as those of any submission are. */
 export const RAW_PARAMETERS = {

@@ -1,9 +1,7 @@
-import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { Recipient } from '../../domain/envelope.ts';
 import type { Content, Submission } from '../../domain/message.ts';
 import { joinBody, readBody } from '../../http/body.ts';
-import type { Exchange } from '../../http/exchange.ts';
 import type { FieldFault } from '../../http/problem.ts';
 import { pointerToken } from '../../http/quote.ts';
 import { formatDate } from '../../mail/date.ts';
@@ -14,12 +12,11 @@ import type { Call, Endpoint } from './call.ts';
 import { checkAddresses } from './check-addresses.ts';
 import { checkPriority, checkSendAt, checkTags } from './check-fields.ts';
 import { Faults, refuseFaults } from './faults.ts';
-import { type Fields, NO_ADDRESSES, type PointTo, type ReadFields } from './fields.ts';
+import type { ReadFields } from './fields.ts';
 import { refuseSuspended } from './hand-over.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import type { IngestLimits } from './limits.ts';
-import { type ParameterValues, readParameters } from './query.ts';
-import { RAW_PARAMETERS } from './raw-parameters.ts';
+import { readRawEnvelope } from './raw-envelope.ts';
 import { messageBodyBounds, requireType } from './read-fields.ts';
 import { refuseSender, refuseTooLarge, type SubmissionContext, traceOf } from './submission-context.ts';
 import { answer, decide, type Outcome, type SubmitDeps, submissionContext } from './submit.ts';
@@ -29,23 +26,6 @@ import { answer, decide, type Outcome, type SubmitDeps, submissionContext } from
  * Received, a missing Date and a missing Message-ID are added.
  */
 
-const NO_FIELDS: Fields = {
-  from: null,
-  to: NO_ADDRESSES,
-  cc: NO_ADDRESSES,
-  bcc: NO_ADDRESSES,
-  subject: '',
-  text: null,
-  html: null,
-  headers: [],
-  attachments: [],
-  tags: [],
-  sendAt: null,
-  metadata: [],
-  priority: null,
-  dryRun: false,
-  capture: false,
-};
 const BLIND = new Set(['bcc', 'resent-bcc']);
 /** How faults of the message are told from those of the parameters: `/message/From`. */
 const MESSAGE_POINTER = '/message';
@@ -71,53 +51,12 @@ async function submitRaw(call: Call, deps: SubmitDeps): Promise<Outcome> {
   requireType(exchange, ['message/rfc822']);
   const { limits } = deps.options;
   const body = joinBody(await readBody(exchange, { ...messageBodyBounds(limits), budget: deps.budget }));
-  const read = readEnvelope(exchange);
+  const read = readRawEnvelope(exchange);
   const given = readIdempotencyKey(exchange);
   const context = submissionContext(call, given.key, deps);
   const checked = check({ ...read, faults: [...given.faults, ...read.faults] }, body, context.now, limits);
   return decide(rawSubmission(checked, context, limits), read.fields.dryRun, deps);
 }
-
-/** The envelope and options, from the query and from the request's own From and To, as a submission's fields. */
-function readEnvelope(exchange: Exchange): ReadFields {
-  const query = readParameters(exchange.query, RAW_PARAMETERS);
-  const faulty = new Set<'from' | 'to'>();
-  const header = (name: 'from' | 'to') => requestHeader(exchange, name, faulty);
-  const from = [...(query.from === undefined ? [] : [query.from]), ...header('from')];
-  const to = [...query.to, ...header('to')].filter((text) => text !== '');
-  const faults = [...faulty].map((name) =>
-    fault(name, 'header_encoding', 'The header field must be ASCII or UTF-8.'),
-  );
-  if (from.length > 1)
-    faults.push(fault('from', 'repeated', 'May be given only once, as a parameter or as the header From.'));
-  const fields = { ...NO_FIELDS, ...optionsOf(query), from: from[0] ?? null };
-  return { fields: { ...fields, to: { texts: to, lists: true } }, faulty, faults, pointTo };
-}
-
-function optionsOf({ tag, sendAt, priority, dryRun }: ParameterValues<typeof RAW_PARAMETERS>) {
-  return {
-    tags: tag.filter((text) => text !== ''),
-    sendAt: sendAt || null,
-    priority: priority ?? null,
-    dryRun,
-  };
-}
-
-/** Values of a header field of the request, in which Node reads each byte as a character. */
-function requestHeader({ request }: Exchange, name: 'from' | 'to', faulty: Set<'from' | 'to'>): string[] {
-  const values = (request.headersDistinct[name] ?? []).map((value) => Buffer.from(value, 'latin1'));
-  if (!values.every((value) => isUtf8(value))) faulty.add(name);
-  return faulty.has(name) ? [] : values.map((value) => value.toString('utf8'));
-}
-
-function fault(name: string, code: string, detail: string): FieldFault {
-  return { pointer: `/${name}`, code, detail };
-}
-
-const pointTo: PointTo = (field, place) => {
-  const name = field === 'tags' ? 'tag' : field;
-  return place === undefined ? `/${name}` : `/${name}/${place}`;
-};
 
 /** A raw submission whose every part was found good. */
 interface Checked {

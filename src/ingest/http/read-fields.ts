@@ -104,7 +104,8 @@ function toEntry(part: MultipartPart): FormEntry {
 
 function unsupported(types: readonly string[]): Problem {
   const accepted = types.join(', ');
-  return new Problem(415, 'unsupported_media_type', `Content-Type must be one of ${accepted}, in UTF-8.`, {
+  const rule = types.length === 1 ? accepted : `one of ${accepted}`;
+  return new Problem(415, 'unsupported_media_type', `Content-Type must be ${rule}, in UTF-8.`, {
     headers: { Accept: accepted },
   });
 }

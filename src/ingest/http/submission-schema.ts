@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PRIORITIES } from '../../domain/message.ts';
 
 /**
  * The bodies that carry submissions as JSON: which fields there are, of what type, and what the API's description
@@ -111,7 +112,7 @@ export const submissionSchema = z
       }),
     priority: z
       .string()
-      .meta({ enum: ['high', 'normal', 'bulk'] })
+      .meta({ enum: [...PRIORITIES] })
       .nullish()
       .meta({
         description: '`high`, `normal` (default) or `bulk`: which waiting mail goes first.',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PRIORITIES } from '../../../domain/message.ts';
 import { submissionSchema } from '../submission-schema.ts';
 
 /**
@@ -45,7 +46,7 @@ const FIELDS = {
   inline: files('File parts that the HTML refers to, by `cid:` and the file name or Content-ID.'),
   'o:tag': z.array(z.string()).exactOptional().describe('A tag; repeatable. See `tags` of `Submission`.'),
   'o:send-at': text('See `sendAt` of `Submission`.'),
-  'o:priority': z.enum(['high', 'normal', 'bulk']).exactOptional(),
+  'o:priority': z.enum(PRIORITIES).exactOptional(),
   'o:dry-run': yesNo.describe('See `dryRun` of `Submission`.'),
   'o:deliverytime': text('`o:send-at` in Mailgun’s words: RFC 2822 or RFC 3339.'),
   'o:testmode': yesNo.describe('`yes`: the mail is only captured locally, as with a test key.'),
