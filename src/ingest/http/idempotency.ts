@@ -25,7 +25,7 @@ export function readIdempotencyKey(exchange: Exchange): GivenKey {
  * another submission.
  */
 export function keyInBatch(key: string, index: number): string {
-  return `${key}\0${index}`;
+  return `${key}\u001f${index}`;
 }
 
 /**
