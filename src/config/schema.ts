@@ -31,6 +31,8 @@ export interface Setting<T> {
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
+/** A body is one text in memory, and Node's texts end at 512 MiB. */
+const MAX_BODY = 500 * MIB;
 const ANYWHERE = ['0.0.0.0/0', '::/0'];
 /** Loopback and private ranges: RFC 1918, unique local and link-local IPv6. */
 const LOCAL = [
@@ -73,7 +75,7 @@ export const SETTINGS = {
     'Requests a minute that each API key may make, for sending and for reading each. 0 means no limit. A key may have a limit of its own.',
   ),
   'api.max_message_bytes': live(
-    integer(1024, GIB, 'bytes'),
+    integer(1024, MAX_BODY, 'bytes'),
     26_214_400,
     'Largest message, counted as it would be sent. Larger ones get 413.',
   ),
@@ -105,7 +107,7 @@ export const SETTINGS = {
   ),
   'api.max_part_headers': live(integer(1, 1000), 32, 'Most lines in the header of one part of a form.'),
   'api.max_batch_messages': live(integer(1, 10_000), 500, 'Most messages of one batch.'),
-  'api.max_batch_bytes': live(integer(1024, GIB, 'bytes'), 100 * MIB, 'Largest body of a batch.'),
+  'api.max_batch_bytes': live(integer(1024, MAX_BODY, 'bytes'), 100 * MIB, 'Largest body of a batch.'),
   'api.batch_messages_per_minute': live(
     integer(0, 100_000_000, 'messages per minute'),
     10_000,
@@ -204,7 +206,7 @@ export const SETTINGS = {
   'limits.max_queued_bytes': live(
     orNull(bytes(MIB)),
     null,
-    'Most bytes of messages that are not yet final, over all keys. Beyond it everyone gets 503. null means half of the disk that was free at the start.',
+    'Most bytes of messages that are not yet final, over all keys. Beyond it everyone gets 503. null means half of the disk that was free, or already held by the queue, at the start.',
   ),
   'limits.max_queued_per_key': live(
     integer(1, 1_000_000_000),

@@ -94,7 +94,7 @@ export class Router<T> {
 export function targetOf<T>(match: Match<T>, method: string): T {
   const target = match.targets.get(method);
   if (target === undefined)
-    throw new Problem(405, 'method_not_allowed', `${match.pattern} takes ${match.allow}.`, {
+    throw new Problem(405, 'method_not_allowed', `${match.pattern.replaceAll(/:(\w+)/g, '{$1}')} takes ${match.allow}.`, {
       headers: { Allow: match.allow },
     });
   return target;
