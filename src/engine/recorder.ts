@@ -44,7 +44,7 @@ export class Recorder {
       store.settle([settlement], { node, now }),
     );
     if (answer === null) return 'refused';
-    if (!answer[0]) return 'stale';
+    if (answer[0]?.kind !== 'settled') return 'stale';
     announce(events, job.unit, settlement);
     return { dueAt: settlement.transitions.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []) };
   }

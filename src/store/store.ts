@@ -49,11 +49,11 @@ export interface Store {
 
   /**
    * Writes what attempts did: transitions of the units' deliveries, the attempt record, counters.
-   * False: stale, nothing written: not under the fence, or begun anew at another time than the attempt's
-   * `startedAt` (the time given to `begin`), as when an answer was lost. A delivery whose cancellation was requested meanwhile and that would wait
-   * again becomes failed/cancelled instead.
+   * One answer per settlement, in order. Stale ones write nothing: not under the fence, or not begun at the
+   * attempt's `startedAt` (the time given to `begin`), as when an answer was lost. A delivery whose cancellation
+   * was requested meanwhile and that would wait again becomes failed/cancelled instead.
    */
-  settle(batch: readonly Settlement[], at: Stamp): Promise<boolean[]>;
+  settle(batch: readonly Settlement[], at: Stamp): Promise<SettleAnswer[]>;
 
   /**
    * Gives back units that no peer can have taken, whether or not they were marked as begun: to `queued`, or
@@ -212,8 +212,8 @@ export type AcceptAnswer =
     }
   | { readonly kind: 'replayed'; readonly id: string }
   | { readonly kind: 'idempotency_mismatch' }
-  /** The queue of everyone, or of the record's key, is full. */
-  | { readonly kind: 'queue_full'; readonly whose: 'all' | 'key' };
+  /** The queue of everyone, or of the record's key, is full; `tooLarge`: the record fits not even when it is empty. */
+  | { readonly kind: 'queue_full'; readonly whose: 'all' | 'key'; readonly tooLarge: boolean };
 
 /** How much may wait that is not final. */
 export interface QueueLimits {
@@ -306,6 +306,11 @@ export interface Settlement {
   /** One per index of the unit, in its order. */
   readonly transitions: readonly Transition[];
 }
+
+/** What `settle` says of one settlement. */
+export type SettleAnswer =
+  /** Written; `cancelled`: the indexes that would have waited again and ended cancelled instead. */
+  { readonly kind: 'settled'; readonly cancelled: readonly number[] } | { readonly kind: 'stale' };
 
 /** See {@link Store.reclaim}. */
 export interface ReclaimOptions {

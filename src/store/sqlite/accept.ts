@@ -16,8 +16,8 @@ export function acceptVerb(books: Books) {
     return batch.map((record) => {
       const repeat = record.idempotency && findRepeat(sql, record.keyId, record.idempotency, at);
       if (repeat) return repeat;
-      const whose = limits && fullQueue(books, record, limits);
-      if (whose) return { kind: 'queue_full', whose };
+      const full = limits && fullQueue(books, record, limits);
+      if (full) return full;
       seq++;
       return insert(sql, books, seq, record, at);
     });
@@ -37,15 +37,15 @@ function findRepeat(
   return first[0] === hash ? { kind: 'replayed', id: first[1] } : { kind: 'idempotency_mismatch' };
 }
 
-/** Whose queue has no room for the record; null when there is room. */
-function fullQueue(
-  books: Books,
-  { keyId, content }: AcceptRecord,
-  limits: QueueLimits,
-): 'all' | 'key' | null {
+/** The refusal of a record that finds no room; null when there is room. */
+function fullQueue(books: Books, { keyId, content }: AcceptRecord, limits: QueueLimits): AcceptAnswer | null {
   const { tallies } = books;
-  if (tallies.gaugeNow('queued_bytes') + content.length > limits.maxBytes) return 'all';
-  return keyId !== null && tallies.queuedNow(keyId) >= limits.maxMessagesPerKey ? 'key' : null;
+  const tooLarge = content.length > limits.maxBytes;
+  if (tooLarge || tallies.gaugeNow('queued_bytes') + content.length > limits.maxBytes)
+    return { kind: 'queue_full', whose: 'all', tooLarge };
+  if (keyId !== null && tallies.queuedNow(keyId) >= limits.maxMessagesPerKey)
+    return { kind: 'queue_full', whose: 'key', tooLarge: false };
+  return null;
 }
 
 function insert(sql: Sql, books: Books, seq: number, record: AcceptRecord, at: Stamp): AcceptAnswer {

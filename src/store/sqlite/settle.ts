@@ -2,10 +2,14 @@ import type { Attempt } from '../../domain/attempt.ts';
 import type { LastError } from '../../domain/message.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { endCancelled, type Transition } from '../../domain/settle.ts';
-import type { Settlement, Stamp, UnitRef } from '../store.ts';
+import type { SettleAnswer, Settlement, Stamp, UnitRef } from '../store.ts';
 import type { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
+
+const STALE: SettleAnswer = { kind: 'stale' };
+/** The usual case, of which a batch holds many. */
+const SETTLED: SettleAnswer = { kind: 'settled', cancelled: [] };
 
 /** Builds the verb `begin`: refused unless the node still holds the lane and every delivery is still the unit's. */
 export function beginVerb(books: Books, deliveries: Deliveries) {
@@ -22,26 +26,28 @@ export function beginVerb(books: Books, deliveries: Deliveries) {
  * else can have taken them, even if the lane's lease has ended, and the truth is worth recording.
  */
 export function settleVerb(books: Books, deliveries: Deliveries, attempts: AttemptLog) {
-  return (batch: readonly Settlement[], at: Stamp): boolean[] => {
+  return (batch: readonly Settlement[], at: Stamp): SettleAnswer[] => {
     const settled = batch.map((settlement) => settleUnit(settlement, at));
     books.ledger.flush(at);
     return settled;
   };
 
-  function settleUnit({ unit, attempt, transitions }: Settlement, at: Stamp): boolean {
+  function settleUnit({ unit, attempt, transitions }: Settlement, at: Stamp): SettleAnswer {
     const found = deliveries.leased(unit);
     const message = found?.[0]?.message;
-    if (found === null || message === undefined) return false;
-    if (found.some(({ begunAt }) => begunAt !== null && begunAt !== attempt.startedAt)) return false;
+    if (found === null || message === undefined) return STALE;
+    if (found.some(({ begunAt }) => begunAt !== null && begunAt !== attempt.startedAt)) return STALE;
     let deferred = false;
+    const cancelled: number[] = [];
     for (const [place, delivery] of found.entries()) {
       const planned = transitionAt(transitions, place);
       const transition = delivery.cancelRequested ? endCancelled(planned) : planned;
       deferred ||= transition.state === 'retrying';
+      if (transition !== planned) cancelled.push(delivery.index);
       deliveries.settle(delivery, transition, classOf(attempt, delivery.index), 'settle', at);
     }
     attempts.append(message, attempt, deferred, at);
-    return true;
+    return cancelled.length === 0 ? SETTLED : { kind: 'settled', cancelled };
   }
 }
 

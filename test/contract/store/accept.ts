@@ -135,7 +135,7 @@ export function acceptContract(open: OpenSubject): void {
         message({ content: { segment: 1, offset: 0, length }, ...change });
       const offer = async (batch: readonly AcceptRecord[], limits: QueueLimits) =>
         (await subject.store.accept(batch, at(), limits)).map((answer) =>
-          answer.kind === 'queue_full' ? answer.whose : answer.kind,
+          answer.kind !== 'queue_full' ? answer.kind : answer.tooLarge ? 'too large' : answer.whose,
         );
       const roomy: QueueLimits = { maxBytes: 1e9, maxMessagesPerKey: 1e9 };
 
@@ -158,9 +158,15 @@ export function acceptContract(open: OpenSubject): void {
         expect(await offer([sized(1)], { ...limits, maxBytes: 1001 })).toEqual(['accepted']);
       });
 
+      it('tells what would not even fit into an empty queue from what may fit later', async () => {
+        const limits = { ...roomy, maxBytes: 1000 };
+        const batch = [sized(1001), sized(1000), sized(1), sized(1001)];
+        expect(await offer(batch, limits)).toEqual(['too large', 'accepted', 'all', 'too large']);
+      });
+
       it('changes nothing by a refusal', async () => {
         const refused = sized(10, { tags: ['t'], idempotency: { key: 'k', hash: 'h' } });
-        expect(await offer([refused], { ...roomy, maxBytes: 9 })).toEqual(['all']);
+        expect(await offer([refused], { ...roomy, maxBytes: 9 })).toEqual(['too large']);
         expect(await subject.views.message(refused.id)).toBeNull();
         expect(await subject.store.liveSegments([1])).toEqual(new Map([[1, 0]]));
         expect((await subject.views.figures(T0)).today.received).toBe(0);

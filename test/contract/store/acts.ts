@@ -60,7 +60,9 @@ export function actsOver(open: OpenSubject) {
     (await subject.store.requeue([{ id, expiresAt: NEW_EXPIRY }], at(ms)))[0];
   const settle = async (id: string, outcomes: readonly Outcome[], ms = 0, indexes?: readonly number[]) => {
     const unit = refTo(id, lease, indexes ?? [...outcomes.keys()]);
-    expect(await subject.store.settle([settlement(unit, outcomes, at(ms))], at(ms))).toEqual([true]);
+    expect(await subject.store.settle([settlement(unit, outcomes, at(ms))], at(ms))).toMatchObject([
+      { kind: 'settled' },
+    ]);
   };
   /** Accepts a message whose recipients are leased the short way. */
   const leased = async (recipients = 1, change: Partial<AcceptRecord> = {}) => {

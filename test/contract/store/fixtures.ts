@@ -8,6 +8,7 @@ import type { Registry } from '../../../src/store/registry.ts';
 import type {
   AcceptDelivery,
   AcceptRecord,
+  SettleAnswer,
   Settlement,
   Stamp,
   Store,
@@ -162,6 +163,10 @@ export function settlement(unit: UnitRef, outcomes: readonly Outcome[], stamp = 
     transitions: outcomes.map((outcome) => settle(fresh, outcome, POLICY, stamp.now, 0.5)),
   };
 }
+
+/** What `settle` answers when nothing was cancelled meanwhile, and when it wrote nothing. */
+export const SETTLED: SettleAnswer = { kind: 'settled', cancelled: [] };
+export const STALE: SettleAnswer = { kind: 'stale' };
 
 /** The record of a message that must exist. */
 export async function read(views: Views, id: string) {

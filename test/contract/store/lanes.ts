@@ -14,6 +14,7 @@ import {
   recipient,
   refOf,
   refTo,
+  STALE,
   type Subject,
   settlement,
   T0,
@@ -205,7 +206,7 @@ export function laneContract(open: OpenSubject): void {
       expect(await subject.store.renewLanes([lease], T0 + 2 * DAY, at(DAY))).toEqual(['out']);
       expect(await claim(subject.store, lease, 1, at(DAY))).toEqual([]);
       const late = settlement(refOf(unit as never), [DELIVERED, CAPTURED].slice(0, 1));
-      expect(await subject.store.settle([late], at(DAY))).toEqual([false]);
+      expect(await subject.store.settle([late], at(DAY))).toEqual([STALE]);
     });
   });
 }

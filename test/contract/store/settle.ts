@@ -13,6 +13,8 @@ import {
   read,
   recipient,
   refTo,
+  SETTLED,
+  STALE,
   type Subject,
   settlement,
   T0,
@@ -43,7 +45,7 @@ export function settleContract(open: OpenSubject): void {
     it('writes a delivery and its attempt', async () => {
       const { id, unit } = await begun();
       const settled = settlement(unit, [DELIVERED]);
-      expect(await subject.store.settle([settled], at(9))).toEqual([true]);
+      expect(await subject.store.settle([settled], at(9))).toEqual([SETTLED]);
       const { message: record, recipients } = await read(subject.views, id);
       expect(record).toMatchObject({
         status: 'delivered',
@@ -100,7 +102,7 @@ export function settleContract(open: OpenSubject): void {
       const stale = settlement({ ...unit, fence: unit.fence - 1 }, [DELIVERED]);
       const strange = settlement({ ...unit, lane: 'away' }, [DELIVERED]);
       const nobody = settlement({ ...unit, messageId: message().id }, [DELIVERED]);
-      expect(await subject.store.settle([stale, strange, nobody], at())).toEqual([false, false, false]);
+      expect(await subject.store.settle([stale, strange, nobody], at())).toEqual([STALE, STALE, STALE]);
       expect((await read(subject.views, id)).message).toMatchObject({ status: 'processing', attempts: 0 });
       expect(await subject.views.attempts(id)).toEqual([]);
       expect((await subject.views.figures(T0)).today.delivered).toBe(0);
@@ -109,7 +111,7 @@ export function settleContract(open: OpenSubject): void {
     it('refuses a second settling', async () => {
       const { id, unit } = await begun();
       const settled = settlement(unit, [DELIVERED]);
-      expect(await subject.store.settle([settled, settled], at())).toEqual([true, false]);
+      expect(await subject.store.settle([settled, settled], at())).toEqual([SETTLED, STALE]);
       expect((await read(subject.views, id)).message.attempts).toBe(1);
     });
 
@@ -118,7 +120,7 @@ export function settleContract(open: OpenSubject): void {
       const settled = settlement(unit, [CAPTURED]);
       await subject.store.settle([settled], at());
       const before = await read(subject.views, id);
-      expect(await subject.store.settle([settled], at(9))).toEqual([false]);
+      expect(await subject.store.settle([settled], at(9))).toEqual([STALE]);
       expect(await read(subject.views, id)).toEqual(before);
       expect(await subject.books()).toMatchObject({ sentBytes: 0, capturedBytes: 1000 });
     });
@@ -130,14 +132,14 @@ export function settleContract(open: OpenSubject): void {
       expect(anew.fence).toBeGreaterThan(unit.fence);
       expect(await claim(subject.store, anew, 1, at(DAY, 'b'))).toHaveLength(1);
       expect(await subject.store.begin([unit], at(DAY))).toEqual([false]);
-      expect(await subject.store.settle([settlement(unit, [DELIVERED])], at(DAY))).toEqual([false]);
+      expect(await subject.store.settle([settlement(unit, [DELIVERED])], at(DAY))).toEqual([STALE]);
       expect((await read(subject.views, id)).message.status).toBe('processing');
     });
 
     it('refuses an attempt that was settled before, once another has begun under the same fence', async () => {
       const { id, unit } = await begun();
       const settled = settlement(unit, [DEFERRED]);
-      expect(await subject.store.settle([settled], at())).toEqual([true]);
+      expect(await subject.store.settle([settled], at())).toEqual([SETTLED]);
       const later = at(10 * 60_000);
       const [again] = await subject.store.claim([{ ...unit, limit: 1, maxRecipients: 9 }], later);
       expect(again?.units).toHaveLength(1);
@@ -145,20 +147,21 @@ export function settleContract(open: OpenSubject): void {
       expect(
         await subject.store.settle([settled], later),
         'its answer was lost, and it is asked again',
-      ).toEqual([false]);
+      ).toEqual([STALE]);
       expect((await read(subject.views, id)).message).toMatchObject({ status: 'processing', attempts: 1 });
     });
 
     it('records the truth even when the lease has ended, while nobody has taken the delivery', async () => {
       const { id, unit } = await begun();
-      expect(await subject.store.settle([settlement(unit, [DELIVERED])], at(DAY))).toEqual([true]);
+      expect(await subject.store.settle([settlement(unit, [DELIVERED])], at(DAY))).toEqual([SETTLED]);
       expect((await read(subject.views, id)).message.status).toBe('delivered');
     });
 
     it('cancels instead of waiting again, but never undoes a delivery', async () => {
       const waits = await begun();
       await subject.store.cancel([waits.id], at());
-      await subject.store.settle([settlement(waits.unit, [DEFERRED])], at());
+      const late = await subject.store.settle([settlement(waits.unit, [DEFERRED])], at());
+      expect(late).toEqual([{ kind: 'settled', cancelled: [0] }]);
       expect((await read(subject.views, waits.id)).message).toMatchObject({
         status: 'failed',
         outcome: 'cancelled',
