@@ -36,7 +36,7 @@ export function settleVerb(books: Books, deliveries: Deliveries, attempts: Attem
     const found = deliveries.leased(unit);
     const message = found?.[0]?.message;
     if (found === null || message === undefined) return STALE;
-    if (found.some(({ begunAt }) => begunAt !== null && begunAt !== attempt.startedAt)) return STALE;
+    if (found.some(({ begunAt }) => begunAt !== attempt.startedAt)) return STALE;
     let deferred = false;
     const cancelled: number[] = [];
     for (const [place, delivery] of found.entries()) {

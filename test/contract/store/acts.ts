@@ -4,6 +4,7 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { AcceptRecord } from '../../../src/store/store.ts';
 import {
   at,
+  attempt,
   DAY,
   DEFERRED,
   DELIVERED,
@@ -13,6 +14,7 @@ import {
   read,
   recipient,
   refTo,
+  SETTLED,
   type Subject,
   settlement,
   T0,
@@ -58,9 +60,17 @@ export function actsOver(open: OpenSubject) {
   const cancel = async (id: string, ms = 0) => (await subject.store.cancel([id], at(ms)))[0];
   const requeue = async (id: string, ms = 0) =>
     (await subject.store.requeue([{ id, expiresAt: NEW_EXPIRY }], at(ms)))[0];
+  const begin = async (id: string, indexes: readonly number[] = [0]) =>
+    (await subject.store.begin([refTo(id, lease, indexes)], at()))[0];
+  /** Begins and settles at `T0 + ms`. */
+  const attempted = async (id: string, outcomes: readonly Outcome[], ms = 0, indexes?: readonly number[]) =>
+    expect(
+      await attempt(subject.store, refTo(id, lease, indexes ?? [...outcomes.keys()]), outcomes, at(ms)),
+    ).toEqual(SETTLED);
+  /** Settles what has begun at `T0`. */
   const settle = async (id: string, outcomes: readonly Outcome[], ms = 0, indexes?: readonly number[]) => {
     const unit = refTo(id, lease, indexes ?? [...outcomes.keys()]);
-    expect(await subject.store.settle([settlement(unit, outcomes, at(ms))], at(ms))).toMatchObject([
+    expect(await subject.store.settle([settlement(unit, outcomes)], at(ms))).toMatchObject([
       { kind: 'settled' },
     ]);
   };
@@ -71,19 +81,20 @@ export function actsOver(open: OpenSubject) {
     await subject.store.accept([record], at());
     return record.id;
   };
-  /** A message with one recipient in each state, in the order of {@link STATES}. */
+  /** A message with one recipient in each state, in the order of {@link STATES}; what is in processing has begun. */
   const mixed = async () => {
     const deliveries = STATES.map(({ state }) =>
       recipient({ fence: state === 'queued' ? null : lease.fence }),
     );
     const record = message({ deliveries });
     await subject.store.accept([record], at());
-    await settle(record.id, [DEFERRED, REJECTED, DELIVERED], 0, [2, 3, 4]);
+    await attempted(record.id, [DEFERRED, REJECTED, DELIVERED], 0, [2, 3, 4]);
+    expect(await begin(record.id, [1])).toBe(true);
     return record.id;
   };
 
   return {
-    ...{ show, statesOf, cancel, requeue, settle, leased, mixed },
+    ...{ show, statesOf, cancel, requeue, begin, attempted, settle, leased, mixed },
     get subject() {
       return subject;
     },

@@ -22,7 +22,7 @@ export function cancelContract(open: OpenSubject): void {
     const acts = actsOver(open);
     it.each(STATES)('$state: $cancel', async ({ state, outcome, cancel: answer, cancelled }) => {
       const id = state === 'queued' ? await queued() : await acts.leased();
-      if (outcome !== null) await acts.settle(id, [outcome]);
+      if (outcome !== null) await acts.attempted(id, [outcome]);
       const before = await acts.show(id);
       expect(await acts.cancel(id, 5)).toBe(answer);
       expect(await acts.statesOf(id)).toEqual([cancelled]);
@@ -92,7 +92,7 @@ export function cancelContract(open: OpenSubject): void {
       ['unknown', UNKNOWN, { status: 'failed', outcome: 'cancelled', possibleDuplicate: true }],
     ])('lets an attempt under way end: %s', async (_name, outcome, expected) => {
       const id = await acts.leased();
-      await acts.subject.store.begin([refTo(id, acts.lease)], at());
+      await acts.begin(id);
       await acts.cancel(id);
       await acts.settle(id, [outcome]);
       expect((await acts.show(id)).message).toMatchObject({ ...expected, attempts: 1, nextAttemptAt: null });
@@ -117,9 +117,9 @@ export function cancelContract(open: OpenSubject): void {
       ['not begun', false, 'retry', { outcome: 'cancelled', possibleDuplicate: false, attempts: 0 }],
       ['begun', true, 'retry', { outcome: 'cancelled', possibleDuplicate: true, attempts: 1 }],
       ['begun, and held', true, 'hold', { outcome: 'unknown', possibleDuplicate: true, attempts: 1 }],
-    ] as const)('after a lost acts.lease: %s', async (_name, begun, ambiguous, expected) => {
+    ] as const)('after a lost lease: %s', async (_name, begun, ambiguous, expected) => {
       const id = await acts.leased();
-      if (begun) await acts.subject.store.begin([refTo(id, acts.lease)], at());
+      if (begun) await acts.begin(id);
       await acts.cancel(id);
       const options = { seize: true, policy: { ...POLICY, ambiguous }, dice: 0.5, limit: 9 };
       await acts.subject.store.reclaim(options, at());

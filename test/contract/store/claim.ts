@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Priority } from '../../../src/domain/message.ts';
 import {
   at,
+  attempt,
   claim,
   DAY,
   DEFERRED,
@@ -11,7 +12,6 @@ import {
   recipient,
   refOf,
   type Subject,
-  settlement,
   T0,
   takeLane,
 } from './fixtures.ts';
@@ -150,7 +150,7 @@ export function claimContract(open: OpenSubject): void {
       const fresh = await read(subject.views, record.id);
       expect(fresh.recipients[0]).toMatchObject({ state: 'queued', nextAttemptAt: T0 + 7 });
       const [second] = await claim(subject.store, lease, 1, at(7));
-      await subject.store.settle([settlement(refOf(second as never), [DEFERRED])], at(7));
+      await attempt(subject.store, refOf(second as never), [DEFERRED], at(7));
       const [third] = await claim(subject.store, lease, 1, at(40_000));
       await subject.store.release([refOf(third as never)], at(40_001));
       const tried = await read(subject.views, record.id);

@@ -168,6 +168,18 @@ export function settlement(unit: UnitRef, outcomes: readonly Outcome[], stamp = 
 export const SETTLED: SettleAnswer = { kind: 'settled', cancelled: [] };
 export const STALE: SettleAnswer = { kind: 'stale' };
 
+/** Begins an attempt of a unit and settles it, both at the stamp's time. */
+export async function attempt(
+  store: Store,
+  unit: UnitRef,
+  outcomes: readonly Outcome[],
+  stamp = at(),
+): Promise<SettleAnswer | undefined> {
+  await store.begin([unit], stamp);
+  const [answer] = await store.settle([settlement(unit, outcomes, stamp)], stamp);
+  return answer;
+}
+
 /** The record of a message that must exist. */
 export async function read(views: Views, id: string) {
   const detail = await views.message(id);

@@ -6,6 +6,7 @@ import type { AcceptRecord } from '../../../src/store/store.ts';
 import { type ListFilter, type ListQuery, MAX_EXAMINED } from '../../../src/store/views.ts';
 import {
   at,
+  attempt,
   DEFERRED,
   DELIVERED,
   message,
@@ -15,7 +16,6 @@ import {
   recipient,
   refTo,
   type Subject,
-  settlement,
   takeLane,
 } from './fixtures.ts';
 
@@ -218,14 +218,10 @@ async function fill({ store, views }: Subject, seeds: readonly Seed[]): Promise<
   for (const [place, { status, to }] of seeds.entries()) {
     if (status === 'queued' || status === 'processing') continue;
     const unit = refTo(records[place]?.id ?? '', lease, [...to.keys()]);
-    await store.settle(
-      [
-        settlement(
-          unit,
-          to.map(() => outcomes[status]),
-        ),
-      ],
-      at(),
+    await attempt(
+      store,
+      unit,
+      to.map(() => outcomes[status]),
     );
   }
   const stored = records.map(({ id }, place) => ({ id, seed: seeds[place] as Seed }));

@@ -92,6 +92,8 @@ class World {
   readonly #ids: string[] = [];
   readonly #leases: LaneLease[] = [];
   readonly #units: UnitRef[] = [];
+  /** When a unit was last begun, in ms after `T0`. */
+  readonly #begun = new Map<UnitRef, number>();
   readonly #states = new Map<string, DeliveryState>();
   readonly #statuses = new Map<string, MessageStatus>();
   readonly #ended = { delivered: 0, failed: 0 };
@@ -111,7 +113,7 @@ class World {
     if (verb === 'accept') await this.#accept(choice);
     else if (verb === 'acquire') await this.#acquire(choice);
     else if (verb === 'claim') await this.#claim(choice);
-    else if (verb === 'begin') await store.begin(this.#some(choice), now);
+    else if (verb === 'begin') await this.#begin(this.#some(choice));
     else if (verb === 'settle') await this.#settle(choice);
     else if (verb === 'release') await store.release(this.#some(choice), now);
     else if (verb === 'reclaim') await this.#reclaim(choice);
@@ -209,12 +211,20 @@ class World {
     for (const { units } of answers) this.#units.push(...units.map(refOf));
   }
 
+  async #begin(units: readonly UnitRef[]): Promise<void> {
+    const granted = await this.#subject.store.begin(units, at(this.#ms));
+    for (const [place, unit] of units.entries()) if (granted[place]) this.#begun.set(unit, this.#ms);
+  }
+
+  /** Settles units; of every other choice, as begun just now. */
   async #settle(choice: number): Promise<void> {
-    const batch = this.#some(choice).map((unit) =>
+    const units = this.#some(choice);
+    if (choice % 2 === 0) await this.#begin(units);
+    const batch = units.map((unit) =>
       settlement(
         unit,
         unit.indexes.map((index) => OUTCOMES[(choice + index) % OUTCOMES.length] ?? DELIVERED),
-        at(this.#ms),
+        at(this.#begun.get(unit) ?? this.#ms),
       ),
     );
     await this.#subject.store.settle(batch, at(this.#ms));

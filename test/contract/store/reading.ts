@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiKey } from '../../../src/domain/key.ts';
+import type { Outcome } from '../../../src/domain/outcome.ts';
 import { MAX_EXAMINED } from '../../../src/store/views.ts';
 import {
   at,
+  attempt,
   DAY,
   DEFERRED,
   DELIVERED,
@@ -13,7 +15,6 @@ import {
   recipient,
   refTo,
   type Subject,
-  settlement,
   T0,
   takeLane,
 } from './fixtures.ts';
@@ -50,9 +51,10 @@ export function readingContract(open: OpenSubject): void {
       const short = () => message({ deliveries: [recipient({ fence: lease.fence })] });
       const records = [short(), message(), short(), short(), message()];
       await subject.store.accept(records, at());
-      const settle = (place: number, outcome: typeof DELIVERED) =>
-        settlement(refTo(records[place]?.id ?? '', lease), [outcome]);
-      await subject.store.settle([settle(0, DELIVERED), settle(2, REJECTED)], at());
+      const settle = (place: number, outcome: Outcome) =>
+        attempt(subject.store, refTo(records[place]?.id ?? '', lease), [outcome]);
+      await settle(0, DELIVERED);
+      await settle(2, REJECTED);
       const ids = (...places: number[]) => places.map((place) => records[place]?.id);
       expect((await list({})).ids).toEqual(ids(4, 3, 2, 1, 0));
       expect((await list({ statuses: ['failed', 'delivered'] })).ids).toEqual(ids(2, 0));
@@ -82,8 +84,8 @@ export function readingContract(open: OpenSubject): void {
       const records = [message({ deliveries: two() }), message({ deliveries: two() }), message()];
       await subject.store.accept(records, at());
       const unit = (place: number) => refTo(records[place]?.id ?? '', lease, [0, 1]);
-      await subject.store.settle([settlement(unit(0), [DELIVERED, DELIVERED])], at());
-      await subject.store.settle([settlement(unit(1), [REJECTED, DEFERRED])], at());
+      await attempt(subject.store, unit(0), [DELIVERED, DELIVERED]);
+      await attempt(subject.store, unit(1), [REJECTED, DEFERRED]);
       await subject.store.tally([{ event: 'denied', count: 3 }], at());
       const figures = await subject.views.figures(T0);
       expect(figures).toMatchObject({

@@ -14,7 +14,6 @@ import {
   REJECTED,
   recipient,
   refOf,
-  refTo,
   T0,
 } from './fixtures.ts';
 
@@ -25,7 +24,7 @@ export function requeueContract(open: OpenSubject): void {
     it.each(STATES)('$state: $requeue', async ({ state, outcome, requeue: answer }) => {
       const deliveries = [recipient({ fence: state === 'queued' ? null : acts.lease.fence })];
       const { id } = await accepted({ deliveries });
-      if (outcome !== null) await acts.settle(id, [outcome]);
+      if (outcome !== null) await acts.attempted(id, [outcome]);
       const before = await acts.show(id);
       const found = await acts.requeue(id, 5);
       expect(found).toEqual(answer === 'requeued' ? { kind: answer, lanes: ['out'] } : { kind: answer });
@@ -47,7 +46,7 @@ export function requeueContract(open: OpenSubject): void {
 
     it('says what it does not find, and answers in order', async () => {
       const id = await acts.leased();
-      await acts.settle(id, [REJECTED]);
+      await acts.attempted(id, [REJECTED]);
       const [missing, found, again] = await acts.subject.store.requeue(
         [message().id, id, id].map((one) => ({ id: one, expiresAt: NEW_EXPIRY })),
         at(),
@@ -74,7 +73,7 @@ export function requeueContract(open: OpenSubject): void {
 
     it('begins backoff and age anew, and goes on counting attempts', async () => {
       const id = await acts.leased(1, { expiresAt: T0 + 50 });
-      await acts.settle(id, [DEFERRED], 10);
+      await acts.attempted(id, [DEFERRED], 10);
       expect(await acts.subject.store.expire(9, at(51))).toBe(1);
       await acts.requeue(id, 60);
       expect((await acts.show(id)).message).toMatchObject({
@@ -85,7 +84,7 @@ export function requeueContract(open: OpenSubject): void {
       expect(await acts.subject.store.expire(9, at(8 * DAY))).toBe(0);
       const [unit] = await claim(acts.subject.store, acts.lease, 1, at(60));
       expect(unit?.deliveries).toMatchObject([{ attempts: 0, expiresAt: NEW_EXPIRY }]);
-      await acts.settle(id, [DEFERRED], 60);
+      await acts.attempted(id, [DEFERRED], 60);
       expect((await acts.show(id)).recipients[0]).toMatchObject({ state: 'retrying', attempts: 2 });
       const [next] = await claim(acts.subject.store, acts.lease, 1, at(60_000));
       expect(next?.deliveries).toMatchObject([{ attempts: 1, expiresAt: NEW_EXPIRY }]);
@@ -93,7 +92,7 @@ export function requeueContract(open: OpenSubject): void {
 
     it('what was retried and not tried again goes back to queued', async () => {
       const id = await acts.leased();
-      await acts.settle(id, [REJECTED]);
+      await acts.attempted(id, [REJECTED]);
       await acts.requeue(id);
       const [unit] = await claim(acts.subject.store, acts.lease);
       await acts.subject.store.release([refOf(unit as never)], at(3));
@@ -102,18 +101,19 @@ export function requeueContract(open: OpenSubject): void {
 
     it('forgets that its cancellation was asked for', async () => {
       const id = await acts.leased();
+      await acts.begin(id);
       await acts.cancel(id);
       await acts.settle(id, [DEFERRED]);
       expect((await acts.show(id)).message.outcome).toBe('cancelled');
       await acts.requeue(id);
       await claim(acts.subject.store, acts.lease);
-      await acts.settle(id, [DEFERRED]);
+      await acts.attempted(id, [DEFERRED]);
       expect((await acts.show(id)).message).toMatchObject({ status: 'retrying', outcome: null });
     });
 
     it('leaves only a retry by hand out of what was held', async () => {
       const id = await acts.leased();
-      await acts.subject.store.begin([refTo(id, acts.lease)], at());
+      await acts.begin(id);
       const options = { seize: true, policy: { ...POLICY, ambiguous: 'hold' }, dice: 0.5, limit: 9 } as const;
       await acts.subject.store.reclaim(options, at());
       expect((await acts.show(id)).message.outcome).toBe('unknown');
@@ -124,8 +124,8 @@ export function requeueContract(open: OpenSubject): void {
     it('refuses what has no contents any more, and changes nothing', async () => {
       const failed = await acts.leased();
       const sent = await acts.leased();
-      await acts.settle(failed, [REJECTED]);
-      await acts.settle(sent, [DELIVERED]);
+      await acts.attempted(failed, [REJECTED]);
+      await acts.attempted(sent, [DELIVERED]);
       await acts.subject.store.purge(DROP_CONTENTS, 9, at());
       const before = await acts.show(failed);
       expect(await acts.requeue(failed)).toEqual({ kind: 'content_expired' });
@@ -149,7 +149,7 @@ export function requeueContract(open: OpenSubject): void {
         const { sentBytes, capturedBytes, queues } = await acts.subject.books();
         return { spool, today, queuedBytes, sentBytes, capturedBytes, waiting: queues.get('key_one') ?? 0 };
       };
-      await acts.settle(id, [CAPTURED, REJECTED]);
+      await acts.attempted(id, [CAPTURED, REJECTED]);
       const today = { received: 1, delivered: 0, failed: 1, retried: 0, denied: 0 };
       const ended = {
         spool: { incoming: 0, processing: 0, failed: 1 },
@@ -173,7 +173,7 @@ export function requeueContract(open: OpenSubject): void {
         contents: 0,
       });
       await claim(acts.subject.store, acts.lease);
-      await acts.settle(id, [CAPTURED], 0, [1]);
+      await acts.attempted(id, [CAPTURED], 0, [1]);
       expect(await figures()).toEqual({
         ...ended,
         spool: { incoming: 0, processing: 0, failed: 0 },

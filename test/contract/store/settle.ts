@@ -151,6 +151,33 @@ export function settleContract(open: OpenSubject): void {
       expect((await read(subject.views, id)).message).toMatchObject({ status: 'processing', attempts: 1 });
     });
 
+    it.each<[string, Outcome]>([
+      ['rejected', REJECTED],
+      ['deferred', DEFERRED],
+    ])(
+      'refuses it again after a retry by hand was claimed under the same fence: %s',
+      async (_name, outcome) => {
+        const { id, unit } = await begun();
+        const settled = settlement(unit, [outcome]);
+        expect(await subject.store.settle([settled], at(1))).toEqual([SETTLED]);
+        await subject.store.requeue([{ id, expiresAt: T0 + DAY }], at(2));
+        const [again] = await subject.store.claim([{ ...unit, limit: 1, maxRecipients: 9 }], at(3));
+        expect(again?.units).toHaveLength(1);
+        expect(await subject.store.settle([settled], at(4)), 'its answer was lost').toEqual([STALE]);
+        expect((await read(subject.views, id)).message).toMatchObject({ status: 'processing', attempts: 1 });
+        expect(await subject.store.begin([unit], at(5))).toEqual([true]);
+      },
+    );
+
+    it('refuses what has not begun', async () => {
+      const lease = await takeLane(subject.store);
+      const record = message({ deliveries: [recipient({ fence: lease.fence })] });
+      await subject.store.accept([record], at());
+      const unit = refTo(record.id, lease);
+      expect(await subject.store.settle([settlement(unit, [DELIVERED])], at())).toEqual([STALE]);
+      expect((await read(subject.views, record.id)).message.status).toBe('processing');
+    });
+
     it('records the truth even when the lease has ended, while nobody has taken the delivery', async () => {
       const { id, unit } = await begun();
       expect(await subject.store.settle([settlement(unit, [DELIVERED])], at(DAY))).toEqual([SETTLED]);
@@ -169,8 +196,10 @@ export function settleContract(open: OpenSubject): void {
       });
       const record = message({ deliveries: [recipient({ fence: waits.lease.fence })] });
       await subject.store.accept([record], at());
+      const unit = refTo(record.id, waits.lease);
+      await subject.store.begin([unit], at());
       await subject.store.cancel([record.id], at());
-      await subject.store.settle([settlement(refTo(record.id, waits.lease), [DELIVERED])], at());
+      expect(await subject.store.settle([settlement(unit, [DELIVERED])], at())).toEqual([SETTLED]);
       expect((await read(subject.views, record.id)).message.status).toBe('delivered');
     });
   });

@@ -3,6 +3,7 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { AcceptRecord, PurgePolicy } from '../../../src/store/store.ts';
 import {
   at,
+  attempt,
   CAPTURED,
   DAY,
   DELIVERED,
@@ -13,7 +14,6 @@ import {
   recipient,
   refTo,
   type Subject,
-  settlement,
   T0,
   takeLane,
 } from './fixtures.ts';
@@ -85,7 +85,7 @@ export function sweepContract(open: OpenSubject): void {
       const lease = await takeLane(subject.store);
       const record = message({ ...change, deliveries: [recipient({ fence: lease.fence })] });
       await subject.store.accept([record], at());
-      await subject.store.settle([settlement(refTo(record.id, lease), [outcome])], at(ms));
+      await attempt(subject.store, refTo(record.id, lease), [outcome], at(ms));
       await subject.store.releaseLanes([lease], at());
       return record.id;
     }
