@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Spool } from '../spool/spool.ts';
 import { SpoolError } from '../spool/spool.ts';
 import type { Store, Unit, UnitRef } from '../store/store.ts';
-import type { TransportContent, TransportResult } from '../transport/transport.ts';
+import type { TransportContent, TransportJob, TransportResult } from '../transport/transport.ts';
 import type { Lane } from './lanes.ts';
 import type { Job } from './ready.ts';
 import type { RelayAtWork } from './relays.ts';
@@ -33,9 +33,9 @@ export function refOf(unit: Unit): UnitRef {
 /** DELIVER: one try. The result always has one outcome per delivery; `begun` says whether it may count. */
 export interface AttemptEnd extends TransportResult {
   readonly startedAt: number;
-  /** False when the attempt was never marked as begun: the lease was lost, or the store could not write. */
+  /** False when it was never marked as begun: cancelled, the lease lost, or the store could not write. */
   readonly begun: boolean;
-  /** False when the transport was not even asked: the result says nothing about the hop. */
+  /** False when the result says nothing about the hop: the transport was not even asked, or was broken off. */
   readonly tried: boolean;
 }
 
@@ -54,19 +54,23 @@ export async function attempt(
   const limit = relay.relay.limits.maxMessageBytes;
   const tooLarge = limit > 0 && unit.sizeBytes > limit;
   let begun = false;
-  const marked = deps.store.begin([refOf(unit)], { node: deps.node, now: startedAt }).then(
-    ([granted]) => {
-      begun = granted === true;
-      return begun;
-    },
-    () => false,
-  );
+  const refused = new AbortController();
+  const refuse = () => {
+    refused.abort();
+    return false;
+  };
+  const marked = deps.store.begin([refOf(unit)], { node: deps.node, now: startedAt }).then(([granted]) => {
+    begun = granted === true;
+    return begun || refuse();
+  }, refuse);
   const gate = async () => (await marked) && deps.clock.mono() < lane.trustedUntil;
   const result = tooLarge
-    ? refuse(unit, 'message_too_large', '5.3.4', `The relay takes at most ${limit} bytes`)
-    : await converse(deps, job, lane, relay, gate);
+    ? reject(unit, 'message_too_large', '5.3.4', `The relay takes at most ${limit} bytes`)
+    : await converse(deps, job, lane, relay, { gate, refused: refused.signal });
   await marked;
-  return { ...result, startedAt, begun, tried: result.evidence !== NO_EVIDENCE };
+  // What was refused was broken off: it may have found the hop ill, never well.
+  const tried = result.evidence !== NO_EVIDENCE && (begun || result.hopFailed);
+  return { ...result, startedAt, begun, tried };
 }
 
 async function converse(
@@ -74,13 +78,13 @@ async function converse(
   job: Job,
   lane: Lane,
   relay: RelayAtWork,
-  gate: () => Promise<boolean>,
+  permission: Pick<TransportJob, 'gate' | 'refused'>,
 ): Promise<TransportResult> {
   const { unit } = job;
   try {
     const content = job.content ?? (await deps.spool.read(unit.content));
     return await relay.transport.deliver(
-      { envelope: envelopeOf(unit), content: transportContent(unit, content), gate },
+      { envelope: envelopeOf(unit), content: transportContent(unit, content), ...permission },
       lane.abort.signal,
     );
   } catch (error) {
@@ -89,7 +93,7 @@ async function converse(
       (error.code === 'content_damaged' || error.code === 'content_missing')
     ) {
       deps.fault(error.code, error);
-      return refuse(unit, error.code, '5.3.0', 'The stored contents of the message cannot be read');
+      return reject(unit, error.code, '5.3.0', 'The stored contents of the message cannot be read');
     }
     deps.fault(error instanceof SpoolError ? error.code : 'transport_bug', error);
     return settleAll(unit, 'deferred', 'internal_error', '4.3.0', 'The attempt failed inside the server');
@@ -117,7 +121,7 @@ function transportContent(unit: Unit, content: Bytes): TransportContent {
   };
 }
 
-function refuse(unit: Unit, cause: string, enhanced: string, text: string): TransportResult {
+function reject(unit: Unit, cause: string, enhanced: string, text: string): TransportResult {
   return settleAll(unit, 'rejected', cause, enhanced, text);
 }
 

@@ -16,6 +16,8 @@ export interface MailPlan {
   readonly envelope: Envelope;
   readonly sizeBytes: number;
   readonly flags: BodyFlags;
+  /** DATA is said only when {@link Sender.permitted} is called: for contents too large to be begun in vain. */
+  readonly holdsData: boolean;
 }
 
 /** What the next reply will answer; `content` while the final dot has not been sent. */
@@ -24,12 +26,13 @@ export type SenderVerb = 'mail' | 'rcpt' | 'data' | 'content' | 'dot';
 /**
  * What to do next.
  * - `wait` for another reply; `send` the text, then wait.
+ * - `held`: call {@link Sender.permitted} once the message may be sent, or {@link Sender.withdraw}.
  * - `content`: send the content, then its end, calling {@link Sender.dotSent} just before.
  * - `end`: every outcome is known. The session can be used again at once (`clean`), after RSET (`reset`), or
  *   not at all (`close`).
  */
 export type SenderAction =
-  | { readonly kind: 'wait' | 'content' }
+  | { readonly kind: 'wait' | 'held' | 'content' }
   | { readonly kind: 'send'; readonly text: string }
   | { readonly kind: 'end'; readonly session: SessionState };
 
@@ -37,6 +40,8 @@ export type SenderAction =
 export type SessionState = 'clean' | 'reset' | 'close';
 
 const WAIT: SenderAction = { kind: 'wait' };
+const SEND_DATA: SenderAction = { kind: 'send', text: DATA };
+const HELD: SenderAction = { kind: 'held' };
 const CONTENT: SenderAction = { kind: 'content' };
 const CLEAN: SenderAction = { kind: 'end', session: 'clean' };
 const RESET: SenderAction = { kind: 'end', session: 'reset' };
@@ -55,6 +60,10 @@ export class Sender {
   #answeredRcpts = 0;
   #mailReply: SmtpReply | null = null;
   #awaiting: SenderVerb = 'mail';
+  /** DATA waits to be permitted; the peer has nothing to answer. */
+  #held = false;
+  /** Why the message must not be sent; null while it may. */
+  #withdrawn: Reply | null = null;
   #dotSent = false;
   #hopFailed = false;
 
@@ -93,7 +102,22 @@ export class Sender {
     if (!this.#capabilities.pipelining) return { kind: 'send', text: mail };
     let text = mail;
     for (const index of this.#asked) text += this.#rcptLine(index);
-    return { kind: 'send', text: text + DATA };
+    return { kind: 'send', text: this.#plan.holdsData ? text : text + DATA };
+  }
+
+  /** What was `held` may be sent. */
+  permitted(): SenderAction {
+    this.#held = false;
+    return SEND_DATA;
+  }
+
+  /**
+   * The message must not be sent. Before the content only. What the peer still has to answer is awaited, so that
+   * the session can be used again; unless it has been told DATA and wants the content.
+   */
+  withdraw(reason: Reply): SenderAction {
+    this.#withdrawn = reason;
+    return this.#held ? this.#endWithdrawn(reason, RESET) : WAIT;
   }
 
   /** The end of the content is about to be written: from now on the peer may have the message. */
@@ -105,6 +129,7 @@ export class Sender {
   /** Takes the reply that was awaited. */
   receive(reply: SmtpReply): SenderAction {
     if (isHopsIllness(reply)) return this.#onIllness(reply);
+    if (this.#held) return this.#onEarlyEnd(reply);
     switch (this.#awaiting) {
       case 'mail':
         return this.#onMail(reply);
@@ -170,24 +195,38 @@ export class Sender {
     const index = this.#asked[this.#answeredRcpts++] ?? 0;
     if (isPositive(reply)) this.#accepted.push(index);
     else if (this.#outcomes[index] === null) this.#outcomes[index] = outcomeOfRcpt(reply);
-    if (this.#capabilities.pipelining) {
-      if (this.#answeredRcpts === this.#asked.length) this.#awaiting = 'data';
-      return WAIT;
-    }
-    return this.#sendNextRcpt();
+    if (!this.#capabilities.pipelining) return this.#sendNextRcpt();
+    if (this.#answeredRcpts < this.#asked.length) return WAIT;
+    if (this.#plan.holdsData) return this.#afterRcpts();
+    this.#awaiting = 'data';
+    return WAIT;
   }
 
   #sendNextRcpt(): SenderAction {
     const next = this.#asked[this.#answeredRcpts];
-    if (next !== undefined) return { kind: 'send', text: this.#rcptLine(next) };
-    if (this.#accepted.length === 0) return RESET;
+    if (next === undefined) return this.#afterRcpts();
+    if (this.#withdrawn) return this.#endWithdrawn(this.#withdrawn, RESET);
+    return { kind: 'send', text: this.#rcptLine(next) };
+  }
+
+  /** Every RCPT is answered, and DATA has not been said. */
+  #afterRcpts(): SenderAction {
+    if (!this.#isOpen()) return RESET;
+    if (this.#withdrawn) return this.#endWithdrawn(this.#withdrawn, RESET);
     this.#awaiting = 'data';
-    return { kind: 'send', text: DATA };
+    this.#held = this.#plan.holdsData;
+    return this.#held ? HELD : SEND_DATA;
+  }
+
+  /** Somebody can be sent to. */
+  #isOpen(): boolean {
+    return this.#accepted.length > 0 && this.#mailReply !== null && isPositive(this.#mailReply);
   }
 
   #onData(reply: SmtpReply): SenderAction {
-    const open = this.#accepted.length > 0 && this.#mailReply !== null && isPositive(this.#mailReply);
+    const open = this.#isOpen();
     if (reply.code === 354) {
+      if (this.#withdrawn) return this.#endWithdrawn(this.#withdrawn, CLOSE);
       this.#awaiting = 'content';
       // A server that wants content for no one gets none: an empty message might be taken (RFC 2920 §3.1).
       return open ? CONTENT : CLOSE;
@@ -232,6 +271,10 @@ export class Sender {
     const kind = reply.code >= 500 ? 'rejected' : 'deferred';
     const outcome: Outcome = { kind, reply: peerReply(reply) };
     for (const index of indexes) this.#outcomes[index] ??= outcome;
+  }
+
+  #endWithdrawn(reason: Reply, action: SenderAction): SenderAction {
+    return this.#endAll({ kind: 'deferred', reply: reason }, action);
   }
 
   #endAll(outcome: Outcome, action: SenderAction): SenderAction {

@@ -24,8 +24,13 @@ export interface TransportJob {
   /** With only the recipients this attempt is for. */
   readonly envelope: Envelope;
   readonly content: TransportContent;
-  /** Resolves true once the attempt is durably marked as begun; false when the lease was lost. */
+  /** Resolves true once the attempt is durably marked as begun; false when it must not be sent. */
   readonly gate: () => Promise<boolean>;
+  /**
+   * Aborts as soon as it is known that `gate` will never open: the message was cancelled, or the lease lost. The
+   * attempt then ends at once, with as little harm to the connection as its state allows.
+   */
+  readonly refused: AbortSignal;
 }
 
 /** The message's bytes, from memory on the short way, else from the spool. */

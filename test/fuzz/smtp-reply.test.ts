@@ -1,6 +1,7 @@
 /** The reply parser and the sender's machine against anything a peer may say. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { localReply } from '../../src/domain/outcome.ts';
 import { NO_CAPABILITIES } from '../../src/smtp/capabilities.ts';
 import { Opening } from '../../src/smtp/opening.ts';
 import { ReplyParser, type SmtpReply } from '../../src/smtp/reply.ts';
@@ -69,28 +70,44 @@ const addresses = fc.array(fc.constantFrom('a@x.test', 'b@x.test', 'bad <@x.test
   maxLength: 4,
 });
 
+/** What becomes of DATA when it waits. */
+const course = fc.constantFrom('not held', 'permitted', 'withdrawn');
+
 test('the sender ends after at most one reply a command, with one outcome a recipient', () => {
   fc.assert(
-    fc.property(addresses, fc.boolean(), fc.infiniteStream(reply), (to, pipelining, replies) => {
-      const recipients = to.map((address) => ({ address, kind: 'to', notify: null, orcpt: null }) as const);
-      const flags = { eightBit: false, utf8: false, dotStuffing: false };
-      const envelope = { reversePath: '', recipients, ret: null, envid: null };
-      const sender = new Sender({ envelope, sizeBytes: 1, flags }, { ...NO_CAPABILITIES, pipelining });
-      let action = sender.begin();
-      let taken = false;
-      let steps = 0;
-      for (; action.kind !== 'end'; steps++) {
-        if (action.kind === 'content') sender.dotSent();
-        const next = replies.next().value;
-        if (sender.awaiting === 'dot' && next.code < 300) taken = true;
-        action = sender.receive(next);
-      }
-      expect(steps).toBeLessThanOrEqual(recipients.length + 3);
-      const outcomes = sender.outcomes();
-      expect(outcomes).toHaveLength(recipients.length);
-      // Delivered exactly when a 2xx answered the final dot; never by accident.
-      expect(outcomes.some(({ kind }) => kind === 'delivered')).toBe(taken);
-    }),
+    fc.property(
+      addresses,
+      fc.boolean(),
+      course,
+      fc.infiniteStream(reply),
+      (to, pipelining, held, replies) => {
+        const recipients = to.map((address) => ({ address, kind: 'to', notify: null, orcpt: null }) as const);
+        const flags = { eightBit: false, utf8: false, dotStuffing: false };
+        const envelope = { reversePath: '', recipients, ret: null, envid: null };
+        const plan = { envelope, sizeBytes: 1, flags, holdsData: held !== 'not held' };
+        const sender = new Sender(plan, { ...NO_CAPABILITIES, pipelining });
+        let action = sender.begin();
+        let taken = false;
+        let steps = 0;
+        for (; action.kind !== 'end'; steps++) {
+          if (action.kind === 'held') {
+            action =
+              held === 'withdrawn' ? sender.withdraw(localReply('x', '4.0.0', 'x')) : sender.permitted();
+            if (action.kind === 'end') break;
+          }
+          expect(action.kind === 'content' && held === 'withdrawn').toBe(false);
+          if (action.kind === 'content') sender.dotSent();
+          const next = replies.next().value;
+          if (sender.awaiting === 'dot' && next.code < 300) taken = true;
+          action = sender.receive(next);
+        }
+        expect(steps).toBeLessThanOrEqual(recipients.length + 3);
+        const outcomes = sender.outcomes();
+        expect(outcomes).toHaveLength(recipients.length);
+        // Delivered exactly when a 2xx answered the final dot; never by accident.
+        expect(outcomes.some(({ kind }) => kind === 'delivered')).toBe(taken);
+      },
+    ),
     { numRuns: INPUTS },
   );
 });

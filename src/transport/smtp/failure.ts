@@ -61,11 +61,11 @@ export function badReply(host: string, fault: ReplyFault): Reply {
 /** We were told to stop. */
 export const ABORTED: Reply = localReply('aborted', '4.3.2', 'The attempt was stopped');
 
-/** The right to send was lost before the message could be taken. */
+/** The right to send was lost, or taken back, before the message could be taken. */
 export const LEASE_LOST: Reply = localReply(
   'lease_lost',
   '4.3.0',
-  'The lease was lost before the message was sent',
+  'The message was cancelled, or its lease lost, before it was sent',
 );
 
 const SPOKEN: Readonly<Record<TimedVerb, string>> = {

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Transport, TransportJob, TransportResult } from '../transport.ts';
 import type { SmtpConnection } from './connection.ts';
-import { HopFailure } from './failure.ts';
+import { ABORTED, HopFailure } from './failure.ts';
 import type { OpenTarget } from './open.ts';
 import { ConnectionPool, type PoolLimits } from './pool.ts';
 import { TIMEOUTS, type Timeouts } from './timeouts.ts';
@@ -58,19 +58,19 @@ class SmtpTransport implements Transport {
   async deliver(job: TransportJob, signal: AbortSignal): Promise<TransportResult> {
     const trace = new Trace(this.#settings.host, this.#clock);
     try {
-      const connection = this.#pool.takeIdle() ?? (await this.#pool.takeFresh(trace, signal));
+      const connection = this.#pool.takeIdle() ?? (await this.#takeFresh(job, trace, signal));
       const reused = connection.transactions > 0;
       const end = await this.#transact(connection, job, trace, signal);
       if (!end.stillborn || !reused) return resultOf(end, trace);
       // The server closed it while it was idle, as servers do; that says nothing about the hop or the message.
       this.#log.debug('smtp.connection_stale', { relay: this.#relay, code: end.outcomes[0]?.reply.cause });
-      const fresh = await this.#pool.takeFresh(trace, signal);
+      const fresh = await this.#takeFresh(job, trace, signal);
       return resultOf(await this.#transact(fresh, job, trace, signal), trace);
     } catch (error) {
       if (!(error instanceof HopFailure)) throw error;
       const outcome = { kind: 'deferred', reply: error.reply } as const;
       const outcomes = job.envelope.recipients.map(() => outcome);
-      return { outcomes, evidence: trace.evidence(), hopFailed: !signal.aborted };
+      return { outcomes, evidence: trace.evidence(), hopFailed: !signal.aborted && !job.refused.aborted };
     }
   }
 
@@ -80,6 +80,20 @@ class SmtpTransport implements Transport {
 
   close(): Promise<void> {
     return this.#pool.close();
+  }
+
+  /** Opening a connection, or waiting for one, ends with the wish for it. */
+  async #takeFresh(job: TransportJob, trace: Trace, signal: AbortSignal): Promise<SmtpConnection> {
+    const stop = new AbortController();
+    const abort = () => stop.abort();
+    const causes = [signal, job.refused];
+    for (const cause of causes) cause.addEventListener('abort', abort);
+    try {
+      if (causes.some(({ aborted }) => aborted)) throw new HopFailure(ABORTED);
+      return await this.#pool.takeFresh(trace, stop.signal);
+    } finally {
+      for (const cause of causes) cause.removeEventListener('abort', abort);
+    }
   }
 
   async #transact(

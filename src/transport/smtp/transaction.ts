@@ -10,8 +10,8 @@ import { ABORTED, LEASE_LOST, lostReply } from './failure.ts';
 import type { Trace } from './trace.ts';
 
 /**
- * Contents up to this size are kept until the gate opens and leave in one write with the final dot. Larger ones
- * are on their way meanwhile, but for the dot.
+ * Contents up to this size cost little in vain: DATA does not wait for the gate, only the content does, and leaves
+ * in one write with the final dot. For larger ones DATA waits, so that the peer gets nothing of what is refused.
  */
 const WHOLE_WRITE_BYTES = 64 * 1024;
 /** What counts as progress when a large content is written: the time-out is for each block. */
@@ -49,6 +49,7 @@ class Transaction implements ConnectionUser {
   readonly #resolve: (end: TransactionEnd) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onAbort = (): void => this.#breakOff(ABORTED);
+  readonly #onRefused = (): void => this.#withdraw();
   #answered = false;
   #ended = false;
   #contentAt = 0;
@@ -71,7 +72,10 @@ class Transaction implements ConnectionUser {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#sender = new Sender(
-      { envelope, sizeBytes: content.sizeBytes, flags: content.flags },
+      {
+        ...{ envelope, sizeBytes: content.sizeBytes, flags: content.flags },
+        holdsData: content.sizeBytes > WHOLE_WRITE_BYTES,
+      },
       connection.capabilities,
     );
   }
@@ -80,7 +84,9 @@ class Transaction implements ConnectionUser {
     this.#connection.user = this;
     this.#connection.transactions++;
     this.#signal.addEventListener('abort', this.#onAbort);
+    this.#job.refused.addEventListener('abort', this.#onRefused);
     if (this.#signal.aborted) this.#breakOff(ABORTED);
+    else if (this.#job.refused.aborted) this.#endUnsaid();
     // It may have died while it was nobody's.
     else if (!this.#connection.usable) this.lost(lostReply(this.#trace.host, null));
     else this.#act(this.#sender.begin());
@@ -107,6 +113,9 @@ class Transaction implements ConnectionUser {
       case 'wait':
         this.#connection.expect(this.#sender.awaiting);
         return;
+      case 'held':
+        this.#askGate().catch((error: unknown) => this.#fail(error));
+        return;
       case 'content':
         this.#contentAt = this.#clock.mono();
         this.#sendContent(this.#job.content).catch((error: unknown) => this.#fail(error));
@@ -114,6 +123,15 @@ class Transaction implements ConnectionUser {
       case 'end':
         this.#end(action.session);
     }
+  }
+
+  /** Before DATA: what is refused here leaves the session as good as it was. */
+  async #askGate(): Promise<void> {
+    this.#connection.calm();
+    const open = await this.#job.gate();
+    if (this.#ended) return;
+    if (open) this.#act(this.#sender.permitted());
+    else this.#withdraw();
   }
 
   async #sendContent(content: TransportContent): Promise<void> {
@@ -146,6 +164,20 @@ class Transaction implements ConnectionUser {
     return [];
   }
 
+  /** It will never be permitted. Once the content is wanted only the gate itself can end it. */
+  #withdraw(): void {
+    const { awaiting } = this.#sender;
+    if (this.#ended || awaiting === 'content' || awaiting === 'dot') return;
+    const action = this.#sender.withdraw(LEASE_LOST);
+    if (action.kind === 'end') this.#act(action);
+  }
+
+  /** Refused before anything was said to the peer. */
+  #endUnsaid(): void {
+    this.#sender.lost(LEASE_LOST);
+    this.#end('clean');
+  }
+
   /** Ends it from our side. The connection goes with it, so that what was begun can never be completed. */
   #breakOff(reason: Reply): void {
     this.#connection.destroy();
@@ -175,6 +207,7 @@ class Transaction implements ConnectionUser {
     this.#ended = true;
     this.#connection.user = null;
     this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#job.refused.removeEventListener('abort', this.#onRefused);
   }
 }
 

@@ -1,10 +1,13 @@
 /** The final dot waits for the gate, and for nothing else; what is stopped before it is never taken. */
 import { describe, expect, test } from 'vitest';
 import { HANG } from '../../peers/smtp-sink-script.ts';
-import { advanceUntil, never, only, startRig } from './rig.ts';
+import { advanceUntil, never, only, type Rig, startRig } from './rig.ts';
 
 const SMALL = [Buffer.from('Subject: small\r\n\r\nHello.\r\n')];
 const LARGE = [Buffer.from('Subject: large\r\n\r\n'), Buffer.alloc(200_000, 'x'), Buffer.from('\r\n')];
+
+/** What the peer was told, in order. */
+const verbs = (rig: Rig) => rig.sink.commands.map(({ line }) => line.split(' ')[0]);
 
 describe.each([
   ['a small message', SMALL],
@@ -28,12 +31,55 @@ describe.each([
     expect(rig.sink.messages[0]?.content).toEqual(Buffer.concat(content));
   });
 
-  test('is never taken when the gate stays shut, and the connection goes', async () => {
+  test('is never taken when the gate stays shut', async () => {
     const rig = await startRig();
     const result = await rig.deliver({ content, gate: async () => false });
     expect(only(result)).toMatchObject({ kind: 'deferred', cause: 'lease_lost', hopFailed: false });
-    await rig.sink.until(() => rig.sink.open === 0);
-    expect(rig.sink.messages).toEqual([]);
+    expect(only(await rig.deliver()).kind).toBe('delivered');
+    expect(rig.sink.messages).toHaveLength(1);
+  });
+
+  test('refused before the conversation reaches DATA ends by RSET, and the connection is used again', async () => {
+    const refused = new AbortController();
+    const RCPT = () => {
+      refused.abort();
+      return undefined;
+    };
+    const extensions = ['SIZE 1000000'];
+    const rig = await startRig({ pool: { maxConnections: 1 }, sink: { extensions, script: { RCPT } } });
+    const mail = { content, refused: refused.signal, gate: async () => !refused.signal.aborted };
+    const result = await rig.deliver(mail);
+    expect(only(result)).toMatchObject({ kind: 'deferred', cause: 'lease_lost', hopFailed: false });
+    const more = await rig.deliver({
+      ...mail,
+      refused: new AbortController().signal,
+      gate: async () => true,
+    });
+    expect(only(more).kind).toBe('delivered');
+    expect(verbs(rig)).toEqual(['EHLO', 'MAIL', 'RCPT', 'RSET', 'MAIL', 'RCPT', 'DATA']);
+    expect(rig.sink.connections).toBe(1);
+  });
+
+  test('refused while it waits for a connection ends at once', async () => {
+    const rig = await startRig({ pool: { maxConnections: 1 } });
+    const gate = Promise.withResolvers<boolean>();
+    const first = rig.deliver({ gate: () => gate.promise });
+    const refused = new AbortController();
+    const second = rig.deliver({ content, refused: refused.signal });
+    refused.abort();
+    expect(only(await second)).toMatchObject({ kind: 'deferred', hopFailed: false });
+    gate.resolve(true);
+    expect(only(await first).kind).toBe('delivered');
+  });
+
+  test('refused already says nothing to the peer', async () => {
+    const rig = await startRig();
+    await rig.deliver();
+    const result = await rig.deliver({ content, refused: AbortSignal.abort(), gate: async () => false });
+    expect(only(result)).toMatchObject({ kind: 'deferred', cause: 'lease_lost', hopFailed: false });
+    await rig.deliver();
+    expect(verbs(rig).slice(4)).toEqual(['MAIL', 'RCPT', 'DATA']);
+    expect(rig.sink.connections).toBe(1);
   });
 
   test('stopped before the dot is deferred and never taken', async () => {
@@ -84,15 +130,39 @@ describe.each([
   });
 });
 
-test('a large message is on its way before the gate opens', async () => {
+test('a small message’s conversation does not wait for the gate', async () => {
   const rig = await startRig();
-  const begun = Promise.withResolvers<undefined>();
-  rig.sink.script.CONTENT = () => {
-    begun.resolve(undefined);
+  const said = Promise.withResolvers<undefined>();
+  rig.sink.script.DATA = () => {
+    said.resolve(undefined);
     return undefined;
   };
-  const gate = () => begun.promise.then(() => true);
-  expect(only(await rig.deliver({ content: LARGE, gate })).kind).toBe('delivered');
+  const gate = () => said.promise.then(() => true);
+  expect(only(await rig.deliver({ content: SMALL, gate })).kind).toBe('delivered');
+});
+
+test('a large message is begun only when the gate has opened; while it is shut the connection stays good', async () => {
+  const rig = await startRig({ pool: { maxConnections: 1 } });
+  await rig.deliver({ content: LARGE, gate: async () => false });
+  expect(only(await rig.deliver({ content: LARGE })).kind).toBe('delivered');
+  expect(verbs(rig)).toEqual(['EHLO', 'MAIL', 'RCPT', 'RSET', 'MAIL', 'RCPT', 'DATA']);
+  expect(rig.sink.connections).toBe(1);
+});
+
+test('a large message whose gate shuts while its content is on its way is broken off', async () => {
+  const rig = await startRig();
+  let asked = 0;
+  const result = await rig.deliver({ content: LARGE, gate: async () => ++asked === 1 });
+  expect(only(result)).toMatchObject({ kind: 'deferred', cause: 'lease_lost', hopFailed: false });
+  await rig.sink.until(() => rig.sink.open === 0);
+  expect(rig.sink.messages).toEqual([]);
+});
+
+test('a peer that speaks while nothing was asked is left', async () => {
+  const rig = await startRig({ sink: { script: { RCPT: '250 2.1.5 ok\r\n250 2.0.0 and more' } } });
+  expect(only(await rig.deliver({ content: LARGE, gate: never })).kind).toBe('deferred');
+  await rig.sink.until(() => rig.sink.open === 0);
+  expect(rig.sink.messages).toEqual([]);
 });
 
 test('the gate is not asked for a message that no recipient will have', async () => {

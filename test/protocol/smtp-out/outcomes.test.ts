@@ -129,7 +129,10 @@ test('all recipients refused and 354 all the same: the connection is closed, not
 test('an answer before the end of the content ends the transaction', async () => {
   const rig = await startRig({ sink: { script: { CONTENT: '552 5.3.4 too much' } } });
   const content = [Buffer.alloc(100_000, 'x'), Buffer.from('\r\n')];
-  const result = await rig.deliver({ content, gate: never });
+  let asked = 0;
+  // Open for DATA; for the final dot it is never asked again.
+  const gate = () => (++asked === 1 ? Promise.resolve(true) : never<boolean>());
+  const result = await rig.deliver({ content, gate });
   expect(only(result)).toMatchObject({ kind: 'rejected', code: 552 });
   expect(rig.sink.messages).toEqual([]);
 });

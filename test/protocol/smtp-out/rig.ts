@@ -33,6 +33,7 @@ export interface Mail {
   readonly flags?: Partial<TransportJob['content']['flags']>;
   readonly sizeBytes?: number;
   readonly gate?: TransportJob['gate'];
+  readonly refused?: AbortSignal;
   readonly signal?: AbortSignal;
 }
 
@@ -111,6 +112,7 @@ export function deliver(transport: Transport, mail: Mail = {}): Promise<Transpor
       chunks: () => chunks,
     },
     gate: mail.gate ?? (async () => true),
+    refused: mail.refused ?? new AbortController().signal,
   };
   return transport.deliver(job, mail.signal ?? new AbortController().signal);
 }
