@@ -57,9 +57,10 @@ export interface Store {
 
   /**
    * Gives back units that no peer can have taken, whether or not they were marked as begun: to `queued`, or
-   * `retrying` if tried before; due at once. Stale ones are ignored.
+   * `retrying` if tried before; due at once. What was cancelled meanwhile ends so. One answer per unit, in order;
+   * stale ones are left alone.
    */
-  release(units: readonly UnitRef[], at: Stamp): Promise<void>;
+  release(units: readonly UnitRef[], at: Stamp): Promise<SettleAnswer[]>;
 
   /**
    * Takes back deliveries whose lane lease has ended, or was granted anew, since they were claimed; with
@@ -307,7 +308,7 @@ export interface Settlement {
   readonly transitions: readonly Transition[];
 }
 
-/** What `settle` says of one settlement. */
+/** What `settle` says of one settlement, and `release` of one unit. */
 export type SettleAnswer =
   /** Written; `cancelled`: the indexes that would have waited again and ended cancelled instead. */
   { readonly kind: 'settled'; readonly cancelled: readonly number[] } | { readonly kind: 'stale' };

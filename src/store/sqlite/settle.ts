@@ -53,11 +53,19 @@ export function settleVerb(books: Books, deliveries: Deliveries, attempts: Attem
 
 /** Builds the verb `release`: what is not leased under the unit's fence is left alone. */
 export function releaseVerb(books: Books, deliveries: Deliveries) {
-  return (units: readonly UnitRef[], at: Stamp): void => {
-    for (const unit of units)
-      for (const delivery of deliveries.leased(unit) ?? []) deliveries.giveBack(delivery, 'release', at);
+  return (units: readonly UnitRef[], at: Stamp): SettleAnswer[] => {
+    const released = units.map((unit) => releaseUnit(unit, at));
     books.ledger.flush(at);
+    return released;
   };
+
+  function releaseUnit(unit: UnitRef, at: Stamp): SettleAnswer {
+    const found = deliveries.leased(unit);
+    if (found === null) return STALE;
+    for (const delivery of found) deliveries.giveBack(delivery, 'release', at);
+    const cancelled = found.flatMap(({ index, cancelRequested }) => (cancelRequested ? [index] : []));
+    return cancelled.length === 0 ? SETTLED : { kind: 'settled', cancelled };
+  }
 }
 
 function transitionAt(transitions: readonly Transition[], place: number): Transition {

@@ -105,7 +105,8 @@ export function cancelContract(open: OpenSubject): void {
       const unit = refTo(id, acts.lease, [0, 1].slice(0, count));
       await acts.cancel(id);
       expect(await acts.subject.store.begin([unit], at())).toEqual([false]);
-      await acts.subject.store.release([unit], at());
+      const released = await acts.subject.store.release([unit], at());
+      expect(released).toEqual([{ kind: 'settled', cancelled: unit.indexes }]);
       expect((await acts.show(id)).message).toMatchObject({
         status: 'failed',
         outcome: 'cancelled',

@@ -166,10 +166,11 @@ export function claimContract(open: OpenSubject): void {
       await subject.store.accept([record], at());
       const lease = await takeLane(subject.store);
       const unit = refOf((await claim(subject.store, lease))[0] as never);
-      await subject.store.release([{ ...unit, fence: unit.fence + 1 }], at());
+      const stale = { ...unit, fence: unit.fence + 1 };
+      expect(await subject.store.release([stale], at())).toEqual([{ kind: 'stale' }]);
       expect((await read(subject.views, record.id)).message.status).toBe('processing');
       await subject.store.begin([unit], at());
-      await subject.store.release([unit], at());
+      expect(await subject.store.release([unit], at())).toEqual([{ kind: 'settled', cancelled: [] }]);
       expect((await read(subject.views, record.id)).message.status).toBe('queued');
     });
 
