@@ -35,6 +35,12 @@ export interface Store {
   accept(batch: readonly AcceptRecord[], at: Stamp, limits?: QueueLimits): Promise<AcceptAnswer[]>;
 
   /**
+   * What `accept` would answer were it asked for these now, and the room that would be left. Changes nothing. Asked
+   * before contents are written, so that what is refused writes none. One answer per wish, in order.
+   */
+  foresee(wishes: readonly AcceptWish[], at: Stamp, limits: QueueLimits): Promise<Foresight[]>;
+
+  /**
    * Leases due deliveries of lanes the node holds: `queued`/`retrying` → `processing`. High priority first,
    * then normal, then bulk; the longest due first within each. Deliveries of one message and lane that are due
    * come as one {@link Unit} of at most `maxRecipients`. A request under a stale fence gets no units.
@@ -215,6 +221,24 @@ export type AcceptAnswer =
   | { readonly kind: 'idempotency_mismatch' }
   /** The queue of everyone, or of the record's key, is full; `tooLarge`: the record fits not even when it is empty. */
   | { readonly kind: 'queue_full'; readonly whose: 'all' | 'key'; readonly tooLarge: boolean };
+
+/** What of a record decides whether there is room for it. See {@link Store.foresee}. */
+export interface AcceptWish {
+  readonly keyId: string | null;
+  /** Of the contents, in bytes. */
+  readonly sizeBytes: number;
+  readonly idempotency: Idempotency | null;
+}
+
+/** See {@link Store.foresee}. */
+export interface Foresight {
+  /** `fits`: it would be accepted. */
+  readonly answer: Exclude<AcceptAnswer, { readonly kind: 'accepted' }> | { readonly kind: 'fits' };
+  /** Bytes that fit after this wish and those before it; negative where limits were lowered. */
+  readonly bytesLeft: number;
+  /** Messages of its key that fit then; beyond all counting without a key. */
+  readonly messagesLeft: number;
+}
 
 /** How much may wait that is not final. */
 export interface QueueLimits {

@@ -54,6 +54,7 @@ export function faultyStore(
         },
         () => batch.map(({ id }) => id),
       ),
+    foresee: (wishes, at, limits) => call('foresee', () => inner.foresee(wishes, at, limits), none),
     claim: (requests, at) =>
       call(
         'claim',

@@ -1,6 +1,14 @@
 import { type DeliveryState, deriveStatus, type MessageStatus } from '../../domain/delivery.ts';
 import type { Idempotency } from '../../domain/message.ts';
-import type { AcceptAnswer, AcceptDelivery, AcceptRecord, QueueLimits, Stamp } from '../store.ts';
+import type {
+  AcceptAnswer,
+  AcceptDelivery,
+  AcceptRecord,
+  AcceptWish,
+  Foresight,
+  QueueLimits,
+  Stamp,
+} from '../store.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
 import { asFlag, rankOf } from './rows.ts';
@@ -8,15 +16,19 @@ import { asFlag, rankOf } from './rows.ts';
 /** How long a repeat under an idempotency key gets the first answer (contract §2). */
 export const IDEMPOTENCY_MS = 24 * 3_600_000;
 
+type Refusal = Exclude<AcceptAnswer, { readonly kind: 'accepted' }>;
+
 /** Builds the verb `accept`. */
 export function acceptVerb(books: Books) {
   const sql = prepareAccept(books.db);
   return (batch: readonly AcceptRecord[], at: Stamp, limits?: QueueLimits): AcceptAnswer[] => {
     let seq = sql.lastSeq.get()?.[0] ?? 0;
     return batch.map((record) => {
-      const repeat = record.idempotency && findRepeat(sql, record.keyId, record.idempotency, at);
+      const repeat =
+        record.idempotency && findRepeat(sql.findIdempotency, record.keyId, record.idempotency, at);
       if (repeat) return repeat;
-      const full = limits && fullQueue(books, record, limits);
+      const full =
+        limits && fullQueue(books, { keyId: record.keyId, sizeBytes: record.content.length }, limits);
       if (full) return full;
       seq++;
       return insert(sql, books, seq, record, at);
@@ -24,24 +36,54 @@ export function acceptVerb(books: Books) {
   };
 }
 
+/** Builds the verb `foresee`. */
+export function foreseeVerb(books: Books) {
+  const { tallies } = books;
+  const findIdempotency = prepareFindIdempotency(books.db);
+  return (wishes: readonly AcceptWish[], at: Stamp, limits: QueueLimits): Foresight[] => {
+    const fitting: AcceptWish[] = [];
+    const foresights = wishes.map((wish): Foresight => {
+      const { keyId, sizeBytes, idempotency } = wish;
+      const repeat = idempotency && findRepeat(findIdempotency, keyId, idempotency, at);
+      const answer = repeat ?? fullQueue(books, wish, limits) ?? ({ kind: 'fits' } as const);
+      if (answer.kind === 'fits') {
+        tallies.queue(keyId, 1, sizeBytes);
+        fitting.push(wish);
+      }
+      return {
+        answer,
+        bytesLeft: limits.maxBytes - tallies.gaugeNow('queued_bytes'),
+        messagesLeft:
+          keyId === null ? Number.MAX_SAFE_INTEGER : limits.maxMessagesPerKey - tallies.queuedNow(keyId),
+      };
+    });
+    // What was tried on is taken off again.
+    for (const { keyId, sizeBytes } of fitting) tallies.queue(keyId, -1, sizeBytes);
+    return foresights;
+  };
+}
+
 type Sql = ReturnType<typeof prepareAccept>;
 
 function findRepeat(
-  sql: Sql,
+  findIdempotency: Sql['findIdempotency'],
   keyId: string | null,
   { key, hash }: Idempotency,
   at: Stamp,
-): AcceptAnswer | null {
-  const first = sql.findIdempotency.get(keyId ?? '', key, at.now - IDEMPOTENCY_MS);
+): Refusal | null {
+  const first = findIdempotency.get(keyId ?? '', key, at.now - IDEMPOTENCY_MS);
   if (first === undefined) return null;
   return first[0] === hash ? { kind: 'replayed', id: first[1] } : { kind: 'idempotency_mismatch' };
 }
 
-/** The refusal of a record that finds no room; null when there is room. */
-function fullQueue(books: Books, { keyId, content }: AcceptRecord, limits: QueueLimits): AcceptAnswer | null {
-  const { tallies } = books;
-  const tooLarge = content.length > limits.maxBytes;
-  if (tooLarge || tallies.gaugeNow('queued_bytes') + content.length > limits.maxBytes)
+/** The refusal of what finds no room; null when there is room. */
+function fullQueue(
+  { tallies }: Books,
+  { keyId, sizeBytes }: Pick<AcceptWish, 'keyId' | 'sizeBytes'>,
+  limits: QueueLimits,
+): Refusal | null {
+  const tooLarge = sizeBytes > limits.maxBytes;
+  if (tooLarge || tallies.gaugeNow('queued_bytes') + sizeBytes > limits.maxBytes)
     return { kind: 'queue_full', whose: 'all', tooLarge };
   if (keyId !== null && tallies.queuedNow(keyId) >= limits.maxMessagesPerKey)
     return { kind: 'queue_full', whose: 'key', tooLarge: false };
@@ -146,9 +188,7 @@ function insertDelivery(
 function prepareAccept(db: Driver) {
   return {
     lastSeq: db.prepare<[], [seq: number | null]>('SELECT max(seq) FROM messages'),
-    findIdempotency: db.prepare<[keyId: string, key: string, after: number], [hash: string, id: string]>(
-      'SELECT hash, id FROM idempotency WHERE key_id = ? AND idem_key = ? AND created_at > ?',
-    ),
+    findIdempotency: prepareFindIdempotency(db),
     idempotency: db.prepare<[keyId: string, key: string, hash: string, id: string, now: number]>(
       'INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?)',
     ),
@@ -178,6 +218,12 @@ function prepareAccept(db: Driver) {
          notify, orcpt, route_rule) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
   };
+}
+
+function prepareFindIdempotency(db: Driver) {
+  return db.prepare<[keyId: string, key: string, after: number], [hash: string, id: string]>(
+    'SELECT hash, id FROM idempotency WHERE key_id = ? AND idem_key = ? AND created_at > ?',
+  );
 }
 
 function prepareMessage(db: Driver) {

@@ -15,6 +15,7 @@ export type Call<T> = <K extends keyof T & string>(
 export function storeOver(call: Call<Verbs>, close: () => Promise<void>): Store {
   return {
     accept: (...args) => call('accept', args),
+    foresee: (...args) => call('foresee', args),
     claim: (...args) => call('claim', args),
     begin: (...args) => call('begin', args),
     settle: (...args) => call('settle', args),

@@ -2,7 +2,7 @@ import type { LaneLease } from '../../domain/lane.ts';
 import type { Keyring } from '../keyring.ts';
 import type { Registry } from '../registry.ts';
 import type { Stamp, Store, Tally } from '../store.ts';
-import { acceptVerb } from './accept.ts';
+import { acceptVerb, foreseeVerb } from './accept.ts';
 import { cancelVerb, requeueVerb } from './acts.ts';
 import { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
@@ -30,6 +30,7 @@ export function createVerbs(books: Books): Verbs {
   const attempts = new AttemptLog(books);
   return {
     accept: acceptVerb(books),
+    foresee: foreseeVerb(books),
     claim: claimVerb(books, deliveries),
     begin: beginVerb(books, deliveries),
     settle: settleVerb(books, deliveries, attempts),

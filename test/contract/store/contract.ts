@@ -3,6 +3,7 @@ import { acceptContract } from './accept.ts';
 import { cancelContract } from './cancel.ts';
 import { claimContract } from './claim.ts';
 import type { OpenSubject } from './fixtures.ts';
+import { foreseeContract } from './foresee.ts';
 import { laneContract } from './lanes.ts';
 import { listContract } from './list.ts';
 import { modelContract } from './model.ts';
@@ -15,6 +16,7 @@ import { sweepContract } from './sweep.ts';
 export function storeContract(name: string, open: OpenSubject): void {
   describe(name, () => {
     acceptContract(open);
+    foreseeContract(open);
     claimContract(open);
     settleContract(open);
     laneContract(open);
