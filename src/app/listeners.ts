@@ -109,6 +109,7 @@ function apiServer(
 ): HttpServer {
   const { live, clock, random, log } = parts;
   const { bind: hosts, ...api } = live.config.api;
+  const { maxUnsentBytes } = live.config.limits;
   const limits: HttpLimits = {
     maxConnections: api.maxConnections,
     headerTimeoutMs: api.headerTimeoutSeconds * 1000,
@@ -117,6 +118,7 @@ function apiServer(
     maxHeaderBytes: api.maxRequestHeaderBytes,
     maxHeaders: api.maxRequestHeaders,
     maxPipelinedRequests: api.maxPipelinedRequests,
+    maxUnsentBytes,
     get minBodyBytesPerSecond() {
       return live.config.api.minBodyBytesPerSecond;
     },

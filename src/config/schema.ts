@@ -152,7 +152,7 @@ export const SETTINGS = {
   'api.body_timeout_seconds': restart(
     integer(1, 3600, 'seconds'),
     120,
-    'How long a client may take to send the body. The whole request has this time and `api.header_timeout_seconds` together. A client that takes nothing of a long answer for so long is cut off.',
+    'How long a client may take to send the body. The whole request has this time and `api.header_timeout_seconds` together. A client that takes nothing of its answer for so long is cut off.',
   ),
   'webui.port': restart(
     orNull(port),
@@ -202,6 +202,11 @@ export const SETTINGS = {
     bytes(MIB),
     128 * MIB,
     'Most memory for messages being received or delivered. Beyond it new requests wait, then get 503.',
+  ),
+  'limits.max_unsent_bytes': restart(
+    bytes(MIB),
+    64 * MIB,
+    'Most memory for answers that clients have not read yet, on each port of the API. Beyond it, the connections that have read nothing for longest are ended.',
   ),
   'limits.max_queued_bytes': live(
     orNull(bytes(MIB)),

@@ -45,6 +45,7 @@ export const DASHBOARD_LIMITS: HttpLimits = {
   maxHeaders: 100,
   maxPipelinedRequests: 16,
   minBodyBytesPerSecond: 500,
+  maxUnsentBytes: 16 * 1024 * 1024,
 };
 
 /** Makes the dashboard; it listens once told to. */

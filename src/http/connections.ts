@@ -27,10 +27,13 @@ export class Connections {
   readonly #connections = new Map<Socket, Connection>();
   readonly #limits: ConnectionLimits;
   readonly #backlog: Backlog = { held: 0, max: MAX_HELD };
+  readonly #onClose: (connection: Connection) => void;
   #closing = false;
 
-  constructor(limits: ConnectionLimits) {
+  /** Tells `onClose` of each connection that has ended. */
+  constructor(limits: ConnectionLimits, onClose: (connection: Connection) => void) {
     this.#limits = limits;
+    this.#onClose = onClose;
   }
 
   /** Set once {@link closeIdle} was called. */
@@ -64,7 +67,8 @@ export class Connections {
     if (this.#closing) connection.pipeline.stop(() => socket.destroy());
     socket.once('close', () => {
       this.#connections.delete(socket);
-      connection.pipeline.stop(() => {});
+      connection.pipeline.abandon();
+      this.#onClose(connection);
     });
     return connection;
   }

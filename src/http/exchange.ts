@@ -1,32 +1,22 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../lib/clock.ts';
+import { Answer, type AnswerHost, type Headers } from './answer.ts';
 import type { Connection } from './connections.ts';
-import { drain, isDrainable } from './drain.ts';
-import { lingeringClose } from './linger.ts';
+import { Ending } from './ending.ts';
 import type { Pace } from './pace.ts';
-import type { Pipeline } from './pipeline.ts';
 import { PROBLEM_TYPE, type Problem, problemBody } from './problem.ts';
-import { PacedWriter, releasedPieces, type StreamedBody } from './stream.ts';
+import type { StreamedBody } from './stream.ts';
+import { parseQuery, parseTarget, type Target } from './target.ts';
 
 /** What an exchange needs of its server. */
-export interface ExchangeHost {
-  readonly clock: Clock;
+export interface ExchangeHost extends AnswerHost {
   /** Watches the bodies that are being read. */
   readonly pace: Pace;
-  /** A client that takes nothing of a streamed body for so long is cut off. */
-  readonly bodyTimeoutMs: number;
-  /** The server is closing: the last answer of each connection ends it. */
-  closing(): boolean;
 }
-
-/** Headers of an answer. */
-export type Headers = Readonly<Record<string, string>>;
 
 /** One request and the one answer it gets. Answering twice is a bug and throws. */
 export class Exchange {
   readonly method: string;
-  /** The target's path, still percent-encoded, without the query. */
-  readonly path: string;
   /** The client's id for this request if it gave a good one, else ours. In every answer as `X-Request-Id`. */
   readonly requestId: string;
   /** The address at the other end of the connection, normalised; a proxy's when there is one. */
@@ -40,16 +30,10 @@ export class Exchange {
   readonly clock: Clock;
   /** Whoever reads the body tells it what comes. */
   readonly pace: Pace;
-  readonly #pipeline: Pipeline;
-  readonly #response: ServerResponse;
-  readonly #host: ExchangeHost;
-  readonly #search: string;
-  readonly #extra: string[] = [];
+  readonly #target: Target;
+  readonly #answer: Answer;
+  readonly #handling = new Ending();
   #query: URLSearchParams | null = null;
-  #endings: (() => void)[] | null = null;
-  #abort: AbortController | null = null;
-  #answered = false;
-  #ended = false;
   #cutOff = false;
 
   constructor(
@@ -59,38 +43,38 @@ export class Exchange {
     host: ExchangeHost,
     ids: { readonly requestId: string; readonly expectsContinue: boolean },
   ) {
-    const target = originForm(request.url ?? '/');
-    const mark = target.indexOf('?');
     this.method = request.method ?? 'GET';
-    this.path = mark < 0 ? target : target.slice(0, mark);
-    this.#search = mark < 0 ? '' : target.slice(mark + 1);
+    this.#target = parseTarget(request.url ?? '/');
     this.requestId = ids.requestId;
     this.expectsContinue = ids.expectsContinue;
     this.peer = connection.peer;
-    this.#pipeline = connection.pipeline;
     this.secure = connection.secure;
     this.clock = host.clock;
     this.pace = host.pace;
     this.request = request;
-    this.#response = response;
-    this.#host = host;
-    response.on('close', () => this.#end());
+    this.#answer = new Answer(request, response, connection, host, this);
+    this.#answer.sent.whenOver(() => this.#handling.end());
+  }
+
+  /** The target's path, still percent-encoded, without the query. */
+  get path(): string {
+    return this.#target.path;
+  }
+
+  /** The query as sent, without `?`. */
+  get search(): string {
+    return this.#target.search;
+  }
+
+  /** The query's parameters, decoded when first asked for. Throws as {@link parseQuery}. */
+  get query(): URLSearchParams {
+    this.#query ??= parseQuery(this.search);
+    return this.#query;
   }
 
   /** The request's headers, names in lower case. Of a repeated single-valued header, the first. */
   get headers(): IncomingHttpHeaders {
     return this.request.headers;
-  }
-
-  /** The query's parameters, decoded when first asked for. */
-  get query(): URLSearchParams {
-    this.#query ??= new URLSearchParams(this.#search);
-    return this.#query;
-  }
-
-  /** The query as sent, without `?`. */
-  get search(): string {
-    return this.#search;
   }
 
   /** Its request has been read to its end. */
@@ -100,39 +84,37 @@ export class Exchange {
 
   /** An answer was given. */
   get answered(): boolean {
-    return this.#answered;
+    return this.#answer.begun;
   }
 
   /** Nobody waits for an answer any more: it was sent, the client is gone, or it was cut off. */
   get over(): boolean {
-    return this.#ended || this.#cutOff;
+    return this.#handling.over;
   }
 
-  /** Aborts when the exchange ends: answered and sent, or the client gone. */
+  /** Aborts when the exchange is over. */
   get signal(): AbortSignal {
-    this.#abort ??= new AbortController();
-    if (this.#ended) this.#abort.abort();
-    return this.#abort.signal;
+    return this.#handling.signal;
   }
 
-  /** Runs `action` once when the exchange ends, however it does. */
+  /** Runs `action` once when the exchange is over, however it came to that. */
   onEnd(action: () => void): void {
-    if (this.#ended) {
-      action();
-      return;
-    }
-    this.#endings ??= [];
-    this.#endings.push(action);
+    this.#handling.whenOver(action);
+  }
+
+  /** Runs `action` once when the answer has gone out, or nobody is there to take it: perhaps long after it is over. */
+  onSent(action: () => void): void {
+    this.#answer.sent.whenOver(action);
   }
 
   /** Adds a header to whatever answer comes later, a problem too. */
   setHeader(name: string, value: string): void {
-    this.#extra.push(name, value);
+    this.#answer.setHeader(name, value);
   }
 
   /** Tells the client to go on and send its body, if it waits to be told. */
   sendContinue(): void {
-    if (this.expectsContinue) this.#response.writeContinue();
+    this.#answer.sendContinue();
   }
 
   /** Answers with a value as JSON. */
@@ -150,19 +132,6 @@ export class Exchange {
     this.send(problem.status, PROBLEM_TYPE, problemBody(problem, this.requestId), problem.headers);
   }
 
-  /**
-   * Ends an exchange whose request is broken or too slow: answers it if nothing has yet. What its handler
-   * answers later is dropped.
-   */
-  cutOff(problem: Problem): void {
-    if (this.#answered) {
-      this.#leave();
-      return;
-    }
-    this.#cutOff = true;
-    this.#write(problem.status, PROBLEM_TYPE, problemBody(problem, this.requestId), problem.headers);
-  }
-
   /** Answers without a body: 204, 304, a redirection. */
   empty(status: number, headers?: Headers): void {
     this.send(status, null, '', headers);
@@ -170,9 +139,8 @@ export class Exchange {
 
   /** Answers with a whole body. For `HEAD` the body is left out and its length told. */
   send(status: number, contentType: string | null, body: string | Uint8Array, headers?: Headers): void {
-    if (this.#cutOff) return;
-    if (this.#answered) throw new Error(`answered twice: ${this.method} ${this.path}`);
-    this.#write(status, contentType, body, headers);
+    if (this.#isDropped()) return;
+    this.#answer.whole({ status, contentType, headers }, body);
   }
 
   /**
@@ -181,115 +149,34 @@ export class Exchange {
    * client that counts never takes a part for the whole. Ends early when the client has gone.
    */
   async stream(status: number, contentType: string, body: StreamedBody, headers?: Headers): Promise<void> {
-    const begin = () => this.#begin(status, contentType, body.sizeBytes, headers);
-    if (this.method === 'HEAD') return this.#finish('', begin());
-    const writer = new PacedWriter(this.#response, this.clock, this.#host.bodyTimeoutMs);
-    let unread: boolean | null = null;
-    try {
-      for await (const { bytes, last } of releasedPieces(body)) {
-        if (this.over) return;
-        unread ??= begin();
-        if (last) this.#finish(bytes, unread);
-        else if (!(await writer.write(bytes))) return void this.request.socket.destroy();
-      }
-    } catch (error) {
-      if (unread !== null) this.request.socket.destroy();
-      throw error;
-    }
-  }
-
-  #write(status: number, contentType: string | null, body: string | Uint8Array, headers?: Headers): void {
-    this.#finish(body, this.#begin(status, contentType, byteLength(body), headers));
-  }
-
-  /** Writes the head. Gives whether the request's body has not been read to its end. */
-  #begin(status: number, contentType: string | null, length: number, headers: Headers = {}): boolean {
-    const lines = ['X-Request-Id', this.requestId, ...this.#extra];
-    if (contentType !== null) lines.push('Content-Type', contentType);
-    if (status !== 204 && status !== 304) lines.push('Content-Length', String(length));
-    for (const name in headers) lines.push(name, headers[name] ?? '');
-    const unread = !this.#cutOff && hasUnreadBody(this.request);
-    const lost = unread && (this.expectsContinue || !isDrainable(this.request));
-    const isFarewell = this.#host.closing() && this.#pipeline.isLast(this);
-    if (lost || this.#cutOff || isFarewell) lines.push('Connection', 'close');
-    this.#writeHead(status, lines);
-    return unread;
-  }
-
-  #finish(body: string | Uint8Array, unread: boolean): void {
-    if (unread) this.#endAfterDraining(body);
-    else if (this.#cutOff && this.#isFirst()) this.#endWithConnection(body);
-    else this.#response.end(body);
-  }
-
-  #writeHead(status: number, lines: string[]): void {
-    try {
-      this.#response.writeHead(status, lines);
-    } catch (error) {
-      // A header that cannot be sent must not stand in the way of the 500 that says so.
-      this.#extra.length = 0;
-      throw error;
-    }
-    this.#answered = true;
-  }
-
-  /** It is this exchange's turn to answer: what it writes now goes out now. */
-  #isFirst(): boolean {
-    return this.#response.socket !== null;
+    if (this.#isDropped()) return;
+    await this.#answer.stream({ status, contentType, headers }, body);
   }
 
   /**
-   * The client may still be sending, and perhaps does not read before it has sent all. So it is answered at once,
-   * the rest is read away for a while, and only then the exchange is ended. The connection lives on if the rest
-   * was short.
+   * Ends an exchange whose request is broken or too slow: answers it if nothing has yet. What its handler
+   * answers later is dropped, and what it holds is given back at once, even if the answer's turn comes later.
    */
-  #endAfterDraining(body: string | Uint8Array): void {
-    this.#flush(body);
-    void drain(this.request, this.clock, this.signal).then(() => {
-      if (this.#ended) return;
-      if (this.request.complete || !this.#isFirst()) this.#response.end();
-      else this.#leave();
-    });
+  cutOff(problem: Problem): void {
+    if (this.answered) {
+      this.#answer.leave();
+      return;
+    }
+    this.#cutOff = true;
+    const head = { status: problem.status, contentType: PROBLEM_TYPE, headers: problem.headers };
+    this.#answer.last(head, problemBody(problem, this.requestId));
+    this.#handling.end();
   }
 
-  /** The last answer of a connection whose bytes cannot be understood any more. */
-  #endWithConnection(body: string | Uint8Array): void {
-    this.#flush(body);
-    this.#leave();
+  /** Its connection is gone. */
+  abandon(): void {
+    this.#answer.sent.end();
   }
 
-  /** Sends the answer whole, without ending it. */
-  #flush(body: string | Uint8Array): void {
-    this.#response.flushHeaders();
-    if (body.length > 0) this.#response.write(body);
+  /** Whether what is answered now has nobody to read it. Throws when there is an answer. */
+  #isDropped(): boolean {
+    if (this.#cutOff) return true;
+    if (this.answered) throw new Error(`answered twice: ${this.method} ${this.path}`);
+    return this.over;
   }
-
-  #leave(): void {
-    void lingeringClose(this.request.socket, this.clock);
-    this.#end();
-  }
-
-  #end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#abort?.abort();
-    for (const action of this.#endings ?? []) action();
-    this.#endings = null;
-  }
-}
-
-/** RFC 9112 §3.2.2: a server must take the absolute form too. */
-function originForm(target: string): string {
-  if (target.startsWith('/')) return target;
-  return target.replace(/^https?:\/\/[^/?]*/i, '') || '/';
-}
-
-function byteLength(body: string | Uint8Array): number {
-  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-}
-
-function hasUnreadBody(request: IncomingMessage): boolean {
-  if (request.complete) return false;
-  const { headers } = request;
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }

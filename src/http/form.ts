@@ -1,3 +1,4 @@
+import { decodePercent, PERCENT_CURE } from './percent.ts';
 import { fieldProblem, Problem } from './problem.ts';
 import { pointerToken, quote } from './quote.ts';
 import { decodeUtf8 } from './utf8.ts';
@@ -31,10 +32,8 @@ function parsePair(pair: string): FormField {
 
 /** Decodes a name or a value; `name` is what the field is called in a refusal. */
 function decode(text: string, name: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    const detail = `The field ${quote(name)} has a malformed percent escape; write UTF-8, and "%" as "%25".`;
-    throw fieldProblem(400, { pointer: `/${pointerToken(name)}`, code: 'malformed_form', detail });
-  }
+  const decoded = decodePercent(text);
+  if (decoded !== null) return decoded;
+  const detail = `The field ${quote(name)} has ${PERCENT_CURE}`;
+  throw fieldProblem(400, { pointer: `/${pointerToken(name)}`, code: 'malformed_form', detail });
 }

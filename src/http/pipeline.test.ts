@@ -137,3 +137,38 @@ test('what comes behind the last request is ignored', async () => {
   expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
   expect(log).toEqual([]);
 });
+
+test('what is cut off gives back what it held, though an answer before it is not ready', async () => {
+  const budget = new Semaphore({ capacity: 1000, maxWaiters: 1 });
+  const first = Promise.withResolvers<void>();
+  const ends: string[] = [];
+  const { port } = await serve(async (exchange) => {
+    exchange.onEnd(() => ends.push(exchange.path));
+    if (exchange.path === '/first') return await first.promise.then(() => exchange.text(200, '[1]'));
+    await readBody(exchange, { maxBytes: 500, budget }).catch((error: Error) => ends.push(error.name));
+  });
+  const chunked = 'POST /second HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const client = new RawClient(port, `${get('first')}${chunked}5\r\nhello\r\n`);
+  await expect.poll(() => budget.free).toBe(0);
+  client.socket.write('zz\r\n');
+  await expect.poll(() => budget.free).toBe(1000);
+  expect(ends).toEqual(['/second', 'RequestAborted']);
+  first.resolve();
+  expect(await client.closed).toMatch(/\[1\]HTTP\/1\.1 400 [^[]*"malformed_request"/s);
+  expect(ends.at(-1)).toBe('/first');
+});
+
+test('when the client goes away in the middle of a body, nothing of it is kept', async () => {
+  const budget = new Semaphore({ capacity: 1000, maxWaiters: 1 });
+  const first = Promise.withResolvers<void>();
+  const { port } = await serve(async (exchange) => {
+    if (exchange.path === '/first') return await first.promise;
+    await readBody(exchange, { maxBytes: 500, budget });
+  });
+  const post = 'POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n';
+  const client = new RawClient(port, `${get('first')}${post}x`);
+  await expect.poll(() => budget.free).toBe(500);
+  client.socket.destroy();
+  await expect.poll(() => budget.free).toBe(1000);
+  first.resolve();
+});

@@ -10,6 +10,8 @@ export interface Answerable {
   readonly answered: boolean;
   /** Ends it: the rest of its request is lost. */
   cutOff(problem: Problem): void;
+  /** Ends it: the connection is gone. */
+  abandon(): void;
 }
 
 /** Counts the requests that all connections of a server hold back together. */
@@ -62,6 +64,12 @@ export class Pipeline {
     return null;
   }
 
+  /** Its client has an answer to read: that of the request whose turn it is has begun. */
+  get answering(): boolean {
+    for (const exchange of this.#running) return exchange.answered;
+    return false;
+  }
+
   /** Nothing that it has is to be answered behind this exchange. */
   isLast(exchange: Answerable): boolean {
     return this.#held.length === 0 && [...this.#running].at(-1) === exchange;
@@ -112,6 +120,12 @@ export class Pipeline {
     this.#backlog.held -= this.#held.length;
     this.#held = [];
     this.finish(farewell);
+  }
+
+  /** The connection is gone: ends all at once, whether its turn to answer had come or not. */
+  abandon(): void {
+    this.stop(() => {});
+    for (const exchange of this.#running) exchange.abandon();
   }
 
   #hold(held: Held): void {

@@ -94,9 +94,14 @@ export class Router<T> {
 export function targetOf<T>(match: Match<T>, method: string): T {
   const target = match.targets.get(method);
   if (target === undefined)
-    throw new Problem(405, 'method_not_allowed', `${match.pattern.replaceAll(/:(\w+)/g, '{$1}')} takes ${match.allow}.`, {
-      headers: { Allow: match.allow },
-    });
+    throw new Problem(
+      405,
+      'method_not_allowed',
+      `${match.pattern.replaceAll(/:(\w+)/g, '{$1}')} takes ${match.allow}.`,
+      {
+        headers: { Allow: match.allow },
+      },
+    );
   return target;
 }
 

@@ -22,6 +22,7 @@ import { plainOnTlsPort, takePlainToo } from './plain-on-tls.ts';
 import { internalError, Problem } from './problem.ts';
 import { checkHead } from './request-head.ts';
 import { createRequestIds } from './request-id.ts';
+import { UnsentAnswers } from './unsent.ts';
 
 /** Bounds on what clients may hold or send. */
 export interface HttpLimits {
@@ -29,7 +30,10 @@ export interface HttpLimits {
   readonly maxConnections: number;
   /** From the first byte (or the connection) to the end of the header, and for a TLS handshake. */
   readonly headerTimeoutMs: number;
-  /** From the end of the header to the end of the body, roughly: checked once a second. */
+  /**
+   * From the end of the header to the end of the body, roughly: checked once a second. And how long a client may
+   * take nothing of its answer.
+   */
   readonly bodyTimeoutMs: number;
   /** How long an idle connection is kept. */
   readonly keepAliveMs: number;
@@ -41,6 +45,8 @@ export interface HttpLimits {
   readonly maxPipelinedRequests: number;
   /** Slowest pace of a body over ten seconds; 0 means any. Asked for anew each time. */
   readonly minBodyBytesPerSecond: number;
+  /** Bytes of answers that clients have not taken yet; beyond it, who stands still longest is cut off. */
+  readonly maxUnsentBytes: number;
 }
 
 /**
@@ -99,15 +105,18 @@ class NodeHttpServer implements HttpServer {
   readonly #nextId: (inbound: string | undefined) => string;
   /** Exchanges ask this of their host. */
   readonly pace: Pace;
+  /** Exchanges tell this of their answers. */
+  readonly unsent: UnsentAnswers;
   #tls: SecureContextOptions | null;
   #servers: Server[] = [];
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
     this.#tls = options.tls;
-    const { limits } = options;
-    this.#connections = new Connections(limits);
-    this.pace = new Pace(options.clock, () => limits.minBodyBytesPerSecond);
+    const { clock, limits, log } = options;
+    this.unsent = new UnsentAnswers(clock, log, limits);
+    this.#connections = new Connections(limits, (connection) => this.unsent.forget(connection));
+    this.pace = new Pace(clock, () => limits.minBodyBytesPerSecond);
     this.#nextId = createRequestIds(options.random);
   }
 
@@ -136,6 +145,7 @@ class NodeHttpServer implements HttpServer {
     if (signal?.aborted) force();
     await closed;
     this.pace.stop();
+    this.unsent.stop();
     signal?.removeEventListener('abort', force);
   }
 
@@ -211,7 +221,7 @@ class NodeHttpServer implements HttpServer {
     const requestId = this.#nextId(typeof inbound === 'string' ? inbound : undefined);
     const exchange = new Exchange(request, response, connection, this, { requestId, expectsContinue });
     connection.pipeline.add(exchange);
-    exchange.onEnd(() => connection.pipeline.ended(exchange));
+    exchange.onSent(() => connection.pipeline.ended(exchange));
     const { limits, plainOnTls } = this.#options;
     const isMisplaced = this.#tls !== null && !exchange.secure && plainOnTls !== 'serve';
     const problem = isMisplaced ? plainOnTlsPort() : checkHead(request, limits);
@@ -238,10 +248,6 @@ class NodeHttpServer implements HttpServer {
 
   get clock(): Clock {
     return this.#options.clock;
-  }
-
-  get bodyTimeoutMs(): number {
-    return this.#options.limits.bodyTimeoutMs;
   }
 
   #fail(exchange: Exchange, error: unknown): void {

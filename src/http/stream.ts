@@ -1,6 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../lib/clock.ts';
-import { WakeUp } from '../lib/wakeup.ts';
 
 /** Bodies too large to be in memory whole: read as fast as the client takes them. */
 
@@ -38,28 +36,35 @@ export async function* releasedPieces(body: StreamedBody): AsyncGenerator<Releas
 /** Writes to a client no faster than it reads. */
 export class PacedWriter {
   readonly #response: ServerResponse;
-  readonly #clock: Clock;
-  readonly #stallMs: number;
-  readonly #wake = new WakeUp();
+  readonly #onTaken: () => void;
+  #stopped = false;
+  #goOn: (() => void) | null = null;
 
-  /** A client that takes nothing for `stallMs` has stalled. */
-  constructor(response: ServerResponse, clock: Clock, stallMs: number) {
+  /** Each time the client has taken what it was given, `onTaken` is called. */
+  constructor(response: ServerResponse, onTaken: () => void) {
     this.#response = response;
-    this.#clock = clock;
-    this.#stallMs = stallMs;
-    response.on('drain', () => this.#wake.wake()).on('close', () => this.#wake.wake());
+    this.#onTaken = onTaken;
+    response.on('drain', () => this.#goOn?.());
   }
 
-  /** Resolves to true once the client has taken the bytes; to false when it has gone or stalled. */
+  /** Resolves to true once the client has taken the bytes, nearly all; to false when it was stopped before. */
   async write(bytes: Uint8Array): Promise<boolean> {
-    for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    for (let at = 0; at < bytes.length && !this.#stopped; at += SLICE_BYTES) {
       if (this.#response.write(bytes.subarray(at, at + SLICE_BYTES))) continue;
-      await this.#wake.wait(this.#clock, this.#stallMs);
-      if (this.#response.destroyed || this.#response.writableNeedDrain) return false;
+      await new Promise<void>((resolve) => {
+        this.#goOn = resolve;
+      });
+      if (!this.#stopped) this.#onTaken();
     }
-    return true;
+    return !this.#stopped;
+  }
+
+  /** Writes nothing further: the client has gone. */
+  stop(): void {
+    this.#stopped = true;
+    this.#goOn?.();
   }
 }
 
 /** How much is written before the client's pace is looked at again. */
-const SLICE_BYTES = 64 * 1024;
+export const SLICE_BYTES = 64 * 1024;

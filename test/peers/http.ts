@@ -22,6 +22,7 @@ export const WIDE_LIMITS: HttpLimits = {
   maxHeaders: 100,
   maxPipelinedRequests: 16,
   minBodyBytesPerSecond: 0,
+  maxUnsentBytes: 100 * 1024 * 1024,
 };
 
 /** A line the server logged. */

@@ -1,4 +1,5 @@
-import type { Exchange, Headers } from '../../http/exchange.ts';
+import type { Headers } from '../../http/answer.ts';
+import type { Exchange } from '../../http/exchange.ts';
 
 /**
  * Cross-origin requests (the Fetch standard's CORS protocol), for pages of the origins in `api.cors_origins` only.

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENVELOPE, HEADER, headerWith, messageOf, RawClient } from './raw-client.ts';
-import { faultsOf } from './world.ts';
 
 /** `POST /api/v1/messages/raw` (contract §2): what is refused of finished messages, and why. */
 
@@ -162,4 +161,17 @@ describe('sender domains bind', () => {
     expect(answer.status).toBe(status);
     if (status === 403) expect(answer.json['code']).toBe('sender_not_allowed');
   });
+});
+
+test.each([
+  ['an escape that is no UTF-8', 'b%ff@example.org'],
+  ['an escape without its digits', 'b%zz@example.org'],
+])('%s in an address is refused, not patched into another address', async (_, to) => {
+  const answer = await client.send(messageOf(), { query: `from=jane%40example.com&to=${to}` });
+  expect([answer.status, answer.json['code'], faultsOf(answer)]).toEqual([
+    400,
+    'invalid_query',
+    ['/to malformed_escape'],
+  ]);
+  expect(client.world.intake.submissions).toEqual([]);
 });

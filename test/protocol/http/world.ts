@@ -99,6 +99,7 @@ const LIMITS: HttpLimits = {
   maxHeaders: 100,
   maxPipelinedRequests: 16,
   minBodyBytesPerSecond: 0,
+  maxUnsentBytes: 100 * 1024 * 1024,
 };
 
 /** The ingestion API behind a real HTTP server, over a real store, with a clock that the test moves. */

@@ -142,6 +142,10 @@ export const FAULTS = {
     meaning: 'The `Idempotency-Key` is not 1 to 256 printable ASCII characters.',
     cure: 'Use a UUID, or anything unique to the message.',
   },
+  malformed_escape: {
+    meaning: 'A parameter has a malformed percent escape, or bytes that are not UTF-8.',
+    cure: 'Encode it as UTF-8, then each byte with percent; `%` itself is `%25`.',
+  },
   unknown_parameter: { meaning: 'There is no such parameter.', cure: 'Correct its name, or leave it out.' },
   unknown_status: { meaning: 'There is no such status.', cure: 'Use one that the detail names.' },
   bad_cursor: {

@@ -1,0 +1,221 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../lib/clock.ts';
+import type { Connection } from './connections.ts';
+import { drain, isDrainable } from './drain.ts';
+import { Ending } from './ending.ts';
+import { lingeringClose } from './linger.ts';
+import type { Answerable } from './pipeline.ts';
+import { PacedWriter, releasedPieces, SLICE_BYTES, type StreamedBody } from './stream.ts';
+import type { UnsentAnswers } from './unsent.ts';
+
+/** What an answer needs of its server. */
+export interface AnswerHost {
+  readonly clock: Clock;
+  /** Watches the answers that are being taken. */
+  readonly unsent: UnsentAnswers;
+  /** The server is closing: the last answer of each connection ends it. */
+  closing(): boolean;
+}
+
+/** Headers of an answer. */
+export type Headers = Readonly<Record<string, string>>;
+
+/** The first lines of an answer. */
+export interface Head {
+  readonly status: number;
+  /** Null for an answer without a body. */
+  readonly contentType: string | null;
+  readonly headers?: Headers | undefined;
+}
+
+/** What is answered to one request, on its way out. */
+export class Answer {
+  /** Ends when all of it has gone out, or there is nobody to take it. */
+  readonly sent = new Ending();
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #connection: Connection;
+  readonly #host: AnswerHost;
+  readonly #exchange: Answerable;
+  readonly #expectsContinue: boolean;
+  readonly #extra: string[];
+  #writer: PacedWriter | null = null;
+  #begun = false;
+  /** Its body is being written. */
+  #writing = false;
+  /** The connection ends with it: what comes behind its request cannot be understood. */
+  #isFarewell = false;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: Connection,
+    host: AnswerHost,
+    exchange: Answerable & { readonly expectsContinue: boolean },
+  ) {
+    this.#request = request;
+    this.#response = response;
+    this.#connection = connection;
+    this.#host = host;
+    this.#exchange = exchange;
+    this.#expectsContinue = exchange.expectsContinue;
+    this.#extra = ['X-Request-Id', exchange.requestId];
+    response.on('close', () => this.sent.end());
+  }
+
+  /** Its head was written. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  /** Adds a header. */
+  setHeader(name: string, value: string): void {
+    this.#extra.push(name, value);
+  }
+
+  /** Tells the client to go on and send its body, if it waits to be told. */
+  sendContinue(): void {
+    if (this.#expectsContinue) this.#response.writeContinue();
+  }
+
+  /** Sends it with a whole body; for `HEAD` only the body's length. */
+  whole(head: Head, body: string | Uint8Array): void {
+    const length = byteLength(body);
+    const unread = this.#begin(head, length);
+    const shown = this.#request.method === 'HEAD' ? '' : body;
+    const taken = this.#host.unsent.add(this.#connection, byteLength(shown));
+    if (this.#isFirst()) this.#host.unsent.progressed(this.#connection);
+    this.#finish(shown, unread ? this.#drain() : null, taken);
+  }
+
+  /** As {@link whole}; the connection ends with it. */
+  last(head: Head, body: string): void {
+    this.#isFarewell = true;
+    this.whole(head, body);
+  }
+
+  /**
+   * Sends it with a body that is read only as fast as the client takes it. What goes wrong before anything was sent
+   * is thrown; later the connection is cut as well, so that a client that counts never takes a part for the whole.
+   */
+  async stream(head: Head, body: StreamedBody): Promise<void> {
+    if (this.#request.method === 'HEAD') {
+      const unread = this.#begin(head, body.sizeBytes);
+      return this.#finish('', unread ? this.#drain() : null, () => {});
+    }
+    let drained: Promise<void> | null = null;
+    try {
+      for await (const { bytes, last } of releasedPieces(body)) {
+        if (this.sent.over) return;
+        if (!this.#begun && this.#begin(head, body.sizeBytes)) drained = this.#drain();
+        const taken = this.#host.unsent.add(this.#connection, bytes.length);
+        if (last) return this.#finish(bytes, drained, taken);
+        if (!(await this.#paced(bytes))) return;
+        taken();
+      }
+    } catch (error) {
+      if (this.#begun) this.#connection.socket.destroy();
+      throw error;
+    }
+  }
+
+  /** Ends the connection behind it. What comes behind its request cannot be understood. */
+  leave(): void {
+    this.#isFarewell = true;
+    if (!this.#writing) this.#leave();
+  }
+
+  /** Begins. Gives whether the request's body has not been read to its end. */
+  #begin({ status, contentType, headers = {} }: Head, length: number): boolean {
+    const lines = [...this.#extra];
+    if (contentType !== null) lines.push('Content-Type', contentType);
+    if (status !== 204 && status !== 304) lines.push('Content-Length', String(length));
+    for (const name in headers) lines.push(name, headers[name] ?? '');
+    const unread = !this.#isFarewell && hasUnreadBody(this.#request);
+    const lost = unread && (this.#expectsContinue || !isDrainable(this.#request));
+    const isLast = this.#host.closing() && this.#connection.pipeline.isLast(this.#exchange);
+    if (lost || this.#isFarewell || isLast) lines.push('Connection', 'close');
+    this.#writeHead(status, lines);
+    return unread;
+  }
+
+  #writeHead(status: number, lines: string[]): void {
+    try {
+      this.#response.writeHead(status, lines);
+    } catch (error) {
+      // A header that cannot be sent must not stand in the way of the 500 that says so.
+      this.#extra.length = 2;
+      throw error;
+    }
+    this.#begun = true;
+    this.#writing = true;
+  }
+
+  /** It is this answer's turn: what is written now goes out now. */
+  #isFirst(): boolean {
+    return this.#response.socket !== null;
+  }
+
+  /** Writes the end of the body, and calls `taken` once all of it has left this process. */
+  #finish(body: string | Uint8Array, drained: Promise<void> | null, taken: () => void): void {
+    if (byteLength(body) <= SLICE_BYTES) this.#complete(body, drained, taken);
+    else
+      void this.#paced(Buffer.from(body)).then((wasTaken) => {
+        if (wasTaken) this.#complete('', drained, taken);
+      });
+  }
+
+  #paced(bytes: Uint8Array): Promise<boolean> {
+    this.#writer ??= this.#newWriter();
+    return this.#writer.write(bytes);
+  }
+
+  #newWriter(): PacedWriter {
+    const { unsent } = this.#host;
+    const writer = new PacedWriter(this.#response, () => unsent.progressed(this.#connection));
+    this.sent.whenOver(() => writer.stop());
+    return writer;
+  }
+
+  /**
+   * Writes the last of the body. A client may still be sending, and perhaps does not read before it has sent all:
+   * so it has its answer whole at once, and the answer is only ended when the rest of the request was read away
+   * for a while. The connection lives on if that was short.
+   */
+  #complete(body: string | Uint8Array, drained: Promise<void> | null, taken: () => void): void {
+    this.#writing = false;
+    if (drained === null && !(this.#isFarewell && this.#isFirst())) {
+      this.#response.end(body, taken);
+      return;
+    }
+    this.#response.flushHeaders();
+    if (body.length > 0) this.#response.write(body, taken);
+    else taken();
+    if (drained === null || this.#isFarewell) this.#leave();
+    else
+      void drained.then(() => {
+        if (this.sent.over) return;
+        if (this.#request.complete || !this.#isFirst()) this.#response.end();
+        else this.#leave();
+      });
+  }
+
+  #drain(): Promise<void> {
+    return drain(this.#request, this.#host.clock, this.sent.signal);
+  }
+
+  #leave(): void {
+    void lingeringClose(this.#request.socket, this.#host.clock);
+    this.sent.end();
+  }
+}
+
+function byteLength(body: string | Uint8Array): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+}
+
+function hasUnreadBody(request: IncomingMessage): boolean {
+  if (request.complete) return false;
+  const { headers } = request;
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
