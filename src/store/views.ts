@@ -13,7 +13,10 @@ export interface Views {
   /** A message with its recipients, or null. Whose it is, the caller checks. */
   message(id: string): Promise<MessageDetail | null>;
 
-  /** Messages, newest first by id. Examines at most `MAX_EXAMINED` records. */
+  /**
+   * Messages, newest first by id. Examines at most `MAX_EXAMINED` records, in slices between which others read.
+   * Rejects with `store_busy` when too many lists are under way, of one owner or in all.
+   */
   list(query: ListQuery): Promise<ListPage>;
 
   /** Every attempt of a message, oldest first. */

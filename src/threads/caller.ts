@@ -27,6 +27,12 @@ export interface CallerOptions {
 /** A thread keeps little and throws much away: a small nursery is enough, and holds less memory. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 12 };
 
+/** A call that travels by itself. */
+interface LoneCall {
+  readonly call: WireCall;
+  readonly pending: Pending;
+}
+
 interface Pending {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: StoreError) => void;
@@ -44,6 +50,9 @@ export class Caller {
   #waiting: WireCall[] = [];
   #waitingPending: Pending[] = [];
   #waitingBytes = 0;
+  readonly #lone: LoneCall[] = [];
+  /** Whether the next lone call goes before what waits to go together. */
+  #loneFirst = false;
   #sent: Pending[] = [];
   /** When the batch under way was sent (monotonic ms). */
   #sentAt = 0;
@@ -76,15 +85,24 @@ export class Caller {
     if (this.#ended !== null) return Promise.reject(this.#ended);
     const call = packCall(verb, args);
     const bytes = typeof call.args === 'string' ? call.args.length : 0;
-    if (
-      this.#waiting.length >= this.#options.maxWaitingCalls ||
-      this.#waitingBytes + bytes > this.#options.maxWaitingBytes
-    )
-      return Promise.reject(new StoreError('store_busy', 'too much waits for the store'));
+    if (this.#isFull || this.#waitingBytes + bytes > this.#options.maxWaitingBytes) return refuse();
     return new Promise((resolve, reject) => {
       this.#waiting.push(call);
       this.#waitingPending.push({ resolve, reject });
       this.#waitingBytes += bytes;
+      this.#scheduleDeparture();
+    });
+  }
+
+  /**
+   * Calls a verb that takes its time: by itself, so that no other call waits for its answer, and in turn with the
+   * others, so that one which comes meanwhile waits for this one and no further.
+   */
+  callAlone(verb: string, args: readonly unknown[]): Promise<unknown> {
+    if (this.#ended !== null) return Promise.reject(this.#ended);
+    if (this.#isFull) return refuse();
+    return new Promise((resolve, reject) => {
+      this.#lone.push({ call: packCall(verb, args), pending: { resolve, reject } });
       this.#scheduleDeparture();
     });
   }
@@ -107,9 +125,17 @@ export class Caller {
     await this.#exited.promise;
   }
 
+  get #isFull(): boolean {
+    return this.#waiting.length + this.#lone.length >= this.#options.maxWaitingCalls;
+  }
+
+  get #isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#lone.length === 0;
+  }
+
   /** Lets the calls of the current turn gather before the first of them leaves. */
   #scheduleDeparture(): void {
-    if (this.#departing || this.#sent.length > 0 || this.#waiting.length === 0) return;
+    if (this.#departing || this.#sent.length > 0 || this.#isEmpty) return;
     this.#departing = true;
     setImmediate(() => {
       this.#departing = false;
@@ -118,13 +144,24 @@ export class Caller {
   }
 
   #depart(): void {
-    if (this.#waiting.length === 0 || this.#sent.length > 0) return;
-    this.#post(this.#waiting);
-    this.#sent = this.#waitingPending;
-    this.#sentAt = this.#options.clock.mono();
+    if (this.#sent.length > 0) return;
+    const lone = this.#loneFirst || this.#waiting.length === 0 ? this.#lone.shift() : undefined;
+    this.#loneFirst = lone === undefined;
+    if (lone !== undefined) this.#send([lone.call], [lone.pending]);
+    else if (this.#waiting.length > 0) this.#sendWaiting();
+  }
+
+  #sendWaiting(): void {
+    this.#send(this.#waiting, this.#waitingPending);
     this.#waiting = [];
     this.#waitingPending = [];
     this.#waitingBytes = 0;
+  }
+
+  #send(calls: readonly WireCall[], pending: Pending[]): void {
+    this.#post(calls);
+    this.#sent = pending;
+    this.#sentAt = this.#options.clock.mono();
   }
 
   #receive(message: FromThread): void {
@@ -150,7 +187,7 @@ export class Caller {
   }
 
   #closeWhenDone(): void {
-    if (this.#closing && this.#sent.length === 0 && this.#waiting.length === 0) this.#post('close');
+    if (this.#closing && this.#sent.length === 0 && this.#isEmpty) this.#post('close');
   }
 
   #post(message: ToThread): void {
@@ -162,12 +199,17 @@ export class Caller {
     const first = this.#ended === null || this.#ended.code === 'store_closed';
     if (first) this.#ended = death;
     this.#opened.reject(death);
-    for (const pending of [...this.#sent, ...this.#waitingPending]) pending.reject(death);
+    const lone = this.#lone.splice(0).map(({ pending }) => pending);
+    for (const pending of [...this.#sent, ...this.#waitingPending, ...lone]) pending.reject(death);
     this.#sent = [];
     this.#waiting = [];
     this.#waitingPending = [];
     if (first && this.#ready) this.#options.onDeath(death);
   }
+}
+
+function refuse(): Promise<never> {
+  return Promise.reject(new StoreError('store_busy', 'too much waits for the store'));
 }
 
 /** Gives a call its answer; returns the error if it is one. */

@@ -116,6 +116,20 @@ describe('a caller', () => {
     await caller.close();
   });
 
+  it('sends lone calls by themselves, in turn with what has come meanwhile', async () => {
+    const caller = await open({ url: new URL(`data:text/javascript,${encodeURIComponent(TELLING)}`) });
+    const trips: unknown[] = [];
+    const note = (answer: Promise<unknown>) => answer.then((trip) => void trips.push(trip));
+    const calls = [
+      ...['slow 1', 'slow 2'].map((verb) => note(caller.callAlone(verb, []))),
+      ...['quick 1', 'quick 2'].map((verb) => note(caller.call(verb, []))),
+    ];
+    calls.push(note(calls[0]?.then(() => caller.call('quick 3', [])) ?? Promise.reject()));
+    await Promise.all(calls);
+    expect(trips).toEqual(['quick 1, quick 2', 'quick 1, quick 2', 'slow 1', 'quick 3', 'slow 2']);
+    await caller.close();
+  });
+
   it('tells of the thread’s death once, and rejects what waited and what comes', async () => {
     const dead = Promise.withResolvers<StoreError>();
     const caller = await Caller.start({
@@ -126,13 +140,22 @@ describe('a caller', () => {
       maxWaitingCalls: 100,
       maxWaitingBytes: 1000,
     });
-    const calls = [caller.call(...tally), caller.call(...tally)];
+    const calls = [caller.call(...tally), caller.call(...tally), caller.callAlone(...tally)];
     for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'store_failed' });
     await expect(dead.promise).resolves.toMatchObject({ message: 'the thread died: struck by lightning' });
     await expect(caller.call(...tally)).rejects.toMatchObject({ code: 'store_failed' });
   });
 });
 
+/** Answers each call with the verbs of all that came with it. */
+const TELLING = `
+  import { parentPort } from 'node:worker_threads';
+  parentPort.on('message', (calls) => {
+    if (calls === 'close') return parentPort.close();
+    const value = calls.map(({ verb }) => verb).join(', ');
+    parentPort.postMessage({ kind: 'answers', answers: calls.map(() => ({ ok: true, value })) });
+  });
+  parentPort.postMessage({ kind: 'ready' });`;
 const DYING = `
   import { parentPort } from 'node:worker_threads';
   parentPort.on('message', () => { throw new Error('struck by lightning'); });

@@ -1,7 +1,9 @@
 import { type Call, viewsOver } from '../store/sqlite/facade.ts';
+import type { ListSlice } from '../store/sqlite/paging.ts';
 import type { ViewVerbs } from '../store/sqlite/views.ts';
 import type { Views } from '../store/views.ts';
 import { Caller } from './caller.ts';
+import { Lists } from './lists.ts';
 import { type ThreadOptions, WAITING_LIMITS } from './store-client.ts';
 import { workerUrl } from './worker-url.ts';
 
@@ -13,5 +15,6 @@ export async function startViewsThread({ path, ...options }: ThreadOptions): Pro
   const url = workerUrl('views-worker');
   const caller = await Caller.start({ ...WAITING_LIMITS, ...options, url, data: { path } });
   const call: Call<ViewVerbs> = (verb, args) => caller.call(verb, args) as never;
-  return viewsOver(call, () => caller.close());
+  const lists = new Lists((request) => caller.callAlone('listSlice', [request]) as Promise<ListSlice>);
+  return { ...viewsOver(call, () => caller.close()), list: (query) => lists.list(query) };
 }

@@ -11,11 +11,14 @@ import { unpackArgs, type WireCall } from './wire.ts';
 /** Often enough to keep the log short, seldom enough that pages written often are copied once. */
 const CHECKPOINT_INTERVAL_MS = 1000;
 
+/** After this long a slice of a list lets others have their turn. */
+const SLICE_MS = 10;
+
 /** The cold thread: reads, and between them the checkpoints. */
 serve(() => {
   const { path } = workerData as { readonly path: string };
   const db = openReader(path, openBetterSqlite3);
-  const views = createViews(db);
+  const views = createViews(db, { startSlice });
   const closing = new AbortController();
   // A checkpoint that fails is thrown on purpose: nobody awaits the loop, so it ends the thread.
   void checkpointUntil(closing.signal);
@@ -26,6 +29,11 @@ serve(() => {
       db.close();
     },
   };
+
+  function startSlice(): () => boolean {
+    const end = systemClock.mono() + SLICE_MS;
+    return () => systemClock.mono() >= end;
+  }
 
   async function checkpointUntil(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {

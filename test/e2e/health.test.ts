@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
 import { ask } from '../crash/customer.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
+import { writeManyMessages } from '../support/many-messages.ts';
 import { configurationFor, type Service, startService } from './service.ts';
 
 const LETTER = { from: 'a@example.com', to: 'b@example.net', text: 'x' };
@@ -61,6 +62,33 @@ describe.concurrent('the service', { timeout: 60_000 }, () => {
     }
     expect(await client.end(await posted)).toMatchObject({ status: 'delivered' });
     await untilHealthy(service);
+  });
+
+  test('health stays well while a key’s lists look at everything', async (context) => {
+    const { service } = await install(context);
+    const database = new Database(join(service.installation.dataDir, 'waybill.db'));
+    const keyId = database.prepare('SELECT id FROM keys').pluck().get();
+    writeManyMessages(database, String(keyId), 21_000);
+    database.close();
+    let ended = false;
+    const lists = Array.from(
+      { length: 99 },
+      async () => (await service.client.get('?subject=nowhere')).status,
+    );
+    const statuses = Promise.all(lists).finally(() => {
+      ended = true;
+    });
+    while (!ended) {
+      const { status, body } = await ask(service.server, '/health');
+      expect([status, JSON.parse(body)]).toEqual([
+        200,
+        expect.objectContaining({
+          status: 'healthy',
+          database: expect.objectContaining({ reachable: true }),
+        }),
+      ]);
+    }
+    expect(new Set(await statuses), 'answered, or told to come again').toEqual(new Set([200, 503]));
   });
 
   test('a message posted while the store is blocked for long gets 503, and all resumes when it is free', async (context) => {

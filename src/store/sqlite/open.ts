@@ -20,6 +20,8 @@ export interface SqliteOptions {
   readonly migrations?: readonly Migration[];
   /** How many records a page of a list may look at; a few times what a page shows, or more. */
   readonly maxExamined?: number;
+  /** How many of them a slice of the page looks at. */
+  readonly sliceRecords?: number;
 }
 
 /** The four stores over one database. Closing the store closes all. */
@@ -49,7 +51,7 @@ export function openDatabase(path: string, options: SqliteOptions = {}) {
 export function openSqlite(path: string, options: SqliteOptions = {}): SqliteStores {
   const db = openDatabase(path, options);
   const writer = new Writer(db);
-  const views = createViews(db, options.maxExamined);
+  const views = createViews(db, options);
   const call: Call<Verbs> = async (verb, args) => {
     const answer = writer.commit([{ verb, args }])[0];
     if (answer?.ok !== true) throw answer?.error;

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ListFilter, ListQuery } from '../views.ts';
 import type { Driver, SqlValue } from './driver.ts';
 import { openDatabase } from './open.ts';
-import { pageFinder } from './pages.ts';
+import { SLICE_RECORDS, sliceFinder } from './pages.ts';
+import { Paging } from './paging.ts';
 
 const MESSAGES = 4_000;
 const MAX_EXAMINED = 500;
@@ -47,7 +48,22 @@ describe('the cost of a page', () => {
   const inner = openDatabase(':memory:');
   fill(inner);
   const { db, seen } = watched(inner);
-  const find = pageFinder(db, MAX_EXAMINED);
+  const findSlice = sliceFinder(db);
+  const find = (query: ListQuery, sliceRecords = SLICE_RECORDS, isOver = () => false) => {
+    const paging = new Paging(query, MAX_EXAMINED);
+    const seqs: number[] = [];
+    let slices = 0;
+    while (paging.page === null) {
+      const { query: rest, maxExamined } = paging.rest;
+      const records = Math.min(sliceRecords, maxExamined);
+      paging.add({
+        messages: [],
+        ...findSlice({ ...rest, limit: query.limit - seqs.length }, records, (seq) => seqs.push(seq), isOver),
+      });
+      slices++;
+    }
+    return { seqs, next: paging.page.next, slices };
+  };
 
   const queries: [string, Partial<ListQuery>, Partial<ListFilter>][] = [
     ['subject, over everything', {}, { subject: 'nowhere' }],
@@ -80,6 +96,30 @@ describe('the cost of a page', () => {
     const asked = { owner: 'all', statuses: [], before: null, limit: 20, ...query } as const;
     expect(find({ ...asked, filter: { ...ANY, ...filter } }).seqs).toHaveLength(20);
     expect(seen.rows).toBe(21 * streams);
+  });
+
+  it.each(queries)('slices, however small, cost no more and find the same: %s', (_name, query, filter) => {
+    const asked = {
+      owner: 'all',
+      statuses: [],
+      before: null,
+      limit: 20,
+      ...query,
+      filter: { ...ANY, ...filter },
+    } as const;
+    seen.rows = 0;
+    const page = find(asked, 50);
+    expect(page.slices).toBeGreaterThanOrEqual(MAX_EXAMINED / (50 + ENVELOPE));
+    expect(page.seqs).toEqual([]);
+    expect(page.next).not.toBeNull();
+    expect(seen.rows).toBeLessThanOrEqual(MAX_EXAMINED + page.slices * ENVELOPE);
+  });
+
+  it('a slice that has taken long enough ends after the message it is at, and the next goes on', () => {
+    const asked = { owner: KEY, statuses: STATUSES, before: null, limit: 20 } as const;
+    const page = find(asked, 50, () => true);
+    expect(page.seqs).toEqual(find(asked).seqs);
+    expect(page.slices).toBe(21);
   });
 
   it('every statement walks an index in its order: nothing is scanned, nothing is sorted', () => {

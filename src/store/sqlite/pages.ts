@@ -1,14 +1,32 @@
 import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
 import { messageIdFloor } from '../../lib/id.ts';
-import { type ListQuery, MAX_EXAMINED } from '../views.ts';
+import type { ListQuery } from '../views.ts';
 import type { Driver } from './driver.ts';
 import { type Budget, type Matches, matchers } from './matching.ts';
 
-/** Which messages are on a page, by number, and where the next page starts. */
-export interface FoundPage {
-  readonly seqs: readonly number[];
+/** Most records that one slice looks at. */
+export const SLICE_RECORDS = 2_000;
+
+/** How a slice of a list ended. */
+export interface SliceEnd {
+  /** Where the search goes on, as `before`; null when there is nothing more. */
   readonly next: string | null;
+  /** Records it looked at. */
+  readonly examined: number;
+  /** Why: the page is full or its end is known, or others should have their turn now. */
+  readonly reason: 'complete' | 'spent';
 }
+
+/**
+ * Looks at one slice of a list: at no more than `maxExamined` records, for no longer than until `isOver`, which is
+ * asked after each message. Messages that belong on the page are given to `found`.
+ */
+export type FindSlice = (
+  query: ListQuery,
+  maxExamined: number,
+  found: (seq: number) => void,
+  isOver: () => boolean,
+) => SliceEnd;
 
 /** An entry of an index. */
 type Entry = readonly [id: string, seq: number];
@@ -19,33 +37,47 @@ type Source = (before: string, floor: string, limit: number) => Entry[];
 /** Sorts after every message id. */
 const NEWEST = '~';
 
-/** Most entries read at a time. */
-const CHUNK = 2_000;
-
 /**
- * Builds the search for pages. It walks the narrowest index there is, a tag's, a key's by status, or that of all
- * ids, and looks at no more than `maxExamined` records, however few of them belong on the page.
+ * Builds the search for lists. It walks the narrowest index there is, a tag's, a key's by status, or that of all
+ * ids, and looks at no more records than it may, however few of them belong on the page.
  */
-export function pageFinder(db: Driver, maxExamined = MAX_EXAMINED): (query: ListQuery) => FoundPage {
+export function sliceFinder(db: Driver): FindSlice {
   const sourcesOf = sourceFinder(db);
   const matcherOf = matchers(db);
-  return (query) => {
+  return (query, maxExamined, found, isOver) => {
     const budget = { left: maxExamined };
     const { since = null, until = null } = query.filter ?? {};
     const top = query.before ?? NEWEST;
     const before = until === null ? top : lower(top, messageIdFloor(until));
     const floor = since === null ? '' : messageIdFloor(since);
-    const streams = sourcesOf(query).map(
-      (source) => new Stream(source, before, floor, query.limit + 1, budget),
+    const sources = sourcesOf(query);
+    // What is read ahead and not looked at is read again by the next slice: so that is never much of one.
+    const chunk = Math.max(1, Math.floor(maxExamined / (4 * sources.length)));
+    const streams = sources.map(
+      (source) =>
+        new Stream(
+          source,
+          { before, floor, chunk: Math.min(query.limit + 1, chunk), maxChunk: chunk },
+          budget,
+        ),
     );
-    return pageOf(merge(streams), matcherOf(query, budget), query.limit);
+    const end = search(merge(streams), matcherOf(query, budget), query, found, isOver);
+    return { ...end, examined: maxExamined - budget.left };
   };
+}
+
+/** What a stream reads: ids from `floor` up to, and without, `before`; at first `chunk` entries at a time. */
+interface Span {
+  readonly before: string;
+  readonly floor: string;
+  readonly chunk: number;
+  readonly maxChunk: number;
 }
 
 /** The entries of a source, read in chunks that grow, as far as the budget goes. */
 class Stream {
   readonly #source: Source;
-  readonly #floor: string;
+  readonly #span: Span;
   readonly #budget: Budget;
   #before: string;
   #chunk: number;
@@ -53,11 +85,11 @@ class Stream {
   #place = 0;
   #ended = false;
 
-  constructor(source: Source, before: string, floor: string, chunk: number, budget: Budget) {
+  constructor(source: Source, span: Span, budget: Budget) {
     this.#source = source;
-    this.#before = before;
-    this.#floor = floor;
-    this.#chunk = chunk;
+    this.#span = span;
+    this.#before = span.before;
+    this.#chunk = span.chunk;
     this.#budget = budget;
   }
 
@@ -77,12 +109,12 @@ class Stream {
   }
 
   #read(limit: number): void {
-    this.#entries = this.#source(this.#before, this.#floor, limit);
+    this.#entries = this.#source(this.#before, this.#span.floor, limit);
     this.#place = 0;
     this.#budget.left -= this.#entries.length;
     this.#ended = this.#entries.length < limit;
     this.#before = this.#entries.at(-1)?.[0] ?? this.#before;
-    this.#chunk = Math.min(this.#chunk * 2, CHUNK);
+    this.#chunk = Math.min(this.#chunk * 2, this.#span.maxChunk);
   }
 }
 
@@ -104,18 +136,26 @@ function* merge(streams: readonly Stream[]): Generator<Entry | 'spent'> {
   }
 }
 
-/** Collects what matches, and one more to know whether there is a next page. */
-function pageOf(entries: Iterable<Entry | 'spent'>, matches: Matches, limit: number): FoundPage {
-  const seqs: number[] = [];
-  let last: string | null = null;
+/** Finds what matches, and one more to know whether there is a next page. */
+function search(
+  entries: Iterable<Entry | 'spent'>,
+  matches: Matches,
+  { limit, before }: ListQuery,
+  found: (seq: number) => void,
+  isOver: () => boolean,
+): Omit<SliceEnd, 'examined'> {
+  let next = before;
+  let count = 0;
   for (const entry of entries) {
     const verdict = entry === 'spent' ? entry : matches(entry[1]);
-    if (verdict === 'spent' || entry === 'spent') return { seqs, next: last };
-    if (verdict && seqs.length === limit) return { seqs, next: last };
-    if (verdict) seqs.push(entry[1]);
-    last = entry[0];
+    if (verdict === 'spent' || entry === 'spent') return { next, reason: 'spent' };
+    if (verdict && count === limit) return { next, reason: 'complete' };
+    if (verdict) found(entry[1]);
+    if (verdict) count++;
+    next = entry[0];
+    if (isOver()) return { next, reason: 'spent' };
   }
-  return { seqs, next: null };
+  return { next: null, reason: 'complete' };
 }
 
 function sourceFinder(db: Driver): (query: ListQuery) => Source[] {

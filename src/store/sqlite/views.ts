@@ -1,9 +1,11 @@
 import type { Attempt } from '../../domain/attempt.ts';
+import type { MessageRecord } from '../../domain/message.ts';
 import type { LaneDepth, ListPage, ListQuery, MessageDetail, RecipientRecord, Views } from '../views.ts';
 import { type AttemptRow, attemptOf } from './attempts.ts';
 import type { Driver } from './driver.ts';
 import { figuresView } from './figures.ts';
-import { pageFinder } from './pages.ts';
+import { SLICE_RECORDS, sliceFinder } from './pages.ts';
+import { type ListSlice, Paging, type SliceRequest } from './paging.ts';
 import {
   MESSAGE_COLUMNS,
   type MessageRow,
@@ -15,13 +17,29 @@ import {
 import { snapshots } from './snapshot.ts';
 import type { Synchronous } from './verbs.ts';
 
-/** The views but for `close`, answered at once. */
-export type ViewVerbs = Synchronous<Omit<Views, 'close'>>;
+/** The views but for `close`, answered at once, and `list` in slices. */
+export interface ViewVerbs extends Synchronous<Omit<Views, 'close'>> {
+  listSlice(request: SliceRequest): ListSlice;
+}
+
+/** How much a list may look at. */
+export interface ViewLimits {
+  /** Records for a page; default `MAX_EXAMINED`. */
+  readonly maxExamined?: number;
+  /** Records for a slice; default `SLICE_RECORDS`. */
+  readonly sliceRecords?: number;
+  /** Called when a slice begins; what it returns says whether the slice has taken long enough. */
+  readonly startSlice?: () => () => boolean;
+}
+
+/** For slices that end by the number of records alone. */
+const UNTIMED = () => () => false;
 
 /** Builds the views over a connection. */
-export function createViews(db: Driver, maxExamined?: number): ViewVerbs {
+export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
+  const { maxExamined, sliceRecords = SLICE_RECORDS, startSlice = UNTIMED } = limits;
   const sql = prepareViews(db);
-  const findPage = pageFinder(db, maxExamined);
+  const findSlice = sliceFinder(db);
   const inSnapshot = snapshots(db);
   return {
     message: (id: string): MessageDetail | null =>
@@ -31,20 +49,29 @@ export function createViews(db: Driver, maxExamined?: number): ViewVerbs {
         const recipients = recipientsOf(row[0]);
         return { message: messageOf(row, recipients), recipients };
       }),
-    list: (query: ListQuery): ListPage =>
-      inSnapshot(() => {
-        const { seqs, next } = findPage(query);
-        const messages = seqs.flatMap((seq) => {
-          const row = sql.bySeq.get(seq);
-          return row === undefined ? [] : [messageOf(row, recipientsOf(seq))];
-        });
-        return { messages, next };
-      }),
+    list: (query: ListQuery): ListPage => {
+      const paging = new Paging(query, maxExamined);
+      while (paging.page === null) paging.add(listSlice(paging.rest));
+      return paging.page;
+    },
+    listSlice,
     attempts: (id: string): Attempt[] => sql.attempts.all(id).map(attemptOf),
     figures: figuresView(db, inSnapshot),
     lanes: (limit: number): LaneDepth[] =>
       sql.lanes.all(limit).map(([lane, waiting, processing]) => ({ lane, waiting, processing })),
   };
+
+  function listSlice(request: SliceRequest): ListSlice {
+    return inSnapshot(() => {
+      const messages: MessageRecord[] = [];
+      const found = (seq: number) => {
+        const row = sql.bySeq.get(seq);
+        if (row !== undefined) messages.push(messageOf(row, recipientsOf(seq)));
+      };
+      const records = Math.min(sliceRecords, request.maxExamined);
+      return { messages, ...findSlice(request.query, records, found, startSlice()) };
+    });
+  }
 
   function recipientsOf(seq: number): RecipientRecord[] {
     return sql.recipients.all(seq).map(recipientOf);

@@ -39,8 +39,14 @@ export interface Books {
   readonly capturedBytes: number;
 }
 
-/** An implementation: opens one empty store after another; its lists look at `maxExamined` records a page. */
-export type OpenSubject = (options?: { readonly maxExamined?: number }) => Promise<Subject>;
+/** How many records lists look at for a page, and for a slice of one. */
+export interface ListLimits {
+  readonly maxExamined?: number;
+  readonly sliceRecords?: number;
+}
+
+/** An implementation: opens one empty store after another. */
+export type OpenSubject = (options?: ListLimits) => Promise<Subject>;
 
 /** A Friday noon, far from any bucket's edge. */
 export const T0 = Date.UTC(2026, 10, 20, 12, 0, 30);

@@ -142,7 +142,8 @@ export function listContract(open: OpenSubject): void {
           fc.array(seed, { minLength: 1, maxLength: 90, size: 'max' }),
           queries,
           async (seeds, asked) => {
-            const subject = await open({ maxExamined: asked.maxExamined });
+            const { maxExamined, sliceRecords } = asked;
+            const subject = await open({ maxExamined, sliceRecords });
             try {
               const world = await fill(subject, seeds);
               for (const query of asked.list) await compare(subject, world, query);
@@ -194,6 +195,7 @@ const query = fc.record({
 type Asked = typeof query extends fc.Arbitrary<infer T> ? T : never;
 const queries = fc.record({
   maxExamined: fc.integer({ min: 31, max: 60 }),
+  sliceRecords: fc.integer({ min: 6, max: 60 }),
   list: fc.array(query, { minLength: 8, maxLength: 16, size: 'max' }),
 });
 

@@ -1,0 +1,55 @@
+import type { MessageRecord } from '../../domain/message.ts';
+import { type ListPage, type ListQuery, MAX_EXAMINED } from '../views.ts';
+
+/** Which part of a page is looked for next, and how many records may still be looked at for all of it. */
+export interface SliceRequest {
+  readonly query: ListQuery;
+  readonly maxExamined: number;
+}
+
+/** What one slice of a list brought. */
+export interface ListSlice {
+  readonly messages: readonly MessageRecord[];
+  /** Where the search goes on, as `before`; null when there is nothing more. */
+  readonly next: string | null;
+  readonly examined: number;
+  readonly reason: 'complete' | 'spent';
+}
+
+/**
+ * A page that is put together from slices, so that nobody waits for a whole page of somebody else. A slice sees the
+ * newest transactions: each message is looked at once, as it was when its slice came to it.
+ */
+export class Paging {
+  readonly #query: ListQuery;
+  readonly #messages: MessageRecord[] = [];
+  #before: string | null;
+  #left: number;
+  #page: ListPage | null = null;
+
+  /** `maxExamined`: how many records all slices together may look at. */
+  constructor(query: ListQuery, maxExamined = MAX_EXAMINED) {
+    this.#query = query;
+    this.#before = query.before;
+    this.#left = maxExamined;
+  }
+
+  /** The page, once it is complete or as many records were looked at as may be. */
+  get page(): ListPage | null {
+    return this.#page;
+  }
+
+  /** What to look for next. */
+  get rest(): SliceRequest {
+    const limit = this.#query.limit - this.#messages.length;
+    return { query: { ...this.#query, before: this.#before, limit }, maxExamined: this.#left };
+  }
+
+  /** Adds what came of {@link rest}. */
+  add({ messages, next, examined, reason }: ListSlice): void {
+    this.#messages.push(...messages);
+    this.#before = next;
+    this.#left -= examined;
+    if (reason === 'complete' || this.#left <= 0) this.#page = { messages: this.#messages, next };
+  }
+}
