@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENVELOPE, HEADER, headerWith, messageOf, RawClient } from './raw-client.ts';
+import { faultsOf } from './world.ts';
 
 /** `POST /api/v1/messages/raw` (contract §2): what is refused of finished messages, and why. */
 
