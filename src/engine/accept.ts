@@ -11,6 +11,7 @@ import {
   type AcceptAnswer,
   type AcceptDelivery,
   type AcceptRecord,
+  type AcceptWish,
   type Store,
   StoreError,
 } from '../store/store.ts';
@@ -20,7 +21,7 @@ import type { Intake, IntakeAnswer, PlannedDelivery, Suspension } from './intake
 import type { Lane } from './lanes.ts';
 import type { Leases } from './leases.ts';
 import { isAmbiguous } from './persist.ts';
-import type { QueueRoom } from './queue-room.ts';
+import { type Admission, type QueueRoom, wishOf } from './queue-room.ts';
 import type { Relays } from './relays.ts';
 import { routeRecipients } from './routing.ts';
 import type { EngineSettings } from './settings.ts';
@@ -51,6 +52,9 @@ interface Routed {
   readonly promised: readonly Lane[];
 }
 
+/** Why a submission is not kept, before or after its contents were written. */
+type Refusal = Exclude<Admission, { readonly kind: 'fits' }>;
+
 /** The rest of the engine, as accepting sees it. */
 export interface AcceptPeers {
   readonly relays: Relays;
@@ -60,7 +64,7 @@ export interface AcceptPeers {
   readonly room: QueueRoom;
 }
 
-/** ACCEPT and ROUTE: bytes first, then the facts that refer to them, then the answer. */
+/** ACCEPT and ROUTE: room first, then the bytes, then the facts that refer to them, then the answer. */
 export class Accept implements Intake {
   readonly #deps: AcceptDeps;
   readonly #relays: Relays;
@@ -103,8 +107,34 @@ export class Accept implements Intake {
   async accept(submissions: readonly Submission[]): Promise<IntakeAnswer[]> {
     const suspension = this.#gate.suspension();
     if (suspension) return submissions.map(() => ({ kind: 'suspended', suspension }));
+    const startedAt = this.#deps.clock.mono();
+    const wishes = submissions.map(wishOf);
+    try {
+      const admissions = await this.#room.admit(wishes);
+      const fitting = submissions.filter((_, place) => admissions[place]?.kind === 'fits');
+      const kept = (await this.#keep(fitting, wishes, startedAt)).values();
+      return submissions.map(({ keyId }, place) => {
+        const admission = admissions[place];
+        return admission === undefined || admission.kind === 'fits'
+          ? answered(kept.next().value)
+          : this.#refusal(admission, keyId);
+      });
+    } catch (error) {
+      const trouble = Gate.because(this.#suspend(error));
+      return submissions.map(() => ({ kind: 'suspended', suspension: trouble }));
+    } finally {
+      this.#room.settled(wishes);
+    }
+  }
+
+  /** Writes what there is room for: the contents, then the facts. Rejects with the spool's or the store's error. */
+  async #keep(
+    submissions: readonly Submission[],
+    wishes: readonly AcceptWish[],
+    startedAt: number,
+  ): Promise<IntakeAnswer[]> {
+    if (submissions.length === 0) return [];
     const { store, spool, clock, node } = this.#deps;
-    const startedAt = clock.mono();
     let refs: readonly ContentRef[] = [];
     let routed: readonly Routed[] = [];
     try {
@@ -114,6 +144,7 @@ export class Accept implements Intake {
       );
       routed = submissions.map((submission, place) => this.#route(submission, ids[place], refs[place]));
       const records = routed.map(({ record }) => record);
+      this.#room.settled(wishes);
       const answers = await store.accept(records, { node, now: clock.wall() }, this.#room.limits());
       const durationMs = clock.mono() - startedAt;
       this.#trouble = null;
@@ -123,8 +154,7 @@ export class Accept implements Intake {
         this.#takeBack(one);
         if (isAmbiguous(error)) for (const lane of one.promised) this.#dispatch.retire(lane);
       }
-      const trouble = Gate.because(this.#suspend(error));
-      return submissions.map(() => ({ kind: 'suspended', suspension: trouble }));
+      throw error;
     } finally {
       spool.decided(refs);
     }
@@ -160,13 +190,17 @@ export class Accept implements Intake {
     };
   }
 
+  #refusal(refusal: Refusal, keyId: string | null): IntakeAnswer {
+    if (refusal.kind !== 'queue_full') return refusal;
+    return { kind: 'suspended', suspension: this.#room.noteFull(refusal, keyId) };
+  }
+
   #answer(routed: Routed, answer: AcceptAnswer | undefined, durationMs: number): IntakeAnswer {
     if (answer === undefined) throw new Error('the store gave no answer');
     if (answer.kind !== 'accepted') {
       this.#takeBack(routed);
-      if (answer.kind !== 'queue_full') return answer;
-      const suspension = this.#room.noteFull(answer.whose, routed.record.keyId);
-      return { kind: 'suspended', suspension };
+      if (answer.kind === 'queue_full') this.#room.surprised();
+      return this.#refusal(answer, routed.record.keyId);
     }
     const { record, submission } = routed;
     this.#deps.events.emit({
@@ -215,6 +249,11 @@ export class Accept implements Intake {
     this.#deps.fault(full ? 'disk_full' : 'accept_failed', error);
     return reason;
   }
+}
+
+function answered(answer: IntakeAnswer | undefined): IntakeAnswer {
+  if (answer === undefined) throw new Error('a submission got no answer');
+  return answer;
 }
 
 function factsOf(submission: Submission) {

@@ -53,7 +53,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const lanes = new Map<string, Lane>();
   const relays = new Relays();
   const gate = new Gate();
-  const room = new QueueRoom(deps.clock, deps.settings);
+  const room = new QueueRoom(deps);
   const fault = (code: string, error: unknown) => {
     const cause = error instanceof StoreError ? `${code}: ${error.code}` : code;
     deps.events.emit({
@@ -65,7 +65,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const parts = { ...deps, fault };
   const dispatch = new Dispatch(parts, lanes, relays);
   const leases = new Leases(parts, lanes, dispatch);
-  const sweep = new Sweep(parts, relays, dispatch, leases, gate);
+  const sweep = new Sweep(parts, { relays, dispatch, leases, gate, room });
   const accept = new Accept(parts, { relays, dispatch, leases, gate, room });
   let loops: Promise<unknown> = Promise.resolve();
 
@@ -98,7 +98,9 @@ export function createEngine(deps: EngineDeps): Engine {
 /** Without a figure for the disk nothing bounds the bytes that wait but the disk itself. */
 async function measureRoom(room: QueueRoom, { spool, views, clock }: EngineDeps): Promise<void> {
   const space = await spool.space();
-  if (space === null) return;
-  const { queuedBytes } = await views.figures(clock.wall());
-  room.measure(space.freeBytes, queuedBytes);
+  if (space !== null) {
+    const { queuedBytes } = await views.figures(clock.wall());
+    room.measure(space.freeBytes, queuedBytes);
+  }
+  await room.look();
 }

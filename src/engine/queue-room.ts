@@ -1,14 +1,18 @@
+import type { Submission } from '../domain/message.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { QueueLimits } from '../store/store.ts';
+import type { AcceptAnswer, AcceptWish, Foresight, QueueLimits, Store } from '../store/store.ts';
+import { Budget } from './budget.ts';
 import type { Suspension } from './intake.ts';
 import type { EngineSettings } from './settings.ts';
 
-/** How long a full queue is believed to be full without asking the store again, in ms. */
+/** How long a key's full queue is believed to be full without asking the store again, in ms. */
 const REMEMBER_MS = 1_000;
 /** How many keys with full queues are remembered; of more, the store tells each time. */
 const MAX_KEYS = 1_000;
+/** A queue with less room than this, in bytes, has none worth speaking of: hardly a message is smaller. */
+const SMALLEST_BYTES = 1_024;
 
-const FULL: Readonly<Record<'all' | 'key', Suspension>> = {
+const FULL: Readonly<Record<'all' | 'key' | 'tooLarge', Suspension>> = {
   all: {
     code: 'queue_limit',
     detail:
@@ -21,23 +25,54 @@ const FULL: Readonly<Record<'all' | 'key', Suspension>> = {
       'The queue of this API key is full: too many of its messages wait to be delivered. Try again later, or have limits.max_queued_per_key raised.',
     retryAfterSeconds: 30,
   },
+  tooLarge: {
+    code: 'queue_limit',
+    detail:
+      'The message is larger than everything that may wait on this server together. Send a smaller one, or have limits.max_queued_bytes raised.',
+    retryAfterSeconds: 3_600,
+  },
 };
 
+/** What asking for room needs. */
+export interface QueueRoomDeps {
+  readonly store: Pick<Store, 'foresee'>;
+  readonly clock: Clock;
+  readonly node: string;
+  readonly settings: () => EngineSettings;
+}
+
+/** What a submission is told before its contents are written; `fits`: they may be. */
+export type Admission = Foresight['answer'];
+
+/** Somebody who waits for the store's foresight. */
+interface Asking {
+  readonly wishes: readonly AcceptWish[];
+  readonly answer: PromiseWithResolvers<readonly Foresight[]>;
+}
+
+/** A queue that the store found full. */
+export type QueueFull = Extract<AcceptAnswer, { readonly kind: 'queue_full' }>;
+
 /**
- * The limits of the queue, and for a moment whose queue was found full, so that a flood is refused before its
- * bodies are read.
+ * The limits of the queue. Room is asked for before contents are written, so that what is refused leaves nothing on
+ * the disk; whose queue was found full is remembered for a moment, so that a flood is refused before its bodies are
+ * read. The store decides in the end: what it refuses although room was foreseen is the exception.
  */
 export class QueueRoom {
-  readonly #clock: Clock;
-  readonly #settings: () => EngineSettings;
+  readonly #deps: QueueRoomDeps;
+  readonly #budget = new Budget();
+  /** Let in, and not yet the store's to count. */
+  readonly #admitted = new Set<AcceptWish>();
+  readonly #asking: Asking[] = [];
+  #busy = false;
   #defaultBytes = Number.MAX_SAFE_INTEGER;
-  #allUntil = Number.NEGATIVE_INFINITY;
+  /** Nobody's message fits. Holds until room is seen. */
+  #full = false;
   /** By key, until when (monotonic ms) it is believed to be full; the longest known first. */
   readonly #keysUntil = new Map<string, number>();
 
-  constructor(clock: Clock, settings: () => EngineSettings) {
-    this.#clock = clock;
-    this.#settings = settings;
+  constructor(deps: QueueRoomDeps) {
+    this.#deps = deps;
   }
 
   /** Sets what holds without a configured size: half of what is free when the queue is empty. */
@@ -47,24 +82,99 @@ export class QueueRoom {
 
   /** How much may wait. */
   limits(): QueueLimits {
-    const { maxBytes, maxMessagesPerKey } = this.#settings().queue;
+    const { maxBytes, maxMessagesPerKey } = this.#deps.settings().queue;
     return { maxBytes: maxBytes ?? this.#defaultBytes, maxMessagesPerKey };
   }
 
+  /**
+   * Asks for room for each of these, in order. What fits is held for its submission until {@link settled}. Rejects
+   * with `StoreError`.
+   */
+  async admit(wishes: readonly AcceptWish[]): Promise<readonly Admission[]> {
+    if (wishes.length === 0) return [];
+    // Who spends while others ask could spend what they are being promised.
+    if (!this.#busy && this.#budget.spend(wishes, this.limits())) {
+      for (const wish of wishes) this.#admitted.add(wish);
+      return wishes.map(() => FITS);
+    }
+    return (await this.#ask(wishes)).map(({ answer }) => answer);
+  }
+
+  /** From here on the store counts these itself, or they are given up. */
+  settled(wishes: readonly AcceptWish[]): void {
+    for (const wish of wishes) this.#admitted.delete(wish);
+  }
+
   /** Remembers whose queue is full; returns what its sender is told. */
-  noteFull(whose: 'all' | 'key', keyId: string | null): Suspension {
-    const until = this.#clock.mono() + REMEMBER_MS;
-    if (whose === 'all') this.#allUntil = until;
-    else if (keyId !== null) this.#remember(keyId, until);
+  noteFull({ whose, tooLarge }: QueueFull, keyId: string | null): Suspension {
+    if (tooLarge) return FULL.tooLarge;
+    if (whose === 'key' && keyId !== null) this.#remember(keyId, this.#deps.clock.mono() + REMEMBER_MS);
     return FULL[whose];
+  }
+
+  /** The store refused what had been foreseen to fit: somebody else was faster. */
+  surprised(): void {
+    this.#budget.distrust();
   }
 
   /** What a sender is told without asking the store; null when there may be room. */
   suspension(keyId: string | null): Suspension | null {
-    const now = this.#clock.mono();
-    if (now < this.#allUntil) return FULL.all;
+    if (this.#full) return FULL.all;
     const until = keyId === null ? undefined : this.#keysUntil.get(keyId);
-    return until !== undefined && now < until ? FULL.key : null;
+    return until !== undefined && this.#deps.clock.mono() < until ? FULL.key : null;
+  }
+
+  /** Sees whether there is any room: at the start, and from time to time while there is none. */
+  async look(): Promise<void> {
+    const wish: AcceptWish = { keyId: null, sizeBytes: 0, idempotency: null };
+    await this.#ask([wish]);
+    this.settled([wish]);
+  }
+
+  /** Looks again while nobody has room. */
+  async lookIfFull(): Promise<void> {
+    if (this.#full) await this.look();
+  }
+
+  #ask(wishes: readonly AcceptWish[]): Promise<readonly Foresight[]> {
+    const answer = Promise.withResolvers<readonly Foresight[]>();
+    this.#asking.push({ wishes, answer });
+    if (!this.#busy) void this.#answerAll();
+    return answer.promise;
+  }
+
+  /** One question at a time, for everybody who has come together meanwhile. */
+  async #answerAll(): Promise<void> {
+    this.#busy = true;
+    while (this.#asking.length > 0) {
+      const asking = this.#asking.splice(0);
+      try {
+        const foresights = await this.#foresee(asking.flatMap(({ wishes }) => wishes));
+        let place = 0;
+        for (const { wishes, answer } of asking) {
+          answer.resolve(foresights.slice(place, place + wishes.length));
+          place += wishes.length;
+        }
+      } catch (error) {
+        for (const { answer } of asking) answer.reject(error);
+      }
+    }
+    this.#busy = false;
+  }
+
+  /** The store does not know yet of what was let in before: it is foreseen once more, ahead of these. */
+  async #foresee(wishes: readonly AcceptWish[]): Promise<readonly Foresight[]> {
+    const { store, clock, node } = this.#deps;
+    const limits = this.limits();
+    const all = [...this.#admitted, ...wishes];
+    const foresights = await store.foresee(all, { node, now: clock.wall() }, limits);
+    this.#budget.learn(all, foresights, limits);
+    const left = foresights.at(-1)?.bytesLeft ?? 0;
+    this.#full = left < Math.min(SMALLEST_BYTES, limits.maxBytes);
+    const answers = foresights.slice(-wishes.length);
+    for (const [place, wish] of wishes.entries())
+      if (answers[place]?.answer.kind === 'fits') this.#admitted.add(wish);
+    return answers;
   }
 
   #remember(keyId: string, until: number): void {
@@ -73,4 +183,11 @@ export class QueueRoom {
     const [oldest] = this.#keysUntil.keys();
     if (this.#keysUntil.size > MAX_KEYS && oldest !== undefined) this.#keysUntil.delete(oldest);
   }
+}
+
+const FITS: Admission = { kind: 'fits' };
+
+/** What of a submission needs room. */
+export function wishOf({ keyId, content, idempotency }: Submission): AcceptWish {
+  return { keyId, sizeBytes: content.sizeBytes, idempotency };
 }

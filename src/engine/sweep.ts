@@ -8,6 +8,7 @@ import type { Views } from '../store/views.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Gate } from './gate.ts';
 import type { Leases } from './leases.ts';
+import type { QueueRoom } from './queue-room.ts';
 import type { Relays } from './relays.ts';
 import type { EngineSettings } from './settings.ts';
 
@@ -29,6 +30,15 @@ export interface SweepDeps {
   readonly fault: (code: string, error: unknown) => void;
 }
 
+/** The rest of the engine, as the sweep sees it. */
+export interface SweepPeers {
+  readonly relays: Relays;
+  readonly dispatch: Dispatch;
+  readonly leases: Leases;
+  readonly gate: Gate;
+  readonly room: QueueRoom;
+}
+
 /** A chore and how often it is done, in ms. */
 interface Chore {
   readonly everyMs: number;
@@ -43,10 +53,12 @@ export class Sweep {
   readonly #dispatch: Dispatch;
   readonly #leases: Leases;
   readonly #gate: Gate;
+  readonly #room: QueueRoom;
   readonly #stopping = new AbortController();
 
-  constructor(deps: SweepDeps, relays: Relays, dispatch: Dispatch, leases: Leases, gate: Gate) {
+  constructor(deps: SweepDeps, { relays, dispatch, leases, gate, room }: SweepPeers) {
     this.#deps = deps;
+    this.#room = room;
     this.#relays = relays;
     this.#dispatch = dispatch;
     this.#leases = leases;
@@ -57,6 +69,7 @@ export class Sweep {
   async run(): Promise<void> {
     const chores: readonly Chore[] = [
       { everyMs: 1_000, code: 'disk_check_failed', work: () => this.checkDisk() },
+      { everyMs: 1_000, code: 'queue_check_failed', work: () => this.#room.lookIfFull() },
       { everyMs: 5_000, code: 'expiry_failed', work: () => this.expire() },
       { everyMs: 5_000, code: 'reclaim_failed', work: () => this.reclaim(false) },
       { everyMs: 10_000, code: 'reroute_failed', work: () => this.reroute() },

@@ -61,4 +61,7 @@ test('when the queue of all is full everyone gets 503', async () => {
   expect(await answerTo(client, 'x'.repeat(MIB / 2))).toMatchObject(full);
   const other = new Client(server, await createKey(installation, 'other'));
   expect(await answerTo(other, 'x'.repeat(MIB / 2))).toMatchObject(full);
+  expect((await answerTo(other, 'x')).status, 'a small one still fits').toBe(202);
+  const huge = { ...full, detail: expect.stringContaining('larger than') };
+  expect(await answerTo(client, 'x'.repeat(MIB))).toMatchObject(huge);
 });

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Submission } from '../../src/domain/message.ts';
 import type { Engine } from '../../src/engine/engine.ts';
+import type { AcceptRecord } from '../../src/store/store.ts';
+import { message } from '../contract/store/fixtures.ts';
 import { startNode } from './one-node.ts';
 import { SETTINGS, submissionNamed } from './world.ts';
 
@@ -20,6 +22,11 @@ async function start(queue: Partial<typeof SETTINGS.queue> = {}, defaultRelay = 
 /** Mail that waits for its time. */
 function waiting(token: string, keyId: string | null): Submission {
   return { ...submissionNamed(token, 1), keyId, sendAt: LATER };
+}
+
+/** What a node that works over the same store accepts of key_one. */
+function recordsOfAnotherNode(count: number): AcceptRecord[] {
+  return Array.from({ length: count }, () => message({ keyId: 'key_one' }));
 }
 
 async function offer(engine: Engine, ...submissions: readonly Submission[]) {
@@ -72,6 +79,53 @@ test('a repeat gets its first answer although the queue is full', async () => {
   const submission = { ...waiting('a', 'key_one'), idempotency: { key: 'k', hash: 'h' } };
   expect(await offer(engine, submission)).toEqual(['accepted']);
   expect(await offer(engine, submission, waiting('b', 'key_one'))).toEqual(['replayed', 'queue_limit']);
+});
+
+test('what is refused leaves nothing in the spool, a whole batch as little as many at once', async () => {
+  const { engine, spool, run } = await start({ maxMessagesPerKey: 4 });
+  const flood = (count: number) => Array.from({ length: count }, () => waiting('x'.repeat(100), 'key_one'));
+  expect(await offer(engine, ...flood(3))).toHaveLength(3);
+  expect(await offer(engine, ...flood(20))).toEqual(['accepted', ...Array(19).fill('queue_limit')]);
+  for (let second = 0; second < 5; second++) {
+    await run(1_001);
+    await offer(engine, ...flood(20));
+    await Promise.all(flood(20).map((one) => offer(engine, one)));
+  }
+  expect(spool.written()).toBe(400);
+});
+
+test('what another node was faster to fill is refused by the store, and no more of it is written', async () => {
+  const { engine, store, spool, life, run } = await start({ maxMessagesPerKey: 9 });
+  expect(await offer(engine, waiting('abc', 'key_one'))).toEqual(['accepted']);
+  const at = { node: 'b', now: life.wall() };
+  await store.accept(recordsOfAnotherNode(8), at);
+  expect(await offer(engine, waiting('abc', 'key_one'))).toEqual(['queue_limit']);
+  await run(1_001);
+  expect(await offer(engine, waiting('abc', 'key_one'))).toEqual(['queue_limit']);
+  expect(spool.written()).toBe(6);
+});
+
+test('a full queue of everyone is full until there is room, and then no longer', async () => {
+  const { engine, run } = await start({ maxBytes: 2_000 });
+  const [answer] = await engine.intake.accept([waiting('x'.repeat(1_900), null)]);
+  expect(await offer(engine, waiting('x'.repeat(101), null))).toEqual(['queue_limit']);
+  for (let i = 0; i < 30; i++) {
+    await run(100);
+    expect(engine.intake.suspended(null)?.code).toBe('queue_limit');
+  }
+  await engine.acts.cancel(answer?.kind === 'accepted' ? answer.id : '');
+  await run(1_001);
+  expect(engine.intake.suspended(null)).toBeNull();
+});
+
+test('a message too large for the room that is left shuts nobody out', async () => {
+  const { engine } = await start({ maxBytes: 10_000 });
+  await offer(engine, waiting('x'.repeat(5_000), null));
+  const big = waiting('x'.repeat(6_000), 'key_one');
+  expect(await offer(engine, big, waiting('small', 'key_one'))).toEqual(['queue_limit', 'accepted']);
+  expect(engine.intake.suspended('key_one')).toBeNull();
+  const [answer] = await engine.intake.accept([waiting('x'.repeat(10_001), null)]);
+  expect(answer).toMatchObject({ suspension: { detail: expect.stringContaining('larger than') } });
 });
 
 test('a plan is what accepting decides, and leaves nothing behind', async () => {

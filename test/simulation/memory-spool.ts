@@ -1,17 +1,24 @@
 import type { ContentRef } from '../../src/domain/message.ts';
 import { type Spool, SpoolError } from '../../src/spool/spool.ts';
 
+/** A spool that tells how many bytes were ever appended to it. */
+export interface MemorySpool extends Spool {
+  written(): number;
+}
+
 /** Keeps a simulated world's contents; shared by its nodes, and as durable as the world itself. */
-export function createMemorySpool(): Spool {
+export function createMemorySpool(): MemorySpool {
   const contents = new Map<number, Uint8Array>();
   const undecided = new Set<number>();
   let next = 1;
+  let written = 0;
   return {
     append: async (entries) =>
       entries.map(({ content }): ContentRef => {
         const segment = next++;
         const bytes = Buffer.concat(content.chunks);
         contents.set(segment, bytes);
+        written += bytes.length;
         undecided.add(segment);
         return { segment, offset: 0, length: bytes.length };
       }),
@@ -28,6 +35,7 @@ export function createMemorySpool(): Spool {
       for (const segment of segments) contents.delete(segment);
     },
     flushes: () => 0,
+    written: () => written,
     space: async () => ({ freeBytes: 1e12, totalBytes: 2e12 }),
     close: async () => {},
   };

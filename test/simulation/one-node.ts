@@ -27,7 +27,7 @@ export function startNode(settings: () => EngineSettings = () => SETTINGS) {
     time.after(ms, () => {});
     while (await time.step(end));
   };
-  return { life, hop, engine, events, views, spool, started, run };
+  return { life, hop, engine, events, store, views, spool, started, run };
 }
 
 /** Hands a node a message to one recipient; its id. */
