@@ -56,6 +56,9 @@ export class Tallies {
   readonly #keys = new Map<string, number>();
   readonly #lanes = new Map<string, { waiting: number; processing: number }>();
   readonly #segments = new Map<number, { live: number; bytes: number }>();
+  /** What gauges and queues were, as read in this transaction, so that a batch pays one look-up for each. */
+  readonly #gaugesRead = new Map<GaugeName, number>();
+  readonly #keysRead = new Map<string, number>();
   readonly #read;
   readonly #write;
 
@@ -82,7 +85,10 @@ export class Tallies {
 
   /** A gauge's value, with what this transaction has added to it. */
   gaugeNow(name: GaugeName): number {
-    return (this.#read.gauge.get(name)?.[0] ?? 0) + (this.#gauges.get(name) ?? 0);
+    const known = this.#gaugesRead.get(name);
+    const before = known ?? this.#read.gauge.get(name)?.[0] ?? 0;
+    if (known === undefined) this.#gaugesRead.set(name, before);
+    return before + (this.#gauges.get(name) ?? 0);
   }
 
   /** A message of `bytes` begins (1) or ceases (-1) to be one that is not final; of no key if null. */
@@ -93,7 +99,10 @@ export class Tallies {
 
   /** How many messages of a key are not final, with what this transaction has added. */
   queuedNow(keyId: string): number {
-    return (this.#read.key.get(keyId)?.[0] ?? 0) + (this.#keys.get(keyId) ?? 0);
+    const known = this.#keysRead.get(keyId);
+    const before = known ?? this.#read.key.get(keyId)?.[0] ?? 0;
+    if (known === undefined) this.#keysRead.set(keyId, before);
+    return before + (this.#keys.get(keyId) ?? 0);
   }
 
   /** Moves a lane's depth. */
@@ -131,6 +140,7 @@ export class Tallies {
     for (const [segment, { live, bytes }] of this.#segments)
       if (live !== 0 || bytes !== 0) this.#write.segment.run(segment, live, bytes);
     this.#segments.clear();
+    this.#forgetReads();
   }
 
   /** Forgets the sums of a transaction that was rolled back. */
@@ -141,6 +151,12 @@ export class Tallies {
     this.#keys.clear();
     this.#lanes.clear();
     this.#segments.clear();
+    this.#forgetReads();
+  }
+
+  #forgetReads(): void {
+    this.#gaugesRead.clear();
+    this.#keysRead.clear();
   }
 
   #flushCounts(): void {
