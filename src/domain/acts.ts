@@ -11,8 +11,16 @@ export function whenCancelled(state: DeliveryState): 'fails' | 'is_marked' | 'st
   return state === 'processing' ? 'is_marked' : 'stays';
 }
 
-/** The state in which retrying makes a delivery due at once; null when it stays as it is. */
-export function whenRetried(state: DeliveryState): 'queued' | 'retrying' | null {
+/**
+ * What retrying does: the delivery is due again, as `queued` or `retrying`, or goes on although it was to end
+ * cancelled (of a cancel and a retry the last one counts), or stays as it is.
+ */
+export function whenRetried(delivery: {
+  readonly state: DeliveryState;
+  readonly cancelRequested: boolean;
+}): 'queued' | 'retrying' | 'goes_on' | 'stays' {
+  const { state, cancelRequested } = delivery;
   if (state === 'failed') return 'queued';
-  return state === 'retrying' ? 'retrying' : null;
+  if (state === 'retrying') return 'retrying';
+  return state === 'processing' && cancelRequested ? 'goes_on' : 'stays';
 }

@@ -86,9 +86,10 @@ export interface Store {
   cancel(ids: readonly string[], at: Stamp): Promise<CancelAnswer[]>;
 
   /**
-   * Tries again by hand: failed deliveries become `queued`, those `retrying` come due, both now; their backoff
-   * begins anew, their expiry is the request's, and a cancellation that was asked for is forgotten. Delivered,
-   * queued and processing ones are not touched. One answer per request, in order.
+   * Tries again by hand: failed deliveries become `queued`, those `retrying` come due, both now, or when the message
+   * may first be sent if that is later; their backoff begins anew, and their expiry is the request's, as much later.
+   * A cancellation that was asked for is forgotten, also of what is in processing. Nothing else is touched. No limit
+   * of the queue refuses it. One answer per request, in order.
    */
   requeue(requests: readonly RequeueRequest[], at: Stamp): Promise<RequeueAnswer[]>;
 
@@ -259,15 +260,15 @@ export type CancelAnswer =
 /** See {@link Store.requeue}. */
 export interface RequeueRequest {
   readonly id: string;
-  /** Wall ms: the new expiry of what is tried again. */
+  /** Wall ms: the new expiry of what is due again now. */
   readonly expiresAt: number;
 }
 
 /** See {@link Store.requeue}. */
 export type RequeueAnswer =
-  /** The lanes in which something is due now; deliveries without a route wait in none. */
+  /** The lanes in which something waits anew; deliveries without a route wait in none. */
   | { readonly kind: 'requeued'; readonly lanes: readonly string[] }
-  /** Nothing has failed or is retrying: nothing changed. */
+  /** Nothing has failed, is retrying or was to end cancelled: nothing changed. */
   | { readonly kind: 'nothing_to_retry' }
   /** Something failed whose contents retention has removed: nothing changed. */
   | { readonly kind: 'content_expired' }

@@ -37,16 +37,21 @@ export function requeueVerb(books: Books, deliveries: Deliveries) {
     const message = books.ledger.open(id);
     if (message === null) return { kind: 'not_found' };
     const { failed, retrying } = message.counts;
-    if (failed + retrying === 0) return { kind: 'nothing_to_retry' };
-    if (message.length === null) return { kind: 'content_expired' };
+    if (failed + retrying > 0 && message.length === null) return { kind: 'content_expired' };
+    // What was cancelled before its time keeps its time, and as long a life from then on.
+    const dueAt = Math.max(at.now, message.notBefore ?? 0);
+    const endsAt = expiresAt + dueAt - at.now;
     const lanes = new Set<string>();
+    let changed = false;
     for (const delivery of deliveries.all(message)) {
-      const state = whenRetried(delivery.state);
-      if (state === null) continue;
-      deliveries.requeue(delivery, state, expiresAt, at);
+      const verdict = whenRetried(delivery);
+      changed ||= verdict !== 'stays';
+      if (verdict === 'goes_on') deliveries.forgetCancel(delivery);
+      if (verdict !== 'queued' && verdict !== 'retrying') continue;
+      deliveries.requeue(delivery, verdict, dueAt, endsAt);
       if (delivery.lane !== null) lanes.add(delivery.lane);
+      message.expiresAt = Math.max(message.expiresAt, endsAt);
     }
-    message.expiresAt = Math.max(message.expiresAt, expiresAt);
-    return { kind: 'requeued', lanes: [...lanes] };
+    return changed ? { kind: 'requeued', lanes: [...lanes] } : { kind: 'nothing_to_retry' };
   }
 }

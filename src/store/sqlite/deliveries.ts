@@ -34,6 +34,27 @@ type FoundRow = [
   address: string,
 ];
 
+const FOUND_COLUMNS = `state, lane, relay, fence, begun_at, cancel_requested, attempts - attempts_before, expires_at,
+  address`;
+
+function foundOf(message: OpenMessage, index: number, row: FoundRow): FoundDelivery {
+  const [state, lane, relay, fence, begunAt, requested, attempts, expiresAt, address] = row;
+  const cancelRequested = requested === 1;
+  return {
+    message,
+    index,
+    state,
+    lane,
+    relay,
+    fence,
+    begunAt,
+    cancelRequested,
+    attempts,
+    expiresAt,
+    address,
+  };
+}
+
 /** Reads deliveries and writes what becomes of them; the one place where a delivery's state is changed. */
 export class Deliveries {
   readonly #books: Books;
@@ -60,27 +81,13 @@ export class Deliveries {
 
   /** Every delivery of an open message, in envelope order. */
   all(message: OpenMessage): FoundDelivery[] {
-    return this.#sql.indexes.all(message.seq).flatMap(([index]) => this.find(message, index) ?? []);
+    return this.#sql.all.all(message.seq).map(([index, ...row]) => foundOf(message, index, row));
   }
 
   /** One delivery of an open message. */
   find(message: OpenMessage, index: number): FoundDelivery | null {
     const row = this.#sql.find.get(message.seq, index);
-    if (row === undefined) return null;
-    const [state, lane, relay, fence, begunAt, cancelRequested, attempts, expiresAt, address] = row;
-    return {
-      message,
-      index,
-      state,
-      lane,
-      relay,
-      fence,
-      begunAt,
-      cancelRequested: cancelRequested === 1,
-      attempts,
-      expiresAt,
-      address,
-    };
+    return row === undefined ? null : foundOf(message, index, row);
   }
 
   /** Leases a waiting delivery of a lane. */
@@ -152,15 +159,21 @@ export class Deliveries {
   /** Marks a delivery in processing: unless its attempt succeeds, it ends cancelled. */
   requestCancel(delivery: FoundDelivery): void {
     delivery.message.touched = true;
-    this.#sql.requestCancel.run(delivery.message.seq, delivery.index);
+    this.#sql.setCancelRequested.run(1, delivery.message.seq, delivery.index);
   }
 
-  /** Makes a failed or retrying delivery due now, as if it had never been tried. */
-  requeue(delivery: FoundDelivery, state: 'queued' | 'retrying', expiresAt: number, at: Stamp): void {
+  /** Takes such a mark back: its attempt goes on, and may be followed by others. */
+  forgetCancel(delivery: FoundDelivery): void {
+    delivery.message.touched = true;
+    this.#sql.setCancelRequested.run(0, delivery.message.seq, delivery.index);
+  }
+
+  /** Makes a failed or retrying delivery due (wall ms), as if it had never been tried. */
+  requeue(delivery: FoundDelivery, state: 'queued' | 'retrying', dueAt: number, expiresAt: number): void {
     const { message, index, lane } = delivery;
     message.touched = true;
     if (delivery.state !== state) this.#books.ledger.move(message, lane, delivery.state, state, 'retry');
-    this.#sql.requeue.run(state, at.now, expiresAt, message.seq, index);
+    this.#sql.requeue.run(state, dueAt, expiresAt, message.seq, index);
   }
 
   #write(
@@ -205,15 +218,14 @@ export class Deliveries {
 
 function prepareDeliveries({ db }: Books) {
   return {
-    indexes: db.prepare<[seq: number], [index: number]>(
-      'SELECT idx FROM deliveries WHERE message = ? ORDER BY idx',
+    all: db.prepare<[seq: number], [index: number, ...FoundRow]>(
+      `SELECT idx, ${FOUND_COLUMNS} FROM deliveries WHERE message = ? ORDER BY idx`,
     ),
     find: db.prepare<[seq: number, index: number], FoundRow>(
-      `SELECT state, lane, relay, fence, begun_at, cancel_requested, attempts - attempts_before, expires_at, address
-       FROM deliveries WHERE message = ? AND idx = ?`,
+      `SELECT ${FOUND_COLUMNS} FROM deliveries WHERE message = ? AND idx = ?`,
     ),
-    requestCancel: db.prepare<[seq: number, index: number]>(
-      'UPDATE deliveries SET cancel_requested = 1 WHERE message = ? AND idx = ?',
+    setCancelRequested: db.prepare<[requested: number, seq: number, index: number]>(
+      'UPDATE deliveries SET cancel_requested = ? WHERE message = ? AND idx = ?',
     ),
     requeue: db.prepare<[state: string, dueAt: number, expiresAt: number, seq: number, index: number]>(
       `UPDATE deliveries SET state = ?, outcome = NULL, due_at = ?, expires_at = ?, cancel_requested = 0,

@@ -25,6 +25,8 @@ export interface OpenMessage {
   readonly kept: Kept;
   readonly finalAt: number | null;
   readonly statusAt: number;
+  /** Before this time (wall ms) it may not be sent; null for no such time. */
+  readonly notBefore: number | null;
   /** Bytes of contents; null once they are removed. */
   readonly length: number | null;
   /** Whether this verb has changed anything of it. */
@@ -208,15 +210,17 @@ type MessageRow = [
   length: number | null,
   keyId: string | null,
   expiresAt: number,
+  notBefore: number | null,
 ];
 
 const COLUMNS = `seq, id, status, queued, processing, retrying, delivered, failed, attempts, kept,
-  possible_duplicate, last_error, status_at, delivered_at, final_at, length, key_id, expires_at`;
+  possible_duplicate, last_error, status_at, delivered_at, final_at, length, key_id, expires_at,
+  not_before`;
 
 function openMessage(row: MessageRow): OpenMessage {
   const [seq, id, status, queued, processing, retrying, delivered, failed, attempts, kept] = row;
   const [, , , , , , , , , , duplicate, lastError, statusAt, deliveredAt, finalAt, ...rest] = row;
-  const [length, keyId, expiresAt] = rest;
+  const [length, keyId, expiresAt, notBefore] = rest;
   return {
     seq,
     id,
@@ -234,6 +238,7 @@ function openMessage(row: MessageRow): OpenMessage {
     finalAt,
     length,
     expiresAt,
+    notBefore,
   };
 }
 

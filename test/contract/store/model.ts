@@ -95,6 +95,8 @@ class World {
   /** When a unit was last begun, in ms after `T0`. */
   readonly #begun = new Map<UnitRef, number>();
   readonly #states = new Map<string, DeliveryState>();
+  /** In processing, and to end cancelled. */
+  readonly #marked = new Set<string>();
   readonly #statuses = new Map<string, MessageStatus>();
   readonly #ended = { delivered: 0, failed: 0 };
   #ms = 0;
@@ -239,6 +241,8 @@ class World {
       const left = old.map((state) => (state === 'queued' || state === 'retrying' ? 'failed' : state));
       expect(after[place]).toEqual(left);
       const open = old.some((state) => !isFinal(state));
+      for (const [index, state] of old.entries())
+        if (state === 'processing') this.#marked.add(`${ids[place]}/${index}`);
       expect(answer).toBe(open ? 'cancelled' : 'final');
     }
   }
@@ -255,7 +259,8 @@ class World {
     for (const [place, { kind }] of answers.entries()) {
       const { message: record, recipients = [] } = before[place] ?? {};
       const wanted = recipients.filter(({ state }) => state === 'failed' || state === 'retrying');
-      if (wanted.length === 0) expect(kind).toBe('nothing_to_retry');
+      const marked = recipients.filter(({ index }) => this.#marked.delete(`${record?.id}/${index}`));
+      if (wanted.length === 0) expect(kind).toBe(marked.length > 0 ? 'requeued' : 'nothing_to_retry');
       else expect(kind).toBe(record?.content ? 'requeued' : 'content_expired');
       for (const [index, old] of recipients.entries()) {
         const now = after[place]?.recipients[index];
@@ -302,6 +307,7 @@ class World {
         const before = this.#states.get(`${id}/${index}`) ?? 'queued';
         expect(before === state || reachable(before, state, causes), `${before} to ${state}`).toBe(true);
         this.#states.set(`${id}/${index}`, state);
+        if (state !== 'processing') this.#marked.delete(`${id}/${index}`);
       }
       const { status } = record;
       if (status !== this.#statuses.get(id) && (status === 'delivered' || status === 'failed'))

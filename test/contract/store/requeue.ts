@@ -111,6 +111,34 @@ export function requeueContract(open: OpenSubject): void {
       expect((await acts.show(id)).message).toMatchObject({ status: 'retrying', outcome: null });
     });
 
+    it.each([1, 2])('of a cancel and a retry under way the last one counts: %i recipients', async (count) => {
+      const id = await acts.leased(count);
+      await acts.begin(id, [...Array(count).keys()]);
+      await acts.cancel(id);
+      expect(await acts.requeue(id)).toEqual({ kind: 'requeued', lanes: [] });
+      expect(await acts.requeue(id), 'nothing is left to take back').toEqual({ kind: 'nothing_to_retry' });
+      await acts.settle(id, Array(count).fill(DEFERRED));
+      expect((await acts.show(id)).message).toMatchObject({ status: 'retrying', outcome: null });
+    });
+
+    it('lets what was cancelled in hand begin after all', async () => {
+      const id = await acts.leased();
+      await acts.cancel(id);
+      expect(await acts.begin(id)).toBe(false);
+      await acts.requeue(id);
+      expect(await acts.begin(id)).toBe(true);
+    });
+
+    it('keeps the time of what was cancelled before it, and gives it its whole life from then on', async () => {
+      const sendAt = T0 + 3 * DAY;
+      const { id } = await accepted({ sendAt, deliveries: [recipient({ dueAt: sendAt })] });
+      await acts.cancel(id);
+      expect(await acts.requeue(id, 5)).toEqual({ kind: 'requeued', lanes: ['out'] });
+      expect((await acts.show(id)).recipients[0]).toMatchObject({ state: 'queued', nextAttemptAt: sendAt });
+      expect((await acts.show(id)).message.expiresAt).toBe(NEW_EXPIRY + sendAt - (T0 + 5));
+      expect(await claim(acts.subject.store, acts.lease, 9, at(DAY))).toEqual([]);
+    });
+
     it('leaves only a retry by hand out of what was held', async () => {
       const id = await acts.leased();
       await acts.begin(id);
