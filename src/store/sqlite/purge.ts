@@ -24,9 +24,10 @@ export function purgeVerb(books: Books) {
     const records = purgeRecords(at.now - policy.recordAgeMs, limit - contents);
     sql.idempotency.run(at.now - IDEMPOTENCY_MS);
     books.tallies.flush();
-    sql.emptyQueues.run();
+    const more = contents + records >= limit;
+    if (!more) sql.emptyQueues.run();
     books.leases.prune(at.now);
-    return { contents, records, more: contents + records >= limit };
+    return { contents, records, more };
   };
 
   function purgeContents(rule: KeptRule, finalBefore: number, maxBytes: number, limit: number): number {
