@@ -18,6 +18,8 @@ export function checkTogether(config: Config, effective: readonly Effective[]): 
     refuse('delivery.retry_first_seconds', 'must not be over delivery.retry_max_seconds');
   if (limits.maxBytesInFlight < COPIES_IN_FLIGHT * api.maxMessageBytes)
     refuse('limits.max_bytes_in_flight', `must be at least ${COPIES_IN_FLIGHT} times api.max_message_bytes`);
+  if (limits.maxQueuedBytes !== null && limits.maxQueuedBytes < api.maxMessageBytes)
+    refuse('limits.max_queued_bytes', 'must not be under api.max_message_bytes');
   if (health.diskCriticalBytes > health.diskLowBytes)
     refuse('health.disk_critical_bytes', 'must not be over health.disk_low_bytes');
   if ((tls.certFile === null) !== (tls.keyFile === null))

@@ -1,7 +1,8 @@
 import { parseDocument } from 'yaml';
 import { type Fault, showValue, unknownRule } from './fault.ts';
 import type { RelaySource } from './relays.ts';
-import { isSettingKey, SETTING_KEYS, SETTINGS, type SettingKey } from './schema.ts';
+import { isSettingKey, SETTING_KEYS, type SettingKey } from './schema.ts';
+import { SETTINGS } from './settings.ts';
 import type { Origin, Sources } from './sources.ts';
 
 /** A value someone gave for a setting, not yet looked at. */

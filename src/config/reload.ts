@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { SETTINGS, type SettingKey } from './schema.ts';
+import type { SettingKey } from './schema.ts';
+import { SETTINGS } from './settings.ts';
 import type { Effective } from './sources.ts';
 
 /** What a reload changed. */

@@ -108,6 +108,10 @@ test('settings that are right by themselves are checked together', () => {
     'must not be over delivery.retry_max_seconds',
   );
   expect(faultLines({ yaml: 'limits: { max_bytes_in_flight: 30000000 }' })[0]).toContain('at least 2 times');
+  expect(faultLines({ yaml: 'limits: { max_queued_bytes: 26214399 }' })).toEqual([
+    'limits.max_queued_bytes = 26214399: must not be under api.max_message_bytes (file /etc/waybill.yaml)',
+  ]);
+  expect(faultLines({ yaml: 'limits: { max_queued_bytes: 26214400 }' })).toEqual([]);
   expect(faultLines({ yaml: 'health: { disk_low_bytes: 1 }' })[0]).toContain('health.disk_critical_bytes');
   expect(faultLines({ yaml: 'tls: { cert_file: /a.pem }' })[0]).toContain('go together');
   expect(faultLines({ yaml: 'delivery: { default_relay: otu }' })[0]).toContain('no such relay');

@@ -3,7 +3,9 @@ import { checkTogether } from './checks.ts';
 import { type Fault, showValue } from './fault.ts';
 import { type Given, gather } from './gather.ts';
 import { BUILTIN_INBOX, readRelay } from './relays.ts';
-import { type Config, camelCase, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './schema.ts';
+import { type Config, camelCase, SETTING_KEYS, type SettingKey } from './schema.ts';
+import type { Setting } from './setting.ts';
+import { SETTINGS } from './settings.ts';
 import type { Effective, OpenedRelay, Sources } from './sources.ts';
 
 /** What the sources come to. */

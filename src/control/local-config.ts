@@ -1,5 +1,5 @@
 import type { Loaded } from '../config/load.ts';
-import { SETTINGS } from '../config/schema.ts';
+import { SETTINGS } from '../config/settings.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { LocalDeps } from './local-deps.ts';
 import type { Operations, SettingView } from './operations.ts';

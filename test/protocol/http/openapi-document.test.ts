@@ -1,7 +1,7 @@
 /** The OpenAPI document by itself: its shape, its references, its examples, its figures. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { SETTINGS } from '../../../src/config/schema.ts';
+import { SETTINGS } from '../../../src/config/settings.ts';
 import { OPERATIONS } from '../../../src/ingest/http/openapi/document.ts';
 import { PROBLEMS } from '../../../src/ingest/http/openapi/problem-codes.ts';
 import { problemsOf } from '../../../src/ingest/http/openapi/refusals.ts';
