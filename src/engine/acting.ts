@@ -30,7 +30,9 @@ export class Acting implements Acts {
   async cancel(id: string): Promise<CancelAnswer> {
     const { store, clock, events, node } = this.#deps;
     const [answer = 'not_found'] = await store.cancel([id], { node, now: clock.wall() });
-    if (answer === 'cancelled') events.emit({ type: 'acted', messageId: id, act: 'cancel' });
+    if (answer !== 'cancelled') return answer;
+    events.emit({ type: 'acted', messageId: id, act: 'cancel' });
+    await this.#dispatch.withdraw(id);
     return answer;
   }
 

@@ -116,6 +116,17 @@ export class Dispatch {
     for (const job of lane.takeReady()) this.#forgetContent(job);
   }
 
+  /** Gives back what is in hand of a cancelled message and has not begun. Resolves when that is recorded. */
+  async withdraw(messageId: string): Promise<void> {
+    const given: Promise<void>[] = [];
+    for (const lane of this.#lanes.values()) {
+      const jobs = lane.ready.takeOf(messageId);
+      for (const job of jobs) this.#forgetContent(job);
+      if (jobs.length > 0) given.push(this.#track(this.#giveBack(lane, jobs)));
+    }
+    await Promise.all(given);
+  }
+
   /** Starts nothing more on a lane whose leases we cannot be sure to know. */
   retire(lane: Lane): void {
     lane.retired = true;
@@ -214,7 +225,7 @@ export class Dispatch {
     relay.hungry.add(lane);
     const wait = relay.waitMs(mono);
     // A slot that frees feeds the hungry; a rate that lets the next one start needs a timer.
-    if (wait > 0 && !relay.timed) this.#track(this.#feedAfter(relay, wait));
+    if (wait > 0 && !relay.timed) void this.#track(this.#feedAfter(relay, wait));
   }
 
   async #feedAfter(relay: RelayAtWork, ms: number): Promise<void> {
@@ -234,14 +245,15 @@ export class Dispatch {
   #start(job: Job, lane: Lane, relay: RelayAtWork, mono: number): void {
     lane.inflight++;
     relay.begin(mono);
-    this.#track(this.#attemptAndSettle(job, lane, relay));
+    void this.#track(this.#attemptAndSettle(job, lane, relay));
   }
 
-  #track(work: Promise<void>): void {
+  #track(work: Promise<void>): Promise<void> {
     const tracked = work
       .catch((error: unknown) => this.#deps.fault('dispatch_bug', error))
       .finally(() => this.#work.delete(tracked));
     this.#work.add(tracked);
+    return tracked;
   }
 
   async #attemptAndSettle(job: Job, lane: Lane, relay: RelayAtWork): Promise<void> {
@@ -307,7 +319,7 @@ export class Dispatch {
     if (jobs.length === 0) return;
     for (const job of jobs) this.#forgetContent(job);
     for (let start = 0; start < jobs.length; start += RELEASE_BATCH)
-      this.#track(this.#giveBack(lane, jobs.slice(start, start + RELEASE_BATCH)));
+      void this.#track(this.#giveBack(lane, jobs.slice(start, start + RELEASE_BATCH)));
   }
 
   #forgetContent(job: Job): void {

@@ -27,6 +27,16 @@ function job(messageId: string, priority: Priority): Job {
   return { unit, content: null };
 }
 
+test('the jobs of one message are taken out, and nothing else', () => {
+  const queue = new ReadyQueue();
+  for (const id of ['a', 'b', 'a', 'c'])
+    for (const priority of ['normal', 'high'] as const) queue.push(job(id, priority));
+  expect(queue.takeOf('a').map(({ unit }) => unit.priority)).toEqual(['high', 'high', 'normal', 'normal']);
+  expect(queue.takeOf('a')).toEqual([]);
+  expect(queue.length).toBe(4);
+  expect(queue.takeAll().map(({ unit }) => unit.messageId)).toEqual(['b', 'c', 'b', 'c']);
+});
+
 test('high goes before normal before bulk, first come within each', () => {
   const queue = new ReadyQueue();
   for (const [id, priority] of [

@@ -30,6 +30,19 @@ export class ReadyQueue {
     return job;
   }
 
+  /** Takes the jobs of one message, wherever they stand. */
+  takeOf(messageId: string): Job[] {
+    const taken: Job[] = [];
+    for (const queue of [this.#queues.high, this.#queues.normal, this.#queues.bulk]) {
+      const mine = queue.filter(({ unit }) => unit.messageId === messageId);
+      if (mine.length === 0) continue;
+      taken.push(...mine);
+      queue.splice(0, queue.length, ...queue.filter(({ unit }) => unit.messageId !== messageId));
+    }
+    this.#length -= taken.length;
+    return taken;
+  }
+
   /** Takes all of them. */
   takeAll(): Job[] {
     this.#length = 0;

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, Unit } from '../store/store.ts';
 import { type AttemptEnd, refOf } from './attempt.ts';
 import { persist } from './persist.ts';
 import type { Job } from './ready.ts';
@@ -45,20 +45,39 @@ export class Recorder {
     );
     if (answer === null) return 'refused';
     if (answer[0]?.kind !== 'settled') return 'stale';
-    announce(events, job.unit, settlement);
-    return { dueAt: settlement.transitions.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []) };
+    const { cancelled } = answer[0];
+    announce(events, job.unit, settlement, cancelled);
+    const { indexes } = settlement.unit;
+    return {
+      dueAt: settlement.transitions.flatMap(({ nextAttemptAt }, place) =>
+        nextAttemptAt === null || cancelled.includes(indexes[place] ?? -1) ? [] : nextAttemptAt,
+      ),
+    };
   }
 
-  /** Gives back work that no peer can have taken; it is due at once. */
+  /** Gives back work that no peer can have taken; it is due at once, unless it was cancelled and ends by that. */
   async release(jobs: readonly Job[]): Promise<Recorded> {
     const { clock, store, node } = this.#deps;
     const refs = jobs.map((job) => refOf(job.unit));
-    const write = async () => {
-      await store.release(refs, { node, now: clock.wall() });
-      return true;
-    };
     // Asked twice, it could give back what has been claimed anew meanwhile, under the same fence.
-    const done = await persist(clock, this.#giveUp, 'harmful', write);
-    return done === null ? 'refused' : { dueAt: [clock.wall()] };
+    const answers = await persist(clock, this.#giveUp, 'harmful', () =>
+      store.release(refs, { node, now: clock.wall() }),
+    );
+    if (answers === null) return 'refused';
+    let waits = false;
+    for (const [place, { unit }] of jobs.entries()) {
+      const answer = answers[place];
+      if (answer?.kind !== 'settled') continue;
+      if (answer.cancelled.length > 0) this.#announceCancelled(unit, answer.cancelled);
+      waits ||= answer.cancelled.length < unit.deliveries.length;
+    }
+    return { dueAt: waits ? [clock.wall()] : [] };
+  }
+
+  #announceCancelled({ messageId, deliveries }: Unit, cancelled: readonly number[]): void {
+    const recipients = deliveries.flatMap(({ index, recipient }) =>
+      cancelled.includes(index) ? [recipient.address] : [],
+    );
+    this.#deps.events.emit({ type: 'cancelled', messageId, recipients });
   }
 }

@@ -27,8 +27,13 @@ export function settlementOf(
   };
 }
 
-/** Tells the world what an attempt did. */
-export function announce(events: Events, unit: Unit, settlement: Settlement): void {
+/** Tells the world what an attempt did; `cancelled`: the indexes that the store ended so instead. */
+export function announce(
+  events: Events,
+  unit: Unit,
+  settlement: Settlement,
+  cancelled: readonly number[],
+): void {
   events.emit({
     type: 'attempted',
     messageId: unit.messageId,
@@ -39,7 +44,11 @@ export function announce(events: Events, unit: Unit, settlement: Settlement): vo
       const delivery = unit.deliveries[place];
       const result = settlement.attempt.results[place];
       if (!delivery || !result) return [];
-      return [{ address: delivery.recipient.address, state: transition.state, outcome: result.outcome }];
+      const { address } = delivery.recipient;
+      const { outcome } = result;
+      return cancelled.includes(delivery.index)
+        ? [{ address, state: 'failed', outcome, cancelled: true }]
+        : [{ address, state: transition.state, outcome }];
     }),
   });
 }

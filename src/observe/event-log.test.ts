@@ -79,6 +79,23 @@ test('an attempt is one line for each recipient, with the reply where it was not
   ]);
 });
 
+test('what ends because it was cancelled has its own line, with an attempt and without', () => {
+  const results = [
+    { address: 'a@x.org', state: 'failed', outcome: deferred, cancelled: true },
+    { address: 'b@x.org', state: 'failed', outcome: deferred },
+  ] as const;
+  const lines = linesOf(
+    { type: 'attempted', messageId: 'msg_1', relay: 'out', host: null, durationMs: 1, results },
+    { type: 'cancelled', messageId: 'msg_2', recipients: ['c@x.org', 'd@x.org'] },
+  );
+  expect(lines.map(([, name, fields]) => [name, fields])).toMatchObject([
+    ['delivery.cancelled', { recipient: 'a@x.org', code: 451, reply: 'later' }],
+    ['delivery.failed', { recipient: 'b@x.org' }],
+    ['delivery.cancelled', { messageId: 'msg_2', recipient: 'c@x.org' }],
+    ['delivery.cancelled', { messageId: 'msg_2', recipient: 'd@x.org' }],
+  ]);
+});
+
 test('refusals, acts, pauses, recoveries and faults', () => {
   expect(
     linesOf(
@@ -95,7 +112,7 @@ test('refusals, acts, pauses, recoveries and faults', () => {
   ).toEqual([
     ['info', 'source.denied', { code: 'source_not_allowed', source: '192.0.2.1', count: 1 }],
     ['warn', 'lane.paused', { lane: 'out', code: 'connect_refused', pauseMs: 1000 }],
-    ['info', 'message.cancelled', { messageId: 'msg_a' }],
+    ['info', 'message.cancel_requested', { messageId: 'msg_a' }],
     ['info', 'message.retried', { messageId: 'msg_a' }],
     ['info', 'deliveries.reclaimed', { released: 3, unknown: 0 }],
     ['warn', 'deliveries.reclaimed', { released: 3, unknown: 1 }],

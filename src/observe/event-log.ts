@@ -23,9 +23,13 @@ function logEvent(event: Event, log: Log): void {
       logAttempt(event, log);
       break;
     case 'acted':
-      log.info(event.act === 'cancel' ? 'message.cancelled' : 'message.retried', {
+      log.info(event.act === 'cancel' ? 'message.cancel_requested' : 'message.retried', {
         messageId: event.messageId,
       });
+      break;
+    case 'cancelled':
+      for (const recipient of event.recipients)
+        log.info('delivery.cancelled', { messageId: event.messageId, recipient });
       break;
     case 'denied':
       logDenial(event, log);
@@ -57,7 +61,7 @@ function logDenial({ reason, sourceAddress, requestId, count }: EventOf<'denied'
 
 function logAttempt(attempt: EventOf<'attempted'>, log: Log): void {
   const { messageId, relay, host, durationMs } = attempt;
-  for (const { address, state, outcome } of attempt.results) {
+  for (const { address, state, outcome, cancelled } of attempt.results) {
     const { reply } = outcome;
     const fields = {
       messageId,
@@ -69,11 +73,14 @@ function logAttempt(attempt: EventOf<'attempted'>, log: Log): void {
     };
     if (outcome.kind === 'delivered') log.info('delivery.delivered', fields);
     else
-      log.info(state === 'failed' ? 'delivery.failed' : 'delivery.deferred', {
-        ...fields,
-        outcome: outcome.kind,
-        reply: reply.text.slice(0, MAX_REPLY),
-      });
+      log.info(
+        cancelled ? 'delivery.cancelled' : state === 'failed' ? 'delivery.failed' : 'delivery.deferred',
+        {
+          ...fields,
+          outcome: outcome.kind,
+          reply: reply.text.slice(0, MAX_REPLY),
+        },
+      );
   }
 }
 

@@ -24,9 +24,16 @@ export type Event =
         readonly address: string;
         readonly state: MessageStatus;
         readonly outcome: Outcome;
+        /** It failed, instead of waiting again, because the message was cancelled meanwhile. */
+        readonly cancelled?: true;
       }[];
     }
-  /** Somebody cancelled or retried a message, and it changed. */
+  /** Recipients that were in hand when their message was cancelled have ended so, without an attempt. */
+  | { readonly type: 'cancelled'; readonly messageId: string; readonly recipients: readonly string[] }
+  /**
+   * Somebody cancelled or retried a message, and it changed. What was under way when it was cancelled has not ended
+   * by that.
+   */
   | { readonly type: 'acted'; readonly messageId: string; readonly act: 'cancel' | 'retry' }
   | {
       readonly type: 'denied';

@@ -6,6 +6,8 @@ import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { Client, configurationFor, createKey, type Service, startService } from './service.ts';
 
 const LETTER = { from: 'a@example.com', subject: 'Act', text: 'x' };
+/** Attempts that the relay takes at a time. */
+const SLOTS = 20;
 const BUSY = '451 4.2.1 mailbox busy';
 
 let sink: SmtpSink;
@@ -50,6 +52,25 @@ test('an attempt under way when its message is cancelled is the last', async () 
   held.resolve();
   expect(await client.end(id)).toMatchObject({ status: 'failed', outcome: 'cancelled', attempts: 1 });
   expect(tried('last@example.net')).toBe(1);
+});
+
+test('messages cancelled while they wait for a slot end at once, and the next hop sees nothing of them', async () => {
+  const held = Promise.withResolvers<void>();
+  const busy = Array.from({ length: SLOTS }, (_, i) => `busy-${i}@example.net`);
+  sink.script = { MAIL: { after: held.promise, reply: '250 2.1.0 ok' } };
+  const before = await Promise.all(busy.map((to) => client.send({ ...LETTER, to })));
+  for (const id of before) await client.until(id, 'processing');
+  const large = { ...LETTER, text: `${'x'.repeat(70)}\n`.repeat(15_000) };
+  const ids: string[] = [];
+  for (let i = 0; i < 6; i++) ids.push(await client.send({ ...large, to: `hand-${i}@example.net` }));
+  for (const id of ids) expect((await client.record(id)).status).toBe('processing');
+  for (const id of ids)
+    expect(unwrap(await client.api.cancel(id))).toMatchObject({ status: 'failed', outcome: 'cancelled' });
+  const { connections } = sink;
+  held.resolve();
+  for (const id of before) expect((await client.end(id)).status).toBe('delivered');
+  expect([0, 1, 2, 3, 4, 5].map((i) => tried(`hand-${i}@example.net`))).toEqual([0, 0, 0, 0, 0, 0]);
+  expect(sink.connections, 'no connection was lost by it').toBe(connections);
 });
 
 test('an attempt under way that succeeds although its message is cancelled is a delivery', async () => {

@@ -22,7 +22,7 @@ export class Watchers {
     this.#max = options.max;
     this.#signal = options.signal;
     const unsubscribe = events.on((event) => {
-      if (event.type !== 'attempted' && event.type !== 'acted') return;
+      if (event.type !== 'attempted' && event.type !== 'cancelled' && event.type !== 'acted') return;
       for (const watch of this.#byMessage.get(event.messageId) ?? []) watch.wake.wake();
     });
     options.signal.addEventListener('abort', () => {
