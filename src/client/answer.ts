@@ -1,4 +1,4 @@
-import type { ClientError } from './result.ts';
+import type { Failure } from './result.ts';
 import type {
   AttemptsPage,
   BatchReceipt,
@@ -18,24 +18,45 @@ export interface Answer {
   readonly bytes: Uint8Array;
 }
 
-/** A refusal as an error. */
-export function errorOf(
-  answer: Answer,
-  retryAfterMs: number | null,
-  key: { readonly idempotencyKey?: string },
-): ClientError {
+/** How many faults a message for people names, and how many characters it has at most. */
+const FAULTS_TOLD = 5;
+const MESSAGE_LENGTH = 1000;
+
+/** Whether a status says that what was asked was done. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** A refusal, or what is none of the API's, as an error. */
+export function refusalOf(answer: Answer, retryAfterMs: number | null): Failure {
   const { status, headers } = answer;
   const body = jsonOf(answer);
-  if (!isProblem(body)) {
-    const message = `What answered with status ${status} is not the API; check the URL and what stands between.`;
-    return { kind: 'protocol', status, message, ...key };
-  }
+  if (!isProblem(body)) return strange(status, headers.get('location'));
   const { code, detail } = body;
   const errors = Array.isArray(body['errors']) ? body['errors'].filter(isFieldFault) : [];
-  const faults = errors.map((fault) => `${fault.pointer} ${fault.detail}`);
-  const message = [detail, ...faults].join(' ');
   const requestId = textOr(body['requestId'], headers.get('x-request-id'));
-  return { kind: 'problem', status, code, detail, errors, message, requestId, retryAfterMs, ...key };
+  const message = bounded(errors.length === 0 ? detail : listed(errors));
+  return { kind: 'problem', status, code, detail, errors, message, requestId, retryAfterMs };
+}
+
+/** An answer that is not the API's, perhaps one that leads elsewhere. */
+export function strange(status: number, location: string | null = null): Failure {
+  const message =
+    location === null
+      ? `What answered with status ${status} is not the API; check the URL and what stands between.`
+      : `The server sends its callers elsewhere, to ${location}: check the URL; the client follows nowhere.`;
+  return { kind: 'protocol', status, message: bounded(message) };
+}
+
+/** The faults that there are, each with its place; their detail is the problem's too, so that is left out. */
+function listed(errors: readonly FieldFault[]): string {
+  const told = errors.slice(0, FAULTS_TOLD).map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
+  const more = errors.length - told.length;
+  return [...told, ...(more > 0 ? [`(and ${more} more)`] : [])].join(' ');
+}
+
+function bounded(text: string): string {
+  return text.length <= MESSAGE_LENGTH ? text : `${text.slice(0, MESSAGE_LENGTH - 1)}…`;
 }
 
 /** The answer's JSON; `null` when it has none. */
@@ -45,6 +66,11 @@ export function jsonOf({ bytes }: Answer): unknown {
   } catch {
     return null;
   }
+}
+
+/** The answer as text. */
+export function textOf({ bytes }: Answer): string {
+  return new TextDecoder().decode(bytes);
 }
 
 /** Whether JSON is the answer to an accepted message. */

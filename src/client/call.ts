@@ -1,172 +1,192 @@
-import { type Answer, errorOf } from './answer.ts';
+import { type Answer, isSuccess, refusalOf, strange } from './answer.ts';
 import { Deadline } from './deadline.ts';
-import type { Machine } from './machine.ts';
-import { type ClientError, failed, type Result, succeeded } from './result.ts';
-import { isPassing, readRetryAfter, waitBefore } from './retry.ts';
+import { checkMs, InputFault, inputFailure } from './input.ts';
+import { lossOf } from './network.ts';
+import type { CallOptions } from './options.ts';
+import { type Failure, failed, type Result, succeeded } from './result.ts';
+import { isPassing, isUnsure, readRetryAfter, waitBefore } from './retry.ts';
+import type { Settings } from './settings.ts';
 
 /** One request to the API: tried, and tried again while that can help and there is time. */
 
-/** What every call may be told. */
-export interface CallOptions {
-  /** Ends the call when it aborts. */
-  readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for the whole call, with all its tries. */
-  readonly timeoutMs?: number | undefined;
-}
-
-/** A request as it goes out with every try. */
-export interface Request {
+/** A request as it goes out with every try, and how its answer is read. */
+export interface Call<T> {
   readonly method: 'GET' | 'POST';
   /** Below `/api/v1`, with its query. */
   readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: { readonly type: string; readonly content: string | Uint8Array<ArrayBuffer> | Blob };
+  /** Set for what sends, and for nothing else. */
   readonly idempotencyKey?: string;
   /** Milliseconds that the server may take longer than usual for the answer, because it was asked to wait. */
   readonly patienceMs?: number;
   /** Say what the first answer was, whatever it was. */
   readonly once?: true;
+  /** A status besides those of success whose answer has a value. */
+  readonly alsoReads?: number;
+  /** The value that an answer has; `null` when it is not the API's. */
+  read(answer: Answer): T | null;
 }
 
 /** How a call ended. */
-export interface Called {
-  readonly result: Result<Answer>;
+export interface Called<T> {
+  readonly result: Result<T>;
   /** An earlier try may have done what was asked, although its answer never came. */
   readonly doneBefore: boolean;
-}
-
-/** What a {@link Caller} works with; the client's options with their defaults filled in. */
-export interface CallerOptions {
-  /** Where the server answers, without a slash at the end. */
-  readonly url: string;
-  readonly key: string;
-  readonly fetch: typeof fetch;
-  readonly timeoutMs: number;
-  readonly tryTimeoutMs: number;
-  readonly maxRetries: number;
-  readonly machine: Machine;
+  /** It failed for a reason that may be over soon. */
+  readonly passing: boolean;
 }
 
 /** One try's end. */
-interface Try {
-  readonly result: Result<Answer>;
-  /** Another try may end better. */
-  readonly passing: boolean;
-  /** The server may have done what was asked. */
-  readonly maybeDone: boolean;
-  readonly retryAfterMs: number | null;
-}
+type Try<T> =
+  | { readonly ok: true; readonly value: T }
+  | {
+      readonly ok: false;
+      readonly failure: Failure;
+      /** Another try may end better. */
+      readonly passing: boolean;
+      /** The server may have done what was asked. */
+      readonly maybeDone: boolean;
+      readonly retryAfterMs: number | null;
+    };
 
-/** Statuses that come from whatever stands before the server, so that nobody knows how far the request got. */
-const UNSURE_STATUSES = [408, 502, 504];
+const TIMEOUT_MS = 90_000;
+const TRY_TIMEOUT_MS = 30_000;
+/** What is sent gets more time by its size: a second for so many bytes. */
+const BYTES_A_SECOND = 65_536;
 
 /** Makes the calls of one client. */
 export class Caller {
-  readonly #options: CallerOptions;
+  readonly #settings: Settings;
 
-  constructor(options: CallerOptions) {
-    this.#options = options;
+  constructor(settings: Settings) {
+    this.#settings = settings;
   }
 
-  /** Makes one call; its result tells of the last try. Never rejects. */
-  async call(request: Request, options: CallOptions = {}): Promise<Called> {
-    const { machine, maxRetries } = this.#options;
-    const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs;
-    const endsAt = machine.mono() + timeoutMs;
-    const whole = new Deadline(timeoutMs, options.signal, machine);
-    let doneBefore = false;
+  /** Makes the call that `build` gives; its result tells of the last try. Never rejects. */
+  async call<T>(
+    build: () => Call<T> | Promise<Call<T>>,
+    given: CallOptions | null | undefined,
+  ): Promise<Called<T>> {
+    let call: Call<T>;
+    const options = given ?? {};
     try {
-      for (let tries = 1; ; tries += 1) {
-        const { result, passing, maybeDone, retryAfterMs } = await this.#try(request, whole);
-        const end = { result, doneBefore };
-        if (!passing || request.once || tries > maxRetries) return end;
-        const waitMs = waitBefore(tries, retryAfterMs, machine);
-        // There is no time for another try: what this one said tells more than a time-out would.
-        if (machine.mono() + waitMs >= endsAt) return end;
-        doneBefore ||= maybeDone;
-        await machine.sleep(waitMs, whole.signal);
-        if (whole.ended !== null) return { result: failed(overError(whole, request)), doneBefore };
-      }
+      checkOptions(options);
+      call = await build();
+    } catch (thrown) {
+      const result = failed({ ...inputFailure(thrown), maybeAccepted: false });
+      return { result, doneBefore: false, passing: false };
+    }
+    const { machine } = this.#settings;
+    const timeoutMs = options.timeoutMs ?? this.#settings.timeoutMs ?? TIMEOUT_MS + uploadMs(call);
+    const whole = new Deadline(timeoutMs, options.signal ?? undefined, machine);
+    try {
+      return await this.#tryAgain(call, whole, machine.mono() + timeoutMs);
     } finally {
       whole.release();
     }
   }
 
-  async #try(request: Request, whole: Deadline): Promise<Try> {
-    const { machine, tryTimeoutMs } = this.#options;
-    const bound = new Deadline(tryTimeoutMs + (request.patienceMs ?? 0), whole.signal, machine);
+  async #tryAgain<T>(call: Call<T>, whole: Deadline, endsAt: number): Promise<Called<T>> {
+    const { machine, maxRetries } = this.#settings;
+    let doneBefore = false;
+    for (let tries = 1; ; tries += 1) {
+      const tried = await this.#try(call, whole);
+      if (tried.ok) return { result: succeeded(tried.value), doneBefore, passing: false };
+      const { failure, passing, maybeDone, retryAfterMs } = tried;
+      const waitMs = waitBefore(tries, retryAfterMs, machine);
+      // Where there is no time for another try, what this one said tells more than a time-out would.
+      const isLast = !passing || call.once || tries > maxRetries || machine.mono() + waitMs >= endsAt;
+      if (isLast) return { result: told(failure, call, doneBefore || maybeDone), doneBefore, passing };
+      doneBefore ||= maybeDone;
+      await machine.sleep(waitMs, whole.signal);
+      if (whole.ended !== null)
+        return { result: told(overFailure(whole), call, doneBefore), doneBefore, passing };
+    }
+  }
+
+  async #try<T>(call: Call<T>, whole: Deadline): Promise<Try<T>> {
+    const { machine, url, tryTimeoutMs } = this.#settings;
+    if (whole.ended !== null) return over(whole, false);
+    const ms = (tryTimeoutMs ?? TRY_TIMEOUT_MS + uploadMs(call)) + (call.patienceMs ?? 0);
+    const bound = new Deadline(ms, whole.signal, machine);
     try {
-      if (whole.ended !== null) return lost(overError(whole, request), false);
-      const answer = await this.#exchange(request, bound.signal);
-      if (answer.status >= 200 && answer.status < 300) return taken(answer);
-      return this.#refused(answer, request);
+      return this.#read(await this.#exchange(call, bound.signal), call);
     } catch (cause) {
-      if (whole.ended !== null) return lost(overError(whole, request), false);
-      if (bound.ended !== null) return lost(timedOut(request), true);
-      const message = `The server at ${this.#options.url} could not be reached, or the connection was lost${reasonOf(cause)}.`;
-      return lost({ kind: 'network', message, cause, ...keyOf(request) }, true);
+      if (whole.ended !== null) return over(whole, true);
+      if (bound.ended !== null) return lost(TIMED_OUT, true, true);
+      const { message, passing, maybeDone } = lossOf(cause, url);
+      return lost({ kind: 'network', message, cause }, passing, maybeDone);
     } finally {
       bound.release();
     }
   }
 
-  async #exchange(request: Request, signal: AbortSignal): Promise<Answer> {
-    const { url, key, fetch } = this.#options;
-    const headers: Record<string, string> = { authorization: `Bearer ${key}` };
-    if (request.body) headers['content-type'] = request.body.type;
-    if (request.idempotencyKey !== undefined) headers['idempotency-key'] = request.idempotencyKey;
-    const response = await fetch(`${url}/api/v1${request.path}`, {
-      method: request.method,
+  async #exchange(call: Call<unknown>, signal: AbortSignal): Promise<Answer> {
+    const { url, key, fetch } = this.#settings;
+    const headers: Record<string, string> = { ...call.headers, authorization: `Bearer ${key}` };
+    if (call.body) headers['content-type'] = call.body.type;
+    if (call.idempotencyKey !== undefined) headers['idempotency-key'] = call.idempotencyKey;
+    const response = await fetch(`${url}/api/v1${call.path}`, {
+      method: call.method,
       headers,
       signal,
       // A redirect would carry the key elsewhere, and turn a POST into a GET.
       redirect: 'manual',
       credentials: 'omit',
-      ...(request.body ? { body: request.body.content } : {}),
+      ...(call.body ? { body: call.body.content } : {}),
     });
     const bytes = new Uint8Array(await response.arrayBuffer());
     return { status: response.status, headers: response.headers, bytes };
   }
 
-  #refused(answer: Answer, request: Request): Try {
-    const retryAfterMs = readRetryAfter(answer.headers.get('retry-after'), this.#options.machine.wall());
-    const error = errorOf(answer, retryAfterMs, keyOf(request));
-    return {
-      result: failed(error),
-      passing: isPassing(answer.status, error.kind === 'problem' ? error.code : null),
-      maybeDone: UNSURE_STATUSES.includes(answer.status),
-      retryAfterMs,
-    };
+  #read<T>(answer: Answer, call: Call<T>): Try<T> {
+    const { status, headers } = answer;
+    const value = isSuccess(status) || status === call.alsoReads ? call.read(answer) : null;
+    if (value !== null) return { ok: true, value };
+    if (isSuccess(status)) return lost(strange(status), false, true);
+    const retryAfterMs = readRetryAfter(headers.get('retry-after'), this.#settings.machine.wall());
+    const failure = refusalOf(answer, retryAfterMs);
+    const code = failure.kind === 'problem' ? failure.code : null;
+    const passing = isPassing(status, code);
+    return { ok: false, failure, passing, maybeDone: isUnsure(status, code), retryAfterMs };
   }
 }
 
-/** What the platform says of a failed request, where it does: it hides the reason in causes of causes. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return '';
-  if (error.cause instanceof Error) return reasonOf(error.cause);
-  const reason = 'code' in error ? String(error.code) : error.message;
-  return reason === '' ? '' : ` (${reason})`;
+const TIMED_OUT: Failure = { kind: 'timeout', message: 'The answer did not come in time.' };
+
+function overFailure(whole: Deadline): Failure {
+  return whole.ended === 'aborted'
+    ? { kind: 'aborted', message: 'The call was ended by its signal.' }
+    : TIMED_OUT;
 }
 
-/** The part of an error that says under which key something was being sent. */
-export function keyOf({ idempotencyKey }: { readonly idempotencyKey?: string | undefined }): {
-  readonly idempotencyKey?: string;
-} {
-  return idempotencyKey === undefined ? {} : { idempotencyKey };
+/** The end of a try that the end of the whole call ended; after a time-out another call may end better. */
+function over(whole: Deadline, maybeDone: boolean): Try<never> {
+  return lost(overFailure(whole), whole.ended === 'timeout', maybeDone);
 }
 
-function taken(answer: Answer): Try {
-  return { result: succeeded(answer), passing: false, maybeDone: true, retryAfterMs: null };
+function lost(failure: Failure, passing: boolean, maybeDone: boolean): Try<never> {
+  return { ok: false, failure, passing, maybeDone, retryAfterMs: null };
 }
 
-function lost(error: ClientError, passing: boolean): Try {
-  return { result: failed(error), passing, maybeDone: true, retryAfterMs: null };
+/** A failure as the caller gets it. */
+function told(failure: Failure, { idempotencyKey }: Call<unknown>, maybeDone: boolean): Result<never> {
+  if (idempotencyKey === undefined) return failed({ ...failure, maybeAccepted: false });
+  return failed({ ...failure, maybeAccepted: maybeDone, idempotencyKey });
 }
 
-function overError(whole: Deadline, request: Request): ClientError {
-  if (whole.ended !== 'aborted') return timedOut(request);
-  return { kind: 'aborted', message: 'The call was ended by its signal.', ...keyOf(request) };
+function uploadMs({ body }: Call<unknown>): number {
+  if (body === undefined) return 0;
+  const { content } = body;
+  // A string may have up to three bytes a character; the base64 that makes strings long has one.
+  const bytes =
+    typeof content === 'string' ? content.length : 'size' in content ? content.size : content.length;
+  return Math.floor(bytes / BYTES_A_SECOND) * 1000;
 }
 
-function timedOut(request: Request): ClientError {
-  return { kind: 'timeout', message: 'The answer did not come in time.', ...keyOf(request) };
+function checkOptions({ signal, timeoutMs }: CallOptions): void {
+  if (timeoutMs !== undefined && timeoutMs !== null) checkMs('timeoutMs', timeoutMs);
+  if (signal && typeof signal.addEventListener !== 'function')
+    throw new InputFault('signal must be an AbortSignal, such as AbortSignal.timeout(5000).');
 }

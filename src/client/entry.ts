@@ -3,12 +3,12 @@
  * gives on what other files define, because a package has one door.
  */
 
-export type { CallOptions } from './call.ts';
 export type { ListFilter, PageRequest } from './filter.ts';
-export type { Machine } from './machine.ts';
-export type { Attachment, Message } from './message.ts';
-export type { SendOptions, WaybillOptions } from './options.ts';
-export type { RawEnvelope } from './raw.ts';
+
+export type { Attachment, Message, NamedTexts } from './message.ts';
+export type { CallOptions, SendOptions, WaybillOptions } from './options.ts';
+export type { RawContent, RawEnvelope } from './raw.ts';
+export type { Sent } from './requests.ts';
 export type {
   AbortedError,
   ClientError,
@@ -47,4 +47,4 @@ export type {
   VerdictRecipient,
 } from './types.ts';
 export type { WaitOptions } from './wait.ts';
-export { type Sent, Waybill } from './waybill.ts';
+export { Waybill } from './waybill.ts';

@@ -68,14 +68,28 @@ describe('sending', () => {
         status: 400,
         code: 'invalid_submission',
         detail: 'The message is faulty.',
-        message: 'The message is faulty. /to/1 Is no address.',
+        message: 'to/1: Is no address.',
         errors,
         requestId: 'req-7',
         retryAfterMs: null,
+        maybeAccepted: false,
         idempotencyKey: 'key-1',
       },
     });
     expect(api.received).toHaveLength(1);
+  });
+
+  test('faults by the hundred make a message that can be read', async () => {
+    const errors = Array.from({ length: 900 }, (_, place) => {
+      return { pointer: `/to/${place}`, code: 'address_syntax', detail: 'Is no address.' };
+    });
+    api.faults = [json(400, { code: 'invalid_submission', detail: 'to/0: Is no address.', errors })];
+    const sent = await client.send(LETTER);
+    expect(sent).toMatchObject({ ok: false, error: { errors } });
+    expect(!sent.ok && sent.error.message).toMatch(/^to\/0: Is no address\. to\/1: .*\(and 895 more\)$/);
+    api.faults = [json(400, { code: 'long', detail: 'x'.repeat(100_000), errors: [] })];
+    const long = await client.send(LETTER);
+    expect(!long.ok && long.error.message.length).toBe(1000);
   });
 
   test('the last failure is told when all tries have failed', async () => {
@@ -84,24 +98,13 @@ describe('sending', () => {
     expect(result).toMatchObject({ ok: false, error: { kind: 'network', idempotencyKey: 'key-1' } });
     expect(api.received).toHaveLength(5);
   });
-
-  test('what no header can carry is refused without asking the server', async () => {
-    const badKey = await client.send(LETTER, { idempotencyKey: 'line\nbreak' });
-    expect(badKey).toMatchObject({ ok: false, error: { kind: 'input' } });
-    const gone = new Blob([]);
-    gone.arrayBuffer = () => Promise.reject(new Error('the file is gone'));
-    const unread = await client.send({ ...LETTER, attachments: [{ content: gone }] });
-    const message = expect.stringContaining('the file is gone');
-    expect(unread).toMatchObject({ ok: false, error: { kind: 'input', message } });
-    expect(api.received).toEqual([]);
-  });
 });
 
 test('a server that is not there is told with the reason', async () => {
   const { url } = api;
   await api.close();
   const result = await new Waybill({ url, key: 'wb_live_x', maxRetries: 0 }).get('msg_1');
-  const message = `The server at ${url} could not be reached, or the connection was lost (ECONNREFUSED).`;
+  const message = `The server at ${url} could not be reached (ECONNREFUSED).`;
   expect(result).toMatchObject({ ok: false, error: { kind: 'network', message } });
 });
 
@@ -120,10 +123,10 @@ describe('a server that asks for patience', () => {
   });
 
   test('for longer than the call may take gets its answer told instead', async () => {
-    api.faults = [problem(429, 'rate_limited', { 'Retry-After': '60' })];
+    api.faults = [problem(429, 'rate_limited', { 'Retry-After': '120' })];
     expect(await client.send(LETTER)).toMatchObject({
       ok: false,
-      error: { kind: 'problem', code: 'rate_limited', retryAfterMs: 60_000 },
+      error: { kind: 'problem', code: 'rate_limited', retryAfterMs: 120_000 },
     });
     expect(api.received).toHaveLength(1);
   });
@@ -157,7 +160,7 @@ describe('an answer that does not come', () => {
     machine.advance(5000);
     expect(await got).toEqual({
       ok: false,
-      error: { kind: 'timeout', message: 'The answer did not come in time.' },
+      error: { kind: 'timeout', message: 'The answer did not come in time.', maybeAccepted: false },
     });
     expect(machine.sleeping).toBe(0);
   });
@@ -194,6 +197,14 @@ describe('an answer that is not that of the API', () => {
     expect(api.received).toHaveLength(1);
   });
 
+  test('a redirect says where to, and is not followed', async () => {
+    const { url } = api;
+    api.faults = [{ kind: 'answer', status: 301, headers: { Location: `${url}/elsewhere` } }];
+    const message = expect.stringContaining(`${url}/elsewhere`);
+    expect(await client.get('msg_1')).toMatchObject({ ok: false, error: { kind: 'protocol', message } });
+    expect(api.received).toHaveLength(1);
+  });
+
   test('the 502 of a proxy is tried again', async () => {
     api.faults = [{ kind: 'answer', status: 502, body: 'Bad gateway' }];
     expect(await client.send(LETTER)).toMatchObject({ ok: true });
@@ -201,6 +212,16 @@ describe('an answer that is not that of the API', () => {
 });
 
 describe('cancelling and retrying', () => {
+  test('a key that may not read is told that an earlier try may have done it', async () => {
+    api.answers.set('POST /api/v1/messages/msg_1/cancel', problem(409, 'not_cancellable'));
+    api.answers.set('GET /api/v1/messages/msg_1', problem(403, 'scope_missing'));
+    api.faults = [{ kind: 'drop-after' }];
+    expect(await client.cancel('msg_1')).toMatchObject({
+      ok: false,
+      error: { code: 'not_cancellable', message: expect.stringMatching(/earlier try.*messages:read/) },
+    });
+  });
+
   test('a refusal after an answer that was lost is success: the first try did it', async () => {
     api.answers.set('POST /api/v1/messages/msg_1/cancel', problem(409, 'not_cancellable'));
     api.answers.set('GET /api/v1/messages/msg_1', json(200, RECORD));
@@ -214,16 +235,4 @@ describe('cancelling and retrying', () => {
     api.faults = [problem(503, 'shutting_down')];
     expect(await client.retry('msg_1')).toMatchObject({ ok: false, error: { code: 'nothing_to_retry' } });
   });
-});
-
-test('a URL or a key that can never work is refused when the client is made', () => {
-  const make =
-    (url: string, key = 'wb_live_x') =>
-    () =>
-      new Waybill({ url, key });
-  for (const url of ['', 'localhost:8025', 'ftp://localhost', 'http://me@localhost', 'http://localhost/?a=b'])
-    expect(make(url), url).toThrow(TypeError);
-  for (const key of ['', 'wb live', 'wb_live_x\n'])
-    expect(make('http://localhost', key), key).toThrow(TypeError);
-  expect(make('http://localhost:8025/mail/')).not.toThrow();
 });

@@ -1,32 +1,32 @@
 import { timeText } from './message.ts';
 import type { MessageStatus } from './types.ts';
 
-/** Which messages a list gives; each that is there must hold. */
+/** Which messages a list gives; each that is there must hold. `null` equals absent. */
 export interface ListFilter {
   /** One status or any of several. */
-  readonly status?: MessageStatus | readonly MessageStatus[] | undefined;
+  readonly status?: MessageStatus | readonly MessageStatus[] | null | undefined;
   /** Exactly this tag. */
-  readonly tag?: string | undefined;
+  readonly tag?: string | null | undefined;
   /** A recipient: a whole address, or `@` and a domain. Letter case makes no difference. */
-  readonly to?: string | undefined;
+  readonly to?: string | null | undefined;
   /** The sender, likewise. */
-  readonly from?: string | undefined;
+  readonly from?: string | null | undefined;
   /** Text that the subject contains, whatever its letter case. */
-  readonly subject?: string | undefined;
+  readonly subject?: string | null | undefined;
   /** Accepted at or after this time. */
-  readonly since?: Date | string | undefined;
+  readonly since?: Date | string | null | undefined;
   /** Accepted before this time. */
-  readonly until?: Date | string | undefined;
+  readonly until?: Date | string | null | undefined;
   /** Messages of every key; needs the scope `messages:read_all`. */
-  readonly all?: boolean | undefined;
-  /** How many messages to fetch at a time, 1 to 200; 20 unless told. */
-  readonly limit?: number | undefined;
+  readonly all?: boolean | null | undefined;
+  /** How many messages to fetch at a time, 1 to 200; 200 unless told, and 20 for a single page. */
+  readonly limit?: number | null | undefined;
 }
 
 /** A filter, and where its page begins. */
 export interface PageRequest extends ListFilter {
   /** `nextCursor` of the page before, which must have had the same filter. */
-  readonly cursor?: string | undefined;
+  readonly cursor?: string | null | undefined;
 }
 
 /** The query of a list, with its question mark; empty when there is nothing to say. */
@@ -34,9 +34,9 @@ export function queryOf(request: PageRequest): string {
   const { status, since, until, ...others } = request;
   const query = new URLSearchParams();
   for (const one of typeof status === 'string' ? [status] : (status ?? [])) query.append('status', one);
-  if (since !== undefined) query.set('since', timeText(since));
-  if (until !== undefined) query.set('until', timeText(until));
-  for (const [name, value] of Object.entries(others)) if (value !== undefined) query.set(name, String(value));
+  const times = { since: timeText('since', since), until: timeText('until', until) };
+  for (const [name, value] of Object.entries({ ...times, ...others }))
+    if (value !== undefined && value !== null) query.set(name, String(value));
   const text = query.toString();
   return text === '' ? '' : `?${text}`;
 }

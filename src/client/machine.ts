@@ -7,7 +7,7 @@ export interface Machine {
   wall(): number;
   /** Milliseconds from an arbitrary start that only go forward: for time-outs. */
   mono(): number;
-  /** Waits so many milliseconds, or until `signal` aborts; resolves in both cases. */
+  /** Waits so many milliseconds, any number of them, or until `signal` aborts; resolves in both cases. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** A number in [0, 1). */
   random(): number;
@@ -16,25 +16,32 @@ export interface Machine {
 }
 
 const UNIQUE_BYTES = 16;
+/** What timers count up to; one that is told more is over at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The machine there is. */
 export const thisMachine: Machine = {
   wall: () => Date.now(),
   mono: () => performance.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal.aborted) return resolve();
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      signal.addEventListener('abort', done, { once: true });
-    }),
+  sleep: async (ms, signal) => {
+    for (let left = ms; left > 0 && !signal.aborted; left -= LONGEST_TIMER_MS)
+      await timer(Math.min(left, LONGEST_TIMER_MS), signal);
+  },
   random: () => Math.random(),
   unique: () => [...randomBytes()].map((byte) => byte.toString(16).padStart(2, '0')).join(''),
 };
+
+function timer(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(handle);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const handle = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}
 
 function randomBytes(): Uint8Array {
   const bytes = new Uint8Array(UNIQUE_BYTES);

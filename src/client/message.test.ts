@@ -1,13 +1,24 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { base64 } from './base64.ts';
 import { type Attachment, toSubmission } from './message.ts';
 
 const LETTER = { from: 'a@example.com', to: 'b@example.net', text: 'x' };
 
-test.for([0, 1, 2, 3, 24_575, 24_576, 24_577, 100_000])('%i bytes become base64', async (length) => {
-  const bytes = Uint8Array.from({ length }, (_, place) => place % 251);
-  const { attachments } = await toSubmission({ ...LETTER, attachments: [{ content: bytes }] });
-  expect(attachments).toEqual([{ content: Buffer.from(bytes).toString('base64') }]);
-});
+test.for([0, 1, 2, 3, 24_575, 24_576, 24_577, 100_000])(
+  '%i bytes become base64, whatever the runtime has for that',
+  (length) => {
+    const bytes = Uint8Array.from({ length }, (_, place) => place % 251);
+    const text = Buffer.from(bytes).toString('base64');
+    expect(base64(bytes)).toBe(text);
+    expect(base64(Object.assign(new Uint8Array(length), { toBase64: () => 'built in' }))).toBe('built in');
+    vi.stubGlobal('Buffer', undefined);
+    try {
+      expect(base64(bytes)).toBe(text);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  },
+);
 
 test('part of a larger buffer is taken alone', async () => {
   const content = new Uint8Array([1, 2, 3, 4, 5]).subarray(1, 3);
@@ -33,6 +44,21 @@ test('a file gives its name and type, unless others are given', async () => {
     filename: null,
     contentType: null,
   });
+});
+
+test('headers and metadata may be maps', async () => {
+  const headers = new Headers({ 'Reply-To': 'r@example.com' });
+  const metadata = new Map([['order', '4711']]);
+  expect(await toSubmission({ ...LETTER, headers, metadata })).toEqual({
+    ...LETTER,
+    headers: { 'reply-to': 'r@example.com' },
+    metadata: { order: '4711' },
+  });
+});
+
+test('null is nothing', async () => {
+  const nothing = { attachments: null, headers: null, metadata: null, sendAt: null };
+  expect(await toSubmission({ ...LETTER, ...nothing })).toEqual(LETTER);
 });
 
 test('a date becomes RFC 3339, and one that is none a text that the server refuses', async () => {

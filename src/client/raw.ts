@@ -1,3 +1,4 @@
+import { InputFault } from './input.ts';
 import { timeText } from './message.ts';
 import type { Priority } from './types.ts';
 
@@ -5,20 +6,61 @@ import type { Priority } from './types.ts';
 export interface RawEnvelope {
   /** The reverse-path: an address without a name. */
   readonly from: string;
-  /** The forward-paths. They travel in the URL, where the server has room for 8 KiB: some 250 addresses. */
+  /** The forward-paths. A request has room for some 600 addresses; send to more in several calls. */
   readonly to: string | readonly string[];
-  readonly tags?: readonly string[] | undefined;
+  readonly tags?: readonly string[] | null | undefined;
   /** Not before this time, at most 30 days ahead. */
-  readonly sendAt?: Date | string | undefined;
-  readonly priority?: Priority | undefined;
+  readonly sendAt?: Date | string | null | undefined;
+  readonly priority?: Priority | null | undefined;
 }
 
-/** The query that carries an envelope. */
-export function rawQuery({ from, to, tags = [], sendAt, priority }: RawEnvelope): string {
+/** How an envelope travels: in the query, and what would make that too long in header fields of the request. */
+export interface RawTarget {
+  /** With its question mark. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A finished message as programs have it. */
+export type RawContent = string | Uint8Array | Blob;
+
+/** The server takes 8 KiB of path and query, and 16 KiB of header. */
+const LONGEST_QUERY = 6000;
+
+/** How an envelope travels, with a message that is to be sent, or only checked. */
+export function rawTarget(envelope: RawEnvelope, dryRun: boolean): RawTarget {
+  const { from, tags, sendAt, priority } = envelope ?? {};
+  if (typeof from !== 'string')
+    throw new InputFault('envelope.from must be the address of the sender; the header From does not count.');
+  const to = addressesOf(envelope.to);
   const query = new URLSearchParams({ from });
-  for (const address of typeof to === 'string' ? [to] : to) query.append('to', address);
-  for (const tag of tags) query.append('tag', tag);
-  if (sendAt !== undefined) query.set('sendAt', timeText(sendAt));
-  if (priority !== undefined) query.set('priority', priority);
-  return `?${query}`;
+  for (const address of to) query.append('to', address);
+  for (const tag of tags ?? []) query.append('tag', tag);
+  const options = { sendAt: timeText('envelope.sendAt', sendAt), priority, dryRun: dryRun || null };
+  for (const [name, value] of Object.entries(options))
+    if (value !== undefined && value !== null) query.set(name, String(value));
+  if (query.toString().length <= LONGEST_QUERY) return { query: `?${query}`, headers: {} };
+  query.delete('to');
+  return { query: `?${query}`, headers: { to: headerText(to) } };
+}
+
+/** A message as a body; bytes are copied, so that what the caller does with them meanwhile changes nothing. */
+export function rawBody(content: RawContent): string | Uint8Array<ArrayBuffer> | Blob {
+  if (typeof content === 'string' || content instanceof Blob) return content;
+  if (content instanceof Uint8Array) return new Uint8Array(content);
+  throw new InputFault('content must be the whole message: a string, a Uint8Array, or a Blob or File.');
+}
+
+function addressesOf(to: RawEnvelope['to']): readonly string[] {
+  const addresses = typeof to === 'string' ? [to] : to;
+  if (Array.isArray(addresses) && addresses.every((address) => typeof address === 'string')) return addresses;
+  throw new InputFault('envelope.to must be the address of the recipient, or an array of such.');
+}
+
+/** Addresses as the value of a header field: in UTF-8, of which `fetch` wants each byte as a character. */
+function headerText(addresses: readonly string[]): string {
+  const broken = addresses.findIndex((address) => /[\0\r\n]/.test(address));
+  if (broken >= 0) throw new InputFault(`envelope.to[${broken}] must be one address; it has a line break.`);
+  const bytes = new TextEncoder().encode(addresses.join(', '));
+  return [...bytes].map((byte) => String.fromCharCode(byte)).join('');
 }

@@ -64,7 +64,19 @@ describe('a list', () => {
       ['a', 'b', 'c'],
       [1, 1, 3],
     ]);
-    expect(api.received[2]?.path).toBe('/api/v1/messages?status=failed&cursor=two');
+    expect(api.received[2]?.path).toBe('/api/v1/messages?status=failed&limit=200&cursor=two');
+  });
+
+  test('fetches as many at a time as it is told', async () => {
+    api.faults = [json(200, { messages: [], hasMore: false })];
+    await client.list({ limit: 3 }).next();
+    expect(api.received[0]?.path).toBe('/api/v1/messages?limit=3');
+  });
+
+  test('takes null for nothing', async () => {
+    const nothing = { status: null, tag: null, since: null, until: null, all: null, limit: null };
+    await client.listPage({ ...nothing, cursor: null });
+    expect(api.received[0]?.path).toBe('/api/v1/messages');
   });
 
   test('throws what went wrong where it went wrong', async () => {
@@ -109,6 +121,38 @@ describe('waiting', () => {
     expect(await client.wait('msg_1')).toEqual({ ok: true, value: DELIVERED });
   });
 
+  test('goes on while the server is away, until the end of its time', async () => {
+    api.faults = [json(200, QUEUED), ...Array.from({ length: 20 }, () => ({ kind: 'drop' as const }))];
+    const first = machine.asked(1000);
+    const waited = client.wait('msg_1', { timeoutMs: 3000 });
+    await first;
+    for (let second = 1; second <= 3; second += 1) {
+      const next = second < 3 ? machine.asked(1000) : null;
+      machine.advance(1000);
+      await next;
+    }
+    expect(await waited).toEqual({ ok: true, value: QUEUED });
+    expect(api.received.length).toBeGreaterThan(10);
+  });
+
+  test('tells what keeps the record away, if there never was one', async () => {
+    api.faults = Array.from({ length: 20 }, () => ({ kind: 'drop' as const }));
+    const asleep = machine.asked(1000);
+    const waited = client.wait('msg_1', { timeoutMs: 1000 });
+    await asleep;
+    machine.advance(1000);
+    expect(await waited).toMatchObject({ ok: false, error: { kind: 'network' } });
+  });
+
+  test('ends at once when no other try can help', async () => {
+    api.faults = [json(200, QUEUED), problem(404, 'not_found')];
+    const asleep = machine.asked(1000);
+    const waited = client.wait('msg_1');
+    await asleep;
+    machine.advance(1000);
+    expect(await waited).toMatchObject({ ok: false, error: { code: 'not_found' } });
+  });
+
   test('gives a try the time that the server was asked to take, and some', async () => {
     api.faults = [{ kind: 'hang' }, json(200, DELIVERED)];
     const patient = machine.asked(60_000);
@@ -120,13 +164,28 @@ describe('waiting', () => {
   });
 });
 
-test('ready tells whether messages are taken, and asks once', async () => {
-  api.answers.set('GET /api/v1/ready', { kind: 'answer', status: 200, body: 'ready\n' });
-  expect(await client.ready()).toEqual({ ok: true, value: true });
-  api.faults = [{ kind: 'answer', status: 503, body: 'not ready\n' }, { kind: 'drop' }];
-  expect(await client.ready()).toEqual({ ok: true, value: false });
-  expect(await client.ready()).toMatchObject({ ok: false, error: { kind: 'network' } });
-  expect(api.received).toHaveLength(3);
+describe('ready', () => {
+  const word = (status: number, body: string) => ({ kind: 'answer' as const, status, body });
+
+  test('tells whether messages are taken, and asks once', async () => {
+    api.faults = [word(200, 'ready\n'), word(503, 'not ready\n'), { kind: 'drop' }];
+    expect(await client.ready()).toEqual({ ok: true, value: true });
+    expect(await client.ready()).toEqual({ ok: true, value: false });
+    expect(await client.ready()).toMatchObject({ ok: false, error: { kind: 'network' } });
+    expect(api.received).toHaveLength(3);
+  });
+
+  test.for([200, 503])('believes nobody but the server: a page with status %i', async (status) => {
+    api.faults = [word(status, '<html>Welcome</html>')];
+    expect(await client.ready()).toMatchObject({ ok: false, error: { kind: 'protocol', status } });
+  });
+});
+
+test('content is a message, or else not the server’s', async () => {
+  const page = { kind: 'answer' as const, status: 200, body: '<html>Sign in</html>' };
+  api.faults = [page, { ...page, headers: { 'Content-Type': 'message/rfc822' }, body: 'From: a' }];
+  expect(await client.content('msg_1')).toMatchObject({ ok: false, error: { kind: 'protocol' } });
+  expect(await client.content('msg_1')).toEqual({ ok: true, value: new TextEncoder().encode('From: a') });
 });
 
 test('an id cannot lead elsewhere', async () => {

@@ -19,13 +19,15 @@ export type ClientError =
 
 /** What every error says. */
 export interface ErrorBase {
-  /** A sentence for people. */
+  /** A sentence for people, of bounded length. */
   readonly message: string;
   /**
-   * The key under which a message was being sent. After `network`, `timeout`, `aborted` or `protocol` it may have
-   * been accepted: sending the same again under this key finds out, and never sends twice. Absent for calls that
-   * send nothing.
+   * A message may have been accepted all the same: by this try or an earlier one, whose answer was lost. Sending
+   * the same again under {@link idempotencyKey} finds out, and never sends twice. False for calls that send
+   * nothing.
    */
+  readonly maybeAccepted: boolean;
+  /** The key under which a message was being sent; absent when nothing was. */
   readonly idempotencyKey?: string;
 }
 
@@ -73,6 +75,10 @@ export interface ProtocolError extends ErrorBase {
 export interface InputError extends ErrorBase {
   readonly kind: 'input';
 }
+
+/** An error before it is known what was being sent, and how earlier tries ended. */
+export type Failure = Bare<ClientError>;
+type Bare<E> = E extends ClientError ? Omit<E, 'maybeAccepted' | 'idempotencyKey'> : never;
 
 /** A {@link ClientError} where one has to be thrown: by {@link unwrap} and by lists while they are gone through. */
 export class WaybillError extends Error {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isPassing, readRetryAfter, waitBefore } from './retry.ts';
+import { isPassing, isUnsure, readRetryAfter, waitBefore } from './retry.ts';
 
 describe('waiting before the next try', () => {
   const dice = (value: number) => ({ random: () => value });
@@ -33,4 +33,11 @@ test('what may pass is tried again: overload, time-outs, restarts, a first try s
   expect(statuses.filter((status) => isPassing(status, null))).toEqual([408, 429, 502, 503, 504]);
   expect(isPassing(409, 'idempotency_in_progress')).toBe(true);
   expect(isPassing(409, 'idempotency_mismatch')).toBe(false);
+});
+
+test('a refusal by the API says that nothing was done; other answers leave it open', () => {
+  const statuses = [400, 404, 408, 409, 429, 500, 502, 503, 504];
+  expect(statuses.filter((status) => isUnsure(status, 'code'))).toEqual([408, 500, 502, 504]);
+  expect(statuses.filter((status) => isUnsure(status, null))).toEqual([408, 500, 502, 503, 504]);
+  expect(isUnsure(409, 'idempotency_in_progress')).toBe(true);
 });

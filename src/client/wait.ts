@@ -1,16 +1,17 @@
-import type { CallOptions } from './call.ts';
+import type { Called } from './call.ts';
 import type { Machine } from './machine.ts';
-import type { Result } from './result.ts';
+import type { CallOptions } from './options.ts';
+import { type Result, succeeded } from './result.ts';
 import type { StatusRecord } from './types.ts';
 
 /** What waiting for a message's end may be told. */
 export interface WaitOptions extends CallOptions {
   /** Milliseconds to wait for the end; 60,000 unless told. */
-  readonly timeoutMs?: number | undefined;
+  readonly timeoutMs?: number | null | undefined;
 }
 
 /** One question to the server, which may take so many seconds to answer. */
-type Ask = (seconds: number, options: CallOptions) => Promise<Result<StatusRecord>>;
+type Ask = (seconds: number, options: CallOptions) => Promise<Called<StatusRecord>>;
 
 const DEFAULT_WAIT_MS = 60_000;
 /** Most proxies end a request that says nothing for a minute. */
@@ -20,27 +21,42 @@ const SHORTEST_ASK_MS = 1000;
 /** Time for the last answer to arrive when the wait is over. */
 const MARGIN_MS = 10_000;
 
-/** Asks again and again, until the message is final or the time is over; the last record in either case. */
+/**
+ * Asks again and again, until the message is final or the time is over; the last record in either case. Failures that
+ * may be over soon end the wait only if there was never a record.
+ */
 export async function waitForEnd(
   ask: Ask,
-  options: WaitOptions,
+  options: WaitOptions | null | undefined,
   machine: Machine,
 ): Promise<Result<StatusRecord>> {
-  const { signal, timeoutMs = DEFAULT_WAIT_MS } = options;
+  const signal = options?.signal;
+  const timeoutMs = options?.timeoutMs ?? DEFAULT_WAIT_MS;
   const endsAt = machine.mono() + timeoutMs;
+  let last: StatusRecord | null = null;
   for (;;) {
     const askedAt = machine.mono();
     const leftMs = endsAt - askedAt;
     const seconds = Math.min(LONGEST_ASK_SECONDS, Math.max(1, Math.ceil(leftMs / 1000)));
-    const asked = await ask(seconds, { signal, timeoutMs: Math.max(0, leftMs) + MARGIN_MS });
-    if (!asked.ok || isFinal(asked.value) || machine.mono() >= endsAt) return asked;
-    const restMs = Math.min(SHORTEST_ASK_MS - (machine.mono() - askedAt), endsAt - machine.mono());
+    const { result, passing } = await ask(seconds, { signal, timeoutMs: Math.max(0, leftMs) + MARGIN_MS });
+    if (result.ok ? isFinal(result.value) : !passing) return result;
+    if (result.ok) last = result.value;
+    const now = machine.mono();
+    if (now >= endsAt) return last === null ? result : succeeded(last);
+    const restMs = Math.min(Math.max(SHORTEST_ASK_MS - (now - askedAt), pauseOf(result)), endsAt - now);
     if (restMs > 0) await machine.sleep(restMs, signal ?? NEVER);
   }
 }
 
 const NEVER = new AbortController().signal;
 
-function isFinal({ status }: StatusRecord): boolean {
+/** Milliseconds for which the server wants to be left alone. */
+function pauseOf(result: Result<unknown>): number {
+  if (result.ok || result.error.kind !== 'problem') return 0;
+  return result.error.retryAfterMs ?? 0;
+}
+
+/** Whether nothing will happen to a message any more, unless it is retried by hand. */
+function isFinal({ status }: Pick<StatusRecord, 'status'>): boolean {
   return status === 'delivered' || status === 'failed';
 }

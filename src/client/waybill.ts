@@ -1,19 +1,12 @@
-import {
-  type Answer,
-  isAttemptsPage,
-  isBatchReceipt,
-  isMessagesPage,
-  isReceipt,
-  isStatusRecord,
-  isVerdict,
-  jsonOf,
-} from './answer.ts';
-import { Caller, type CallOptions, keyOf, type Request } from './call.ts';
-import { type ListFilter, type PageRequest, queryOf } from './filter.ts';
-import { type Message, toSubmission } from './message.ts';
-import { complete, type SendOptions, type WaybillOptions } from './options.ts';
-import { type RawEnvelope, rawQuery } from './raw.ts';
+import { type Call, Caller } from './call.ts';
+import type { ListFilter, PageRequest } from './filter.ts';
+import type { Machine } from './machine.ts';
+import type { Message } from './message.ts';
+import type { CallOptions, SendOptions, WaybillOptions } from './options.ts';
+import type { RawContent, RawEnvelope } from './raw.ts';
+import * as requests from './requests.ts';
 import { failed, type Result, succeeded, unwrap } from './result.ts';
+import { settingsOf } from './settings.ts';
 import type {
   Attempt,
   BatchReceipt,
@@ -25,17 +18,8 @@ import type {
 } from './types.ts';
 import { type WaitOptions, waitForEnd } from './wait.ts';
 
-/** What a call that sent something tells besides the API's answer. */
-export interface Sent {
-  /** The key it was sent under: the given one, or the one that was made for this call. */
-  readonly idempotencyKey: string;
-  /** Nothing new was accepted: this is the answer of an earlier call or try. */
-  readonly replayed: boolean;
-}
-
-const JSON_TYPE = 'application/json';
-/** Printable ASCII, not beginning or ending with a space: what headers carry unchanged. */
-const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/;
+/** How many messages a list fetches at a time. */
+const LIST_LIMIT = 200;
 
 /**
  * A Waybill server, for programs. No method rejects: each resolves to a {@link Result}. Failures that pass
@@ -44,18 +28,18 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/;
  */
 export class Waybill {
   readonly #caller: Caller;
-  readonly #machine;
+  readonly #machine: Machine;
 
   /** Throws `TypeError` for a URL or a key that can never work; nothing is connected yet. */
   constructor(options: WaybillOptions) {
-    const completed = complete(options);
-    this.#caller = new Caller(completed);
-    this.#machine = completed.machine;
+    const settings = settingsOf(options);
+    this.#caller = new Caller(settings);
+    this.#machine = settings.machine;
   }
 
   /** Sends a message; it is on the server's stable storage when this resolves. */
-  async send(message: Message, options: SendOptions = {}): Promise<Result<Receipt & Sent>> {
-    return await this.#sendJson('/messages', () => toSubmission(message), isReceipt, options);
+  async send(message: Message, options: SendOptions = {}): Promise<Result<Receipt & requests.Sent>> {
+    return await this.#send((key) => requests.sendMessage(message, key), options);
   }
 
   /**
@@ -65,54 +49,50 @@ export class Waybill {
   async sendBatch(
     messages: readonly Message[],
     options: SendOptions = {},
-  ): Promise<Result<BatchReceipt & Sent>> {
-    const body = async () => ({ messages: await Promise.all(messages.map(toSubmission)) });
-    return await this.#sendJson('/messages/batch', body, isBatchReceipt, options);
+  ): Promise<Result<BatchReceipt & requests.Sent>> {
+    return await this.#send((key) => requests.sendBatch(messages, key), options);
   }
 
   /** Sends a finished MIME message as it is. The envelope alone says who gets it. */
   async sendRaw(
-    content: string | Uint8Array | Blob,
+    content: RawContent,
     envelope: RawEnvelope,
     options: SendOptions = {},
-  ): Promise<Result<Receipt & Sent>> {
-    const path = `/messages/raw${rawQuery(envelope)}`;
-    // A copy: what the caller does with the bytes meanwhile changes nothing, and shared memory cannot be sent.
-    const bytes = content instanceof Uint8Array ? new Uint8Array(content) : content;
-    return await this.#send(path, { type: 'message/rfc822', content: bytes }, isReceipt, options);
+  ): Promise<Result<Receipt & requests.Sent>> {
+    return await this.#send((key) => requests.sendRaw(content, envelope, key), options);
   }
 
   /** Sends a message once more, to all its recipients, as a new message with a new id. */
-  async resend(id: string, options: SendOptions = {}): Promise<Result<Receipt & Sent>> {
-    return await this.#send(`${pathOf(id)}/resend`, undefined, isReceipt, options);
+  async resend(id: string, options: SendOptions = {}): Promise<Result<Receipt & requests.Sent>> {
+    return await this.#send((key) => requests.resendMessage(id, key), options);
   }
 
   /** Checks a message as if it were sent, and tells the way each copy would take. Stores and sends nothing. */
   async check(message: Message, options: CallOptions = {}): Promise<Result<Verdict>> {
-    const body = async () => ({ ...(await toSubmission(message)), dryRun: true });
-    const content = await jsonOfMessage(body, options);
-    if (!content.ok) return content;
-    const request: Request = {
-      method: 'POST',
-      path: '/messages',
-      body: { type: JSON_TYPE, content: content.value },
-    };
-    return await this.#ask(request, isVerdict, options);
+    return await this.#ask(() => requests.checkMessage(message), options);
+  }
+
+  /** Checks a finished MIME message likewise. */
+  async checkRaw(
+    content: RawContent,
+    envelope: RawEnvelope,
+    options: CallOptions = {},
+  ): Promise<Result<Verdict>> {
+    return await this.#ask(() => requests.checkRaw(content, envelope), options);
   }
 
   /** A message's record as it is now. */
   async get(id: string, options: CallOptions = {}): Promise<Result<StatusRecord>> {
-    return await this.#ask({ method: 'GET', path: pathOf(id) }, isStatusRecord, options);
+    return await this.#ask(() => requests.getMessage(id, null), options);
   }
 
-  /** A message's record once it is final, or as it is when the time to wait is over. */
+  /**
+   * A message's record once it is final, or as it was last seen when the time to wait is over. Goes on through
+   * failures that pass.
+   */
   async wait(id: string, options: WaitOptions = {}): Promise<Result<StatusRecord>> {
     const ask = (seconds: number, left: CallOptions) =>
-      this.#ask(
-        { method: 'GET', path: `${pathOf(id)}?wait=${seconds}`, patienceMs: seconds * 1000 },
-        isStatusRecord,
-        left,
-      );
+      this.#caller.call(() => requests.getMessage(id, seconds), left);
     return await waitForEnd(ask, options, this.#machine);
   }
 
@@ -123,7 +103,8 @@ export class Waybill {
   ): AsyncGenerator<MessageRecord, void, undefined> {
     let cursor: string | undefined;
     do {
-      const page: MessagesPage = unwrap(await this.listPage({ ...filter, cursor }, options));
+      const request = { ...filter, limit: filter?.limit ?? LIST_LIMIT, cursor };
+      const page: MessagesPage = unwrap(await this.listPage(request, options));
       yield* page.messages;
       cursor = page.nextCursor;
     } while (cursor !== undefined);
@@ -131,7 +112,7 @@ export class Waybill {
 
   /** One page of messages, newest first. It may hold fewer than asked for, or none, and still not be the last. */
   async listPage(request: PageRequest = {}, options: CallOptions = {}): Promise<Result<MessagesPage>> {
-    return await this.#ask({ method: 'GET', path: `/messages${queryOf(request)}` }, isMessagesPage, options);
+    return await this.#ask(() => requests.listPage(request ?? {}), options);
   }
 
   /** Ends the delivery to all recipients who have not got the message; the record after that. */
@@ -149,104 +130,49 @@ export class Waybill {
 
   /** Every attempt to deliver a message, oldest first. */
   async attempts(id: string, options: CallOptions = {}): Promise<Result<readonly Attempt[]>> {
-    const asked = await this.#ask({ method: 'GET', path: `${pathOf(id)}/attempts` }, isAttemptsPage, options);
+    const asked = await this.#ask(() => requests.listAttempts(id), options);
     return asked.ok ? succeeded(asked.value.attempts) : asked;
   }
 
   /** The message itself, as it was sent, while it is kept. Needs the scope `messages:content`. */
   async content(id: string, options: CallOptions = {}): Promise<Result<Uint8Array>> {
-    const { result } = await this.#caller.call({ method: 'GET', path: `${pathOf(id)}/content` }, options);
-    return result.ok ? succeeded(result.value.bytes) : result;
+    return await this.#ask(() => requests.getContent(id), options);
   }
 
   /** Whether the server takes messages now. Asks once. */
   async ready(options: CallOptions = {}): Promise<Result<boolean>> {
-    const { result } = await this.#caller.call({ method: 'GET', path: '/ready', once: true }, options);
-    if (result.ok) return succeeded(true);
-    const { error } = result;
-    return 'status' in error && error.status === 503 ? succeeded(false) : result;
+    return await this.#ask(requests.getReady, options);
   }
 
-  /** Sends what `body` gives, as JSON. */
-  async #sendJson<T extends object>(
-    path: string,
-    body: () => Promise<unknown>,
-    isAnswer: (body: unknown) => body is T,
-    options: SendOptions,
-  ): Promise<Result<T & Sent>> {
-    const content = await jsonOfMessage(body, options);
-    if (!content.ok) return content;
-    return await this.#send(path, { type: JSON_TYPE, content: content.value }, isAnswer, options);
-  }
-
-  async #send<T extends object>(
-    path: string,
-    body: Request['body'],
-    isAnswer: (body: unknown) => body is T,
-    options: SendOptions,
-  ): Promise<Result<T & Sent>> {
-    const { idempotencyKey = this.#machine.unique() } = options;
-    if (!IDEMPOTENCY_KEY.test(idempotencyKey))
-      return failed({
-        kind: 'input',
-        message: 'idempotencyKey must be 1 to 256 printable ASCII characters, with no space at its ends.',
-        idempotencyKey,
-      });
-    const request: Request = { method: 'POST', path, idempotencyKey, ...(body ? { body } : {}) };
-    const { result } = await this.#caller.call(request, options);
-    if (!result.ok) return result;
-    const read = readAnswer(result.value, isAnswer, request);
-    if (!read.ok) return read;
-    const replayed = result.value.headers.get('idempotency-replayed') === 'true';
-    return succeeded({ ...read.value, idempotencyKey, replayed });
+  async #send<T>(
+    build: (key: string) => Call<T> | Promise<Call<T>>,
+    options: SendOptions | null,
+  ): Promise<Result<T>> {
+    return await this.#ask(() => build(options?.idempotencyKey ?? this.#machine.unique()), options);
   }
 
   /**
    * Cancelling and retrying can be asked for twice without harm, but the second time the answer is a refusal:
-   * there is nothing left to do. Where an earlier try may have done it, that refusal is success.
+   * there is nothing left to do. Where an earlier try may have done it, that refusal is success; for a key that may
+   * not see the record it stays a refusal, which says so.
    */
   async #act(
     id: string,
-    verb: string,
+    verb: 'cancel' | 'retry',
     nothingToDo: string,
     options: CallOptions,
   ): Promise<Result<StatusRecord>> {
-    const request: Request = { method: 'POST', path: `${pathOf(id)}/${verb}` };
-    const { result, doneBefore } = await this.#caller.call(request, options);
-    if (result.ok) return readAnswer(result.value, isStatusRecord, request);
+    const { result, doneBefore } = await this.#caller.call(() => requests.actOn(id, verb), options);
+    if (result.ok || !doneBefore) return result;
     const { error } = result;
-    const isDone = doneBefore && error.kind === 'problem' && error.code === nothingToDo;
-    return isDone ? await this.get(id, options) : result;
+    if (error.kind !== 'problem' || error.code !== nothingToDo) return result;
+    const seen = await this.get(id, options);
+    if (seen.ok || seen.error.kind !== 'problem' || seen.error.code !== 'scope_missing') return seen;
+    const message = `${error.message} The answer of an earlier try was lost: that one may have done it. This key may not ask (messages:read).`;
+    return failed({ ...error, message });
   }
 
-  async #ask<T>(
-    request: Request,
-    isAnswer: (body: unknown) => body is T,
-    options: CallOptions,
-  ): Promise<Result<T>> {
-    const { result } = await this.#caller.call(request, options);
-    return result.ok ? readAnswer(result.value, isAnswer, request) : result;
-  }
-}
-
-function readAnswer<T>(answer: Answer, isAnswer: (body: unknown) => body is T, request: Request): Result<T> {
-  const body = jsonOf(answer);
-  if (isAnswer(body)) return succeeded(body);
-  const { status } = answer;
-  const message = 'What answered is not the API; check the URL and what stands between.';
-  return failed({ kind: 'protocol', status, message, ...keyOf(request) });
-}
-
-function pathOf(id: string): string {
-  return `/messages/${encodeURIComponent(id)}`;
-}
-
-/** A message as the text of its JSON. */
-async function jsonOfMessage(body: () => Promise<unknown>, options: SendOptions): Promise<Result<string>> {
-  try {
-    return succeeded(JSON.stringify(await body()));
-  } catch (error) {
-    const message = `The message cannot be sent, or a file of it not be read: ${String(error)}`;
-    return failed({ kind: 'input', message, ...keyOf(options) });
+  async #ask<T>(build: () => Call<T> | Promise<Call<T>>, options: CallOptions | null): Promise<Result<T>> {
+    return (await this.#caller.call(build, options)).result;
   }
 }

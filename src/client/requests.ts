@@ -1,0 +1,158 @@
+import {
+  type Answer,
+  isAttemptsPage,
+  isBatchReceipt,
+  isMessagesPage,
+  isReceipt,
+  isStatusRecord,
+  isVerdict,
+  jsonOf,
+  textOf,
+} from './answer.ts';
+import type { Call } from './call.ts';
+import { type PageRequest, queryOf } from './filter.ts';
+import { InputFault } from './input.ts';
+import { type Message, toSend, toSubmission } from './message.ts';
+import { type RawContent, type RawEnvelope, rawBody, rawTarget } from './raw.ts';
+import type {
+  AttemptsPage,
+  BatchReceipt,
+  MessagesPage,
+  Receipt,
+  StatusRecord,
+  Submission,
+  Verdict,
+} from './types.ts';
+
+/** Every request there is. What cannot be sent is thrown, as `InputFault` where it is known in advance. */
+
+/** What a call that sent something tells besides the API's answer. */
+export interface Sent {
+  /** The key it was sent under: the given one, or the one that was made for this call. */
+  readonly idempotencyKey: string;
+  /** Nothing new was accepted: this is the answer of an earlier call or try. */
+  readonly replayed: boolean;
+}
+
+/** Printable ASCII, not beginning or ending with a space: what headers carry unchanged. */
+const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/;
+const NOT_READY = 503;
+
+/** Sends a message. */
+export async function sendMessage(message: Message, key: string): Promise<Call<Receipt & Sent>> {
+  return sending('/messages', jsonBody(await toSend(message)), isReceipt, key);
+}
+
+/** Sends several. */
+export async function sendBatch(
+  messages: readonly Message[],
+  key: string,
+): Promise<Call<BatchReceipt & Sent>> {
+  if (!Array.isArray(messages)) throw new InputFault('messages must be an array.');
+  const submissions: readonly Submission[] = await Promise.all(messages.map(toSend));
+  return sending('/messages/batch', jsonBody({ messages: submissions }), isBatchReceipt, key);
+}
+
+/** Sends a finished message. */
+export function sendRaw(content: RawContent, envelope: RawEnvelope, key: string): Call<Receipt & Sent> {
+  const { query, headers } = rawTarget(envelope, false);
+  return { ...sending(`/messages/raw${query}`, finished(content), isReceipt, key), headers };
+}
+
+/** Sends a message once more. */
+export function resendMessage(id: string, key: string): Call<Receipt & Sent> {
+  return sending(pathOf(id, '/resend'), undefined, isReceipt, key);
+}
+
+/** Checks a message. */
+export async function checkMessage(message: Message): Promise<Call<Verdict>> {
+  const body = jsonBody({ ...(await toSubmission(message)), dryRun: true });
+  return { method: 'POST', path: '/messages', body, read: json(isVerdict) };
+}
+
+/** Checks a finished message. */
+export function checkRaw(content: RawContent, envelope: RawEnvelope): Call<Verdict> {
+  const { query, headers } = rawTarget(envelope, true);
+  const body = finished(content);
+  return { method: 'POST', path: `/messages/raw${query}`, headers, body, read: json(isVerdict) };
+}
+
+/** Asks for a record; the server may wait so many seconds for the message's end. */
+export function getMessage(id: string, waitSeconds: number | null): Call<StatusRecord> {
+  const read = json(isStatusRecord);
+  if (waitSeconds === null) return { method: 'GET', path: pathOf(id), read };
+  const path = pathOf(id, `?wait=${waitSeconds}`);
+  return { method: 'GET', path, read, patienceMs: waitSeconds * 1000 };
+}
+
+/** Asks for a page of a list. */
+export function listPage(request: PageRequest): Call<MessagesPage> {
+  return { method: 'GET', path: `/messages${queryOf(request)}`, read: json(isMessagesPage) };
+}
+
+/** Cancels or retries. */
+export function actOn(id: string, verb: 'cancel' | 'retry'): Call<StatusRecord> {
+  return { method: 'POST', path: pathOf(id, `/${verb}`), read: json(isStatusRecord) };
+}
+
+/** Asks for the attempts. */
+export function listAttempts(id: string): Call<AttemptsPage> {
+  return { method: 'GET', path: pathOf(id, '/attempts'), read: json(isAttemptsPage) };
+}
+
+/** Asks for the message itself. */
+export function getContent(id: string): Call<Uint8Array> {
+  const read = ({ headers, bytes }: Answer) =>
+    headers.get('content-type')?.startsWith('message/rfc822') ? bytes : null;
+  return { method: 'GET', path: pathOf(id, '/content'), read };
+}
+
+/** Asks whether messages are taken. */
+export function getReady(): Call<boolean> {
+  const read = (answer: Answer) => {
+    const word = textOf(answer).trim();
+    if (answer.status === NOT_READY) return word === 'not ready' ? false : null;
+    return word === 'ready' ? true : null;
+  };
+  return { method: 'GET', path: '/ready', once: true, alsoReads: NOT_READY, read };
+}
+
+function sending<T extends object>(
+  path: string,
+  body: Call<T>['body'],
+  isAnswer: (body: unknown) => body is T,
+  idempotencyKey: string,
+): Call<T & Sent> {
+  if (typeof idempotencyKey !== 'string' || !IDEMPOTENCY_KEY.test(idempotencyKey))
+    throw new InputFault(
+      'idempotencyKey must be a string of 1 to 256 printable ASCII characters, with no space at its ends.',
+    );
+  const read = (answer: Answer): (T & Sent) | null => {
+    const value = jsonOf(answer);
+    const replayed = answer.headers.get('idempotency-replayed') === 'true';
+    return isAnswer(value) ? { ...value, idempotencyKey, replayed } : null;
+  };
+  return { method: 'POST', path, idempotencyKey, read, ...(body ? { body } : {}) };
+}
+
+function json<T>(isAnswer: (body: unknown) => body is T): (answer: Answer) => T | null {
+  return (answer) => {
+    const value = jsonOf(answer);
+    return isAnswer(value) ? value : null;
+  };
+}
+
+function jsonBody(value: unknown): { readonly type: string; readonly content: string } {
+  return { type: 'application/json', content: JSON.stringify(value) };
+}
+
+function finished(content: RawContent): NonNullable<Call<unknown>['body']> {
+  return { type: 'message/rfc822', content: rawBody(content) };
+}
+
+/** The path of a message, with what follows. An id that URLs read as a way elsewhere would ask for something else. */
+function pathOf(id: string, rest = ''): string {
+  if (typeof id !== 'string' || /^\.{0,2}$/.test(id))
+    throw new InputFault('id must be the id of a message, such as msg_01k…');
+  return `/messages/${encodeURIComponent(id)}${rest}`;
+}
