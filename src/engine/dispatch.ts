@@ -1,18 +1,13 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
-import { WakeUp } from '../lib/wakeup.ts';
 import type { Events } from '../observe/events.ts';
-import type { ClaimRequest } from '../store/store.ts';
 import { type AttemptDeps, type AttemptEnd, attempt } from './attempt.ts';
+import { Claims } from './claims.ts';
 import type { Lane } from './lanes.ts';
-import { isAmbiguous } from './persist.ts';
 import type { Job } from './ready.ts';
 import { type Recorded, Recorder } from './recorder.ts';
 import type { RelayAtWork, Relays } from './relays.ts';
 import type { EngineSettings } from './settings.ts';
-
-/** How often a held lane is asked for work even when nothing hints at any, in ms. */
-const POLL_MS = 1_000;
 
 /** Units given back in one call: no transaction may hold the store for long. */
 const RELEASE_BATCH = 500;
@@ -25,33 +20,30 @@ export interface DispatchDeps extends AttemptDeps {
   readonly settings: () => EngineSettings;
 }
 
-/** A lane, and what it would like to claim. */
-interface Wish {
-  readonly lane: Lane;
-  readonly request: ClaimRequest;
-}
-
 /**
  * Brings leased work to free slots. Work comes by two ways that are one path after the lease: handed over by
- * `accept` (the short way), or claimed here, for the lanes that have room.
+ * `accept` (the short way), or claimed, for the lanes that have room.
  */
 export class Dispatch {
   readonly #deps: DispatchDeps;
   readonly #lanes: ReadonlyMap<string, Lane>;
   readonly #relays: Relays;
-  readonly #feed = new WakeUp();
+  readonly #claims: Claims;
   readonly #work = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   readonly #giveUp = new AbortController();
   readonly #recorder: Recorder;
   #shortWayBytes = 0;
-  #lastPollAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: DispatchDeps, lanes: ReadonlyMap<string, Lane>, relays: Relays) {
     this.#deps = deps;
     this.#lanes = lanes;
     this.#relays = relays;
     this.#recorder = new Recorder(deps, this.#giveUp.signal);
+    this.#claims = new Claims(deps, lanes, relays, {
+      pump: (lane) => this.#pump(lane),
+      retire: (lane) => this.retire(lane),
+    });
   }
 
   /**
@@ -92,20 +84,17 @@ export class Dispatch {
     if (lane.waiting) return;
     if (dueAt <= this.#deps.clock.wall()) lane.waiting = true;
     else lane.expect(dueAt);
-    this.#feed.wake();
+    this.#claims.wake();
   }
 
   /** Something changed that may mean work: a lane was acquired, a relay added. */
   wake(): void {
-    this.#feed.wake();
+    this.#claims.wake();
   }
 
   /** CLAIM: asks the store for work until stopped. Resolves when stopped. */
-  async run(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      const waitMs = await this.#round();
-      await this.#feed.wait(this.#deps.clock, waitMs);
-    }
+  run(): Promise<void> {
+    return this.#claims.run(this.#stopping.signal);
   }
 
   /** Forgets a lane whose lease is gone: what is in hand is somebody else's now. */
@@ -136,7 +125,7 @@ export class Dispatch {
   /** Stops claiming, gives back what has not begun, and waits for attempts under way until `deadline` aborts. */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#stopping.abort();
-    this.#feed.wake();
+    this.#claims.wake();
     for (const lane of this.#lanes.values()) this.#surrender(lane);
     const abortAll = () => {
       for (const lane of this.#lanes.values()) lane.abort.abort();
@@ -145,60 +134,6 @@ export class Dispatch {
     if (deadline.aborted) abortAll();
     deadline.addEventListener('abort', abortAll, { once: true });
     while (this.#work.size > 0) await Promise.all(this.#work);
-  }
-
-  /** One look at every lane. Returns how long to wait for the next, in ms. */
-  async #round(): Promise<number> {
-    const wall = this.#deps.clock.wall();
-    const mono = this.#deps.clock.mono();
-    const polling = mono - this.#lastPollAt >= POLL_MS;
-    if (polling) this.#lastPollAt = mono;
-    const wishes: Wish[] = [];
-    for (const lane of this.#lanes.values()) {
-      // Whatever kept work in hand from starting (trust that lapsed and came back), nothing waits for ever.
-      if (polling) this.#pump(lane);
-      const relay = this.#relays.ofLane(lane.name);
-      const request = relay ? lane.claimRequest(relay.relay.limits, wall, mono, polling) : null;
-      if (request) wishes.push({ lane, request });
-    }
-    if (wishes.length === 0 || (await this.#claim(wishes, wall))) return this.#untilNext();
-    return POLL_MS;
-  }
-
-  /** Asks the store for work, and starts it. False: it could not be asked. */
-  async #claim(wishes: readonly Wish[], now: number): Promise<boolean> {
-    const { store, node, fault } = this.#deps;
-    const requests = wishes.map(({ request }) => request);
-    try {
-      const answers = await store.claim(requests, { node, now });
-      for (const [place, { lane, request }] of wishes.entries()) {
-        const { units = [], nextDueAt = null } = answers[place] ?? {};
-        for (const unit of units) lane.ready.push({ unit, content: null });
-        if (units.length >= request.limit) lane.waiting = true;
-        if (nextDueAt !== null) lane.expect(nextDueAt);
-        this.#pump(lane);
-      }
-      return true;
-    } catch (error) {
-      for (const { lane } of wishes) {
-        lane.waiting = true;
-        if (isAmbiguous(error)) this.retire(lane);
-      }
-      fault('claim_failed', error);
-      return false;
-    }
-  }
-
-  #untilNext(): number {
-    const wall = this.#deps.clock.wall();
-    const mono = this.#deps.clock.mono();
-    let wait = POLL_MS;
-    for (const lane of this.#lanes.values()) {
-      const paused = lane.pausedUntil(mono);
-      if (paused !== null) wait = Math.min(wait, paused - mono);
-      else if (lane.nextDueAt !== null && lane.nextDueAt > wall) wait = Math.min(wait, lane.nextDueAt - wall);
-    }
-    return wait;
   }
 
   /** Starts what a lane has in hand, as far as the lane's pace and its relay's slots allow. */
@@ -270,7 +205,7 @@ export class Dispatch {
       await this.#record(job, lane, relay, end);
     } finally {
       lane.reserved--;
-      if (lane.waiting) this.#feed.wake();
+      if (lane.waiting) this.#claims.wake();
     }
   }
 

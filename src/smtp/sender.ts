@@ -5,11 +5,22 @@
  */
 import type { Envelope } from '../domain/envelope.ts';
 import type { BodyFlags } from '../domain/message.ts';
-import { localReply, type Outcome, outcomeOfReplyCode, type Reply } from '../domain/outcome.ts';
+import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
 import type { Capabilities } from './capabilities.ts';
 import { DATA, isSafePath, mailCommand, rcptCommand } from './command.ts';
 import { providerMessageId } from './provider-id.ts';
 import type { SmtpReply } from './reply.ts';
+import {
+  isHopsIllness,
+  isPositive,
+  NO_EIGHT_BIT,
+  NO_UTF8,
+  outcomeOfRcpt,
+  peerReply,
+  UNDECIDED,
+  UNSAFE_RECIPIENT,
+  UNSAFE_SENDER,
+} from './verdict.ts';
 
 /** What is to be sent. */
 export interface MailPlan {
@@ -281,39 +292,4 @@ export class Sender {
     for (let index = 0; index < this.#outcomes.length; index++) this.#outcomes[index] ??= outcome;
     return action;
   }
-}
-
-const UNSAFE_SENDER = localReply('unsafe_address', '5.1.7', 'The sender address cannot be written in SMTP');
-const UNSAFE_RECIPIENT = localReply('unsafe_address', '5.1.3', 'The address cannot be written in SMTP');
-const NO_EIGHT_BIT = localReply('no_8bitmime', '5.6.3', 'The relay does not take 8-bit content (8BITMIME)');
-const NO_UTF8 = localReply(
-  'no_smtputf8',
-  '5.6.7',
-  'The relay does not take internationalised mail (SMTPUTF8)',
-);
-const UNDECIDED = localReply('internal_error', '4.3.0', 'The transaction ended without an answer');
-
-/**
- * 421 closes the session whatever was asked; 530 wants AUTH or STARTTLS first. Neither is about the message
- * (RFC 5321 §3.8, RFC 4954 §6).
- */
-function isHopsIllness(reply: SmtpReply): boolean {
-  return reply.code === 421 || reply.code === 530;
-}
-
-function isPositive(reply: SmtpReply): boolean {
-  return reply.code < 300;
-}
-
-function outcomeOfRcpt(reply: SmtpReply): Outcome {
-  // Old servers say 552 for "too many recipients" (RFC 5321 §4.5.3.1.10).
-  const tooMany = reply.code === 552 && (reply.enhanced === null || reply.enhanced === '5.5.3');
-  const kind = !tooMany && outcomeOfReplyCode(reply.code) === 'rejected' ? 'rejected' : 'deferred';
-  return { kind, reply: peerReply(reply) };
-}
-
-/** The peer's words, with the class's default where it gave no enhanced code. */
-function peerReply(reply: SmtpReply): Reply {
-  const enhanced = reply.enhanced ?? `${String(reply.code).charAt(0)}.0.0`;
-  return { code: reply.code, enhanced, cause: 'smtp_reply', text: reply.text };
 }

@@ -1,0 +1,57 @@
+/** What a peer's replies mean for a message, and what we say of one that cannot be sent. */
+import { localReply, type Outcome, outcomeOfReplyCode, type Reply } from '../domain/outcome.ts';
+import type { SmtpReply } from './reply.ts';
+
+/** Why a sender's address cannot be sent. */
+export const UNSAFE_SENDER = localReply(
+  'unsafe_address',
+  '5.1.7',
+  'The sender address cannot be written in SMTP',
+);
+/** Why a recipient's address cannot be sent. */
+export const UNSAFE_RECIPIENT = localReply(
+  'unsafe_address',
+  '5.1.3',
+  'The address cannot be written in SMTP',
+);
+/** Why 8-bit content cannot be sent. */
+export const NO_EIGHT_BIT = localReply(
+  'no_8bitmime',
+  '5.6.3',
+  'The relay does not take 8-bit content (8BITMIME)',
+);
+/** Why internationalised mail cannot be sent. */
+export const NO_UTF8 = localReply(
+  'no_smtputf8',
+  '5.6.7',
+  'The relay does not take internationalised mail (SMTPUTF8)',
+);
+/** What is said of a recipient of whom nothing is known, which is a bug. */
+export const UNDECIDED = localReply('internal_error', '4.3.0', 'The transaction ended without an answer');
+
+/**
+ * 421 closes the session whatever was asked; 530 wants AUTH or STARTTLS first. Neither is about the message
+ * (RFC 5321 §3.8, RFC 4954 §6).
+ */
+export function isHopsIllness(reply: SmtpReply): boolean {
+  return reply.code === 421 || reply.code === 530;
+}
+
+/** Whether the command was taken. */
+export function isPositive(reply: SmtpReply): boolean {
+  return reply.code < 300;
+}
+
+/** What a refused RCPT means for its recipient. */
+export function outcomeOfRcpt(reply: SmtpReply): Outcome {
+  // Old servers say 552 for "too many recipients" (RFC 5321 §4.5.3.1.10).
+  const tooMany = reply.code === 552 && (reply.enhanced === null || reply.enhanced === '5.5.3');
+  const kind = !tooMany && outcomeOfReplyCode(reply.code) === 'rejected' ? 'rejected' : 'deferred';
+  return { kind, reply: peerReply(reply) };
+}
+
+/** The peer's words, with the class's default where it gave no enhanced code. */
+export function peerReply(reply: SmtpReply): Reply {
+  const enhanced = reply.enhanced ?? `${String(reply.code).charAt(0)}.0.0`;
+  return { code: reply.code, enhanced, cause: 'smtp_reply', text: reply.text };
+}
