@@ -1,4 +1,5 @@
 import { parseDomain } from './domain-name.ts';
+import { quote, quotedEnd, unquote } from './quoted-string.ts';
 
 /** One mailbox (RFC 5322 §3.4), parsed once at the edge. Its `address` is what RCPT and MAIL carry. */
 export interface Mailbox {
@@ -258,23 +259,6 @@ function readLocal(content: string, quoted: boolean): Parsed<string> {
       `A local part must not be longer than ${MAX_LOCAL} octets; this one has ${octets(local)}.`,
     );
   return { ok: true, value: local };
-}
-
-/** The index after the closing quotation mark of the quoted string that begins at `start`; -1 without one. */
-function quotedEnd(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    if (text[at] === '\\') at++;
-    else if (text[at] === '"') return at + 1;
-  }
-  return -1;
-}
-
-function unquote(quoted: string): string {
-  return quoted.slice(1, -1).replace(/\\(.)/gsu, '$1');
-}
-
-function quote(text: string): string {
-  return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
 function tidyName(phrase: string): string | null {
