@@ -35,11 +35,16 @@ test('what is cancelled before its time never leaves, and whoever waits is told'
 });
 
 test('what is under way when it is cancelled ends by its attempt: deferred is cancelled, taken is delivered', async () => {
-  const { engine, hop, run, show } = await start();
+  const { engine, events, hop, run, show } = await start();
+  const told: unknown[] = [];
+  events.on((event) => {
+    if (event.type === 'attempted') told.push(event.results);
+  });
   hop.faults = { ...HEALTHY, defer: 1 };
   const deferred = await accept(engine, 'deferred');
   await engine.acts.cancel(deferred);
   await run(5_000);
+  expect(told).toMatchObject([[{ state: 'failed', cancelled: true, outcome: { kind: 'deferred' } }]]);
   expect(await show(deferred)).toMatchObject({ status: 'failed', outcome: 'cancelled', attempts: 1 });
   hop.faults = HEALTHY;
   const taken = await accept(engine, 'taken');
@@ -48,13 +53,22 @@ test('what is under way when it is cancelled ends by its attempt: deferred is ca
   expect(await show(taken)).toMatchObject({ status: 'delivered', attempts: 1 });
 });
 
-test('what is in hand but has not begun when it is cancelled never leaves', async () => {
-  const { engine, hop, run, show } = await start();
+test('what is in hand but has not begun when it is cancelled ends at once and never leaves', async () => {
+  const { engine, events, hop, run, show } = await start();
+  const told: Event[] = [];
+  events.on((event) => {
+    if (event.type === 'cancelled') told.push(event);
+  });
   const ids: string[] = [];
   for (let i = 0; i < 6; i++) ids.push(await accept(engine, `t${i}`));
   // The relay takes four at a time: two wait for a slot.
   for (const id of ids) expect((await show(id)).status).toBe('processing');
   for (const id of ids) expect(await engine.acts.cancel(id)).toBe('cancelled');
+  for (const id of ids.slice(4)) expect((await show(id)).status, 'at once').toBe('failed');
+  expect(told).toEqual([
+    { type: 'cancelled', messageId: ids[4], recipients: ['r0@example.net'] },
+    { type: 'cancelled', messageId: ids[5], recipients: ['r0@example.net'] },
+  ]);
   await run(10_000);
   const ended = await Promise.all(ids.map(async (id) => (await show(id)).outcome));
   expect(ended).toEqual(['accepted', 'accepted', 'accepted', 'accepted', 'cancelled', 'cancelled']);
