@@ -104,7 +104,7 @@ test('attempts are shown a recipient a line, what peers wrote made harmless', ()
       { ...result, recipient: 'ann@example.net', outcome: 'deferred' as const, reply: 'wait\u001b[2J' },
     ],
   };
-  expect(attemptsText({ attempts: [attempt] }).split('\n')).toEqual([
+  expect(attemptsText({ attempts: [attempt], hasMore: false }).split('\n')).toEqual([
     'NO  STARTED                   RELAY  HOST            TOOK   RECIPIENT        OUTCOME   REPLY',
     '1   2026-11-20T00:00:00.000Z  out    mx.example.net  12 ms  ann@example.net  deferred  wait\ufffd[2J',
   ]);

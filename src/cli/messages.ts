@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { MessageOperations, StatusRecord } from '../control/operations.ts';
+import type { Attempts, MessageOperations, StatusRecord } from '../control/operations.ts';
 import { MESSAGE_STATUSES, type MessageStatus } from '../domain/delivery.ts';
 import { type Context, collectFrom, print, wholeNumber } from './context.ts';
 import { attemptsText, messageText, pageText } from './message-text.ts';
@@ -89,10 +89,21 @@ function attemptsCommand(context: Context): Command {
     .argument('<id>', "the message's id")
     .action(async (id: string, options: RemoteOptions) => {
       await withMessages(context, options, async (operations) => {
-        const attempts = await operations.attempts({ id });
+        const attempts = await allAttempts(operations, id);
         print(context, options, attempts, () => attemptsText(attempts));
       });
     });
+}
+
+async function allAttempts(operations: MessageOperations, id: string): Promise<Attempts> {
+  const all: Attempts['attempts'] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Attempts = await operations.attempts({ id, cursor });
+    all.push(...page.attempts);
+    cursor = page.nextCursor ?? null;
+  } while (cursor !== null);
+  return { attempts: all, hasMore: false };
 }
 
 function cancelCommand(context: Context): Command {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
 import type { Message } from '../client/message.ts';
 import type { ClientError, Result } from '../client/result.ts';
@@ -26,6 +26,8 @@ export interface RemoteOptions extends CommonOptions {
 
 /** The file name that means the standard input. */
 const STANDARD_INPUT = '-';
+/** No key has so many characters. */
+const LONGEST_KEY_FILE = 4096;
 /** A person waits: fewer than a program would bear. */
 const MAX_RETRIES = 2;
 
@@ -45,13 +47,13 @@ export async function withMessages(
   options: RemoteOptions,
   use: (operations: MessageOperations, running: boolean) => Promise<void>,
 ): Promise<void> {
-  const client = connect(options);
+  const client = await connect(options);
   if (client !== null) return await use(remoteOperations(client), true);
   await withOperations(context, options, {}, use);
 }
 
 /** The client that the options ask for; null when they mean the installation here. Throws `Exit`. */
-export function connect({ url, keyFile, data, config }: RemoteOptions): Waybill | null {
+export async function connect({ url, keyFile, data, config }: RemoteOptions): Promise<Waybill | null> {
   if (url === undefined) {
     if (keyFile !== undefined) throw new Exit(2, '--key-file goes with --url.');
     return null;
@@ -59,7 +61,7 @@ export function connect({ url, keyFile, data, config }: RemoteOptions): Waybill 
   if (keyFile === undefined) throw new Exit(2, '--url needs --key-file, a file with the API key.');
   if (data !== undefined || config !== undefined)
     throw new Exit(2, '--data and --config name an installation here, --url a server far away: not both.');
-  const key = readKey(keyFile);
+  const key = await readKey(keyFile);
   try {
     return new Waybill({ url, key, maxRetries: MAX_RETRIES });
   } catch (error) {
@@ -67,12 +69,19 @@ export function connect({ url, keyFile, data, config }: RemoteOptions): Waybill 
   }
 }
 
-function readKey(path: string): string {
+/** Reads piece by piece: a pipe may fill later, and a wrong name may be that of a large file. */
+async function readKey(path: string): Promise<string> {
+  const source = path === STANDARD_INPUT ? process.stdin : createReadStream(path);
+  let text = '';
   try {
-    return readFileSync(path === STANDARD_INPUT ? process.stdin.fd : path, 'utf8').trim();
+    for await (const piece of source.setEncoding('utf8')) {
+      text += piece;
+      if (text.length > LONGEST_KEY_FILE) throw new Error(`${path} is too long for a key.`);
+    }
   } catch (error) {
     throw new Exit(1, `The key cannot be read: ${String(error)}`);
   }
+  return text.trim();
 }
 
 /** The operations on messages, of a server far away. */
@@ -83,7 +92,7 @@ function remoteOperations(client: Waybill): MessageOperations {
     checkMessage: async ({ message }) => taken(await client.check(message as Message)),
     message: async ({ id }) => taken(await client.get(id)) as StatusRecord,
     messages: (request) => listPage(request, client),
-    attempts: async ({ id }) => ({ attempts: taken(await client.attempts(id)) }) as Attempts,
+    attempts: async ({ id }) => ({ attempts: taken(await client.attempts(id)), hasMore: false }) as Attempts,
     cancelMessage: async ({ id }) => taken(await client.cancel(id)) as StatusRecord,
     retryMessage: async ({ id }) => taken(await client.retry(id)) as StatusRecord,
   };
@@ -99,7 +108,12 @@ async function listPage(request: MessagesRequest, client: Waybill): Promise<Mess
 /** The value of a result; throws `OperationError` as operations here do. */
 export function taken<T>(result: Result<T>): T {
   if (result.ok) return result.value;
-  throw new OperationError(codeOf(result.error), textOf(result.error));
+  throw operationErrorOf(result.error);
+}
+
+/** A client's error as that of an operation. */
+export function operationErrorOf(error: ClientError): OperationError {
+  return new OperationError(codeOf(error), textOf(error));
 }
 
 const CODES: Readonly<Record<number, OperationErrorCode>> = {

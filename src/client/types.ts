@@ -274,7 +274,10 @@ export interface Attempt {
   readonly results: readonly AttemptResult[];
 }
 
-/** The answer to asking for a message's attempts. */
+/** A page of a message's attempts. */
 export interface AttemptsPage {
   readonly attempts: readonly Attempt[];
+  readonly hasMore: boolean;
+  /** Where the next page begins; absent on the last one. */
+  readonly nextCursor?: string;
 }

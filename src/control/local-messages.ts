@@ -4,6 +4,7 @@ import type { Submission } from '../domain/message.ts';
 import { Problem } from '../http/problem.ts';
 import { attemptsJson } from '../ingest/http/attempts.ts';
 import { FILTER_PARAMETERS, listFilter } from '../ingest/http/list-query.ts';
+import { MAX_LIMIT } from '../ingest/http/paging.ts';
 import { readParameters } from '../ingest/http/query.ts';
 import { messageJson, statusJson } from '../ingest/http/record.ts';
 import { fieldsFromJson } from '../ingest/http/schema.ts';
@@ -14,6 +15,7 @@ import type { ListFilter, MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import {
   type Attempts,
+  type AttemptsRequest,
   type MessageOperations,
   type MessagesPage,
   type MessagesRequest,
@@ -30,7 +32,7 @@ export function messageOperations(deps: LocalDeps): MessageOperations {
     checkMessage: async ({ message }) => verdictOf(compose(message, nextToken(), deps), deps.intake),
     message: async ({ id }) => statusJson(await findMessage(id, deps)),
     messages: (request) => listMessages(request, deps),
-    attempts: ({ id }) => listAttempts(id, deps),
+    attempts: (request) => listAttempts(request, deps),
     cancelMessage: ({ id }) => cancel(id, deps),
     retryMessage: ({ id }) => retry(id, deps),
   };
@@ -120,9 +122,10 @@ function readFilter({ filter }: MessagesRequest): ListFilter {
   }
 }
 
-async function listAttempts(id: string, deps: LocalDeps): Promise<Attempts> {
+async function listAttempts({ id, cursor }: AttemptsRequest, deps: LocalDeps): Promise<Attempts> {
   const { recipients } = await findMessage(id, deps);
-  return attemptsJson(await deps.views.attempts(id), recipients);
+  const after = Number(cursor ?? 0);
+  return attemptsJson(await deps.views.attempts(id, { after, limit: MAX_LIMIT }), after, recipients);
 }
 
 async function cancel(id: string, deps: LocalDeps): Promise<StatusRecord> {

@@ -28,8 +28,8 @@ export interface Operations {
   message(request: MessageRequest): Promise<StatusRecord>;
   /** Messages of every key, newest first. */
   messages(request: MessagesRequest): Promise<MessagesPage>;
-  /** Every try to hand a message on, oldest first. */
-  attempts(request: MessageRequest): Promise<Attempts>;
+  /** A page of the tries to hand a message on, oldest first. */
+  attempts(request: AttemptsRequest): Promise<Attempts>;
   /** Cancels what of a message is not final. Gives the record as it is then. */
   cancelMessage(request: MessageRequest): Promise<StatusRecord>;
   /** Tries a message's failed and retrying recipients again, now. Gives the record as it is then. */
@@ -99,7 +99,14 @@ const REQUESTS = {
     /** The `next` of an earlier page; null starts at the newest. */
     before: z.string().nullable(),
   }),
-  attempts: messageRequest,
+  attempts: z.strictObject({
+    id: z.string(),
+    /** The `nextCursor` of an earlier page; null starts at the first. */
+    cursor: z
+      .string()
+      .regex(/^[1-9]\d{0,14}$/)
+      .nullable(),
+  }),
   cancelMessage: messageRequest,
   retryMessage: messageRequest,
   relays: z.strictObject({}),
@@ -126,6 +133,8 @@ export type KeyRequest = z.infer<typeof REQUESTS.revokeKey>;
 export type SubmitRequest = z.infer<typeof submitRequest>;
 /** Names a message by its id. */
 export type MessageRequest = z.infer<typeof messageRequest>;
+/** See {@link Operations.attempts}. */
+export type AttemptsRequest = z.infer<typeof REQUESTS.attempts>;
 /** See {@link Operations.messages}. */
 export type MessagesRequest = z.infer<typeof REQUESTS.messages>;
 /** See {@link Operations.addRelay}. */
@@ -156,7 +165,7 @@ export interface Submitted {
 /** A message as the API shows it. */
 export type StatusRecord = ReturnType<typeof statusJson>;
 
-/** A message's attempts as the API shows them. */
+/** A page of a message's attempts as the API shows them. */
 export type Attempts = ReturnType<typeof attemptsJson>;
 
 /** A page of messages as the API shows them. */

@@ -19,8 +19,11 @@ export interface Views {
    */
   list(query: ListQuery): Promise<ListPage>;
 
-  /** Every attempt of a message, oldest first. */
-  attempts(id: string): Promise<Attempt[]>;
+  /**
+   * A message's attempts, oldest first: as many as asked for, or fewer once `MAX_EVIDENCE_BYTES` are reached. None
+   * for a message that does not exist.
+   */
+  attempts(id: string, range: AttemptRange): Promise<AttemptPage>;
 
   /** The figures of health and metrics at `now` (wall ms); days and minutes are UTC. */
   figures(now: number): Promise<Figures>;
@@ -34,6 +37,24 @@ export interface Views {
 
 /** How many records a page may look at before it answers with what it has (contract §3.2). */
 export const MAX_EXAMINED = 20_000;
+
+/** Of attempts, as they are stored, on one page: the one that goes beyond it is the last. */
+export const MAX_EVIDENCE_BYTES = 1024 * 1024;
+
+/** Which attempts of a message a page shows. They are numbered from 1, without gaps. */
+export interface AttemptRange {
+  /** Only numbers above this one. */
+  readonly after: number;
+  /** At least 1. */
+  readonly limit: number;
+}
+
+/** Attempts that follow each other; the first one's number is one more than `after`. */
+export interface AttemptPage {
+  readonly attempts: readonly Attempt[];
+  /** `after` of the next page; null when there is none. */
+  readonly next: number | null;
+}
 
 /** A message with its recipients, in envelope order. */
 export interface MessageDetail {

@@ -86,8 +86,8 @@ test.each(['reject', 'defer'] as const)('after a %s, retrying tries again at onc
   expect(await engine.acts.retry(id)).toBe('requeued');
   await run(3_000);
   expect(await show(id)).toMatchObject({ status: 'delivered', expiresAt: asked + SETTINGS.retry.maxAgeMs });
-  const [, second] = await views.attempts(id);
-  expect((second?.startedAt ?? 0) - asked).toBeLessThan(10);
+  const { attempts } = await views.attempts(id, { after: 1, limit: 1 });
+  expect((attempts[0]?.startedAt ?? 0) - asked).toBeLessThan(10);
   expect(acted).toEqual([{ type: 'acted', messageId: id, act: 'retry' }]);
   expect(await engine.acts.retry(id)).toBe('nothing_to_retry');
   expect(await engine.acts.retry('msg_00000000000000000000000000')).toBe('not_found');

@@ -213,10 +213,14 @@ export const attemptSchema = z
   })
   .describe('One try to hand the message to a next hop. All members are always there.');
 
-/** Every attempt of a message. */
+/** A page of a message's attempts. */
 export const attemptsPageSchema = z
-  .object({ attempts: z.array(attemptSchema).describe('Oldest first.') })
-  .describe('Every attempt of a message.');
+  .object({
+    attempts: z.array(attemptSchema).describe('Oldest first.'),
+    hasMore: z.boolean().describe('A page may have fewer than `limit` attempts, and more behind it.'),
+    nextCursor: z.string().exactOptional().describe('`cursor` of the next page; when there is one.'),
+  })
+  .describe('A page of a message’s attempts.');
 
 /** One faulty field of a request. */
 export const fieldFaultSchema = z

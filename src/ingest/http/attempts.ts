@@ -1,12 +1,36 @@
+import { z } from 'zod';
 import type { Attempt, AttemptResult } from '../../domain/attempt.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
-import type { RecipientRecord, Views } from '../../store/views.ts';
+import type { AttemptPage, RecipientRecord, Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
 import { findReadable } from './find-message.ts';
-import { NO_PARAMETERS, readParameters } from './query.ts';
+import { MAX_LIMIT, nextLink, nextPage } from './paging.ts';
+import { asInteger, readParameters } from './query.ts';
 
 /** `GET /api/v1/messages/{id}/attempts`: every try to hand a message on, with its evidence (contract §3.1). */
+
+/** The endpoint's parameters. */
+export const ATTEMPTS_PARAMETERS = {
+  limit: {
+    schema: z.int().min(1).max(MAX_LIMIT).default(MAX_LIMIT),
+    fromText: asInteger,
+    repeatable: false,
+    code: 'out_of_range',
+    rule: `an integer from 1 to ${MAX_LIMIT}`,
+    meaning: 'How many attempts a page has at most. Large ones make it end earlier.',
+    example: '50',
+  },
+  cursor: {
+    schema: z.int().min(1).optional(),
+    fromText: asInteger,
+    repeatable: false,
+    code: 'bad_cursor',
+    rule: "the nextCursor of a page of this message's attempts",
+    meaning: 'Goes on where a page ended: its nextCursor.',
+    example: '200',
+  },
+};
 
 /** The endpoint over `views`. */
 export function attemptsEndpoint(views: Pick<Views, 'message' | 'attempts'>): Endpoint {
@@ -22,16 +46,23 @@ async function answerAttempts(
   { exchange, caller, params }: Call,
   views: Pick<Views, 'message' | 'attempts'>,
 ): Promise<void> {
-  readParameters(exchange.query, NO_PARAMETERS);
+  const { limit, cursor: after = 0 } = readParameters(exchange.query, ATTEMPTS_PARAMETERS);
   const { message, recipients } = await findReadable(params['id'] ?? '', caller.key, views);
-  const attempts = await views.attempts(message.id);
-  exchange.json(200, attemptsJson(attempts, recipients));
+  const page = attemptsJson(await views.attempts(message.id, { after, limit }), after, recipients);
+  exchange.json(200, page, nextLink(exchange.path, exchange.query, page.nextCursor));
 }
 
-/** Attempts, oldest first, as the API shows them; the shape is constant. */
-export function attemptsJson(attempts: readonly Attempt[], recipients: readonly RecipientRecord[]) {
+/** The attempts behind number `after`, oldest first, as the API shows them; each one's shape is constant. */
+export function attemptsJson(
+  { attempts, next }: AttemptPage,
+  after: number,
+  recipients: readonly RecipientRecord[],
+) {
   const addresses = new Map(recipients.map(({ index, address }) => [index, address]));
-  return { attempts: attempts.map((attempt, place) => attemptJson(attempt, place + 1, addresses)) };
+  return {
+    attempts: attempts.map((attempt, place) => attemptJson(attempt, after + place + 1, addresses)),
+    ...nextPage(next === null ? undefined : String(next)),
+  };
 }
 
 function attemptJson(attempt: Attempt, number: number, addresses: ReadonlyMap<number, string>) {

@@ -4,6 +4,7 @@ import { parseDomain } from '../../domain/domain-name.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
 import { isMessageId } from '../../lib/id.ts';
 import type { ListFilter } from '../../store/views.ts';
+import { MAX_LIMIT } from './paging.ts';
 import {
   asBoolean,
   asInteger,
@@ -16,7 +17,6 @@ import {
 /** The parameters of `GET /api/v1/messages` (contract §3.2). */
 
 const DEFAULT_LIMIT = 20;
-const MAX_LIMIT = 200;
 /** As long as a tag and a subject may be. */
 const MAX_TAG = 128;
 const MAX_SUBJECT = 2000;

@@ -1,11 +1,14 @@
 import type { Attempt, AttemptResult, Evidence } from '../../domain/attempt.ts';
 import type { Stamp } from '../store.ts';
+import { type AttemptPage, type AttemptRange, MAX_EVIDENCE_BYTES } from '../views.ts';
 import type { Books } from './books.ts';
+import type { Driver } from './driver.ts';
 import type { OpenMessage } from './ledger.ts';
 import { fromJson } from './rows.ts';
+import type { InSnapshot } from './snapshot.ts';
 
 /** A row of `attempts` without its key. */
-export type AttemptRow = [startedAt: number, relay: string, evidence: string, results: string];
+type AttemptRow = [startedAt: number, relay: string, evidence: string, results: string];
 
 /** The append-only record of attempts. */
 export class AttemptLog {
@@ -34,8 +37,31 @@ export class AttemptLog {
   }
 }
 
+/** Builds the view of attempts: one is read at a time, so that no more is read than a page holds. */
+export function attemptsView(db: Driver, inSnapshot: InSnapshot) {
+  const seqOf = db.prepare<[id: string], [seq: number]>('SELECT seq FROM messages WHERE id = ?');
+  const byNumber = db.prepare<[seq: number, number: number], AttemptRow>(
+    'SELECT started_at, relay, evidence, results FROM attempts WHERE message = ? AND number = ?',
+  );
+  return (id: string, { after, limit }: AttemptRange): AttemptPage =>
+    inSnapshot(() => {
+      const attempts: Attempt[] = [];
+      const seq = seqOf.get(id)?.[0];
+      if (seq === undefined) return { attempts, next: null };
+      let bytes = 0;
+      for (let number = after + 1; ; number++) {
+        const row = byNumber.get(seq, number);
+        if (row === undefined) return { attempts, next: null };
+        if (attempts.length === limit || bytes >= MAX_EVIDENCE_BYTES) return { attempts, next: number - 1 };
+        const [, , evidence, results] = row;
+        bytes += evidence.length + results.length;
+        attempts.push(attemptOf(row));
+      }
+    });
+}
+
 /** Reads a row back. */
-export function attemptOf([startedAt, relay, evidence, results]: AttemptRow): Attempt {
+function attemptOf([startedAt, relay, evidence, results]: AttemptRow): Attempt {
   return {
     startedAt,
     relay,

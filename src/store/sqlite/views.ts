@@ -1,7 +1,6 @@
-import type { Attempt } from '../../domain/attempt.ts';
 import type { MessageRecord } from '../../domain/message.ts';
 import type { LaneDepth, ListPage, ListQuery, MessageDetail, RecipientRecord, Views } from '../views.ts';
-import { type AttemptRow, attemptOf } from './attempts.ts';
+import { attemptsView } from './attempts.ts';
 import type { Driver } from './driver.ts';
 import { figuresView } from './figures.ts';
 import { SLICE_RECORDS, sliceFinder } from './pages.ts';
@@ -55,7 +54,7 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
       return paging.page;
     },
     listSlice,
-    attempts: (id: string): Attempt[] => sql.attempts.all(id).map(attemptOf),
+    attempts: attemptsView(db, inSnapshot),
     figures: figuresView(db, inSnapshot),
     lanes: (limit: number): LaneDepth[] =>
       sql.lanes.all(limit).map(([lane, waiting, processing]) => ({ lane, waiting, processing })),
@@ -84,10 +83,6 @@ function prepareViews(db: Driver) {
     bySeq: db.prepare<[seq: number], MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM messages WHERE seq = ?`),
     recipients: db.prepare<[seq: number], RecipientRow>(
       `SELECT ${RECIPIENT_COLUMNS} FROM deliveries WHERE message = ? ORDER BY idx`,
-    ),
-    attempts: db.prepare<[id: string], AttemptRow>(
-      `SELECT started_at, relay, evidence, results FROM attempts
-       WHERE message = (SELECT seq FROM messages WHERE id = ?) ORDER BY number`,
     ),
     lanes: db.prepare<[limit: number], [lane: string, waiting: number, processing: number]>(
       `SELECT lane, waiting, processing FROM lanes WHERE waiting + processing > 0

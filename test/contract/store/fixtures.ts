@@ -1,3 +1,4 @@
+import type { Attempt } from '../../../src/domain/attempt.ts';
 import type { LaneLease } from '../../../src/domain/lane.ts';
 import { localReply, type Outcome } from '../../../src/domain/outcome.ts';
 import { type SettlePolicy, settle } from '../../../src/domain/settle.ts';
@@ -184,6 +185,12 @@ export async function attempt(
   await store.begin([unit], stamp);
   const [answer] = await store.settle([settlement(unit, outcomes, stamp)], stamp);
   return answer;
+}
+
+/** Every attempt of a message that has few. */
+export async function attemptsOf(views: Views, id: string): Promise<readonly Attempt[]> {
+  const { attempts } = await views.attempts(id, { after: 0, limit: 200 });
+  return attempts;
 }
 
 /** The record of a message that must exist. */

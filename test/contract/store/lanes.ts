@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   at,
+  attemptsOf,
   CAPTURED,
   claim,
   DAY,
@@ -166,7 +167,7 @@ export function laneContract(open: OpenSubject): void {
       const { message: kept } = await read(subject.views, record.id);
       expect(kept).toMatchObject({ ...expected, possibleDuplicate: true, attempts: 1 });
       expect(kept.lastError).toMatchObject({ class: 'unknown' });
-      const attempts = await subject.views.attempts(record.id);
+      const attempts = await attemptsOf(subject.views, record.id);
       expect(attempts).toHaveLength(1);
       expect(attempts[0]).toMatchObject({ startedAt: T0 + 4, relay: 'out' });
       expect(attempts[0]?.results.map(({ index, outcome }) => [index, outcome.kind])).toEqual([

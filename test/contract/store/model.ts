@@ -12,6 +12,7 @@ import type { LaneLease } from '../../../src/domain/lane.ts';
 import type { UnitRef } from '../../../src/store/store.ts';
 import {
   at,
+  attemptsOf,
   CAPTURED,
   DEFERRED,
   DELIVERED,
@@ -167,7 +168,7 @@ class World {
       const share = !isFinal(status) ? 'queued' : outcome === 'captured' ? 'captured' : 'sent';
       bytes[share] += content?.length ?? 0;
       if (share === 'queued' && keyId !== null) queues.set(keyId, (queues.get(keyId) ?? 0) + 1);
-      expect(await views.attempts(record.id)).toHaveLength(record.attempts);
+      expect(await attemptsOf(views, record.id)).toHaveLength(record.attempts);
       const listed = await views.list({ owner: 'all', statuses: [status], before: null, limit: 200 });
       expect(listed.messages.map(({ id }) => id)).toContain(record.id);
     }

@@ -1,17 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/domain/outcome.ts';
+import { MAX_EVIDENCE_BYTES } from '../../../src/store/views.ts';
 import {
   at,
+  attemptsOf,
   CAPTURED,
   claim,
   DAY,
   DEFERRED,
   DELIVERED,
+  MINUTE,
   message,
   type OpenSubject,
   REJECTED,
   read,
   recipient,
+  refOf,
   refTo,
   SETTLED,
   STALE,
@@ -42,6 +46,21 @@ export function settleContract(open: OpenSubject): void {
       return { id: record.id, unit, lease, addresses: deliveries.map((one) => one.recipient.address) };
     }
 
+    /** A message that was deferred so many times, ten minutes apart, with this step in the evidence. */
+    async function deferredTimes(count: number, reply = ''): Promise<string> {
+      const { id, lease, unit } = await begun();
+      for (let number = 1; number <= count; number++) {
+        const now = at((number - 1) * 10 * MINUTE);
+        const [claimed] = number === 1 ? [unit] : (await claim(subject.store, lease, 1, now)).map(refOf);
+        if (claimed === undefined) throw new Error('nothing was due');
+        if (number > 1) await subject.store.begin([claimed], now);
+        const { attempt, ...rest } = settlement(claimed, [DEFERRED], now);
+        const evidence = { ...attempt.evidence, steps: [{ verb: 'DATA', reply, atMs: 1 }] };
+        await subject.store.settle([{ ...rest, attempt: { ...attempt, evidence } }], now);
+      }
+      return id;
+    }
+
     it('writes a delivery and its attempt', async () => {
       const { id, unit } = await begun();
       const settled = settlement(unit, [DELIVERED]);
@@ -60,7 +79,7 @@ export function settleContract(open: OpenSubject): void {
         lastError: null,
       });
       expect(recipients[0]).toMatchObject({ lastCode: 250, lastEnhanced: '2.0.0', attempts: 1 });
-      expect(await subject.views.attempts(id)).toEqual([settled.attempt]);
+      expect(await attemptsOf(subject.views, id)).toEqual([settled.attempt]);
     });
 
     it.each<[string, Outcome, object]>([
@@ -97,6 +116,26 @@ export function settleContract(open: OpenSubject): void {
       expect(recipients.map(({ state }) => state)).toEqual(['delivered', 'failed']);
     });
 
+    it('shows attempts by their numbers, a page at a time', async () => {
+      const id = await deferredTimes(5);
+      const page = async (after: number, limit: number) => {
+        const { attempts, next } = await subject.views.attempts(id, { after, limit });
+        return { started: attempts.map(({ startedAt }) => (startedAt - T0) / (10 * MINUTE)), next };
+      };
+      expect(await page(0, 2)).toEqual({ started: [0, 1], next: 2 });
+      expect(await page(2, 2)).toEqual({ started: [2, 3], next: 4 });
+      expect(await page(4, 2)).toEqual({ started: [4], next: null });
+      expect(await page(5, 2)).toEqual({ started: [], next: null });
+      expect(await page(0, 5)).toEqual({ started: [0, 1, 2, 3, 4], next: null });
+    });
+
+    it('ends a page of attempts early when their evidence is large', async () => {
+      const id = await deferredTimes(4, 'x'.repeat(MAX_EVIDENCE_BYTES / 2));
+      const { attempts, next } = await subject.views.attempts(id, { after: 0, limit: 200 });
+      expect([attempts.length, next]).toEqual([2, 2]);
+      expect((await subject.views.attempts(id, { after: 3, limit: 200 })).next).toBeNull();
+    });
+
     it('refuses another fence and another lane, and writes nothing', async () => {
       const { id, unit } = await begun();
       const stale = settlement({ ...unit, fence: unit.fence - 1 }, [DELIVERED]);
@@ -104,7 +143,7 @@ export function settleContract(open: OpenSubject): void {
       const nobody = settlement({ ...unit, messageId: message().id }, [DELIVERED]);
       expect(await subject.store.settle([stale, strange, nobody], at())).toEqual([STALE, STALE, STALE]);
       expect((await read(subject.views, id)).message).toMatchObject({ status: 'processing', attempts: 0 });
-      expect(await subject.views.attempts(id)).toEqual([]);
+      expect(await attemptsOf(subject.views, id)).toEqual([]);
       expect((await subject.views.figures(T0)).today.delivered).toBe(0);
     });
 

@@ -4,6 +4,7 @@ import type { AcceptRecord, PurgePolicy } from '../../../src/store/store.ts';
 import {
   at,
   attempt,
+  attemptsOf,
   CAPTURED,
   DAY,
   DELIVERED,
@@ -122,7 +123,7 @@ export function sweepContract(open: OpenSubject): void {
       const answer = await subject.store.purge({ ...KEEP, contentAgeMs: 99 * DAY }, 9, at(90 * DAY));
       expect(answer).toEqual({ contents: 0, records: 1, more: false });
       expect(await subject.views.message(id)).toBeNull();
-      expect(await subject.views.attempts(id)).toEqual([]);
+      expect(await attemptsOf(subject.views, id)).toEqual([]);
       expect(await subject.store.liveSegments([1])).toEqual(new Map([[1, 0]]));
     });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { attempt, DEFERRED, DELIVERED } from './deliver.ts';
-import { MAIL, World } from './world.ts';
+import { faultsOf, MAIL, World } from './world.ts';
 
 /** `GET /api/v1/messages/{id}/attempts` (contract §3.1). */
 
@@ -20,7 +20,7 @@ async function submit(fields: object = {}): Promise<string> {
 
 test('of a message that was not tried yet there are none', async () => {
   const answer = await world.ask({ key, path: await submit() });
-  expect([answer.status, answer.json]).toEqual([200, { attempts: [] }]);
+  expect([answer.status, answer.json]).toEqual([200, { attempts: [], hasMore: false }]);
 });
 
 test('come oldest first, each with its evidence and what it did for every recipient', async () => {
@@ -60,6 +60,7 @@ test('come oldest first, each with its evidence and what it did for every recipi
       { number: 1, startedAt: '2026-11-20T00:00:00.000Z', ...evidence, results: both(deferred) },
       { number: 2, startedAt: '2026-11-20T00:00:40.000Z', ...evidence, results: both(delivered) },
     ],
+    hasMore: false,
   });
 });
 
@@ -80,10 +81,27 @@ describe('who may see them:', () => {
   });
 });
 
+test('come page by page, each once, however large they are', async () => {
+  const path = await submit();
+  for (let i = 0; i < 5; i++) {
+    await attempt(world, DEFERRED);
+    await world.clock.advance(40_000);
+  }
+  const numbers: unknown[] = [];
+  for (let next: string | undefined = `${path}?limit=2`; next !== undefined; ) {
+    const { json, headers } = await world.ask({ key, path: next });
+    const attempts = json['attempts'] as { readonly number: number }[];
+    numbers.push(attempts.map(({ number }) => number));
+    expect(json['hasMore']).toBe(json['nextCursor'] !== undefined);
+    next = /^<([^>]+)>; rel="next"$/.exec(String(headers['link'] ?? ''))?.[1];
+  }
+  expect(numbers).toEqual([[1, 2], [3, 4], [5]]);
+});
+
 test('parameters are 400 by name, other methods 405', async () => {
   const path = await submit();
-  const answer = await world.ask({ key, path: `${path}?limit=1` });
-  expect(answer.json.errors).toMatchObject([{ pointer: '/limit', code: 'unknown_parameter' }]);
+  const answer = await world.ask({ key, path: `${path}?limit=0&cursor=x&page=1` });
+  expect(faultsOf(answer)).toEqual(['/page unknown_parameter', '/limit out_of_range', '/cursor bad_cursor']);
   const posted = await world.ask({ method: 'POST', key, path });
   expect([posted.status, posted.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { attempt, DELIVERED, REJECTED } from './deliver.ts';
 import { type Answer, faultsOf, MAIL, World } from './world.ts';
 
@@ -45,6 +45,25 @@ async function walk(query: string): Promise<string[][]> {
   }
   return pages;
 }
+
+test('a page of very large messages ends early, and the next one goes on', async () => {
+  const large = await World.start({ limits: { maxMetadata: 200, maxMessageBytes: 2_000_000 } });
+  onTestFinished(() => large.close());
+  const secret = await large.key();
+  const metadata = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`k${i}`, '"'.repeat(4000)]));
+  const all: unknown[] = [];
+  for (let i = 0; i < 5; i++) all.unshift((await large.post(secret, { ...MAIL, metadata })).json['id']);
+  const pages: string[][] = [];
+  for (let path: string | undefined = '/api/v1/messages'; path !== undefined; ) {
+    const answer = await large.ask({ key: secret, path });
+    expect(answer.text.length).toBeLessThan(3 * 1024 * 1024);
+    expect(pageOf(answer).hasMore).toBe(pageOf(answer).nextCursor !== undefined);
+    pages.push(idsOf(answer));
+    path = /^<([^>]+)>; rel="next"$/.exec(String(answer.headers['link'] ?? ''))?.[1];
+  }
+  expect(pages.flat()).toEqual(all);
+  expect(pages.map(({ length }) => length)).toEqual([2, 2, 1]);
+});
 
 describe('a page', () => {
   test('has the newest 20 of the calling key, newest first', async () => {

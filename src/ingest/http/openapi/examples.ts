@@ -247,6 +247,7 @@ export const ATTEMPTS_PAGE: z.infer<typeof attemptsPageSchema> = {
       ],
     },
   ],
+  hasMore: false,
 };
 
 const { nextAttemptAt: _, ...ENDED } = RETRYING;

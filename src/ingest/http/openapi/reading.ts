@@ -1,3 +1,4 @@
+import { ATTEMPTS_PARAMETERS } from '../attempts.ts';
 import { LIST_PARAMETERS } from '../list-query.ts';
 import { NO_PARAMETERS } from '../query.ts';
 import { STATUS_PARAMETERS } from '../status.ts';
@@ -71,16 +72,16 @@ const LIST_ATTEMPTS: Operation = {
   tag: 'Reading',
   summary: 'See every attempt to deliver a message',
   description:
-    'Each attempt with the host, the time it took, what was said, and what came of it for each recipient.',
+    'Each attempt with the host, the time it took, what was said, and what came of it for each recipient. A page has 200 at most, and fewer large ones.',
   access: READ,
-  query: NO_PARAMETERS,
+  query: ATTEMPTS_PARAMETERS,
   requestHeaders: [],
   body: null,
   answers: [
     {
       status: 200,
-      description: 'Every attempt, oldest first.',
-      headers: [],
+      description: 'A page of attempts, oldest first.',
+      headers: ['Link'],
       content: {
         'application/json': {
           schema: 'AttemptsPage',
