@@ -1,7 +1,11 @@
 import { relative } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { INBOX } from '../domain/relay.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import type { BoundPorts } from './ports.ts';
+
+/** What the program is called by who reads this: compiled, it runs from a package that npm has installed. */
+const COMMAND = import.meta.url.endsWith('.ts') ? './waybill' : 'waybill';
 
 /** What a person reads once the service is up: where it listens, and what to paste next (contract §14). */
 export function banner(version: string, dataDir: string, config: Config, ports: BoundPorts): string {
@@ -19,18 +23,14 @@ export function banner(version: string, dataDir: string, config: Config, ports: 
 }
 
 function firstSteps(dataDir: string, port: number): string[] {
-  const data = relative(process.cwd(), dataDir) === 'data' ? '' : ` --data ${quote(dataDir)}`;
+  const data = relative(process.cwd(), dataDir) === 'data' ? '' : ` --data ${shellWord(dataDir)}`;
   const message = '{"from":"me@example.com","to":["you@example.com"],"subject":"Hello","text":"It works."}';
   // A name of its own each time it is pasted: names of keys that are not revoked are unique.
   return [
     'Create a key and send a first message from another terminal:',
     '',
-    `  KEY=$(./waybill keys create first-$(date +%s) --quiet${data})`,
+    `  KEY=$(${COMMAND} keys create first-$(date +%s) --quiet${data})`,
     `  curl -s http://localhost:${port}/api/v1/messages -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '${message}'`,
     '',
   ];
-}
-
-function quote(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
-import { type Terminal, terminalJson } from './terminal.ts';
+import { harmless, type Terminal, terminalJson } from './terminal.ts';
 
 /** What every command works with. */
 export interface Context {
@@ -42,9 +42,9 @@ export function inheritOptions(from: Command, to: Command): void {
     if (to.getOptionValue(name) === undefined) to.setOptionValue(name, value);
 }
 
-/** Prints a result: as JSON when that was asked for, else as the given text. */
+/** Prints a result: as JSON when that was asked for, else as the given text; harmless to terminals in both cases. */
 export function print(context: Context, options: CommonOptions, value: unknown, text: () => string): void {
-  context.terminal.out(options.json ? terminalJson(value) : text());
+  context.terminal.out(options.json ? terminalJson(value) : harmless(text()));
 }
 
 /** Collects an option that may be given several times. */

@@ -1,11 +1,14 @@
 import { toSubmission } from '../client/message.ts';
+import type { Result } from '../client/result.ts';
 import type { Verdict } from '../client/types.ts';
 import type { Waybill } from '../client/waybill.ts';
-import type { MessageOperations, StatusRecord, Submitted } from '../control/operations.ts';
+import { OperationError, type Operations, type StatusRecord, type Submitted } from '../control/operations.ts';
+import { isFinal } from '../domain/delivery.ts';
 import type { Clock } from '../lib/clock.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import type { Draft } from './draft.ts';
 import { Exit } from './exit.ts';
-import { taken } from './remote.ts';
+import { operationErrorOf, taken } from './remote.ts';
 
 /** Where `waybill send` hands a message: the installation here, or a server far away. */
 export interface Outbox {
@@ -14,14 +17,20 @@ export interface Outbox {
   send(draft: Draft, idempotencyKey: string | undefined): Promise<Submitted>;
   /** Checks a message as if it were sent. */
   check(draft: Draft): Promise<Verdict>;
-  /** The message's record once it is final, or as it stands when the time is over. */
+  /**
+   * The message's record once it is final, or as it was last seen when the time is over. Throws when it was never
+   * seen.
+   */
   wait(id: string, waitMs: number): Promise<StatusRecord>;
 }
+
+/** What sending here takes. */
+type LocalOperations = Pick<Operations, 'submit' | 'checkMessage' | 'message'>;
 
 const POLL_MS = 200;
 
 /** The installation here; `running` tells whether its server does. */
-export function localOutbox(operations: MessageOperations, running: boolean, clock: Clock): Outbox {
+export function localOutbox(operations: LocalOperations, running: boolean, clock: Clock): Outbox {
   return {
     idle: running ? null : 'The server does not run; delivery begins when it starts.',
     send: async (draft, idempotencyKey) => {
@@ -29,16 +38,30 @@ export function localOutbox(operations: MessageOperations, running: boolean, clo
       return await operations.submit({ message: await submissionOf(draft) });
     },
     check: async (draft) => await operations.checkMessage({ message: await submissionOf(draft) }),
-    wait: async (id, waitMs) => {
-      const deadline = clock.mono() + waitMs;
-      for (;;) {
-        const record = await operations.message({ id });
-        const isFinal = record.status === 'delivered' || record.status === 'failed';
-        if (isFinal || clock.mono() >= deadline) return record;
-        await clock.sleep(POLL_MS);
-      }
-    },
+    wait: (id, waitMs) => waitHere(id, waitMs, operations, clock),
   };
+}
+
+/** Asks until the message is final or the time is over, also while the server is on its way down and up again. */
+async function waitHere(
+  id: string,
+  waitMs: number,
+  operations: LocalOperations,
+  clock: Clock,
+): Promise<StatusRecord> {
+  const endsAt = clock.mono() + waitMs;
+  let last: StatusRecord | null = null;
+  for (;;) {
+    try {
+      last = await operations.message({ id });
+      if (isFinal(last.status)) return last;
+    } catch (error) {
+      const passing = error instanceof OperationError && error.code === 'unavailable';
+      if (!passing || (last === null && clock.mono() >= endsAt)) throw error;
+    }
+    if (last !== null && clock.mono() >= endsAt) return last;
+    await clock.sleep(POLL_MS);
+  }
 }
 
 /** A server far away. */
@@ -47,16 +70,25 @@ export function remoteOutbox(client: Waybill): Outbox {
     idle: null,
     send: async (draft, idempotencyKey) => {
       const options = { idempotencyKey };
-      if (draft.kind === 'message') return taken(await client.send(draft.message, options));
-      return taken(await client.sendRaw(draft.content, draft.envelope, options));
+      if (draft.kind === 'message') return sentBy(await client.send(draft.message, options));
+      return sentBy(await client.sendRaw(draft.content, draft.envelope, options));
     },
     check: async (draft) => {
-      if (draft.kind === 'raw') throw new Exit(2, '--dry-run does not go with --raw.');
-      return taken(await client.check(draft.message));
+      if (draft.kind === 'message') return taken(await client.check(draft.message));
+      return taken(await client.checkRaw(draft.content, draft.envelope));
     },
     // Sound because both are the API's own JSON.
     wait: async (id, waitMs) => taken(await client.wait(id, { timeoutMs: waitMs })) as StatusRecord,
   };
+}
+
+/** What was sent; an error that leaves open whether it was, says how to find out. */
+function sentBy<T>(result: Result<T>): T {
+  if (result.ok || !result.error.maybeAccepted) return taken(result);
+  const { code, message } = operationErrorOf(result.error);
+  const key = shellWord(result.error.idempotencyKey ?? '');
+  const cure = `It may have been accepted; repeat with --idempotency-key ${key} and it is not sent twice.`;
+  throw new OperationError(code, `${message}\n${cure}`);
 }
 
 async function submissionOf(draft: Draft): Promise<unknown> {

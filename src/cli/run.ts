@@ -8,6 +8,7 @@ import { messagesCommand } from './messages.ts';
 import { relaysCommand } from './relays.ts';
 import { sendCommand } from './send.ts';
 import { serveCommand } from './serve.ts';
+import { harmless } from './terminal.ts';
 import { version } from './version.ts';
 
 const SUCCESS = 0;
@@ -69,14 +70,9 @@ function pathOf(command: Command): string {
 /** Says what went wrong, unless that has been said, and gives the exit status. */
 function report(error: unknown, { terminal }: Context): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : USAGE;
-  if (error instanceof Exit) {
-    if (error.message !== '') terminal.err(error.message);
-    return error.status;
-  }
-  if (error instanceof OperationError) {
-    terminal.err(error.message);
-    return error.code === 'invalid' ? USAGE : FAILED;
-  }
-  terminal.err(error instanceof Error ? error.message : String(error));
-  return FAILED;
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  // Far servers and next hops have their say in it.
+  if (message !== '') terminal.err(harmless(message));
+  if (error instanceof Exit) return error.status;
+  return error instanceof OperationError && error.code === 'invalid' ? USAGE : FAILED;
 }

@@ -49,7 +49,7 @@ export function sendCommand(context: Context): Command {
       wholeNumber(1, MAX_WAIT_SECONDS),
     )
     .action(async (options: SendOptions) => {
-      const client = connect(options);
+      const client = await connect(options);
       if (client !== null) return await send(remoteOutbox(client), options, context);
       await withOperations(context, options, { create: true }, async (operations, running) => {
         await send(localOutbox(operations, running, context.clock), options, context);
@@ -74,9 +74,17 @@ async function send(outbox: Outbox, options: SendOptions, context: Context): Pro
     return print(context, options, { ...sent, message }, () => `${sent.id}\n${message}`);
   }
   const seconds = options.wait === true ? DEFAULT_WAIT_SECONDS : options.wait;
-  const record = await outbox.wait(sent.id, seconds * 1000);
+  const record = await outbox.wait(sent.id, seconds * 1000).catch((error: unknown) => {
+    const message = `Accepted as ${sent.id}, but its end is not known: ${reasonOf(error)}`;
+    print(context, options, { ...sent, message }, () => sent.id);
+    throw new Exit(1, message);
+  });
   print(context, options, record, () => messageText(record));
   if (record.status !== 'delivered') throw new Exit(1, `Not delivered: ${record.status}.`);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function verdictText({ message, sizeBytes, recipients }: Verdict): string {

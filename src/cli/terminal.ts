@@ -22,6 +22,11 @@ export function oneLine(text: string): string {
   return text.replace(UNSAFE, '\ufffd');
 }
 
+/** Text from outside as harmless text that keeps its lines. */
+export function harmless(text: string): string {
+  return text.split('\n').map(oneLine).join('\n');
+}
+
 /** JSON that a terminal can show: what could mislead it is escaped, and it means the same. */
 export function terminalJson(value: unknown): string {
   const json = JSON.stringify(value, null, 2);

@@ -1,9 +1,12 @@
 /** Commands that talk to a server far away, through its API. */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { json as answer, type Fault, FaultyApi, problem } from '../peers/faulty-api.ts';
+import { freePort } from '../peers/free-port.ts';
 import type { CommandEnd } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { configurationFor, createKey, type Service, startService } from './service.ts';
@@ -109,14 +112,79 @@ test('a finished message goes as it is', async () => {
     '--wait',
   );
   expect(record).toMatchObject({ status: 'delivered', subject: 'Raw' });
+  const verdict = await json(
+    'send',
+    '--from',
+    'a@example.com',
+    '--to',
+    'b@example.net',
+    '--raw',
+    file,
+    '--dry-run',
+  );
+  expect(verdict).toMatchObject({ dryRun: true, recipients: [{ address: 'b@example.net', relay: 'out' }] });
   expect(String(sink.messages.at(-1)?.content)).toMatch(/^X-Mine: yes\r$[\s\S]*^As it is\.\r$/m);
 });
 
-test('the key can come by the standard input', async () => {
-  const { key } = service.client;
+test('the key can come by the standard input, and late', async () => {
   const command = [MAIN, 'messages', 'list', '--url', service.server.api, '--key-file', '-', '--json'];
-  const stdout = execFileSync(process.execPath, command, { input: `${key}\n`, encoding: 'utf8' });
-  expect(JSON.parse(stdout)).toMatchObject({ next: null });
+  const child = spawn(process.execPath, command, { stdio: 'pipe' });
+  const [out, err] = [text(child.stdout), text(child.stderr)];
+  // Another command begins and ends meanwhile: this one has long been waiting for its key.
+  await waybill('messages', 'list');
+  child.stdin.end(`${service.client.key}\n`);
+  expect(await err).toBe('');
+  expect(JSON.parse(await out)).toMatchObject({ next: null });
+});
+
+test('a file that is no key is not read to its end', async () => {
+  const endless = await run('messages', 'list', '--url', service.server.api, '--key-file', '/dev/zero');
+  expect(endless).toMatchObject({ code: 1, stderr: expect.stringContaining('too long for a key') });
+});
+
+test('what was accepted is told although its end cannot be learned', async () => {
+  const lost = () => [null, ...Array.from({ length: 99 }, () => ({ kind: 'drop' as const }))];
+  const api = await FaultyApi.start();
+  api.faults = lost();
+  const told = await run('send', ...LETTER, ...at(api), '--wait', '1');
+  expect(told).toMatchObject({ code: 1, stdout: 'msg_1\n' });
+  expect(told.stderr).toMatch(/^Accepted as msg_1, but its end is not known: .*lost/);
+  api.faults = lost();
+  const json = await run('send', ...LETTER, ...at(api), '--wait', '1', '--json');
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    id: 'msg_2',
+    message: expect.stringContaining('not known'),
+  });
+});
+
+test.for<[string, boolean, ...Fault[]]>([
+  ['an answer that was lost', true, ...Array.from({ length: 9 }, () => ({ kind: 'drop-after' as const }))],
+  ['a clear refusal', false, problem(403, 'scope_missing')],
+])('%s: to be repeated under its key %s', async ([, unclear, ...faults]) => {
+  const api = await FaultyApi.start();
+  api.faults = faults;
+  const { code, stdout, stderr } = await run('send', ...LETTER, ...at(api), '--idempotency-key', 'order 1');
+  expect([code, stdout]).toEqual([1, '']);
+  const cure = "It may have been accepted; repeat with --idempotency-key 'order 1'";
+  expect(stderr.includes(cure)).toBe(unclear);
+});
+
+test('a far server cannot command the terminal', async () => {
+  const api = await FaultyApi.start();
+  const evil = '\u001b[2Jgone\u0007';
+  api.faults = [answer(202, { id: `msg_${evil}`, message: evil, status: 'queued' })];
+  const sent = await run('send', ...LETTER, ...at(api));
+  api.faults = [
+    answer(400, { code: evil, detail: evil, errors: [{ pointer: `/${evil}`, code: 'x', detail: evil }] }),
+  ];
+  const refused = await run('send', ...LETTER, ...at(api));
+  api.faults = [answer(200, { messages: [], hasMore: true, nextCursor: evil })];
+  const listed = await run('messages', 'list', ...at(api));
+  for (const { stdout, stderr } of [sent, refused, listed]) {
+    expect(stdout + stderr).not.toMatch(/[\x00-\x09\x0b-\x1f]/);
+  }
+  expect([sent.code, refused.code]).toEqual([0, 2]);
+  expect(refused.stderr).toContain('gone');
 });
 
 test('refusals say why, and keep the key to themselves', async () => {
@@ -133,7 +201,8 @@ test('refusals say why, and keep the key to themselves', async () => {
     stdout: '',
     stderr: expect.not.stringContaining('wb_live_wrong'),
   });
-  const nobody = await run('messages', 'list', '--url', 'http://127.0.0.1:9', '--key-file', wrong);
+  const nobodys = `http://127.0.0.1:${await freePort()}`;
+  const nobody = await run('messages', 'list', '--url', nobodys, '--key-file', wrong);
   expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('could not be reached') });
 });
 
@@ -163,6 +232,11 @@ async function json(...args: readonly string[]): Promise<Record<string, unknown>
 /** A command on the server far away. */
 function waybill(...args: readonly string[]): Promise<CommandEnd> {
   return run(...args, ...far);
+}
+
+/** Options that name a server that misbehaves. */
+function at({ url }: FaultyApi): string[] {
+  return ['--url', url, ...far.slice(2)];
 }
 
 /** A command in a folder where no installation is. */
