@@ -7,14 +7,8 @@ import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import type { Spool } from '../spool/spool.ts';
 import { SpoolError } from '../spool/spool.ts';
-import {
-  type AcceptAnswer,
-  type AcceptDelivery,
-  type AcceptRecord,
-  type AcceptWish,
-  type Store,
-  StoreError,
-} from '../store/store.ts';
+import type { AcceptAnswer, AcceptDelivery, AcceptRecord, AcceptWish } from '../store/accepting.ts';
+import { type Store, StoreError } from '../store/store.ts';
 import type { Dispatch } from './dispatch.ts';
 import { Gate } from './gate.ts';
 import type { Intake, IntakeAnswer, PlannedDelivery, Suspension } from './intake.ts';

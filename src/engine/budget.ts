@@ -1,4 +1,4 @@
-import type { AcceptWish, Foresight, QueueLimits } from '../store/store.ts';
+import type { AcceptWish, Foresight, QueueLimits } from '../store/accepting.ts';
 
 /** How many keys' budgets are remembered; for any other key the store is asked. */
 const MAX_KEYS = 1_000;

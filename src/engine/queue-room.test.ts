@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Clock } from '../lib/clock.ts';
+import type { AcceptWish } from '../store/accepting.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
-import type { AcceptWish } from '../store/store.ts';
 import { type QueueFull, QueueRoom } from './queue-room.ts';
 import type { EngineSettings } from './settings.ts';
 

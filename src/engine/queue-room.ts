@@ -1,6 +1,7 @@
 import type { Submission } from '../domain/message.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { AcceptAnswer, AcceptWish, Foresight, QueueLimits, Store } from '../store/store.ts';
+import type { AcceptAnswer, AcceptWish, Foresight, QueueLimits } from '../store/accepting.ts';
+import type { Store } from '../store/store.ts';
 import { Budget } from './budget.ts';
 import type { Suspension } from './intake.ts';
 import type { EngineSettings } from './settings.ts';

@@ -1,6 +1,6 @@
 import type { RoutingTable } from '../domain/route.ts';
 import type { SettlePolicy } from '../domain/settle.ts';
-import type { PurgePolicy } from '../store/store.ts';
+import type { PurgePolicy } from '../store/upkeep.ts';
 
 /** What the engine is told by configuration; read anew each time, so that keys can apply live. */
 export interface EngineSettings {

@@ -1,5 +1,6 @@
 import { relayOfLane } from '../domain/lane.ts';
-import type { AcceptRecord, Unit, UnitDelivery } from '../store/store.ts';
+import type { AcceptRecord } from '../store/accepting.ts';
+import type { Unit, UnitDelivery } from '../store/store.ts';
 import type { Lane } from './lanes.ts';
 import type { Relays } from './relays.ts';
 

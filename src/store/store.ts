@@ -1,15 +1,10 @@
 import type { Attempt } from '../domain/attempt.ts';
 import type { Recipient } from '../domain/envelope.ts';
 import type { LaneLease } from '../domain/lane.ts';
-import type {
-  BodyFlags,
-  ContentRef,
-  HeaderSummary,
-  Idempotency,
-  Priority,
-  Source,
-} from '../domain/message.ts';
-import type { SettlePolicy, Transition } from '../domain/settle.ts';
+import type { BodyFlags, ContentRef, Priority } from '../domain/message.ts';
+import type { Transition } from '../domain/settle.ts';
+import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from './accepting.ts';
+import type { LaneMove, PurgeAnswer, PurgePolicy, ReclaimAnswer, ReclaimOptions, Tally } from './upkeep.ts';
 
 /**
  * The store of facts: which messages are ours, what each delivery is doing, what was tried.
@@ -170,85 +165,6 @@ export type StoreErrorCode =
   | 'store_newer'
   | 'store_bug';
 
-/** A routed message on its way into the store. */
-export interface AcceptRecord {
-  readonly id: string;
-  /** The time the id carries. */
-  readonly createdAt: number;
-  readonly keyId: string | null;
-  readonly test: boolean;
-  readonly source: Source;
-  readonly sourceAddress: string | null;
-  readonly reversePath: string;
-  readonly ret: 'FULL' | 'HDRS' | null;
-  readonly envid: string | null;
-  readonly header: HeaderSummary;
-  readonly tags: readonly string[];
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly sizeBytes: number;
-  readonly flags: BodyFlags;
-  readonly priority: Priority;
-  readonly sendAt: number | null;
-  readonly expiresAt: number;
-  readonly content: ContentRef;
-  readonly idempotency: Idempotency | null;
-  readonly routeRule: string | null;
-  readonly routeTable: number;
-  /** In envelope order. */
-  readonly deliveries: readonly AcceptDelivery[];
-}
-
-/** One recipient of an accepted message. */
-export interface AcceptDelivery {
-  readonly recipient: Recipient;
-  /** Relay chosen; null when no route was found: it stays queued. */
-  readonly relay: string | null;
-  /** Lane; null exactly when the relay is. */
-  readonly lane: string | null;
-  /** Wall ms. */
-  readonly dueAt: number;
-  /** The fence of a lane lease we hold, to take the short way: leased in this very transaction. */
-  readonly fence: number | null;
-}
-
-/** What `accept` says of one record. */
-export type AcceptAnswer =
-  | {
-      readonly kind: 'accepted';
-      /** Per delivery, whether the short way's lease was granted; a stale fence leaves it queued. */
-      readonly leased: readonly boolean[];
-    }
-  | { readonly kind: 'replayed'; readonly id: string }
-  | { readonly kind: 'idempotency_mismatch' }
-  /** The queue of everyone, or of the record's key, is full; `tooLarge`: the record fits not even when it is empty. */
-  | { readonly kind: 'queue_full'; readonly whose: 'all' | 'key'; readonly tooLarge: boolean };
-
-/** What of a record decides whether there is room for it. See {@link Store.foresee}. */
-export interface AcceptWish {
-  readonly keyId: string | null;
-  /** Of the contents, in bytes. */
-  readonly sizeBytes: number;
-  readonly idempotency: Idempotency | null;
-}
-
-/** See {@link Store.foresee}. */
-export interface Foresight {
-  /** `fits`: it would be accepted. */
-  readonly answer: Exclude<AcceptAnswer, { readonly kind: 'accepted' }> | { readonly kind: 'fits' };
-  /** Bytes that fit after this wish and those before it; negative where limits were lowered. */
-  readonly bytesLeft: number;
-  /** Messages of its key that fit then; beyond all counting without a key. */
-  readonly messagesLeft: number;
-}
-
-/** How much may wait that is not final. */
-export interface QueueLimits {
-  /** Bytes of contents of messages that are not final, over all keys. */
-  readonly maxBytes: number;
-  /** Messages of one key that are not final; those without a key have no such limit. */
-  readonly maxMessagesPerKey: number;
-}
-
 /** See {@link Store.cancel}. */
 export type CancelAnswer =
   /** At least one delivery was cancelled, or will be unless its attempt succeeds. */
@@ -337,49 +253,3 @@ export interface Settlement {
 export type SettleAnswer =
   /** Written; `cancelled`: the indexes that would have waited again and ended cancelled instead. */
   { readonly kind: 'settled'; readonly cancelled: readonly number[] } | { readonly kind: 'stale' };
-
-/** See {@link Store.reclaim}. */
-export interface ReclaimOptions {
-  readonly seize: boolean;
-  readonly policy: SettlePolicy;
-  /** In [0, 1): the jitter of what is tried again. */
-  readonly dice: number;
-  readonly limit: number;
-}
-
-/** See {@link Store.reclaim}. */
-export interface ReclaimAnswer {
-  readonly released: number;
-  /** Deliveries that were begun: each may be a duplicate. */
-  readonly unknown: number;
-  readonly more: boolean;
-}
-
-/** See {@link Store.reroute}. */
-export interface LaneMove {
-  readonly fromLane: string;
-  readonly toLane: string;
-  readonly toRelay: string;
-}
-
-/** Retention (contract §12). Ages are ms since a message became final; sizes are the sum kept. */
-export interface PurgePolicy {
-  readonly contentAgeMs: number;
-  readonly contentMaxBytes: number;
-  readonly capturedAgeMs: number;
-  readonly capturedMaxBytes: number;
-  readonly recordAgeMs: number;
-}
-
-/** See {@link Store.purge}. */
-export interface PurgeAnswer {
-  readonly contents: number;
-  readonly records: number;
-  readonly more: boolean;
-}
-
-/** Adds `count` to a counter of the day and the minute of the stamp. */
-export interface Tally {
-  readonly event: 'denied';
-  readonly count: number;
-}

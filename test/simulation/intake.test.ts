@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Submission } from '../../src/domain/message.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import type { AcceptRecord } from '../../src/store/store.ts';
+import type { AcceptRecord } from '../../src/store/accepting.ts';
 import { message } from '../contract/store/fixtures.ts';
 import { startNode } from './one-node.ts';
 import { SETTINGS, submissionNamed } from './world.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { at, message } from '../../../test/contract/store/fixtures.ts';
-import type { AcceptAnswer, AcceptRecord, QueueLimits } from '../store.ts';
+import type { AcceptAnswer, AcceptRecord, QueueLimits } from '../accepting.ts';
 import type { Driver, SqlValue } from './driver.ts';
 import { openDatabase } from './open.ts';
 import { Writer } from './writer.ts';

@@ -7,8 +7,8 @@ import type {
   AcceptWish,
   Foresight,
   QueueLimits,
-  Stamp,
-} from '../store.ts';
+} from '../accepting.ts';
+import type { Stamp } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
 import { asFlag, rankOf } from './rows.ts';

@@ -1,5 +1,6 @@
 import type { MessageStatus } from '../../domain/delivery.ts';
-import type { PurgeAnswer, PurgePolicy, Stamp } from '../store.ts';
+import type { Stamp } from '../store.ts';
+import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
 import { IDEMPOTENCY_MS } from './accept.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';

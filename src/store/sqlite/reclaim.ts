@@ -1,7 +1,8 @@
 import type { Attempt } from '../../domain/attempt.ts';
 import { localReply, type Outcome } from '../../domain/outcome.ts';
 import { endCancelled, settle } from '../../domain/settle.ts';
-import type { ReclaimAnswer, ReclaimOptions, Stamp } from '../store.ts';
+import type { Stamp } from '../store.ts';
+import type { ReclaimAnswer, ReclaimOptions } from '../upkeep.ts';
 import type { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
 import type { Deliveries, FoundDelivery } from './deliveries.ts';

@@ -1,4 +1,5 @@
-import type { LaneMove, Stamp } from '../store.ts';
+import type { Stamp } from '../store.ts';
+import type { LaneMove } from '../upkeep.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
 

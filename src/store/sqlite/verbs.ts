@@ -1,7 +1,8 @@
 import type { LaneLease } from '../../domain/lane.ts';
 import type { Keyring } from '../keyring.ts';
 import type { Registry } from '../registry.ts';
-import type { Stamp, Store, Tally } from '../store.ts';
+import type { Stamp, Store } from '../store.ts';
+import type { Tally } from '../upkeep.ts';
 import { acceptVerb, foreseeVerb } from './accept.ts';
 import { cancelVerb, requeueVerb } from './acts.ts';
 import { AttemptLog } from './attempts.ts';

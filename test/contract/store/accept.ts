@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AcceptRecord, QueueLimits } from '../../../src/store/store.ts';
+import type { AcceptRecord, QueueLimits } from '../../../src/store/accepting.ts';
 import {
   at,
   DAY,

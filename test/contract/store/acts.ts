@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import type { LaneLease } from '../../../src/domain/lane.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
-import type { AcceptRecord } from '../../../src/store/store.ts';
+import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import {
   at,
   attempt,

@@ -4,18 +4,10 @@ import { localReply, type Outcome } from '../../../src/domain/outcome.ts';
 import { type SettlePolicy, settle } from '../../../src/domain/settle.ts';
 import { createIdSource } from '../../../src/lib/id.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
+import type { AcceptDelivery, AcceptRecord } from '../../../src/store/accepting.ts';
 import type { Keyring } from '../../../src/store/keyring.ts';
 import type { Registry } from '../../../src/store/registry.ts';
-import type {
-  AcceptDelivery,
-  AcceptRecord,
-  SettleAnswer,
-  Settlement,
-  Stamp,
-  Store,
-  Unit,
-  UnitRef,
-} from '../../../src/store/store.ts';
+import type { SettleAnswer, Settlement, Stamp, Store, Unit, UnitRef } from '../../../src/store/store.ts';
 import type { Views } from '../../../src/store/views.ts';
 
 /** A store under test, opened empty for one test and closed after it. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AcceptWish, QueueLimits } from '../../../src/store/store.ts';
+import type { AcceptWish, QueueLimits } from '../../../src/store/accepting.ts';
 import { at, message, type OpenSubject, type Subject, T0 } from './fixtures.ts';
 
 /** What `foresee` promises. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MESSAGE_STATUSES, type MessageStatus } from '../../../src/domain/delivery.ts';
 import { messageIdTime } from '../../../src/lib/id.ts';
-import type { AcceptRecord } from '../../../src/store/store.ts';
+import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import { type ListFilter, type ListQuery, MAX_EXAMINED } from '../../../src/store/views.ts';
 import {
   at,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AcceptRecord } from '../../../src/store/store.ts';
+import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import { actsOver, NEW_EXPIRY, STATES } from './acts.ts';
 import {
   at,

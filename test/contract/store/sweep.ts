@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/domain/outcome.ts';
-import type { AcceptRecord, PurgePolicy } from '../../../src/store/store.ts';
+import type { AcceptRecord } from '../../../src/store/accepting.ts';
+import type { PurgePolicy } from '../../../src/store/upkeep.ts';
 import {
   at,
   attempt,

@@ -6,7 +6,8 @@ import type { Clock } from '../../../src/lib/clock.ts';
 import { createIdSource, messageIdTime } from '../../../src/lib/id.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import { type Spool, type SpoolContent, SpoolError } from '../../../src/spool/spool.ts';
-import type { AcceptRecord, QueueLimits, Store } from '../../../src/store/store.ts';
+import type { AcceptRecord, QueueLimits } from '../../../src/store/accepting.ts';
+import type { Store } from '../../../src/store/store.ts';
 
 const QUEUE_FULL: Suspension = { code: 'queue_limit', detail: 'The queue is full.', retryAfterSeconds: 60 };
 
