@@ -1,8 +1,9 @@
 import type { Spool } from '../../spool/spool.ts';
 import type { Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
-import { contentExpired, findReadable } from './find-message.ts';
+import { findReadable } from './find-message.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
+import { openContent } from './stored-content.ts';
 
 /** `GET /api/v1/messages/{id}/content`: the message's bytes as they are sent (contract §3.1). */
 
@@ -25,8 +26,7 @@ export function contentEndpoint(deps: ContentDeps): Endpoint {
 async function answerContent({ exchange, caller, params }: Call, deps: ContentDeps): Promise<void> {
   readParameters(exchange.query, NO_PARAMETERS);
   const { message } = await findReadable(params['id'] ?? '', caller.key, deps.views);
-  if (message.content === null) throw contentExpired(404);
-  const content = await deps.spool.read(message.content);
+  const content = await openContent(message, deps.spool, 404);
   await exchange.stream(200, 'message/rfc822', content, {
     'Content-Disposition': `attachment; filename="${message.id}.eml"`,
     // A stranger wrote it: nothing may take it for a page.

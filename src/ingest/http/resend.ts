@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Recipient } from '../../domain/envelope.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
-import type { Content, ContentRef, Submission } from '../../domain/message.ts';
+import type { Content, Submission } from '../../domain/message.ts';
 import { reserveBytes } from '../../http/body.ts';
-import { Problem } from '../../http/problem.ts';
 import { formatDate } from '../../mail/date.ts';
 import { writeField } from '../../mail/field.ts';
 import { authorsOf } from '../../mail/finished.ts';
 import { changeHeader, readHeader } from '../../mail/header-block.ts';
-import { type Spool, SpoolError } from '../../spool/spool.ts';
+import type { Spool } from '../../spool/spool.ts';
 import type { MessageDetail } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
 import { refuseFaults } from './faults.ts';
@@ -17,6 +16,7 @@ import { refuseSuspended } from './hand-over.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import { readNoBody } from './no-body.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
+import { readContent } from './stored-content.ts';
 import { refuseSender, type SubmissionContext, traceOf } from './submission-context.ts';
 import { answer, decide, type Outcome, type SubmitDeps, submissionContext } from './submit.ts';
 
@@ -58,26 +58,9 @@ async function resend(call: Call, deps: ResendDeps): Promise<Outcome> {
   refuseTestMessage(message);
   if (message.content === null) throw contentExpired(409);
   await reserveBytes(exchange, deps.budget, message.sizeBytes);
-  const bytes = await readContent(message.content, deps.spool);
+  const bytes = await readContent(message, deps.spool, 409);
   const context = submissionContext(call, given.key, deps);
   return decide(resubmission({ ...detail, bytes }, context), false, deps);
-}
-
-async function readContent(ref: ContentRef, spool: ResendDeps['spool']): Promise<Buffer> {
-  try {
-    const content = await spool.read(ref);
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of content.chunks()) chunks.push(chunk);
-    return Buffer.concat(chunks, content.sizeBytes);
-  } catch (error) {
-    if (!(error instanceof SpoolError)) throw error;
-    // Retention may remove it between our look at the record and now.
-    if (error.code === 'content_missing') throw contentExpired(409);
-    if (error.code === 'content_damaged') throw error;
-    throw new Problem(503, 'store_unavailable', 'The content cannot be read now; try again soon.', {
-      headers: { 'Retry-After': '1' },
-    });
-  }
 }
 
 /** Throws the problem 403 for a sender or an author that the key may not send as. */

@@ -114,3 +114,14 @@ test('that is damaged and small is a 500, logged', async () => {
     ['http.handler_failed'],
   ]);
 });
+
+test.each([
+  ['content_missing', 404, 'content_expired'],
+  ['spool_closed', 503, 'store_unavailable'],
+  ['spool_failed', 503, 'store_unavailable'],
+] as const)('when the spool says %s: %i', async (code, status, told) => {
+  const { path } = await submit();
+  world.intake.read = () => Promise.reject(new SpoolError(code, 'asked to fail'));
+  const answer = await world.ask({ key, path });
+  expect([answer.status, answer.json['code'], world.logged]).toEqual([status, told, []]);
+});
