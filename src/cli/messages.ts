@@ -90,7 +90,7 @@ function attemptsCommand(context: Context): Command {
     .action(async (id: string, options: RemoteOptions) => {
       await withMessages(context, options, async (operations) => {
         const attempts = await allAttempts(operations, id);
-        print(context, options, attempts, () => attemptsText(attempts));
+        print(context, options, { attempts: attempts.attempts }, () => attemptsText(attempts));
       });
     });
 }

@@ -42,8 +42,8 @@ function actEndpoint(act: Act, deps: ActDeps): Endpoint {
 
 /** Acts, and answers with the record as it is afterwards. */
 async function handle({ exchange, caller, params }: Call, act: Act, deps: ActDeps): Promise<void> {
-  readParameters(exchange.query, NO_PARAMETERS);
   await readNoBody(exchange, deps.budget);
+  readParameters(exchange.query, NO_PARAMETERS);
   const found = await findActionable(params['id'] ?? '', caller.key, deps.views);
   await act(found, deps.acts);
   const detail = await deps.views.message(found.message.id);

@@ -154,6 +154,12 @@ describe.each(['cancel', 'retry'])('%s', (name) => {
     }
     expect((await world.ask({ key, path })).json).toEqual(before);
   });
+  test('the body’s type and size come before the parameters, as contract §5 orders them', async () => {
+    const path = `${await submit()}/${name}?force=true`;
+    const headers = { 'Content-Type': 'text/plain' };
+    const answer = await world.ask({ method: 'POST', key, path, headers, body: 'x' });
+    expect(answer.status).toBe(415);
+  });
   test('parameters are 400 by name', async () => {
     const answer = await world.ask({ method: 'POST', key, path: `${await submit()}/${name}?force=true` });
     expect(faultsOf(answer)).toEqual(['/force unknown_parameter']);
