@@ -6,10 +6,11 @@ import type { Exchange } from '../../http/exchange.ts';
  * Credentials of the browser's own, such as cookies, are never allowed: a page brings its key itself.
  */
 
-const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-request-id';
+const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-request-id, from, to, if-none-match';
 /** What a page may read besides the body and what browsers show to all. */
 const ANSWER_HEADERS = [
   ...['location', 'link', 'retry-after', 'allow', 'idempotency-replayed', 'x-request-id'],
+  ...['etag', 'content-disposition'],
   ...['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'ratelimit-policy', 'ratelimit'],
 ].join(', ');
 /** How long a browser may remember a preflight: a change of the setting holds everywhere after that. */

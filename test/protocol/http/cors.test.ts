@@ -28,7 +28,8 @@ describe('a preflight', () => {
       expect(headers).toMatchObject({
         'access-control-allow-origin': APP,
         'access-control-allow-methods': headers.allow,
-        'access-control-allow-headers': 'authorization, content-type, idempotency-key, x-request-id',
+        'access-control-allow-headers':
+          'authorization, content-type, idempotency-key, x-request-id, from, to, if-none-match',
         'access-control-max-age': '600',
         vary: 'Origin',
       });
@@ -67,7 +68,14 @@ describe('an answer', () => {
     expect(answer.headers['access-control-allow-origin']).toBe('http://localhost:3000');
     expect(answer.headers.vary).toBe('Origin');
     const exposed = answer.headers['access-control-expose-headers'] ?? '';
-    for (const name of ['location', 'link', 'retry-after', 'ratelimit-remaining', 'idempotency-replayed'])
+    for (const name of [
+      'location',
+      'link',
+      'retry-after',
+      'ratelimit-remaining',
+      'idempotency-replayed',
+      'etag',
+    ])
       expect(exposed.split(', ')).toContain(name);
     expect(answer.headers['access-control-allow-methods']).toBeUndefined();
   });
