@@ -8,6 +8,7 @@ import { Authenticator, unauthorized } from './auth.ts';
 import type { Call, Endpoint } from './call.ts';
 import { markForOrigin, preflightHeaders } from './cors.ts';
 import { answerAsMailgun } from './mailgun.ts';
+import { nothingHere } from './nothing-here.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { RateLimiter, type RateVerdict, rateHeaders, retryAfter } from './rate.ts';
 import { routes, type Target } from './routes.ts';
@@ -44,7 +45,7 @@ class IngestApi {
     const sourceAddress = clientAddress(exchange, trustedProxies);
     markForOrigin(exchange, limits.corsOrigins);
     try {
-      if (match === null) throw new Problem(404, 'not_found', 'There is nothing at this path.');
+      if (match === null) throw nothingHere(exchange.path, (path) => this.#router.match(path) !== null);
       if (!this.#options.allowedCidrs.contains(sourceAddress)) throw sourceNotAllowed(sourceAddress);
       if (exchange.method === 'OPTIONS') return answerOptions(exchange, match.allow, limits.corsOrigins);
       const target = targetOf(match, exchange.method);

@@ -198,6 +198,7 @@ describe('paths', () => {
   });
   test('/api/v1/ready tells without a key whether mail is taken', async () => {
     expect((await world.ask({ path: '/api/v1/ready' })).status).toBe(200);
+    expect((await world.ask({ path: '/api/v1/ready?probe=%1' })).status).toBe(200);
     world.ready = false;
     expect((await world.ask({ path: '/api/v1/ready' })).status).toBe(503);
     world.ready = true;
