@@ -11,6 +11,7 @@ import { fieldsFromJson } from '../ingest/http/schema.ts';
 import { buildSubmission } from '../ingest/http/submission.ts';
 import { verdictOf } from '../ingest/http/verdict.ts';
 import { createIdSource, isMessageId } from '../lib/id.ts';
+import { inSlices } from '../lib/slices.ts';
 import type { ListFilter, MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import {
@@ -29,7 +30,7 @@ export function messageOperations(deps: LocalDeps): MessageOperations {
   const nextToken = createIdSource(deps.clock, deps.random);
   return {
     submit: ({ message }) => submit(message, nextToken(), deps),
-    checkMessage: async ({ message }) => verdictOf(compose(message, nextToken(), deps), deps.intake),
+    checkMessage: async ({ message }) => verdictOf(await compose(message, nextToken(), deps), deps.intake),
     message: async ({ id }) => statusJson(await findMessage(id, deps)),
     messages: (request) => listMessages(request, deps),
     attempts: (request) => listAttempts(request, deps),
@@ -39,7 +40,7 @@ export function messageOperations(deps: LocalDeps): MessageOperations {
 }
 
 async function submit(message: unknown, token: string, deps: LocalDeps): Promise<Submitted> {
-  const submission = compose(message, token, deps);
+  const submission = await compose(message, token, deps);
   const [answer] = await deps.intake.accept([submission]);
   switch (answer?.kind) {
     case 'accepted':
@@ -73,7 +74,7 @@ const OWNER: ApiKey = {
 };
 
 /** Makes a submission as the API does, but in nobody's name. */
-function compose(message: unknown, token: string, deps: LocalDeps): Submission {
+async function compose(message: unknown, token: string, deps: LocalDeps): Promise<Submission> {
   const { clock, random } = deps;
   const { config } = deps.resolution();
   const context = {
@@ -88,7 +89,7 @@ function compose(message: unknown, token: string, deps: LocalDeps): Submission {
     idempotencyKey: null,
   };
   try {
-    const submission = buildSubmission(fieldsFromJson(message), context, config.api);
+    const submission = await inSlices(buildSubmission(fieldsFromJson(message), context, config.api));
     return { ...submission, source: 'cli', sourceAddress: null, keyId: null };
   } catch (error) {
     throw asOperationError(error);

@@ -23,7 +23,9 @@ export interface Attachment {
   readonly disposition: 'attachment' | 'inline';
 }
 
-const UNKNOWN: ContentType = { type: 'application/octet-stream', parameters: [] };
+/** The media type of an attachment that has none. */
+export const UNKNOWN_TYPE = 'application/octet-stream';
+const UNKNOWN: ContentType = { type: UNKNOWN_TYPE, parameters: [] };
 const MAX_FILENAME = 1024;
 const MAX_CONTENT_ID = 900;
 const NOT_IN_FILENAME = /[\p{Cc}/\\]/u;
@@ -31,6 +33,7 @@ const CONTENT_ID = /^<?([\x21-\x3b\x3d\x3f-\x7e]+)>?$/;
 const CR = 0x0d;
 const LF = 0x0a;
 const DOT = 0x2e;
+const LINE_THEN_DOT = '\r\n.';
 
 /** Checks what a client said about an attachment. Null when it may be sent. */
 export function checkAttachment(
@@ -67,7 +70,7 @@ export function attachmentPart(attachment: Attachment): Leaf {
   return {
     kind: 'leaf',
     fields: partFields(attachment, type, isVerbatim ? '7bit' : 'base64'),
-    body: isVerbatim ? attachment.content : encodeBase64(attachment.content),
+    body: [isVerbatim ? attachment.content : encodeBase64(attachment.content)],
     dotStuffing: isVerbatim && hasLeadingDot(attachment.content),
   };
 }
@@ -123,5 +126,6 @@ function isSevenBitLines(bytes: Uint8Array): boolean {
 
 /** For CRLF lines only. */
 function hasLeadingDot(bytes: Uint8Array): boolean {
-  return bytes.some((byte, at) => byte === DOT && (at === 0 || bytes[at - 1] === LF));
+  const { buffer, byteOffset, byteLength } = bytes;
+  return bytes[0] === DOT || Buffer.from(buffer, byteOffset, byteLength).includes(LINE_THEN_DOT);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Mailbox, parseMailbox } from '../domain/mailbox.ts';
 import { seededRandom } from '../lib/random.ts';
+import { atOnce } from '../lib/slices.ts';
 import type { Attachment } from './attachment.ts';
 import { type ComposeContext, compose, type Draft } from './compose.ts';
 
@@ -38,7 +39,7 @@ const file = (partial: Partial<Attachment> = {}): Attachment => ({
 });
 
 const wire = (partial: Partial<Draft>, at = context()) =>
-  Buffer.concat(compose({ ...PLAIN, ...partial }, at).chunks).toString();
+  Buffer.concat(atOnce(compose({ ...PLAIN, ...partial }, at)).chunks).toString();
 const header = (partial: Partial<Draft>) => wire(partial).split('\r\n\r\n', 1)[0];
 
 test('a plain message, whole', () => {
@@ -93,7 +94,8 @@ describe('structure', () => {
 
   test('a large attachment is a chunk of its own, a small message one chunk', () => {
     const chunksWith = (bytes: number) =>
-      compose({ ...PLAIN, attachments: [file({ content: Buffer.alloc(bytes) })] }, context()).chunks.length;
+      atOnce(compose({ ...PLAIN, attachments: [file({ content: Buffer.alloc(bytes) })] }, context())).chunks
+        .length;
     expect(chunksWith(1000)).toBe(1);
     expect(chunksWith(100_000)).toBe(3);
   });
@@ -162,7 +164,7 @@ describe('header', () => {
 });
 
 describe('flags', () => {
-  const flags = (partial: Partial<Draft>) => compose({ ...PLAIN, ...partial }, context()).flags;
+  const flags = (partial: Partial<Draft>) => atOnce(compose({ ...PLAIN, ...partial }, context())).flags;
 
   test('the wire form is 7-bit unless a local part is not ASCII', () => {
     const eightBit = /[^\0-\x7f]/;

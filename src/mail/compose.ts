@@ -1,6 +1,7 @@
 import type { Mailbox } from '../domain/mailbox.ts';
 import type { Content } from '../domain/message.ts';
 import type { Random } from '../lib/random.ts';
+import { SLICE_BYTES, type Sliced } from '../lib/slices.ts';
 import { addressWords } from './address.ts';
 import { type Attachment, attachmentPart } from './attachment.ts';
 import { writeCustomHeader } from './custom-header.ts';
@@ -42,11 +43,12 @@ const BOUNDARY_BYTES = 16;
 /**
  * Composes the wire form of a message. ASCII throughout, unless some address in the header has a non-ASCII local
  * part: then `flags.utf8` and `flags.eightBit` are set. Envelope addresses are the caller's: a Bcc that is not ASCII
- * makes a message SMTPUTF8 as well. Throws a RangeError on a draft that the checks would have refused.
+ * makes a message SMTPUTF8 as well. In slices where it is long.
+ * Throws a RangeError on a draft that the checks would have refused.
  */
-export function compose(draft: Draft, context: ComposeContext): Content {
+export function* compose(draft: Draft, context: ComposeContext): Sliced<Content> {
   const header = writeHeader(draft, context);
-  const root = bodyPart(draft, context.random);
+  const root = yield* bodyPart(draft, context.random);
   const chunks = writeMessage(header, root);
   const utf8 = Buffer.byteLength(header) > header.length;
   return {
@@ -76,17 +78,17 @@ function isOurs([name]: HeaderField): boolean {
 }
 
 /** The tree: mixed(alternative(plain, related(html, inline…)), attachment…), without the levels not needed. */
-function bodyPart(draft: Draft, random: Random): Part {
+function* bodyPart(draft: Draft, random: Random): Sliced<Part> {
   const related = draft.html === null ? [] : draft.attachments.filter(isReferred);
   const attached = draft.attachments.filter((attachment) => !related.includes(attachment));
   const texts: Part[] = [];
-  if (draft.text !== null) texts.push(textPart('plain', draft.text));
-  if (draft.html !== null) texts.push(htmlPart(draft.html, related, random));
-  if (texts.length === 0 && attached.length === 0) texts.push(textPart('plain', ''));
+  if (draft.text !== null) texts.push(yield* textPart('plain', draft.text));
+  if (draft.html !== null) texts.push(yield* htmlPart(draft.html, related, random));
+  if (texts.length === 0 && attached.length === 0) texts.push(yield* textPart('plain', ''));
   const bodies = texts.length > 1 ? [multipart('alternative', texts, boundary(random))] : texts;
   const [only] = bodies;
   if (only !== undefined && attached.length === 0) return only;
-  return multipart('mixed', [...bodies, ...attached.map(attachmentPart)], boundary(random));
+  return multipart('mixed', [...bodies, ...(yield* attachmentParts(attached))], boundary(random));
 }
 
 /** Whether an attachment is shown by the HTML rather than beside it. */
@@ -94,22 +96,31 @@ function isReferred(attachment: Attachment): boolean {
   return attachment.disposition === 'inline' && attachment.contentId !== null;
 }
 
-function htmlPart(html: string, related: readonly Attachment[], random: Random): Part {
-  const root = textPart('html', html);
+function* htmlPart(html: string, related: readonly Attachment[], random: Random): Sliced<Part> {
+  const root = yield* textPart('html', html);
   if (related.length === 0) return root;
-  return multipart('related', [root, ...related.map(attachmentPart)], boundary(random), [
-    ['type', 'text/html'],
-  ]);
+  const parts = [root, ...(yield* attachmentParts(related))];
+  return multipart('related', parts, boundary(random), [['type', 'text/html']]);
 }
 
-function textPart(subtype: 'plain' | 'html', text: string): Leaf {
-  const { encoding, body } = encodeText(text);
+function* textPart(subtype: 'plain' | 'html', text: string): Sliced<Leaf> {
+  const { encoding, body } = yield* encodeText(text);
   return {
     kind: 'leaf',
     fields: `Content-Type: text/${subtype}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n`,
     body,
     dotStuffing: false,
   };
+}
+
+/** Large ones each in a slice of its own. */
+function* attachmentParts(attachments: readonly Attachment[]): Sliced<Leaf[]> {
+  const parts: Leaf[] = [];
+  for (const attachment of attachments) {
+    if (attachment.content.length > SLICE_BYTES) yield;
+    parts.push(attachmentPart(attachment));
+  }
+  return parts;
 }
 
 /** The underscore after the sign of equality keeps it from ever being part of a quoted-printable or base64 body. */

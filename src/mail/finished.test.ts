@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatMailbox, parseMailbox } from '../domain/mailbox.ts';
 import { seededRandom } from '../lib/random.ts';
+import { atOnce } from '../lib/slices.ts';
 import { compose } from './compose.ts';
 import { authorsOf, readFinished } from './finished.ts';
 
-const LIMITS = { maxHeaders: 50, maxHeaderBytes: 64 * 1024 };
+const LIMITS = { maxMessageBytes: 10_000_000, maxHeaders: 50, maxHeaderBytes: 64 * 1024 };
+const read = (bytes: Buffer) => atOnce(readFinished(bytes, LIMITS));
 const text = (max: number) =>
   fc
     .string({ unit: 'grapheme', maxLength: max })
@@ -17,11 +19,13 @@ test('what we compose, we would take, and read back as it was meant', () => {
     fc.pre(parsed.ok);
     const from = parsed.value;
     const draft = { from, to: [from], cc: [], subject, text: body, html: null, headers: [], attachments: [] };
-    const { chunks, flags } = compose(draft, { date: 0, messageId: '<1@x.test>', random: seededRandom(1) });
+    const { chunks, flags } = atOnce(
+      compose(draft, { date: 0, messageId: '<1@x.test>', random: seededRandom(1) }),
+    );
     const bytes = Buffer.concat(chunks);
-    const read = readFinished(bytes, LIMITS);
-    if (!read.ok) throw new Error(JSON.stringify(read.faults));
-    const { message } = read;
+    const found = read(bytes);
+    if (found.kind !== 'read') throw new Error(JSON.stringify(found));
+    const { message } = found;
     expect(message.bytes).toBe(bytes);
     expect(message).toMatchObject({
       from: formatMailbox(from),
@@ -55,19 +59,19 @@ test('any bytes are taken or refused with their faults, and never change the bod
   );
   const property = fc.property(fc.string({ unit, maxLength: 40 }), (given) => {
     const bytes = Buffer.from(given);
-    const read = readFinished(bytes, LIMITS);
-    if (!read.ok) {
-      expect(read.faults.length).toBeGreaterThan(0);
+    const found = read(bytes);
+    if (found.kind !== 'read') {
+      expect(found.kind === 'faulty' && found.faults.length).toBeGreaterThan(0);
       return;
     }
-    const { authors, header } = read.message;
+    const { authors, header } = found.message;
     expect(authors.length).toBeGreaterThan(0);
     expect(header.fields.filter(({ lowerName }) => lowerName === 'from')).toHaveLength(1);
     const crlf = bytes
       .toString('latin1')
       .replace(/\r?\n/g, '\r\n')
       .replace(/(?<!\n)$/, '\r\n');
-    expect(read.message.bytes.toString('latin1')).toBe(crlf);
+    expect(found.message.bytes.toString('latin1')).toBe(crlf);
   });
   fc.assert(property, { numRuns: 10_000 });
 });
@@ -75,5 +79,42 @@ test('any bytes are taken or refused with their faults, and never change the bod
 test('hostile sizes are refused without being taken apart', () => {
   const lines = (line: string) => Buffer.from(line.repeat(200_000));
   for (const line of ['A: b\r\n', ' \r\n', 'From: a@x.test\r\n', '\r'])
-    expect(readFinished(lines(line), LIMITS).ok).toBe(false);
+    expect(read(lines(line)).kind).toBe('faulty');
 });
+
+test('what the message needs of a hop is told without the fields that are not sent', () => {
+  const flagsOf = (text: string) => {
+    const found = read(Buffer.from(text));
+    return found.kind === 'read' && found.message.flags;
+  };
+  const plain = { eightBit: false, utf8: false, dotStuffing: false };
+  expect(flagsOf('From: a@x.test\nBcc: é@x.test\nResent-Bcc: é@x.test\n\nHi.\n')).toEqual(plain);
+  expect(flagsOf('From: a@x.test\nBcc: b@x.test\nX-A: é\n\nHi.\n')).toEqual({
+    ...plain,
+    eightBit: true,
+    utf8: true,
+  });
+  expect(flagsOf('From: a@x.test\nBcc: é@x.test\n\né\n.\n')).toEqual({
+    eightBit: true,
+    utf8: false,
+    dotStuffing: true,
+  });
+});
+
+test.each([
+  ['Date: Fri, 20 Nov 2026 10:00:00 +0100 (CET)', true],
+  ['Date: Fri,\r\n  20 Nov 2026 10:00:00 +0100', true],
+  ['Date:', false],
+  ['X-A: b', false],
+])('%j: has a date: %s', (line, hasDate) => {
+  const found = read(Buffer.from(`From: a@x.test\r\n${line}\r\n\r\n`));
+  expect(found.kind === 'read' && found.message.hasDate).toBe(hasDate);
+});
+
+test.each(['tomorrow', 'Thu, 20 Nov 2026 10:00:00 +0100', '2026-11-20T10:00:00Z'])(
+  'Date: %s is refused',
+  (date) => {
+    const found = read(Buffer.from(`From: a@x.test\r\nDate: ${date}\r\n\r\n`));
+    expect(found.kind === 'faulty' && found.faults).toMatchObject([{ field: 'Date', code: 'header_date' }]);
+  },
+);

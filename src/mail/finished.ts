@@ -1,6 +1,8 @@
 import { isAscii } from 'node:buffer';
 import { formatMailbox, type Mailbox, parseAddressList, parseMailbox } from '../domain/mailbox.ts';
 import type { BodyFlags } from '../domain/message.ts';
+import type { Sliced } from '../lib/slices.ts';
+import { isDate } from './date.ts';
 import { decodeWords } from './decode-words.ts';
 import { type FieldSpan, type HeaderBlock, readHeader } from './header-block.ts';
 import type { Fault } from './headers.ts';
@@ -21,8 +23,9 @@ export interface FinishedMessage {
   readonly subject: string;
   /** With its angle brackets; null when there is none. */
   readonly messageId: string | null;
+  /** False as well for a Date field that is empty. */
   readonly hasDate: boolean;
-  /** Of the message alone: envelope addresses are the caller's. */
+  /** Of what is sent of the message, without {@link isBlind} fields; envelope addresses are the caller's. */
   readonly flags: BodyFlags;
 }
 
@@ -33,11 +36,15 @@ export interface MessageFault extends Fault {
 
 /** A finished message, or everything that is wrong with it. */
 export type ReadMessage =
-  | { readonly ok: true; readonly message: FinishedMessage }
-  | { readonly ok: false; readonly faults: readonly MessageFault[] };
+  | { readonly kind: 'read'; readonly message: FinishedMessage }
+  | { readonly kind: 'faulty'; readonly faults: readonly MessageFault[] }
+  /** It would have this many bytes, and that is too many. */
+  | { readonly kind: 'too_large'; readonly sizeBytes: number };
 
-/** Bounds on a header. */
+/** Bounds on a finished message. */
 export interface FinishedLimits {
+  /** In its wire form. */
+  readonly maxMessageBytes: number;
   /** Fields besides those of the message format itself and Received. */
   readonly maxHeaders: number;
   /** Of the whole header. */
@@ -58,19 +65,33 @@ const MAX_AUTHORS = 50;
 const MAX_SUBJECT = 2000;
 const MESSAGE_ID = /^<[!-;=?-~]+>$/;
 const MAX_MESSAGE_ID = 900;
-const LINE_THEN_DOT = Buffer.from('\r\n.');
-const DOT = 0x2e;
+const BLIND_NAMES = new Set(['bcc', 'resent-bcc']);
+
+/** Whether a field is for those who wrote the message alone: it is never sent. */
+export function isBlind({ lowerName }: Pick<FieldSpan, 'lowerName'>): boolean {
+  return BLIND_NAMES.has(lowerName);
+}
 
 /** Reads and judges a message as it was submitted. Linear in its size. */
-export function readFinished(submitted: Buffer, limits: FinishedLimits): ReadMessage {
-  const lines = toWireLines(submitted);
-  if (!lines.ok) return { ok: false, faults: [{ ...lines.fault, field: null }] };
-  const { bytes } = lines;
+export function* readFinished(submitted: Buffer, limits: FinishedLimits): Sliced<ReadMessage> {
+  const lines = yield* toWireLines(submitted, limits.maxMessageBytes);
+  if (lines.kind === 'too_large') return lines;
+  if (lines.kind === 'faulty') return { kind: 'faulty', faults: [{ ...lines.fault, field: null }] };
+  const { bytes, hasLeadingDot } = lines.message;
   const read = readHeader(bytes, limits.maxHeaderBytes);
-  if (!read.ok) return { ok: false, faults: read.faults.map((fault) => ({ ...fault, field: null })) };
+  if (!read.ok) return { kind: 'faulty', faults: read.faults.map((fault) => ({ ...fault, field: null })) };
   const { header } = read;
   const faults = totalFaults(header.fields, limits.maxHeaders);
   const { authors, from } = readAuthors(header.fields, faults);
+  const date = fieldValue(header.fields, 'date') ?? '';
+  if (date !== '' && !isDate(date.replace(/[ \t]+/g, ' ')))
+    faults.push(
+      fault(
+        'Date',
+        'header_date',
+        'Must be as in "Fri, 20 Nov 2026 11:15:00 +0000"; leave it out and one is added.',
+      ),
+    );
   const messageId = fieldValue(header.fields, 'message-id');
   if (messageId !== null && !isMessageId(messageId))
     faults.push(
@@ -80,9 +101,12 @@ export function readFinished(submitted: Buffer, limits: FinishedLimits): ReadMes
         'Must have the form <local@domain>; leave it out and one is added.',
       ),
     );
-  if (faults.length > 0) return { ok: false, faults };
+  if (faults.length > 0) return { kind: 'faulty', faults };
+  const utf8 = header.fields.some(
+    (field) => !isBlind(field) && !isAscii(bytes.subarray(field.start, field.end)),
+  );
   return {
-    ok: true,
+    kind: 'read',
     message: {
       bytes,
       header,
@@ -90,11 +114,11 @@ export function readFinished(submitted: Buffer, limits: FinishedLimits): ReadMes
       from,
       subject: [...decodeWords(fieldValue(header.fields, 'subject') ?? '')].slice(0, MAX_SUBJECT).join(''),
       messageId,
-      hasDate: fieldValue(header.fields, 'date') !== null,
+      hasDate: date !== '',
       flags: {
-        eightBit: !isAscii(bytes),
-        utf8: !isAscii(bytes.subarray(0, header.sizeBytes)),
-        dotStuffing: bytes[0] === DOT || bytes.includes(LINE_THEN_DOT),
+        eightBit: utf8 || !isAscii(bytes.subarray(header.sizeBytes)),
+        utf8,
+        dotStuffing: hasLeadingDot,
       },
     },
   };

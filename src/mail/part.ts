@@ -9,8 +9,8 @@ export interface Leaf {
   readonly kind: 'leaf';
   /** The MIME fields, each with its CRLF. */
   readonly fields: string;
-  /** The encoded body, as ASCII. */
-  readonly body: string | Uint8Array;
+  /** The encoded body, as ASCII: text, or pieces of bytes. */
+  readonly body: string | readonly Uint8Array[];
   /** Some line of the body begins with a dot. */
   readonly dotStuffing: boolean;
 }
@@ -56,7 +56,7 @@ function writePart(part: Part, writer: ChunkWriter): void {
   writer.text(`${part.fields}\r\n`);
   if (part.kind === 'leaf') {
     if (typeof part.body === 'string') writer.text(part.body);
-    else writer.bytes(part.body);
+    else for (const piece of part.body) writer.bytes(piece);
     return;
   }
   for (const [index, child] of part.parts.entries()) {
@@ -68,9 +68,10 @@ function writePart(part: Part, writer: ChunkWriter): void {
 }
 
 /** An empty body ends a line too: that of the blank line before it. */
-function endsLine(body: string | Uint8Array): boolean {
+function endsLine(body: Leaf['body']): boolean {
   if (typeof body === 'string') return body === '' || body.endsWith('\r\n');
-  return body.length === 0 || body.at(-1) === 0x0a;
+  const last = body.findLast((piece) => piece.length > 0);
+  return last === undefined || last.at(-1) === 0x0a;
 }
 
 /** Gathers text and bytes in order; neighbouring texts become one chunk. */

@@ -1,3 +1,5 @@
+import { SLICE_BYTES, type Sliced } from '../lib/slices.ts';
+
 const CR = 0x0d;
 const LF = 0x0a;
 const SPACE = 0x20;
@@ -9,6 +11,7 @@ const LINE = 75;
 const ESCAPE = 3;
 /** More than one step of the loop can write: a line, the escape of its last blank, two breaks. */
 const STEP = LINE + 16;
+const PIECE_BYTES = 1024 * 1024;
 const HEX = Buffer.from('0123456789ABCDEF');
 
 /** 1 for bytes that need no escape, unless they begin or end a line. */
@@ -16,37 +19,87 @@ const LITERAL = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === TAB || (byte >= SPACE && byte < 0x7f && byte !== EQUALS) ? 1 : 0,
 );
 
-/** Encodes text whose lines end in CRLF (RFC 2045 §6.7). No line of the result begins with a dot or ends in a blank. */
-export function encodeQuotedPrintable(bytes: Uint8Array): Uint8Array {
-  const total = bytes.length;
-  let out = Buffer.allocUnsafe(total + (total >> 2) + STEP);
-  let length = 0;
-  let column = 0;
-  let at = 0;
-  // Every index below is in bounds; asking again for each byte would double the time.
-  while (at < total) {
-    if (out.length - length < STEP) out = Buffer.concat([out, Buffer.allocUnsafe(out.length)]);
-    const byte = bytes[at] as number;
-    if (byte === CR) {
-      length = writeBreak(out, endLine(out, length, column));
-      column = 0;
-      at += 2;
-    } else if (column === LINE || (LITERAL[byte] === 0 && column > LINE - ESCAPE)) {
-      out[length++] = EQUALS;
-      length = writeBreak(out, length);
-      column = 0;
-    } else if (LITERAL[byte] === 0 || (byte === DOT && column === 0)) {
-      length = writeEscape(out, length, byte);
-      column += ESCAPE;
-      at++;
-    } else {
-      const start = at;
-      const end = Math.min(total, at + LINE - column);
-      while (at < end && LITERAL[bytes[at] as number] === 1) out[length++] = bytes[at++] as number;
-      column += at - start;
-    }
+/**
+ * Encodes text whose lines end in CRLF (RFC 2045 §6.7), in pieces of a megabyte. No line of the result begins with a
+ * dot or ends in a blank.
+ */
+export function* encodeQuotedPrintable(bytes: Uint8Array): Sliced<readonly Uint8Array[]> {
+  const writer = new Writer(bytes);
+  for (let until = SLICE_BYTES; until < bytes.length; until += SLICE_BYTES) {
+    writer.write(until);
+    yield;
   }
-  return out.subarray(0, endLine(out, length, column));
+  return writer.finish();
+}
+
+/** Encodes bytes in order. */
+class Writer {
+  readonly #bytes: Uint8Array;
+  readonly #pieces: Uint8Array[] = [];
+  #out: Buffer;
+  #length = 0;
+  #column = 0;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#out = Buffer.allocUnsafe(Math.min(bytes.length + (bytes.length >> 2) + STEP, PIECE_BYTES));
+  }
+
+  /** Encodes what lies before `until`, and perhaps a line more. */
+  write(until: number): void {
+    const bytes = this.#bytes;
+    const total = bytes.length;
+    let out = this.#out;
+    let length = this.#length;
+    let column = this.#column;
+    let at = this.#at;
+    // Every index below is in bounds; asking again for each byte would double the time.
+    while (at < until) {
+      if (out.length - length < STEP) {
+        out = this.#nextPiece(length);
+        length = 1;
+      }
+      const byte = bytes[at] as number;
+      if (byte === CR) {
+        length = writeBreak(out, endLine(out, length, column));
+        column = 0;
+        at += 2;
+      } else if (column === LINE || (LITERAL[byte] === 0 && column > LINE - ESCAPE)) {
+        out[length++] = EQUALS;
+        length = writeBreak(out, length);
+        column = 0;
+      } else if (LITERAL[byte] === 0 || (byte === DOT && column === 0)) {
+        length = writeEscape(out, length, byte);
+        column += ESCAPE;
+        at++;
+      } else {
+        const start = at;
+        const end = Math.min(total, at + LINE - column);
+        while (at < end && LITERAL[bytes[at] as number] === 1) out[length++] = bytes[at++] as number;
+        column += at - start;
+      }
+    }
+    this.#length = length;
+    this.#column = column;
+    this.#at = at;
+  }
+
+  /** Encodes the rest, and gives all of it. */
+  finish(): readonly Uint8Array[] {
+    this.write(this.#bytes.length);
+    this.#pieces.push(this.#out.subarray(0, endLine(this.#out, this.#length, this.#column)));
+    return this.#pieces;
+  }
+
+  /** Begins a piece with the last byte of the one before: it may turn out to be a blank that ends a line. */
+  #nextPiece(length: number): Buffer {
+    const full = this.#out;
+    this.#pieces.push(full.subarray(0, length - 1));
+    this.#out = Buffer.allocUnsafe(PIECE_BYTES);
+    this.#out[0] = full[length - 1] as number;
+    return this.#out;
+  }
 }
 
 /** Escapes a blank that would end the line and might be lost on the way (rule 3). */

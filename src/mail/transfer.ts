@@ -1,12 +1,15 @@
+import type { Sliced } from '../lib/slices.ts';
 import { encodeBase64 } from './base64.ts';
 import { SOFT_LINE } from './field.ts';
+import { toLongLines } from './long-text.ts';
+import type { Leaf } from './part.ts';
 import { encodeQuotedPrintable } from './quoted-printable.ts';
 
 /** A body as it is written, and the Content-Transfer-Encoding that says so (RFC 2045 §6). */
 export interface EncodedBody {
   readonly encoding: '7bit' | 'quoted-printable' | 'base64';
   /** ASCII in every case. */
-  readonly body: string | Uint8Array;
+  readonly body: Leaf['body'];
 }
 
 /**
@@ -15,17 +18,28 @@ export interface EncodedBody {
  */
 const MAX_EXCESS = 1 / 12;
 
+/** Longer text is encoded in slices. */
+const LONG_CHARACTERS = 64 * 1024;
+
 /**
  * Encodes text for the wire: lines end in CRLF, whatever they ended in. Short-lined ASCII stays as it is, mostly
  * ASCII becomes quoted-printable, the rest base64. No line begins with a dot.
  */
-export function encodeText(text: string): EncodedBody {
-  const lines = withCrlf(text);
-  const excess = Buffer.byteLength(lines) - lines.length;
-  if (excess === 0 && isShortLined(lines)) return { encoding: '7bit', body: lines };
-  const bytes = Buffer.from(lines);
-  if (excess > bytes.length * MAX_EXCESS) return { encoding: 'base64', body: encodeBase64(bytes) };
-  return { encoding: 'quoted-printable', body: encodeQuotedPrintable(bytes) };
+export function* encodeText(text: string): Sliced<EncodedBody> {
+  const isLong = text.length > LONG_CHARACTERS;
+  const lines = isLong ? yield* toLongLines(text) : toLines(text);
+  const { bytes } = lines;
+  const excess = Buffer.byteLength(text) - text.length;
+  if (excess === 0 && lines.isShortLined)
+    return { encoding: '7bit', body: typeof bytes === 'string' ? bytes : [bytes] };
+  const coded = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+  if (excess > coded.length * MAX_EXCESS) return { encoding: 'base64', body: [encodeBase64(coded)] };
+  return { encoding: 'quoted-printable', body: yield* encodeQuotedPrintable(coded) };
+}
+
+function toLines(text: string) {
+  const bytes = withCrlf(text);
+  return { bytes, isShortLined: isShortLined(bytes) };
 }
 
 /** A lone CR or LF becomes CRLF too. */

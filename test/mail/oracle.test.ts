@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Mailbox, parseAddressList } from '../../src/domain/mailbox.ts';
 import type { Content } from '../../src/domain/message.ts';
 import { seededRandom } from '../../src/lib/random.ts';
+import { atOnce } from '../../src/lib/slices.ts';
 import type { Attachment } from '../../src/mail/attachment.ts';
 import { compose, type Draft } from '../../src/mail/compose.ts';
 import { effectiveMessageId, findHeader } from '../../src/mail/headers.ts';
@@ -49,7 +50,7 @@ interface AttachmentReading {
 const common = [...awkwardDrafts(), ...generatedDrafts(250)];
 const drafts = [...common, ...draftsBeyondPostalMime()];
 const messages = drafts.map((draft, index) =>
-  compose(draft, { date: DATE, messageId: MESSAGE_ID, random: seededRandom(index) }),
+  atOnce(compose(draft, { date: DATE, messageId: MESSAGE_ID, random: seededRandom(index) })),
 );
 
 /** Python also says what it found wrong. */

@@ -4,6 +4,7 @@ import type { Exchange } from '../../http/exchange.ts';
 import { parseJson } from '../../http/json.ts';
 import { Problem, problemJson } from '../../http/problem.ts';
 import { yieldToLoop } from '../../lib/clock.ts';
+import { inSlices } from '../../lib/slices.ts';
 import { readFrame } from './batch-frame.ts';
 import { BatchSplitter } from './batch-splitter.ts';
 import type { Call, Endpoint } from './call.ts';
@@ -103,7 +104,7 @@ async function judge(call: Call, texts: Buffer[][], key: string | null, deps: Ba
   for (let index = 0; index < texts.length; index++) {
     const text = joinBody(texts[index] ?? []);
     texts[index] = [];
-    const judged = judgeOne(call, text, index, key, deps);
+    const judged = await judgeOne(call, text, index, key, deps);
     if ('submission' in judged) good.push(judged);
     else items[index] = judged;
     memory.became(text.length, 'submission' in judged ? judged.submission.content.sizeBytes : 0);
@@ -115,14 +116,20 @@ async function judge(call: Call, texts: Buffer[][], key: string | null, deps: Ba
   return { good, items };
 }
 
-function judgeOne(call: Call, text: Buffer, index: number, key: string | null, deps: BatchDeps): Good | Item {
+async function judgeOne(
+  call: Call,
+  text: Buffer,
+  index: number,
+  key: string | null,
+  deps: BatchDeps,
+): Promise<Good | Item> {
   const { limits } = deps.options;
   try {
     if (text.length > limits.maxMessageBytes) throw textTooLarge(text.length, limits.maxMessageBytes);
     const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = limits;
     const read = fieldsFromJson(parseJson(text, { maxDepth, maxValues }));
     const context = submissionContext(call, key === null ? null : keyInBatch(key, index), deps);
-    const submission = buildSubmission(read, context, limits);
+    const submission = await inSlices(buildSubmission(read, context, limits));
     return read.fields.dryRun
       ? { index, verdict: verdictOf(submission, deps.intake) }
       : { index, submission };

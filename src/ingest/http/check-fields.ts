@@ -1,7 +1,7 @@
 import { PRIORITIES, type Priority } from '../../domain/message.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import { checkHeader, checkHeaderTotals, checkSenderDomain, checkSubject } from '../../mail/headers.ts';
-import { type Faults, tooMany } from './faults.ts';
+import { type Faults, tooMany, withSetting } from './faults.ts';
 import type { Fields, NamedValue } from './fields.ts';
 import type { IngestLimits } from './limits.ts';
 
@@ -25,12 +25,6 @@ export function checkBody(fields: Fields, faults: Faults): void {
     faults.add({ code: 'required', detail: 'At least one of text, html and attachments is needed.' }, 'text');
 }
 
-/** What decides the limit that a fault of the totals is about. */
-const HEADER_SETTINGS: Readonly<Record<string, string>> = {
-  header_count: ' The limit is api.max_headers.',
-  header_size: ' The limit is api.max_header_bytes.',
-};
-
 /** Custom header fields, each by itself and all together. `fromDomain` is null when From is faulty. */
 export function checkHeaders(
   headers: readonly NamedValue[],
@@ -40,10 +34,7 @@ export function checkHeaders(
 ): void {
   if (headers.length === 0) return;
   const totals = checkHeaderTotals(headers, limits);
-  if (totals !== null) {
-    const { code, detail } = totals;
-    faults.add({ code, detail: `${detail}${HEADER_SETTINGS[code] ?? ''}` }, 'headers');
-  }
+  if (totals !== null) faults.add(withSetting(totals), 'headers');
   // The totals bound the work: what is over them is not looked at one by one.
   if (totals !== null) return;
   for (const [name, value] of headers) {

@@ -53,6 +53,17 @@ export function refuseFaults(faults: readonly FieldFault[]): void {
   throw new Problem(400, 'invalid_submission', detail, { errors: faults.slice(0, MAX_TOLD) });
 }
 
+/** What decides the limit that a fault of a header's totals is about. */
+const HEADER_SETTINGS: Readonly<Record<string, string>> = {
+  header_count: ' The limit is api.max_headers.',
+  header_size: ' The limit is api.max_header_bytes.',
+};
+
+/** A fault of a header, with the setting where it is about one. */
+export function withSetting<Fault extends { readonly code: string; readonly detail: string }>(fault: Fault) {
+  return { ...fault, detail: `${fault.detail}${HEADER_SETTINGS[fault.code] ?? ''}` };
+}
+
 /** The fault of a list with more than its limit, which `setting` decides. */
 export function tooMany(given: number, things: string, max: number, setting: string) {
   const detail = `There are ${given} ${things}; at most ${max} are taken. Leave some out, or have ${setting} raised.`;

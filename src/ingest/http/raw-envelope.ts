@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Exchange } from '../../http/exchange.ts';
-import type { FieldFault } from '../../http/problem.ts';
+import { type FieldFault, Problem } from '../../http/problem.ts';
 import { type Fields, NO_ADDRESSES, type PointTo, type ReadFields } from './fields.ts';
 import { type ParameterValues, readParameters } from './query.ts';
 import { RAW_PARAMETERS } from './raw-parameters.ts';
@@ -23,23 +23,58 @@ const NO_FIELDS: Fields = {
   capture: false,
 };
 
+/** The envelope and options of a finished message, as the fields of a submission. */
+export interface RawEnvelope extends ReadFields {
+  /** The refusal of the query; its faults are among the others, and what it holds is taken as absent. */
+  readonly queryProblem: Problem | null;
+}
+
+/** What cannot be judged when the query cannot be read. */
+const IN_QUERY = ['from', 'to', 'tags', 'sendAt', 'priority', 'dryRun'] as const;
+
 /**
- * The envelope and options of a finished message, from the query and from the request's own From and To, as the
- * fields of a submission. Throws a problem 400 for faulty parameters.
+ * Reads the query and the request's own From and To. What is wrong is told with the faults of the rest of the
+ * request, `others` first.
  */
-export function readRawEnvelope(exchange: Exchange): ReadFields {
-  const query = readParameters(exchange.query, RAW_PARAMETERS);
+export function readRawEnvelope(exchange: Exchange, others: readonly FieldFault[]): RawEnvelope {
+  const query = readQuery(exchange);
+  const queryProblem = query instanceof Problem ? query : null;
+  const values = query instanceof Problem ? NO_VALUES : query;
   const faulty = new Set<'from' | 'to'>();
   const header = (name: 'from' | 'to') => requestHeader(exchange, name, faulty);
-  const from = [...(query.from === undefined ? [] : [query.from]), ...header('from')];
-  const to = [...query.to, ...header('to')].filter((text) => text !== '');
+  const from = [...(values.from === undefined ? [] : [values.from]), ...header('from')];
+  const to = [...values.to, ...header('to')].filter((text) => text !== '');
   const faults = [...faulty].map((name) =>
     fault(name, 'header_encoding', 'The header field must be ASCII or UTF-8.'),
   );
   if (from.length > 1)
     faults.push(fault('from', 'repeated', 'May be given only once, as a parameter or as the header From.'));
-  const fields = { ...NO_FIELDS, ...optionsOf(query), from: from[0] ?? null };
-  return { fields: { ...fields, to: { texts: to, lists: true } }, faulty, faults, pointTo };
+  const fields = { ...NO_FIELDS, ...optionsOf(values), from: from[0] || null };
+  return {
+    fields: { ...fields, to: { texts: to, lists: true } },
+    faulty: new Set(queryProblem === null ? faulty : IN_QUERY),
+    faults: [...others, ...(queryProblem?.errors ?? []), ...faults],
+    pointTo,
+    queryProblem,
+  };
+}
+
+const NO_VALUES: ParameterValues<typeof RAW_PARAMETERS> = {
+  from: undefined,
+  to: [],
+  tag: [],
+  sendAt: undefined,
+  priority: undefined,
+  dryRun: false,
+};
+
+function readQuery(exchange: Exchange): ParameterValues<typeof RAW_PARAMETERS> | Problem {
+  try {
+    return readParameters(exchange.query, RAW_PARAMETERS);
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'invalid_query') return error;
+    throw error;
+  }
 }
 
 function optionsOf({ tag, sendAt, priority, dryRun }: ParameterValues<typeof RAW_PARAMETERS>) {

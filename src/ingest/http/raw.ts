@@ -1,38 +1,42 @@
-import { createHash } from 'node:crypto';
 import type { Recipient } from '../../domain/envelope.ts';
+import type { Mailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
 import { joinBody, readBody } from '../../http/body.ts';
 import type { FieldFault } from '../../http/problem.ts';
 import { pointerToken } from '../../http/quote.ts';
+import { inSlices, type Sliced } from '../../lib/slices.ts';
+import { parseTimestamp } from '../../lib/timestamp.ts';
 import { formatDate } from '../../mail/date.ts';
 import { writeField } from '../../mail/field.ts';
-import { type FinishedMessage, type MessageFault, readFinished } from '../../mail/finished.ts';
+import { type FinishedMessage, isBlind, type MessageFault, readFinished } from '../../mail/finished.ts';
 import { changeHeader } from '../../mail/header-block.ts';
 import type { Call, Endpoint } from './call.ts';
 import { checkAddresses } from './check-addresses.ts';
 import { checkPriority, checkSendAt, checkTags } from './check-fields.ts';
-import { Faults, refuseFaults } from './faults.ts';
-import type { ReadFields } from './fields.ts';
+import { digestOf, digestOfJson } from './digest.ts';
+import { Faults, refuseFaults, withSetting } from './faults.ts';
 import { refuseSuspended } from './hand-over.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import type { IngestLimits } from './limits.ts';
-import { readRawEnvelope } from './raw-envelope.ts';
+import { type RawEnvelope, readRawEnvelope } from './raw-envelope.ts';
 import { messageBodyBounds, requireType } from './read-fields.ts';
-import { refuseSender, refuseTooLarge, type SubmissionContext, traceOf } from './submission-context.ts';
+import {
+  refuseSender,
+  refuseTooLarge,
+  type SubmissionContext,
+  submissionOf,
+  traceOf,
+} from './submission-context.ts';
 import { answer, decide, type Outcome, type SubmitDeps, submissionContext } from './submit.ts';
+import { messageTooLarge } from './too-large.ts';
 
 /**
  * `POST /api/v1/messages/raw` (contract §2): a finished message, delivered as it is. Only Bcc is removed, and
  * Received, a missing Date and a missing Message-ID are added.
  */
 
-const BLIND = new Set(['bcc', 'resent-bcc']);
 /** How faults of the message are told from those of the parameters: `/message/From`. */
 const MESSAGE_POINTER = '/message';
-const SETTINGS: Readonly<Record<string, string>> = {
-  header_count: ' The limit is api.max_headers.',
-  header_size: ' The limit is api.max_header_bytes.',
-};
 
 /** The endpoint. */
 export function rawEndpoint(deps: SubmitDeps): Endpoint {
@@ -51,93 +55,110 @@ async function submitRaw(call: Call, deps: SubmitDeps): Promise<Outcome> {
   requireType(exchange, ['message/rfc822']);
   const { limits } = deps.options;
   const body = joinBody(await readBody(exchange, { ...messageBodyBounds(limits), budget: deps.budget }));
-  const read = readRawEnvelope(exchange);
   const given = readIdempotencyKey(exchange);
+  const envelope = readRawEnvelope(exchange, given.faults);
   const context = submissionContext(call, given.key, deps);
-  const checked = check({ ...read, faults: [...given.faults, ...read.faults] }, body, context.now, limits);
-  return decide(rawSubmission(checked, context, limits), read.fields.dryRun, deps);
+  const submission = await inSlices(buildRaw(envelope, body, context, limits));
+  return decide(submission, envelope.fields.dryRun, deps);
+}
+
+/** Throws a `Problem`: 413 too large, 400, 403 for a sender or an author that the key may not send as. */
+function* buildRaw(
+  envelope: RawEnvelope,
+  body: Buffer,
+  context: SubmissionContext,
+  limits: IngestLimits,
+): Sliced<Submission> {
+  const checked = yield* check(envelope, body, context.now, limits);
+  const { message, recipients, from, tags, sendAt, priority } = checked;
+  const messageId = message.messageId ?? `<${context.token}@${context.hostname}>`;
+  const content = contentOf(checked, messageId, context);
+  refuseTooLarge(content.sizeBytes, limits.maxMessageBytes);
+  for (const { domain } of [from, ...message.authors]) refuseSender(context.key, domain);
+  return submissionOf(
+    {
+      reversePath: from.address,
+      recipients,
+      content,
+      header: { from: message.from, subject: message.subject, messageId },
+      tags,
+      metadata: {},
+      sendAt,
+      priority,
+      hash: context.idempotencyKey === null ? null : yield* hashOf(checked, body),
+    },
+    context,
+  );
 }
 
 /** A raw submission whose every part was found good. */
 interface Checked {
   readonly message: FinishedMessage;
-  readonly reversePath: string;
-  readonly domain: string;
+  readonly from: Mailbox;
+  readonly to: readonly Mailbox[];
   readonly recipients: readonly Recipient[];
-  /** Some envelope address needs SMTPUTF8. */
-  readonly utf8: boolean;
   readonly tags: readonly string[];
   readonly sendAt: number | null;
   readonly priority: Submission['priority'];
   /** As given, for comparing repeats. */
-  readonly body: Buffer;
   readonly sendAtText: string | null;
 }
 
-function check(read: ReadFields, body: Buffer, now: number, limits: IngestLimits): Checked {
-  const { fields } = read;
-  const faults = new Faults(read);
+function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: IngestLimits): Sliced<Checked> {
+  const { fields } = envelope;
+  const faults = new Faults(envelope);
   const { from, to, recipients } = checkAddresses(fields, limits.maxRecipients, faults);
   const tags = checkTags(fields.tags, limits.maxTags, faults);
   const sendAt = checkSendAt(fields.sendAt, now, faults);
   const priority = checkPriority(fields.priority, faults);
-  const finished = readFinished(body, limits);
-  refuseFaults([...faults.found, ...(finished.ok ? [] : finished.faults.map(toFieldFault))]);
-  if (from === null || !finished.ok) throw new Error('a fault was not reported');
-  const utf8 = [from, ...to].some(({ ascii }) => !ascii);
-  const envelope = { reversePath: from.address, domain: from.domain, recipients, utf8 };
-  return { ...envelope, message: finished.message, tags, sendAt, priority, body, sendAtText: fields.sendAt };
-}
-
-function toFieldFault({ field, code, detail }: MessageFault): FieldFault {
-  const pointer = field === null ? MESSAGE_POINTER : `${MESSAGE_POINTER}/${pointerToken(field)}`;
-  return { pointer, code, detail: `${detail}${SETTINGS[code] ?? ''}` };
-}
-
-/** Throws a `Problem`: 413 too large, 403 for a sender or an author that the key may not send as. */
-function rawSubmission(checked: Checked, context: SubmissionContext, limits: IngestLimits): Submission {
-  const { message, recipients, reversePath, tags, sendAt, priority } = checked;
-  const messageId = message.messageId ?? `<${context.token}@${context.hostname}>`;
-  const content = contentOf(checked, messageId, context);
-  refuseTooLarge(content.sizeBytes, limits.maxMessageBytes);
-  for (const domain of [checked.domain, ...message.authors.map((author) => author.domain)])
-    refuseSender(context.key, domain);
+  const finished = yield* readFinished(body, limits);
+  if (finished.kind === 'too_large') throw messageTooLarge(finished.sizeBytes, limits.maxMessageBytes);
+  refuseRaw(envelope, [
+    ...faults.found,
+    ...(finished.kind === 'faulty' ? finished.faults.map(toFieldFault) : []),
+  ]);
+  if (from === null || finished.kind !== 'read') throw new Error('a fault was not reported');
   return {
-    envelope: { reversePath, recipients, ret: null, envid: null },
-    content,
-    header: { from: message.from, subject: message.subject, messageId },
+    from,
+    to,
+    recipients,
+    message: finished.message,
     tags,
-    metadata: {},
     sendAt,
     priority,
-    source: 'api',
-    sourceAddress: context.sourceAddress,
-    requestId: context.requestId,
-    keyId: context.key.id,
-    test: context.key.mode === 'test',
-    idempotency:
-      context.idempotencyKey === null ? null : { key: context.idempotencyKey, hash: hashOf(checked) },
+    sendAtText: fields.sendAt,
   };
 }
 
+/** Throws the problem 400 if anything was found; the query's own when nothing else was. */
+function refuseRaw({ queryProblem }: RawEnvelope, faults: readonly FieldFault[]): void {
+  if (queryProblem !== null && faults.length === queryProblem.errors.length) throw queryProblem;
+  refuseFaults(faults);
+}
+
+function toFieldFault({ field, ...fault }: MessageFault): FieldFault {
+  const pointer = field === null ? MESSAGE_POINTER : `${MESSAGE_POINTER}/${pointerToken(field)}`;
+  const { code, detail } = withSetting(fault);
+  return { pointer, code, detail };
+}
+
 function contentOf(checked: Checked, messageId: string, context: SubmissionContext): Content {
-  const { message, recipients, sendAt, utf8 } = checked;
+  const { message, from, to, recipients, sendAt } = checked;
   let prepend = traceOf(recipients, context);
   if (!message.hasDate) prepend += writeField('Date', [formatDate(sendAt ?? context.now)]);
   if (message.messageId === null) prepend += writeField('Message-ID', [messageId]);
   const chunks = changeHeader(message.bytes, message.header, {
     prepend,
-    each: (field) => (BLIND.has(field.lowerName) ? null : field),
+    each: (field) => (isBlind(field) || (field.lowerName === 'date' && !message.hasDate) ? null : field),
   });
   const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  return { chunks, sizeBytes, flags: { ...message.flags, utf8: message.flags.utf8 || utf8 } };
+  const utf8 = message.flags.utf8 || [from, ...to].some(({ ascii }) => !ascii);
+  return { chunks, sizeBytes, flags: { ...message.flags, utf8 } };
 }
 
 /** The message byte by byte, and its envelope as it was parsed. */
-function hashOf({ reversePath, recipients, tags, sendAtText, priority, body }: Checked): string {
-  const envelope = [reversePath, recipients.map(({ address }) => address), tags, sendAtText, priority];
-  return createHash('sha256')
-    .update(`raw\0${JSON.stringify(envelope)}\0`)
-    .update(body)
-    .digest('hex');
+function* hashOf({ from, recipients, tags, sendAtText, priority }: Checked, body: Buffer): Sliced<string> {
+  const addresses = [from.address, recipients.map(({ address }) => address)];
+  const sendAt = sendAtText === null ? null : parseTimestamp(sendAtText);
+  return digestOfJson('raw', [addresses, tags, sendAt, priority, yield* digestOf(body)]);
 }

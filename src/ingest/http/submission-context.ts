@@ -1,5 +1,6 @@
 import type { Recipient } from '../../domain/envelope.ts';
 import { type ApiKey, maySendFrom } from '../../domain/key.ts';
+import type { Submission } from '../../domain/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Random } from '../../lib/random.ts';
 import { receivedHeader } from '../../mail/trace.ts';
@@ -23,6 +24,34 @@ export interface SubmissionContext {
   readonly token: string;
   /** What the client's repeats are known by; null without one. */
   readonly idempotencyKey: string | null;
+}
+
+/** What each way to make a submission says itself. */
+export interface SubmissionParts
+  extends Pick<Submission, 'content' | 'header' | 'tags' | 'metadata' | 'sendAt' | 'priority'> {
+  readonly reversePath: string;
+  readonly recipients: readonly Recipient[];
+  /** What repeats are compared by; null without an idempotency key. */
+  readonly hash: string | null;
+  /** Captured whatever the key; else only a test key's mail is. */
+  readonly capture?: boolean;
+}
+
+/** The submission of these parts, from where the context says. */
+export function submissionOf(
+  { reversePath, recipients, hash, capture = false, ...parts }: SubmissionParts,
+  { key, idempotencyKey, sourceAddress, requestId }: SubmissionContext,
+): Submission {
+  return {
+    ...parts,
+    envelope: { reversePath, recipients, ret: null, envid: null },
+    source: 'api',
+    sourceAddress,
+    requestId,
+    keyId: key.id,
+    test: key.mode === 'test' || capture,
+    idempotency: idempotencyKey === null || hash === null ? null : { key: idempotencyKey, hash },
+  };
 }
 
 /** The Received field that a submission begins with. */

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
 import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
-import type { Content, Idempotency, Submission } from '../../domain/message.ts';
-import type { Attachment } from '../../mail/attachment.ts';
+import type { Content, Submission } from '../../domain/message.ts';
+import type { Sliced } from '../../lib/slices.ts';
+import { parseTimestamp } from '../../lib/timestamp.ts';
+import { type Attachment, UNKNOWN_TYPE } from '../../mail/attachment.ts';
 import { compose } from '../../mail/compose.ts';
 import { effectiveMessageId } from '../../mail/headers.ts';
 import { type Addresses, checkAddresses } from './check-addresses.ts';
@@ -14,10 +15,17 @@ import {
   checkSendAt,
   checkTags,
 } from './check-fields.ts';
+import { digestible, digestOf, digestOfJson } from './digest.ts';
 import { Faults } from './faults.ts';
 import type { Fields, ReadFields } from './fields.ts';
 import type { IngestLimits } from './limits.ts';
-import { refuseSender, refuseTooLarge, type SubmissionContext, traceOf } from './submission-context.ts';
+import {
+  refuseSender,
+  refuseTooLarge,
+  type SubmissionContext,
+  submissionOf,
+  traceOf,
+} from './submission-context.ts';
 
 /** A submission whose every field was found good. */
 interface Checked extends Omit<Addresses, 'from'> {
@@ -34,33 +42,34 @@ interface Checked extends Omit<Addresses, 'from'> {
  * Makes a submission of the fields a client gave: checks them all, and composes the message once, as it will
  * be sent. Throws a `Problem`: 400 with every faulty field, 413 too large, 403 sender not allowed.
  */
-export function buildSubmission(
+export function* buildSubmission(
   read: ReadFields,
   context: SubmissionContext,
   limits: IngestLimits,
-): Submission {
+): Sliced<Submission> {
   const checked = check(read, context, limits);
-  const { from, fields, recipients, tags, metadata, sendAt, priority } = checked;
+  const { from, fields } = checked;
   const messageId = effectiveMessageId(fields.headers, `<${context.token}@${context.hostname}>`);
-  const content = composeChecked(checked, messageId, context);
+  const content = yield* composeChecked(checked, messageId, context);
   refuseTooLarge(content.sizeBytes, limits.maxMessageBytes);
   // A Sender field is on the domain of From, or was refused.
   refuseSender(context.key, from.domain);
-  return {
-    envelope: { reversePath: from.address, recipients, ret: null, envid: null },
-    content,
-    header: { from: formatMailbox(from), subject: fields.subject, messageId },
-    tags,
-    metadata,
-    sendAt,
-    priority,
-    source: 'api',
-    sourceAddress: context.sourceAddress,
-    requestId: context.requestId,
-    keyId: context.key.id,
-    test: context.key.mode === 'test' || fields.capture,
-    idempotency: idempotencyOf(checked, context.idempotencyKey),
-  };
+  const { recipients, tags, metadata, sendAt, priority } = checked;
+  return submissionOf(
+    {
+      reversePath: from.address,
+      recipients,
+      content,
+      header: { from: formatMailbox(from), subject: fields.subject, messageId },
+      tags,
+      metadata,
+      sendAt,
+      priority,
+      capture: fields.capture,
+      hash: context.idempotencyKey === null ? null : yield* hashOf(checked),
+    },
+    context,
+  );
 }
 
 function check(read: ReadFields, context: SubmissionContext, limits: IngestLimits): Checked {
@@ -79,11 +88,11 @@ function check(read: ReadFields, context: SubmissionContext, limits: IngestLimit
   return { ...addresses, from, fields, attachments, tags, metadata, sendAt, priority };
 }
 
-function composeChecked(checked: Checked, messageId: string, context: SubmissionContext): Content {
+function* composeChecked(checked: Checked, messageId: string, context: SubmissionContext): Sliced<Content> {
   const { fields, recipients } = checked;
   const trace = traceOf(recipients, context);
   const { subject, text, html, headers } = fields;
-  const content = compose(
+  const content = yield* compose(
     { ...checked, subject, text, html, headers },
     { date: checked.sendAt ?? context.now, messageId, random: context.random, trace },
   );
@@ -93,33 +102,27 @@ function composeChecked(checked: Checked, messageId: string, context: Submission
 }
 
 /** The submission as it was parsed, hashed: how it was written, and in which form, makes no difference. */
-function idempotencyOf(checked: Checked, key: string | null): Idempotency | null {
-  if (key === null) return null;
+function* hashOf(checked: Checked): Sliced<string> {
   const { from, to, cc, bcc, fields, tags, metadata, priority } = checked;
-  const attachments = checked.attachments.map((attachment) => ({
-    ...attachment,
-    content: createHash('sha256').update(attachment.content).digest('hex'),
-  }));
-  const { subject, text, html, sendAt, capture } = fields;
-  const unordered = [sorted(fields.headers), sorted(Object.entries(metadata))];
-  const parsed = [
-    from,
-    to,
-    cc,
-    bcc,
-    subject,
-    text,
-    html,
+  const attachments: unknown[] = [];
+  for (const { content, contentType, ...named } of checked.attachments)
+    attachments.push([{ ...named, contentType: contentType ?? UNKNOWN_TYPE }, yield* digestOf(content)]);
+  const headers = fields.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
+  return digestOfJson('fields', [
+    [from, to, cc, bcc],
+    fields.subject,
+    yield* digestible(fields.text),
+    yield* digestible(fields.html),
     attachments,
     tags,
-    sendAt,
+    // The time that is meant, however it is written; what is past is still not the same as none.
+    fields.sendAt === null ? null : parseTimestamp(fields.sendAt),
     priority,
-    capture,
-    unordered,
-  ];
-  return { key, hash: createHash('sha256').update(JSON.stringify(parsed)).digest('hex') };
+    fields.capture,
+    [sorted(headers), sorted(Object.entries(metadata))],
+  ]);
 }
 
 function sorted(named: readonly (readonly [string, string])[]) {
-  return named.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return named.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)));
 }

@@ -3,6 +3,7 @@ import type { Intake } from '../../engine/intake.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
+import { inSlices } from '../../lib/slices.ts';
 import type { Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
 import { handOver, type Receipt, refuseSuspended } from './hand-over.ts';
@@ -67,11 +68,9 @@ export async function submit(call: Call, readers: FieldReaders, deps: SubmitDeps
   const read = await readFields(call.exchange, readers, { limits, budget: deps.budget });
   readParameters(call.exchange.query, NO_PARAMETERS);
   const given = readIdempotencyKey(call.exchange);
-  const submission = buildSubmission(
-    { ...read, faults: [...read.faults, ...given.faults] },
-    submissionContext(call, given.key, deps),
-    limits,
-  );
+  const told = { ...read, faults: [...read.faults, ...given.faults] };
+  const context = submissionContext(call, given.key, deps);
+  const submission = await inSlices(buildSubmission(told, context, limits));
   return decide(submission, read.fields.dryRun, deps);
 }
 

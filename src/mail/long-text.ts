@@ -1,0 +1,79 @@
+import { SLICE_BYTES, type Sliced } from '../lib/slices.ts';
+import { SOFT_LINE } from './field.ts';
+
+/** Text of many megabytes on its way to the wire: the same as for short text, in slices and without a string a line. */
+
+const LF = 0x0a;
+const CR = 0x0d;
+const DOT = 0x2e;
+
+/** Text in lines that end in CRLF. */
+export interface LongLines {
+  /** UTF-8. */
+  readonly bytes: Buffer;
+  /** No line is longer than {@link SOFT_LINE} bytes or begins with a dot, and there is no NUL. */
+  readonly isShortLined: boolean;
+}
+
+/** Brings text into CRLF lines; a lone CR or LF becomes CRLF too. */
+export function* toLongLines(text: string): Sliced<LongLines> {
+  const given = Buffer.from(text);
+  const lines = new LineLook(given);
+  for (let from = 0; from < given.length; from += SLICE_BYTES) {
+    yield;
+    lines.read(from, Math.min(from + SLICE_BYTES, given.length));
+  }
+  const isShortLined = lines.isShort && given.length - lines.lineStart <= SOFT_LINE;
+  if (lines.missing === 0) return { bytes: given, isShortLined };
+  const bytes = Buffer.allocUnsafe(given.length + lines.missing);
+  let length = 0;
+  for (let from = 0; from < given.length; from += SLICE_BYTES) {
+    yield;
+    length = copyLines(given, from, Math.min(from + SLICE_BYTES, given.length), bytes, length);
+  }
+  return { bytes, isShortLined };
+}
+
+/** Looks at text byte by byte. */
+class LineLook {
+  /** Bytes that it takes to end every line in CRLF. */
+  missing = 0;
+  isShort = true;
+  lineStart = 0;
+  readonly #bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  read(from: number, to: number): void {
+    const bytes = this.#bytes;
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at] as number;
+      if (byte > CR) {
+        if (byte === DOT && at === this.lineStart) this.isShort = false;
+      } else if (byte === LF) this.#endLine(at, at > 0 && bytes[at - 1] === CR);
+      else if (byte === CR && bytes[at + 1] !== LF) this.#endLine(at, false);
+      else if (byte === 0) this.isShort = false;
+    }
+  }
+
+  #endLine(at: number, isCrlf: boolean): void {
+    if (!isCrlf) this.missing += 1;
+    const end = isCrlf ? at - 1 : at;
+    if (end - this.lineStart > SOFT_LINE) this.isShort = false;
+    this.lineStart = at + 1;
+  }
+}
+
+/** Copies a slice, completing its line ends; gives where the copy ends. */
+function copyLines(given: Buffer, from: number, to: number, copy: Buffer, start: number): number {
+  let length = start;
+  for (let at = from; at < to; at++) {
+    const byte = given[at] as number;
+    if (byte === LF && (at === 0 || given[at - 1] !== CR)) copy[length++] = CR;
+    copy[length++] = byte;
+    if (byte === CR && given[at + 1] !== LF) copy[length++] = LF;
+  }
+  return length;
+}
