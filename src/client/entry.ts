@@ -6,9 +6,8 @@
 export type { ListFilter, PageRequest } from './filter.ts';
 
 export type { Attachment, Message, NamedTexts } from './message.ts';
-export type { CallOptions, SendOptions, WaybillOptions } from './options.ts';
+export type { CallOptions, SendOptions, WaitOptions, WaybillOptions } from './options.ts';
 export type { RawContent, RawEnvelope } from './raw.ts';
-export type { Sent } from './requests.ts';
 export type {
   AbortedError,
   ClientError,
@@ -17,6 +16,7 @@ export type {
   ProblemError,
   ProtocolError,
   Result,
+  Sent,
   TimeoutError,
 } from './result.ts';
 export { unwrap, WaybillError } from './result.ts';
@@ -46,5 +46,4 @@ export type {
   Verdict,
   VerdictRecipient,
 } from './types.ts';
-export type { WaitOptions } from './wait.ts';
 export { Waybill } from './waybill.ts';

@@ -43,3 +43,9 @@ export interface SendOptions extends CallOptions {
    */
   readonly idempotencyKey?: string | null | undefined;
 }
+
+/** What waiting for a message's end may be told. */
+export interface WaitOptions extends CallOptions {
+  /** Milliseconds to wait for the end; 60,000 unless told. */
+  readonly timeoutMs?: number | null | undefined;
+}

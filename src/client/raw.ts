@@ -44,13 +44,6 @@ export function rawTarget(envelope: RawEnvelope, dryRun: boolean): RawTarget {
   return { query: `?${query}`, headers: { to: headerText(to) } };
 }
 
-/** A message as a body; bytes are copied, so that what the caller does with them meanwhile changes nothing. */
-export function rawBody(content: RawContent): string | Uint8Array<ArrayBuffer> | Blob {
-  if (typeof content === 'string' || content instanceof Blob) return content;
-  if (content instanceof Uint8Array) return new Uint8Array(content);
-  throw new InputFault('content must be the whole message: a string, a Uint8Array, or a Blob or File.');
-}
-
 function addressesOf(to: RawEnvelope['to']): readonly string[] {
   const addresses = typeof to === 'string' ? [to] : to;
   if (Array.isArray(addresses) && addresses.every((address) => typeof address === 'string')) return addresses;

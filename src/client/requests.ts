@@ -13,7 +13,8 @@ import type { Call } from './call.ts';
 import { type PageRequest, queryOf } from './filter.ts';
 import { InputFault } from './input.ts';
 import { type Message, toSend, toSubmission } from './message.ts';
-import { type RawContent, type RawEnvelope, rawBody, rawTarget } from './raw.ts';
+import { type RawContent, type RawEnvelope, rawTarget } from './raw.ts';
+import type { Sent } from './result.ts';
 import type {
   AttemptsPage,
   BatchReceipt,
@@ -25,14 +26,6 @@ import type {
 } from './types.ts';
 
 /** Every request there is. What cannot be sent is thrown, as `InputFault` where it is known in advance. */
-
-/** What a call that sent something tells besides the API's answer. */
-export interface Sent {
-  /** The key it was sent under: the given one, or the one that was made for this call. */
-  readonly idempotencyKey: string;
-  /** Nothing new was accepted: this is the answer of an earlier call or try. */
-  readonly replayed: boolean;
-}
 
 /** Printable ASCII, not beginning or ending with a space: what headers carry unchanged. */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/;
@@ -95,9 +88,10 @@ export function actOn(id: string, verb: 'cancel' | 'retry'): Call<StatusRecord> 
   return { method: 'POST', path: pathOf(id, `/${verb}`), read: json(isStatusRecord) };
 }
 
-/** Asks for the attempts. */
-export function listAttempts(id: string): Call<AttemptsPage> {
-  return { method: 'GET', path: pathOf(id, '/attempts'), read: json(isAttemptsPage) };
+/** Asks for a page of the attempts. */
+export function listAttempts(id: string, cursor: string | undefined): Call<AttemptsPage> {
+  const query = cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`;
+  return { method: 'GET', path: pathOf(id, `/attempts${query}`), read: json(isAttemptsPage) };
 }
 
 /** Asks for the message itself. */
@@ -146,8 +140,12 @@ function jsonBody(value: unknown): { readonly type: string; readonly content: st
   return { type: 'application/json', content: JSON.stringify(value) };
 }
 
+/** A copy of bytes: what the caller does with them meanwhile changes nothing, and shared memory cannot be sent. */
 function finished(content: RawContent): NonNullable<Call<unknown>['body']> {
-  return { type: 'message/rfc822', content: rawBody(content) };
+  const type = 'message/rfc822';
+  if (typeof content === 'string' || content instanceof Blob) return { type, content };
+  if (content instanceof Uint8Array) return { type, content: new Uint8Array(content) };
+  throw new InputFault('content must be the whole message: a string, a Uint8Array, or a Blob or File.');
 }
 
 /** The path of a message, with what follows. An id that URLs read as a way elsewhere would ask for something else. */

@@ -80,6 +80,14 @@ export interface InputError extends ErrorBase {
 export type Failure = Bare<ClientError>;
 type Bare<E> = E extends ClientError ? Omit<E, 'maybeAccepted' | 'idempotencyKey'> : never;
 
+/** What a call that sent something tells besides the API's answer. */
+export interface Sent {
+  /** The key it was sent under: the given one, or the one that was made for this call. */
+  readonly idempotencyKey: string;
+  /** Nothing new was accepted: this is the answer of an earlier call or try. */
+  readonly replayed: boolean;
+}
+
 /** A {@link ClientError} where one has to be thrown: by {@link unwrap} and by lists while they are gone through. */
 export class WaybillError extends Error {
   readonly error: ClientError;

@@ -1,14 +1,8 @@
 import type { Called } from './call.ts';
 import type { Machine } from './machine.ts';
-import type { CallOptions } from './options.ts';
+import type { CallOptions, WaitOptions } from './options.ts';
 import { type Result, succeeded } from './result.ts';
 import type { StatusRecord } from './types.ts';
-
-/** What waiting for a message's end may be told. */
-export interface WaitOptions extends CallOptions {
-  /** Milliseconds to wait for the end; 60,000 unless told. */
-  readonly timeoutMs?: number | null | undefined;
-}
 
 /** One question to the server, which may take so many seconds to answer. */
 type Ask = (seconds: number, options: CallOptions) => Promise<Called<StatusRecord>>;

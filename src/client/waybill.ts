@@ -2,10 +2,10 @@ import { type Call, Caller } from './call.ts';
 import type { ListFilter, PageRequest } from './filter.ts';
 import type { Machine } from './machine.ts';
 import type { Message } from './message.ts';
-import type { CallOptions, SendOptions, WaybillOptions } from './options.ts';
+import type { CallOptions, SendOptions, WaitOptions, WaybillOptions } from './options.ts';
 import type { RawContent, RawEnvelope } from './raw.ts';
 import * as requests from './requests.ts';
-import { failed, type Result, succeeded, unwrap } from './result.ts';
+import { failed, type Result, type Sent, succeeded, unwrap } from './result.ts';
 import { settingsOf } from './settings.ts';
 import type {
   Attempt,
@@ -16,7 +16,7 @@ import type {
   StatusRecord,
   Verdict,
 } from './types.ts';
-import { type WaitOptions, waitForEnd } from './wait.ts';
+import { waitForEnd } from './wait.ts';
 
 /** How many messages a list fetches at a time. */
 const LIST_LIMIT = 200;
@@ -38,7 +38,7 @@ export class Waybill {
   }
 
   /** Sends a message; it is on the server's stable storage when this resolves. */
-  async send(message: Message, options: SendOptions = {}): Promise<Result<Receipt & requests.Sent>> {
+  async send(message: Message, options: SendOptions = {}): Promise<Result<Receipt & Sent>> {
     return await this.#send((key) => requests.sendMessage(message, key), options);
   }
 
@@ -49,7 +49,7 @@ export class Waybill {
   async sendBatch(
     messages: readonly Message[],
     options: SendOptions = {},
-  ): Promise<Result<BatchReceipt & requests.Sent>> {
+  ): Promise<Result<BatchReceipt & Sent>> {
     return await this.#send((key) => requests.sendBatch(messages, key), options);
   }
 
@@ -58,12 +58,12 @@ export class Waybill {
     content: RawContent,
     envelope: RawEnvelope,
     options: SendOptions = {},
-  ): Promise<Result<Receipt & requests.Sent>> {
+  ): Promise<Result<Receipt & Sent>> {
     return await this.#send((key) => requests.sendRaw(content, envelope, key), options);
   }
 
   /** Sends a message once more, to all its recipients, as a new message with a new id. */
-  async resend(id: string, options: SendOptions = {}): Promise<Result<Receipt & requests.Sent>> {
+  async resend(id: string, options: SendOptions = {}): Promise<Result<Receipt & Sent>> {
     return await this.#send((key) => requests.resendMessage(id, key), options);
   }
 
@@ -130,8 +130,15 @@ export class Waybill {
 
   /** Every attempt to deliver a message, oldest first. */
   async attempts(id: string, options: CallOptions = {}): Promise<Result<readonly Attempt[]>> {
-    const asked = await this.#ask(() => requests.listAttempts(id), options);
-    return asked.ok ? succeeded(asked.value.attempts) : asked;
+    const all: Attempt[] = [];
+    let cursor: string | undefined;
+    do {
+      const asked = await this.#ask(() => requests.listAttempts(id, cursor), options);
+      if (!asked.ok) return asked;
+      all.push(...asked.value.attempts);
+      cursor = asked.value.nextCursor;
+    } while (cursor !== undefined);
+    return succeeded(all);
   }
 
   /** The message itself, as it was sent, while it is kept. Needs the scope `messages:content`. */

@@ -1,6 +1,16 @@
 /** The package as npm packs it, installed in a folder of its own. */
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -132,10 +142,20 @@ test.for([
     noEmit: true,
   };
   writeFileSync(join(folder, 'typed.mts'), TYPED_PROGRAM);
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['typed.mts'] }));
+  writeFileSync(join(folder, 'documented.mts'), documentedProgram());
+  const files = ['typed.mts', 'documented.mts'];
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
   const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder];
   const { stdout } = await run(process.execPath, tsc).catch((failed: { stdout: string }) => failed);
   expect(stdout).toBe('');
+});
+
+test('what the types are declared with is old enough for TypeScript 5', () => {
+  const place = join(folder, 'node_modules/waybill/dist/client');
+  const declared = declarationsFrom('entry.d.ts', place);
+  expect([...declared.keys()]).toContain('message.d.ts');
+  const recent = [...declared].filter(([, text]) => /Uint8Array<|\bMachine\b/.test(text));
+  expect(recent.map(([name]) => name)).toEqual([]);
 });
 
 test('the package holds the program and the client, and no sources or tests', () => {
@@ -144,17 +164,91 @@ test('the package holds the program and the client, and no sources or tests', ()
   // What the program compiled while it ran here is kept in a folder that was not there before.
   const outermost = inside.filter((path) => !path.includes('/') && path !== 'node_modules');
   expect(outermost.sort()).toEqual([
+    'ARCHITECTURE.md',
     'CHANGELOG.md',
+    'CONTRIBUTING.md',
     'LICENSE',
     'README.md',
+    'bench',
     'dist',
+    'docs',
     'package.json',
     'tools',
     'waybill',
   ]);
 });
 
+test('every document that a document of the package names is in it', () => {
+  const place = join(folder, 'node_modules/waybill');
+  const documents = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.md'),
+  );
+  const dead = documents.flatMap((path) => {
+    const links = readFileSync(join(place, path), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g);
+    const targets = [...links].map(([, target = '']) => join(place, dirname(path), target));
+    return targets.filter((target) => !existsSync(target)).map((target) => `${path}: ${target}`);
+  });
+  expect(documents).toContain('docs/client.md');
+  expect(dead).toEqual([]);
+});
+
+test('the server calls itself as it is called where it was installed', async () => {
+  await server.printed(/^ {2}KEY=\$\(waybill keys create /m);
+});
+
+test('a fresh clone packs: what that takes is installed first', async () => {
+  const clone = join(folder, 'clone');
+  for (const name of [
+    'src',
+    'tools',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+  ])
+    cpSync(join(ROOT, name), join(clone, name), {
+      recursive: true,
+      filter: (path) => !path.endsWith('/node_modules'),
+    });
+  // Stands in for npm's download, and for nothing else.
+  const programs = join(folder, 'programs');
+  mkdirSync(programs);
+  writeFileSync(
+    join(programs, 'npm'),
+    `#!/bin/sh\n[ "$1 $2 $3" = "ci --prefix ${clone}" ] || exit 9\nmkdir node_modules && cp -Rs "${ROOT}/node_modules/." node_modules/\nrm -f node_modules/.installed-lock\n`,
+  );
+  chmodSync(join(programs, 'npm'), 0o755);
+  const environment = ownEnvironment();
+  const env = { ...environment, PATH: `${programs}${delimiter}${environment['PATH']}` };
+  await run('sh', ['-c', packageJson().scripts.prepack], { cwd: clone, env });
+  expect(existsSync(join(clone, 'dist/client/entry.js'))).toBe(true);
+});
+
 const EXPECTED = { status: 'delivered', outcome: 'captured', code: 'invalid_submission', thrown: true };
+
+/** The examples of the client's document, one behind the other. */
+function documentedProgram(): string {
+  const document = readFileSync(join(ROOT, 'docs/client.md'), 'utf8');
+  const examples = [...document.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code);
+  return [
+    ...examples,
+    "import type { Message } from 'waybill/client';\ndeclare const message: Message;",
+  ].join('\n');
+}
+
+/** A declaration file and all that it needs, with their texts. */
+function declarationsFrom(
+  name: string,
+  place: string,
+  found = new Map<string, string>(),
+): Map<string, string> {
+  if (found.has(name)) return found;
+  const text = readFileSync(join(place, name), 'utf8');
+  found.set(name, text);
+  for (const [, next = ''] of text.matchAll(/from '\.\/([\w-]+)\.ts'/g))
+    declarationsFrom(`${next}.d.ts`, place, found);
+  return found;
+}
 
 async function runProgram(node: string): Promise<unknown> {
   const { stdout } = await run(node, ['program.mjs', server.api, key], { cwd: folder });

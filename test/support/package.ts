@@ -7,14 +7,31 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
 /** What the package is made of. */
-const SOURCES = ['src', 'tools/env.sh', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'waybill'];
-const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'LICENSE'];
+const SOURCES = [
+  'src',
+  'tools/env.sh',
+  'tools/build',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'waybill',
+];
+const DOCUMENTS = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'LICENSE',
+  'docs',
+  'bench/README.md',
+];
 
 /** Of `package.json`, what tests look at. */
 interface PackageJson {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly bin: { readonly waybill: string };
+  readonly scripts: { readonly prepack: string };
 }
 
 /** This tree's `package.json`. */
