@@ -25,7 +25,7 @@ export function messageText(record: StatusRecord): string {
   const shown = { ...fields, ...Object.fromEntries(named), lastError: lastError?.message };
   const lines = Object.entries(shown)
     .filter(([, value]) => value !== undefined && String(value) !== '')
-    .map(([name, value]) => `${`${name}:`.padEnd(19)}${oneLine(String(value))}`);
+    .map(([name, value]) => oneLine(`${`${name}:`.padEnd(19)}${value}`));
   const rows = recipients.map((recipient) => [
     recipient.address,
     recipient.status,
