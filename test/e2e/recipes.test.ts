@@ -1,10 +1,11 @@
 /** Every recipe of docs/recipes.md that can be run, run as it stands there. */
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Waybill } from '../../src/client/waybill.ts';
+import { FaultyApi, json, problem } from '../peers/faulty-api.ts';
 import { describeIf, locate } from '../peers/need.ts';
 import type { CommandEnd } from '../peers/server.ts';
 import { installPackage, linkPackage, ownEnvironment } from '../support/package.ts';
@@ -105,13 +106,30 @@ for (const kitchen of KITCHENS)
     });
   });
 
-/** Runs a recipe as it stands. */
-function cook({ name, file, command }: Kitchen, key: string): Promise<CommandEnd> {
+describeIf(locate('curl') !== null, 'curl', 'shell, while another run of it is at work', () => {
+  test('waits for that one', async () => {
+    const api = await FaultyApi.start();
+    api.faults = [problem(409, 'idempotency_in_progress')];
+    api.answers.set('GET /api/v1/messages/msg_1?wait=30', json(200, { status: 'delivered' }));
+    const shell = KITCHENS.find(({ name }) => name === 'shell');
+    if (shell === undefined) throw new Error('there is no such recipe');
+    const { code, stdout, stderr } = await cook(shell, 'key', api.url);
+    expect([code, stdout, stderr]).toEqual([0, 'msg_1 delivered\n', '']);
+  });
+});
+
+/** Runs a recipe as it stands, on a machine whose disk is never twice the same. */
+function cook({ name, file, command }: Kitchen, key: string, url = service.server.api): Promise<CommandEnd> {
   const place = join(folder, name);
   mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, 'df'), '#!/bin/sh\ncat /proc/sys/kernel/random/uuid\n');
+  chmodSync(join(place, 'df'), 0o755);
   writeFileSync(join(place, file), recipes.get(name) ?? '');
   const [program = '', ...args] = [...command, file];
-  const env = { ...ownEnvironment(), GO111MODULE: 'off', MAIL_URL: service.server.api, MAIL_KEY: key };
+  const environment = ownEnvironment();
+  const PATH = `${place}${delimiter}${environment['PATH']}`;
+  const its = { PATH, GO111MODULE: 'off', MAIL_URL: url, MAIL_KEY: key, REPORTS: join(place, 'reports') };
+  const env = { ...environment, ...its };
   return new Promise((resolve) => {
     execFile(program, args, { cwd: place, env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
