@@ -63,13 +63,25 @@ describe.each([{ running: true }, { running: false }])(
       ]);
     });
 
+    test('a page that cannot be gone on from is told', async () => {
+      await send('ann@example.net', 'Hi');
+      const { status, err } = await here.waybill(['messages', 'list', '--before', 'nonsense']);
+      expect([status, err]).toEqual([
+        2,
+        'before: must be the id in the last line of a page, not "nonsense".\n',
+      ]);
+    });
+
     test('a message is cancelled once, and tried again by hand', async () => {
       const id = await send('ann@example.net', 'Hi');
-      expect((await act('retry', id)).err).toBe(`No recipient of ${id} has failed or is retrying.\n`);
+      expect((await act('retry', id)).err).toMatch(/^Only failed and retrying recipients are tried again/);
       const cancelled = await here.json(['messages', 'cancel', id]);
       expect(cancelled).toMatchObject({ id, status: 'failed', outcome: 'cancelled' });
       const again = await act('cancel', id);
-      expect([again.status, again.err]).toEqual([1, `Nothing of ${id} waits any more: it is failed.\n`]);
+      expect([again.status, again.err]).toEqual([
+        1,
+        expect.stringMatching(/^Only what waits can be cancelled/),
+      ]);
       const retried = await act('retry', id);
       expect([retried.status, retried.out]).toEqual([0, expect.stringMatching(/status: +queued/)]);
       expect(retried.out.includes('delivery begins when it starts')).toBe(!running);

@@ -53,7 +53,7 @@ function listCommand(context: Context): Command {
     .option('--since <time>', 'only those accepted then or later: 2026-11-20T00:00:00Z')
     .option('--until <time>', 'only those accepted before then')
     .option('--limit <n>', 'how many', wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
-    .option('--before <id>', 'go on where a page ended: the id in its last line')
+    .option('--before <id>', 'go on where a page ended: the id in its last line (with --url, the cursor)')
     .action(async (options: ListOptions) => {
       const { status = [], limit, before = null } = options;
       const request = { statuses: [...status], filter: filterOf(options), limit, before };

@@ -2,7 +2,10 @@ import { serverName } from '../config/server-name.ts';
 import type { ApiKey } from '../domain/key.ts';
 import type { Submission } from '../domain/message.ts';
 import { Problem } from '../http/problem.ts';
+import { quote } from '../http/quote.ts';
+import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
 import { attemptsJson } from '../ingest/http/attempts.ts';
+import { handOver } from '../ingest/http/hand-over.ts';
 import { FILTER_PARAMETERS, listFilter } from '../ingest/http/list-query.ts';
 import { MAX_LIMIT } from '../ingest/http/paging.ts';
 import { readParameters } from '../ingest/http/query.ts';
@@ -21,6 +24,7 @@ import {
   type MessagesPage,
   type MessagesRequest,
   OperationError,
+  type OperationErrorCode,
   type StatusRecord,
   type Submitted,
 } from './operations.ts';
@@ -41,20 +45,8 @@ export function messageOperations(deps: LocalDeps): MessageOperations {
 
 async function submit(message: unknown, token: string, deps: LocalDeps): Promise<Submitted> {
   const submission = await compose(message, token, deps);
-  const [answer] = await deps.intake.accept([submission]);
-  switch (answer?.kind) {
-    case 'accepted':
-      return {
-        id: answer.id,
-        message: answer.captured
-          ? 'Captured in the local inbox; nothing will be sent.'
-          : 'Queued for delivery.',
-      };
-    case 'suspended':
-      throw new OperationError('unavailable', answer.suspension.detail);
-    default:
-      throw new Error(`a submission without an idempotency key was answered ${answer?.kind}`);
-  }
+  const { id, message: text } = await orOperationError(handOver(submission, deps));
+  return { id, message: text };
 }
 
 /** The owner of the data directory may send as anyone. */
@@ -96,11 +88,26 @@ async function compose(message: unknown, token: string, deps: LocalDeps): Promis
   }
 }
 
+/** What the API would do; its refusal becomes one of an operation. */
+async function orOperationError<T>(done: Promise<T>): Promise<T> {
+  return await done.catch((error: unknown) => {
+    throw asOperationError(error);
+  });
+}
+
+/** What the API answers with other statuses is wrong in itself. */
+const CODES: Readonly<Record<number, OperationErrorCode>> = {
+  404: 'not_found',
+  409: 'refused',
+  503: 'unavailable',
+};
+
 /** A refusal of the API's as one of an operation; any other error as it is. */
 function asOperationError(error: unknown): unknown {
   if (!(error instanceof Problem)) return error;
   const faults = error.errors.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
-  return new OperationError('invalid', faults.length > 0 ? faults.join('\n') : error.detail);
+  const message = faults.length > 0 ? faults.join('\n') : error.detail;
+  return new OperationError(CODES[error.status] ?? 'invalid', message);
 }
 
 async function findMessage(id: string, deps: LocalDeps): Promise<MessageDetail> {
@@ -111,6 +118,11 @@ async function findMessage(id: string, deps: LocalDeps): Promise<MessageDetail> 
 
 async function listMessages(request: MessagesRequest, deps: LocalDeps): Promise<MessagesPage> {
   const { statuses, limit, before } = request;
+  if (before !== null && !isMessageId(before))
+    throw new OperationError(
+      'invalid',
+      `before: must be the id in the last line of a page, not ${quote(before)}.`,
+    );
   const page = await deps.views.list({ owner: 'all', statuses, filter: readFilter(request), before, limit });
   return { messages: page.messages.map(messageJson), next: page.next };
 }
@@ -131,26 +143,13 @@ async function listAttempts({ id, cursor }: AttemptsRequest, deps: LocalDeps): P
 
 async function cancel(id: string, deps: LocalDeps): Promise<StatusRecord> {
   const { message } = await findMessage(id, deps);
-  const answer = await deps.acts.cancel(message.id);
-  if (answer === 'not_found') throw notFound(id);
-  if (answer === 'final')
-    throw new OperationError('refused', `Nothing of ${id} waits any more: it is ${message.status}.`);
+  await orOperationError(cancelMessage(message, deps.acts));
   return statusJson(await findMessage(id, deps));
 }
 
 async function retry(id: string, deps: LocalDeps): Promise<StatusRecord> {
   const { message } = await findMessage(id, deps);
-  if (message.test)
-    throw new OperationError('refused', `${id} was sent with a test key; such mail never leaves.`);
-  const answer = await deps.acts.retry(message.id);
-  if (answer === 'not_found') throw notFound(id);
-  if (answer === 'content_expired')
-    throw new OperationError(
-      'refused',
-      `The content of ${id} is no longer kept (see retention.content_days).`,
-    );
-  if (answer === 'nothing_to_retry')
-    throw new OperationError('refused', `No recipient of ${id} has failed or is retrying.`);
+  await orOperationError(retryMessage(message, deps.acts));
   return statusJson(await findMessage(id, deps));
 }
 

@@ -1,7 +1,8 @@
+import type { MessageRecord } from '../../domain/message.ts';
 import type { Acts } from '../../engine/acts.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
-import type { MessageDetail, Views } from '../../store/views.ts';
+import type { Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
 import { contentExpired, findActionable, messageNotFound, refuseTestMessage } from './find-message.ts';
 import { readNoBody } from './no-body.ts';
@@ -19,16 +20,16 @@ export interface ActDeps {
 }
 
 /** Acts on a message that was found; throws a `Problem` when it cannot be done. */
-type Act = (detail: MessageDetail, acts: Acts) => Promise<void>;
+type Act = (message: MessageRecord, acts: Acts) => Promise<void>;
 
 /** Cancels what is not final. */
 export function cancelEndpoint(deps: ActDeps): Endpoint {
-  return actEndpoint(cancel, deps);
+  return actEndpoint(cancelMessage, deps);
 }
 
 /** Tries failed and retrying recipients again, now. */
 export function retryEndpoint(deps: ActDeps): Endpoint {
-  return actEndpoint(retry, deps);
+  return actEndpoint(retryMessage, deps);
 }
 
 function actEndpoint(act: Act, deps: ActDeps): Endpoint {
@@ -45,19 +46,21 @@ async function handle({ exchange, caller, params }: Call, act: Act, deps: ActDep
   await readNoBody(exchange, deps.budget);
   readParameters(exchange.query, NO_PARAMETERS);
   const found = await findActionable(params['id'] ?? '', caller.key, deps.views);
-  await act(found, deps.acts);
+  await act(found.message, deps.acts);
   const detail = await deps.views.message(found.message.id);
   if (detail === null) throw messageNotFound();
   exchange.json(200, statusJson(detail));
 }
 
-async function cancel({ message }: MessageDetail, acts: Acts): Promise<void> {
+/** Cancels what of a message waits. Throws the problems 404 and 409 `not_cancellable`. */
+export async function cancelMessage(message: MessageRecord, acts: Acts): Promise<void> {
   const answer = await acts.cancel(message.id);
   if (answer === 'not_found') throw messageNotFound();
   if (answer === 'final') throw notCancellable();
 }
 
-async function retry({ message }: MessageDetail, acts: Acts): Promise<void> {
+/** Tries again what of a message failed or waits. Throws the problems 404 and 409. */
+export async function retryMessage(message: MessageRecord, acts: Acts): Promise<void> {
   refuseTestMessage(message);
   const answer = await acts.retry(message.id);
   if (answer === 'not_found') throw messageNotFound();
