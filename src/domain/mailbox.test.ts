@@ -161,6 +161,17 @@ describe('lists', () => {
     expect(parseMailbox(`${'a@x.org,'.repeat(8)} no address`)).toMatchObject({ code: 'address_count' });
   });
 
+  test('what a list is too long for is not looked at', () => {
+    const tooLong = (text: string, max: number) => parseAddressList(`${text}\0`, max);
+    const name = 'n'.repeat(1000);
+    expect(tooLong(`${name} <a@x.org>, `.repeat(40), 40)).toMatchObject({ code: 'address_too_long' });
+    expect(tooLong('a@x.org, '.repeat(40_000), 40)).toMatchObject({ code: 'address_count' });
+    expect(tooLong('@'.repeat(40_000), 40)).toMatchObject({ code: 'address_too_long' });
+    expect(parseMailbox(`${' '.repeat(16 * 1024)}\0`)).toMatchObject({ code: 'address_too_long' });
+    const long = `${'n'.repeat(16 * 1024 - 10)} <a@x.org>`;
+    expect(parseAddressList(long, 1)).toMatchObject({ ok: true });
+  });
+
   test('repeats of hostile text in a detail are bounded', () => {
     expect(fault('x'.repeat(10_000)).detail.length).toBeLessThan(200);
   });

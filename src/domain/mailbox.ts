@@ -1,3 +1,16 @@
+import {
+  type Entry,
+  EXAMPLE,
+  entryTooLong,
+  fault,
+  MAX_ENTRY,
+  MAX_NAME_PIECES,
+  missingQuotes,
+  type Parsed,
+  scanEntry,
+  shorten,
+  tidyName,
+} from './address-entry.ts';
 import { parseDomain } from './domain-name.ts';
 import { quote, quotedEnd, unquote } from './quoted-string.ts';
 
@@ -15,28 +28,18 @@ export interface Mailbox {
   readonly ascii: boolean;
 }
 
-/** A value, or why there is none: a stable code and a sentence for the one who wrote the text. */
-export type Parsed<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly code: string; readonly detail: string };
-
-/** Characters of one list entry, display name included. Anything longer is no address. */
-const MAX_ENTRY = 16 * 1024;
 /** RFC 5321 §4.5.3.1.1: octets of a local part. */
 const MAX_LOCAL = 64;
 /** RFC 5321 §4.5.3.1.3 allows a path of 256 octets, angle brackets included. */
 const MAX_ADDRESS = 254;
-/** Entries looked at where one mailbox is expected: enough to tell a name with unquoted commas. */
-const MAX_NAME_PIECES = 8;
-/** Characters of hostile text repeated in an error's detail. */
-const MAX_SHOWN = 100;
-
-const EXAMPLE = '"Jane Doe <jane@example.com>"';
+/**
+ * Characters of a list for each of the entries it may have, on the average: twice the longest address. What lies
+ * beyond them is not looked at.
+ */
+const MAX_ENTRY_SHARE = 512;
 const ATOM_SPECIALS = "!#$%&'*+-/=?^_`{|}~";
 /** Everything that no header may carry: controls but the tab, and halves of surrogate pairs. */
 const FORBIDDEN = /[\0-\x08\x0a-\x1f\x7f-\x9f]|\p{Cs}/u;
-/** Text without a meaning of its own, or `@` with the address literal that may follow it. */
-const PLAIN_RUN = /[^"<>,;:@]+|@(?:\[[0-9A-Za-z:.%-]{0,64}\])?/y;
 const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+)*$/;
 /** Must not stand in a local part even in quotes: too many programs would read another address. */
 const HARMFUL = /[\t @<>]/;
@@ -46,6 +49,7 @@ const ASCII = /^[\0-\x7f]*$/;
 
 /** Parses text that must be exactly one mailbox: `a@x` or `Name <a@x>`. */
 export function parseMailbox(text: string): Parsed<Mailbox> {
+  if (text.length > MAX_ENTRY) return entryTooLong();
   const list = parseEntries(text, MAX_NAME_PIECES);
   if (!list.ok) return list;
   const [mailbox, ...others] = list.value;
@@ -69,12 +73,28 @@ export function parseAddressList(
   text: string,
   maxEntries: number = Number.POSITIVE_INFINITY,
 ): Parsed<Mailbox[]> {
-  const list = parseEntries(text, maxEntries + 1);
-  if (!list.ok || list.value.length <= maxEntries) return list;
-  return fault('address_count', `At most ${maxEntries} addresses are expected here; leave the others out.`);
+  const maxLength = maxListLength(maxEntries);
+  const isTooLong = text.length > maxLength;
+  const list = parseEntries(isTooLong ? text.slice(0, maxLength).toWellFormed() : text, maxEntries + 1);
+  if (list.ok && list.value.length > maxEntries)
+    return fault('address_count', `At most ${maxEntries} addresses are expected here; leave the others out.`);
+  return isTooLong ? listTooLong(maxLength) : list;
 }
 
-/** Parses the first `count` entries of a list; what follows them is not looked at. */
+/** Characters that a list of so many addresses may have, names included. */
+export function maxListLength(maxEntries: number): number {
+  return MAX_ENTRY + maxEntries * MAX_ENTRY_SHARE;
+}
+
+/** The fault of a list with more characters than that. */
+export function listTooLong(maxLength: number) {
+  return fault(
+    'address_too_long',
+    `All addresses with their names must not be longer than ${maxLength} characters together; shorten the names.`,
+  );
+}
+
+/** Parses the first `count` entries of a list; what follows them, or a faulty one, is not looked at. */
 function parseEntries(text: string, count: number): Parsed<Mailbox[]> {
   if (FORBIDDEN.test(text))
     return fault(
@@ -82,13 +102,15 @@ function parseEntries(text: string, count: number): Parsed<Mailbox[]> {
       'An address must not contain line breaks or other control characters; remove them.',
     );
   if (text.trim() === '') return { ok: true, value: [] };
-  const scanned = scanEntries(text, count);
-  if (!scanned.ok) return scanned;
   const mailboxes: Mailbox[] = [];
-  for (const [index, entry] of scanned.value.entries()) {
+  for (let start = 0; start <= text.length && mailboxes.length < count; ) {
+    const scanned = scanEntry(text, start);
+    if (!scanned.ok) return scanned;
+    const { entry, end } = scanned.value;
     const mailbox = readEntry(entry);
-    if (!mailbox.ok) return missingQuotes(scanned.value.slice(index)) ?? mailbox;
+    if (!mailbox.ok) return missingQuotes(entry, text, end + 1) ?? mailbox;
     mailboxes.push(mailbox.value);
+    start = end + 1;
   }
   return { ok: true, value: mailboxes };
 }
@@ -103,114 +125,11 @@ export function quotePhrase(name: string): string {
   return ATOMS.test(name) ? name : quote(name);
 }
 
-/** One element of a list, taken apart but not yet judged. */
-interface Entry {
-  /** The whole of it, trimmed. */
-  readonly raw: string;
-  /** What stands outside angle brackets, unquoted. */
-  readonly phrase: string;
-  /** What stands between the angle brackets; null without them. */
-  readonly angle: string | null;
-}
-
-function scanEntries(text: string, count: number): Parsed<Entry[]> {
-  const entries: Entry[] = [];
-  for (let start = 0; start <= text.length && entries.length < count; ) {
-    const scanned = scanEntry(text, start);
-    if (!scanned.ok) return scanned;
-    const { entry, end } = scanned.value;
-    if (end - start > MAX_ENTRY)
-      return fault(
-        'address_too_long',
-        `An address with its name must not be longer than ${MAX_ENTRY} characters; shorten the name.`,
-      );
-    entries.push(entry);
-    start = end + 1;
-  }
-  return { ok: true, value: entries };
-}
-
-/** Reads from `start` to the next comma that separates; `end` is where it, or the end of the text, is. */
-function scanEntry(text: string, start: number): Parsed<{ entry: Entry; end: number }> {
-  let phrase = '';
-  let at = start;
-  while (at < text.length && text[at] !== ',') {
-    const char = text[at];
-    if (char === '<') return scanAngle(text, start, at, phrase);
-    if (char === '"') {
-      const end = quotedEnd(text, at);
-      if (end < 0) return unclosedQuotes();
-      phrase += unquote(text.slice(at, end));
-      at = end;
-    } else if (char === ';' || char === ':') {
-      return groupOrName(text, start);
-    } else if (char === '>') {
-      return fault('address_syntax', `A ">" in an address has no "<" before it; write ${EXAMPLE}.`);
-    } else {
-      PLAIN_RUN.lastIndex = at;
-      const run = PLAIN_RUN.exec(text)?.[0] ?? '';
-      phrase += run;
-      at += run.length;
-    }
-  }
-  return { ok: true, value: { entry: { raw: text.slice(start, at).trim(), phrase, angle: null }, end: at } };
-}
-
-/** A ":" or ";" is most often part of a name: `Team: Jane <j@x>`. Shows how that is written. */
-function groupOrName(text: string, start: number): Parsed<never> {
-  const [, name, angle] = /^([^"<>,@]+)<([^"<>,]+)>/.exec(text.slice(start, start + MAX_ENTRY)) ?? [];
-  if (name !== undefined && !text.trimEnd().endsWith(';'))
-    return fault(
-      'address_group',
-      `A name with ":" or ";" must be in quotes: ${shorten(`${quote(tidyName(name) ?? '')} <${angle}>`)}`,
-    );
-  return fault(
-    'address_group',
-    'Groups are not allowed in an address list, and ";" does not separate; give the addresses with commas between.',
-  );
-}
-
-function scanAngle(
-  text: string,
-  start: number,
-  open: number,
-  phrase: string,
-): Parsed<{ entry: Entry; end: number }> {
-  let close = open + 1;
-  while (close < text.length && text[close] !== '>') {
-    close = text[close] === '"' ? quotedEnd(text, close) : close + 1;
-    if (close < 0) return unclosedQuotes();
-  }
-  if (close >= text.length)
-    return fault('address_syntax', `A "<" in an address has no ">" after it; write ${EXAMPLE}.`);
-  let end = close + 1;
-  while (text[end] === ' ' || text[end] === '\t') end++;
-  if (end < text.length && text[end] !== ',')
-    return fault('address_syntax', 'After "<…>" a comma or nothing must follow; a name stands before it.');
-  const raw = text.slice(start, end).trim();
-  return { ok: true, value: { entry: { raw, phrase, angle: text.slice(open + 1, close).trim() }, end } };
-}
-
 function readEntry(entry: Entry): Parsed<Mailbox> {
   if (entry.raw === '')
     return fault('address_missing', 'An address is missing before or after a comma; remove the comma.');
   const name = entry.angle === null ? null : tidyName(entry.phrase);
   return readAddress(entry.angle ?? entry.raw, name);
-}
-
-/** The likeliest cause of a first entry without an address: `Doe, Jane <j@x>`. Shows how it is written. */
-function missingQuotes(entries: readonly Entry[]): Parsed<never> | null {
-  const words: string[] = [];
-  for (const { phrase, angle } of entries) {
-    words.push(tidyName(phrase) ?? '');
-    if (angle !== null && words.length > 1)
-      return fault(
-        'address_unquoted_comma',
-        `A name with a comma must be in quotes: ${shorten(`${quote(words.join(', '))} <${angle}>`)}`,
-      );
-    if (angle !== null || phrase.includes('@')) return null;
-  }
-  return null;
 }
 
 function readAddress(text: string, name: string | null): Parsed<Mailbox> {
@@ -261,25 +180,6 @@ function readLocal(content: string, quoted: boolean): Parsed<string> {
   return { ok: true, value: local };
 }
 
-function tidyName(phrase: string): string | null {
-  return phrase.replace(/[ \t]+/g, ' ').trim() || null;
-}
-
 function octets(text: string): number {
   return ASCII.test(text) ? text.length : new TextEncoder().encode(text).length;
-}
-
-function shorten(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
-}
-
-function unclosedQuotes() {
-  return fault(
-    'address_quotes',
-    'A quotation mark in an address is not closed; close it, or write \\" inside quotes.',
-  );
-}
-
-function fault(code: string, detail: string): { ok: false; code: string; detail: string } {
-  return { ok: false, code, detail };
 }

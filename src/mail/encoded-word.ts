@@ -23,14 +23,14 @@ interface WordEncoding {
 
 const Q: WordEncoding = {
   letter: 'Q',
-  size: (char) => encodeQ(char).length,
+  size: (char) => Q_ASCII[char.codePointAt(0) ?? 0]?.length ?? 3 * utf8Length(char),
   capacity: (characters) => characters,
   encode: (text) => Array.from(text, encodeQ).join(''),
 };
 
 const B: WordEncoding = {
   letter: 'B',
-  size: (char) => Buffer.byteLength(char),
+  size: utf8Length,
   capacity: (characters) => Math.floor(characters / 4) * 3,
   encode: (text) => Buffer.from(text).toString('base64'),
 };
@@ -91,6 +91,14 @@ function wrap(encoding: WordEncoding, text: string): string {
 
 function encodeQ(char: string): string {
   return Q_ASCII[char.codePointAt(0) ?? 0] ?? encodeURIComponent(char).replaceAll('%', '=');
+}
+
+/** Bytes of one character in UTF-8. */
+function utf8Length(char: string): number {
+  const code = char.codePointAt(0) ?? 0;
+  if (code < 0x80) return 1;
+  if (code < 0x800) return 2;
+  return code < 0x10000 ? 3 : 4;
 }
 
 function encodeQAscii(code: number): string {

@@ -32,6 +32,8 @@ const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
+/** RFC 8259 §2. */
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 /** The messages stand in an array in an object. */
 const LIST_DEPTH = 2;
 
@@ -43,6 +45,8 @@ export class BatchSplitter {
   #frameBytes = 0;
   /** The message that is being read; null around the messages. */
   #pieces: Buffer[] | null = null;
+  /** Nothing but blanks has been read since a message may have begun. */
+  #isBlank = true;
   #depth = 0;
   #isObject = false;
   #inString = false;
@@ -62,15 +66,17 @@ export class BatchSplitter {
         at = this.#skipString(chunk, at);
         continue;
       }
-      const byte = chunk[at];
+      const byte = chunk[at] as number;
+      const wasBlank = this.#isBlank;
+      if (wasBlank && !BLANKS.has(byte)) this.#isBlank = false;
       if (byte === QUOTE) this.#inString = true;
       else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
         if (this.#open(byte)) from = this.#beginMessage(chunk, from, at + 1);
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
-        if (this.#isBetween()) from = this.#endMessage(chunk, from, at);
+        if (this.#isBetween()) from = this.#endMessage(chunk, from, at, wasBlank);
         this.#depth -= 1;
       } else if (byte === COMMA && this.#isBetween()) {
-        from = this.#endMessage(chunk, from, at);
+        from = this.#endMessage(chunk, from, at, wasBlank);
         from = this.#beginMessage(chunk, from, at + 1);
       }
       at += 1;
@@ -98,15 +104,16 @@ export class BatchSplitter {
   #beginMessage(chunk: Buffer, from: number, at: number): number {
     this.#keep(chunk.subarray(from, at));
     this.#pieces = [];
+    this.#isBlank = true;
     return at;
   }
 
   /** Blanks alone are no message: between the brackets of an empty list, or where the frame will show a fault. */
-  #endMessage(chunk: Buffer, from: number, at: number): number {
+  #endMessage(chunk: Buffer, from: number, at: number, isBlank: boolean): number {
     this.#keep(chunk.subarray(from, at));
     const pieces = this.#pieces ?? [];
     this.#pieces = null;
-    if (pieces.every(isBlank)) return at;
+    if (isBlank) return at;
     if (this.#messages.length === this.#maxMessages) throw tooManyMessages(this.#maxMessages);
     this.#messages.push(pieces);
     this.#keep(PLACEHOLDER);
@@ -140,10 +147,6 @@ export class BatchSplitter {
     this.#inString = backslashes % 2 === 1;
     return quote + 1;
   }
-}
-
-function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
 }
 
 function tooManyMessages(max: number): Problem {

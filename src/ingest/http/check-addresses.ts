@@ -1,5 +1,11 @@
 import type { Recipient, RecipientKind } from '../../domain/envelope.ts';
-import { type Mailbox, parseAddressList, parseMailbox } from '../../domain/mailbox.ts';
+import {
+  listTooLong,
+  type Mailbox,
+  maxListLength,
+  parseAddressList,
+  parseMailbox,
+} from '../../domain/mailbox.ts';
 import type { Faults } from './faults.ts';
 import type { Fields } from './fields.ts';
 
@@ -45,6 +51,11 @@ function checkList(fields: Fields, kind: RecipientKind, maxRecipients: number, f
   const mailboxes: Mailbox[] = [];
   if (texts.length > maxRecipients) {
     faults.add(tooManyRecipients(maxRecipients), kind);
+    return mailboxes;
+  }
+  const maxLength = maxListLength(maxRecipients);
+  if (!lists && texts.reduce((sum, text) => sum + text.length, 0) > maxLength) {
+    faults.add(listTooLong(maxLength), kind);
     return mailboxes;
   }
   for (const [place, text] of texts.entries()) {
