@@ -2,7 +2,13 @@ import { toSubmission } from '../client/message.ts';
 import type { Result } from '../client/result.ts';
 import type { Verdict } from '../client/types.ts';
 import type { Waybill } from '../client/waybill.ts';
-import { OperationError, type Operations, type StatusRecord, type Submitted } from '../control/operations.ts';
+import {
+  type MessageOperations,
+  OperationError,
+  type StatusRecord,
+  type SubmitOperations,
+  type Submitted,
+} from '../control/operations.ts';
 import { isFinal } from '../domain/delivery.ts';
 import type { Clock } from '../lib/clock.ts';
 import { shellWord } from '../lib/shell-word.ts';
@@ -24,8 +30,8 @@ export interface Outbox {
   wait(id: string, waitMs: number): Promise<StatusRecord>;
 }
 
-/** What sending here takes. */
-type LocalOperations = Pick<Operations, 'submit' | 'checkMessage' | 'message'>;
+/** What sending here, and waiting for the end, takes. */
+type LocalOperations = SubmitOperations & Pick<MessageOperations, 'message'>;
 
 const POLL_MS = 200;
 

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
-import type { Message } from '../client/message.ts';
 import type { ClientError, Result } from '../client/result.ts';
 import { Waybill } from '../client/waybill.ts';
 import {
@@ -87,9 +86,7 @@ async function readKey(path: string): Promise<string> {
 /** The operations on messages, of a server far away. */
 function remoteOperations(client: Waybill): MessageOperations {
   return {
-    // Sound because it is the API's own JSON, which the server checks.
-    submit: async ({ message }) => taken(await client.send(message as Message)),
-    checkMessage: async ({ message }) => taken(await client.check(message as Message)),
+    // Sound because it is the API's own JSON.
     message: async ({ id }) => taken(await client.get(id)) as StatusRecord,
     messages: (request) => listPage(request, client),
     attempts: async ({ id }) => ({ attempts: taken(await client.attempts(id)), hasMore: false }) as Attempts,

@@ -26,11 +26,12 @@ import {
   OperationError,
   type OperationErrorCode,
   type StatusRecord,
+  type SubmitOperations,
   type Submitted,
 } from './operations.ts';
 
 /** The operations on messages. */
-export function messageOperations(deps: LocalDeps): MessageOperations {
+export function messageOperations(deps: LocalDeps): SubmitOperations & MessageOperations {
   const nextToken = createIdSource(deps.clock, deps.random);
   return {
     submit: ({ message }) => submit(message, nextToken(), deps),

@@ -46,10 +46,13 @@ export interface Operations {
   configuration(request: NoRequest): Promise<readonly SettingView[]>;
 }
 
-/** Those of them that the owner of a single key can ask of a server far away, too. */
+/** Those of them that take messages. */
+export type SubmitOperations = Pick<Operations, 'submit' | 'checkMessage'>;
+
+/** Those on messages that are there: what the owner of a single key can ask of a server far away, too. */
 export type MessageOperations = Pick<
   Operations,
-  'submit' | 'checkMessage' | 'message' | 'messages' | 'attempts' | 'cancelMessage' | 'retryMessage'
+  'message' | 'messages' | 'attempts' | 'cancelMessage' | 'retryMessage'
 >;
 
 /** The name of an operation. */
