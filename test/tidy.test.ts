@@ -33,6 +33,7 @@ const LAWS: Readonly<Record<string, Law>> = {
   mail: { rooms: ['domain', 'lib'], packages: PURE_BUILTINS },
   dns: { rooms: ['domain', 'lib'], packages: /^node:/ },
   http: { rooms: ['lib'], packages: /^node:/ },
+  tls: { rooms: ['domain', 'lib'], packages: /^node:/ },
   config: { rooms: ['domain', 'lib', 'store'], packages: /^(node:.*|yaml|zod)$/ },
   store: { rooms: ['domain'], packages: /^$/ },
   spool: { rooms: ['domain'], packages: /^$/ },
@@ -60,8 +61,8 @@ const LAWS: Readonly<Record<string, Law>> = {
   client: { rooms: [], packages: /^$/ },
   observe: { rooms: ['domain', 'http', 'lib', ...CONTRACTS], packages: /^(node:.*|pino)$/ },
   dashboard: {
-    rooms: ['domain', 'http', 'lib', ...CONTRACTS, 'observe'],
-    packages: /^(node:.*|@peculiar\/x509)$/,
+    rooms: ['domain', 'http', 'lib', ...CONTRACTS, 'observe', 'tls'],
+    packages: /^node:/,
   },
 };
 

@@ -1,6 +1,5 @@
 import type { Config } from '../config/schema.ts';
 import { serverName } from '../config/server-name.ts';
-import { type Certificate, loadCertificate } from '../dashboard/certificate.ts';
 import { createDashboard, type Dashboard } from '../dashboard/server.ts';
 import type { HealthCheck } from '../domain/health.ts';
 import type { IntakeTrouble } from '../engine/accept.ts';
@@ -16,6 +15,7 @@ import type { Events } from '../observe/events.ts';
 import { createHealth, type Health } from '../observe/health.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import { createProcessMeter } from '../observe/process-figures.ts';
+import { type Certificate, loadCertificate } from '../tls/certificate.ts';
 import type { LiveConfig } from './live-config.ts';
 import { type BoundPorts, bindPort, portsStatus } from './ports.ts';
 import { relayStates } from './relays.ts';

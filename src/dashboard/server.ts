@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
-import type { Certificate } from './certificate.ts';
+import type { Certificate } from '../tls/certificate.ts';
 import type { GuardSettings } from './guard.ts';
 import { answerRequest, type DashboardContent } from './routes.ts';
 

@@ -95,6 +95,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
 /** How often Node looks for requests that are too slow. */
 const TIMEOUT_CHECK_MS = 1000;
+/** RFC 8996 takes older ones out of use. */
+const MIN_TLS = 'TLSv1.2';
 /** With port 0 the first address chooses; how often to choose anew when another address has that port taken. */
 const PORT_TRIES = 5;
 
@@ -134,7 +136,8 @@ class NodeHttpServer implements HttpServer {
 
   setSecureContext(tls: SecureContextOptions): void {
     this.#tls = tls;
-    for (const server of this.#servers) if (server instanceof TlsServer) server.setSecureContext(tls);
+    for (const server of this.#servers)
+      if (server instanceof TlsServer) server.setSecureContext({ ...tls, minVersion: MIN_TLS });
   }
 
   async close(signal?: AbortSignal): Promise<void> {
@@ -187,7 +190,7 @@ class NodeHttpServer implements HttpServer {
         : createTlsServer({
             ...common,
             ...this.#tls,
-            minVersion: 'TLSv1.2',
+            minVersion: MIN_TLS,
             handshakeTimeout: limits.headerTimeoutMs,
           });
     if (server instanceof TlsServer) takePlainToo(server, limits.headerTimeoutMs);

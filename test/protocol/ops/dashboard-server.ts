@@ -4,12 +4,12 @@ import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { onTestFinished } from 'vitest';
 import type { GuardSettings } from '../../../src/dashboard/guard.ts';
-import { createSelfSigned, type KeyAndCertificate } from '../../../src/dashboard/self-signed.ts';
 import { createDashboard, type DashboardOptions } from '../../../src/dashboard/server.ts';
 import { parseCidrs } from '../../../src/lib/cidr.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { systemRandom } from '../../../src/lib/random.ts';
 import type { Event } from '../../../src/observe/events.ts';
+import { createSelfSigned, type KeyAndCertificate } from '../../../src/tls/self-signed.ts';
 import { createWorld, type SourceChanges } from './world.ts';
 
 /** What a test may set. */

@@ -1,13 +1,13 @@
 import { X509Certificate } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { createSecureContext } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
+import { expiryOf, type PairReader, pairReader } from './pair.ts';
 import { createSelfSigned, type KeyAndCertificate } from './self-signed.ts';
 
 /** Where the certificate comes from. */
@@ -36,14 +36,6 @@ export interface Certificate {
   stop(): void;
 }
 
-/** A certificate that cannot be used. The message names the setting or file, and says why. */
-class CertificateError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'CertificateError';
-  }
-}
-
 /** How often files are looked at, and the self-signed certificate's age. */
 const CHECK_MS = 2_000;
 const DAY_MS = 86_400_000;
@@ -59,13 +51,13 @@ const DNS_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a
 /** Reads or makes the certificate and begins to watch it. Throws {@link CertificateError}. */
 export async function loadCertificate(options: CertificateOptions): Promise<Certificate> {
   const { files } = options;
-  const load =
-    files === null ? () => loadSelfSigned(options) : () => loadFiles(files.certFile, files.keyFile);
+  const load = files === null ? selfSignedReader(options) : pairReader(files.certFile, files.keyFile);
   return new WatchedCertificate(load, await load(), options);
 }
 
 class WatchedCertificate implements Certificate {
-  readonly #load: () => Promise<KeyAndCertificate>;
+  readonly #load: PairReader;
+  readonly #clock: Clock;
   readonly #log: Log;
   readonly #listeners = new Set<(pair: KeyAndCertificate) => void>();
   readonly #stop = new AbortController();
@@ -73,12 +65,14 @@ class WatchedCertificate implements Certificate {
   #expiresAt: number;
   #complaint = '';
 
-  constructor(load: () => Promise<KeyAndCertificate>, first: KeyAndCertificate, options: CertificateOptions) {
+  constructor(load: PairReader, first: KeyAndCertificate, options: CertificateOptions) {
     this.#load = load;
     this.#log = options.log;
     this.#current = first;
     this.#expiresAt = expiryOf(first);
-    void this.#watch(options.clock);
+    this.#clock = options.clock;
+    this.#warnIfExpired();
+    void this.#watch();
   }
 
   get current(): KeyAndCertificate {
@@ -108,10 +102,10 @@ class WatchedCertificate implements Certificate {
     }
   }
 
-  async #watch(clock: Clock): Promise<void> {
+  async #watch(): Promise<void> {
     const { signal } = this.#stop;
     for (;;) {
-      await clock.sleep(CHECK_MS, signal);
+      await this.#clock.sleep(CHECK_MS, signal);
       if (signal.aborted) return;
       await this.reload();
     }
@@ -121,7 +115,15 @@ class WatchedCertificate implements Certificate {
     this.#current = pair;
     this.#expiresAt = expiryOf(pair);
     this.#log.info('certificate.changed', { expiresAt: formatTimestamp(this.#expiresAt) });
+    this.#warnIfExpired();
     for (const listener of this.#listeners) listener(pair);
+  }
+
+  /** It is used all the same: some clients do not look, and no certificate helps nobody. */
+  #warnIfExpired(): void {
+    if (this.#expiresAt > this.#clock.wall()) return;
+    const message = `tls.cert_file: the certificate ended at ${formatTimestamp(this.#expiresAt)}; clients will refuse it`;
+    this.#log.warn('certificate.expired', { message });
   }
 
   /** Says it once, not every time the same fault is found. */
@@ -131,38 +133,22 @@ class WatchedCertificate implements Certificate {
   }
 }
 
-async function loadFiles(certFile: string, keyFile: string): Promise<KeyAndCertificate> {
-  const pair = {
-    cert: await readPem(certFile, 'tls.cert_file'),
-    key: await readPem(keyFile, 'tls.key_file'),
+/** Gives the stored self-signed certificate while it is good, else a new one. */
+function selfSignedReader({ directory, hostname, clock, random }: CertificateOptions): PairReader {
+  const certFile = join(directory, 'tls.crt');
+  const keyFile = join(directory, 'tls.key');
+  const readStored = pairReader(certFile, keyFile);
+  return async () => {
+    const hosts = ownHosts(hostname);
+    const now = clock.wall();
+    const stored = await readStored().catch(() => null);
+    if (stored !== null && isGoodFor(stored, hosts[0], now)) return stored;
+    const notBefore = now - BACKDATE_MS;
+    const pair = createSelfSigned({ hosts, notBefore, notAfter: notBefore + VALID_MS, random });
+    await replaceFile(keyFile, pair.key);
+    await replaceFile(certFile, pair.cert);
+    return pair;
   };
-  const fault = faultOf(pair);
-  if (fault !== null) throw new CertificateError(`tls.cert_file, tls.key_file: ${fault}`);
-  return pair;
-}
-
-async function readPem(path: string, setting: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : 'unknown';
-    throw new CertificateError(`${setting}: ${path} cannot be read (${code})`, { cause: error });
-  }
-}
-
-/** The stored self-signed certificate while it is good, else a new one. */
-async function loadSelfSigned(options: CertificateOptions): Promise<KeyAndCertificate> {
-  const certFile = join(options.directory, 'tls.crt');
-  const keyFile = join(options.directory, 'tls.key');
-  const hosts = ownHosts(options.hostname);
-  const now = options.clock.wall();
-  const stored = await loadFiles(certFile, keyFile).catch(() => null);
-  if (stored !== null && isGoodFor(stored, hosts[0], now)) return stored;
-  const notBefore = now - BACKDATE_MS;
-  const pair = createSelfSigned({ hosts, notBefore, notAfter: notBefore + VALID_MS, random: options.random });
-  await replaceFile(keyFile, pair.key);
-  await replaceFile(certFile, pair.cert);
-  return pair;
 }
 
 function isGoodFor(pair: KeyAndCertificate, host: string, now: number): boolean {
@@ -182,25 +168,6 @@ function ownHosts(hostname: string): [string, ...string[]] {
   const others = new Set(['localhost', '127.0.0.1', '::1', ...addresses]);
   others.delete(name);
   return [name, ...others];
-}
-
-/** What is wrong with a pair; null when TLS can use it. */
-function faultOf(pair: KeyAndCertificate): string | null {
-  try {
-    new X509Certificate(pair.cert);
-  } catch {
-    return 'the certificate is not in PEM form';
-  }
-  try {
-    createSecureContext(pair);
-    return null;
-  } catch {
-    return 'the key is not a private key in PEM form, or not the one of the certificate';
-  }
-}
-
-function expiryOf(pair: KeyAndCertificate): number {
-  return new X509Certificate(pair.cert).validToDate.getTime();
 }
 
 /** Replaces a file in one step, readable by its owner only. */

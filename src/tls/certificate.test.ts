@@ -141,10 +141,7 @@ test('a change that is no good is logged once, and the old pair stays until both
   await certificate.reload();
   expect(parsed(certificate).subject).toBe('CN=a.example.com');
   expect(lines).toEqual([
-    [
-      'certificate.not_reloaded',
-      'tls.cert_file, tls.key_file: the key is not a private key in PEM form, or not the one of the certificate',
-    ],
+    ['certificate.not_reloaded', 'tls.key_file: the key is not the one of the certificate in tls.cert_file'],
   ]);
   writePair('c.example.com');
   await certificate.reload();
@@ -155,5 +152,16 @@ test('a start with files that are no good fails and names the setting', async ()
   await expect(load(true)).rejects.toThrow(/^tls\.cert_file: .*c\.pem cannot be read \(ENOENT\)$/);
   writePair('a.example.com');
   writeFileSync(join(folder, 'c.pem'), 'nonsense');
-  await expect(load(true)).rejects.toThrow('tls.cert_file, tls.key_file: the certificate is not in PEM form');
+  await expect(load(true)).rejects.toThrow('tls.cert_file: there is no certificate in PEM form in it');
+});
+
+test('one that has ended is used, with a warning', async () => {
+  writePair('a.example.com', -1);
+  await load(true);
+  expect(lines).toEqual([
+    [
+      'certificate.expired',
+      'tls.cert_file: the certificate ended at 2026-11-19T00:00:00.000Z; clients will refuse it',
+    ],
+  ]);
 });
