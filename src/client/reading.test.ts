@@ -73,6 +73,14 @@ describe('a list', () => {
     expect(api.received[0]?.path).toBe('/api/v1/messages?limit=3');
   });
 
+  test('collects the attempts of all pages', async () => {
+    const page = (number: number, nextCursor?: string) =>
+      json(200, { attempts: [{ number }], hasMore: nextCursor !== undefined, nextCursor });
+    api.faults = [page(1, '1'), page(2)];
+    expect(await client.attempts('msg_1')).toMatchObject({ ok: true, value: [{ number: 1 }, { number: 2 }] });
+    expect(api.received[1]?.path).toBe('/api/v1/messages/msg_1/attempts?cursor=1');
+  });
+
   test('takes null for nothing', async () => {
     const nothing = { status: null, tag: null, since: null, until: null, all: null, limit: null };
     await client.listPage({ ...nothing, cursor: null });
