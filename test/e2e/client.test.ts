@@ -107,13 +107,13 @@ describe('every call', () => {
     expect(second.messageId).not.toBe(first.messageId);
   });
 
-  test('cancel ends what waits, and retry brings it back', async () => {
+  test('cancel ends what waits, and retry brings it back, to wait for its time', async () => {
     const sendAt = new Date(Date.now() + HOUR_MS);
     const { id } = unwrap(await client.send({ ...LETTER, sendAt }));
     expect(unwrap(await client.cancel(id))).toMatchObject({ status: 'failed', outcome: 'cancelled' });
     expect(await client.cancel(id)).toMatchObject({ ok: false, error: { code: 'not_cancellable' } });
-    unwrap(await client.retry(id));
-    expect(unwrap(await client.wait(id))).toMatchObject({ status: 'delivered' });
+    const { status, sendAt: kept } = unwrap(await client.retry(id));
+    expect([status, Date.parse(kept ?? '')]).toEqual(['queued', sendAt.getTime()]);
     expect(await client.retry(id)).toMatchObject({ ok: false, error: { code: 'nothing_to_retry' } });
   });
 
