@@ -1,22 +1,24 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { exchangeRaw, RawClient, serve, WIDE_LIMITS } from '../../test/peers/http.ts';
+import { Budget } from '../lib/budget.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { Semaphore } from '../lib/semaphore.ts';
 import { joinBody, RequestAborted, readBody, receiveBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { Problem } from './problem.ts';
 
 const MIB = 1024 * 1024;
+/** What a body takes of the budget at a time. */
+const STEP = 256 * 1024;
 
-function newBudget(capacity = 64 * MIB, maxWaiters = 10): Semaphore {
-  return new Semaphore({ capacity, maxWaiters });
+function newBudget(capacity = 64 * MIB, maxWaiters = 10): Budget {
+  return new Budget({ capacity, maxWaiters });
 }
 
 /** Answers with how many bytes and pieces came. */
 function counting(maxBytes: number, budget = newBudget()) {
   return async (exchange: Exchange) => {
-    const chunks = await readBody(exchange, { maxBytes, budget });
+    const chunks = await readBody(exchange, { maxBytes, budget: budget.share('a key') });
     exchange.json(200, { bytes: joinBody(chunks).length, chunks: chunks.length });
   };
 }
@@ -165,7 +167,7 @@ test('a body that comes too slowly is a 408, and its reader learns of it', async
   const limits = { ...WIDE_LIMITS, headerTimeoutMs: 50, bodyTimeoutMs: 50 };
   const { port, log } = await serve(
     async (exchange) => {
-      await readBody(exchange, { maxBytes: 100, budget }).catch((error: unknown) => {
+      await readBody(exchange, { maxBytes: 100, budget: budget.share('a key') }).catch((error: unknown) => {
         failed.resolve(error);
         throw error;
       });
@@ -189,7 +191,7 @@ test('a client that goes away ends the reading and gives its budget back', async
   const budget = newBudget();
   const failed = Promise.withResolvers<unknown>();
   const { port, log } = await serve(async (exchange) => {
-    await readBody(exchange, { maxBytes: 100, budget }).catch((error: unknown) => {
+    await readBody(exchange, { maxBytes: 100, budget: budget.share('a key') }).catch((error: unknown) => {
       failed.resolve(error);
       throw error;
     });
@@ -205,7 +207,7 @@ test('a client that goes away ends the reading and gives its budget back', async
 
 test('what the sink throws is the end, and the answer', async () => {
   const { origin } = await serve((exchange) =>
-    receiveBody(exchange, { maxBytes: 100, budget: newBudget() }, () => {
+    receiveBody(exchange, { maxBytes: 100, budget: newBudget().share('a key') }, () => {
       throw new Problem(400, 'malformed', 'Not so.');
     }),
   );
@@ -220,23 +222,73 @@ test('a body waits for its share of the budget, and is told to come back when to
   const budget = newBudget(100);
   const clock = stoppedClock();
   const { port } = await serve(counting(100, budget), { clock });
-  const held = budget.tryAcquire(60);
+  const held = budget.share('another').tryAcquire(60);
   const first = new RawClient(port, post('Content-Length: 50', 'x'.repeat(50)));
   await expect.poll(() => budget.waiting).toBe(1);
   held?.();
   await first.until(/"bytes":50/);
-  budget.tryAcquire(60);
+  budget.share('another').tryAcquire(60);
   const second = new RawClient(port, post('Content-Length: 50', 'x'.repeat(50)));
   await expect.poll(() => budget.waiting).toBe(1);
   clock.elapse();
   expect(await second.until(/"errors"/)).toMatch(/^HTTP\/1\.1 503 .*Retry-After: 1.*"overloaded"/s);
 });
 
-test('a body of unknown length that outgrows the budget is refused, never waited for', async () => {
-  const { port } = await serve(counting(10 * MIB, newBudget(300 * 1024)));
-  const client = new RawClient(
-    port,
-    post('Transfer-Encoding: chunked', `80000\r\n${'x'.repeat(0x80000)}\r\n`),
-  );
+test('what is only announced takes no more than a step of the budget', async () => {
+  const budget = newBudget();
+  const { port } = await serve(counting(50 * MIB, budget));
+  const client = new RawClient(port, post(`Content-Length: ${50 * MIB}`, 'x'));
+  await expect.poll(() => budget.free).toBe(64 * MIB - STEP);
+  client.socket.destroy();
+  await expect.poll(() => budget.free).toBe(64 * MIB);
+});
+
+test.each([`Content-Length: ${MIB}`, 'Transfer-Encoding: chunked'])(
+  'a body that outgrows what is left is read no further until there is room: %s',
+  async (header) => {
+    const budget = newBudget(2 * MIB);
+    const { port } = await serve(counting(MIB, budget));
+    const held = budget.share('another').tryAcquire(MIB);
+    const body = 'x'.repeat(MIB);
+    const isChunked = header.startsWith('Transfer');
+    const client = new RawClient(port, post(header, isChunked ? `100000\r\n${body}\r\n0\r\n\r\n` : body));
+    await expect.poll(() => budget.waiting).toBe(1);
+    // Somebody else's small one passes.
+    expect(budget.share('a third').tryAcquire(200)).not.toBeNull();
+    held?.();
+    expect(await client.until(/"bytes"/)).toContain(`{"bytes":${MIB},`);
+  },
+);
+
+test('a body that has some and waits for more is told to come back in the end', async () => {
+  const budget = newBudget(2 * MIB);
+  const clock = stoppedClock();
+  const { port } = await serve(counting(MIB, budget), { clock });
+  budget.share('another').tryAcquire(MIB);
+  const client = new RawClient(port, post(`Content-Length: ${MIB}`, 'x'.repeat(MIB)));
+  await expect.poll(() => budget.waiting).toBe(1);
+  expect(budget.free).toBeLessThan(MIB);
+  clock.elapse();
   expect(await client.until(/"errors"/)).toMatch(/^HTTP\/1\.1 503 .*"overloaded"/s);
+});
+
+test('a client that goes away while its body waits for room is found out in the end', async () => {
+  const budget = newBudget(2 * MIB);
+  const clock = stoppedClock();
+  const { port } = await serve(counting(MIB, budget), { clock });
+  budget.share('another').tryAcquire(MIB);
+  const client = new RawClient(port, post(`Content-Length: ${MIB}`, 'x'.repeat(MIB)));
+  await expect.poll(() => budget.waiting).toBe(1);
+  client.socket.destroy();
+  const state = () => {
+    clock.elapse();
+    return [budget.waiting, budget.free];
+  };
+  await expect.poll(state).toEqual([0, MIB]);
+});
+
+test('a body beyond all that its sender may have counts as that much', async () => {
+  const { port } = await serve(counting(10 * MIB, newBudget(300 * 1024)));
+  const client = new RawClient(port, post(`Content-Length: ${MIB}`, 'x'.repeat(MIB)));
+  expect(await client.until(/"bytes"/)).toContain(`{"bytes":${MIB},`);
 });

@@ -1,4 +1,4 @@
-import type { Release, Semaphore } from '../lib/semaphore.ts';
+import type { Release, Share } from '../lib/budget.ts';
 import type { Exchange } from './exchange.ts';
 import { Gatherer, type Sink } from './gather.ts';
 import { Problem } from './problem.ts';
@@ -7,8 +7,8 @@ import { Problem } from './problem.ts';
 export interface BodyOptions {
   /** The largest body taken; more is 413, from `Content-Length` before anything is read where possible. */
   readonly maxBytes: number;
-  /** Bytes in flight over all requests. What a body takes is given back when its exchange ends. */
-  readonly budget: Semaphore;
+  /** The sender's bytes in flight. What a body takes is given back when its exchange ends. */
+  readonly budget: Share;
   /** Said with 413 after the figures: the limit's name, and what to do. */
   readonly advice?: string;
 }
@@ -25,7 +25,7 @@ export class RequestAborted extends Error {
 
 /** How long a request waits for its share of the budget before it is told to come back. */
 const BUDGET_WAIT_MS = 5000;
-/** A body of unknown length takes from the budget in steps of this size. */
+/** A body takes from the budget as it comes, in steps of this size: what is only announced takes nothing. */
 const STEP_BYTES = 256 * 1024;
 
 /**
@@ -42,11 +42,11 @@ export async function readBody(exchange: Exchange, options: BodyOptions): Promis
 
 /** As {@link readBody}, but hands each chunk to `sink` as it arrives. What `sink` throws ends the reading. */
 export async function receiveBody(exchange: Exchange, options: BodyOptions, sink: Sink): Promise<void> {
-  const declared = declaredLength(exchange, options);
-  const reserved = declared ?? STEP_BYTES;
-  await reserveBytes(exchange, options.budget, reserved);
+  const declared = declaredLength(exchange, options) ?? Number.POSITIVE_INFINITY;
+  const room = new Room(exchange, options.budget, declared);
+  if (!room.holds(1)) await room.grow(1);
   exchange.sendContinue();
-  await collect(exchange, options, reserved, sink);
+  await collect(exchange, options, room, sink);
 }
 
 /** The body as one piece of memory; copies only when it arrived in several. */
@@ -76,25 +76,56 @@ export function declaredLength(exchange: Exchange, options: SizeOptions): number
 }
 
 /**
- * Takes bytes from the budget until the exchange ends, waiting a while for them. Not for an exchange that holds
- * some already. Throws the problem 503 when too much is in flight.
+ * Takes bytes from the budget until the exchange ends, waiting a while for them. Throws the problem 503 when too
+ * much is in flight.
  */
-export async function reserveBytes(exchange: Exchange, budget: Semaphore, bytes: number): Promise<void> {
+export async function reserveBytes(exchange: Exchange, budget: Share, bytes: number): Promise<void> {
   const release = budget.tryAcquire(bytes) ?? (await waitForBudget(exchange, budget, bytes));
   exchange.onEnd(release);
 }
 
 /**
- * Takes more from the budget for an exchange that holds some already. Never waits: exchanges that grow side by
- * side would wait for each other. Throws the problem 503 when too much is in flight.
+ * Takes more from the budget for what a body has become. Never waits, since that work is not stopped in between. Throws
+ * the problem 503 when too much is in flight.
  */
-export function reserveMore(exchange: Exchange, budget: Semaphore, bytes: number): void {
+export function reserveMore(exchange: Exchange, budget: Share, bytes: number): void {
   const release = budget.tryAcquire(bytes);
   if (release === null) throw overloaded();
   exchange.onEnd(release);
 }
 
-async function waitForBudget(exchange: Exchange, budget: Semaphore, bytes: number): Promise<Release> {
+/** What a body has taken from the budget so far. */
+class Room {
+  readonly #exchange: Exchange;
+  readonly #budget: Share;
+  /** No more than this will come. */
+  readonly #declared: number;
+  #bytes = 0;
+
+  constructor(exchange: Exchange, budget: Share, declared: number) {
+    this.#exchange = exchange;
+    this.#budget = budget;
+    this.#declared = declared;
+  }
+
+  /** Whether so many bytes have their room. A body beyond all that its sender may have counts as that much. */
+  holds(bytes: number): boolean {
+    return bytes <= this.#bytes || this.#bytes >= Math.min(this.#declared, this.#budget.most);
+  }
+
+  /**
+   * Makes room for so many bytes, and a step ahead, waiting a while for it. A body that has some and waits for more
+   * is refused in the end, which makes room for the others. Throws the problem 503.
+   */
+  async grow(bytes: number): Promise<void> {
+    const wanted = Math.max(STEP_BYTES, bytes - this.#bytes);
+    const step = Math.min(wanted, Math.min(this.#declared, this.#budget.most) - this.#bytes);
+    await reserveBytes(this.#exchange, this.#budget, step);
+    this.#bytes += step;
+  }
+}
+
+async function waitForBudget(exchange: Exchange, budget: Share, bytes: number): Promise<Release> {
   const limit = new AbortController();
   const stop = () => limit.abort();
   exchange.onEnd(stop);
@@ -105,24 +136,19 @@ async function waitForBudget(exchange: Exchange, budget: Semaphore, bytes: numbe
   return release;
 }
 
-function collect(exchange: Exchange, options: BodyOptions, reserved: number, sink: Sink): Promise<void> {
+function collect(exchange: Exchange, options: BodyOptions, room: Room, sink: Sink): Promise<void> {
   const { request } = exchange;
   const gatherer = new Gatherer(sink);
   let taken = 0;
-  let room = reserved;
   const take = (chunk: Buffer) => {
     taken += chunk.length;
     if (taken > options.maxBytes) throw tooLarge(options, 'is larger');
-    if (taken > room) {
-      const step = Math.max(STEP_BYTES, taken - room);
-      reserveMore(exchange, options.budget, step);
-      room += step;
-    }
     gatherer.push(chunk);
   };
   return new Promise((resolve, reject) => {
     let reading = true;
-    const paced = exchange.pace.watch((minimum) => fail(tooSlow(minimum)));
+    const watch = () => exchange.pace.watch((minimum) => fail(tooSlow(minimum)));
+    let paced = watch();
     const stop = () => {
       reading = false;
       exchange.pace.forget(paced);
@@ -133,13 +159,28 @@ function collect(exchange: Exchange, options: BodyOptions, reserved: number, sin
       request.pause();
       reject(error);
     };
+    /** Reads no further until there is room; that is not the client's delay. */
+    const waitForRoom = async () => {
+      request.pause();
+      exchange.pace.forget(paced);
+      try {
+        await room.grow(taken);
+      } catch (error) {
+        fail(error);
+      }
+      if (!reading) return;
+      paced = watch();
+      request.resume();
+    };
     const onData = (chunk: Buffer) => {
       paced.bytes += chunk.length;
       try {
         take(chunk);
       } catch (error) {
         fail(error);
+        return;
       }
+      if (!room.holds(taken)) void waitForRoom();
     };
     const onEnd = () => {
       try {

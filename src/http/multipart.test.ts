@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { serve } from '../../test/peers/http.ts';
 import { describeWith } from '../../test/peers/need.ts';
-import { Semaphore } from '../lib/semaphore.ts';
+import { Budget } from '../lib/budget.ts';
 import { joinBody, receiveBody } from './body.ts';
 import { parseMediaType } from './media-type.ts';
 import { boundaryOf, fieldText, MultipartParser, type MultipartPart } from './multipart.ts';
@@ -237,12 +237,14 @@ test.each([
 
 /** A server that answers with what it understood of a form. */
 function echo() {
-  const budget = new Semaphore({ capacity: 1e7, maxWaiters: 1 });
+  const budget = new Budget({ capacity: 1e7, maxWaiters: 1 });
   return serve(async (exchange) => {
     const type = parseMediaType(exchange.headers['content-type']);
     const boundary = boundaryOf(type ?? { type: '', params: new Map() });
     const parser = new MultipartParser(boundary, { ...LIMITS, maxParts: 10 });
-    await receiveBody(exchange, { maxBytes: 1e6, budget }, (chunk) => parser.push(chunk));
+    await receiveBody(exchange, { maxBytes: 1e6, budget: budget.share('a key') }, (chunk) =>
+      parser.push(chunk),
+    );
     exchange.json(200, parser.finish().map(summary));
   });
 }

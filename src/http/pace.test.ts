@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RawClient, serve, WIDE_LIMITS } from '../../test/peers/http.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
-import { Semaphore } from '../lib/semaphore.ts';
+import { Budget } from '../lib/budget.ts';
 import { receiveBody } from './body.ts';
 import type { HttpLimits } from './server.ts';
 
@@ -11,11 +11,11 @@ const SIZE = 100_000;
 async function begin(minBodyBytesPerSecond: number) {
   const clock = new ManualClock();
   const limits = { ...WIDE_LIMITS, minBodyBytesPerSecond } satisfies HttpLimits;
-  const budget = new Semaphore({ capacity: SIZE, maxWaiters: 1 });
+  const budget = new Budget({ capacity: SIZE, maxWaiters: 1 });
   let arrived = 0;
   const { port } = await serve(
     async (exchange) => {
-      await receiveBody(exchange, { maxBytes: SIZE, budget }, (chunk) => {
+      await receiveBody(exchange, { maxBytes: SIZE, budget: budget.share('a key') }, (chunk) => {
         arrived += chunk.length;
       });
       exchange.text(200, 'whole');

@@ -1,7 +1,7 @@
 import type { MessageRecord } from '../../domain/message.ts';
 import type { Acts } from '../../engine/acts.ts';
 import { Problem } from '../../http/problem.ts';
-import type { Semaphore } from '../../lib/semaphore.ts';
+import type { Budget } from '../../lib/budget.ts';
 import type { Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
 import { contentExpired, findActionable, messageNotFound, refuseTestMessage } from './find-message.ts';
@@ -16,7 +16,7 @@ export interface ActDeps {
   readonly acts: Acts;
   readonly views: Pick<Views, 'message'>;
   /** Bytes of bodies in memory. */
-  readonly budget: Semaphore;
+  readonly budget: Budget;
 }
 
 /** Acts on a message that was found; throws a `Problem` when it cannot be done. */
@@ -43,7 +43,7 @@ function actEndpoint(act: Act, deps: ActDeps): Endpoint {
 
 /** Acts, and answers with the record as it is afterwards. */
 async function handle({ exchange, caller, params }: Call, act: Act, deps: ActDeps): Promise<void> {
-  await readNoBody(exchange, deps.budget);
+  await readNoBody(exchange, deps.budget.share(caller.key.id));
   readParameters(exchange.query, NO_PARAMETERS);
   const found = await findActionable(params['id'] ?? '', caller.key, deps.views);
   await act(found.message, deps.acts);

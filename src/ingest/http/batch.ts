@@ -1,8 +1,9 @@
 import type { Submission } from '../../domain/message.ts';
-import { joinBody, receiveBody, reserveMore } from '../../http/body.ts';
+import { joinBody, RequestAborted, receiveBody, reserveMore } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { parseJson } from '../../http/json.ts';
 import { Problem, problemJson } from '../../http/problem.ts';
+import { heldWhile, type Share } from '../../lib/budget.ts';
 import { yieldToLoop } from '../../lib/clock.ts';
 import { inSlices } from '../../lib/slices.ts';
 import { readFrame } from './batch-frame.ts';
@@ -11,6 +12,7 @@ import type { Call, Endpoint } from './call.ts';
 import { refuseFaults } from './faults.ts';
 import { handOverAll, type Receipt, refuseSuspended } from './hand-over.ts';
 import { keyInBatch, readIdempotencyKey } from './idempotency.ts';
+import type { IngestLimits } from './limits.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { type RateLimiter, retryAfter } from './rate.ts';
 import { requireType } from './read-fields.ts';
@@ -69,12 +71,19 @@ async function submitBatch(call: Call, deps: BatchDeps): Promise<void> {
   const { exchange, caller } = call;
   refuseSuspended(deps.intake, caller.key.id);
   requireType(exchange, ['application/json']);
-  const texts = await readTexts(exchange, deps);
+  // Not the share of the key's single messages, which must not wait behind its batches.
+  const share = deps.budget.share(`${caller.key.id} batches`);
+  await heldWhile(share, (budget) => submitWithin(call, deps, budget));
+}
+
+async function submitWithin(call: Call, deps: BatchDeps, budget: Share): Promise<void> {
+  const { exchange, caller } = call;
+  const texts = await readTexts(exchange, deps.options.limits, budget);
   readParameters(exchange.query, NO_PARAMETERS);
   const { key, faults } = readIdempotencyKey(exchange);
   refuseFaults(faults);
   refuseRate(caller.key.id, texts.length, deps);
-  const { good, items } = await judge(call, texts, key, deps);
+  const { good, items } = await judge(call, texts, key, deps, budget);
   const submissions = good.map(({ submission }) => submission);
   const receipts = await deps.inProgress.alone(caller.key.id, key, () => handOverAll(submissions, deps));
   refuseAll(receipts);
@@ -85,8 +94,7 @@ async function submitBatch(call: Call, deps: BatchDeps): Promise<void> {
 }
 
 /** The text of each message. Throws 413 and 400. */
-async function readTexts(exchange: Exchange, { options, budget }: BatchDeps): Promise<Buffer[][]> {
-  const { limits } = options;
+async function readTexts(exchange: Exchange, limits: IngestLimits, budget: Share): Promise<Buffer[][]> {
   const splitter = new BatchSplitter({ maxMessages: limits.maxBatchMessages });
   const bounds = { maxBytes: limits.maxBatchBytes, advice: BATCH_SIZE_ADVICE, budget };
   await receiveBody(exchange, bounds, (chunk) => splitter.push(chunk));
@@ -96,19 +104,22 @@ async function readTexts(exchange: Exchange, { options, budget }: BatchDeps): Pr
 }
 
 /** Makes submissions of the texts, letting go of each; `items` has the places of the good ones still empty. */
-async function judge(call: Call, texts: Buffer[][], key: string | null, deps: BatchDeps) {
+async function judge(call: Call, texts: Buffer[][], key: string | null, deps: BatchDeps, budget: Share) {
+  const { exchange } = call;
   const good: Good[] = [];
   const items: Item[] = [];
-  const memory = new BatchMemory(call.exchange, texts, deps);
+  const memory = new BatchMemory(exchange, texts, budget);
   let slice = { messages: 0, bytes: 0 };
   for (let index = 0; index < texts.length; index++) {
-    const text = joinBody(texts[index] ?? []);
+    if (exchange.over) throw new RequestAborted();
+    const pieces = texts[index] ?? [];
     texts[index] = [];
-    const judged = await judgeOne(call, text, index, key, deps);
+    const textBytes = sizeOf(pieces);
+    const judged = await judgeOne(call, pieces, index, key, deps);
     if ('submission' in judged) good.push(judged);
     else items[index] = judged;
-    memory.became(text.length, 'submission' in judged ? judged.submission.content.sizeBytes : 0);
-    slice = { messages: slice.messages + 1, bytes: slice.bytes + text.length };
+    memory.became(textBytes, 'submission' in judged ? judged.submission.content.sizeBytes : 0);
+    slice = { messages: slice.messages + 1, bytes: slice.bytes + textBytes };
     if (slice.messages < SLICE_MESSAGES && slice.bytes < SLICE_BYTES) continue;
     await yieldToLoop();
     slice = { messages: 0, bytes: 0 };
@@ -118,16 +129,17 @@ async function judge(call: Call, texts: Buffer[][], key: string | null, deps: Ba
 
 async function judgeOne(
   call: Call,
-  text: Buffer,
+  pieces: readonly Buffer[],
   index: number,
   key: string | null,
   deps: BatchDeps,
 ): Promise<Good | Item> {
   const { limits } = deps.options;
   try {
-    if (text.length > limits.maxMessageBytes) throw textTooLarge(text.length, limits.maxMessageBytes);
+    const textBytes = sizeOf(pieces);
+    if (textBytes > limits.maxMessageBytes) throw textTooLarge(textBytes, limits.maxMessageBytes);
     const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = limits;
-    const read = fieldsFromJson(parseJson(text, { maxDepth, maxValues }));
+    const read = fieldsFromJson(parseJson(joinBody(pieces), { maxDepth, maxValues }));
     const context = submissionContext(call, key === null ? null : keyInBatch(key, index), deps);
     const submission = await inSlices(buildSubmission(read, context, limits));
     return read.fields.dryRun
@@ -141,17 +153,21 @@ async function judgeOne(
   }
 }
 
+function sizeOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0);
+}
+
 /** Counts what a batch holds: the texts still to come, and the messages made of those before. */
 class BatchMemory {
   readonly #exchange: Exchange;
-  readonly #budget: SubmitDeps['budget'];
+  readonly #budget: Share;
   #bytes: number;
   #reserved: number;
 
-  constructor(exchange: Exchange, texts: readonly (readonly Buffer[])[], { budget }: BatchDeps) {
+  constructor(exchange: Exchange, texts: readonly (readonly Buffer[])[], budget: Share) {
     this.#exchange = exchange;
     this.#budget = budget;
-    this.#bytes = texts.flat().reduce((sum, piece) => sum + piece.length, 0);
+    this.#bytes = sizeOf(texts.flat());
     // The body's own reservation, which lasts as long as the exchange.
     this.#reserved = this.#bytes * UNCOUNTED_GROWTH;
   }

@@ -3,7 +3,7 @@ import type { Exchange } from '../../http/exchange.ts';
 import { parseJson } from '../../http/json.ts';
 import { parseMediaType } from '../../http/media-type.ts';
 import { Problem } from '../../http/problem.ts';
-import type { Semaphore } from '../../lib/semaphore.ts';
+import type { Share } from '../../lib/budget.ts';
 
 /** Requests that say all in their path. Many clients send `{}` with every POST, so that is taken too. */
 
@@ -13,7 +13,7 @@ const JSON_LIMITS = { maxDepth: 4, maxValues: 100 };
 const ADVICE = 'Send none, or {}: all that is needed is in the path.';
 
 /** Reads a body that must be none, or `{}`. Throws 415, 413, 400, 503. */
-export async function readNoBody(exchange: Exchange, budget: Semaphore): Promise<void> {
+export async function readNoBody(exchange: Exchange, budget: Share): Promise<void> {
   const bounds = { maxBytes: MAX_BYTES, advice: ADVICE, budget };
   if (declaredLength(exchange, bounds) === 0) return;
   const mediaType = parseMediaType(exchange.headers['content-type']);

@@ -4,6 +4,7 @@ import type { Content, Submission } from '../../domain/message.ts';
 import { joinBody, readBody } from '../../http/body.ts';
 import type { FieldFault } from '../../http/problem.ts';
 import { pointerToken } from '../../http/quote.ts';
+import { heldWhile, type Share } from '../../lib/budget.ts';
 import { inSlices, type Sliced } from '../../lib/slices.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import { formatDate } from '../../mail/date.ts';
@@ -50,11 +51,16 @@ export function rawEndpoint(deps: SubmitDeps): Endpoint {
 
 /** Throws a `Problem`: 503 suspended, 415, 413, 400, 403, 409, in this order. */
 async function submitRaw(call: Call, deps: SubmitDeps): Promise<Outcome> {
+  const { id } = call.caller.key;
+  refuseSuspended(deps.intake, id);
+  requireType(call.exchange, ['message/rfc822']);
+  return heldWhile(deps.budget.share(id), (share) => submitWithin(call, deps, share));
+}
+
+async function submitWithin(call: Call, deps: SubmitDeps, budget: Share): Promise<Outcome> {
   const { exchange } = call;
-  refuseSuspended(deps.intake, call.caller.key.id);
-  requireType(exchange, ['message/rfc822']);
   const { limits } = deps.options;
-  const body = joinBody(await readBody(exchange, { ...messageBodyBounds(limits), budget: deps.budget }));
+  const body = joinBody(await readBody(exchange, { ...messageBodyBounds(limits), budget }));
   const given = readIdempotencyKey(exchange);
   const envelope = readRawEnvelope(exchange, given.faults);
   const context = submissionContext(call, given.key, deps);

@@ -5,7 +5,7 @@ import { parseJson } from '../../http/json.ts';
 import { isUtf8, type MediaType, parseMediaType } from '../../http/media-type.ts';
 import { boundaryOf, fieldText, MultipartParser, type MultipartPart } from '../../http/multipart.ts';
 import { Problem } from '../../http/problem.ts';
-import type { Semaphore } from '../../lib/semaphore.ts';
+import type { Share } from '../../lib/budget.ts';
 import type { ReadFields } from './fields.ts';
 import { type FormEntry, fieldsFromForm } from './form-fields.ts';
 import type { IngestLimits } from './limits.ts';
@@ -17,7 +17,7 @@ import { messageSizeAdvice } from './too-large.ts';
 /** What bounds a body. */
 export interface BodyBounds {
   readonly limits: IngestLimits;
-  readonly budget: Semaphore;
+  readonly budget: Share;
 }
 
 /** Reads the body of one media type. */

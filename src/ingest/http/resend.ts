@@ -3,6 +3,7 @@ import type { Recipient } from '../../domain/envelope.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
 import { reserveBytes } from '../../http/body.ts';
+import { heldWhile, type Share } from '../../lib/budget.ts';
 import { formatDate } from '../../mail/date.ts';
 import { writeField } from '../../mail/field.ts';
 import { authorsOf } from '../../mail/finished.ts';
@@ -47,9 +48,14 @@ export function resendEndpoint(deps: ResendDeps): Endpoint {
 
 /** Throws a `Problem`: 503 suspended, 415, 413, 400, 404, 403, 409. */
 async function resend(call: Call, deps: ResendDeps): Promise<Outcome> {
+  const { id } = call.caller.key;
+  refuseSuspended(deps.intake, id);
+  return heldWhile(deps.budget.share(id), (share) => resendWithin(call, deps, share));
+}
+
+async function resendWithin(call: Call, deps: ResendDeps, budget: Share): Promise<Outcome> {
   const { exchange, caller, params } = call;
-  refuseSuspended(deps.intake, caller.key.id);
-  await readNoBody(exchange, deps.budget);
+  await readNoBody(exchange, budget);
   readParameters(exchange.query, NO_PARAMETERS);
   const given = readIdempotencyKey(exchange);
   refuseFaults(given.faults);
@@ -57,7 +63,7 @@ async function resend(call: Call, deps: ResendDeps): Promise<Outcome> {
   const { message } = detail;
   refuseTestMessage(message);
   if (message.content === null) throw contentExpired(409);
-  await reserveBytes(exchange, deps.budget, message.sizeBytes);
+  await reserveBytes(exchange, budget, message.sizeBytes);
   const bytes = await readContent(message, deps.spool, 409);
   const context = submissionContext(call, given.key, deps);
   return decide(resubmission({ ...detail, bytes }, context), false, deps);

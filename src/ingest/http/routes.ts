@@ -1,7 +1,7 @@
 import type { Exchange } from '../../http/exchange.ts';
 import type { Route } from '../../http/router.ts';
+import { Budget } from '../../lib/budget.ts';
 import { createIdSource } from '../../lib/id.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
 import { cancelEndpoint, retryEndpoint } from './acts.ts';
 import { attemptsEndpoint } from './attempts.ts';
 import { batchEndpoint } from './batch.ts';
@@ -36,7 +36,7 @@ const MAX_KEYS_IN_PROGRESS = 10_000;
 export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[] {
   const { intake, acts, spool, views, clock, random, events, signal } = deps;
   const { maxBytesInFlight: capacity, maxWaitingRequests: maxWaiters } = options;
-  const budget = new Semaphore({ capacity, maxWaiters });
+  const budget = new Budget({ capacity, maxWaiters });
   const watchers = new Watchers(events, { max: options.maxWaitingReaders, signal });
   const nextId = createIdSource(clock, random);
   // The message's own id is given later, by the engine; this must not be taken for it.

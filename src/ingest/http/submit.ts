@@ -1,8 +1,8 @@
 import type { Submission } from '../../domain/message.ts';
 import type { Intake } from '../../engine/intake.ts';
+import { type Budget, heldWhile, type Share } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
-import type { Semaphore } from '../../lib/semaphore.ts';
 import { inSlices } from '../../lib/slices.ts';
 import type { Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
@@ -25,7 +25,7 @@ export interface SubmitDeps {
   readonly random: Random;
   readonly options: Pick<IngestOptions, 'hostname' | 'limits'>;
   /** Bytes of bodies in memory. */
-  readonly budget: Semaphore;
+  readonly budget: Budget;
   readonly inProgress: InProgress;
   /** Makes the unique part of a Message-ID. */
   readonly nextToken: () => string;
@@ -63,9 +63,19 @@ export function answer({ exchange }: Call, outcome: Outcome): void {
  * suspended, 415, 413, 400, 403, 409, in this order.
  */
 export async function submit(call: Call, readers: FieldReaders, deps: SubmitDeps): Promise<Outcome> {
-  refuseSuspended(deps.intake, call.caller.key.id);
+  const { id } = call.caller.key;
+  refuseSuspended(deps.intake, id);
+  return heldWhile(deps.budget.share(id), (share) => submitWithin(call, readers, deps, share));
+}
+
+async function submitWithin(
+  call: Call,
+  readers: FieldReaders,
+  deps: SubmitDeps,
+  budget: Share,
+): Promise<Outcome> {
   const { limits } = deps.options;
-  const read = await readFields(call.exchange, readers, { limits, budget: deps.budget });
+  const read = await readFields(call.exchange, readers, { limits, budget });
   readParameters(call.exchange.query, NO_PARAMETERS);
   const given = readIdempotencyKey(call.exchange);
   const told = { ...read, faults: [...read.faults, ...given.faults] };
