@@ -14,9 +14,6 @@ export interface ExchangeHost extends AnswerHost {
   readonly pace: Pace;
 }
 
-/** The content type of JSON answers. */
-export const JSON_TYPE = 'application/json; charset=utf-8';
-
 /** One request and the one answer it gets. Answering twice is a bug and throws. */
 export class Exchange {
   readonly method: string;
@@ -122,7 +119,7 @@ export class Exchange {
 
   /** Answers with a value as JSON. */
   json(status: number, value: unknown, headers?: Headers): void {
-    this.send(status, JSON_TYPE, JSON.stringify(value), headers);
+    this.send(status, 'application/json; charset=utf-8', JSON.stringify(value), headers);
   }
 
   /** Answers with plain text. */

@@ -14,8 +14,8 @@ export interface Views {
   message(id: string): Promise<MessageDetail | null>;
 
   /**
-   * Messages, newest first by id. Examines at most `MAX_EXAMINED` records, in slices between which others read.
-   * Rejects with `store_busy` when too many lists are under way, of one owner or in all.
+   * Messages, newest first by id. Examines at most `MAX_EXAMINED` records, in slices between which others read,
+   * and gives no more than `MAX_LISTED_CHARACTERS`. Rejects with `store_busy` when too many lists are under way, of one owner or in all.
    */
   list(query: ListQuery): Promise<ListPage>;
 
@@ -24,6 +24,9 @@ export interface Views {
    * for a message that does not exist.
    */
   attempts(id: string, range: AttemptRange): Promise<AttemptPage>;
+
+  /** What was accepted under an idempotency key that is still remembered at `now` (wall ms), or null. */
+  remembered(keyId: string, idempotencyKey: string, now: number): Promise<Remembered | null>;
 
   /** The figures of health and metrics at `now` (wall ms); days and minutes are UTC. */
   figures(now: number): Promise<Figures>;
@@ -37,6 +40,9 @@ export interface Views {
 
 /** How many records a page may look at before it answers with what it has (contract §3.2). */
 export const MAX_EXAMINED = 20_000;
+
+/** Text of the messages on one page of a list: the message that goes beyond it is the last. */
+export const MAX_LISTED_CHARACTERS = 2 * 1024 * 1024;
 
 /** Of attempts, as they are stored, on one page: the one that goes beyond it is the last. */
 export const MAX_EVIDENCE_BYTES = 1024 * 1024;
@@ -54,6 +60,13 @@ export interface AttemptPage {
   readonly attempts: readonly Attempt[];
   /** `after` of the next page; null when there is none. */
   readonly next: number | null;
+}
+
+/** The first submission under an idempotency key. */
+export interface Remembered {
+  readonly id: string;
+  /** Of the submission, as it was given with it. */
+  readonly hash: string;
 }
 
 /** A message with its recipients, in envelope order. */

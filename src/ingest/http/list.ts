@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ApiKey } from '../../domain/key.ts';
-import { JSON_TYPE } from '../../http/exchange.ts';
 import { Problem } from '../../http/problem.ts';
-import type { ListPage, ListQuery, Views } from '../../store/views.ts';
+import type { ListQuery, Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
 import { type Cursor, formatCursor, LIST_PARAMETERS, listFilter } from './list-query.ts';
-import { MAX_PAGE_CHARACTERS, nextLink, nextPage } from './paging.ts';
+import { nextLink, nextPage } from './paging.ts';
 import { invalidQuery, parameterFault, readParameters } from './query.ts';
 import { messageJson } from './record.ts';
 
@@ -23,30 +22,10 @@ export function listEndpoint(views: Pick<Views, 'list'>): Endpoint {
 
 async function list({ exchange, caller }: Call, views: Pick<Views, 'list'>): Promise<void> {
   const { query, digest } = readQuery(exchange.query, caller.key);
-  const { texts, last } = shownOf(await views.list(query));
-  const cursor = last === null ? undefined : formatCursor({ last, filter: digest });
-  const { hasMore, nextCursor } = nextPage(cursor);
-  const more = nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
-  const body = `{"messages":[${texts.join(',')}],"hasMore":${hasMore}${more}}`;
-  exchange.send(200, JSON_TYPE, body, nextLink(exchange.path, exchange.query, cursor));
-}
-
-/** As many messages as an answer may hold, one at least, as JSON; and where the next page starts, null for nowhere. */
-function shownOf({ messages, next }: ListPage): {
-  readonly texts: readonly string[];
-  readonly last: string | null;
-} {
-  const texts: string[] = [];
-  let characters = 0;
-  let last: string | null = null;
-  for (const message of messages) {
-    const text = JSON.stringify(messageJson(message));
-    characters += text.length;
-    if (last !== null && characters > MAX_PAGE_CHARACTERS) return { texts, last };
-    texts.push(text);
-    last = message.id;
-  }
-  return { texts, last: next };
+  const page = await views.list(query);
+  const cursor = page.next === null ? undefined : formatCursor({ last: page.next, filter: digest });
+  const body = { messages: page.messages.map(messageJson), ...nextPage(cursor) };
+  exchange.json(200, body, nextLink(exchange.path, exchange.query, cursor));
 }
 
 /** The query, and the digest of its filter. Throws 400 with every faulty parameter, 403 without the scope for `all`. */

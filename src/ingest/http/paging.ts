@@ -3,9 +3,6 @@
 /** The most that one page has. */
 export const MAX_LIMIT = 200;
 
-/** Characters of JSON after which a page ends early, with more behind it: a page's memory is ours until it is read. */
-export const MAX_PAGE_CHARACTERS = 2 * 1024 * 1024;
-
 /** What a page tells of the next one. */
 export interface NextPage {
   readonly hasMore: boolean;

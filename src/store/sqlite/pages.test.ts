@@ -58,6 +58,7 @@ describe('the cost of a page', () => {
       const records = Math.min(sliceRecords, maxExamined);
       paging.add({
         messages: [],
+        characters: 0,
         ...findSlice({ ...rest, limit: query.limit - seqs.length }, records, (seq) => seqs.push(seq), isOver),
       });
       slices++;

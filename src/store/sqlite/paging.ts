@@ -1,10 +1,12 @@
 import type { MessageRecord } from '../../domain/message.ts';
-import { type ListPage, type ListQuery, MAX_EXAMINED } from '../views.ts';
+import { type ListPage, type ListQuery, MAX_EXAMINED, MAX_LISTED_CHARACTERS } from '../views.ts';
 
 /** Which part of a page is looked for next, and how many records may still be looked at for all of it. */
 export interface SliceRequest {
   readonly query: ListQuery;
   readonly maxExamined: number;
+  /** And how much text may still be found; see `MAX_LISTED_CHARACTERS`. */
+  readonly maxCharacters: number;
 }
 
 /** What one slice of a list brought. */
@@ -13,6 +15,8 @@ export interface ListSlice {
   /** Where the search goes on, as `before`; null when there is nothing more. */
   readonly next: string | null;
   readonly examined: number;
+  /** Length of the messages' text, roughly. */
+  readonly characters: number;
   readonly reason: 'complete' | 'spent';
 }
 
@@ -25,6 +29,7 @@ export class Paging {
   readonly #messages: MessageRecord[] = [];
   #before: string | null;
   #left: number;
+  #room = MAX_LISTED_CHARACTERS;
   #page: ListPage | null = null;
 
   /** `maxExamined`: how many records all slices together may look at. */
@@ -34,7 +39,7 @@ export class Paging {
     this.#left = maxExamined;
   }
 
-  /** The page, once it is complete or as many records were looked at as may be. */
+  /** The page, once it is complete, is as large as may be, or as many records were looked at as may be. */
   get page(): ListPage | null {
     return this.#page;
   }
@@ -42,14 +47,17 @@ export class Paging {
   /** What to look for next. */
   get rest(): SliceRequest {
     const limit = this.#query.limit - this.#messages.length;
-    return { query: { ...this.#query, before: this.#before, limit }, maxExamined: this.#left };
+    const query = { ...this.#query, before: this.#before, limit };
+    return { query, maxExamined: this.#left, maxCharacters: this.#room };
   }
 
   /** Adds what came of {@link rest}. */
-  add({ messages, next, examined, reason }: ListSlice): void {
+  add({ messages, next, examined, characters, reason }: ListSlice): void {
     this.#messages.push(...messages);
     this.#before = next;
     this.#left -= examined;
-    if (reason === 'complete' || this.#left <= 0) this.#page = { messages: this.#messages, next };
+    this.#room -= characters;
+    if (reason === 'complete' || this.#left <= 0 || this.#room <= 0)
+      this.#page = { messages: this.#messages, next };
   }
 }

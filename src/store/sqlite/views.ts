@@ -1,7 +1,16 @@
 import type { MessageRecord } from '../../domain/message.ts';
-import type { LaneDepth, ListPage, ListQuery, MessageDetail, RecipientRecord, Views } from '../views.ts';
+import type {
+  LaneDepth,
+  ListPage,
+  ListQuery,
+  MessageDetail,
+  RecipientRecord,
+  Remembered,
+  Views,
+} from '../views.ts';
+import { IDEMPOTENCY_MS, prepareFindIdempotency } from './accept.ts';
 import { attemptsView } from './attempts.ts';
-import type { Driver } from './driver.ts';
+import type { Driver, SqlValue } from './driver.ts';
 import { figuresView } from './figures.ts';
 import { SLICE_RECORDS, sliceFinder } from './pages.ts';
 import { type ListSlice, Paging, type SliceRequest } from './paging.ts';
@@ -38,6 +47,7 @@ const UNTIMED = () => () => false;
 export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
   const { maxExamined, sliceRecords = SLICE_RECORDS, startSlice = UNTIMED } = limits;
   const sql = prepareViews(db);
+  const findIdempotency = prepareFindIdempotency(db);
   const findSlice = sliceFinder(db);
   const inSnapshot = snapshots(db);
   return {
@@ -55,6 +65,10 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
     },
     listSlice,
     attempts: attemptsView(db, inSnapshot),
+    remembered: (keyId: string, key: string, now: number): Remembered | null => {
+      const [hash, id] = findIdempotency.get(keyId, key, now - IDEMPOTENCY_MS) ?? [];
+      return id === undefined || hash === undefined ? null : { id, hash };
+    },
     figures: figuresView(db, inSnapshot),
     lanes: (limit: number): LaneDepth[] =>
       sql.lanes.all(limit).map(([lane, waiting, processing]) => ({ lane, waiting, processing })),
@@ -63,18 +77,31 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
   function listSlice(request: SliceRequest): ListSlice {
     return inSnapshot(() => {
       const messages: MessageRecord[] = [];
+      let characters = 0;
       const found = (seq: number) => {
         const row = sql.bySeq.get(seq);
-        if (row !== undefined) messages.push(messageOf(row, recipientsOf(seq)));
+        if (row === undefined) return;
+        const recipients = recipientsOf(seq);
+        messages.push(messageOf(row, recipients));
+        characters += textLength(row);
+        for (const { address } of recipients) characters += address.length;
       };
+      const isLate = startSlice();
+      const isOver = () => characters >= request.maxCharacters || isLate();
       const records = Math.min(sliceRecords, request.maxExamined);
-      return { messages, ...findSlice(request.query, records, found, startSlice()) };
+      const end = findSlice(request.query, records, found, isOver);
+      return { ...end, messages, characters };
     });
   }
 
   function recipientsOf(seq: number): RecipientRecord[] {
     return sql.recipients.all(seq).map(recipientOf);
   }
+}
+
+/** Length of all text in a row. */
+function textLength(row: readonly SqlValue[]): number {
+  return row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
 
 function prepareViews(db: Driver) {
