@@ -15,7 +15,8 @@ export interface Views {
 
   /**
    * Messages, newest first by id. Examines at most `MAX_EXAMINED` records, in slices between which others read,
-   * and gives no more than `MAX_LISTED_CHARACTERS`. Rejects with `store_busy` when too many lists are under way, of one owner or in all.
+   * and gives no more than `MAX_LISTED_CHARACTERS`. Rejects with `store_busy` when too many lists are under way, of
+   * one owner or in all.
    */
   list(query: ListQuery): Promise<ListPage>;
 
@@ -24,9 +25,6 @@ export interface Views {
    * for a message that does not exist.
    */
   attempts(id: string, range: AttemptRange): Promise<AttemptPage>;
-
-  /** What was accepted under an idempotency key that is still remembered at `now` (wall ms), or null. */
-  remembered(keyId: string, idempotencyKey: string, now: number): Promise<Remembered | null>;
 
   /** The figures of health and metrics at `now` (wall ms); days and minutes are UTC. */
   figures(now: number): Promise<Figures>;
@@ -60,13 +58,6 @@ export interface AttemptPage {
   readonly attempts: readonly Attempt[];
   /** `after` of the next page; null when there is none. */
   readonly next: number | null;
-}
-
-/** The first submission under an idempotency key. */
-export interface Remembered {
-  readonly id: string;
-  /** Of the submission, as it was given with it. */
-  readonly hash: string;
 }
 
 /** A message with its recipients, in envelope order. */
