@@ -29,6 +29,9 @@ export type ReadHeader =
 const BLANK_LINE = Buffer.from('\r\n\r\n');
 const CRLF_LENGTH = 2;
 const FIELD_LINE = /^([\x21-\x39\x3b-\x7e]+):/;
+const BLANK_BEFORE_COLON = /^([\x21-\x39\x3b-\x7e]+)[\t ]+:/;
+/** Characters of a name that a fault repeats. */
+const MAX_SHOWN = 76;
 const CONTINUATION = /^[\t ]+[^\t ]/;
 /** No header may carry them: every control character but the tab. */
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
@@ -127,6 +130,12 @@ function lineFault(content: string, line: number, hasField: boolean): Fault | nu
     return null;
   }
   if (FIELD_LINE.test(content)) return null;
+  const name = BLANK_BEFORE_COLON.exec(content)?.[1];
+  if (name !== undefined)
+    return fault(
+      'header_syntax',
+      `${told} has a blank before its colon; write "${name.slice(0, MAX_SHOWN)}:".`,
+    );
   return fault(
     'header_syntax',
     `${told} is not of the form "Name: value". An empty line must stand between header and body.`,

@@ -26,7 +26,8 @@ function parseFrame(
     // Beside the messages there is room for mistakes, so that they can be told by name.
     return parseJson(frame, { maxDepth: maxJsonDepth, maxValues: 2 * maxBatchMessages + 100 });
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== 'malformed_json' || isBlank(frame)) throw error;
+    if (!(error instanceof Problem) || error.code !== 'malformed_json' || isBlank(frame) || hasMark(frame))
+      throw error;
     const detail = `The body is not well-formed JSON outside of its messages; it must be ${SHAPE}.`;
     throw new Problem(400, error.code, detail);
   }
@@ -52,6 +53,11 @@ function frameFaults(value: unknown): FieldFault[] {
 
 function fault(code: string, detail: string): FieldFault {
   return { pointer: `/${NAME}`, code, detail };
+}
+
+/** Whether it begins with a byte order mark, which the parser tells of. */
+function hasMark(frame: Buffer): boolean {
+  return frame.toString('utf8', 0, 3) === '\ufeff';
 }
 
 function isBlank(frame: Buffer): boolean {

@@ -10,8 +10,8 @@ import { readFrame } from './batch-frame.ts';
 import { BatchSplitter } from './batch-splitter.ts';
 import type { Call, Endpoint } from './call.ts';
 import { refuseFaults } from './faults.ts';
-import { handOverAll, type Receipt, refuseSuspended } from './hand-over.ts';
-import { keyInBatch, readIdempotencyKey } from './idempotency.ts';
+import { handOverAll, idempotencyMismatch, type Receipt, refuseSuspended } from './hand-over.ts';
+import { keyInBatch, keyOfBatch, readIdempotencyKey } from './idempotency.ts';
 import type { IngestLimits } from './limits.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { type RateLimiter, retryAfter } from './rate.ts';
@@ -66,7 +66,7 @@ export function batchEndpoint(deps: BatchDeps): Endpoint {
   };
 }
 
-/** Throws a `Problem` for what concerns all messages: 503, 415, 413, 400, 429, 409 in progress, in this order. */
+/** Throws a `Problem` for what concerns all messages: 503, 415, 413, 400, 429, 409, in this order. */
 async function submitBatch(call: Call, deps: BatchDeps): Promise<void> {
   const { exchange, caller } = call;
   refuseSuspended(deps.intake, caller.key.id);
@@ -83,9 +83,13 @@ async function submitWithin(call: Call, deps: BatchDeps, budget: Share): Promise
   const { key, faults } = readIdempotencyKey(exchange);
   refuseFaults(faults);
   refuseRate(caller.key.id, texts.length, deps);
+  if (key !== null && (await deps.views.remembered(caller.key.id, key, deps.clock.wall())) !== null)
+    throw idempotencyMismatch();
   const { good, items } = await judge(call, texts, key, deps, budget);
   const submissions = good.map(({ submission }) => submission);
-  const receipts = await deps.inProgress.alone(caller.key.id, key, () => handOverAll(submissions, deps));
+  const receipts = await deps.inProgress.alone(caller.key.id, key === null ? null : keyOfBatch(key), () =>
+    handOverAll(submissions, deps),
+  );
   refuseAll(receipts);
   for (const [place, { index }] of good.entries()) items[index] = toItem(index, receipts[place]);
   const given = receipts.flatMap((receipt) => (receipt instanceof Problem ? [] : [receipt.replayed]));
@@ -139,7 +143,8 @@ async function judgeOne(
     const textBytes = sizeOf(pieces);
     if (textBytes > limits.maxMessageBytes) throw textTooLarge(textBytes, limits.maxMessageBytes);
     const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = limits;
-    const read = fieldsFromJson(parseJson(joinBody(pieces), { maxDepth, maxValues }));
+    const fields = fieldsFromJson(parseJson(joinBody(pieces), { maxDepth, maxValues }));
+    const read = { ...fields, whole: 'The message' };
     const context = submissionContext(call, key === null ? null : keyInBatch(key, index), deps);
     const submission = await inSlices(buildSubmission(read, context, limits));
     return read.fields.dryRun

@@ -9,11 +9,13 @@ export class Faults {
   readonly #found: FieldFault[];
   readonly #pointTo: PointTo;
   readonly #faulty: Set<FieldName>;
+  readonly #whole: string | undefined;
 
   constructor(read: ReadFields) {
     this.#found = [...read.faults];
     this.#pointTo = read.pointTo;
     this.#faulty = new Set(read.faulty);
+    this.#whole = read.whole;
   }
 
   /** Reports a fault of a field, or of a place in it. */
@@ -40,16 +42,16 @@ export class Faults {
 
   /** Throws the problem 400 if anything was found. */
   refuse(): void {
-    refuseFaults(this.#found);
+    refuseFaults(this.#found, this.#whole);
   }
 }
 
 /** Throws the problem 400 if there are any faults. */
-export function refuseFaults(faults: readonly FieldFault[]): void {
+export function refuseFaults(faults: readonly FieldFault[], whole = 'The body'): void {
   const [first, ...others] = faults;
   if (first === undefined) return;
   const more = others.length === 0 ? '' : ` (and ${others.length} more; see errors)`;
-  const detail = `${first.pointer.slice(1) || 'The body'}: ${first.detail}${more}`;
+  const detail = `${first.pointer.slice(1) || whole}: ${first.detail}${more}`;
   throw new Problem(400, 'invalid_submission', detail, { errors: faults.slice(0, MAX_TOLD) });
 }
 

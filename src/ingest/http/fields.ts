@@ -60,4 +60,6 @@ export interface ReadFields {
   readonly faulty: ReadonlySet<FieldName>;
   readonly faults: readonly FieldFault[];
   readonly pointTo: PointTo;
+  /** What the whole is called where none of its fields is at fault; absent for `The body`. */
+  readonly whole?: string;
 }

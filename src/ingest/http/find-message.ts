@@ -52,12 +52,12 @@ export function contentExpired(status: 404 | 409): Problem {
   );
 }
 
-/** Throws 409 for what a test key sent: it never leaves (contract §3.3). */
+/** Throws 409 for what was to be captured: it never leaves (contract §3.3). */
 export function refuseTestMessage(message: MessageRecord): void {
   if (!message.test) return;
   throw new Problem(
     409,
     'test_key',
-    "A test key's message never leaves; submit it anew with a live key to send it.",
+    'The message was only to be captured (sent with a test key, or with o:testmode) and never leaves. To send it, submit it anew with a live key and without o:testmode.',
   );
 }

@@ -45,6 +45,24 @@ const FILES: Readonly<Record<string, 'attachment' | 'inline'>> = {
 };
 /** Options of Mailgun's that are taken only where they ask for what happens anyway. */
 const ONLY_NO = new Set(['o:tracking', 'o:tracking-clicks', 'o:tracking-opens', 'o:dkim', 'o:require-tls']);
+/** What is wrong with a prefix alone. */
+interface Unnamed {
+  readonly field: 'headers' | 'metadata';
+  readonly code: string;
+  readonly detail: string;
+}
+const UNNAMED: Readonly<Record<string, Unnamed>> = {
+  'h:': {
+    field: 'headers',
+    code: 'header_name',
+    detail: 'Write the name of the header behind "h:", such as "h:Reply-To".',
+  },
+  'v:': {
+    field: 'metadata',
+    code: 'metadata_name',
+    detail: 'Write a name behind "v:", such as "v:order".',
+  },
+};
 const NOT_FOR_FILES = 'Must be a plain field, without a filename; files go into "attachment" and "inline".';
 const FORM_FIELDS = [SINGLE, FLAGS, ADDRESSES, FILES].flatMap(Object.keys).concat('o:tag', ...ONLY_NO);
 
@@ -92,10 +110,12 @@ class FormReader {
     const single = lookUp(SINGLE, name);
     const flag = lookUp(FLAGS, name);
     const addresses = lookUp(ADDRESSES, name);
+    const unnamed = lookUp(UNNAMED, name);
     if (single !== undefined) this.#takeSingle(single, name, value);
     else if (flag !== undefined) this.#takeFlag(flag, name, value);
     else if (addresses !== undefined) append(this.#addresses[addresses], value);
     else if (name === 'o:tag') append(this.#tags, value);
+    else if (unnamed !== undefined) this.#takeUnnamed(unnamed, name, value);
     else if (name.startsWith('h:')) this.#takeNamed('headers', this.#headers, name, value);
     else if (name.startsWith('v:')) this.#takeNamed('metadata', this.#metadata, name, value);
     else if (ONLY_NO.has(name)) this.#takeOnlyNo(name, value);
@@ -178,6 +198,11 @@ class FormReader {
     }
     this.#reject(field, name, 'repeated', 'May be given only once; leave the others out.');
     return true;
+  }
+
+  /** A prefix without the name that belongs behind it. */
+  #takeUnnamed({ field, code, detail }: Unnamed, name: string, value: string): void {
+    if (value !== '') this.#reject(field, name, code, detail);
   }
 
   #unknown(name: string): void {

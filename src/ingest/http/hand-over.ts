@@ -1,4 +1,4 @@
-import type { Submission } from '../../domain/message.ts';
+import type { Idempotency, Submission } from '../../domain/message.ts';
 import { INBOX } from '../../domain/relay.ts';
 import type { Intake, IntakeAnswer, Suspension } from '../../engine/intake.ts';
 import { Problem } from '../../http/problem.ts';
@@ -19,7 +19,7 @@ export interface Receipt {
 /** What handing over needs. */
 export interface HandOverDeps {
   readonly intake: Pick<Intake, 'accept' | 'suspended'>;
-  readonly views: Pick<Views, 'message'>;
+  readonly views: Pick<Views, 'message' | 'remembered'>;
 }
 
 const QUEUED = 'Queued for delivery.';
@@ -66,16 +66,34 @@ async function receiptOf(
     case 'replayed':
       return firstReceipt(answer.id, messageId, views);
     case 'idempotency_mismatch':
-      return new Problem(
-        409,
-        'idempotency_mismatch',
-        'This Idempotency-Key was used for another submission in the last 24 hours; use a new one for each.',
-      );
+      return idempotencyMismatch();
     case 'suspended':
       return suspended(answer.suspension);
     default:
       throw noAnswer();
   }
+}
+
+/**
+ * The receipt of an equal submission under this key, for repeats that could not be made anew: null when there is none.
+ */
+export async function findReceipt(
+  keyId: string,
+  { key, hash }: Idempotency,
+  now: number,
+  views: HandOverDeps['views'],
+): Promise<Receipt | null> {
+  const first = await views.remembered(keyId, key, now);
+  return first?.hash === hash ? firstReceipt(first.id, '', views) : null;
+}
+
+/** The refusal of a key that stands for something else. */
+export function idempotencyMismatch(): Problem {
+  return new Problem(
+    409,
+    'idempotency_mismatch',
+    'This Idempotency-Key was used for another submission in the last 24 hours; use a new one for each.',
+  );
 }
 
 /** The first answer once more, told from what was stored then. */

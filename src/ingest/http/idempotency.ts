@@ -20,12 +20,17 @@ export function readIdempotencyKey(exchange: Exchange): GivenKey {
   return { key: null, faults: [{ pointer: `/${NAME}`, code: 'idempotency_key', detail }] };
 }
 
+/** What a batch is known by while it is being accepted: not what a single submission under the same key is. */
+export function keyOfBatch(key: string): string {
+  return `${key}\u001f`;
+}
+
 /**
  * The key that one message of a batch is remembered under. No client can write it, so it never meets the key of
  * another submission.
  */
 export function keyInBatch(key: string, index: number): string {
-  return `${key}\u001f${index}`;
+  return `${keyOfBatch(key)}${index}`;
 }
 
 /**

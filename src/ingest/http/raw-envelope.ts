@@ -27,7 +27,16 @@ const NO_FIELDS: Fields = {
 export interface RawEnvelope extends ReadFields {
   /** The refusal of the query; its faults are among the others, and what it holds is taken as absent. */
   readonly queryProblem: Problem | null;
+  /** An address in the query has a blank where a plus was meant. */
+  readonly lacksPlus: boolean;
 }
+
+/** A bare + in a query is a blank: the usual mistake with plus addresses. */
+const BLANK_FOR_PLUS = /(?:^|[,<]) *[^\s"<>,@]+ [^\s"<>,@]*@/;
+const EMPTY_PATH = /^\s*<\s*>\s*$/;
+
+const NO_EMPTY_PATH =
+  'An empty sender is only for failure reports, which the servers on the way write; give the address that they go to.';
 
 /** What cannot be judged when the query cannot be read. */
 const IN_QUERY = ['from', 'to', 'tags', 'sendAt', 'priority', 'dryRun'] as const;
@@ -49,13 +58,19 @@ export function readRawEnvelope(exchange: Exchange, others: readonly FieldFault[
   );
   if (from.length > 1)
     faults.push(fault('from', 'repeated', 'May be given only once, as a parameter or as the header From.'));
-  const fields = { ...NO_FIELDS, ...optionsOf(values), from: from[0] || null };
+  if (EMPTY_PATH.test(from[0] ?? '')) {
+    faulty.add('from');
+    faults.push(fault('from', 'address_missing', NO_EMPTY_PATH));
+  }
+  const sender = faulty.has('from') ? null : from[0] || null;
+  const fields = { ...NO_FIELDS, ...optionsOf(values), from: sender };
   return {
     fields: { ...fields, to: { texts: to, lists: true } },
     faulty: new Set(queryProblem === null ? faulty : IN_QUERY),
     faults: [...others, ...(queryProblem?.errors ?? []), ...faults],
     pointTo,
     queryProblem,
+    lacksPlus: [values.from ?? '', ...values.to].some((text) => BLANK_FOR_PLUS.test(text)),
   };
 }
 

@@ -120,7 +120,7 @@ function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: Ingest
   const finished = yield* readFinished(body, limits);
   if (finished.kind === 'too_large') throw messageTooLarge(finished.sizeBytes, limits.maxMessageBytes);
   refuseRaw(envelope, [
-    ...faults.found,
+    ...faults.found.map((fault) => withPlus(fault, envelope)),
     ...(finished.kind === 'faulty' ? finished.faults.map(toFieldFault) : []),
   ]);
   if (from === null || finished.kind !== 'read') throw new Error('a fault was not reported');
@@ -140,6 +140,12 @@ function* check(envelope: RawEnvelope, body: Buffer, now: number, limits: Ingest
 function refuseRaw({ queryProblem }: RawEnvelope, faults: readonly FieldFault[]): void {
   if (queryProblem !== null && faults.length === queryProblem.errors.length) throw queryProblem;
   refuseFaults(faults);
+}
+
+/** Tells the likeliest cause of a blank in an address. */
+function withPlus(fault: FieldFault, { lacksPlus }: RawEnvelope): FieldFault {
+  if (!lacksPlus || fault.code !== 'address_local_part') return fault;
+  return { ...fault, detail: `${fault.detail} In a query, + is written as %2B.` };
 }
 
 function toFieldFault({ field, ...fault }: MessageFault): FieldFault {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Recipient } from '../../domain/envelope.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
@@ -11,14 +10,21 @@ import { changeHeader, readHeader } from '../../mail/header-block.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { MessageDetail } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
+import { digestOfJson } from './digest.ts';
 import { refuseFaults } from './faults.ts';
 import { contentExpired, findActionable, refuseTestMessage } from './find-message.ts';
-import { refuseSuspended } from './hand-over.ts';
+import { findReceipt, refuseSuspended } from './hand-over.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import { readNoBody } from './no-body.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { readContent } from './stored-content.ts';
-import { refuseSender, type SubmissionContext, traceOf } from './submission-context.ts';
+import {
+  refuseSender,
+  refuseTooLarge,
+  type SubmissionContext,
+  submissionOf,
+  traceOf,
+} from './submission-context.ts';
 import { answer, decide, type Outcome, type SubmitDeps, submissionContext } from './submit.ts';
 
 /**
@@ -61,12 +67,20 @@ async function resendWithin(call: Call, deps: ResendDeps, budget: Share): Promis
   refuseFaults(given.faults);
   const detail = await findActionable(params['id'] ?? '', caller.key, deps.views);
   const { message } = detail;
+  const context = submissionContext(call, given.key, deps);
+  // A repeat is answered as the first, whatever has become of the content since, or of the key's rights.
+  if (given.key !== null) {
+    const repeat = { key: given.key, hash: hashOf(message.id) };
+    const receipt = await findReceipt(caller.key.id, repeat, context.now, deps.views);
+    if (receipt !== null) return { kind: 'receipt', receipt };
+  }
   refuseTestMessage(message);
   if (message.content === null) throw contentExpired(409);
   await reserveBytes(exchange, budget, message.sizeBytes);
   const bytes = await readContent(message, deps.spool, 409);
-  const context = submissionContext(call, given.key, deps);
-  return decide(resubmission({ ...detail, bytes }, context), false, deps);
+  const submission = resubmission({ ...detail, bytes }, context);
+  refuseTooLarge(submission.content.sizeBytes, deps.options.limits.maxMessageBytes);
+  return decide(submission, false, deps);
 }
 
 /** Throws the problem 403 for a sender or an author that the key may not send as. */
@@ -78,22 +92,20 @@ function resubmission(kept: Kept, context: SubmissionContext): Submission {
   );
   const { content, domains } = renewed(kept, recipients, messageId, context);
   for (const domain of domains) refuseSender(context.key, domain);
-  return {
-    envelope: { reversePath: message.envelopeFrom, recipients, ret: null, envid: null },
-    content,
-    header: { ...message.header, messageId },
-    tags: message.tags,
-    metadata: message.metadata,
-    sendAt: null,
-    priority: message.priority,
-    source: 'api',
-    sourceAddress: context.sourceAddress,
-    requestId: context.requestId,
-    keyId: context.key.id,
-    test: context.key.mode === 'test',
-    idempotency:
-      context.idempotencyKey === null ? null : { key: context.idempotencyKey, hash: hashOf(message.id) },
-  };
+  return submissionOf(
+    {
+      reversePath: message.envelopeFrom,
+      recipients,
+      content,
+      header: { ...message.header, messageId },
+      tags: message.tags,
+      metadata: message.metadata,
+      sendAt: null,
+      priority: message.priority,
+      hash: hashOf(message.id),
+    },
+    context,
+  );
 }
 
 /** The content with our fields made anew (every message that was taken has a Date and a Message-ID), and the domains it is sent as. */
@@ -126,5 +138,5 @@ function renewed(
 
 /** Under one key, resending another message is another submission. */
 function hashOf(id: string): string {
-  return createHash('sha256').update(`resend\0${id}`).digest('hex');
+  return digestOfJson('resend', id);
 }

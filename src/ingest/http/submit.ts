@@ -20,7 +20,7 @@ import { type Verdict, verdictOf } from './verdict.ts';
 /** What submitting needs, in whichever way. */
 export interface SubmitDeps {
   readonly intake: Intake;
-  readonly views: Pick<Views, 'message'>;
+  readonly views: Pick<Views, 'message' | 'remembered'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly options: Pick<IngestOptions, 'hostname' | 'limits'>;

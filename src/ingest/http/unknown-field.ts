@@ -82,6 +82,16 @@ const CURES: readonly (readonly [Cure, readonly string[]])[] = [
     ],
   ],
   [
+    say(
+      'The time is not chosen for each recipient: give it in "sendAt" ("o:send-at" in a form), or leave it out.',
+    ),
+    ['o:deliverytimeoptimizeperiod', 'o:timezonelocalize', 'o:timezonelocalization'],
+  ],
+  [
+    say('Relays decide how certificates are verified: leave it out.'),
+    ['o:skipverification', 'skipverification'],
+  ],
+  [
     say('Routes decide how mail leaves: leave it out.'),
     ['messagestream', 'configurationsetname', 'ippool', 'ippoolname', 'o:sendingip'],
   ],

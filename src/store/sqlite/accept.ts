@@ -220,7 +220,7 @@ function prepareAccept(db: Driver) {
   };
 }
 
-function prepareFindIdempotency(db: Driver) {
+export function prepareFindIdempotency(db: Driver) {
   return db.prepare<[keyId: string, key: string, after: number], [hash: string, id: string]>(
     'SELECT hash, id FROM idempotency WHERE key_id = ? AND idem_key = ? AND created_at > ?',
   );

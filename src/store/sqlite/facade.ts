@@ -65,6 +65,7 @@ export function viewsOver(call: Call<ViewVerbs>, close: () => Promise<void>): Vi
     message: (...args) => call('message', args),
     list: (...args) => call('list', args),
     attempts: (...args) => call('attempts', args),
+    remembered: (...args) => call('remembered', args),
     figures: (...args) => call('figures', args),
     lanes: (...args) => call('lanes', args),
     close,

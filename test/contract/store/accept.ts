@@ -130,6 +130,17 @@ export function acceptContract(open: OpenSubject): void {
       expect(repeat[0]).toEqual({ kind: 'replayed', id: later.id });
     });
 
+    it('tells what is remembered under an idempotency key, for as long', async () => {
+      const first = message({ idempotency: { key: 'k', hash: 'h' } });
+      await subject.store.accept([first], at());
+      const keyId = first.keyId ?? '';
+      const { views } = subject;
+      expect(await views.remembered(keyId, 'k', T0 + DAY - 1)).toEqual({ id: first.id, hash: 'h' });
+      expect(await views.remembered(keyId, 'k', T0 + DAY)).toBeNull();
+      expect(await views.remembered(keyId, 'other', T0)).toBeNull();
+      expect(await views.remembered('key_two', 'k', T0)).toBeNull();
+    });
+
     describe('under limits of the queue', () => {
       const sized = (length: number, change: Partial<AcceptRecord> = {}) =>
         message({ content: { segment: 1, offset: 0, length }, ...change });

@@ -42,6 +42,15 @@ describe('Idempotency-Key', () => {
     expect(second.headers['idempotency-replayed']).toBeUndefined();
   });
 
+  test('a key that a single submission has used is refused for a batch, not the other way round', async () => {
+    const [used, ours] = [fresh(), fresh()];
+    await client.world.post(client.key, MAIL, used);
+    const answer = await client.send(mails(2), used);
+    expect([answer.status, answer.json['code']]).toEqual([409, 'idempotency_mismatch']);
+    await client.send(mails(2), ours);
+    expect((await client.world.post(client.key, MAIL, ours)).status).toBe(202);
+  });
+
   test('another message in the same place is told by itself', async () => {
     const headers = fresh();
     await client.send(mails(2), headers);

@@ -59,6 +59,41 @@ test('the Mailgun path repeats its first id', async () => {
   expect(second.headers['idempotency-replayed']).toBe('true');
 });
 
+test('the time that is meant, the letter case of header names and the default media type are the same', async () => {
+  const headers = fresh();
+  const file = { filename: 'a.bin', content: 'QUJD' };
+  const at = (zone: string) => ({
+    sendAt: new Date(world.clock.wall() + 3_600_000).toISOString().replace('Z', zone),
+  });
+  const first = await world.post(
+    key,
+    { ...MAIL, ...at('Z'), headers: { 'X-A': 'b', 'X-B': 'c' }, attachments: [file] },
+    headers,
+  );
+  const attachments = [{ ...file, contentType: 'application/octet-stream', disposition: 'attachment' }];
+  const again = await world.post(
+    key,
+    { ...MAIL, ...at('+00:00'), headers: { 'x-b': 'c', 'x-a': 'b' }, attachments },
+    headers,
+  );
+  expect([again.json, again.headers['idempotency-replayed']]).toEqual([first.json, 'true']);
+  const other = await world.post(key, { ...MAIL, ...at('+01:00'), attachments }, headers);
+  expect(other.json['code']).toBe('idempotency_mismatch');
+});
+
+test('long texts and attachments are compared too', async () => {
+  const headers = fresh();
+  const long = 'x'.repeat(70_000);
+  const first = await world.post(key, { ...MAIL, text: long }, headers);
+  expect((await world.post(key, { ...MAIL, text: long }, headers)).json).toEqual(first.json);
+  expect((await world.post(key, { ...MAIL, text: `${long}y` }, headers)).json['code']).toBe(
+    'idempotency_mismatch',
+  );
+  expect((await world.post(key, { ...MAIL, text: null, html: long }, headers)).json['code']).toBe(
+    'idempotency_mismatch',
+  );
+});
+
 test('submissions are compared as parsed: order of names, spelling and form make no difference', async () => {
   const headers = fresh();
   const attachments = [{ filename: 'a.txt', content: 'QUJD', contentType: 'text/plain' }];

@@ -113,6 +113,41 @@ describe('refused', () => {
       await client.refuse('Hi.\r\n', { query: 'to=a%40x.test', headers: { 'Idempotency-Key': '' } }),
     ).toEqual(['/Idempotency-Key idempotency_key', '/from required', '/message header_syntax']));
 
+  test('faults of the query, of the header and of the message at once', async () => {
+    const query = 'subject=x&priority=urgent';
+    expect(await client.refuse('Hi.\r\n', { query, headers: { 'Idempotency-Key': '' } })).toEqual([
+      '/Idempotency-Key idempotency_key',
+      '/subject unknown_parameter',
+      '/priority priority',
+      '/message header_syntax',
+    ]);
+  });
+
+  test.each([
+    ['from=jane+x@example.com&to=a@x.test', '/from address_local_part', '%2B'],
+    ['from=jane@example.com&to=a+b@x.test', '/to address_local_part', '%2B'],
+    ['from=%3C%3E&to=a@x.test', '/from address_missing', 'failure reports'],
+  ])('%s is told with its cure', async (query, fault, cure) => {
+    const answer = await client.send(messageOf(), { query });
+    expect(faultsOf(answer)).toEqual([fault]);
+    expect(answer.json['detail']).toContain(cure);
+  });
+
+  test('a blank before the colon is told', async () =>
+    expect((await client.send(messageOf([...HEADER, 'Bcc : x@y.test']))).json['detail']).toContain(
+      'write "Bcc:"',
+    ));
+
+  test('an invalid Date', async () =>
+    expect(await client.refuse(messageOf(headerWith('Date', 'Date: tomorrow')))).toEqual([
+      '/message/Date header_date',
+    ]));
+
+  test('a message whose line ends make it too large: 413, whatever else is wrong', async () => {
+    const answer = await client.send('\n'.repeat(80_000), { query: 'to=oops' });
+    expect([answer.status, answer.json['code']]).toEqual([413, 'message_too_large']);
+  });
+
   test.each([
     ['an unknown parameter', `${ENVELOPE}&subject=x`, '/subject unknown_parameter'],
     ['priority', `${ENVELOPE}&priority=urgent`, '/priority priority'],

@@ -170,6 +170,21 @@ describe('what goes with it', () => {
     expect(client.world.last.test).toBe(true);
   });
 
+  test('an empty Date is replaced, a blind copy that is not ASCII needs nothing of a hop', async () => {
+    const text = await client.take(messageOf(headerWith('Date', 'Date:', 'Bcc: J\u00f6rg <j@x.test>')));
+    expect(text.match(/^Date:.*$/gm)).toEqual([expect.stringMatching(/^Date: \w{3}, /)]);
+    expect(client.world.last.content.flags).toEqual({ eightBit: false, utf8: false, dotStuffing: false });
+  });
+
+  test('Idempotency-Key: the time that is meant counts', async () => {
+    const headers = { 'Idempotency-Key': 'raw time' };
+    const at = new Date(client.world.clock.wall() + 3_600_000).toISOString();
+    const first = await client.send(messageOf(), { headers, query: `${ENVELOPE}&sendAt=${at}` });
+    const again = encodeURIComponent(at.replace('Z', '+00:00'));
+    const second = await client.send(messageOf(), { headers, query: `${ENVELOPE}&sendAt=${again}` });
+    expect([second.json, second.headers['idempotency-replayed']]).toEqual([first.json, 'true']);
+  });
+
   test('Idempotency-Key: a repeat, and another message or envelope', async () => {
     const headers = { 'Idempotency-Key': 'raw' };
     const first = await client.send(messageOf(headerWith('Message-ID')), { headers });

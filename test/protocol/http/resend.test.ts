@@ -171,6 +171,16 @@ describe('refused', () => {
     expect([answer.status, answer.json['code']]).toEqual([409, 'content_expired']);
   });
 
+  test('a message that is larger than what is taken now', async () => {
+    const id = await submit({ text: 'x\n'.repeat(1000) });
+    const { limits } = world.options;
+    const { maxMessageBytes } = limits;
+    limits.maxMessageBytes = 1000;
+    const answer = await resend(id);
+    limits.maxMessageBytes = maxMessageBytes;
+    expect([answer.status, answer.json['code']]).toEqual([413, 'message_too_large']);
+  });
+
   test('while intake is suspended', async () => {
     const id = await submit();
     world.intake.suspension = { code: 'disk_full', detail: 'The disk is full.', retryAfterSeconds: 9 };
@@ -205,6 +215,19 @@ describe('Idempotency-Key', () => {
     expect([second.json, second.headers['idempotency-replayed']]).toEqual([first.json, 'true']);
     expect((await resend(await submit(), key, headers)).json['code']).toBe('idempotency_mismatch');
     expect((await world.post(key, MAIL, headers)).json['code']).toBe('idempotency_mismatch');
+  });
+
+  test('a repeat gets the first answer, whatever has become of the content or the sender since', async () => {
+    const headers = { 'Idempotency-Key': 'later' };
+    const id = await submit();
+    const first = await resend(id, key, headers);
+    const { read } = world.intake;
+    world.intake.read = () => Promise.reject(new SpoolError('content_missing', 'x'));
+    const second = await resend(id, key, headers);
+    const other = await resend(await submit(), key, headers);
+    world.intake.read = read;
+    expect([second.json, second.headers['idempotency-replayed']]).toEqual([first.json, 'true']);
+    expect(other.json['code']).toBe('content_expired');
   });
 
   test('a malformed one', async () =>

@@ -50,6 +50,7 @@ const RESEND: Operation = {
     403: ['sender_not_allowed'],
     404: ['message_not_found'],
     409: ['content_expired', 'test_key', 'idempotency_mismatch', 'idempotency_in_progress'],
+    413: ['message_too_large'],
   }),
 };
 

@@ -89,7 +89,7 @@ const SEND_BATCH: Operation = {
   ],
   problems: mergeProblems(JSON_PROBLEMS, INTAKE_PROBLEMS, {
     400: ['invalid_submission'],
-    409: ['idempotency_in_progress'],
+    409: ['idempotency_mismatch', 'idempotency_in_progress'],
     429: ['batch_rate_limited'],
   }),
 };
