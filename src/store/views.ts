@@ -26,6 +26,9 @@ export interface Views {
    */
   attempts(id: string, range: AttemptRange): Promise<AttemptPage>;
 
+  /** What was accepted under an idempotency key that is still remembered at `now` (wall ms), or null. */
+  remembered(keyId: string, idempotencyKey: string, now: number): Promise<Remembered | null>;
+
   /** The figures of health and metrics at `now` (wall ms); days and minutes are UTC. */
   figures(now: number): Promise<Figures>;
 
@@ -58,6 +61,13 @@ export interface AttemptPage {
   readonly attempts: readonly Attempt[];
   /** `after` of the next page; null when there is none. */
   readonly next: number | null;
+}
+
+/** The first submission under an idempotency key. */
+export interface Remembered {
+  readonly id: string;
+  /** Of the submission, as it was given with it. */
+  readonly hash: string;
 }
 
 /** A message with its recipients, in envelope order. */

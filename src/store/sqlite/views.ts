@@ -1,5 +1,14 @@
 import type { MessageRecord } from '../../domain/message.ts';
-import type { LaneDepth, ListPage, ListQuery, MessageDetail, RecipientRecord, Views } from '../views.ts';
+import type {
+  LaneDepth,
+  ListPage,
+  ListQuery,
+  MessageDetail,
+  RecipientRecord,
+  Remembered,
+  Views,
+} from '../views.ts';
+import { IDEMPOTENCY_MS, prepareFindIdempotency } from './accept.ts';
 import { attemptsView } from './attempts.ts';
 import type { Driver, SqlValue } from './driver.ts';
 import { figuresView } from './figures.ts';
@@ -38,6 +47,7 @@ const UNTIMED = () => () => false;
 export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
   const { maxExamined, sliceRecords = SLICE_RECORDS, startSlice = UNTIMED } = limits;
   const sql = prepareViews(db);
+  const findIdempotency = prepareFindIdempotency(db);
   const findSlice = sliceFinder(db);
   const inSnapshot = snapshots(db);
   return {
@@ -55,6 +65,10 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
     },
     listSlice,
     attempts: attemptsView(db, inSnapshot),
+    remembered: (keyId: string, key: string, now: number): Remembered | null => {
+      const [hash, id] = findIdempotency.get(keyId, key, now - IDEMPOTENCY_MS) ?? [];
+      return id === undefined || hash === undefined ? null : { id, hash };
+    },
     figures: figuresView(db, inSnapshot),
     lanes: (limit: number): LaneDepth[] =>
       sql.lanes.all(limit).map(([lane, waiting, processing]) => ({ lane, waiting, processing })),
