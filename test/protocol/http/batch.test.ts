@@ -196,6 +196,16 @@ describe('the whole request', () => {
   });
 });
 
+describe('told for what it is', () => {
+  test('a byte order mark', async () =>
+    expect((await client.send('\ufeff{"messages":[{}]}')).json['detail']).toContain('byte order mark'));
+
+  test('a message that is no object', async () =>
+    expect(itemsOf(await client.send([[]]))[0]?.error).toMatchObject({
+      detail: expect.stringMatching(/^The message: Must be an object/),
+    }));
+});
+
 describe('messages a minute', () => {
   test('a batch that does not fit is refused whole, until it fits', async () => {
     const limited = await BatchClient.start({ limits: { batchMessagesPerMinute: 10 } });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SpoolError } from '../../../src/spool/spool.ts';
-import { MAIL, World } from './world.ts';
+import { formOf, MAIL, World } from './world.ts';
 
 /** `POST /api/v1/messages/{id}/resend` (contract §3.3). */
 
@@ -144,6 +144,16 @@ describe('refused', () => {
       const answer = await resend(id, as);
       expect([answer.status, answer.json['code']]).toEqual([409, 'test_key']);
     }
+  });
+
+  test('a message that o:testmode was to capture is told as that', async () => {
+    const form = formOf([...Object.entries({ ...MAIL, to: 'b@example.org' }), ['o:testmode', 'yes']]);
+    const { json } = await world.postForm(key, form);
+    const answer = await resend(String(json['id']));
+    expect([answer.json['code'], answer.json['detail']]).toEqual([
+      'test_key',
+      expect.stringContaining('without o:testmode'),
+    ]);
   });
 
   test.each([

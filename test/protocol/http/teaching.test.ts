@@ -112,6 +112,15 @@ describe('a field that does not exist names the one that was meant, in a form', 
   );
 });
 
+test.each([
+  ['o:skip-verification', 'yes', '/o:skip-verification unknown_field', 'certificates'],
+  ['o:deliverytime-optimize-period', '24h', '/o:deliverytime-optimize-period unknown_field', 'o:send-at'],
+  ['h:', 'x', '/h: header_name', 'behind "h:"'],
+  ['v:', 'x', '/v: metadata_name', 'behind "v:"'],
+])('%s in a form', async (name, value, place, cure) =>
+  expect(await formFaults([name, value])).toEqual(one(place, cure)),
+);
+
 describe('a value that cannot be taken shows one that can', () => {
   test.each<[string, object, string, string]>([
     ['no sender', { from: undefined }, '/from required', '"Jane Doe <jane@example.com>"'],
