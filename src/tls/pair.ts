@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import type { KeyAndCertificate } from './self-signed.ts';
 
 /** A certificate that cannot be used. The message names the setting or file, and says why. */
-export class CertificateError extends Error {
+class CertificateError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'CertificateError';
