@@ -63,6 +63,11 @@ export function parseMailbox(text: string): Parsed<Mailbox> {
   return { ok: true, value: mailbox };
 }
 
+/** Parses a bare `local@domain`, as a path carries it (RFC 5321 §4.1.2): no name, nothing around it. */
+export function parseAddress(text: string): Parsed<Mailbox> {
+  return FORBIDDEN.test(text) ? forbiddenCharacter() : readAddress(text, null);
+}
+
 /**
  * Parses a comma-separated list of mailboxes by grammar; blank text is the empty list. One faulty entry refuses
  * the whole list, so that nothing is ever delivered in part. Linear in the length of the text, which the
@@ -96,11 +101,7 @@ export function listTooLong(maxLength: number) {
 
 /** Parses the first `count` entries of a list; what follows them, or a faulty one, is not looked at. */
 function parseEntries(text: string, count: number): Parsed<Mailbox[]> {
-  if (FORBIDDEN.test(text))
-    return fault(
-      'address_control',
-      'An address must not contain line breaks or other control characters; remove them.',
-    );
+  if (FORBIDDEN.test(text)) return forbiddenCharacter();
   if (text.trim() === '') return { ok: true, value: [] };
   const mailboxes: Mailbox[] = [];
   for (let start = 0; start <= text.length && mailboxes.length < count; ) {
@@ -182,4 +183,11 @@ function readLocal(content: string, quoted: boolean): Parsed<string> {
 
 function octets(text: string): number {
   return ASCII.test(text) ? text.length : new TextEncoder().encode(text).length;
+}
+
+function forbiddenCharacter() {
+  return fault(
+    'address_control',
+    'An address must not contain line breaks or other control characters; remove them.',
+  );
 }

@@ -1,0 +1,217 @@
+/** Reading the content of a message behind DATA or BDAT (RFC 5321 §4.5.2, §2.3.8; RFC 3030). */
+import { PieceWriter } from './piece-writer.ts';
+
+/** What is done with content that is not as it should be. */
+export interface ContentRules {
+  /** A CR or LF by itself: refuse the message, or make it a CRLF. Neither ever ends a message. */
+  readonly bareNewline: 'reject' | 'normalize';
+  readonly nul: 'reject' | 'remove';
+  /** Bytes of a line with its CRLF (RFC 5321 §4.5.3.1.6: 1000), without a stuffed dot; null for any number. */
+  readonly maxLineBytes: number | null;
+}
+
+/** What is wrong with content, the gravest first. */
+export type ContentFault = 'nul' | 'bare_newline' | 'line_too_long';
+
+/** Places in the content between two bytes. */
+const PLACE = {
+  /** Within a line. */
+  text: 0,
+  /** At the beginning of a line; the one before ended in CRLF, or there is none. */
+  start: 1,
+  /** The same, where the line before ended in CR or LF alone. */
+  bareStart: 2,
+  /** Behind a CR. */
+  cr: 3,
+  /** Behind a dot at the beginning of a line, which is not passed on. */
+  dot: 4,
+  bareDot: 5,
+  /** Behind such a dot and a CR, which is not passed on yet. */
+  dotCr: 6,
+  bareDotCr: 7,
+  ended: 8,
+  malformed: 9,
+} as const;
+type Place = (typeof PLACE)[keyof typeof PLACE];
+
+const NUL = 0;
+const LF = 0x0a;
+const CR = 0x0d;
+const DOT = 0x2e;
+
+/**
+ * Finds the end of content and makes its plain form: dots unstuffed, lines ending in CRLF. Only CRLF.CRLF ends what
+ * follows DATA. A lone dot between other line endings, which some program might take for the end, is `malformed`
+ * when bare line endings are refused, and a line like any other when they are made CRLF.
+ * One pass, whatever the chunks; the result is a view of the chunk where nothing had to be changed.
+ */
+export class ContentScanner {
+  readonly #rules: ContentRules;
+  /** Lines are dot-stuffed and a dot ends them: DATA. */
+  readonly #dots: boolean;
+  readonly #piece = new PieceWriter();
+  #place: Place = PLACE.start;
+  /** Bytes passed on of the line that is not ended. */
+  #lineBytes = 0;
+  #hasNul = false;
+  #hasBareNewline = false;
+  #hasLongLine = false;
+  #dotStuffing = false;
+
+  constructor(rules: ContentRules, dots: boolean) {
+    this.#rules = rules;
+    this.#dots = dots;
+  }
+
+  get state(): 'open' | 'ended' | 'malformed' {
+    if (this.#place === PLACE.ended) return 'ended';
+    return this.#place === PLACE.malformed ? 'malformed' : 'open';
+  }
+
+  /** What is wrong by the rules; the gravest of all that was found. */
+  get fault(): ContentFault | null {
+    if (this.#hasNul) return 'nul';
+    if (this.#hasBareNewline) return 'bare_newline';
+    return this.#hasLongLine ? 'line_too_long' : null;
+  }
+
+  /** Some line, unstuffed, begins with a dot. */
+  get dotStuffing(): boolean {
+    return this.#dotStuffing;
+  }
+
+  /** Reads a chunk up to its end or the content's. Returns where it stopped; see {@link takePiece}. */
+  read(bytes: Buffer, start: number, end: number): number {
+    this.#piece.open(bytes, start);
+    let at = start;
+    while (at < end && this.#place < PLACE.ended) at = this.#step(bytes, at, end);
+    this.#piece.close(at);
+    if (this.#isTooLong(this.#lineBytes)) this.#hasLongLine = true;
+    return at;
+  }
+
+  /** Content in chunks is complete: ends its last line. */
+  finish(): void {
+    this.#piece.open(EMPTY, 0);
+    if (this.#place === PLACE.cr) this.#bareCr(0);
+    else if (this.#place === PLACE.text) this.#piece.insert(0, '\r\n');
+    this.#piece.close(0);
+    this.#place = PLACE.ended;
+  }
+
+  /** What the last `read` or `finish` gave; empty when nothing. */
+  takePiece(): Buffer {
+    return this.#piece.take();
+  }
+
+  #step(bytes: Buffer, at: number, end: number): number {
+    switch (this.#place) {
+      case PLACE.text:
+        return this.#inText(bytes, at, end);
+      case PLACE.start:
+      case PLACE.bareStart:
+        return this.#atStart(bytes[at] ?? 0, at);
+      case PLACE.cr:
+        if (bytes[at] === LF) return this.#endLine(at, 1);
+        return this.#bareCr(at);
+      case PLACE.dot:
+      case PLACE.bareDot:
+        return this.#behindDot(bytes[at] ?? 0, at);
+      default:
+        return this.#behindDotCr(bytes[at] === LF, at);
+    }
+  }
+
+  #inText(bytes: Buffer, from: number, end: number): number {
+    let at = from;
+    while (at < end && (bytes[at] ?? 0) > CR) at++;
+    this.#lineBytes += at - from;
+    if (at === end) return at;
+    const byte = bytes[at];
+    if (byte === CR) {
+      this.#lineBytes += 1;
+      if (at + 1 < end && bytes[at + 1] === LF) return this.#endLine(at + 1, 1);
+      this.#place = PLACE.cr;
+    } else if (byte === LF) {
+      this.#foundBareNewline();
+      this.#piece.insert(at, '\r');
+      this.#endLine(at, 2);
+      this.#place = PLACE.bareStart;
+    } else if (byte === NUL) {
+      if (this.#rules.nul === 'reject') this.#hasNul = true;
+      this.#piece.skip(at, 1);
+    } else this.#lineBytes += 1;
+    return at + 1;
+  }
+
+  #atStart(byte: number, at: number): number {
+    if (byte === DOT && this.#dots) {
+      this.#place = this.#place === PLACE.start ? PLACE.dot : PLACE.bareDot;
+      this.#piece.skip(at, 1);
+      return at + 1;
+    }
+    if (byte === DOT) this.#dotStuffing = true;
+    this.#place = PLACE.text;
+    return at;
+  }
+
+  #behindDot(byte: number, at: number): number {
+    if (byte === CR) {
+      this.#place = this.#place === PLACE.dot ? PLACE.dotCr : PLACE.bareDotCr;
+      this.#piece.skip(at, 1);
+      return at + 1;
+    }
+    if (byte === LF) {
+      this.#piece.skip(at, 1);
+      return this.#loneDot(at + 1, PLACE.bareStart);
+    }
+    if (byte === DOT) this.#dotStuffing = true;
+    this.#place = PLACE.text;
+    return at;
+  }
+
+  #behindDotCr(isLf: boolean, at: number): number {
+    if (!isLf) return this.#loneDot(at, PLACE.bareStart);
+    this.#piece.skip(at, 1);
+    if (this.#place === PLACE.bareDotCr) return this.#loneDot(at + 1, PLACE.start);
+    this.#place = PLACE.ended;
+    return at + 1;
+  }
+
+  /** A line of a dot alone that ends nothing: its dot is gone, as at any line's beginning. */
+  #loneDot(at: number, place: Place): number {
+    this.#foundBareNewline();
+    this.#place = place;
+    if (this.#rules.bareNewline === 'reject') this.#place = PLACE.malformed;
+    else this.#piece.insert(at, '\r\n');
+    return at;
+  }
+
+  /** The CR before this place is by itself. */
+  #bareCr(at: number): number {
+    this.#foundBareNewline();
+    this.#piece.insert(at, '\n');
+    this.#endLine(at, 1);
+    this.#place = PLACE.bareStart;
+    return at;
+  }
+
+  /** A line ends with the byte at this place. `more` are bytes of it not yet counted. */
+  #endLine(at: number, more: number): number {
+    if (this.#isTooLong(this.#lineBytes + more)) this.#hasLongLine = true;
+    this.#lineBytes = 0;
+    this.#place = PLACE.start;
+    return at + 1;
+  }
+
+  #foundBareNewline(): void {
+    if (this.#rules.bareNewline === 'reject') this.#hasBareNewline = true;
+  }
+
+  #isTooLong(lineBytes: number): boolean {
+    const { maxLineBytes } = this.#rules;
+    return maxLineBytes !== null && lineBytes > maxLineBytes;
+  }
+}
+
+const EMPTY = Buffer.alloc(0);

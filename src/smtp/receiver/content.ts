@@ -1,0 +1,123 @@
+import { type ContentFault, type ContentRules, ContentScanner } from './content-scanner.ts';
+import type { Outbox } from './outbox.ts';
+import { type SessionReply, sessionReply } from './session-reply.ts';
+
+/** Smaller pieces are gathered: a peer that sends byte by byte must not cost a buffer for each. */
+const SMALL_PIECE = 1024;
+const GATHERED = 4096;
+
+const FAULTS: Readonly<Record<ContentFault, SessionReply>> = {
+  nul: sessionReply(550, '5.6.11', 'The message has a NUL byte; encode binary content as base64'),
+  bare_newline: sessionReply(
+    550,
+    '5.6.11',
+    'The message has a CR or LF by itself; end every line in CRLF (RFC 5321 section 2.3.8)',
+  ),
+  line_too_long: sessionReply(
+    550,
+    '5.6.0',
+    'The message has a line that is too long; encode it as quoted-printable or base64',
+  ),
+};
+
+/** The content of one message as it comes in: scanned, measured, passed on in pieces or, once refused, dropped. */
+export class Content {
+  readonly #scanner: ContentScanner;
+  readonly #maxBytes: number;
+  readonly #outbox: Outbox;
+  #sizeBytes = 0;
+  #refusal: SessionReply | null = null;
+  #gathered: Buffer | null = null;
+  #gatheredBytes = 0;
+
+  /** `dots`: framed as behind DATA; else by the counts of BDAT. */
+  constructor(rules: ContentRules, dots: boolean, maxBytes: number, outbox: Outbox) {
+    this.#scanner = new ContentScanner(rules, dots);
+    this.#maxBytes = maxBytes;
+    this.#outbox = outbox;
+  }
+
+  get state(): 'open' | 'ended' | 'malformed' {
+    return this.#scanner.state;
+  }
+
+  /** Why the message cannot be taken; null as long as it can. */
+  get refusal(): SessionReply | null {
+    const { fault } = this.#scanner;
+    return this.#refusal ?? (fault === null ? null : FAULTS[fault]);
+  }
+
+  /** Bytes of its plain form. */
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  get dotStuffing(): boolean {
+    return this.#scanner.dotStuffing;
+  }
+
+  /** Reads bytes up to their end or the content's, and returns where it stopped. */
+  read(bytes: Buffer, start: number, end: number): number {
+    const hadRefusal = this.refusal !== null;
+    const stop = this.#scanner.read(bytes, start, end);
+    this.#pass(hadRefusal);
+    return stop;
+  }
+
+  /** Content in chunks is complete. */
+  finish(): void {
+    const hadRefusal = this.refusal !== null;
+    this.#scanner.finish();
+    this.#pass(hadRefusal);
+  }
+
+  /** Refuses the message, whatever is still to come of it. */
+  refuse(reply: SessionReply): void {
+    if (this.refusal === null) this.#discard();
+    this.#refusal ??= reply;
+  }
+
+  #pass(hadRefusal: boolean): void {
+    const piece = this.#scanner.takePiece();
+    this.#sizeBytes += piece.length;
+    if (this.#sizeBytes > this.#maxBytes) this.#refusal ??= tooLarge(this.#maxBytes);
+    if (hadRefusal) return;
+    if (this.refusal !== null || this.state === 'malformed') this.#discard();
+    else this.#passOn(piece);
+  }
+
+  #passOn(piece: Buffer): void {
+    if (this.#gatheredBytes + piece.length > GATHERED || piece.length >= SMALL_PIECE) this.#flush();
+    if (piece.length >= SMALL_PIECE) this.#outbox.tell({ kind: 'content', bytes: piece });
+    else if (piece.length > 0) this.#gather(piece);
+    if (this.state === 'ended') this.#flush();
+  }
+
+  #gather(piece: Buffer): void {
+    // What comes whole, as most messages do, is not copied.
+    if (this.#gathered === null && this.state === 'ended') {
+      this.#outbox.tell({ kind: 'content', bytes: piece });
+      return;
+    }
+    this.#gathered ??= Buffer.allocUnsafe(GATHERED);
+    this.#gatheredBytes += piece.copy(this.#gathered, this.#gatheredBytes);
+  }
+
+  #flush(): void {
+    if (this.#gathered === null) return;
+    this.#outbox.tell({ kind: 'content', bytes: this.#gathered.subarray(0, this.#gatheredBytes) });
+    this.#gathered = null;
+    this.#gatheredBytes = 0;
+  }
+
+  #discard(): void {
+    this.#gathered = null;
+    this.#gatheredBytes = 0;
+    this.#outbox.discard();
+  }
+}
+
+/** What is said to a message of more than this many bytes. */
+export function tooLarge(maxBytes: number): SessionReply {
+  return sessionReply(552, '5.3.4', `The message is too large; at most ${maxBytes} bytes are taken`);
+}

@@ -1,0 +1,80 @@
+/** What a {@link Receiver} tells its owner to do, and what it asks. */
+import type { Mailbox } from '../../domain/mailbox.ts';
+import type { Credentials } from './auth-exchange.ts';
+import type { MailParameters, RcptParameters } from './parameters.ts';
+
+/** A reverse-path with its parameters (RFC 5321 §4.1.1.2). */
+export interface ReversePath extends MailParameters {
+  /** Null for `<>`. */
+  readonly mailbox: Mailbox | null;
+}
+
+/** A forward-path with its parameters (RFC 5321 §4.1.1.3). */
+export interface ForwardPath extends RcptParameters {
+  /** Null for `<postmaster>` without a domain. */
+  readonly mailbox: Mailbox | null;
+}
+
+/** The envelope as it was taken: everything the owner has accepted, in order, repeats included. */
+export interface TakenEnvelope {
+  readonly reversePath: ReversePath;
+  readonly forwardPaths: readonly ForwardPath[];
+}
+
+/**
+ * Asks for `accept` or `refuse`. Until then nothing further is read.
+ * - `mail`, `rcpt`: may this path come in? Refused with any 4xx or 5xx.
+ * - `begin`: may content come in now? Comes before the 354, or before the first chunk is read; the owner may wait
+ *   until there is memory. `declaredBytes` is what SIZE said.
+ * - `message`: the content is complete; accept it (with the text of the 250), or refuse it. Accepting means that it
+ *   is durable. What came as `content` since `begin` is the message: CRLF lines, ended by CRLF, not dot-stuffed,
+ *   without NUL, bare CR and bare LF, whatever the peer sent and however it was cut.
+ * - `auth`: are these good? Accept, or refuse (535, or 454 when it cannot be known now).
+ * - `pause`: the peer errs a lot. Accept when it has waited long enough.
+ */
+export type Question =
+  | { readonly kind: 'mail'; readonly path: ReversePath }
+  | { readonly kind: 'rcpt'; readonly path: ForwardPath; readonly reversePath: ReversePath }
+  | { readonly kind: 'begin'; readonly envelope: TakenEnvelope; readonly declaredBytes: number | null }
+  | {
+      readonly kind: 'message';
+      readonly envelope: TakenEnvelope;
+      readonly sizeBytes: number;
+      /** Some line begins with a dot. */
+      readonly dotStuffing: boolean;
+    }
+  | { readonly kind: 'auth'; readonly credentials: Credentials }
+  | { readonly kind: 'pause'; readonly errors: number };
+
+/** Why a session ended. */
+export type CloseReason =
+  | 'quit'
+  | 'early_talk'
+  | 'http_after_greeting'
+  | 'malformed_end'
+  | 'unreadable_chunk'
+  | 'too_many_errors'
+  | 'too_many_transactions'
+  | 'too_much_input'
+  | 'time_out'
+  | 'shutdown'
+  | 'refused';
+
+/**
+ * What to do, in this order.
+ * - `send`: write the text (ASCII).
+ * - `content`: a piece of the message, a view of what came in; never empty.
+ * - `discard`: the transaction ends without a message: forget its envelope and its content. Comes once for each
+ *   accepted MAIL that gets to no `message`, as soon as this is known, save when the session closes.
+ * - `start_tls`: drop what the socket has buffered, do the handshake, then call `secured`.
+ * - `http`: HTTP was spoken before the greeting. Answer 404 as HTTP and close.
+ * - `close`: end the connection when what was sent before is out. Always the last, like `http`.
+ */
+export type Effect =
+  | Question
+  | { readonly kind: 'send'; readonly text: string }
+  | { readonly kind: 'content'; readonly bytes: Buffer }
+  | { readonly kind: 'discard' }
+  | { readonly kind: 'start_tls' }
+  | { readonly kind: 'http' }
+  | { readonly kind: 'close'; readonly reason: CloseReason };

@@ -1,0 +1,31 @@
+/**
+ * Telling HTTP from SMTP. A health check or a browser that is pointed at an SMTP port speaks first, and so is seen
+ * before the greeting. A page in a browser that posts to an SMTP port is seen by its first line after it.
+ */
+
+/** A whole request line (RFC 9112 §3). */
+const REQUEST_LINE = /^[A-Z][A-Z-]{0,23} [^ ]+ HTTP\/\d/;
+/** A line may still become a request line. */
+const REQUEST_PREFIX = /^[A-Z][A-Z-]{0,23}(?: [^ ]*(?: (?:H(?:T(?:T(?:P(?:\/[^\n]*)?)?)?)?)?)?)?$/;
+/** What can be nothing but a request, however its line goes on: the methods of HTTP, and a target behind. */
+const REQUEST_BEGIN =
+  /^(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH|PROPFIND|PRI) (?:\/|\*|[a-z]+:|[^ ]*:\d)/i;
+const LOOSE_REQUEST = /^[a-z-]{1,24} [^ ]+ HTTP\/\d/i;
+/** No command of SMTP has a colon right behind its first word. */
+const HEADER_LINE = /^[a-z0-9][a-z0-9!#$%&'*+.^_`|~-]{0,63}:/i;
+
+/** Whether what a peer says before the greeting is HTTP: `maybe` until its first line is complete. */
+export function judgeEarlyTalk(text: string, isWholeLine: boolean): 'http' | 'other' | 'maybe' {
+  if (isWholeLine) return REQUEST_LINE.test(text) ? 'http' : 'other';
+  return REQUEST_PREFIX.test(text) ? 'maybe' : 'other';
+}
+
+/** Whether a line after the greeting is one of an HTTP request. The line may be cut. */
+export function isHttpLine(line: string): boolean {
+  return LOOSE_REQUEST.test(line) || REQUEST_BEGIN.test(line) || HEADER_LINE.test(line);
+}
+
+/** Whether a first line that is too long to be awaited begins as a request. */
+export function beginsAsRequest(text: string): boolean {
+  return REQUEST_BEGIN.test(text);
+}

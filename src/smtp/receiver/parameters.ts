@@ -1,0 +1,124 @@
+/** Parameters of MAIL and RCPT (RFC 5321 §4.1.2; RFC 1870, 3461, 4954, 6152, 6531). */
+import type { OrReply } from './path.ts';
+import { sessionReply } from './session-reply.ts';
+
+/** What MAIL may say besides its path. */
+export interface MailParameters {
+  /** SIZE in bytes; null when not given. */
+  readonly sizeBytes: number | null;
+  readonly body: '7BIT' | '8BITMIME' | null;
+  /** SMTPUTF8 was given. */
+  readonly utf8: boolean;
+  readonly ret: 'FULL' | 'HDRS' | null;
+  /** As given, still xtext. */
+  readonly envid: string | null;
+  /** AUTH= as given, still xtext; `<>` when the client does not know or vouch. */
+  readonly auth: string | null;
+}
+
+/** What RCPT may say besides its path. */
+export interface RcptParameters {
+  /** As given, in upper case: `NEVER` or a comma list. */
+  readonly notify: string | null;
+  /** As given: a type, `;` and xtext. */
+  readonly orcpt: string | null;
+}
+
+const KEYWORD = /^[A-Za-z0-9][A-Za-z0-9-]*$/;
+const VALUE = /^[!-<>-~\u0080-\u{10ffff}]+$/u;
+const SIZE = /^\d{1,20}$/;
+const XTEXT = /^(?:[!-*,-<>-~]|\+[0-9A-F]{2})+$/;
+const NOTIFY = /^(?:NEVER|(?:SUCCESS|FAILURE|DELAY)(?:,(?:SUCCESS|FAILURE|DELAY)){0,2})$/;
+/** The address behind the type is xtext, or in UTF-8 (RFC 6533 §3). */
+const ORCPT = /^[A-Za-z0-9-]{1,32};[!-<>-~\u0080-\u{10ffff}]+$/u;
+/** RFC 3461 §4.4. */
+const MAX_ENVID = 100;
+/** RFC 3461 §4.2. */
+const MAX_ORCPT = 500;
+/** RFC 4954 §5. */
+const MAX_AUTH = 500;
+const NO_MAIL_PARAMETERS: MailParameters = {
+  sizeBytes: null,
+  body: null,
+  utf8: false,
+  ret: null,
+  envid: null,
+  auth: null,
+};
+const NO_RCPT_PARAMETERS: RcptParameters = { notify: null, orcpt: null };
+
+/** Reads what follows the path of MAIL. Refused: 501 for what is malformed or repeated, 555 for what is unknown. */
+export function readMailParameters(text: string): OrReply<MailParameters> {
+  return readParameters(text, NO_MAIL_PARAMETERS, mailParameter);
+}
+
+/** Reads what follows the path of RCPT. Refused like those of MAIL. */
+export function readRcptParameters(text: string): OrReply<RcptParameters> {
+  return readParameters(text, NO_RCPT_PARAMETERS, rcptParameter);
+}
+
+/** One parameter as a part of the result; null when its value is wrong, undefined when it is unknown. */
+type Reader<T> = (keyword: string, value: string | null) => Partial<T> | null | undefined;
+
+function mailParameter(keyword: string, value: string | null): Partial<MailParameters> | null | undefined {
+  switch (keyword) {
+    case 'SIZE':
+      return value !== null && SIZE.test(value) ? { sizeBytes: Number(value) } : null;
+    case 'BODY': {
+      const body = value?.toUpperCase();
+      return body === '7BIT' || body === '8BITMIME' ? { body } : null;
+    }
+    case 'SMTPUTF8':
+      return value === null ? { utf8: true } : null;
+    case 'RET': {
+      const ret = value?.toUpperCase();
+      return ret === 'FULL' || ret === 'HDRS' ? { ret } : null;
+    }
+    case 'ENVID':
+      return value !== null && value.length <= MAX_ENVID && XTEXT.test(value) ? { envid: value } : null;
+    case 'AUTH':
+      return value !== null && value.length <= MAX_AUTH && (value === '<>' || XTEXT.test(value))
+        ? { auth: value }
+        : null;
+    default:
+      return undefined;
+  }
+}
+
+function rcptParameter(keyword: string, value: string | null): Partial<RcptParameters> | null | undefined {
+  switch (keyword) {
+    case 'NOTIFY': {
+      const notify = value?.toUpperCase() ?? '';
+      return NOTIFY.test(notify) ? { notify } : null;
+    }
+    case 'ORCPT':
+      return value !== null && value.length <= MAX_ORCPT && ORCPT.test(value) ? { orcpt: value } : null;
+    default:
+      return undefined;
+  }
+}
+
+function readParameters<T extends object>(text: string, none: T, read: Reader<T>): OrReply<T> {
+  if (text === '') return { ok: true, value: none };
+  const seen = new Set<string>();
+  let value = none;
+  for (const parameter of text.split(' ')) {
+    if (parameter === '') continue;
+    const equals = parameter.indexOf('=');
+    const keyword = (equals < 0 ? parameter : parameter.slice(0, equals)).toUpperCase();
+    const given = equals < 0 ? null : parameter.slice(equals + 1);
+    if (!KEYWORD.test(keyword) || (given !== null && !VALUE.test(given)))
+      return refuse(501, `${parameter} is not a parameter of the form KEYWORD or KEYWORD=value`);
+    if (seen.has(keyword)) return refuse(501, `${keyword} may be given once only`);
+    seen.add(keyword);
+    const part = read(keyword, given);
+    if (part === undefined) return refuse(555, `The parameter ${keyword} is not known`);
+    if (part === null) return refuse(501, `The value of ${keyword} is not valid`);
+    value = { ...value, ...part };
+  }
+  return { ok: true, value };
+}
+
+function refuse(code: number, text: string): OrReply<never> {
+  return { ok: false, reply: sessionReply(code, '5.5.4', text) };
+}

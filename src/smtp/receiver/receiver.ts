@@ -1,0 +1,355 @@
+/** The server's side of an SMTP session (RFC 5321) as a state machine without sockets, clock or randomness. */
+import { AuthExchange, type AuthStep } from './auth-exchange.ts';
+import { CommandLines, type FaultyLine } from './command-lines.ts';
+import type { Effect, Question } from './effect.ts';
+import { ehloReply } from './ehlo.ts';
+import { beginsAsRequest, isHttpLine, judgeEarlyTalk } from './http-line.ts';
+import { InputBuffer } from './input.ts';
+import type { ReceiverOptions } from './options.ts';
+import { Outbox } from './outbox.ts';
+import * as replies from './session-reply.ts';
+import { Transactions } from './transaction.ts';
+
+/** How the client introduced itself. */
+export interface Hello {
+  readonly verb: 'HELO' | 'EHLO';
+  /** Printable ASCII, never empty; claims nothing that was checked. */
+  readonly name: string;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+/** Bytes of a request line that are awaited before the greeting. */
+const MAX_EARLY_LINE = 8192;
+const NOT_ASCII = /[^\0-\x7f]/;
+const HELLO_LINE = /^(?:EHLO|HELO) /i;
+/** Commands in whose argument an address may be that is not ASCII, or a name that is never a reason to refuse. */
+const UTF8_VERBS = new Set(['MAIL', 'RCPT', 'VRFY', 'EXPN', 'EHLO', 'HELO', 'NOOP']);
+const AUTH_NEEDS_TLS = replies.sessionReply(538, '5.7.11', 'AUTH is taken over TLS only; say STARTTLS first');
+const MECHANISM_UNKNOWN = replies.sessionReply(504, '5.5.4', 'Mechanisms are PLAIN and LOGIN');
+const ALREADY_AUTHENTICATED = replies.sessionReply(503, '5.5.1', 'Already authenticated');
+const AUTH_IN_TRANSACTION = replies.sessionReply(503, '5.5.1', 'AUTH must come before MAIL');
+const ALREADY_SECURE = replies.sessionReply(503, '5.5.1', 'TLS is active already');
+const TOO_MANY_AUTHS = replies.sessionReply(421, '4.7.0', 'Too many failed authentications; closing');
+
+/**
+ * One session. The owner has the socket, the clock and the policy; the machine has the grammar, the order of
+ * commands and the limits. The owner's duties:
+ *
+ * 1. Give every chunk that arrives to `receive`, and say `greet` when the time for the greeting has come. A chunk is
+ *    kept by reference: it must not be written to again.
+ * 2. After anything that was told to the machine, take `next` until it gives null, and do what it says, in order.
+ *    Replies of a pipelined batch come as one `send`. An owner whose socket is full stops taking until it drains.
+ * 3. Answer each question ({@link Question}) by `accept` or `refuse`, at once or later. While one is open nothing
+ *    behind it is read: `wantsInput` is false, and the owner should stop reading from the socket. More than
+ *    `maxWaitingBytes` that come nevertheless end the session.
+ * 4. Keep the `content` that follows an accepted `begin`, until `message` (it is the message), `discard` or the end.
+ * 5. Run the time-outs and say `timeOut` when one has passed. A new one begins whenever bytes come in.
+ * 6. After `close` or `http` the machine is over: it takes nothing and gives nothing. It is simply dropped when the
+ *    peer goes away; an answer that comes later is ignored.
+ *
+ * Nothing that a peer sends makes it throw; answering when nothing was asked does. The same bytes give the same
+ * replies, questions and content however they are cut.
+ */
+export class Receiver {
+  readonly #options: ReceiverOptions;
+  readonly #outbox: Outbox;
+  readonly #transactions: Transactions;
+  readonly #input = new InputBuffer();
+  readonly #lines = new CommandLines();
+  #phase: 'early' | 'commands' | 'handshake' = 'early';
+  #secure: boolean;
+  #hello: Hello | null = null;
+  #exchange: AuthExchange | null = null;
+  #authenticated = false;
+  #authFailures = 0;
+  #stopping = false;
+
+  /** `secure`: the connection is under TLS from its beginning. */
+  constructor(options: ReceiverOptions, secure: boolean) {
+    this.#options = options;
+    this.#secure = secure;
+    this.#outbox = new Outbox(options);
+    this.#transactions = new Transactions(options, this.#outbox);
+  }
+
+  /** Null before EHLO or HELO, and again behind STARTTLS. */
+  get hello(): Hello | null {
+    return this.#hello;
+  }
+
+  /** For the Received field (RFC 3848). */
+  get protocol(): 'SMTP' | 'ESMTP' | 'ESMTPS' | 'ESMTPA' | 'ESMTPSA' {
+    if (this.#hello?.verb !== 'EHLO') return 'SMTP';
+    if (this.#secure) return this.#authenticated ? 'ESMTPSA' : 'ESMTPS';
+    return this.#authenticated ? 'ESMTPA' : 'ESMTP';
+  }
+
+  /** False while a question is open, during a handshake, and at the end. */
+  get wantsInput(): boolean {
+    return !this.#outbox.closed && this.#outbox.question === null && this.#phase !== 'handshake';
+  }
+
+  /** Bytes that came in and are not yet read. */
+  get waitingBytes(): number {
+    return this.#input.length;
+  }
+
+  /** The time for the greeting has come. It is not said to a peer who has begun to speak. */
+  greet(): void {
+    if (this.#phase !== 'early' || this.#input.length > 0) return;
+    this.#phase = 'commands';
+    this.#outbox.say(`220 ${this.#options.hostname} ESMTP\r\n`);
+  }
+
+  /** Takes bytes. */
+  receive(chunk: Buffer): void {
+    if (this.#outbox.closed || this.#phase === 'handshake') return;
+    this.#input.push(chunk);
+    if (this.#outbox.question !== null && this.#input.length > this.#options.maxWaitingBytes)
+      this.#outbox.end('too_much_input', replies.TOO_MUCH_INPUT);
+  }
+
+  /** The next thing to do; null when there is nothing until more bytes, an answer or an event come in. */
+  next(): Effect | null {
+    for (;;) {
+      const effect = this.#outbox.take();
+      if (effect !== null) return effect;
+      if (this.#outbox.closed) this.#input.clear();
+      if (this.#outbox.closed || this.#outbox.question !== null || !this.#step()) return this.#outbox.flush();
+    }
+  }
+
+  /** Says yes to the open question; `text` is what the 250 to a `message` says, such as `queued as msg_…`. */
+  accept(text = 'OK'): void {
+    const question = this.#settle();
+    if (question?.kind === 'auth') {
+      this.#authenticated = true;
+      this.#outbox.say(replies.AUTHENTICATED);
+    } else if (question !== null) this.#transactions.accept(question, text);
+  }
+
+  /** Says no to the open question by a 4xx or 5xx. A 421 ends the session. */
+  refuse(reply: replies.SessionReply): void {
+    const question = this.#settle();
+    if (question?.kind === 'auth') this.#refuseAuth(reply);
+    else if (question !== null) this.#answer(this.#transactions.refuse(question, reply));
+  }
+
+  /** The owner will not take the message that is coming in. The rest of it is dropped, and this said at its end. */
+  refuseContent(reply: replies.SessionReply): void {
+    this.#transactions.refuseContent(reply);
+  }
+
+  /** The handshake that `start_tls` asked for is done. The client begins anew. */
+  secured(): void {
+    if (this.#phase !== 'handshake') return;
+    this.#phase = 'commands';
+    this.#secure = true;
+  }
+
+  /** The peer said nothing for too long. Means nothing while a question is open: then the peer waits for us. */
+  timeOut(): void {
+    if (this.#outbox.question !== null) return;
+    if (this.#phase === 'handshake') this.#outbox.end('time_out', null);
+    else if (this.#phase === 'early' && this.#input.length > 0)
+      this.#outbox.end('early_talk', replies.EARLY_TALK);
+    else this.#outbox.end('time_out', replies.IDLE_TOO_LONG);
+  }
+
+  /** The service stops. A question that is open is answered first: a message that is being stored gets its reply. */
+  shutDown(): void {
+    this.#stopping = true;
+    if (this.#outbox.question === null) this.#stop();
+  }
+
+  /** Turns the peer away, whatever it is doing, with this reply: too many connections, not allowed. */
+  dismiss(reply: replies.SessionReply): void {
+    this.#outbox.end('refused', this.#phase === 'handshake' ? null : reply);
+  }
+
+  /** The question that is being answered; null when the answer comes too late. */
+  #settle(): Question | null {
+    if (this.#outbox.closed) return null;
+    const { question } = this.#outbox;
+    if (question === null) throw new Error('an answer without a question');
+    this.#outbox.settle();
+    return question;
+  }
+
+  /** Says what a verb is refused with, if it is. */
+  #answer(refusal: replies.SessionReply | null): void {
+    if (refusal !== null) this.#outbox.refuse(refusal);
+  }
+
+  #stop(): void {
+    this.#outbox.end('shutdown', this.#phase === 'handshake' ? null : replies.SHUTTING_DOWN);
+  }
+
+  /** Reads a little. False when there is nothing to read yet. */
+  #step(): boolean {
+    if (this.#stopping) this.#stop();
+    else if (this.#phase === 'handshake') return false;
+    else if (this.#phase === 'early') return this.#hearEarlyTalk();
+    else if (this.#transactions.isReading) return this.#transactions.read(this.#input);
+    else return this.#readLine();
+    return true;
+  }
+
+  #hearEarlyTalk(): boolean {
+    const { bytes, start, end } = this.#input;
+    if (start === end) return false;
+    const lf = bytes.indexOf(LF, start);
+    const isWhole = lf >= 0 && lf < end;
+    const lineEnd = !isWhole ? end : bytes[lf - 1] === CR && lf > start ? lf - 1 : lf;
+    const text = bytes.toString('latin1', start, Math.min(lineEnd, start + MAX_EARLY_LINE));
+    const isLong = lineEnd - start > MAX_EARLY_LINE;
+    const isHttp = isLong ? beginsAsRequest(text) : judgeEarlyTalk(text, isWhole);
+    if (isHttp === 'maybe') return false;
+    if (isHttp === true || isHttp === 'http') this.#outbox.endAsHttp();
+    else this.#outbox.end('early_talk', replies.EARLY_TALK);
+    return true;
+  }
+
+  #readLine(): boolean {
+    const exchange = this.#exchange;
+    const line = this.#lines.next(this.#input, exchange !== null);
+    if (line === null) return false;
+    if (typeof line !== 'string') this.#answer(this.#takeFaulty(line));
+    else if (exchange !== null) this.#answer(this.#takeAuthStep(exchange.respond(line)));
+    else this.#answer(this.#takeCommand(line));
+    return true;
+  }
+
+  #takeFaulty({ fault, text }: FaultyLine): replies.SessionReply | null {
+    const isExchange = this.#exchange !== null;
+    this.#exchange = null;
+    if (!isExchange && isHttpLine(text)) return this.#outbox.end('http_after_greeting', replies.NOT_HTTP);
+    if (fault === 'encoding' && !isExchange && HELLO_LINE.test(text)) return this.#takeCommand(text);
+    const said = {
+      too_long: replies.TOO_LONG,
+      bare_lf: replies.BARE_LF,
+      control: replies.BAD_CHARACTERS,
+      encoding: replies.NOT_ASCII,
+    };
+    return said[fault];
+  }
+
+  #takeCommand(line: string): replies.SessionReply | null {
+    const blank = line.indexOf(' ');
+    const verb = (blank < 0 ? line : line.slice(0, blank)).toUpperCase();
+    const argument = blank < 0 ? '' : line.slice(blank + 1).trim();
+    if (NOT_ASCII.test(line) && !UTF8_VERBS.has(verb)) return replies.NOT_ASCII;
+    switch (verb) {
+      case 'MAIL':
+        return this.#mail(argument);
+      case 'RCPT':
+        return this.#transactions.rcpt(argument);
+      case 'DATA':
+        return this.#transactions.data(argument);
+      case 'BDAT':
+        return this.#transactions.bdat(argument);
+      case 'EHLO':
+      case 'HELO':
+        return this.#greetBack(verb, argument);
+      case 'STARTTLS':
+        return this.#startTls(argument);
+      case 'AUTH':
+        return this.#auth(argument);
+      default:
+        return this.#takeSimple(verb, argument, line);
+    }
+  }
+
+  #takeSimple(verb: string, argument: string, line: string): replies.SessionReply | null {
+    switch (verb) {
+      case 'RSET':
+        if (argument !== '') return replies.NO_ARGUMENT;
+        this.#transactions.reset();
+        return this.#outbox.say(replies.OK);
+      case 'NOOP':
+        return this.#outbox.say(replies.OK);
+      case 'QUIT':
+        if (argument !== '') return replies.NO_ARGUMENT;
+        this.#outbox.say(replies.GOODBYE);
+        return this.#outbox.end('quit', null);
+      case 'VRFY':
+        if (argument === '') return replies.NEEDS_ARGUMENT;
+        return this.#outbox.say(replies.CANNOT_VERIFY);
+      case 'HELP':
+        return this.#outbox.say(replies.HELP);
+      case 'EXPN':
+        return replies.NOT_IMPLEMENTED;
+      default:
+        if (isHttpLine(line)) return this.#outbox.end('http_after_greeting', replies.NOT_HTTP);
+        return replies.UNKNOWN;
+    }
+  }
+
+  #greetBack(verb: Hello['verb'], argument: string): replies.SessionReply | null {
+    const name = replies.printable(argument);
+    if (name === '') return replies.NEEDS_ARGUMENT;
+    this.#transactions.reset();
+    this.#hello = { verb, name };
+    if (verb === 'HELO') return this.#outbox.say(`250 ${this.#options.hostname}\r\n`);
+    return this.#outbox.say(
+      ehloReply(this.#options, { secure: this.#secure, authenticated: this.#authenticated }),
+    );
+  }
+
+  #mail(argument: string): replies.SessionReply | null {
+    if (this.#hello === null) return replies.HELLO_FIRST;
+    if (this.#options.requireTls && !this.#secure) return replies.TLS_FIRST;
+    if (this.#options.requireAuth && !this.#authenticated) return replies.AUTH_FIRST;
+    return this.#transactions.mail(argument);
+  }
+
+  #startTls(argument: string): replies.SessionReply | null {
+    if (argument !== '') return replies.NO_ARGUMENT;
+    if (this.#secure) return ALREADY_SECURE;
+    if (!this.#options.startTls) return replies.NOT_IMPLEMENTED;
+    if (this.#hello?.verb !== 'EHLO') return replies.EHLO_FIRST;
+    // What came behind it in clear may be anybody's (RFC 3207 §6), and what came before proves nothing now.
+    this.#input.clear();
+    this.#lines.clear();
+    this.#transactions.reset();
+    this.#hello = null;
+    this.#authenticated = false;
+    this.#phase = 'handshake';
+    this.#outbox.say(replies.START_TLS);
+    this.#outbox.tellAfterText({ kind: 'start_tls' });
+    return null;
+  }
+
+  #auth(argument: string): replies.SessionReply | null {
+    const { auth, requireTls } = this.#options;
+    if (auth === 'off') return replies.NOT_IMPLEMENTED;
+    if (this.#hello?.verb !== 'EHLO') return replies.EHLO_FIRST;
+    if (this.#authenticated) return ALREADY_AUTHENTICATED;
+    if (this.#transactions.isOpen) return AUTH_IN_TRANSACTION;
+    if (requireTls && !this.#secure) return replies.TLS_FIRST;
+    if (auth === 'secure' && !this.#secure) return AUTH_NEEDS_TLS;
+    if (argument === '') return replies.NEEDS_ARGUMENT;
+    const begun = AuthExchange.begin(argument);
+    if (begun === null) return MECHANISM_UNKNOWN;
+    this.#exchange = begun.exchange;
+    return this.#takeAuthStep(begun.step);
+  }
+
+  #takeAuthStep(step: AuthStep): replies.SessionReply | null {
+    if (step.kind === 'challenge') return this.#outbox.say(step.text);
+    this.#exchange = null;
+    if (step.kind === 'failed') return step.reply;
+    return this.#outbox.ask({ kind: 'auth', credentials: step.credentials });
+  }
+
+  #refuseAuth(reply: replies.SessionReply): void {
+    this.#authFailures += 1;
+    if (this.#authFailures < this.#options.maxAuthFailures) {
+      this.#outbox.refuse(reply);
+      return;
+    }
+    this.#outbox.say(replies.formatReply(reply));
+    this.#outbox.end('too_many_errors', TOO_MANY_AUTHS);
+  }
+}

@@ -1,0 +1,72 @@
+/** Replies of ours as they go on the wire (RFC 5321 §4.2, RFC 2034). */
+
+/** A reply of one line. */
+export interface SessionReply {
+  /** 200 to 599. */
+  readonly code: number;
+  /** Enhanced status code (RFC 3463); one of another class than the code's is replaced by `x.0.0`. */
+  readonly enhanced: string;
+  /** What it says. Only printable ASCII goes out; a longer text is cut. */
+  readonly text: string;
+}
+
+/** Characters of a reply's text: the line stays within the 512 octets of RFC 5321 §4.5.3.1.5. */
+const MAX_TEXT = 480;
+const UNPRINTABLE = /[^\x20-\x7e]+/g;
+const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3}$/;
+
+/** The reply's line with its CRLF. Whatever the text holds, it is one line. */
+export function formatReply({ code, enhanced, text }: SessionReply): string {
+  const ofClass = String(code).charAt(0);
+  const status = ENHANCED.test(enhanced) && enhanced.startsWith(ofClass) ? enhanced : `${ofClass}.0.0`;
+  return `${code} ${status} ${printable(text)}\r\n`;
+}
+
+/** Text fit for a reply: printable ASCII, not too long. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, '?').slice(0, MAX_TEXT);
+}
+
+/** A reply as a value. */
+export function sessionReply(code: number, enhanced: string, text: string): SessionReply {
+  return { code, enhanced, text };
+}
+
+export const OK = '250 2.0.0 OK\r\n';
+export const MAIL_OK = '250 2.1.0 OK\r\n';
+export const RCPT_OK = '250 2.1.5 OK\r\n';
+export const START_CONTENT = '354 End data with <CR><LF>.<CR><LF>\r\n';
+export const GOODBYE = '221 2.0.0 Goodbye\r\n';
+export const START_TLS = '220 2.0.0 Ready to start TLS\r\n';
+export const AUTHENTICATED = '235 2.7.0 Authentication succeeded\r\n';
+/** An answer without a yes: the address is never looked up (RFC 5321 §7.3). */
+export const CANNOT_VERIFY = '252 2.0.0 Cannot verify; send mail and see\r\n';
+export const HELP =
+  '214 2.0.0 EHLO HELO MAIL RCPT DATA BDAT RSET NOOP QUIT VRFY HELP STARTTLS AUTH (RFC 5321)\r\n';
+
+export const SHUTTING_DOWN = sessionReply(421, '4.3.2', 'The service is shutting down; try again soon');
+export const IDLE_TOO_LONG = sessionReply(421, '4.4.2', 'Nothing was said for too long; closing');
+export const TOO_MANY_ERRORS = sessionReply(421, '4.7.0', 'Too many errors; closing');
+export const TOO_MUCH_INPUT = sessionReply(421, '4.5.0', 'Too much was sent before the replies; closing');
+export const EARLY_TALK = sessionReply(554, '5.5.1', 'Spoke before the greeting; wait for it');
+export const NOT_HTTP = sessionReply(554, '5.5.1', 'This is SMTP, not HTTP; closing');
+export const TOO_LONG = sessionReply(500, '5.5.6', 'Line too long');
+export const BAD_CHARACTERS = sessionReply(
+  500,
+  '5.5.2',
+  'Control characters, NUL and bare CR must not stand in a command',
+);
+export const BARE_LF = sessionReply(500, '5.5.2', 'Bare LF; lines must end in CRLF');
+export const NOT_ASCII = sessionReply(500, '5.5.2', 'Only ASCII may stand in a command, or UTF-8 in a path');
+export const UNKNOWN = sessionReply(500, '5.5.1', 'Unknown command');
+export const NOT_IMPLEMENTED = sessionReply(502, '5.5.1', 'Command not implemented');
+export const NO_ARGUMENT = sessionReply(501, '5.5.4', 'This command takes no argument');
+export const NEEDS_ARGUMENT = sessionReply(501, '5.5.4', 'This command needs an argument');
+export const HELLO_FIRST = sessionReply(503, '5.5.1', 'Say EHLO or HELO first');
+export const EHLO_FIRST = sessionReply(503, '5.5.1', 'Say EHLO first');
+export const MAIL_FIRST = sessionReply(503, '5.5.1', 'Say MAIL first');
+export const RCPT_FIRST = sessionReply(503, '5.5.1', 'Say RCPT first');
+export const NO_VALID_RECIPIENTS = sessionReply(554, '5.5.1', 'No valid recipients');
+export const NESTED_MAIL = sessionReply(503, '5.5.1', 'A transaction is open; RSET ends it');
+export const TLS_FIRST = sessionReply(530, '5.7.0', 'Say STARTTLS first');
+export const AUTH_FIRST = sessionReply(530, '5.7.0', 'Authentication required');

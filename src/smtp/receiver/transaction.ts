@@ -1,0 +1,227 @@
+/** Mail transactions from the server's side (RFC 5321 §3.3, RFC 3030): MAIL, RCPT, DATA, BDAT and the content. */
+
+import { tooLarge } from './content.ts';
+import { ContentReader } from './content-reader.ts';
+import type { ForwardPath, Question, ReversePath } from './effect.ts';
+import type { InputBuffer } from './input.ts';
+import type { ReceiverOptions } from './options.ts';
+import type { Outbox } from './outbox.ts';
+import { readMailParameters, readRcptParameters } from './parameters.ts';
+import { type OrReply, readMailbox, scanPath } from './path.ts';
+import {
+  formatReply,
+  MAIL_FIRST,
+  MAIL_OK,
+  NESTED_MAIL,
+  NO_ARGUMENT,
+  NO_VALID_RECIPIENTS,
+  RCPT_FIRST,
+  RCPT_OK,
+  type SessionReply,
+  sessionReply,
+} from './session-reply.ts';
+
+const FROM = /^FROM:/i;
+const TO = /^TO:/i;
+const POSTMASTER = /^postmaster$/i;
+const CHUNK = /^(\d{1,15})( LAST)?$/i;
+/** How many bytes follow can be told, if nothing else. */
+const CHUNK_SIZE = /^(\d{1,15})(?: |$)/;
+
+const MAIL_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: MAIL FROM:<address>, parameters behind it');
+const RCPT_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: RCPT TO:<address>, parameters behind it');
+const BDAT_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: BDAT size, or BDAT size LAST');
+const TOO_MANY_RECIPIENTS = sessionReply(
+  452,
+  '4.5.3',
+  'Too many recipients; send the others in another message',
+);
+const TOO_MANY_TRANSACTIONS = sessionReply(421, '4.5.3', 'Too many messages in one session; connect again');
+const CONTENT_BEGUN = sessionReply(503, '5.5.1', 'Content has begun with BDAT');
+const CHUNKS_FAILED = sessionReply(503, '5.5.1', 'An earlier BDAT has failed; RSET ends the transaction');
+const NO_RECIPIENT_FOR_CHUNK = sessionReply(503, '5.5.1', 'No valid recipients; RSET ends the transaction');
+
+/** The transactions of one session, one after the other. */
+export class Transactions {
+  readonly #options: ReceiverOptions;
+  readonly #outbox: Outbox;
+  readonly #content: ContentReader;
+  #reversePath: ReversePath | null = null;
+  #forwardPaths: ForwardPath[] = [];
+  /** Some RCPT of this transaction was refused. */
+  #hasRefused = false;
+  #accepted = 0;
+
+  constructor(options: ReceiverOptions, outbox: Outbox) {
+    this.#options = options;
+    this.#outbox = outbox;
+    this.#content = new ContentReader(options, outbox);
+  }
+
+  /** MAIL was accepted, and neither a message nor a reset has followed. */
+  get isOpen(): boolean {
+    return this.#reversePath !== null;
+  }
+
+  /** What comes in is content, not commands. */
+  get isReading(): boolean {
+    return this.#content.isReading;
+  }
+
+  /** Ends the transaction without a message. */
+  reset(): void {
+    this.#outbox.discard();
+    this.#clear();
+  }
+
+  /** Takes MAIL. */
+  mail(argument: string): SessionReply | null {
+    if (this.isOpen) return NESTED_MAIL;
+    if (!FROM.test(argument)) return MAIL_SYNTAX;
+    const read = this.#readReversePath(argument.slice('FROM:'.length));
+    if (!read.ok) return read.reply;
+    const { maxMessageBytes, maxTransactions } = this.#options;
+    if ((read.value.sizeBytes ?? 0) > maxMessageBytes) return tooLarge(maxMessageBytes);
+    if (this.#accepted >= maxTransactions)
+      return this.#outbox.end('too_many_transactions', TOO_MANY_TRANSACTIONS);
+    return this.#outbox.ask({ kind: 'mail', path: read.value });
+  }
+
+  /** Takes RCPT. */
+  rcpt(argument: string): SessionReply | null {
+    const reversePath = this.#reversePath;
+    if (reversePath === null) return MAIL_FIRST;
+    if (this.#content.hasBegun) return CONTENT_BEGUN;
+    if (!TO.test(argument)) return this.#rememberRefused(RCPT_SYNTAX);
+    const read = this.#readForwardPath(argument.slice('TO:'.length), reversePath.utf8);
+    if (!read.ok) return this.#rememberRefused(read.reply);
+    if (this.#forwardPaths.length >= this.#options.maxRecipients) return TOO_MANY_RECIPIENTS;
+    return this.#outbox.ask({ kind: 'rcpt', path: read.value, reversePath });
+  }
+
+  /** Takes DATA. */
+  data(argument: string): SessionReply | null {
+    const reversePath = this.#reversePath;
+    if (argument !== '') return NO_ARGUMENT;
+    if (reversePath === null) return MAIL_FIRST;
+    if (this.#content.hasBegun) return CONTENT_BEGUN;
+    if (this.#forwardPaths.length === 0) return this.#hasRefused ? NO_VALID_RECIPIENTS : RCPT_FIRST;
+    this.#content.expectData();
+    return this.#askToBegin(reversePath);
+  }
+
+  /** Takes BDAT. Its chunk is always read; where its size cannot be told, nothing behind it can be. */
+  bdat(argument: string): SessionReply | null {
+    const size = CHUNK_SIZE.exec(argument)?.[1];
+    if (size === undefined) return this.#outbox.end('unreadable_chunk', BDAT_SYNTAX);
+    const well = CHUNK.exec(argument);
+    const refusal = well === null ? BDAT_SYNTAX : this.#chunkRefusal();
+    const hadBegun = this.#content.hasBegun;
+    this.#content.expectChunk(Number(size), well?.[2] !== undefined, refusal, this.isOpen);
+    if (refusal !== null && this.isOpen) this.#outbox.discard();
+    if (refusal === null && !hadBegun && this.#reversePath !== null) this.#askToBegin(this.#reversePath);
+    return null;
+  }
+
+  /** Reads content. False when more bytes are needed. */
+  read(input: InputBuffer): boolean {
+    const step = this.#content.read(input);
+    if (step === 'more') return false;
+    if (step === 'complete') this.#complete();
+    else if (step === 'over') this.reset();
+    return true;
+  }
+
+  /** The owner says yes to the question, which is settled. */
+  accept(question: Question, text: string): void {
+    switch (question.kind) {
+      case 'mail':
+        this.#reversePath = question.path;
+        this.#accepted += 1;
+        this.#outbox.openTransaction();
+        this.#outbox.say(MAIL_OK);
+        break;
+      case 'rcpt':
+        this.#forwardPaths.push(question.path);
+        this.#outbox.say(RCPT_OK);
+        break;
+      case 'begin':
+        this.#content.begin();
+        break;
+      case 'message':
+        this.#outbox.forgive();
+        this.#outbox.say(formatReply(sessionReply(250, '2.0.0', text)));
+        break;
+    }
+  }
+
+  /** The owner says no to it. Gives what is to be said now: behind a chunk on its way it is said later. */
+  refuse(question: Question, reply: SessionReply): SessionReply | null {
+    if (question.kind === 'rcpt') return this.#rememberRefused(reply);
+    if (question.kind !== 'begin') return reply;
+    const isLater = this.#content.refuseToBegin(reply);
+    if (!isLater) this.reset();
+    this.#outbox.discard();
+    return isLater ? null : reply;
+  }
+
+  /** The owner will not take the message whose content is coming in; says so when it has come. */
+  refuseContent(reply: SessionReply): void {
+    this.#content.refuse(reply);
+  }
+
+  #readReversePath(text: string): OrReply<ReversePath> {
+    const scanned = scanPath(text, 'sender');
+    if (!scanned.ok) return scanned;
+    const { address, rest } = scanned.value;
+    const parameters = readMailParameters(rest);
+    if (!parameters.ok) return parameters;
+    if (address === '') return { ok: true, value: { mailbox: null, ...parameters.value } };
+    const mailbox = readMailbox(address, 'sender', parameters.value.utf8, this.#options.quotedLocalParts);
+    return mailbox.ok ? { ok: true, value: { mailbox: mailbox.value, ...parameters.value } } : mailbox;
+  }
+
+  #readForwardPath(text: string, utf8: boolean): OrReply<ForwardPath> {
+    const scanned = scanPath(text, 'recipient');
+    if (!scanned.ok) return scanned;
+    const { address, rest } = scanned.value;
+    const parameters = readRcptParameters(rest);
+    if (!parameters.ok) return parameters;
+    if (POSTMASTER.test(address)) return { ok: true, value: { mailbox: null, ...parameters.value } };
+    const mailbox = readMailbox(address, 'recipient', utf8, this.#options.quotedLocalParts);
+    return mailbox.ok ? { ok: true, value: { mailbox: mailbox.value, ...parameters.value } } : mailbox;
+  }
+
+  #rememberRefused(reply: SessionReply): SessionReply {
+    this.#hasRefused = true;
+    return reply;
+  }
+
+  #chunkRefusal(): SessionReply | null {
+    if (!this.isOpen) return MAIL_FIRST;
+    if (this.#content.hasFailed) return CHUNKS_FAILED;
+    return this.#forwardPaths.length === 0 ? NO_RECIPIENT_FOR_CHUNK : null;
+  }
+
+  #askToBegin(reversePath: ReversePath): null {
+    const envelope = { reversePath, forwardPaths: this.#forwardPaths };
+    return this.#outbox.ask({ kind: 'begin', envelope, declaredBytes: reversePath.sizeBytes });
+  }
+
+  /** The content has ended and may be taken. */
+  #complete(): void {
+    const { sizeBytes, dotStuffing } = this.#content;
+    const reversePath = this.#reversePath;
+    const forwardPaths = this.#forwardPaths;
+    this.#clear();
+    if (reversePath === null) return;
+    this.#outbox.ask({ kind: 'message', envelope: { reversePath, forwardPaths }, sizeBytes, dotStuffing });
+  }
+
+  #clear(): void {
+    this.#reversePath = null;
+    this.#forwardPaths = [];
+    this.#hasRefused = false;
+    this.#content.clear();
+  }
+}
