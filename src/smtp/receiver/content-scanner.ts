@@ -75,7 +75,7 @@ export class ContentScanner {
     return this.#hasLongLine ? 'line_too_long' : null;
   }
 
-  /** Some line, unstuffed, begins with a dot. */
+  /** Some line, unstuffed, begins with a dot, or may once NULs are removed. */
   get dotStuffing(): boolean {
     return this.#dotStuffing;
   }
@@ -139,6 +139,8 @@ export class ContentScanner {
       this.#place = PLACE.bareStart;
     } else if (byte === NUL) {
       if (this.#rules.nul === 'reject') this.#hasNul = true;
+      // The byte behind it may become the first of its line.
+      if (this.#lineBytes === 0) this.#dotStuffing = true;
       this.#piece.skip(at, 1);
     } else this.#lineBytes += 1;
     return at + 1;

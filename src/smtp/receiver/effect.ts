@@ -40,7 +40,7 @@ export type Question =
       readonly kind: 'message';
       readonly envelope: TakenEnvelope;
       readonly sizeBytes: number;
-      /** Some line begins with a dot. */
+      /** Some line may begin with a dot; none does when false. */
       readonly dotStuffing: boolean;
     }
   | { readonly kind: 'auth'; readonly credentials: Credentials }

@@ -1,5 +1,5 @@
 /** The server's side of an SMTP session (RFC 5321) as a state machine without sockets, clock or randomness. */
-import { AuthExchange, type AuthStep } from './auth-exchange.ts';
+import { Authentication } from './authentication.ts';
 import { CommandLines, type FaultyLine } from './command-lines.ts';
 import type { Effect, Question } from './effect.ts';
 import { ehloReply } from './ehlo.ts';
@@ -25,12 +25,7 @@ const NOT_ASCII = /[^\0-\x7f]/;
 const HELLO_LINE = /^(?:EHLO|HELO) /i;
 /** Commands in whose argument an address may be that is not ASCII, or a name that is never a reason to refuse. */
 const UTF8_VERBS = new Set(['MAIL', 'RCPT', 'VRFY', 'EXPN', 'EHLO', 'HELO', 'NOOP']);
-const AUTH_NEEDS_TLS = replies.sessionReply(538, '5.7.11', 'AUTH is taken over TLS only; say STARTTLS first');
-const MECHANISM_UNKNOWN = replies.sessionReply(504, '5.5.4', 'Mechanisms are PLAIN and LOGIN');
-const ALREADY_AUTHENTICATED = replies.sessionReply(503, '5.5.1', 'Already authenticated');
-const AUTH_IN_TRANSACTION = replies.sessionReply(503, '5.5.1', 'AUTH must come before MAIL');
 const ALREADY_SECURE = replies.sessionReply(503, '5.5.1', 'TLS is active already');
-const TOO_MANY_AUTHS = replies.sessionReply(421, '4.7.0', 'Too many failed authentications; closing');
 
 /**
  * One session. The owner has the socket, the clock and the policy; the machine has the grammar, the order of
@@ -55,14 +50,12 @@ export class Receiver {
   readonly #options: ReceiverOptions;
   readonly #outbox: Outbox;
   readonly #transactions: Transactions;
+  readonly #authentication: Authentication;
   readonly #input = new InputBuffer();
   readonly #lines = new CommandLines();
   #phase: 'early' | 'commands' | 'handshake' = 'early';
   #secure: boolean;
   #hello: Hello | null = null;
-  #exchange: AuthExchange | null = null;
-  #authenticated = false;
-  #authFailures = 0;
   #stopping = false;
 
   /** `secure`: the connection is under TLS from its beginning. */
@@ -71,6 +64,7 @@ export class Receiver {
     this.#secure = secure;
     this.#outbox = new Outbox(options);
     this.#transactions = new Transactions(options, this.#outbox);
+    this.#authentication = new Authentication(options, this.#outbox);
   }
 
   /** Null before EHLO or HELO, and again behind STARTTLS. */
@@ -81,8 +75,9 @@ export class Receiver {
   /** For the Received field (RFC 3848). */
   get protocol(): 'SMTP' | 'ESMTP' | 'ESMTPS' | 'ESMTPA' | 'ESMTPSA' {
     if (this.#hello?.verb !== 'EHLO') return 'SMTP';
-    if (this.#secure) return this.#authenticated ? 'ESMTPSA' : 'ESMTPS';
-    return this.#authenticated ? 'ESMTPA' : 'ESMTP';
+    const { isAuthenticated } = this.#authentication;
+    if (this.#secure) return isAuthenticated ? 'ESMTPSA' : 'ESMTPS';
+    return isAuthenticated ? 'ESMTPA' : 'ESMTP';
   }
 
   /** False while a question is open, during a handshake, and at the end. */
@@ -116,23 +111,23 @@ export class Receiver {
       const effect = this.#outbox.take();
       if (effect !== null) return effect;
       if (this.#outbox.closed) this.#input.clear();
-      if (this.#outbox.closed || this.#outbox.question !== null || !this.#step()) return this.#outbox.flush();
+      const isWaiting = this.#outbox.closed || this.#outbox.question !== null || !this.#step();
+      // The last step may have left effects though it needs more bytes.
+      if (isWaiting) return this.#outbox.take() ?? this.#outbox.flush();
     }
   }
 
   /** Says yes to the open question; `text` is what the 250 to a `message` says, such as `queued as msg_…`. */
   accept(text = 'OK'): void {
     const question = this.#settle();
-    if (question?.kind === 'auth') {
-      this.#authenticated = true;
-      this.#outbox.say(replies.AUTHENTICATED);
-    } else if (question !== null) this.#transactions.accept(question, text);
+    if (question?.kind === 'auth') this.#authentication.accept();
+    else if (question !== null) this.#transactions.accept(question, text);
   }
 
   /** Says no to the open question by a 4xx or 5xx. A 421 ends the session. */
   refuse(reply: replies.SessionReply): void {
     const question = this.#settle();
-    if (question?.kind === 'auth') this.#refuseAuth(reply);
+    if (question?.kind === 'auth') this.#authentication.refuse(reply);
     else if (question !== null) this.#answer(this.#transactions.refuse(question, reply));
   }
 
@@ -212,20 +207,20 @@ export class Receiver {
   }
 
   #readLine(): boolean {
-    const exchange = this.#exchange;
-    const line = this.#lines.next(this.#input, exchange !== null);
+    const { isExchanging } = this.#authentication;
+    const line = this.#lines.next(this.#input, isExchanging);
     if (line === null) return false;
     if (typeof line !== 'string') this.#answer(this.#takeFaulty(line));
-    else if (exchange !== null) this.#answer(this.#takeAuthStep(exchange.respond(line)));
+    else if (isExchanging) this.#answer(this.#authentication.respond(line));
     else this.#answer(this.#takeCommand(line));
     return true;
   }
 
   #takeFaulty({ fault, text }: FaultyLine): replies.SessionReply | null {
-    const isExchange = this.#exchange !== null;
-    this.#exchange = null;
-    if (!isExchange && isHttpLine(text)) return this.#outbox.end('http_after_greeting', replies.NOT_HTTP);
-    if (fault === 'encoding' && !isExchange && HELLO_LINE.test(text)) return this.#takeCommand(text);
+    const { isExchanging } = this.#authentication;
+    this.#authentication.abandon();
+    if (!isExchanging && isHttpLine(text)) return this.#outbox.end('http_after_greeting', replies.NOT_HTTP);
+    if (fault === 'encoding' && !isExchanging && HELLO_LINE.test(text)) return this.#takeCommand(text);
     const said = {
       too_long: replies.TOO_LONG,
       bare_lf: replies.BARE_LF,
@@ -293,14 +288,14 @@ export class Receiver {
     this.#hello = { verb, name };
     if (verb === 'HELO') return this.#outbox.say(`250 ${this.#options.hostname}\r\n`);
     return this.#outbox.say(
-      ehloReply(this.#options, { secure: this.#secure, authenticated: this.#authenticated }),
+      ehloReply(this.#options, { secure: this.#secure, authenticated: this.#authentication.isAuthenticated }),
     );
   }
 
   #mail(argument: string): replies.SessionReply | null {
     if (this.#hello === null) return replies.HELLO_FIRST;
     if (this.#options.requireTls && !this.#secure) return replies.TLS_FIRST;
-    if (this.#options.requireAuth && !this.#authenticated) return replies.AUTH_FIRST;
+    if (this.#options.requireAuth && !this.#authentication.isAuthenticated) return replies.AUTH_FIRST;
     return this.#transactions.mail(argument);
   }
 
@@ -314,7 +309,7 @@ export class Receiver {
     this.#lines.clear();
     this.#transactions.reset();
     this.#hello = null;
-    this.#authenticated = false;
+    this.#authentication.reset();
     this.#phase = 'handshake';
     this.#outbox.say(replies.START_TLS);
     this.#outbox.tellAfterText({ kind: 'start_tls' });
@@ -322,34 +317,10 @@ export class Receiver {
   }
 
   #auth(argument: string): replies.SessionReply | null {
-    const { auth, requireTls } = this.#options;
-    if (auth === 'off') return replies.NOT_IMPLEMENTED;
-    if (this.#hello?.verb !== 'EHLO') return replies.EHLO_FIRST;
-    if (this.#authenticated) return ALREADY_AUTHENTICATED;
-    if (this.#transactions.isOpen) return AUTH_IN_TRANSACTION;
-    if (requireTls && !this.#secure) return replies.TLS_FIRST;
-    if (auth === 'secure' && !this.#secure) return AUTH_NEEDS_TLS;
-    if (argument === '') return replies.NEEDS_ARGUMENT;
-    const begun = AuthExchange.begin(argument);
-    if (begun === null) return MECHANISM_UNKNOWN;
-    this.#exchange = begun.exchange;
-    return this.#takeAuthStep(begun.step);
-  }
-
-  #takeAuthStep(step: AuthStep): replies.SessionReply | null {
-    if (step.kind === 'challenge') return this.#outbox.say(step.text);
-    this.#exchange = null;
-    if (step.kind === 'failed') return step.reply;
-    return this.#outbox.ask({ kind: 'auth', credentials: step.credentials });
-  }
-
-  #refuseAuth(reply: replies.SessionReply): void {
-    this.#authFailures += 1;
-    if (this.#authFailures < this.#options.maxAuthFailures) {
-      this.#outbox.refuse(reply);
-      return;
-    }
-    this.#outbox.say(replies.formatReply(reply));
-    this.#outbox.end('too_many_errors', TOO_MANY_AUTHS);
+    return this.#authentication.begin(argument, {
+      secure: this.#secure,
+      extended: this.#hello?.verb === 'EHLO',
+      inTransaction: this.#transactions.isOpen,
+    });
   }
 }

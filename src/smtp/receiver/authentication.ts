@@ -1,0 +1,111 @@
+import { AuthExchange, type AuthStep } from './auth-exchange.ts';
+import type { ReceiverOptions } from './options.ts';
+import type { Outbox } from './outbox.ts';
+import {
+  AUTHENTICATED,
+  EHLO_FIRST,
+  formatReply,
+  NEEDS_ARGUMENT,
+  NOT_IMPLEMENTED,
+  type SessionReply,
+  sessionReply,
+  TLS_FIRST,
+} from './session-reply.ts';
+
+/** Where in its session a client says AUTH. */
+export interface AuthMoment {
+  readonly secure: boolean;
+  /** EHLO was said. */
+  readonly extended: boolean;
+  readonly inTransaction: boolean;
+}
+
+const NEEDS_TLS = sessionReply(538, '5.7.11', 'AUTH is taken over TLS only; say STARTTLS first');
+const MECHANISM_UNKNOWN = sessionReply(504, '5.5.4', 'Mechanisms are PLAIN and LOGIN');
+const ALREADY_AUTHENTICATED = sessionReply(503, '5.5.1', 'Already authenticated');
+const IN_TRANSACTION = sessionReply(503, '5.5.1', 'AUTH must come before MAIL');
+const TOO_MANY_FAILURES = sessionReply(421, '4.7.0', 'Too many failed authentications; closing');
+
+/** AUTH in one session (RFC 4954): when it may be said, its exchange, and what came of it. */
+export class Authentication {
+  readonly #options: ReceiverOptions;
+  readonly #outbox: Outbox;
+  #exchange: AuthExchange | null = null;
+  #isAuthenticated = false;
+  #failures = 0;
+
+  constructor(options: ReceiverOptions, outbox: Outbox) {
+    this.#options = options;
+    this.#outbox = outbox;
+  }
+
+  get isAuthenticated(): boolean {
+    return this.#isAuthenticated;
+  }
+
+  /** The client's next line is a response, not a command. */
+  get isExchanging(): boolean {
+    return this.#exchange !== null;
+  }
+
+  /** Takes AUTH. */
+  begin(argument: string, moment: AuthMoment): SessionReply | null {
+    const refusal = this.#refusal(moment);
+    if (refusal !== null) return refusal;
+    if (argument === '') return NEEDS_ARGUMENT;
+    const begun = AuthExchange.begin(argument);
+    if (begun === null) return MECHANISM_UNKNOWN;
+    this.#exchange = begun.exchange;
+    return this.#take(begun.step);
+  }
+
+  /** Takes a line of the exchange. */
+  respond(line: string): SessionReply | null {
+    return this.#exchange === null ? null : this.#take(this.#exchange.respond(line));
+  }
+
+  /** The exchange is broken off. */
+  abandon(): void {
+    this.#exchange = null;
+  }
+
+  /** What was proved counts no longer. */
+  reset(): void {
+    this.#exchange = null;
+    this.#isAuthenticated = false;
+  }
+
+  /** The credentials are good. */
+  accept(): void {
+    this.#isAuthenticated = true;
+    this.#outbox.say(AUTHENTICATED);
+  }
+
+  /** They are not. */
+  refuse(reply: SessionReply): void {
+    this.#failures += 1;
+    if (this.#failures < this.#options.maxAuthFailures) {
+      this.#outbox.refuse(reply);
+      return;
+    }
+    this.#outbox.say(formatReply(reply));
+    this.#outbox.end('too_many_errors', TOO_MANY_FAILURES);
+  }
+
+  #refusal({ secure, extended, inTransaction }: AuthMoment): SessionReply | null {
+    const { auth, requireTls } = this.#options;
+    if (auth === 'off') return NOT_IMPLEMENTED;
+    if (!extended) return EHLO_FIRST;
+    if (this.#isAuthenticated) return ALREADY_AUTHENTICATED;
+    if (inTransaction) return IN_TRANSACTION;
+    if (requireTls && !secure) return TLS_FIRST;
+    return auth === 'secure' && !secure ? NEEDS_TLS : null;
+  }
+
+  #take(step: AuthStep): SessionReply | null {
+    if (step.kind === 'challenge') return this.#outbox.say(step.text);
+    this.#exchange = null;
+    if (step.kind === 'failed') return step.reply;
+    return this.#outbox.ask({ kind: 'auth', credentials: step.credentials });
+  }
+}

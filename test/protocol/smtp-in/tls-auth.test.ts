@@ -1,0 +1,214 @@
+/** STARTTLS and AUTH: one rule a dialogue (RFC 3207, RFC 4954). */
+import { dialogue, ENVELOPE, HELLO } from './dialogue.ts';
+
+const SECURE_HELLO = ['S: 220', 'C: EHLO client.test', 'S: 250-mx.test'];
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const GOOD = base64('\0me\0secret');
+const BAD = base64('\0me\0guess');
+
+dialogue('STARTTLS drops what is pipelined behind it and begins anew', [
+  ...ENVELOPE,
+  'C: STARTTLS',
+  'C: MAIL FROM:<evil@x.test>',
+  'S: 220 2.0.0',
+  'E: discard',
+  'E: start_tls',
+  'C: NOOP',
+  '! secured',
+  'C: MAIL FROM:<a@x.test>',
+  'S: 503 5.5.1',
+  'C: EHLO again.test',
+  'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-AUTH PLAIN LOGIN|250-ENH',
+  'C: STARTTLS',
+  'S: 503 5.5.1',
+]);
+dialogue('STARTTLS that is not offered gets 502', [...HELLO, 'C: STARTTLS', 'S: 502 5.5.1'], {
+  startTls: false,
+});
+dialogue(
+  'mail before TLS gets 530 where TLS is required',
+  [...HELLO, 'C: MAIL FROM:<a@x.test>', 'S: 530 5.7.0', 'C: NOOP', 'S: 250'],
+  { requireTls: true },
+);
+dialogue(
+  'mail before AUTH gets 530 where AUTH is required',
+  [...HELLO, 'C: MAIL FROM:<a@x.test>', 'S: 530 5.7.0'],
+  { requireAuth: true },
+);
+dialogue(
+  'mail behind AUTH is taken where AUTH is required',
+  [
+    ...SECURE_HELLO,
+    `C: AUTH PLAIN ${GOOD}`,
+    'S: 235 2.7.0',
+    'E: auth PLAIN ["","me","secret"]',
+    'C: MAIL FROM:<a@x.test>',
+    'S: 250 2.1.0',
+  ],
+  { requireAuth: true, secure: true },
+);
+dialogue('AUTH before TLS gets 538', [...HELLO, `C: AUTH PLAIN ${GOOD}`, 'S: 538 5.7.11']);
+dialogue(
+  'AUTH before TLS gets 530 where TLS is required',
+  [...HELLO, `C: AUTH PLAIN ${GOOD}`, 'S: 530 5.7.0'],
+  { requireTls: true },
+);
+dialogue(
+  'AUTH in clear is told and taken by policy',
+  [
+    'S: 220',
+    'C: EHLO c',
+    'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-STARTTLS|250-AUTH PLAIN LOGIN',
+    `C: AUTH PLAIN ${GOOD}`,
+    'S: 235 2.7.0',
+    'E: auth PLAIN ["","me","secret"]',
+  ],
+  { auth: 'always' },
+);
+dialogue('AUTH gets 502 where there is none', [...HELLO, `C: AUTH PLAIN ${GOOD}`, 'S: 502 5.5.1'], {
+  auth: 'off',
+});
+dialogue(
+  'AUTH before EHLO gets 503',
+  ['S: 220', `C: AUTH PLAIN ${GOOD}`, 'S: 503 5.5.1', 'C: HELO x', 'S: 250', 'C: AUTH LOGIN', 'S: 503 5.5.1'],
+  { secure: true },
+);
+
+function auth(rule: string, ...lines: string[]): void {
+  dialogue(rule, [...SECURE_HELLO, ...lines], { secure: true });
+}
+auth(
+  'AUTH PLAIN without initial response',
+  'C: AUTH PLAIN',
+  'S: 334 ',
+  `C: ${base64('as\0mé\0secret')}`,
+  'S: 235',
+  'E: auth PLAIN ["as","mé","secret"]',
+);
+auth(
+  'AUTH LOGIN',
+  'C: auth login',
+  'S: 334 VXNlcm5hbWU6',
+  `C: ${base64('me')}`,
+  'S: 334 UGFzc3dvcmQ6',
+  `C: ${base64('secret')}`,
+  'S: 235',
+  'E: auth LOGIN ["","me","secret"]',
+);
+auth(
+  'AUTH LOGIN with initial response',
+  `C: AUTH LOGIN ${base64('me')}`,
+  'S: 334 UGFzc3dvcmQ6',
+  `C: ${base64('secret')}`,
+  'S: 235',
+  'E: auth LOGIN ["","me","secret"]',
+);
+auth(
+  'bad credentials get 535, and a second try may be good',
+  `C: AUTH PLAIN ${BAD}`,
+  'S: 535 5.7.8',
+  'E: auth PLAIN ["","me","guess"]',
+  `C: AUTH PLAIN ${GOOD}`,
+  'S: 235',
+  'E: auth PLAIN ["","me","secret"]',
+);
+auth(
+  'the third refusal ends the session',
+  ...[1, 2].flatMap(() => [`C: AUTH PLAIN ${BAD}`, 'S: 535', 'E: auth PLAIN ["","me","guess"]']),
+  `C: AUTH PLAIN ${BAD}`,
+  'C: NOOP',
+  'S: 535',
+  'S: 421 4.7.0',
+  'E: auth PLAIN ["","me","guess"]',
+  'E: close too_many_errors',
+);
+auth(
+  'AUTH after success gets 503',
+  `C: AUTH PLAIN ${GOOD}`,
+  'S: 235',
+  'E: auth PLAIN ["","me","secret"]',
+  `C: AUTH PLAIN ${GOOD}`,
+  'S: 503 5.5.1',
+);
+auth(
+  'AUTH is not told after success',
+  `C: AUTH PLAIN ${GOOD}`,
+  'C: EHLO c',
+  'S: 235',
+  'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-ENHANCED',
+  'E: auth PLAIN ["","me","secret"]',
+);
+auth('AUTH in a transaction gets 503', 'C: MAIL FROM:<>', 'S: 250', `C: AUTH PLAIN ${GOOD}`, 'S: 503 5.5.1');
+auth(
+  '* cancels with 501',
+  'C: AUTH PLAIN',
+  'S: 334',
+  'C: *',
+  'S: 501 5.7.0',
+  'C: NOOP',
+  'S: 250',
+  'C: AUTH LOGIN',
+  'S: 334',
+  'C: *',
+  'S: 501',
+);
+for (const response of [
+  '!',
+  'AA',
+  'QUI',
+  'QUIT',
+  '-_-_',
+  base64('me'),
+  base64('a\0b'),
+  base64('a\0b\0c\0d'),
+  '/////w==',
+])
+  auth(
+    `the response ${response} gets 501`,
+    `C: AUTH PLAIN ${response}`,
+    'S: 501 5.5.2',
+    'C: AUTH PLAIN',
+    'S: 334 ',
+    `C: ${response}`,
+    'S: 501 5.5.2',
+  );
+auth(
+  'an empty initial response is no credentials',
+  'C: AUTH PLAIN =',
+  'S: 501 5.5.2',
+  'C: AUTH LOGIN =',
+  'S: 334 UGFzc3dvcmQ6',
+  'C: *',
+  'S: 501',
+);
+auth('more than one initial response gets 501', `C: AUTH PLAIN ${GOOD} x`, 'S: 501 5.5.2');
+auth(
+  'AUTH without mechanism gets 501, an unknown one 504',
+  'C: AUTH',
+  'S: 501 5.5.4',
+  'C: AUTH CRAM-MD5',
+  'S: 504 5.5.4',
+);
+const LONGEST = base64(`\0me\0${'x'.repeat(9200)}`).slice(0, 12_284);
+auth(
+  'a line of 12,288 bytes is read in AUTH',
+  'C: AUTH PLAIN',
+  'S: 334',
+  `C: ${LONGEST}`.padEnd(12_289, '='),
+  'S: 501 5.5.2',
+);
+auth(
+  'a longer one gets 500 and ends the exchange',
+  'C: AUTH PLAIN',
+  'S: 334',
+  `C: ${'x'.repeat(12_287)}`,
+  'C: NOOP',
+  'S: 500 5.5.6',
+  'S: 250 2.0.0',
+);
+auth(
+  'AUTH with a long initial response is read',
+  `C: AUTH PLAIN ${base64(`\0me\0${'x'.repeat(6000)}`)}`,
+  'S: 535',
+  `E: auth PLAIN ["","me","${'x'.repeat(6000)}"]`,
+);
