@@ -43,7 +43,8 @@ export class InputBuffer {
       this.#owned = false;
       return;
     }
-    if (!this.#owned || this.#bytes.length - this.#end < chunk.length)
+    // A chunk of the peer's has no room behind its end.
+    if (this.#bytes.length - this.#end < chunk.length)
       this.#move(Math.max(MIN_ROOM, 2 * (this.length + chunk.length)));
     this.#end += chunk.copy(this.#bytes, this.#end);
   }

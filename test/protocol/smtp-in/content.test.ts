@@ -6,7 +6,15 @@ const FROM_TO = '<a@x.test> -> <b@y.test>';
 const QUEUED = 'S: 250 2.0.0 queued as msg_1';
 const REJECT: ContentRules = { bareNewline: 'reject', nul: 'reject', maxLineBytes: 1000 };
 const NORMALIZE: ContentRules = { ...REJECT, bareNewline: 'normalize' };
-const AFTER = ['C: MAIL FROM:<again@x.test>', 'S: 250 2.1.0'];
+/** The session is as new. */
+const AFTER = [
+  'R: MAIL FROM:<again@x.test>\r\nRCPT TO:<b@y.test>\r\nBDAT 0 LAST\r\nRSET\r\n',
+  'S: 250 2.1.0',
+  'S: 250 2.1.5',
+  QUEUED,
+  'S: 250 2.0.0 OK',
+  'E: message <again@x.test> -> <b@y.test> ""',
+];
 
 /** The content goes in by DATA, up to its end. */
 function data(raw: string, ...end: string[]): Dialogue {

@@ -38,7 +38,8 @@ export const ENVELOPE: Dialogue = [
 const MANNERS: readonly Manner[] = [
   { cut: (bytes) => [bytes], answers: 'at_once' },
   { cut: (bytes) => [bytes], answers: 'late' },
-  { cut: (bytes) => Array.from(bytes, (byte) => Buffer.from([byte])), answers: 'at_once' },
+  { cut: (bytes) => Array.from(bytes, (byte) => Buffer.of(byte)), answers: 'at_once' },
+  { cut: (bytes) => Array.from(bytes, (byte) => Buffer.of(byte)), answers: 'last' },
   ...Array.from({ length: 10 }, (_, seed): Manner => {
     const places = Array.from({ length: 8 }, (_, i) => (seed + 3) * 7919 * (i + 1) * (i + 5));
     return { cut: (bytes) => cutAt(bytes, places), answers: seed % 2 === 0 ? 'late' : 'at_once' };

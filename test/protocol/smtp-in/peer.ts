@@ -4,7 +4,7 @@ import type { ReceiverOptions } from '../../../src/smtp/receiver/options.ts';
 import { Receiver } from '../../../src/smtp/receiver/receiver.ts';
 import type { SessionReply } from '../../../src/smtp/receiver/session-reply.ts';
 
-export const OPTIONS: ReceiverOptions = {
+const OPTIONS: ReceiverOptions = {
   hostname: 'mx.test',
   startTls: true,
   requireTls: false,
@@ -54,8 +54,8 @@ function refusal(code: number, enhanced: string): SessionReply {
 /** How a client cuts what it says, and when the owner answers. */
 export interface Manner {
   readonly cut: (bytes: Buffer) => readonly Buffer[];
-  /** At once, or only when the receiver has nothing else to do. */
-  readonly answers: 'at_once' | 'late';
+  /** At once; when the receiver has nothing else to do; or when all was said. */
+  readonly answers: 'at_once' | 'late' | 'last';
 }
 
 /** One connection. */
@@ -81,16 +81,21 @@ export class Peer {
     for (const chunk of this.#manner.cut(bytes)) {
       // As from a socket: memory of its own.
       this.receiver.receive(Buffer.from(chunk));
-      this.pump();
+      if (this.#manner.answers === 'last') this.#drain();
+      else this.pump();
     }
+    this.pump();
+  }
+
+  #drain(): void {
+    for (let effect = this.receiver.next(); effect !== null; effect = this.receiver.next()) this.#do(effect);
   }
 
   pump(): void {
     for (;;) {
-      const effect = this.receiver.next();
-      if (effect !== null) this.#do(effect);
-      else if (this.#open === null) return;
-      else this.#answer(this.#open);
+      this.#drain();
+      if (this.#open === null) return;
+      this.#answer(this.#open);
     }
   }
 
