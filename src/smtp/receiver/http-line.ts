@@ -1,8 +1,17 @@
+import type { InputBuffer } from './input.ts';
+
 /**
  * Telling HTTP from SMTP. A health check or a browser that is pointed at an SMTP port speaks first, and so is seen
  * before the greeting. A page in a browser that posts to an SMTP port is seen by its first line after it.
  */
 
+/** What early talk is. */
+export type EarlyTalk = 'http' | 'other' | 'maybe';
+
+const LF = 0x0a;
+const CR = 0x0d;
+/** Bytes of a request line that are awaited before the greeting. */
+const MAX_EARLY_LINE = 8192;
 /** A whole request line (RFC 9112 §3). */
 const REQUEST_LINE = /^[A-Z][A-Z-]{0,23} [^ ]+ HTTP\/\d/;
 /** A line may still become a request line. */
@@ -14,8 +23,18 @@ const LOOSE_REQUEST = /^[a-z-]{1,24} [^ ]+ HTTP\/\d/i;
 /** No command of SMTP has a colon right behind its first word. */
 const HEADER_LINE = /^[a-z0-9][a-z0-9!#$%&'*+.^_`|~-]{0,63}:/i;
 
-/** Whether what a peer says before the greeting is HTTP: `maybe` until its first line is complete. */
-export function judgeEarlyTalk(text: string, isWholeLine: boolean): 'http' | 'other' | 'maybe' {
+/** Whether what a peer has said before the greeting is HTTP; `maybe` until its first line is complete. */
+export function hearEarlyTalk({ bytes, start, end }: InputBuffer): EarlyTalk {
+  const lf = bytes.indexOf(LF, start);
+  const isWhole = lf >= 0 && lf < end;
+  const lineEnd = !isWhole ? end : lf > start && bytes[lf - 1] === CR ? lf - 1 : lf;
+  const text = bytes.toString('latin1', start, Math.min(lineEnd, start + MAX_EARLY_LINE));
+  if (lineEnd - start <= MAX_EARLY_LINE) return judgeEarlyTalk(text, isWhole);
+  return REQUEST_BEGIN.test(text) ? 'http' : 'other';
+}
+
+/** The same of a first line, or of its beginning. */
+export function judgeEarlyTalk(text: string, isWholeLine: boolean): EarlyTalk {
   if (isWholeLine) return REQUEST_LINE.test(text) ? 'http' : 'other';
   return REQUEST_PREFIX.test(text) ? 'maybe' : 'other';
 }
@@ -23,9 +42,4 @@ export function judgeEarlyTalk(text: string, isWholeLine: boolean): 'http' | 'ot
 /** Whether a line after the greeting is one of an HTTP request. The line may be cut. */
 export function isHttpLine(line: string): boolean {
   return LOOSE_REQUEST.test(line) || REQUEST_BEGIN.test(line) || HEADER_LINE.test(line);
-}
-
-/** Whether a first line that is too long to be awaited begins as a request. */
-export function beginsAsRequest(text: string): boolean {
-  return REQUEST_BEGIN.test(text);
 }

@@ -3,7 +3,7 @@ import { Authentication } from './authentication.ts';
 import { CommandLines, type FaultyLine } from './command-lines.ts';
 import type { Effect, Question } from './effect.ts';
 import { ehloReply } from './ehlo.ts';
-import { beginsAsRequest, isHttpLine, judgeEarlyTalk } from './http-line.ts';
+import { hearEarlyTalk, isHttpLine } from './http-line.ts';
 import { InputBuffer } from './input.ts';
 import type { ReceiverOptions } from './options.ts';
 import { Outbox } from './outbox.ts';
@@ -17,10 +17,6 @@ export interface Hello {
   readonly name: string;
 }
 
-const LF = 0x0a;
-const CR = 0x0d;
-/** Bytes of a request line that are awaited before the greeting. */
-const MAX_EARLY_LINE = 8192;
 const NOT_ASCII = /[^\0-\x7f]/;
 const HELLO_LINE = /^(?:EHLO|HELO) /i;
 /** Commands in whose argument an address may be that is not ASCII, or a name that is never a reason to refuse. */
@@ -192,18 +188,10 @@ export class Receiver {
   }
 
   #hearEarlyTalk(): boolean {
-    const { bytes, start, end } = this.#input;
-    if (start === end) return false;
-    const lf = bytes.indexOf(LF, start);
-    const isWhole = lf >= 0 && lf < end;
-    const lineEnd = !isWhole ? end : bytes[lf - 1] === CR && lf > start ? lf - 1 : lf;
-    const text = bytes.toString('latin1', start, Math.min(lineEnd, start + MAX_EARLY_LINE));
-    const isLong = lineEnd - start > MAX_EARLY_LINE;
-    const isHttp = isLong ? beginsAsRequest(text) : judgeEarlyTalk(text, isWhole);
-    if (isHttp === 'maybe') return false;
-    if (isHttp === true || isHttp === 'http') this.#outbox.endAsHttp();
-    else this.#outbox.end('early_talk', replies.EARLY_TALK);
-    return true;
+    const heard = this.#input.length === 0 ? 'maybe' : hearEarlyTalk(this.#input);
+    if (heard === 'http') this.#outbox.endAsHttp();
+    else if (heard === 'other') this.#outbox.end('early_talk', replies.EARLY_TALK);
+    return heard !== 'maybe';
   }
 
   #readLine(): boolean {
