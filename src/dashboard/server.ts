@@ -1,7 +1,8 @@
 import { clientAddress } from '../http/client-address.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { HttpLimits } from '../http/limits.ts';
 import { Problem } from '../http/problem.ts';
-import { createHttpServer, type HttpLimits, type HttpServer } from '../http/server.ts';
+import { createHttpServer, type HttpServer } from '../http/server.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { exchangeRaw, type Served, serve, WIDE_LIMITS } from '../../test/peers/http.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import type { Exchange } from './exchange.ts';
-import type { HttpLimits } from './server.ts';
+import type { HttpLimits } from './limits.ts';
 
 /** Answers that nobody reads: how long they are kept, and how many. */
 

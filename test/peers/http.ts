@@ -1,10 +1,11 @@
 /** Our HTTP server for tests of what stands on it, and a client that writes raw bytes. */
+
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import type { HttpLimits } from '../../src/http/limits.ts';
 import {
   createHttpServer,
   type Handler,
-  type HttpLimits,
   type HttpServer,
   type HttpServerOptions,
 } from '../../src/http/server.ts';

@@ -1,11 +1,21 @@
 import { NO_PARAMETERS } from '../query.ts';
 import * as examples from './examples.ts';
-import { EMPTY_BODY, type Operation } from './operation.ts';
+import { EMPTY_BODY, type Example, type Operation, type Success } from './operation.ts';
 import { mergeProblems, NO_BODY_PROBLEMS } from './refusals.ts';
 
 /** What the document says of acting on messages that are already accepted. */
 
 const ACT = { scheme: 'bearer', scopes: ['messages:send'] } as const;
+
+/** Both answer with the message's record, read anew. */
+function messageNow(shown: Readonly<Record<string, Example>>): Success {
+  return {
+    status: 200,
+    description: 'The message, as it is now.',
+    headers: [],
+    content: { 'application/json': { schema: 'StatusRecord', examples: shown } },
+  };
+}
 
 const CANCEL: Operation = {
   method: 'post',
@@ -19,19 +29,7 @@ const CANCEL: Operation = {
   query: NO_PARAMETERS,
   requestHeaders: [],
   body: EMPTY_BODY,
-  answers: [
-    {
-      status: 200,
-      description: 'The message, as it is now.',
-      headers: [],
-      content: {
-        'application/json': {
-          schema: 'StatusRecord',
-          examples: { cancelled: { summary: 'Cancelled', value: examples.CANCELLED } },
-        },
-      },
-    },
-  ],
+  answers: [messageNow({ cancelled: { summary: 'Cancelled', value: examples.CANCELLED } })],
   problems: mergeProblems(NO_BODY_PROBLEMS, { 404: ['message_not_found'], 409: ['not_cancellable'] }),
 };
 
@@ -47,19 +45,7 @@ const RETRY: Operation = {
   query: NO_PARAMETERS,
   requestHeaders: [],
   body: EMPTY_BODY,
-  answers: [
-    {
-      status: 200,
-      description: 'The message, as it is now.',
-      headers: [],
-      content: {
-        'application/json': {
-          schema: 'StatusRecord',
-          examples: { queued: { summary: 'Queued again', value: examples.RETRIED } },
-        },
-      },
-    },
-  ],
+  answers: [messageNow({ queued: { summary: 'Queued again', value: examples.RETRIED } })],
   problems: mergeProblems(NO_BODY_PROBLEMS, {
     404: ['message_not_found'],
     409: ['nothing_to_retry', 'content_expired', 'test_key'],
