@@ -7,6 +7,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import { createHttpServer, type Handler, type HttpServer } from '../http/server.ts';
 import { createIngestApi } from '../ingest/http/api.ts';
+import { createShared, type IngestShared } from '../ingest/shared.ts';
 import { type CidrSet, parseCidrs } from '../lib/cidr.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -76,7 +77,8 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
   const certificate = needsTls ? await loadCertificate(certificateOptions(parts)) : null;
   const { health, metrics, stop } = observe(parts, bound, certificate);
   await health.start();
-  const handler = createIngestApi(ingestDeps(parts), ingestOptions(parts.live));
+  const shared = createShared({ ...parts, ...parts.storage }, config.limits, parts.signal);
+  const handler = createIngestApi(ingestDeps(parts, shared), ingestOptions(parts.live));
   const api = config.api.port === null ? null : apiServer(parts, config.api.port, null, handler);
   const apiTls =
     config.api.tlsEnabled && config.api.tlsPort !== null && certificate !== null
@@ -192,11 +194,11 @@ function observe(parts: ListenerParts, bound: BoundPorts, certificate: Certifica
   return { health, metrics, stop };
 }
 
-function ingestDeps(parts: ListenerParts) {
+function ingestDeps(parts: ListenerParts, shared: IngestShared) {
   const { engine, storage, events, clock, random, log, version, ready, signal } = parts;
   const { intake, acts } = engine;
-  const { views, keyring, spool } = storage;
-  return { intake, acts, spool, views, keyring, events, clock, random, log, version, ready, signal };
+  const { views, spool } = storage;
+  return { intake, acts, spool, views, shared, events, clock, random, log, version, ready, signal };
 }
 
 /** The API's options, read from the configuration each time so that keys apply live. */
@@ -215,8 +217,6 @@ function ingestOptions(live: LiveConfig) {
     get limits() {
       return live.config.api;
     },
-    maxBytesInFlight: limits.maxBytesInFlight,
-    maxWaitingRequests: limits.maxWaitingRequests,
     maxWaitingReaders: limits.maxWaitingReaders,
     maxKeysInMemory: limits.maxKeysInMemory,
   };

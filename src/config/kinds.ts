@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseMailbox } from '../domain/mailbox.ts';
 import { parseCidrs } from '../lib/cidr.ts';
 
 /** What the value of a setting may be. The rule is a phrase that completes "must be …". */
@@ -78,6 +79,12 @@ export const origin: Kind<string> = text(
   'an origin such as https://app.example.com, without a path',
   (raw) => /^https?:\/\//.test(raw) && URL.canParse(raw) && new URL(raw).origin === raw,
 );
+
+/** A mail address without a display name. */
+export const mailAddress: Kind<string> = text('a mail address', (raw) => {
+  const parsed = parseMailbox(raw);
+  return parsed.ok && parsed.value.name === null && parsed.value.address === raw;
+});
 
 /** A file's path. */
 export const path: Kind<string> = text('a path', (raw) => raw.length > 0 && !raw.includes('\0'));

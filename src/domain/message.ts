@@ -53,6 +53,8 @@ export interface Idempotency {
 
 /** What an ingress hands over, parsed and checked, before it is ours. */
 export interface Submission {
+  /** The id it is to have, where its own text names it: one that the intake gave for it. Else it gets one. */
+  readonly id?: string;
   readonly envelope: Envelope;
   readonly content: Content;
   readonly header: HeaderSummary;

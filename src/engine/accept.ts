@@ -84,6 +84,10 @@ export class Accept implements Intake {
     return this.#gate.suspension() ?? this.#room.suspension(keyId);
   }
 
+  newId(): string {
+    return this.#nextId();
+  }
+
   plan(submission: Submission): PlannedDelivery[] {
     const { routing } = this.#deps.settings();
     return routeRecipients(submission, routing, this.#relays).map(({ relay, rule }) => ({
@@ -132,7 +136,7 @@ export class Accept implements Intake {
     let refs: readonly ContentRef[] = [];
     let routed: readonly Routed[] = [];
     try {
-      const ids = submissions.map(() => this.#nextId());
+      const ids = submissions.map(({ id }) => id ?? this.#nextId());
       refs = await spool.append(
         submissions.map(({ content }, place) => ({ messageId: ids[place] ?? '', content })),
       );

@@ -12,6 +12,8 @@ export interface Intake {
    * is read.
    */
   suspended(keyId: string | null): Suspension | null;
+  /** An id for a submission that is about to be accepted. One that is not used is lost, which harms nobody. */
+  newId(): string;
   /** What accepting would decide, in envelope order. Changes nothing. */
   plan(submission: Submission): readonly PlannedDelivery[];
 }

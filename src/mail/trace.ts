@@ -5,8 +5,10 @@ import { writeField } from './field.ts';
 export interface Trace {
   /** The name this server goes by. */
   readonly byHost: string;
-  /** The peer's IP address; null when there was no peer. */
+  /** The peer's IP address; null when there was no peer, or it is not to be told. */
   readonly fromAddress: string | null;
+  /** What the peer called itself (EHLO); proves nothing. */
+  readonly fromName?: string;
   readonly protocol: 'HTTP' | 'HTTPS' | 'SMTP' | 'ESMTP' | 'ESMTPS' | 'ESMTPA' | 'ESMTPSA';
   /** Our id of the message. */
   readonly id: string;
@@ -16,16 +18,26 @@ export interface Trace {
   readonly for?: string;
 }
 
+/** A domain or an address literal; what else a peer may have said is left out. */
+const NAME = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,253}[A-Za-z0-9_])?|\[[0-9A-Za-z:.]{1,64}\])$/;
 const ASCII = /^[\0-\x7f]*$/;
 
 /** One Received field, folded, CRLF included: put on top of what was accepted. Always ASCII. */
 export function receivedHeader(trace: Trace): string {
-  const { byHost, fromAddress, protocol, id, date, for: recipient } = trace;
+  const { byHost, protocol, id, date, for: recipient } = trace;
   const clauses = [`by ${byHost}`, `with ${protocol} id ${id}`];
-  if (fromAddress !== null) clauses.unshift(`from ${addressLiteral(fromAddress)}`);
+  const from = origin(trace);
+  if (from !== null) clauses.unshift(`from ${from}`);
   if (recipient !== undefined && ASCII.test(recipient)) clauses.push(`for <${recipient}>`);
   const last = clauses.pop() ?? '';
   return writeField('Received', [...clauses, `${last};`, formatDate(date)]);
+}
+
+/** RFC 5321 §4.4 `Extended-Domain`: the name given, and behind it the address that is known. */
+function origin({ fromName, fromAddress }: Trace): string | null {
+  const literal = fromAddress === null ? null : addressLiteral(fromAddress);
+  if (fromName === undefined || !NAME.test(fromName)) return literal;
+  return literal === null || literal === fromName ? fromName : `${fromName} (${literal})`;
 }
 
 function addressLiteral(address: string): string {

@@ -4,13 +4,15 @@ import { internalError, Problem } from '../../http/problem.ts';
 import { Router, targetOf } from '../../http/router.ts';
 import type { Handler } from '../../http/server.ts';
 import { StoreError } from '../../store/store.ts';
-import { Authenticator, unauthorized } from './auth.ts';
+import type { AuthResult } from '../authenticator.ts';
+import type { RateVerdict } from '../rate.ts';
+import { secretIn, unauthorized } from './auth.ts';
 import type { Call, Endpoint } from './call.ts';
 import { markForOrigin, preflightHeaders } from './cors.ts';
 import { answerAsMailgun } from './mailgun.ts';
 import { nothingHere } from './nothing-here.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
-import { RateLimiter, type RateVerdict, rateHeaders, retryAfter } from './rate.ts';
+import { rateHeaders, retryAfter } from './rate-headers.ts';
 import { routes, type Target } from './routes.ts';
 
 /**
@@ -22,20 +24,21 @@ export function createIngestApi(deps: IngestDeps, options: IngestOptions): Handl
   return (exchange) => api.handle(exchange);
 }
 
+/** A request without a header that could carry a secret. */
+interface NoSecret {
+  readonly ok: false;
+  readonly reason: 'missing' | 'malformed';
+}
+
 class IngestApi {
   readonly #deps: IngestDeps;
   readonly #options: IngestOptions;
   readonly #router: Router<Target>;
-  readonly #authenticator: Authenticator;
-  readonly #limiter: RateLimiter;
 
   constructor(deps: IngestDeps, options: IngestOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#limiter = new RateLimiter({ maxWindows: 2 * options.maxKeysInMemory });
-    this.#authenticator = new Authenticator(deps, { maxCached: options.maxKeysInMemory });
     this.#router = new Router(routes(deps, options));
-    void this.#authenticator.recordUses(deps.signal);
   }
 
   async handle(exchange: Exchange): Promise<void> {
@@ -67,7 +70,7 @@ class IngestApi {
 
   /** Key, then where it may be used from, scope, rate. */
   async #admit(exchange: Exchange, endpoint: Endpoint, sourceAddress: string): Promise<Call['caller']> {
-    const found = await this.#authenticator.authenticate(exchange.headers.authorization, endpoint.scheme);
+    const found = await this.#authenticate(exchange, endpoint);
     if (!found.ok) {
       const { requestId } = exchange;
       this.#deps.log.info('api.key_refused', { code: found.reason, source: sourceAddress, requestId });
@@ -76,7 +79,7 @@ class IngestApi {
     const { caller } = found;
     const { key, sources } = caller;
     const limit = key.rateLimit ?? this.#options.limits.rateLimitPerKey;
-    const verdict = this.#limiter.take(key.id, endpoint.window, limit, this.#deps.clock.mono());
+    const verdict = this.#deps.shared.limiter.take(key.id, endpoint.window, limit, this.#deps.clock.mono());
     // Told with every answer, the refusals too.
     if (verdict !== null)
       for (const [name, value] of Object.entries(rateHeaders(verdict))) exchange.setHeader(name, value);
@@ -84,6 +87,14 @@ class IngestApi {
     if (!endpoint.scopes.some((scope) => key.scopes.includes(scope))) throw scopeMissing(endpoint);
     if (verdict !== null && !verdict.allowed) throw rateLimited(verdict);
     return caller;
+  }
+
+  async #authenticate(exchange: Exchange, { scheme }: Endpoint): Promise<AuthResult | NoSecret> {
+    const { authorization } = exchange.headers;
+    if (authorization === undefined) return { ok: false, reason: 'missing' };
+    const secret = secretIn(authorization, scheme);
+    if (secret === null) return { ok: false, reason: 'malformed' };
+    return this.#deps.shared.authenticator.authenticate(secret);
   }
 
   /**

@@ -1,124 +1,7 @@
-import { type ApiKey, keyRefusal } from '../../domain/key.ts';
 import { Problem } from '../../http/problem.ts';
-import { type CidrSet, parseCidrs } from '../../lib/cidr.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { hashSecret, inspectSecret } from '../../lib/key-secret.ts';
-import type { Log } from '../../lib/log.ts';
-import type { Keyring } from '../../store/keyring.ts';
 
 /** How a request carries its key: `Bearer KEY`, or `Basic` with `api:KEY` for clients made for Mailgun. */
 export type AuthScheme = 'bearer' | 'basic';
-
-/** Who calls: a key that is good now. */
-export interface Caller {
-  readonly key: ApiKey;
-  /** Where the key may be used from; null for anywhere. */
-  readonly sources: CidrSet | null;
-}
-
-/** Why a key is not accepted. For the log only: the client is told nothing it could search keys with. */
-export type AuthRefusal = 'missing' | 'malformed' | 'checksum_wrong' | 'unknown' | 'expired' | 'revoked';
-
-/** The caller, or why there is none. */
-export type AuthResult =
-  | { readonly ok: true; readonly caller: Caller }
-  | { readonly ok: false; readonly reason: AuthRefusal };
-
-/** What authentication needs. */
-export interface AuthDeps {
-  readonly keyring: Keyring;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** A look-up is believed this long. With the read itself, a revocation holds within one second (contract §9). */
-const CACHE_MS = 500;
-const TOUCH_EVERY_MS = 5000;
-
-interface CacheEntry {
-  readonly lookup: Promise<Caller | null>;
-  /** Monotonic ms before the look-up began. */
-  readonly since: number;
-}
-
-/**
- * Finds the key behind an `Authorization` header. Look-ups are cached by the secret, for less than a second and
- * at most `maxCached` of them; concurrent ones of one key share a read, and checksum and hash are worked out once.
- */
-export class Authenticator {
-  readonly #deps: AuthDeps;
-  readonly #maxCached: number;
-  readonly #cache = new Map<string, CacheEntry>();
-  #uses = new Map<string, number>();
-
-  constructor(deps: AuthDeps, options: { readonly maxCached: number }) {
-    this.#deps = deps;
-    this.#maxCached = options.maxCached;
-  }
-
-  /** Rejects with `StoreError` when the keyring cannot be read. */
-  async authenticate(authorization: string | undefined, scheme: AuthScheme): Promise<AuthResult> {
-    if (authorization === undefined) return { ok: false, reason: 'missing' };
-    const secret = secretIn(authorization, scheme);
-    if (secret === null) return { ok: false, reason: 'malformed' };
-    const known = this.#cached(secret);
-    const form = known !== null ? 'well_formed' : inspectSecret(secret);
-    if (form !== 'well_formed') return { ok: false, reason: form };
-    const caller = await (known ?? this.#lookUp(secret));
-    if (caller === null) return { ok: false, reason: 'unknown' };
-    const now = this.#deps.clock.wall();
-    const refusal = keyRefusal(caller.key, now);
-    if (refusal !== null) return { ok: false, reason: refusal };
-    this.#uses.set(caller.key.id, now);
-    return { ok: true, caller };
-  }
-
-  /** Writes down every few seconds which keys were used, until `signal` aborts, and then once more. */
-  async recordUses(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#deps.clock.sleep(TOUCH_EVERY_MS, signal);
-      await this.#flushUses();
-    }
-  }
-
-  async #flushUses(): Promise<void> {
-    if (this.#uses.size === 0) return;
-    const uses = this.#uses;
-    this.#uses = new Map();
-    try {
-      await this.#deps.keyring.touch(uses);
-    } catch (error) {
-      // When a key was last used is a courtesy: losing it must not cost anyone a request.
-      this.#deps.log.warn('api.key_use_not_recorded', {
-        code: error instanceof Error ? error.name : 'unknown',
-      });
-    }
-  }
-
-  #cached(secret: string): Promise<Caller | null> | null {
-    const entry = this.#cache.get(secret);
-    return entry !== undefined && this.#deps.clock.mono() - entry.since < CACHE_MS ? entry.lookup : null;
-  }
-
-  #lookUp(secret: string): Promise<Caller | null> {
-    const { clock, keyring } = this.#deps;
-    const lookup = keyring.findByHash(hashSecret(secret), clock.wall()).then(toCaller);
-    const entry = { lookup, since: clock.mono() };
-    // Deleted and set again: the map's order is the order of look-up, the oldest first.
-    this.#cache.delete(secret);
-    this.#cache.set(secret, entry);
-    lookup.catch(() => this.#cache.get(secret) === entry && this.#cache.delete(secret));
-    if (this.#cache.size > this.#maxCached) this.#dropOldest();
-    return lookup;
-  }
-
-  #dropOldest(): void {
-    for (const secret of this.#cache.keys()) {
-      this.#cache.delete(secret);
-      return;
-    }
-  }
-}
 
 /** The one answer to every key that is not accepted, whatever the reason. */
 export function unauthorized(scheme: AuthScheme): Problem {
@@ -130,16 +13,8 @@ export function unauthorized(scheme: AuthScheme): Problem {
   return new Problem(401, 'unauthorized', detail, { headers: { 'WWW-Authenticate': challenge } });
 }
 
-function toCaller(key: ApiKey | null): Caller | null {
-  if (key === null) return null;
-  if (key.cidrs.length === 0) return { key, sources: null };
-  const parsed = parseCidrs(key.cidrs);
-  // Ranges that cannot be read let nobody in: better a refusal than a key wider than it was meant to be.
-  return { key, sources: parsed.ok ? parsed.cidrs : { contains: () => false } };
-}
-
 /** The secret in an `Authorization` header (RFC 6750 §2.1, RFC 7617 §2); null when it carries none. */
-function secretIn(authorization: string, scheme: AuthScheme): string | null {
+export function secretIn(authorization: string, scheme: AuthScheme): string | null {
   const match = /^(\w+) +(\S+) *$/.exec(authorization);
   const [, name = '', value = ''] = match ?? [];
   if (name.toLowerCase() !== scheme) return null;

@@ -6,6 +6,7 @@ import { Problem, problemJson } from '../../http/problem.ts';
 import { heldWhile, type Share } from '../../lib/budget.ts';
 import { yieldToLoop } from '../../lib/clock.ts';
 import { inSlices } from '../../lib/slices.ts';
+import type { RateLimiter } from '../rate.ts';
 import { readFrame } from './batch-frame.ts';
 import { BatchSplitter } from './batch-splitter.ts';
 import type { Call, Endpoint } from './call.ts';
@@ -14,7 +15,7 @@ import { handOverAll, idempotencyMismatch, type Receipt, refuseSuspended } from 
 import { keyInBatch, keyOfBatch, readIdempotencyKey } from './idempotency.ts';
 import type { IngestLimits } from './limits.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
-import { type RateLimiter, retryAfter } from './rate.ts';
+import { retryAfter } from './rate-headers.ts';
 import { requireType } from './read-fields.ts';
 import { fieldsFromJson } from './schema.ts';
 import { buildSubmission } from './submission.ts';

@@ -1,4 +1,5 @@
 import { PRIORITIES, type Priority } from '../../domain/message.ts';
+import { isTag } from '../../domain/tag.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import { checkHeader, checkHeaderTotals, checkSenderDomain, checkSubject } from '../../mail/headers.ts';
 import { type Faults, tooMany, withSetting } from './faults.ts';
@@ -7,8 +8,6 @@ import type { IngestLimits } from './limits.ts';
 
 /** The rules for each field that is neither an address nor an attachment (contract §2). */
 
-/** 1 to 128 characters, none of them a control, a line end or half a surrogate pair. */
-const TAG = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,128}$/u;
 const TAG_RULE = 'A tag is 1 to 128 printable characters.';
 /** `__proto__` would be a name like any other, were it not for the programs that read it. */
 const METADATA_NAME = /^(?!__proto__$)[A-Za-z0-9_.-]{1,64}$/;
@@ -51,7 +50,7 @@ export function checkTags(tags: readonly string[], maxTags: number, faults: Faul
   if (tags.length > maxTags) faults.add(tooMany(tags.length, 'tags', maxTags, 'api.max_tags'), 'tags');
   else
     for (const [place, tag] of tags.entries())
-      if (!TAG.test(tag)) faults.add({ code: 'tag', detail: TAG_RULE }, 'tags', place);
+      if (!isTag(tag)) faults.add({ code: 'tag', detail: TAG_RULE }, 'tags', place);
   return [...new Set(tags)];
 }
 

@@ -6,8 +6,8 @@ import type { Log } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Events } from '../../observe/events.ts';
 import type { Spool } from '../../spool/spool.ts';
-import type { Keyring } from '../../store/keyring.ts';
 import type { Views } from '../../store/views.ts';
+import type { IngestShared } from '../shared.ts';
 import type { IngestLimits } from './limits.ts';
 
 /** What the ingestion API stands on. */
@@ -16,7 +16,7 @@ export interface IngestDeps {
   readonly acts: Acts;
   readonly spool: Pick<Spool, 'read'>;
   readonly views: Views;
-  readonly keyring: Keyring;
+  readonly shared: IngestShared;
   readonly events: Events;
   readonly clock: Clock;
   readonly random: Random;
@@ -25,7 +25,7 @@ export interface IngestDeps {
   readonly version: string;
   /** Whether mail is accepted now and will be for a while, for a balancer before us. */
   readonly ready: () => boolean;
-  /** Aborts when the service stops: waiting readers are answered and the last uses of keys recorded. */
+  /** Aborts when the service stops: waiting readers are answered. */
   readonly signal: AbortSignal;
 }
 
@@ -39,12 +39,8 @@ export interface IngestOptions {
   readonly allowedCidrs: CidrSet;
   readonly trustedProxies: CidrSet;
   readonly limits: IngestLimits;
-  /** Bytes of bodies in memory at once; what does not fit waits. */
-  readonly maxBytesInFlight: number;
-  /** Requests that may wait for their bodies to fit; more get 503 at once. */
-  readonly maxWaitingRequests: number;
   /** Readers that may wait with `?wait=` at once; more are answered at once. */
   readonly maxWaitingReaders: number;
-  /** Keys remembered between requests: their look-ups and their rate windows. */
+  /** Keys whose messages in batches are counted. */
   readonly maxKeysInMemory: number;
 }

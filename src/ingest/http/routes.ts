@@ -1,7 +1,7 @@
 import type { Exchange } from '../../http/exchange.ts';
 import type { Route } from '../../http/router.ts';
-import { Budget } from '../../lib/budget.ts';
 import { createIdSource } from '../../lib/id.ts';
+import { RateLimiter } from '../rate.ts';
 import { cancelEndpoint, retryEndpoint } from './acts.ts';
 import { attemptsEndpoint } from './attempts.ts';
 import { batchEndpoint } from './batch.ts';
@@ -12,7 +12,6 @@ import { listEndpoint } from './list.ts';
 import { mailgunEndpoint } from './mailgun.ts';
 import { descriptionEndpoint } from './openapi/endpoint.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
-import { RateLimiter } from './rate.ts';
 import { rawEndpoint } from './raw.ts';
 import { resendEndpoint } from './resend.ts';
 import { statusEndpoint } from './status.ts';
@@ -35,8 +34,7 @@ const MAX_KEYS_IN_PROGRESS = 10_000;
 /** Every path of the API. */
 export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[] {
   const { intake, acts, spool, views, clock, random, events, signal } = deps;
-  const { maxBytesInFlight: capacity, maxWaitingRequests: maxWaiters } = options;
-  const budget = new Budget({ capacity, maxWaiters });
+  const { budget } = deps.shared;
   const watchers = new Watchers(events, { max: options.maxWaitingReaders, signal });
   const nextId = createIdSource(clock, random);
   // The message's own id is given later, by the engine; this must not be taken for it.

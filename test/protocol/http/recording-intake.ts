@@ -43,6 +43,10 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
     return this.suspension;
   }
 
+  newId(): string {
+    return this.#nextId();
+  }
+
   plan(submission: Submission): readonly PlannedDelivery[] {
     const relay = submission.test ? INBOX : this.relay;
     return submission.envelope.recipients.map(() => ({ relay, rule: null }));
@@ -90,7 +94,7 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
 
   #recordOf(submission: Submission): AcceptRecord {
     const { envelope, content, ...facts } = submission;
-    const id = this.#nextId();
+    const id = submission.id ?? this.#nextId();
     const createdAt = messageIdTime(id);
     const dueAt = Math.max(createdAt, submission.sendAt ?? 0);
     const relay = submission.test ? INBOX : this.relay;

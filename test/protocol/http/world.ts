@@ -7,6 +7,7 @@ import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
 import { createIngestApi } from '../../../src/ingest/http/api.ts';
 import type { IngestLimits } from '../../../src/ingest/http/limits.ts';
 import type { IngestOptions } from '../../../src/ingest/http/options.ts';
+import { createShared, type SharedLimits } from '../../../src/ingest/shared.ts';
 import { type CidrSet, parseCidrs } from '../../../src/lib/cidr.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { generateSecret, hashSecret, secretPrefix } from '../../../src/lib/key-secret.ts';
@@ -46,7 +47,7 @@ export interface Json {
 }
 
 /** Settings that differ from the usual ones. */
-type WorldOptions = Partial<Omit<IngestOptions, 'limits'>> & {
+type WorldOptions = Partial<Omit<IngestOptions, 'limits'> & SharedLimits> & {
   readonly limits?: Partial<IngestLimits>;
   /** Of the HTTP server below. */
   readonly server?: Partial<HttpLimits>;
@@ -81,7 +82,7 @@ const API_LIMITS: IngestLimits = {
   corsOrigins: [],
 };
 
-const OPTIONS: Omit<IngestOptions, 'limits'> = {
+const OPTIONS: Omit<IngestOptions, 'limits'> & SharedLimits = {
   hostname: 'mx.waybill.test',
   allowedCidrs: cidrs('127.0.0.0/8', '::1/128'),
   trustedProxies: cidrs(),
@@ -120,7 +121,7 @@ export class World {
   readonly stores: SqliteStores = openSqlite(':memory:');
   readonly intake = new RecordingIntake(this.stores.store, this.clock);
   /** The settings in force; a test may change them, and the limits. */
-  options: Writable<Omit<IngestOptions, 'limits'>> & { limits: Writable<IngestLimits> };
+  options: Writable<Omit<IngestOptions, 'limits'> & SharedLimits> & { limits: Writable<IngestLimits> };
   /** What the service says of itself to a balancer. */
   ready = true;
   readonly #random = seededRandom(7);
@@ -133,6 +134,8 @@ export class World {
     this.events.on((event) => this.seen.push(event));
     logEvents(this.events, this.#log);
     const { views, keyring } = this.stores;
+    const { clock } = this;
+    const shared = createShared({ keyring, clock, log: this.#log }, this.options, this.#stop.signal);
     const handler = createIngestApi(
       {
         intake: this.intake,
@@ -141,7 +144,7 @@ export class World {
         version: '0.0.0',
         ready: () => this.ready,
         views,
-        keyring,
+        shared,
         events: this.events,
         clock: this.clock,
         random: this.#random,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RateLimiter, rateHeaders } from './rate.ts';
+import { RateLimiter } from './rate.ts';
 
 /** Takes `count` units at `nowMs` and tells how many were allowed. */
 function burst(limiter: RateLimiter, count: number, limit: number, nowMs: number, key = 'k'): number {
@@ -125,15 +125,4 @@ test('one window past the bound, the longest unused one is forgotten', () => {
   limiter.take('c', 'send', 5, 2);
   expect(limiter.take('a', 'send', 5, 3)?.allowed).toBe(false);
   expect(limiter.take('b', 'send', 5, 4)?.allowed).toBe(true);
-});
-
-test('headers: the plain three and the structured two', () => {
-  const verdict = { window: 'read', allowed: true, limit: 100, remaining: 7, resetSeconds: 12 } as const;
-  expect(rateHeaders(verdict)).toEqual({
-    'ratelimit-limit': '100',
-    'ratelimit-remaining': '7',
-    'ratelimit-reset': '12',
-    'RateLimit-Policy': '"read";q=100;w=60',
-    RateLimit: '"read";r=7;t=12',
-  });
 });

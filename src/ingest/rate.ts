@@ -6,7 +6,8 @@
  * takes none, for else Retry-After would be no promise.
  */
 
-const BUCKETS = 60;
+/** Seconds that the window spans. */
+export const WINDOW_SECONDS = 60;
 const BUCKET_MS = 1000;
 
 /** Which of a key's windows a request counts in; the messages of its batches have one besides. */
@@ -67,26 +68,9 @@ export class RateLimiter {
   }
 }
 
-/** The answer's headers for a verdict: the plain ones and the structured fields of the httpapi draft. */
-export function rateHeaders(verdict: RateVerdict): Record<string, string> {
-  const { window, limit, remaining, resetSeconds } = verdict;
-  return {
-    'ratelimit-limit': String(limit),
-    'ratelimit-remaining': String(remaining),
-    'ratelimit-reset': String(resetSeconds),
-    'RateLimit-Policy': `"${window}";q=${limit};w=${BUCKETS}`,
-    RateLimit: `"${window}";r=${remaining};t=${resetSeconds}`,
-  };
-}
-
-/** The header of a refusal. */
-export function retryAfter({ resetSeconds }: RateVerdict): Record<string, string> {
-  return { 'Retry-After': String(resetSeconds) };
-}
-
 /** Requests counted per second over the last minute. */
 class SlidingWindow {
-  readonly #counts = new Uint32Array(BUCKETS);
+  readonly #counts = new Uint32Array(WINDOW_SECONDS);
   #second: number;
   #used = 0;
 
@@ -101,10 +85,10 @@ class SlidingWindow {
 
   /** Forgets what has left the window by `second`. Time that goes back changes nothing. */
   advance(second: number): void {
-    const steps = Math.min(second - this.#second, BUCKETS);
+    const steps = Math.min(second - this.#second, WINDOW_SECONDS);
     if (steps <= 0) return;
     for (let step = 1; step <= steps; step++) {
-      const bucket = (this.#second + step) % BUCKETS;
+      const bucket = (this.#second + step) % WINDOW_SECONDS;
       this.#used -= this.#counts[bucket] ?? 0;
       this.#counts[bucket] = 0;
     }
@@ -112,7 +96,7 @@ class SlidingWindow {
   }
 
   add(units: number): void {
-    const bucket = this.#second % BUCKETS;
+    const bucket = this.#second % WINDOW_SECONDS;
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + units;
     this.#used += units;
   }
@@ -120,10 +104,10 @@ class SlidingWindow {
   /** Whole seconds from the running one's beginning until fewer than `count` requests are in the window. */
   secondsUntilLess(count: number): number {
     let left = this.#used;
-    for (let age = BUCKETS - 1; age >= 0; age--) {
-      left -= this.#counts[(this.#second - age + BUCKETS) % BUCKETS] ?? 0;
-      if (left < count) return BUCKETS - age;
+    for (let age = WINDOW_SECONDS - 1; age >= 0; age--) {
+      left -= this.#counts[(this.#second - age + WINDOW_SECONDS) % WINDOW_SECONDS] ?? 0;
+      if (left < count) return WINDOW_SECONDS - age;
     }
-    return BUCKETS;
+    return WINDOW_SECONDS;
   }
 }

@@ -1,0 +1,31 @@
+import { type ApiKey, maySendFrom } from '../../domain/key.ts';
+import { type NamedSource, ownerOf } from '../../domain/source.ts';
+
+/** Who is at the other end of a session, as far as it is known. */
+export interface Origin {
+  /** The client's address: the peer's, or the one that a trusted proxy tells. */
+  readonly address: string;
+  /** The row of `listener.sources` that has this address. */
+  readonly source: NamedSource | null;
+  /** In `listener.allowed_cidrs`. */
+  readonly allowed: boolean;
+  /** The key that the client has proved to have; null before, and for those who need none. */
+  readonly key: ApiKey | null;
+}
+
+/** Whose messages these are: the key's, the named source's, or nobody's. */
+export function ownerIdOf({ key, source }: Origin): string | null {
+  if (key !== null) return key.id;
+  return source === null ? null : ownerOf(source);
+}
+
+/** Whether it may send as an address on `domain` (lower case). */
+export function maySendAs({ key, source }: Origin, domain: string): boolean {
+  if (key !== null) return maySendFrom(key, domain);
+  return source === null || maySendFrom(source, domain);
+}
+
+/** Whether only some sender domains are open to it. */
+export function isBoundToDomains({ key, source }: Origin): boolean {
+  return ((key ?? source)?.senderDomains.length ?? 0) > 0;
+}
