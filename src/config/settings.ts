@@ -3,146 +3,27 @@ import {
   bytes,
   choice,
   cidr,
-  flag,
   host,
   hostname,
   integer,
   listOf,
   mailAddress,
-  origin,
   orNull,
   path,
   port,
   text,
 } from './kinds.ts';
 import { live, restart } from './setting.ts';
-import { sources } from './sources-kind.ts';
+import { API_SETTINGS } from './settings-api.ts';
+import { LISTENER_SETTINGS } from './settings-listener.ts';
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
-/** A body is one text in memory, and Node's texts end at 512 MiB. */
-const MAX_BODY = 500 * MIB;
 const ANYWHERE = ['0.0.0.0/0', '::/0'];
-/** Loopback and private ranges: RFC 1918, unique local and link-local IPv6. */
-const LOCAL = [
-  '127.0.0.0/8',
-  '::1/128',
-  '10.0.0.0/8',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  'fc00::/7',
-  'fe80::/10',
-];
 
 /** Every setting, in the order in which it is documented. */
 export const SETTINGS = {
-  'api.port': restart(
-    orNull(port),
-    8025,
-    'Port of the ingestion API over plain HTTP. 0 takes a free one, null switches it off.',
-  ),
-  'api.tls_enabled': restart(flag, false, 'Offer the ingestion API over TLS too, on `api.tls_port`.'),
-  'api.tls_port': restart(orNull(port), 8026, 'Port of the ingestion API over TLS.'),
-  'api.bind': restart(
-    listOf(address, 1),
-    ['::'],
-    'Addresses the ingestion API listens on. `::` takes IPv4 too; where there is no IPv6, it means 0.0.0.0.',
-  ),
-  'api.allowed_cidrs': live(
-    listOf(cidr, 1),
-    LOCAL,
-    'Sources that may speak to the ingestion API. Others get 403 before any key is looked at.',
-  ),
-  'api.trusted_proxies': live(
-    listOf(cidr),
-    [],
-    'Proxies whose `X-Forwarded-For` is believed: the rightmost hop that is not one of them is the source.',
-  ),
-  'api.rate_limit_per_key': live(
-    integer(0, 10_000_000, 'requests per minute'),
-    100,
-    'Requests a minute that each API key may make, for sending and for reading each. 0 means no limit. A key may have a limit of its own.',
-  ),
-  'api.max_message_bytes': live(
-    integer(1024, MAX_BODY, 'bytes'),
-    26_214_400,
-    'Largest message, counted as it would be sent. Larger ones get 413.',
-  ),
-  'api.max_recipients': live(
-    integer(1, 100_000),
-    1000,
-    'Most recipients of one message, over to, cc and bcc.',
-  ),
-  'api.max_headers': live(integer(0, 1000), 50, 'Most custom header fields of one message.'),
-  'api.max_header_bytes': live(
-    integer(0, MIB, 'bytes'),
-    64 * 1024,
-    'Most bytes of all custom header fields of one message together.',
-  ),
-  'api.max_attachments': live(integer(0, 10_000), 500, 'Most attachments of one message.'),
-  'api.max_tags': live(integer(0, 1000), 10, 'Most tags of one message.'),
-  'api.max_metadata': live(integer(0, 1000), 20, 'Most metadata entries of one message.'),
-  'api.max_json_depth': live(integer(4, 1000), 16, 'How deep the values of a JSON body may be nested.'),
-  'api.max_json_values': live(
-    integer(100, 10_000_000),
-    50_000,
-    'Most values in a JSON body; a batch may have as many for each of its messages.',
-  ),
-  'api.max_form_parts': live(integer(1, 100_000), 5000, 'Most parts, or fields, of a form.'),
-  'api.max_part_header_bytes': live(
-    integer(256, MIB, 'bytes'),
-    16 * 1024,
-    'Most bytes in the header of one part of a form.',
-  ),
-  'api.max_part_headers': live(integer(1, 1000), 32, 'Most lines in the header of one part of a form.'),
-  'api.max_batch_messages': live(integer(1, 10_000), 500, 'Most messages of one batch.'),
-  'api.max_batch_bytes': live(integer(1024, MAX_BODY, 'bytes'), 100 * MIB, 'Largest body of a batch.'),
-  'api.batch_messages_per_minute': live(
-    integer(0, 100_000_000, 'messages per minute'),
-    10_000,
-    'Messages a minute that each API key may send in batches, besides its limit on requests. 0 means no limit.',
-  ),
-  'api.cors_origins': live(
-    listOf(origin),
-    [],
-    'Origins whose pages may call the API from a browser, such as https://app.example.com. Empty means none: an API key in a page is a key given away.',
-  ),
-  'api.max_request_header_bytes': restart(
-    integer(2048, MIB, 'bytes'),
-    16_384,
-    'Most bytes in the header of a request, its first line included. Larger ones get 431.',
-  ),
-  'api.max_request_headers': restart(integer(8, 2000), 100, 'Most header fields of a request. More get 431.'),
-  'api.max_pipelined_requests': restart(
-    integer(1, 1000),
-    16,
-    'Most requests that one connection may have sent without having been answered. Further ones are not read until one is.',
-  ),
-  'api.min_body_bytes_per_second': live(
-    integer(0, GIB, 'bytes per second'),
-    500,
-    'Slowest pace at which a body may come in, measured over ten seconds; slower clients get 408. 0 means any.',
-  ),
-  'api.max_connections': restart(
-    integer(1, 100_000),
-    2000,
-    'Most connections at once, to each port of the ingestion API.',
-  ),
-  'api.keep_alive_seconds': restart(
-    integer(1, 3600, 'seconds'),
-    75,
-    'How long an idle connection is kept open.',
-  ),
-  'api.header_timeout_seconds': restart(
-    integer(1, 3600, 'seconds'),
-    20,
-    'How long a client may take to send the header of a request.',
-  ),
-  'api.body_timeout_seconds': restart(
-    integer(1, 3600, 'seconds'),
-    120,
-    'How long a client may take to send the body. The whole request has this time and `api.header_timeout_seconds` together. A client that takes nothing of its answer for so long is cut off.',
-  ),
+  ...API_SETTINGS,
   'webui.port': restart(
     orNull(port),
     8420,
@@ -156,119 +37,7 @@ export const SETTINGS = {
     [],
     'Host names it answers to, besides IP addresses, localhost and `server.hostname`. `/health` and `/metrics` answer to any.',
   ),
-  'listener.ports': restart(
-    listOf(port),
-    [25, 587],
-    'Ports of the SMTP listener, STARTTLS offered. 25 falls back to 2525 where it cannot be bound; others are reported and skipped. 0 takes a free one, an empty list switches them off.',
-  ),
-  'listener.implicit_tls_ports': restart(
-    listOf(port),
-    [],
-    'Ports of the SMTP listener that speak TLS from the first byte, such as 465.',
-  ),
-  'listener.bind': restart(listOf(address, 1), ['::'], 'Addresses those ports listen on; see `api.bind`.'),
-  'listener.allowed_cidrs': live(
-    listOf(cidr, 1),
-    ['127.0.0.0/8', '::1/128'],
-    'Sources that may send mail to anybody without a key. Behind NAT or the port mapping of a container every stranger may look private, so only loopback is among them by default. Others need AUTH with an API key as password, or a row in `listener.sources`.',
-  ),
-  'listener.sources': live(
-    sources,
-    [],
-    'Devices that send without a key, each with a name of its own: `{cidr, name, sender_domains, rate_per_minute, tags}`. The first row that has the address counts. `sender_domains` bind the envelope sender and every From and Sender; empty means any.',
-  ),
-  'listener.require_auth': live(
-    flag,
-    false,
-    'Ask those of `listener.allowed_cidrs` and `listener.sources` to authenticate as well.',
-  ),
-  'listener.require_tls': live(flag, false, 'Refuse mail and AUTH until TLS is active.'),
-  'listener.allow_insecure_auth': live(
-    flag,
-    false,
-    'Offer AUTH without TLS too. Whoever listens on the way then has the key.',
-  ),
-  'listener.trusted_proxies': live(
-    listOf(cidr),
-    [],
-    'Proxies in front of the listener. Each connection from them must begin with a PROXY header (version 1 or 2), whose source counts; without one it gets 421.',
-  ),
-  'listener.received_client': live(
-    flag,
-    true,
-    'Tell the name and address of the client in the Received field. The log and the record have them in any case.',
-  ),
-  'listener.bare_newline': live(
-    choice('reject', 'normalize'),
-    'reject',
-    'What is done with a message in which a CR or LF stands by itself: refuse it, or make it CRLF. Neither ever ends a message.',
-  ),
-  'listener.rate_limit_per_source': live(
-    integer(0, 10_000_000, 'messages per minute'),
-    0,
-    'Messages a minute that each source without a key may send; IPv6 is counted by /64. 0 means no limit.',
-  ),
-  'listener.max_connections': live(integer(1, 1_000_000), 15_000, 'Most connections at once; more get 421.'),
-  'listener.max_connections_per_source': live(
-    integer(1, 1_000_000),
-    500,
-    'Most connections of one source at once, IPv6 counted by /64; more get 421.',
-  ),
-  'listener.max_messages_per_connection': live(
-    integer(1, 100_000_000),
-    10_000,
-    'Most messages of one connection; after that it gets 421 and may connect again.',
-  ),
-  'listener.max_commands_without_mail': live(
-    integer(1, 1_000_000),
-    100,
-    'Most commands that lead to no message (EHLO, NOOP, RSET, VRFY, HELP) between two messages; then 421.',
-  ),
-  'listener.soft_errors': live(
-    integer(0, 1_000_000),
-    10,
-    'Refused commands of a connection, since its last message, after which it is answered more and more slowly.',
-  ),
-  'listener.hard_errors': live(
-    integer(1, 1_000_000),
-    50,
-    'Refused commands of a connection, since its last message, after which it gets 421.',
-  ),
-  'listener.max_auth_failures': live(
-    integer(1, 1000),
-    5,
-    'Failed authentications after which a connection gets 421.',
-  ),
-  'listener.greet_delay_ms': live(
-    integer(0, 60_000, 'ms'),
-    5,
-    'How long the greeting waits for early talkers, such as HTTP clients, of a source that sent a message in the last 10 minutes.',
-  ),
-  'listener.first_contact_delay_ms': live(
-    integer(0, 60_000, 'ms'),
-    50,
-    'How long the greeting waits for early talkers of any other source.',
-  ),
-  'listener.command_timeout_seconds': live(
-    integer(1, 86_400, 'seconds'),
-    300,
-    'How long a client may say nothing between commands.',
-  ),
-  'listener.data_timeout_seconds': live(
-    integer(1, 86_400, 'seconds'),
-    180,
-    'How long a client may say nothing within a message.',
-  ),
-  'listener.busy_timeout_seconds': live(
-    integer(1, 86_400, 'seconds'),
-    10,
-    'What those two shrink to as connections get scarce: from half of `listener.max_connections` on they grow shorter, and are this at nine tenths of it.',
-  ),
-  'listener.min_data_bytes_per_second': live(
-    integer(0, 1_000_000_000, 'bytes per second'),
-    100,
-    'Least pace of a message, over ten seconds. A slower one is broken off. 0 means any.',
-  ),
+  ...LISTENER_SETTINGS,
   'server.hostname': restart(
     orNull(hostname),
     null,

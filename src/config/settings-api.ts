@@ -1,0 +1,128 @@
+import { address, cidr, flag, integer, listOf, origin, orNull, port } from './kinds.ts';
+import { live, restart } from './setting.ts';
+
+const MIB = 1024 * 1024;
+const GIB = 1024 * MIB;
+/** A body is one text in memory, and Node's texts end at 512 MiB. */
+const MAX_BODY = 500 * MIB;
+/** Loopback and private ranges: RFC 1918, unique local and link-local IPv6. */
+const LOCAL = [
+  '127.0.0.0/8',
+  '::1/128',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  'fc00::/7',
+  'fe80::/10',
+];
+
+/** The settings of the ingestion API. */
+export const API_SETTINGS = {
+  'api.port': restart(
+    orNull(port),
+    8025,
+    'Port of the ingestion API over plain HTTP. 0 takes a free one, null switches it off.',
+  ),
+  'api.tls_enabled': restart(flag, false, 'Offer the ingestion API over TLS too, on `api.tls_port`.'),
+  'api.tls_port': restart(orNull(port), 8026, 'Port of the ingestion API over TLS.'),
+  'api.bind': restart(
+    listOf(address, 1),
+    ['::'],
+    'Addresses the ingestion API listens on. `::` takes IPv4 too; where there is no IPv6, it means 0.0.0.0.',
+  ),
+  'api.allowed_cidrs': live(
+    listOf(cidr, 1),
+    LOCAL,
+    'Sources that may speak to the ingestion API. Others get 403 before any key is looked at.',
+  ),
+  'api.trusted_proxies': live(
+    listOf(cidr),
+    [],
+    'Proxies whose `X-Forwarded-For` is believed: the rightmost hop that is not one of them is the source.',
+  ),
+  'api.rate_limit_per_key': live(
+    integer(0, 10_000_000, 'requests per minute'),
+    100,
+    'Requests a minute that each API key may make, for sending and for reading each. 0 means no limit. A key may have a limit of its own.',
+  ),
+  'api.max_message_bytes': live(
+    integer(1024, MAX_BODY, 'bytes'),
+    26_214_400,
+    'Largest message, counted as it would be sent. Larger ones get 413.',
+  ),
+  'api.max_recipients': live(
+    integer(1, 100_000),
+    1000,
+    'Most recipients of one message, over to, cc and bcc.',
+  ),
+  'api.max_headers': live(integer(0, 1000), 50, 'Most custom header fields of one message.'),
+  'api.max_header_bytes': live(
+    integer(0, MIB, 'bytes'),
+    64 * 1024,
+    'Most bytes of all custom header fields of one message together.',
+  ),
+  'api.max_attachments': live(integer(0, 10_000), 500, 'Most attachments of one message.'),
+  'api.max_tags': live(integer(0, 1000), 10, 'Most tags of one message.'),
+  'api.max_metadata': live(integer(0, 1000), 20, 'Most metadata entries of one message.'),
+  'api.max_json_depth': live(integer(4, 1000), 16, 'How deep the values of a JSON body may be nested.'),
+  'api.max_json_values': live(
+    integer(100, 10_000_000),
+    50_000,
+    'Most values in a JSON body; a batch may have as many for each of its messages.',
+  ),
+  'api.max_form_parts': live(integer(1, 100_000), 5000, 'Most parts, or fields, of a form.'),
+  'api.max_part_header_bytes': live(
+    integer(256, MIB, 'bytes'),
+    16 * 1024,
+    'Most bytes in the header of one part of a form.',
+  ),
+  'api.max_part_headers': live(integer(1, 1000), 32, 'Most lines in the header of one part of a form.'),
+  'api.max_batch_messages': live(integer(1, 10_000), 500, 'Most messages of one batch.'),
+  'api.max_batch_bytes': live(integer(1024, MAX_BODY, 'bytes'), 100 * MIB, 'Largest body of a batch.'),
+  'api.batch_messages_per_minute': live(
+    integer(0, 100_000_000, 'messages per minute'),
+    10_000,
+    'Messages a minute that each API key may send in batches, besides its limit on requests. 0 means no limit.',
+  ),
+  'api.cors_origins': live(
+    listOf(origin),
+    [],
+    'Origins whose pages may call the API from a browser, such as https://app.example.com. Empty means none: an API key in a page is a key given away.',
+  ),
+  'api.max_request_header_bytes': restart(
+    integer(2048, MIB, 'bytes'),
+    16_384,
+    'Most bytes in the header of a request, its first line included. Larger ones get 431.',
+  ),
+  'api.max_request_headers': restart(integer(8, 2000), 100, 'Most header fields of a request. More get 431.'),
+  'api.max_pipelined_requests': restart(
+    integer(1, 1000),
+    16,
+    'Most requests that one connection may have sent without having been answered. Further ones are not read until one is.',
+  ),
+  'api.min_body_bytes_per_second': live(
+    integer(0, GIB, 'bytes per second'),
+    500,
+    'Slowest pace at which a body may come in, measured over ten seconds; slower clients get 408. 0 means any.',
+  ),
+  'api.max_connections': restart(
+    integer(1, 100_000),
+    2000,
+    'Most connections at once, to each port of the ingestion API.',
+  ),
+  'api.keep_alive_seconds': restart(
+    integer(1, 3600, 'seconds'),
+    75,
+    'How long an idle connection is kept open.',
+  ),
+  'api.header_timeout_seconds': restart(
+    integer(1, 3600, 'seconds'),
+    20,
+    'How long a client may take to send the header of a request.',
+  ),
+  'api.body_timeout_seconds': restart(
+    integer(1, 3600, 'seconds'),
+    120,
+    'How long a client may take to send the body. The whole request has this time and `api.header_timeout_seconds` together. A client that takes nothing of its answer for so long is cut off.',
+  ),
+};

@@ -1,0 +1,120 @@
+import { address, choice, cidr, flag, integer, listOf, port } from './kinds.ts';
+import { live, restart } from './setting.ts';
+import { sources } from './sources-kind.ts';
+
+/** The settings of the SMTP listener. */
+export const LISTENER_SETTINGS = {
+  'listener.ports': restart(
+    listOf(port),
+    [25, 587],
+    'Ports of the SMTP listener, STARTTLS offered. 25 falls back to 2525 where it cannot be bound; others are reported and skipped. 0 takes a free one, an empty list switches them off.',
+  ),
+  'listener.implicit_tls_ports': restart(
+    listOf(port),
+    [],
+    'Ports of the SMTP listener that speak TLS from the first byte, such as 465.',
+  ),
+  'listener.bind': restart(listOf(address, 1), ['::'], 'Addresses those ports listen on; see `api.bind`.'),
+  'listener.allowed_cidrs': live(
+    listOf(cidr, 1),
+    ['127.0.0.0/8', '::1/128'],
+    'Sources that may send mail to anybody without a key. Behind NAT or the port mapping of a container every stranger may look private, so only loopback is among them by default. Others need AUTH with an API key as password, or a row in `listener.sources`.',
+  ),
+  'listener.sources': live(
+    sources,
+    [],
+    'Devices that send without a key, each with a name of its own: `{cidr, name, sender_domains, rate_per_minute, tags}`. The first row that has the address counts. `sender_domains` bind the envelope sender and every From and Sender; empty means any.',
+  ),
+  'listener.require_auth': live(
+    flag,
+    false,
+    'Ask those of `listener.allowed_cidrs` and `listener.sources` to authenticate as well.',
+  ),
+  'listener.require_tls': live(flag, false, 'Refuse mail and AUTH until TLS is active.'),
+  'listener.allow_insecure_auth': live(
+    flag,
+    false,
+    'Offer AUTH without TLS too. Whoever listens on the way then has the key.',
+  ),
+  'listener.trusted_proxies': live(
+    listOf(cidr),
+    [],
+    'Proxies in front of the listener. Each connection from them must begin with a PROXY header (version 1 or 2), whose source counts; without one it gets 421.',
+  ),
+  'listener.received_client': live(
+    flag,
+    true,
+    'Tell the name and address of the client in the Received field. The log and the record have them in any case.',
+  ),
+  'listener.bare_newline': live(
+    choice('reject', 'normalize'),
+    'reject',
+    'What is done with a message in which a CR or LF stands by itself: refuse it, or make it CRLF. Neither ever ends a message.',
+  ),
+  'listener.rate_limit_per_source': live(
+    integer(0, 10_000_000, 'messages per minute'),
+    0,
+    'Messages a minute that each source without a key may send; IPv6 is counted by /64. 0 means no limit.',
+  ),
+  'listener.max_connections': live(integer(1, 1_000_000), 15_000, 'Most connections at once; more get 421.'),
+  'listener.max_connections_per_source': live(
+    integer(1, 1_000_000),
+    500,
+    'Most connections of one source at once, IPv6 counted by /64; more get 421.',
+  ),
+  'listener.max_messages_per_connection': live(
+    integer(1, 100_000_000),
+    10_000,
+    'Most messages of one connection; after that it gets 421 and may connect again.',
+  ),
+  'listener.max_commands_without_mail': live(
+    integer(1, 1_000_000),
+    100,
+    'Most commands that lead to no message (EHLO, NOOP, RSET, VRFY, HELP) between two messages; then 421.',
+  ),
+  'listener.soft_errors': live(
+    integer(0, 1_000_000),
+    10,
+    'Refused commands of a connection, since its last message, after which it is answered more and more slowly.',
+  ),
+  'listener.hard_errors': live(
+    integer(1, 1_000_000),
+    50,
+    'Refused commands of a connection, since its last message, after which it gets 421.',
+  ),
+  'listener.max_auth_failures': live(
+    integer(1, 1000),
+    5,
+    'Failed authentications after which a connection gets 421.',
+  ),
+  'listener.greet_delay_ms': live(
+    integer(0, 60_000, 'ms'),
+    5,
+    'How long the greeting waits for early talkers, such as HTTP clients, of a source that sent a message in the last 10 minutes.',
+  ),
+  'listener.first_contact_delay_ms': live(
+    integer(0, 60_000, 'ms'),
+    50,
+    'How long the greeting waits for early talkers of any other source.',
+  ),
+  'listener.command_timeout_seconds': live(
+    integer(1, 86_400, 'seconds'),
+    300,
+    'How long a client may say nothing between commands.',
+  ),
+  'listener.data_timeout_seconds': live(
+    integer(1, 86_400, 'seconds'),
+    180,
+    'How long a client may say nothing within a message.',
+  ),
+  'listener.busy_timeout_seconds': live(
+    integer(1, 86_400, 'seconds'),
+    10,
+    'What those two shrink to as connections get scarce: from half of `listener.max_connections` on they grow shorter, and are this at nine tenths of it.',
+  ),
+  'listener.min_data_bytes_per_second': live(
+    integer(0, 1_000_000_000, 'bytes per second'),
+    100,
+    'Least pace of a message, over ten seconds. A slower one is broken off. 0 means any.',
+  ),
+};
