@@ -1,6 +1,6 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Config, SettingKey } from '../config/schema.ts';
-import { ListenError } from '../http/listen.ts';
+import { ListenError } from '../lib/listen.ts';
 import type { PortsStatus } from '../observe/health.ts';
 
 /** The ports really bound; null where a listener is switched off. */

@@ -5,8 +5,8 @@ import type { connect as tlsConnect } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { createCertificate } from '../../test/peers/certificate.ts';
 import { exchangeRaw, RawClient, serve, WIDE_LIMITS } from '../../test/peers/http.ts';
+import { ListenError } from '../lib/listen.ts';
 import type { Exchange } from './exchange.ts';
-import { ListenError } from './listen.ts';
 import { Problem } from './problem.ts';
 
 const hello = (exchange: Exchange) => exchange.text(200, 'hello');

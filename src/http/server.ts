@@ -3,6 +3,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import { isIPv4, type Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
+import { bind } from '../lib/listen.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { RequestAborted } from './body.ts';
@@ -17,7 +18,6 @@ import { type Connection, Connections } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
 import { lingeringClose } from './linger.ts';
-import { bind } from './listen.ts';
 import { Pace } from './pace.ts';
 import { plainOnTlsPort, takePlainToo } from './plain-on-tls.ts';
 import { internalError, Problem } from './problem.ts';
