@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, cidrs, MAIL, World } from './world.ts';
+import { cidrs } from '../../support/cidrs.ts';
+import { type Answer, MAIL, World } from './world.ts';
 
 /** Pages of configured origins may call the API from a browser (contract §1). */
 

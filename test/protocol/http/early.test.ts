@@ -2,7 +2,8 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { RawClient } from '../../peers/http.ts';
 import { startResettingProxy } from '../../peers/resetting-proxy.ts';
-import { cidrs, World } from './world.ts';
+import { cidrs } from '../../support/cidrs.ts';
+import { World } from './world.ts';
 
 /** Refusals that come while the client is still sending reach it (contract §1). */
 

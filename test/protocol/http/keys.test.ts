@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateSecret } from '../../../src/lib/key-secret.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import { StoreError } from '../../../src/store/store.ts';
-import { cidrs, MAIL, World } from './world.ts';
+import { cidrs } from '../../support/cidrs.ts';
+import { MAIL, World } from './world.ts';
 
 /** API keys as the ingestion API enforces them (contract §5, §9). */
 

@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { describeApi, OPERATIONS } from '../../../src/ingest/http/openapi/document.ts';
+import { cidrs } from '../../support/cidrs.ts';
 import { holdAgainst, isJson, member, schemaFaults } from '../../support/openapi.ts';
 import { credentials, methodAndPath } from './send-example.ts';
-import { cidrs, faultsOf, MAIL, World } from './world.ts';
+import { faultsOf, MAIL, World } from './world.ts';
 
 const PATH = '/api/v1/openapi.json';
 const ROUTES = new URL('../../../src/ingest/http/routes.ts', import.meta.url);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Answer, cidrs, MAIL, World } from './world.ts';
+import { cidrs } from '../../support/cidrs.ts';
+import { type Answer, MAIL, World } from './world.ts';
 
 /** `api.rate_limit_per_key` (contract §6). */
 

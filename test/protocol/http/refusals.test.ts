@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiKey } from '../../../src/domain/key.ts';
-import { type Answer, cidrs, MAIL, World } from './world.ts';
+import { cidrs } from '../../support/cidrs.ts';
+import { type Answer, MAIL, World } from './world.ts';
 
 /** Contract §5: which refusal, in which order, in which shape. */
 

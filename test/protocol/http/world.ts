@@ -1,24 +1,17 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { expect } from 'vitest';
-import type { ApiKey } from '../../../src/domain/key.ts';
 import type { Submission } from '../../../src/domain/message.ts';
 import type { HttpLimits } from '../../../src/http/limits.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
 import { createIngestApi } from '../../../src/ingest/http/api.ts';
 import type { IngestLimits } from '../../../src/ingest/http/limits.ts';
 import type { IngestOptions } from '../../../src/ingest/http/options.ts';
-import { createShared, type SharedLimits } from '../../../src/ingest/shared.ts';
-import { type CidrSet, parseCidrs } from '../../../src/lib/cidr.ts';
+import type { SharedLimits } from '../../../src/ingest/shared.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { generateSecret, hashSecret, secretPrefix } from '../../../src/lib/key-secret.ts';
-import { type Log, silentLog } from '../../../src/lib/log.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
-import { logEvents } from '../../../src/observe/event-log.ts';
-import { type Event, Events } from '../../../src/observe/events.ts';
-import { openSqlite, type SqliteStores } from '../../../src/store/sqlite/open.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { cidrs } from '../../support/cidrs.ts';
+import { IngestWorld } from '../../support/ingest-world.ts';
 import { holdAgainst } from '../../support/openapi.ts';
-import { RecordingIntake } from './recording-intake.ts';
 
 /** What a test sends. */
 export interface Ask {
@@ -54,13 +47,6 @@ type WorldOptions = Partial<Omit<IngestOptions, 'limits'> & SharedLimits> & {
 };
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
-/** A set of ranges. */
-export function cidrs(...ranges: string[]): CidrSet {
-  const parsed = parseCidrs(ranges);
-  if (!parsed.ok) throw new Error(`${parsed.entry}: ${parsed.reason}`);
-  return parsed.cidrs;
-}
 
 const API_LIMITS: IngestLimits = {
   rateLimitPerKey: 0,
@@ -105,51 +91,26 @@ const LIMITS: HttpLimits = {
 };
 
 /** The ingestion API behind a real HTTP server, over a real store, with a clock that the test moves. */
-export class World {
-  readonly clock = new ManualClock();
-  readonly events = new Events();
-  /** The errors that were logged, by name. */
-  readonly logged: string[] = [];
-  /** What was noted in the log without being an error: `event code`. */
-  readonly noted: string[] = [];
-  readonly #log: Log = {
-    ...silentLog,
-    info: (event, fields) => void this.noted.push(`${event} ${fields?.['code'] ?? ''}`.trimEnd()),
-    error: (event) => void this.logged.push(event),
-  };
-  readonly seen: Event[] = [];
-  readonly stores: SqliteStores = openSqlite(':memory:');
-  readonly intake = new RecordingIntake(this.stores.store, this.clock);
+export class World extends IngestWorld {
   /** The settings in force; a test may change them, and the limits. */
   options: Writable<Omit<IngestOptions, 'limits'> & SharedLimits> & { limits: Writable<IngestLimits> };
   /** What the service says of itself to a balancer. */
   ready = true;
-  readonly #random = seededRandom(7);
-  readonly #stop = new AbortController();
   readonly #server: HttpServer;
   #port = 0;
 
   private constructor({ limits, server, ...options }: WorldOptions) {
+    super({ ...OPTIONS, ...options });
     this.options = { ...OPTIONS, ...options, limits: { ...API_LIMITS, ...limits } };
-    this.events.on((event) => this.seen.push(event));
-    logEvents(this.events, this.#log);
-    const { views, keyring } = this.stores;
-    const { clock } = this;
-    const shared = createShared({ keyring, clock, log: this.#log }, this.options, this.#stop.signal);
+    const { intake, stores, shared, events, clock, random, log, signal } = this;
+    const { views } = stores;
     const handler = createIngestApi(
       {
-        intake: this.intake,
-        acts: this.intake,
-        spool: this.intake,
+        ...{ intake, views, shared, events, clock, random, log, signal },
+        acts: intake,
+        spool: intake,
         version: '0.0.0',
         ready: () => this.ready,
-        views,
-        shared,
-        events: this.events,
-        clock: this.clock,
-        random: this.#random,
-        log: this.#log,
-        signal: this.#stop.signal,
       },
       this.options,
     );
@@ -160,7 +121,7 @@ export class World {
       limits: { ...LIMITS, ...server },
       clock: systemClock,
       random: seededRandom(8),
-      log: this.#log,
+      log,
       handler,
     });
   }
@@ -173,51 +134,6 @@ export class World {
 
   get port(): number {
     return this.#port;
-  }
-
-  /** The newest accepted submission. */
-  get last(): Submission {
-    const submission = this.intake.submissions.at(-1);
-    if (submission === undefined) throw new Error('nothing was accepted');
-    return submission;
-  }
-
-  /** The newest accepted message's text. */
-  get lastText(): string {
-    return Buffer.concat(this.last.content.chunks).toString('latin1');
-  }
-
-  /** Codes of what was denied, in order. */
-  get denied(): string[] {
-    return this.seen.flatMap((event) => (event.type === 'denied' ? [event.reason] : []));
-  }
-
-  /** Stops what waits, as the service does when it ends. */
-  stop(): void {
-    this.#stop.abort();
-  }
-
-  /** Makes a key; resolves to its secret. */
-  async key(facts: Partial<ApiKey> = {}): Promise<string> {
-    const secret = generateSecret(this.#random, facts.mode ?? 'live');
-    const id = facts.id ?? `key_${secret.slice(8, 20)}`;
-    const key: ApiKey = {
-      name: id,
-      mode: 'live',
-      prefix: secretPrefix(secret),
-      scopes: ['messages:send', 'messages:read'],
-      createdAt: this.clock.wall(),
-      lastUsedAt: null,
-      expiresAt: null,
-      revokedAt: null,
-      rateLimit: null,
-      cidrs: [],
-      senderDomains: [],
-      ...facts,
-      id,
-    };
-    if (!(await this.stores.keyring.create(key, hashSecret(secret)))) throw new Error('name taken');
-    return secret;
   }
 
   /** Sends a request and reads the whole answer, which must be as the OpenAPI document says. */
@@ -285,7 +201,7 @@ export class World {
   }
 
   async close(): Promise<void> {
-    this.#stop.abort();
+    this.stop();
     await this.#server.close(AbortSignal.abort());
     await this.stores.store.close();
   }

@@ -1,13 +1,13 @@
-import type { Content, ContentRef, Submission } from '../../../src/domain/message.ts';
-import { INBOX } from '../../../src/domain/relay.ts';
-import type { Acts } from '../../../src/engine/acts.ts';
-import type { Intake, IntakeAnswer, PlannedDelivery, Suspension } from '../../../src/engine/intake.ts';
-import type { Clock } from '../../../src/lib/clock.ts';
-import { createIdSource, messageIdTime } from '../../../src/lib/id.ts';
-import { seededRandom } from '../../../src/lib/random.ts';
-import { type Spool, type SpoolContent, SpoolError } from '../../../src/spool/spool.ts';
-import type { AcceptRecord, QueueLimits } from '../../../src/store/accepting.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Content, ContentRef, Submission } from '../../src/domain/message.ts';
+import { INBOX } from '../../src/domain/relay.ts';
+import type { Acts } from '../../src/engine/acts.ts';
+import type { Intake, IntakeAnswer, PlannedDelivery, Suspension } from '../../src/engine/intake.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { createIdSource, messageIdTime } from '../../src/lib/id.ts';
+import { seededRandom } from '../../src/lib/random.ts';
+import { type Spool, type SpoolContent, SpoolError } from '../../src/spool/spool.ts';
+import type { AcceptRecord, QueueLimits } from '../../src/store/accepting.ts';
+import type { Store } from '../../src/store/store.ts';
 
 const QUEUE_FULL: Suspension = { code: 'queue_limit', detail: 'The queue is full.', retryAfterSeconds: 60 };
 
@@ -25,6 +25,9 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
   readonly #contents: Content[] = [];
   /** Set to fill the queue. */
   limits: QueueLimits | undefined;
+  /** How many submissions were handed over, answered or not. */
+  handed = 0;
+  #held: Promise<void> | null = null;
   /** Set to refuse everything. */
   suspension: Suspension | null = null;
   /** Where mail goes that no test key sent. */
@@ -69,7 +72,24 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
     return { sizeBytes: content.sizeBytes, chunks: () => content.chunks };
   }
 
+  /** From now on answers are held back, though what they tell is done, until the returned function is called. */
+  holdAnswers(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#held = promise;
+    return () => {
+      this.#held = null;
+      resolve();
+    };
+  }
+
   async accept(submissions: readonly Submission[]): Promise<IntakeAnswer[]> {
+    this.handed += submissions.length;
+    const answers = await this.#accept(submissions);
+    await this.#held;
+    return answers;
+  }
+
+  async #accept(submissions: readonly Submission[]): Promise<IntakeAnswer[]> {
     const { suspension } = this;
     if (suspension !== null) return submissions.map(() => ({ kind: 'suspended', suspension }));
     const records = submissions.map((submission) => this.#recordOf(submission));

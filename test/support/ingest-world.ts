@@ -1,0 +1,89 @@
+import type { ApiKey } from '../../src/domain/key.ts';
+import type { Submission } from '../../src/domain/message.ts';
+import { createShared, type IngestShared, type SharedLimits } from '../../src/ingest/shared.ts';
+import { generateSecret, hashSecret, secretPrefix } from '../../src/lib/key-secret.ts';
+import { type Log, silentLog } from '../../src/lib/log.ts';
+import { seededRandom } from '../../src/lib/random.ts';
+import { logEvents } from '../../src/observe/event-log.ts';
+import { type Event, Events } from '../../src/observe/events.ts';
+import { openSqlite, type SqliteStores } from '../../src/store/sqlite/open.ts';
+import { ManualClock } from './manual-clock.ts';
+import { RecordingIntake } from './recording-intake.ts';
+
+/** What every way in stands on: a real store, an intake that records, and a clock that the test moves. */
+export abstract class IngestWorld {
+  readonly clock = new ManualClock();
+  readonly events = new Events();
+  readonly random = seededRandom(7);
+  /** The errors that were logged, by name. */
+  readonly logged: string[] = [];
+  /** What was noted in the log without being an error: `event code`. */
+  readonly noted: string[] = [];
+  readonly log: Log = {
+    ...silentLog,
+    info: (event, fields) => void this.noted.push(`${event} ${fields?.['code'] ?? ''}`.trimEnd()),
+    error: (event) => void this.logged.push(event),
+  };
+  readonly seen: Event[] = [];
+  readonly stores: SqliteStores = openSqlite(':memory:');
+  readonly intake = new RecordingIntake(this.stores.store, this.clock);
+  readonly shared: IngestShared;
+  readonly #stop = new AbortController();
+
+  constructor(limits: SharedLimits) {
+    this.events.on((event) => this.seen.push(event));
+    logEvents(this.events, this.log);
+    const { clock, log } = this;
+    this.shared = createShared({ keyring: this.stores.keyring, clock, log }, limits, this.signal);
+  }
+
+  /** Aborts when the service ends. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** The newest accepted submission. */
+  get last(): Submission {
+    const submission = this.intake.submissions.at(-1);
+    if (submission === undefined) throw new Error('nothing was accepted');
+    return submission;
+  }
+
+  /** The newest accepted message's text. */
+  get lastText(): string {
+    return Buffer.concat(this.last.content.chunks).toString('latin1');
+  }
+
+  /** Codes of what was denied, in order. */
+  get denied(): string[] {
+    return this.seen.flatMap((event) => (event.type === 'denied' ? [event.reason] : []));
+  }
+
+  /** Stops what waits, as the service does when it ends. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** Makes a key; resolves to its secret. */
+  async key(facts: Partial<ApiKey> = {}): Promise<string> {
+    const secret = generateSecret(this.random, facts.mode ?? 'live');
+    const id = facts.id ?? `key_${secret.slice(8, 20)}`;
+    const key: ApiKey = {
+      name: id,
+      mode: 'live',
+      prefix: secretPrefix(secret),
+      scopes: ['messages:send', 'messages:read'],
+      createdAt: this.clock.wall(),
+      lastUsedAt: null,
+      expiresAt: null,
+      revokedAt: null,
+      rateLimit: null,
+      cidrs: [],
+      senderDomains: [],
+      ...facts,
+      id,
+    };
+    if (!(await this.stores.keyring.create(key, hashSecret(secret)))) throw new Error('name taken');
+    return secret;
+  }
+}
