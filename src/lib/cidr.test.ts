@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { normaliseAddress, parseCidrs } from './cidr.ts';
+import { normaliseAddress, parseCidrs, sourceGroup } from './cidr.ts';
+import { type Random, seededRandom } from './random.ts';
 
 function contains(ranges: readonly string[], address: string): boolean {
   const parsed = parseCidrs(ranges);
@@ -71,3 +72,49 @@ test.each([
   ['2001:db8::1', '2001:db8::1'],
   ['192.0.2.1', '192.0.2.1'],
 ])('%s is shown as %s', (address, shown) => expect(normaliseAddress(address)).toBe(shown));
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::ffff:c000:201', '192.0.2.1'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:0DB8:0:1:ffff:ffff:ffff:ffff', '2001:db8:0:1::/64'],
+  ['2001:db8:0:1::', '2001:db8:0:1::/64'],
+  ['2001:db8:0:2::', '2001:db8:0:2::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+  ['unknown', 'unknown'],
+  ['un:known', 'un:known'],
+  ['', ''],
+])('the limits of %s are those of %s', (address, group) => expect(sourceGroup(address)).toBe(group));
+
+/** An address of these 16 bytes, written in one of the ways it may be. */
+function write(bytes: Uint8Array, random: Random): string {
+  const groups = Array.from({ length: 8 }, (_, i) =>
+    (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16),
+  );
+  const full = groups.map((group) => (random.next() < 0.5 ? group.padStart(4, '0') : group)).join(':');
+  const zeros = /(?:^|:)0(?::0)+(?:$|:)/;
+  const text = random.next() < 0.5 ? groups.join(':').replace(zeros, '::') : full;
+  return random.next() < 0.5 ? text.toUpperCase() : text;
+}
+
+test('two IPv6 addresses have one group exactly when their first 64 bits are the same', () => {
+  const random = seededRandom(64);
+  for (let i = 0; i < 2000; i++) {
+    const one = random.fill(new Uint8Array(16));
+    // Zeros here and there, so that addresses are written short too.
+    for (let at = 0; at < 16; at += 2) if (random.next() < 0.4) one.fill(0, at, at + 2);
+    if (one.subarray(0, 8).every((byte) => byte === 0)) one[0] = 0x20;
+    const other = Uint8Array.from(one);
+    const bit = Math.floor(random.next() * 128);
+    other[bit >> 3] = (other[bit >> 3] ?? 0) ^ (0x80 >> (bit & 7));
+    const group = sourceGroup(write(one, random));
+    expect(sourceGroup(write(one, random))).toBe(group);
+    if (other.subarray(0, 8).some((byte) => byte !== 0))
+      expect(sourceGroup(write(other, random)) === group).toBe(bit >= 64);
+    const range = parseCidrs([group]);
+    expect(range.ok && range.cidrs.contains(write(one, random))).toBe(true);
+  }
+});

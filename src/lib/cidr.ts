@@ -60,6 +60,18 @@ export function normaliseAddress(address: string): string {
   return bytes !== null && isMapped(bytes) ? bytes.subarray(IPV4_MAPPED.length).join('.') : plain;
 }
 
+/**
+ * What limits per source count by: an IPv4 address is itself, an IPv6 one its /64 (`2001:db8:0:1::/64`), for whoever
+ * has one address of it has all. What is no address is itself.
+ */
+export function sourceGroup(address: string): string {
+  const plain = normaliseAddress(address);
+  const bytes = plain.includes(':') ? addressBytes(plain) : null;
+  if (bytes === null) return plain;
+  const groups = [0, 2, 4, 6].map((at) => (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
+  return `${groups.join(':')}::/64`;
+}
+
 /** The range, or why there is none. */
 function parseRange(entry: string): Range | string {
   const [, address = '', prefix] = CIDR.exec(entry) ?? [];

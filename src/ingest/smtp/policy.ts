@@ -1,0 +1,104 @@
+import type { ApiKey } from '../../domain/key.ts';
+import type { Intake } from '../../engine/intake.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Credentials } from '../../smtp/receiver/auth-exchange.ts';
+import type { ForwardPath, ReversePath } from '../../smtp/receiver/effect.ts';
+import { Authentication } from './auth.ts';
+import type { SmtpDeps, SmtpOptions } from './options.ts';
+import { maySendAs, type Origin, ownerIdOf } from './origin.ts';
+import { Rates } from './rates.ts';
+import { RecentSources } from './recent-sources.ts';
+import { deny, type Refusal, suspended } from './refusal.ts';
+
+/** Domains that a refusal names; of more, the configuration tells. */
+const MAX_NAMED_DOMAINS = 5;
+
+/** Who may send what, from where and how often (contract §6, §9, §10). What it refuses says how to be let in. */
+export class Policy {
+  readonly #clock: Clock;
+  readonly #intake: Pick<Intake, 'suspended'>;
+  readonly #options: SmtpOptions;
+  readonly #authentication: Authentication;
+  readonly #rates: Rates;
+  readonly #recent = new RecentSources();
+
+  constructor({ clock, intake, shared }: SmtpDeps, options: SmtpOptions) {
+    this.#clock = clock;
+    this.#intake = intake;
+    this.#options = options;
+    this.#authentication = new Authentication(shared.authenticator, clock);
+    this.#rates = new Rates(shared.limiter, options);
+  }
+
+  /** Who is at this address (normalised), before it has said anything. */
+  origin(address: string): Origin {
+    const { sources, allowedCidrs } = this.#options;
+    const row = sources.find(({ cidrs }) => cidrs.contains(address));
+    return {
+      address,
+      source: row?.source ?? null,
+      allowed: allowedCidrs.contains(address),
+      key: null,
+    };
+  }
+
+  /**
+   * May a message from this sender begin? Strangers may, whatever they name: they may send to the postmaster, and
+   * learn what else they may not at RCPT.
+   */
+  mail(origin: Origin, { mailbox }: ReversePath): Refusal | null {
+    const tooMany = this.#rates.take(origin, this.#clock.mono());
+    if (tooMany !== null) return tooMany;
+    const suspension = this.#intake.suspended(ownerIdOf(origin));
+    if (suspension !== null) return suspended(suspension);
+    if (mailbox === null || maySendAs(origin, mailbox.domain)) return null;
+    return senderNotAllowed(origin, mailbox.domain);
+  }
+
+  /**
+   * May it go to this recipient? To `<postmaster>` from anybody (RFC 5321 §4.5.1). An address is relayed to, one of a
+   * postmaster too: no domain is ours to have one.
+   */
+  rcpt({ address, allowed, source, key }: Origin, { mailbox }: ForwardPath): Refusal | null {
+    if (mailbox === null || allowed || source !== null || key !== null) return null;
+    return deny(
+      'relay_not_allowed',
+      550,
+      '5.7.1',
+      `${address} may not relay here; allow it in listener.allowed_cidrs, or authenticate with an API key`,
+    );
+  }
+
+  /** Whose key this is, or why it is none. */
+  authenticate({ address }: Origin, credentials: Credentials): Promise<ApiKey | Refusal> {
+    return this.#authentication.authenticate(address, credentials);
+  }
+
+  /** How long the greeting waits for early talkers, in ms (contract §1). */
+  greetDelayMs(address: string): number {
+    const { greetDelayMs, firstContactDelayMs } = this.#options.settings;
+    return this.#recent.has(address, this.#clock.mono()) ? greetDelayMs : firstContactDelayMs;
+  }
+
+  /** A message of this source was taken. */
+  completed(address: string): void {
+    this.#recent.add(address, this.#clock.mono());
+  }
+}
+
+function senderNotAllowed({ key, source }: Origin, domain: string): Refusal {
+  const who = key === null ? `The source ${source?.name ?? ''}` : 'This key';
+  const all = (key ?? source)?.senderDomains ?? [];
+  const named = all.slice(0, MAX_NAMED_DOMAINS).join(', ');
+  const more = all.length > MAX_NAMED_DOMAINS ? ', …' : '';
+  const cure =
+    key === null
+      ? 'add it to sender_domains in listener.sources'
+      : 'create a key with waybill keys create --sender-domain';
+  return deny(
+    'sender_not_allowed',
+    550,
+    '5.7.1',
+    `${who} may not send as ${domain}, only as ${named}${more}; ${cure}`,
+  );
+}

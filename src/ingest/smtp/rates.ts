@@ -1,0 +1,56 @@
+import { ownerOf } from '../../domain/source.ts';
+import { sourceGroup } from '../../lib/cidr.ts';
+import { RateLimiter, type RateVerdict } from '../rate.ts';
+import type { SmtpOptions } from './options.ts';
+import type { Origin } from './origin.ts';
+import { deny, type Refusal } from './refusal.ts';
+
+/**
+ * Windows of sources without a name or a key, at about half a kilobyte each; the longest unused one makes room. They
+ * are not among the windows of keys, for strangers, who have any number of addresses, would push those out.
+ */
+export const MAX_SOURCE_WINDOWS = 10_000;
+
+/**
+ * Messages a minute (contract §6). Each MAIL counts that comes from somebody who may send at all, also one that is
+ * refused later: a key's in the window of its other sends, a named source's for all its addresses together where it
+ * has a rate of its own, and any other's by address, IPv6 by /64.
+ */
+export class Rates {
+  readonly #keys: RateLimiter;
+  readonly #sources = new RateLimiter({ maxWindows: MAX_SOURCE_WINDOWS });
+  readonly #options: SmtpOptions;
+
+  /** `keys`: the windows that the API counts in too. */
+  constructor(keys: RateLimiter, options: SmtpOptions) {
+    this.#keys = keys;
+    this.#options = options;
+  }
+
+  /** Counts a message; refuses it when there were too many. */
+  take({ key, source, address }: Origin, nowMs: number): Refusal | null {
+    const { limits, settings } = this.#options;
+    if (key !== null) {
+      const limit = key.rateLimit ?? limits.rateLimitPerKey;
+      return refusalOf(this.#keys.take(key.id, 'send', limit, nowMs), 'This key');
+    }
+    if (source !== null && source.ratePerMinute > 0)
+      return refusalOf(
+        this.#keys.take(ownerOf(source), 'send', source.ratePerMinute, nowMs),
+        `The source ${source.name}`,
+      );
+    const group = sourceGroup(address);
+    return refusalOf(this.#sources.take(group, 'send', settings.rateLimitPerSource, nowMs), group);
+  }
+}
+
+function refusalOf(verdict: RateVerdict | null, who: string): Refusal | null {
+  if (verdict === null || verdict.allowed) return null;
+  const { limit, resetSeconds } = verdict;
+  return deny(
+    'rate_limited',
+    450,
+    '4.7.1',
+    `${who} may send ${limit} messages a minute; try again in ${resetSeconds} seconds`,
+  );
+}
