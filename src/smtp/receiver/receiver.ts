@@ -81,6 +81,11 @@ export class Receiver {
     return !this.#outbox.closed && this.#outbox.question === null && this.#phase !== 'handshake';
   }
 
+  /** What comes in is content, not commands. */
+  get isReadingContent(): boolean {
+    return this.#transactions.isReading;
+  }
+
   /** Bytes that came in and are not yet read. */
   get waitingBytes(): number {
     return this.#input.length;

@@ -1,0 +1,151 @@
+import type { IntakeAnswer } from '../../engine/intake.ts';
+import type { Question } from '../../smtp/receiver/effect.ts';
+import type { Receiver } from '../../smtp/receiver/receiver.ts';
+import { StoreError } from '../../store/store.ts';
+import { IncomingContent } from './content.ts';
+import { type Origin, ownerIdOf } from './origin.ts';
+import { decline, type Refusal, suspended } from './refusal.ts';
+import { buildSubmission } from './submission.ts';
+import type { World } from './world.ts';
+
+/** What a question is answered with: yes, with a text for the client or without; or why not. */
+export type Answer = { readonly yes: string | undefined } | Refusal;
+
+/** What is told of a session in the `Received` field. */
+export type Introduction = Pick<Receiver, 'hello' | 'protocol'>;
+
+type QuestionOf<K extends Question['kind']> = Extract<Question, { readonly kind: K }>;
+
+const YES: Answer = { yes: undefined };
+const NO_MEMORY = decline(452, '4.3.1', 'Too much mail is coming in just now; try again soon');
+const STORE_AWAY = decline(421, '4.3.0', 'The store cannot be used now; try again soon');
+/** Each error beyond the soft limit costs so much more waiting, up to ten seconds, in ms. */
+const PAUSE_STEP_MS = 500;
+const MAX_PAUSE_MS = 10_000;
+
+/** One session's answers to what its receiver asks: policy, memory, keys, and the way into the queue. */
+export class Answering {
+  readonly #world: World;
+  readonly #requestId: string;
+  readonly #introduction: () => Introduction;
+  readonly #content: IncomingContent;
+  #origin: Origin;
+
+  constructor(world: World, address: string, requestId: string, introduction: () => Introduction) {
+    this.#world = world;
+    this.#requestId = requestId;
+    this.#introduction = introduction;
+    this.#content = new IncomingContent(world.deps.shared.budget, world.deps.clock);
+    this.#origin = world.policy.origin(address);
+  }
+
+  /** Takes a piece of the message. Until the answer is true, nothing more may come in; when it is false, it must end. */
+  take(piece: Buffer): boolean | Promise<boolean> {
+    return this.#content.add(piece);
+  }
+
+  /** The transaction, or the session, has ended without a message. */
+  forget(): void {
+    this.#content.drop();
+  }
+
+  /** TLS begins: what was proved before it counts no longer. */
+  reset(): void {
+    this.forget();
+    this.#origin = this.#world.policy.origin(this.#origin.address);
+  }
+
+  /** Answers, at once where nothing has to be waited for. Never rejects. */
+  answer(question: Question): Answer | Promise<Answer> {
+    const { policy } = this.#world;
+    switch (question.kind) {
+      case 'mail':
+        return policy.mail(this.#origin, question.path) ?? YES;
+      case 'rcpt':
+        return policy.rcpt(this.#origin, question.path) ?? YES;
+      case 'begin':
+        return this.#begin(question);
+      case 'message':
+        return this.#accept(question);
+      case 'auth':
+        return this.#authenticate(question);
+      case 'pause':
+        return this.#pause(question);
+    }
+  }
+
+  #begin({ declaredBytes }: QuestionOf<'begin'>): Answer | Promise<Answer> {
+    const { maxMessageBytes } = this.#world.options.limits;
+    const holder = ownerIdOf(this.#origin) ?? this.#origin.address;
+    const room = this.#content.begin(holder, declaredBytes, maxMessageBytes);
+    return typeof room === 'boolean' ? roomAnswer(room) : room.then(roomAnswer);
+  }
+
+  async #accept({ envelope, sizeBytes, dotStuffing }: QuestionOf<'message'>): Promise<Answer> {
+    const { deps, options, policy } = this.#world;
+    const { hello, protocol } = this.#introduction();
+    const id = deps.intake.newId();
+    const content = { chunks: this.#content.chunks, sizeBytes, dotStuffing };
+    const built = buildSubmission(envelope, content, this.#origin, {
+      ...{ id, protocol, requestId: this.#requestId, limits: options.limits },
+      now: deps.clock.wall(),
+      hello: hello?.name ?? '',
+      hostname: options.hostname,
+      postmaster: options.postmaster,
+      receivedClient: options.settings.receivedClient,
+    });
+    try {
+      if (!built.ok) return built.refusal;
+      const [answer] = await deps.intake.accept([built.submission]);
+      if (answer?.kind === 'accepted') policy.completed(this.#origin.address);
+      return await this.#told(answer, built.submission.idempotency?.key ?? '');
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return STORE_AWAY;
+    } finally {
+      this.#content.drop();
+    }
+  }
+
+  async #told(answer: IntakeAnswer | undefined, idempotencyKey: string): Promise<Answer> {
+    switch (answer?.kind) {
+      case 'accepted':
+      case 'replayed':
+        return { yes: `queued as ${answer.id}` };
+      case 'idempotency_mismatch':
+        return this.#first(idempotencyKey);
+      case 'suspended':
+        return suspended(answer.suspension);
+      default:
+        throw new Error('the intake gave no answer');
+    }
+  }
+
+  /** The key was used by the API for something that looks different. On SMTP the key alone decides (contract §10). */
+  async #first(idempotencyKey: string): Promise<Answer> {
+    const { views, clock } = this.#world.deps;
+    const first = await views.remembered(ownerIdOf(this.#origin) ?? '', idempotencyKey, clock.wall());
+    return first === null ? STORE_AWAY : { yes: `queued as ${first.id}` };
+  }
+
+  async #authenticate({ credentials }: QuestionOf<'auth'>): Promise<Answer> {
+    const found = await this.#world.policy.authenticate(this.#origin, credentials);
+    if ('reply' in found) return found;
+    this.#origin = { ...this.#origin, key: found };
+    return YES;
+  }
+
+  async #pause({ errors }: QuestionOf<'pause'>): Promise<Answer> {
+    const { deps, options } = this.#world;
+    const beyond = errors - options.settings.softErrors;
+    await deps.clock.sleep(Math.min(MAX_PAUSE_MS, PAUSE_STEP_MS * beyond));
+    return YES;
+  }
+}
+
+function roomAnswer(room: boolean): Answer {
+  return room ? YES : NO_MEMORY;
+}
+
+/** What an answer to content that found no room says; the rest of the message is dropped. */
+export const NO_ROOM = NO_MEMORY.reply;

@@ -1,0 +1,131 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { lingeringClose } from '../../http/linger.ts';
+import { formatReply } from '../../smtp/receiver/session-reply.ts';
+import type { Member, Timeouts } from './connections.ts';
+import { readProxyHeader } from './proxy-header.ts';
+import { deny, type Refusal } from './refusal.ts';
+import { secureServerSide } from './secure.ts';
+import { tellDenied, type World } from './world.ts';
+
+/** A connection whose source is known and counted, with TLS active where the port asks for it. */
+export interface Arrived {
+  readonly socket: Socket;
+  /** The client's address. */
+  readonly address: string;
+  readonly secure: boolean;
+}
+
+const NO_HEADER = 'must begin with a PROXY header, for it is in listener.trusted_proxies';
+
+/** A connection until its session begins: the PROXY header, the limits of its source, implicit TLS. */
+export class Arrival implements Member {
+  readonly #socket: Socket;
+  readonly #peer: string;
+  readonly #implicitTls: boolean;
+  readonly #world: World;
+  readonly #done: (arrived: Arrived) => void;
+  readonly #since: number;
+  #address: string | null = null;
+  #handshaking: Socket | null = null;
+
+  /** `done` is told when the session may begin; else the connection is ended here. */
+  constructor(
+    socket: Socket,
+    peer: string,
+    implicitTls: boolean,
+    world: World,
+    done: (arrived: Arrived) => void,
+  ) {
+    this.#socket = socket;
+    this.#peer = peer;
+    this.#implicitTls = implicitTls;
+    this.#world = world;
+    this.#done = done;
+    this.#since = world.deps.clock.mono();
+    socket.once('close', () => this.#gone());
+  }
+
+  /** Begins. */
+  begin(): void {
+    if (this.#world.options.trustedProxies.contains(this.#peer)) this.#awaitHeader();
+    else this.#enter(this.#peer);
+  }
+
+  look(now: number, { commandMs }: Timeouts): void {
+    if (now - this.#since >= commandMs) this.destroy();
+  }
+
+  shutDown(): void {
+    this.destroy();
+  }
+
+  destroy(): void {
+    this.#handshaking?.destroy();
+    this.#socket.destroy();
+  }
+
+  #gone(): void {
+    this.#world.connections.remove(this);
+    if (this.#address !== null) this.#world.connections.unclaim(this.#address);
+  }
+
+  #awaitHeader(): void {
+    let bytes: Buffer = Buffer.alloc(0);
+    const socket = this.#socket;
+    const onData = (chunk: Buffer) => {
+      bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
+      const header = readProxyHeader(bytes);
+      if (header.kind === 'more') return;
+      socket.removeListener('data', onData);
+      socket.pause();
+      if (header.kind === 'invalid') {
+        this.#refuse(deny('proxy_header', 421, '4.7.0', `${this.#peer} ${NO_HEADER}`));
+        return;
+      }
+      if (header.length < bytes.length) socket.unshift(bytes.subarray(header.length));
+      this.#enter(header.source ?? this.#peer);
+    };
+    socket.on('data', onData);
+    socket.once('end', () => socket.destroy());
+  }
+
+  #enter(address: string): void {
+    const refusal = this.#world.connections.claim(address);
+    if (refusal !== null) {
+      this.#refuse(refusal, address);
+      return;
+    }
+    this.#address = address;
+    if (this.#implicitTls) void this.#handshake(address);
+    else this.#done({ socket: this.#socket, address, secure: false });
+  }
+
+  async #handshake(address: string): Promise<void> {
+    const context = this.#world.secureContext();
+    if (context === null) throw new Error('implicit TLS without a certificate');
+    const { tls, secured } = secureServerSide(this.#socket, context);
+    this.#handshaking = tls;
+    if (await secured) this.#done({ socket: tls, address, secure: true });
+    else this.destroy();
+  }
+
+  /** In clear only: who speaks TLS would not understand it. */
+  #refuse(refusal: Refusal, address = this.#peer): void {
+    if (refusal.denied !== null) tellDenied(this.#world, refusal.denied, address);
+    if (this.#implicitTls) this.destroy();
+    else sayAndClose(this.#socket, refusal, this.#world);
+  }
+}
+
+/** Says why a connection is turned away, and ends it; when too many are being told so already, it is just ended. */
+export function sayAndClose(socket: Socket, { reply }: Refusal, { connections, deps }: World): void {
+  const done = connections.turnAway();
+  if (done === null || socket instanceof TLSSocket) {
+    done?.();
+    socket.destroy();
+    return;
+  }
+  socket.write(formatReply(reply));
+  void lingeringClose(socket, deps.clock).then(done);
+}

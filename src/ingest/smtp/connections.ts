@@ -1,0 +1,153 @@
+import { sourceGroup } from '../../lib/cidr.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { SmtpSettings } from './options.ts';
+import { deny, type Refusal } from './refusal.ts';
+
+/** How long a client may be silent now, in ms: shorter as connections get scarce. */
+export interface Timeouts {
+  readonly commandMs: number;
+  readonly dataMs: number;
+}
+
+/** An open connection, in whichever phase it is. */
+export interface Member {
+  /** Looks whether its time is up. */
+  look(now: number, timeouts: Timeouts): void;
+  /** The service stops: ends when what is under way has ended. */
+  shutDown(): void;
+  /** Ends at once. */
+  destroy(): void;
+}
+
+/** How often time-outs are looked at. */
+const LOOK_MS = 1000;
+/** Of the connections there may be, the part from which time-outs begin to shrink, and where they are shortest. */
+const BUSY_FROM = 0.5;
+const BUSIEST_FROM = 0.9;
+/** Connections beyond the limit that are told so before they are closed; of more, the next ones are just closed. */
+const MAX_TURNED_AWAY = 500;
+
+/**
+ * The listener's open connections: how many there may be, in all and of one source, and how long they may be silent.
+ * One timer serves all of them.
+ */
+export class Connections {
+  readonly #clock: Clock;
+  readonly #settings: SmtpSettings;
+  readonly #members = new Set<Member>();
+  /** By source group. */
+  readonly #sources = new Map<string, number>();
+  readonly #stopping = new AbortController();
+  #turnedAway = 0;
+  #running = false;
+
+  constructor(clock: Clock, settings: SmtpSettings) {
+    this.#clock = clock;
+    this.#settings = settings;
+  }
+
+  /** Connections open now. */
+  get size(): number {
+    return this.#members.size;
+  }
+
+  /** The service stops: who comes now comes too late. */
+  get closing(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  /** Whether one more would be too many in all. */
+  full(): Refusal | null {
+    const { maxConnections } = this.#settings;
+    return this.size < maxConnections
+      ? null
+      : deny(
+          'too_many_connections',
+          421,
+          '4.3.2',
+          `Too many connections; at most ${maxConnections} are taken (listener.max_connections). Try again soon`,
+        );
+  }
+
+  /** Adds a connection. */
+  add(member: Member): void {
+    this.#members.add(member);
+    if (!this.#running) void this.#run();
+  }
+
+  /** The next phase of a connection takes the place of the one before. */
+  replace(before: Member, after: Member): void {
+    this.#members.delete(before);
+    this.add(after);
+  }
+
+  /** A connection has ended. */
+  remove(member: Member): void {
+    this.#members.delete(member);
+  }
+
+  /** Counts a connection of a source; refuses it, and counts nothing, when the source has too many. */
+  claim(address: string): Refusal | null {
+    const group = sourceGroup(address);
+    const open = this.#sources.get(group) ?? 0;
+    const { maxConnectionsPerSource } = this.#settings;
+    if (open >= maxConnectionsPerSource)
+      return deny(
+        'too_many_connections_of_source',
+        421,
+        '4.7.0',
+        `Too many connections from ${address}; at most ${maxConnectionsPerSource} are taken (listener.max_connections_per_source)`,
+      );
+    this.#sources.set(group, open + 1);
+    return null;
+  }
+
+  /** A connection that was counted has ended. */
+  unclaim(address: string): void {
+    const group = sourceGroup(address);
+    const left = (this.#sources.get(group) ?? 0) - 1;
+    if (left > 0) this.#sources.set(group, left);
+    else this.#sources.delete(group);
+  }
+
+  /** Whether there is room to say why to one that is turned away; the function returned must be called at its end. */
+  turnAway(): (() => void) | null {
+    if (this.#turnedAway >= MAX_TURNED_AWAY) return null;
+    this.#turnedAway += 1;
+    return () => {
+      this.#turnedAway -= 1;
+    };
+  }
+
+  /** How long clients may be silent now. */
+  timeouts(): Timeouts {
+    const { maxConnections, commandTimeoutSeconds, dataTimeoutSeconds, busyTimeoutSeconds } = this.#settings;
+    const share = (this.size / maxConnections - BUSY_FROM) / (BUSIEST_FROM - BUSY_FROM);
+    const busy = Math.min(1, Math.max(0, share));
+    const shrunk = (seconds: number) => (seconds - busy * Math.max(0, seconds - busyTimeoutSeconds)) * 1000;
+    return { commandMs: shrunk(commandTimeoutSeconds), dataMs: shrunk(dataTimeoutSeconds) };
+  }
+
+  /** Tells all of them that the service stops; resolves when none is left, or ends them when the signal aborts. */
+  async close(deadline: AbortSignal): Promise<void> {
+    this.#stopping.abort();
+    for (const member of this.#members) member.shutDown();
+    while (this.size > 0 && !deadline.aborted) await this.#clock.sleep(CLOSE_LOOK_MS, deadline);
+    for (const member of this.#members) member.destroy();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    const { signal } = this.#stopping;
+    while (this.size > 0 && !signal.aborted) {
+      await this.#clock.sleep(LOOK_MS, signal);
+      const now = this.#clock.mono();
+      const timeouts = this.timeouts();
+      for (const member of this.#members) member.look(now, timeouts);
+    }
+    this.#running = false;
+  }
+}
+
+/** How often it is looked whether all have gone. */
+const CLOSE_LOOK_MS = 10;

@@ -1,0 +1,95 @@
+import type { Budget, Release, Share } from '../../lib/budget.ts';
+import type { Clock } from '../../lib/clock.ts';
+
+/** Memory that a message gets before its size is known; most are smaller. */
+const FIRST_BYTES = 16 * 1024;
+/** How long a message may wait for memory: shorter than the two minutes in which clients expect the 354 (RFC 5321 §4.5.3.2.5). */
+const WAIT_MS = 60_000;
+
+/**
+ * The content of the message that is coming in, and its share of the memory for messages. Who says how much will come
+ * gets it at once or waits for it before it begins; who does not, or sends more, gets more as it comes. Many may wait for each
+ * other's: so every wait ends, and who gave up gives its share back.
+ */
+export class IncomingContent {
+  readonly #budget: Budget;
+  readonly #clock: Clock;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #share: Share | null = null;
+  #reserved = 0;
+  #maxBytes = 0;
+  #releases: Release[] = [];
+  #waiting: AbortController | null = null;
+
+  constructor(budget: Budget, clock: Clock) {
+    this.#budget = budget;
+    this.#clock = clock;
+  }
+
+  /**
+   * Makes room for a message of at most `maxBytes`. True when there is, false when there will be none in time; waiting
+   * takes no turn of the loop where there is room now.
+   */
+  begin(holder: string, declaredBytes: number | null, maxBytes: number): boolean | Promise<boolean> {
+    this.drop();
+    this.#share = this.#budget.share(holder);
+    this.#maxBytes = Math.max(maxBytes, FIRST_BYTES);
+    return this.#reserve(Math.min(Math.max(declaredBytes ?? 0, FIRST_BYTES), this.#maxBytes));
+  }
+
+  /** Adds a piece. What it gives is what {@link begin} gives; until it is true, nothing more may come in. */
+  add(piece: Buffer): boolean | Promise<boolean> {
+    this.#chunks.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes <= this.#reserved) return true;
+    const more = Math.min(Math.max(this.#reserved, piece.length), this.#maxBytes + FIRST_BYTES);
+    return this.#reserve(more);
+  }
+
+  /** Everything that came in. Its share is kept until {@link drop}. */
+  get chunks(): readonly Buffer[] {
+    return this.#chunks;
+  }
+
+  /** Forgets it, and gives back its share. */
+  drop(): void {
+    this.#waiting?.abort();
+    this.#waiting = null;
+    this.#chunks = [];
+    this.#bytes = 0;
+    this.#reserved = 0;
+    const releases = this.#releases;
+    this.#releases = [];
+    for (const release of releases) release();
+  }
+
+  #reserve(bytes: number): boolean | Promise<boolean> {
+    const release = this.#share?.tryAcquire(bytes) ?? null;
+    if (release === null) return this.#await(bytes);
+    this.#hold(bytes, release);
+    return true;
+  }
+
+  async #await(bytes: number): Promise<boolean> {
+    const waiting = new AbortController();
+    this.#waiting = waiting;
+    const { signal } = waiting;
+    void this.#clock.sleep(WAIT_MS, signal).then(() => waiting.abort());
+    const release = (await this.#share?.acquire(bytes, signal)) ?? null;
+    const dropped = this.#waiting !== waiting;
+    waiting.abort();
+    if (dropped) {
+      release?.();
+      return false;
+    }
+    this.#waiting = null;
+    if (release !== null) this.#hold(bytes, release);
+    return release !== null;
+  }
+
+  #hold(bytes: number, release: Release): void {
+    this.#reserved += bytes;
+    this.#releases.push(release);
+  }
+}

@@ -1,0 +1,122 @@
+/** The SMTP listener: sockets in, sessions out. What is said in a session stands in `smtp/receiver`. */
+import { createServer, isIPv4, type Server, type Socket } from 'node:net';
+import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
+import { createRequestIds } from '../../http/request-id.ts';
+import { normaliseAddress } from '../../lib/cidr.ts';
+import { bind } from '../../lib/listen.ts';
+import { Arrival, sayAndClose } from './arrival.ts';
+import { Connections } from './connections.ts';
+import type { SmtpDeps, SmtpOptions } from './options.ts';
+import { Policy } from './policy.ts';
+import { LiveReceiverOptions } from './receiver-options.ts';
+import { Session } from './session.ts';
+import { tellDenied, type World } from './world.ts';
+
+const MIN_TLS = 'TLSv1.2';
+
+/** See the top of the file. */
+export interface SmtpListener {
+  /** Connections open now. */
+  readonly connections: number;
+  /**
+   * Binds a port on these addresses; 0 takes a free one, the same on each. Resolves to the port. Rejects with
+   * `ListenError`, and then has bound none of them.
+   */
+  listen(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number>;
+  /** Uses another key and certificate for handshakes from now on. */
+  setSecureContext(tls: SecureContextOptions): void;
+  /** Stops accepting at once; ends sessions when what is under way has ended, at the latest when the signal aborts. */
+  close(deadline: AbortSignal): Promise<void>;
+}
+
+/** Makes a listener that is bound to nothing yet. Without `tls` it offers no STARTTLS and binds no implicit TLS. */
+export function createSmtpListener(
+  deps: SmtpDeps,
+  options: SmtpOptions,
+  tls: SecureContextOptions | null,
+): SmtpListener {
+  return new Listener(deps, options, tls);
+}
+
+class Listener implements SmtpListener {
+  readonly #world: World;
+  readonly #servers: Server[] = [];
+  readonly #nextRequestId: (inbound: undefined) => string;
+  #secureContext: SecureContext | null;
+
+  constructor(deps: SmtpDeps, options: SmtpOptions, tls: SecureContextOptions | null) {
+    this.#secureContext = tls === null ? null : contextOf(tls);
+    this.#nextRequestId = createRequestIds(deps.random);
+    this.#world = {
+      ...{ deps, options },
+      policy: new Policy(deps, options),
+      connections: new Connections(deps.clock, options.settings),
+      receiverOptions: new LiveReceiverOptions(options, tls !== null),
+      secureContext: () => this.#secureContext,
+    };
+  }
+
+  get connections(): number {
+    return this.#world.connections.size;
+  }
+
+  async listen(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number> {
+    const bound: Server[] = [];
+    let chosen = port;
+    try {
+      for (const host of hosts) {
+        const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+          this.#admit(socket, implicitTls),
+        );
+        bound.push(server);
+        const ipv6Only = host === '::' && hosts.some((other) => isIPv4(other));
+        chosen = await bind(server, host, chosen, ipv6Only);
+      }
+    } catch (error) {
+      for (const server of bound) server.close();
+      throw error;
+    }
+    this.#servers.push(...bound);
+    return chosen;
+  }
+
+  setSecureContext(tls: SecureContextOptions): void {
+    this.#secureContext = contextOf(tls);
+  }
+
+  async close(deadline: AbortSignal): Promise<void> {
+    for (const server of this.#servers) server.close();
+    await this.#world.connections.close(deadline);
+  }
+
+  #admit(socket: Socket, implicitTls: boolean): void {
+    // Every error ends in a close, which is what everybody heeds.
+    socket.on('error', () => {});
+    const { connections } = this.#world;
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined || connections.closing) {
+      socket.destroy();
+      return;
+    }
+    const peer = normaliseAddress(remoteAddress);
+    const full = connections.full();
+    if (full !== null) {
+      if (full.denied !== null) tellDenied(this.#world, full.denied, peer);
+      if (implicitTls) socket.destroy();
+      else sayAndClose(socket, full, this.#world);
+      return;
+    }
+    const arrival = new Arrival(socket, peer, implicitTls, this.#world, (arrived) => {
+      const session = new Session(arrived, this.#nextRequestId(undefined), this.#world);
+      connections.replace(arrival, session);
+      socket.once('close', () => connections.remove(session));
+      session.begin();
+    });
+    connections.add(arrival);
+    arrival.begin();
+  }
+}
+
+function contextOf(tls: SecureContextOptions): SecureContext {
+  return createSecureContext({ ...tls, minVersion: MIN_TLS });
+}

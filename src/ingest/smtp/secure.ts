@@ -1,0 +1,26 @@
+import type { Socket } from 'node:net';
+import { type SecureContext, TLSSocket } from 'node:tls';
+
+/** A handshake that has begun. */
+export interface Handshake {
+  /** What is spoken over from now on. The socket below it must not be touched any more. */
+  readonly tls: TLSSocket;
+  /** Whether it came about. Never rejects. */
+  readonly secured: Promise<boolean>;
+}
+
+/** Does the server's side of a TLS handshake over a connected socket, with what is still unread of it. */
+export function secureServerSide(socket: Socket, secureContext: SecureContext): Handshake {
+  const tls = new TLSSocket(socket, { isServer: true, secureContext });
+  // Errors end in a close, before, within and after the handshake.
+  tls.on('error', () => tls.destroy());
+  const secured = new Promise<boolean>((resolve) => {
+    tls.once('secure', () => resolve(true));
+    tls.once('close', () => resolve(false));
+    socket.once('close', () => {
+      tls.destroy();
+      resolve(false);
+    });
+  });
+  return { tls, secured };
+}

@@ -1,0 +1,260 @@
+import type { Socket } from 'node:net';
+import { lingeringClose } from '../../http/linger.ts';
+import { yieldToLoop } from '../../lib/clock.ts';
+import type { CloseReason, Effect, Question } from '../../smtp/receiver/effect.ts';
+import { Receiver } from '../../smtp/receiver/receiver.ts';
+import { type Answer, Answering, NO_ROOM } from './answering.ts';
+import type { Arrived } from './arrival.ts';
+import type { Member, Timeouts } from './connections.ts';
+import { HTTP_404 } from './http-404.ts';
+import { secureServerSide } from './secure.ts';
+import { tellDenied, type World } from './world.ts';
+
+/** Ends of a session in which the client was refused, as they are counted and logged. */
+const DENIED_ENDS: ReadonlySet<CloseReason> = new Set<CloseReason>([
+  'early_talk',
+  'http_after_greeting',
+  'malformed_end',
+  'too_many_errors',
+  'too_many_commands',
+]);
+/** After QUIT, how long the client may take to close, in ms. */
+const GOODBYE_MS = 5000;
+
+/** One SMTP session over a socket: bytes to the receiver, its effects to the socket, its questions to {@link Answering}. */
+export class Session implements Member {
+  readonly #world: World;
+  readonly #address: string;
+  readonly #requestId: string;
+  readonly #receiver: Receiver;
+  readonly #answering: Answering;
+  #socket: Socket;
+  /** Nothing is taken from the receiver: replies wait to be read, a piece of content for memory, or TLS is shaken. */
+  #held: 'replies' | 'memory' | 'handshake' | null = null;
+  #pumping = false;
+  /** The client has closed its side: what it has sent is still answered. */
+  #peerEnded = false;
+  #over = false;
+  #heardAt: number;
+
+  /** Takes over a connection. It is told apart in the log by `requestId`. */
+  constructor({ socket, address, secure }: Arrived, requestId: string, world: World) {
+    this.#world = world;
+    this.#address = address;
+    this.#requestId = requestId;
+    this.#socket = socket;
+    this.#receiver = new Receiver(world.receiverOptions, secure);
+    this.#answering = new Answering(world, address, requestId, () => this.#receiver);
+    this.#heardAt = world.deps.clock.mono();
+  }
+
+  /** Listens, and greets when the time has come. */
+  begin(): void {
+    this.#attach(this.#socket);
+    void this.#greet();
+  }
+
+  look(now: number, { commandMs, dataMs }: Timeouts): void {
+    const silentMs = now - this.#heardAt;
+    if (this.#over) {
+      if (silentMs >= GOODBYE_MS) this.destroy();
+    } else if (silentMs >= (this.#receiver.isReadingContent ? dataMs : commandMs)) this.#timeOut();
+  }
+
+  shutDown(): void {
+    this.#receiver.shutDown();
+    this.#pump();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  async #greet(): Promise<void> {
+    const { clock } = this.#world.deps;
+    await clock.sleep(this.#world.policy.greetDelayMs(this.#address));
+    // What has arrived by now must be read before the greeting is written (contract §1).
+    await yieldToLoop();
+    this.#receiver.greet();
+    this.#pump();
+  }
+
+  #attach(socket: Socket): void {
+    this.#socket = socket;
+    socket.on('data', (chunk: Buffer) => this.#hear(chunk));
+    socket.on('drain', () => this.#release('replies'));
+    socket.on('end', () => this.#hearEnd());
+    socket.on('close', () => this.#gone());
+  }
+
+  #hear(chunk: Buffer): void {
+    this.#heardAt = this.#world.deps.clock.mono();
+    if (this.#over) return;
+    this.#receiver.receive(chunk);
+    this.#pump();
+  }
+
+  #hearEnd(): void {
+    this.#peerEnded = true;
+    this.#flow();
+  }
+
+  #gone(): void {
+    this.#over = true;
+    this.#answering.forget();
+  }
+
+  /** A peer that does not read its replies is not told either. */
+  #timeOut(): void {
+    if (this.#held === 'replies' || this.#held === 'handshake') this.destroy();
+    else this.#receiver.timeOut();
+    this.#pump();
+  }
+
+  #pump(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    while (this.#held === null && !this.#over) {
+      const effect = this.#receiver.next();
+      if (effect === null) break;
+      this.#do(effect);
+    }
+    this.#pumping = false;
+    this.#flow();
+  }
+
+  /** Reads from the socket when something can be done with it. */
+  #flow(): void {
+    if (this.#over) return;
+    const wants = this.#held === null && this.#receiver.wantsInput;
+    if (!wants) this.#socket.pause();
+    else if (this.#peerEnded) this.#end();
+    else if (this.#socket.isPaused()) this.#socket.resume();
+  }
+
+  #do(effect: Effect): void {
+    switch (effect.kind) {
+      case 'send':
+        if (!this.#socket.write(effect.text, 'latin1')) this.#held = 'replies';
+        break;
+      case 'content':
+        this.#take(effect.bytes);
+        break;
+      case 'discard':
+        this.#answering.forget();
+        break;
+      case 'start_tls':
+        void this.#startTls();
+        break;
+      case 'http':
+        this.#answerHttp();
+        break;
+      case 'close':
+        this.#close(effect.reason);
+        break;
+      default:
+        this.#ask(effect);
+    }
+  }
+
+  #take(piece: Buffer): void {
+    const room = this.#answering.take(piece);
+    if (typeof room === 'boolean') {
+      if (!room) this.#refuseContent();
+      return;
+    }
+    this.#held = 'memory';
+    void room.then((found) => {
+      if (!found) this.#refuseContent();
+      // Waiting for us, the client was not silent.
+      this.#heardAt = this.#world.deps.clock.mono();
+      this.#release('memory');
+    });
+  }
+
+  #refuseContent(): void {
+    if (this.#over) return;
+    this.#answering.forget();
+    this.#receiver.refuseContent(NO_ROOM);
+  }
+
+  #release(held: 'replies' | 'memory' | 'handshake'): void {
+    if (this.#held !== held) return;
+    this.#held = null;
+    this.#pump();
+  }
+
+  #ask(question: Question): void {
+    const answer = this.#answering.answer(question);
+    if (!(answer instanceof Promise)) {
+      this.#tell(answer);
+      return;
+    }
+    answer.then(
+      (told) => {
+        if (this.#over) return;
+        this.#heardAt = this.#world.deps.clock.mono();
+        this.#tell(told);
+        this.#pump();
+      },
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  #tell(answer: Answer): void {
+    if ('yes' in answer) {
+      this.#receiver.accept(answer.yes);
+      return;
+    }
+    if (answer.denied !== null) tellDenied(this.#world, answer.denied, this.#address, this.#requestId);
+    this.#receiver.refuse(answer.reply);
+  }
+
+  /** A fault of ours. The client may try again. */
+  #fail(error: unknown): void {
+    const { log } = this.#world.deps;
+    log.error('smtp.session_failed', { requestId: this.#requestId, error: String(error) });
+    this.destroy();
+  }
+
+  async #startTls(): Promise<void> {
+    const context = this.#world.secureContext();
+    if (context === null) throw new Error('STARTTLS without a certificate');
+    this.#held = 'handshake';
+    this.#answering.reset();
+    const plain = this.#socket;
+    for (const event of ['data', 'drain', 'end']) plain.removeAllListeners(event);
+    // What came behind STARTTLS in clear is dropped (RFC 3207 §6).
+    plain.pause();
+    while (plain.read() !== null);
+    const { tls, secured } = secureServerSide(plain, context);
+    this.#socket = tls;
+    if (!(await secured)) {
+      this.destroy();
+      return;
+    }
+    this.#attach(tls);
+    this.#receiver.secured();
+    this.#release('handshake');
+  }
+
+  #answerHttp(): void {
+    this.#over = true;
+    this.#socket.write(HTTP_404, 'latin1');
+    void lingeringClose(this.#socket, this.#world.deps.clock);
+  }
+
+  #close(reason: CloseReason): void {
+    const told = { code: reason, source: this.#address, requestId: this.#requestId };
+    this.#world.deps.log.debug('smtp.session_ended', told);
+    if (DENIED_ENDS.has(reason)) tellDenied(this.#world, reason, this.#address, this.#requestId);
+    this.#end(reason);
+  }
+
+  #end(reason: CloseReason = 'quit'): void {
+    this.#over = true;
+    this.#answering.forget();
+    if (reason === 'quit') this.#socket.end();
+    else void lingeringClose(this.#socket, this.#world.deps.clock);
+  }
+}
