@@ -9,7 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AIOSMTPD_PROGRAMS, startAiosmtpd } from '../peers/aiosmtpd.ts';
 import type { MailServer } from '../peers/mail-server.ts';
 import { describeWith } from '../peers/need.ts';
-import { POSTFIX_PROGRAMS, startPostfix } from '../peers/postfix.ts';
+import { startPostfix } from '../peers/postfix.ts';
+import { POSTFIX_PROGRAMS } from '../peers/postfix-instance.ts';
 import { type Client, configurationFor, type Service, startService } from './service.ts';
 
 const PDF = randomBytes(100_000);

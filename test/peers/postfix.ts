@@ -1,15 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './free-port.ts';
 import type { MailServer } from './mail-server.ts';
-import { locate } from './need.ts';
-import { writePostfixFiles } from './postfix-files.ts';
+import { PostfixInstance } from './postfix-instance.ts';
 import { untilFound } from './watch.ts';
-
-/** The programs it needs. Only root can start Postfix: its daemons take on other users' names. */
-export const POSTFIX_PROGRAMS = process.getuid?.() === 0 ? ['postfix'] : ['postfix (to be started by root)'];
 
 /** The user `nobody` of Debian: Postfix stores mail for a user that is not root. */
 const MAILBOX_OWNER = 65_534;
@@ -18,27 +12,18 @@ const MAILBOX_OWNER = 65_534;
 export async function startPostfix(): Promise<MailServer> {
   const directory = mkdtempSync(join(tmpdir(), 'waybill-postfix-'));
   const inbox = makeMaildir(directory);
-  const port = await freePort();
-  const configuration = await writePostfixFiles({ directory, port, settings: mailboxSettings(directory) });
-  const child = spawn(locate('postfix') ?? '', ['-c', configuration, 'start-fg'], { stdio: 'ignore' });
-  await untilStarted(child, directory);
-  return new Postfix(child, directory, inbox, port);
+  return new Postfix(await PostfixInstance.start(directory, mailboxSettings(directory)), inbox);
 }
 
 class Postfix implements MailServer {
   readonly port: number;
-  readonly #child: ChildProcess;
-  readonly #directory: string;
+  readonly #instance: PostfixInstance;
   readonly #inbox: string;
-  /** All its daemons are in the process group of the first. */
-  readonly #group: number;
 
-  constructor(child: ChildProcess, directory: string, inbox: string, port: number) {
-    this.port = port;
-    this.#child = child;
-    this.#directory = directory;
+  constructor(instance: PostfixInstance, inbox: string) {
+    this.port = instance.port;
+    this.#instance = instance;
     this.#inbox = inbox;
-    this.#group = -Number(readFileSync(join(directory, 'queue/pid/master.pid'), 'utf8'));
   }
 
   mailFor(recipient: string): Promise<Buffer> {
@@ -46,18 +31,15 @@ class Postfix implements MailServer {
   }
 
   freeze(): void {
-    process.kill(this.#group, 'SIGSTOP');
+    this.#instance.signal('SIGSTOP');
   }
 
   thaw(): void {
-    process.kill(this.#group, 'SIGCONT');
+    this.#instance.signal('SIGCONT');
   }
 
-  async stop(): Promise<void> {
-    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
-    process.kill(this.#group, 'SIGKILL');
-    await ended;
-    rmSync(this.#directory, { recursive: true });
+  stop(): Promise<void> {
+    return this.#instance.stop();
   }
 
   /** Every recipient gets a file of its own that begins with what Postfix adds. */
@@ -79,22 +61,11 @@ function makeMaildir(directory: string): string {
 }
 
 function mailboxSettings(directory: string): string {
-  return `maillog_file_prefixes = ${directory}
-maillog_file = ${directory}/log
-myhostname = mx.example.net
+  return `myhostname = mx.example.net
 virtual_mailbox_domains = example.net
 virtual_mailbox_base = ${directory}
 virtual_mailbox_maps = static:mail/
 virtual_uid_maps = static:${MAILBOX_OWNER}
 virtual_gid_maps = static:${MAILBOX_OWNER}
 `;
-}
-
-/** Resolves when Postfix logs that it listens. */
-async function untilStarted(child: ChildProcess, directory: string): Promise<void> {
-  const file = join(directory, 'log');
-  const log = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
-  const ended = new AbortController();
-  child.once('exit', (code) => ended.abort(new Error(`Postfix ended with ${code}:\n${log()}`)));
-  await untilFound(directory, () => log().includes('daemon started') || null, ended.signal);
 }
