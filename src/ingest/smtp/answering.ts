@@ -1,5 +1,6 @@
 import type { IntakeAnswer } from '../../engine/intake.ts';
-import type { Question } from '../../smtp/receiver/effect.ts';
+import { sourceGroup } from '../../lib/cidr.ts';
+import type { Question, ReversePath } from '../../smtp/receiver/effect.ts';
 import type { Receiver } from '../../smtp/receiver/receiver.ts';
 import { StoreError } from '../../store/store.ts';
 import { IncomingContent } from './content.ts';
@@ -60,7 +61,7 @@ export class Answering {
     const { policy } = this.#world;
     switch (question.kind) {
       case 'mail':
-        return policy.mail(this.#origin, question.path) ?? YES;
+        return this.#mail(question);
       case 'rcpt':
         return policy.rcpt(this.#origin, question.path) ?? YES;
       case 'begin':
@@ -74,9 +75,22 @@ export class Answering {
     }
   }
 
+  #mail({ path }: QuestionOf<'mail'>): Answer | Promise<Answer> {
+    const renewed = this.#world.policy.renew(this.#origin);
+    return renewed instanceof Promise
+      ? renewed.then((origin) => this.#mailFrom(origin, path))
+      : this.#mailFrom(renewed, path);
+  }
+
+  #mailFrom(origin: Origin | Refusal, path: ReversePath): Answer {
+    if ('reply' in origin) return origin;
+    this.#origin = origin;
+    return this.#world.policy.mail(origin, path) ?? YES;
+  }
+
   #begin({ declaredBytes }: QuestionOf<'begin'>): Answer | Promise<Answer> {
     const { maxMessageBytes } = this.#world.options.limits;
-    const holder = ownerIdOf(this.#origin) ?? this.#origin.address;
+    const holder = ownerIdOf(this.#origin) ?? sourceGroup(this.#origin.address);
     const room = this.#content.begin(holder, declaredBytes, maxMessageBytes);
     return typeof room === 'boolean' ? roomAnswer(room) : room.then(roomAnswer);
   }

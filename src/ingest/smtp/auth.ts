@@ -6,7 +6,20 @@ import type { Authenticator, AuthResult, Caller } from '../authenticator.ts';
 import { AuthFailures } from './auth-failures.ts';
 import { decline, deny, type Refusal } from './refusal.ts';
 
+/**
+ * A key that was proved is believed so long, in ms, before it is looked up again. The look-up may be half a second old
+ * itself: together a revocation holds within one second (contract §9).
+ */
+const BELIEVE_MS = 250;
 const NEEDS_KEY = 'The password must be a valid API key; create one with: waybill keys create';
+const STORE_AWAY = 'Keys cannot be looked up now; try again soon';
+
+/** What a session has proved its key with. */
+interface Proof {
+  readonly secret: string;
+  /** Monotonic ms before the last look-up began. */
+  checkedAt: number;
+}
 
 /**
  * AUTH (RFC 4954, contract §9): the password is an API key, the user name may be anything. Whoever names another
@@ -17,35 +30,51 @@ const NEEDS_KEY = 'The password must be a valid API key; create one with: waybil
  */
 export class Authentication {
   readonly #authenticator: Authenticator;
+  readonly #clock: Clock;
   readonly #failures: AuthFailures;
+  /** By the key as it was found; gone with the session that holds it. Here, so that nobody can log it by mistake. */
+  readonly #proofs = new WeakMap<ApiKey, Proof>();
 
   constructor(authenticator: Authenticator, clock: Clock) {
     this.#authenticator = authenticator;
+    this.#clock = clock;
     this.#failures = new AuthFailures(clock);
   }
 
-  /** The key, at once; or why there is none, which a client that errs often has to wait for. Never rejects for `StoreError`. */
+  /** The key, at once; or why there is none, for which a client that errs often has to wait. */
   async authenticate(address: string, credentials: Credentials): Promise<ApiKey | Refusal> {
     const found = await this.#find(credentials.password);
-    if (found === null) return decline(454, '4.7.0', 'Keys cannot be looked up now; try again soon');
+    if (found === null) return decline(454, '4.7.0', STORE_AWAY);
     const refusal = found.ok
-      ? callerRefusal(found.caller, address, credentials)
+      ? (callerRefusal(found.caller, address) ?? identityRefusal(found.caller, credentials))
       : deny(`auth_${found.reason}`, 535, '5.7.8', NEEDS_KEY);
     if (found.ok && refusal === null) return found.caller.key;
     const hasWaited = await this.#failures.wait(address);
-    if (hasWaited && refusal !== null) return refusal;
-    return deny(
-      'auth_too_many_failures',
-      421,
-      '4.7.0',
-      `Too many failed authentications from ${address}; the password must be an API key`,
-    );
+    return hasWaited && refusal !== null ? refusal : tooManyFailures(address);
+  }
+
+  /** The key as it is now; or why it is good no longer, which ends the session: it cannot authenticate anew. */
+  again(key: ApiKey, address: string): ApiKey | Promise<ApiKey | Refusal> {
+    const proof = this.#proofs.get(key);
+    const isFresh = proof !== undefined && this.#clock.mono() - proof.checkedAt < BELIEVE_MS;
+    return isFresh ? key : this.#findAgain(proof?.secret ?? '', address);
+  }
+
+  async #findAgain(secret: string, address: string): Promise<ApiKey | Refusal> {
+    const found = await this.#find(secret);
+    if (found === null) return decline(421, '4.3.0', STORE_AWAY);
+    if (found.ok && callerRefusal(found.caller, address) === null) return found.caller.key;
+    const reason = found.ok ? 'key_changed' : `auth_${found.reason}`;
+    return deny(reason, 421, '4.7.0', 'This API key is no longer valid; connect again with one that is');
   }
 
   /** Null when the keyring cannot be read. */
   async #find(secret: string): Promise<AuthResult | null> {
+    const checkedAt = this.#clock.mono();
     try {
-      return await this.#authenticator.authenticate(secret);
+      const found = await this.#authenticator.authenticate(secret);
+      if (found.ok) this.#proofs.set(found.caller.key, { secret, checkedAt });
+      return found;
     } catch (error) {
       if (error instanceof StoreError && error.code !== 'store_bug') return null;
       throw error;
@@ -54,27 +83,23 @@ export class Authentication {
 }
 
 /** Why a good key is not taken from here, or not for this. */
-function callerRefusal({ key, sources }: Caller, address: string, credentials: Credentials): Refusal | null {
-  const { authorizationId, username } = credentials;
-  if (sources !== null && !sources.contains(address))
-    return deny(
-      'key_source_not_allowed',
-      535,
-      '5.7.8',
-      `This key may not be used from ${address}; create one that may: waybill keys create --cidr`,
-    );
-  if (!key.scopes.includes('messages:send'))
-    return deny(
-      'scope_missing',
-      535,
-      '5.7.8',
-      'This key may not send; create one with the scope messages:send',
-    );
+function callerRefusal({ key, sources }: Caller, address: string): Refusal | null {
+  if (sources !== null && !sources.contains(address)) {
+    const text = `This key may not be used from ${address}; create one that may: waybill keys create --cidr`;
+    return deny('key_source_not_allowed', 535, '5.7.8', text);
+  }
+  if (key.scopes.includes('messages:send')) return null;
+  const text = 'This key may not send; create one with the scope messages:send';
+  return deny('scope_missing', 535, '5.7.8', text);
+}
+
+function identityRefusal({ key }: Caller, { authorizationId, username }: Credentials): Refusal | null {
   if (authorizationId === '' || authorizationId === username || authorizationId === key.name) return null;
-  return deny(
-    'auth_identity',
-    535,
-    '5.7.8',
-    'A key acts for itself only; leave the authorization identity empty',
-  );
+  const text = 'A key acts for itself only; leave the authorization identity empty';
+  return deny('auth_identity', 535, '5.7.8', text);
+}
+
+function tooManyFailures(address: string): Refusal {
+  const text = `Too many failed authentications from ${address}; the password must be an API key`;
+  return deny('auth_too_many_failures', 421, '4.7.0', text);
 }

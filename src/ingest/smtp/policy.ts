@@ -43,6 +43,18 @@ export class Policy {
   }
 
   /**
+   * Who that is now, asked before each message: keys are revoked, and settings changed, while a session goes on. What
+   * refuses it ends the session.
+   */
+  renew({ address, key }: Origin): Origin | Promise<Origin | Refusal> {
+    const origin = this.origin(address);
+    if (key === null) return origin;
+    const again = this.#authentication.again(key, address);
+    const withKey = (found: ApiKey | Refusal) => ('reply' in found ? found : { ...origin, key: found });
+    return again instanceof Promise ? again.then(withKey) : { ...origin, key: again };
+  }
+
+  /**
    * May a message from this sender begin? Strangers may, whatever they name: they may send to the postmaster, and
    * learn what else they may not at RCPT.
    */
@@ -56,11 +68,13 @@ export class Policy {
   }
 
   /**
-   * May it go to this recipient? To `<postmaster>` from anybody (RFC 5321 §4.5.1). An address is relayed to, one of a
-   * postmaster too: no domain is ours to have one.
+   * May it go to this recipient? To `<postmaster>` from anybody (RFC 5321 §4.5.1), if not too often. `postmaster@` our
+   * own name is an address like any other, which is relayed: no domain is ours, and who has that one knows where its
+   * mail goes.
    */
   rcpt({ address, allowed, source, key }: Origin, { mailbox }: ForwardPath): Refusal | null {
-    if (mailbox === null || allowed || source !== null || key !== null) return null;
+    if (allowed || source !== null || key !== null) return null;
+    if (mailbox === null) return this.#rates.takeOfStranger(address, this.#clock.mono());
     return deny(
       'relay_not_allowed',
       550,

@@ -10,6 +10,13 @@ import { deny, type Refusal } from './refusal.ts';
  * are not among the windows of keys, for strangers, who have any number of addresses, would push those out.
  */
 export const MAX_SOURCE_WINDOWS = 10_000;
+/**
+ * Recipients a minute that strangers may reach, each of them and all together: `<postmaster>` again and again. Enough
+ * for reports of trouble, too few to fill a disk or a mailbox with.
+ */
+const STRANGER_PER_MINUTE = 5;
+const STRANGERS_PER_MINUTE = 30;
+const STRANGERS = 'strangers';
 
 /**
  * Messages a minute (contract §6). Each MAIL counts that comes from somebody who may send at all, also one that is
@@ -41,6 +48,13 @@ export class Rates {
       );
     const group = sourceGroup(address);
     return refusalOf(this.#sources.take(group, 'send', settings.rateLimitPerSource, nowMs), group);
+  }
+
+  /** Counts a recipient of somebody who may not relay; refuses it when there were too many. */
+  takeOfStranger(address: string, nowMs: number): Refusal | null {
+    const own = this.#sources.take(`stranger ${sourceGroup(address)}`, 'send', STRANGER_PER_MINUTE, nowMs);
+    const verdict = own?.allowed ? this.#sources.take(STRANGERS, 'send', STRANGERS_PER_MINUTE, nowMs) : own;
+    return refusalOf(verdict, 'Who may not relay here, to <postmaster> only,');
   }
 }
 
