@@ -13,6 +13,8 @@ export interface Runtime {
   readonly api: number | null;
   readonly apiTls: number | null;
   readonly webui: number | null;
+  readonly smtp: readonly number[];
+  readonly smtpTls: readonly number[];
 }
 
 /** What a command printed, and how it ended. */
