@@ -80,6 +80,7 @@ function run(
       auth: 'always',
       maxMessageBytes: MAX_MESSAGE,
       maxTransactions: 6,
+      maxCommandsWithoutMail: 8,
       maxWaitingBytes: MAX_STREAM,
     },
     manner,

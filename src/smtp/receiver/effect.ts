@@ -54,6 +54,7 @@ export type CloseReason =
   | 'malformed_end'
   | 'unreadable_chunk'
   | 'too_many_errors'
+  | 'too_many_commands'
   | 'too_many_transactions'
   | 'too_much_input'
   | 'time_out'

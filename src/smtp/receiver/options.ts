@@ -22,6 +22,11 @@ export interface ReceiverOptions {
   readonly maxRecipients: number;
   /** Accepted MAIL commands in one session (421 beyond), told as MAILMAX. */
   readonly maxTransactions: number;
+  /**
+   * Commands that lead to no message, since the last message that was accepted (421 beyond): EHLO, HELO, STARTTLS,
+   * RSET, NOOP, VRFY, EXPN, HELP, BDAT without a byte and a refused MAIL.
+   */
+  readonly maxCommandsWithoutMail: number;
   /** After this many 5xx replies without a message accepted each further one is followed by a `pause`. */
   readonly softErrors: number;
   /** After this many the session ends with 421. */

@@ -1,17 +1,19 @@
 import type { CloseReason, Effect, Question } from './effect.ts';
 import type { ReceiverOptions } from './options.ts';
-import { formatReply, type SessionReply, TOO_MANY_ERRORS } from './session-reply.ts';
+import { formatReply, type SessionReply, TOO_MANY_COMMANDS, TOO_MANY_ERRORS } from './session-reply.ts';
 
 /** Replies are gathered up to this many characters, so that a pipelined batch is answered by one write. */
 const MAX_GATHERED = 4096;
 
-/** What a session has to say: effects in order, replies gathered between them, one open question, its errors. */
+/** What a session has to say: effects in order, replies between them, one open question; and what the peer wastes. */
 export class Outbox {
   readonly #options: ReceiverOptions;
   readonly #effects: Effect[] = [];
   #text = '';
   #question: Question | null = null;
   #errors = 0;
+  /** Commands that led to no message. */
+  #idleCommands = 0;
   /** The owner knows of a transaction that may still end without a message. */
   #hasTransaction = false;
   #closed = false;
@@ -63,9 +65,18 @@ export class Outbox {
     else if (this.#errors > softErrors) this.ask({ kind: 'pause', errors: this.#errors });
   }
 
-  /** A message came in: whoever sent it errs no more than others. */
+  /** Counts a command that leads to no message. False when it was one too many, and the session has ended. */
+  countIdle(): boolean {
+    this.#idleCommands += 1;
+    if (this.#idleCommands <= this.#options.maxCommandsWithoutMail) return true;
+    this.end('too_many_commands', TOO_MANY_COMMANDS);
+    return false;
+  }
+
+  /** A message came in: whoever sent it errs and idles no more than others. */
   forgive(): void {
     this.#errors = 0;
+    this.#idleCommands = 0;
   }
 
   /** Adds an effect. Replies gathered before it go out before it only where that matters. */

@@ -19,6 +19,9 @@ export interface Hello {
 
 const NOT_ASCII = /[^\0-\x7f]/;
 const HELLO_LINE = /^(?:EHLO|HELO) /i;
+/** Commands that lead to no message, whatever is said to them. */
+const IDLE_VERBS = new Set(['EHLO', 'HELO', 'STARTTLS', 'RSET', 'NOOP', 'VRFY', 'EXPN', 'HELP']);
+const EMPTY_CHUNK = /^0+$/;
 /** Commands in whose argument an address may be that is not ASCII, or a name that is never a reason to refuse. */
 const UTF8_VERBS = new Set(['MAIL', 'RCPT', 'VRFY', 'EXPN', 'EHLO', 'HELO', 'NOOP']);
 const ALREADY_SECURE = replies.sessionReply(503, '5.5.1', 'TLS is active already');
@@ -130,6 +133,7 @@ export class Receiver {
     const question = this.#settle();
     if (question?.kind === 'auth') this.#authentication.refuse(reply);
     else if (question !== null) this.#answer(this.#transactions.refuse(question, reply));
+    if (question?.kind === 'mail') this.#outbox.countIdle();
   }
 
   /** The owner will not take the message that is coming in. The rest of it is dropped, and this said at its end. */
@@ -228,6 +232,8 @@ export class Receiver {
     const verb = (blank < 0 ? line : line.slice(0, blank)).toUpperCase();
     const argument = blank < 0 ? '' : line.slice(blank + 1).trim();
     if (NOT_ASCII.test(line) && !UTF8_VERBS.has(verb)) return replies.NOT_ASCII;
+    const isIdle = IDLE_VERBS.has(verb) || (verb === 'BDAT' && EMPTY_CHUNK.test(argument));
+    if (isIdle && !this.#outbox.countIdle()) return null;
     switch (verb) {
       case 'MAIL':
         return this.#mail(argument);

@@ -47,6 +47,11 @@ export const HELP =
 export const SHUTTING_DOWN = sessionReply(421, '4.3.2', 'The service is shutting down; try again soon');
 export const IDLE_TOO_LONG = sessionReply(421, '4.4.2', 'Nothing was said for too long; closing');
 export const TOO_MANY_ERRORS = sessionReply(421, '4.7.0', 'Too many errors; closing');
+export const TOO_MANY_COMMANDS = sessionReply(
+  421,
+  '4.7.0',
+  'Too many commands without a message; connect again when there is mail to send',
+);
 export const TOO_MUCH_INPUT = sessionReply(421, '4.5.0', 'Too much was sent before the replies; closing');
 export const EARLY_TALK = sessionReply(554, '5.5.1', 'Spoke before the greeting; wait for it');
 export const NOT_HTTP = sessionReply(554, '5.5.1', 'This is SMTP, not HTTP; closing');

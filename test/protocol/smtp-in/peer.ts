@@ -15,6 +15,7 @@ const OPTIONS: ReceiverOptions = {
   maxMessageBytes: 5000,
   maxRecipients: 100,
   maxTransactions: 50,
+  maxCommandsWithoutMail: 100,
   softErrors: 100,
   hardErrors: 200,
   maxAuthFailures: 3,

@@ -6,6 +6,7 @@ import { Peer } from './peer.ts';
 const GOOD = Buffer.from('\0me\0secret').toString('base64');
 const WHOLE = { cut: (bytes: Buffer) => [bytes], answers: 'at_once' } as const;
 
+const repeated = (count: number, ...lines: string[]) => Array.from({ length: count }, () => lines).flat();
 const errors = (count: number) => Array.from({ length: count }, () => 'C: FOO');
 dialogue(
   'errors beyond the soft limit are slowed, beyond the hard limit end the session',
@@ -65,6 +66,74 @@ dialogue(
     'E: close too_many_transactions',
   ],
   { maxTransactions: 2 },
+);
+
+for (const idle of [
+  'RSET',
+  'NOOP',
+  'VRFY x',
+  'EXPN x',
+  'HELP',
+  'EHLO c',
+  'HELO c',
+  'HELO',
+  'STARTTLS x',
+  'BDAT 0',
+])
+  dialogue(
+    `${idle} leads to no message: more than allowed get 421`,
+    [
+      'S: 220',
+      'C: HELO c',
+      ...repeated(3, `C: ${idle}`),
+      'C: QUIT',
+      'S: 250',
+      ...repeated(2, 'S: '),
+      'S: 421 4.7.0',
+      'E: close too_many_commands',
+    ],
+    { maxCommandsWithoutMail: 3 },
+  );
+dialogue(
+  'a MAIL that is refused leads to no message',
+  [
+    ...HELLO,
+    ...repeated(3, 'C: MAIL FROM:<no@x.test>'),
+    'C: QUIT',
+    ...repeated(3, 'S: 550'),
+    'S: 421 4.7.0',
+    'E: close too_many_commands',
+  ],
+  { maxCommandsWithoutMail: 3 },
+);
+dialogue(
+  'a pool that says RSET and NOOP between its messages is never turned away',
+  [
+    ...HELLO,
+    ...repeated(
+      40,
+      'C: RSET',
+      'C: NOOP',
+      'C: MAIL FROM:<a@x.test>',
+      'C: RCPT TO:<b@y.test>',
+      'C: DATA',
+      'C: .',
+    ),
+    ...repeated(40, 'S: 250', 'S: 250', 'S: 250', 'S: 250', 'S: 354', 'S: 250 2.0.0 queued'),
+    ...repeated(40, 'E: message <a@x.test> -> <b@y.test> ""'),
+  ],
+  { maxCommandsWithoutMail: 3 },
+);
+dialogue(
+  'recipients and chunks are no idle commands',
+  [
+    ...HELLO,
+    'C: MAIL FROM:<a@x.test>',
+    ...repeated(20, 'C: RCPT TO:<b@y.test>'),
+    ...repeated(20, 'R: BDAT 3\r\na\r\n'),
+    ...repeated(41, 'S: 250'),
+  ],
+  { maxCommandsWithoutMail: 1 },
 );
 
 dialogue('an idle session gets 421', [...HELLO, '! timeOut', 'S: 421 4.4.2', 'E: close time_out', 'C: NOOP']);
@@ -177,4 +246,22 @@ test.each([
   peer.say(Buffer.from(`${said}\r\n`));
   expect(peer.receiver.protocol).toBe(protocol);
   expect(peer.receiver.hello?.name).toBe('c');
+});
+
+test('whoever runs the time-outs can tell content from commands', () => {
+  const { receiver } = new Peer({}, WHOLE);
+  const say = (text: string) => {
+    receiver.receive(Buffer.from(text));
+    for (let effect = receiver.next(); effect !== null; effect = receiver.next())
+      if (!['send', 'content', 'discard'].includes(effect.kind)) receiver.accept();
+    return receiver.isReadingContent;
+  };
+  receiver.greet();
+  const envelope = 'MAIL FROM:<>\r\nRCPT TO:<b@y.test>\r\n';
+  expect(say(`EHLO c\r\n${envelope}`)).toBe(false);
+  expect(say('DATA\r\n')).toBe(true);
+  expect(say('text')).toBe(true);
+  expect(say('\r\n.\r\n')).toBe(false);
+  expect(say(`${envelope}BDAT 4\r\nabc`)).toBe(true);
+  expect(say('d')).toBe(false);
 });
