@@ -1,0 +1,256 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+import { expect } from 'vitest';
+import { createSmtpListener, type SmtpListener } from '../../../src/ingest/smtp/listener.ts';
+import type { MessageLimits, SmtpOptions, SmtpSettings } from '../../../src/ingest/smtp/options.ts';
+import { createCertificate } from '../../peers/certificate.ts';
+import { SmtpClient, type SmtpClientOptions } from '../../peers/smtp-client.ts';
+import { cidrs } from '../../support/cidrs.ts';
+import { IngestWorld } from '../../support/ingest-world.ts';
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** The options in force; a test may change them. */
+type Options = Writable<Omit<SmtpOptions, 'settings' | 'limits'>> & {
+  readonly settings: Writable<SmtpSettings>;
+  readonly limits: Writable<MessageLimits>;
+};
+
+/** What differs from the usual. */
+export interface SmtpWorldOptions {
+  readonly settings?: Partial<SmtpSettings>;
+  readonly limits?: Partial<MessageLimits>;
+  /** Everything else, such as `trustedProxies`. */
+  readonly others?: Partial<Omit<SmtpOptions, 'settings' | 'limits'>>;
+  readonly maxBytesInFlight?: number;
+  /** Null for a listener without TLS. */
+  readonly tls?: SecureContextOptions | null;
+}
+
+/** The usual settings: those of the configuration, with limits that tests can reach. */
+const SETTINGS: SmtpSettings = {
+  requireAuth: false,
+  requireTls: false,
+  allowInsecureAuth: false,
+  receivedClient: true,
+  bareNewline: 'reject',
+  rateLimitPerSource: 0,
+  maxConnections: 100,
+  maxConnectionsPerSource: 100,
+  maxMessagesPerConnection: 100,
+  maxCommandsWithoutMail: 100,
+  softErrors: 10,
+  hardErrors: 50,
+  maxAuthFailures: 5,
+  greetDelayMs: 5,
+  firstContactDelayMs: 50,
+  commandTimeoutSeconds: 300,
+  dataTimeoutSeconds: 180,
+  busyTimeoutSeconds: 10,
+  minDataBytesPerSecond: 0,
+};
+
+const LIMITS: MessageLimits = {
+  rateLimitPerKey: 0,
+  maxMessageBytes: 200_000,
+  maxRecipients: 100,
+  maxTags: 10,
+  maxMetadata: 20,
+};
+
+/** The name of the listener in tests. */
+export const HOSTNAME = 'mx.waybill.test';
+/** The certificate that is there from the beginning. */
+export const CERTIFICATE = createCertificate({ hosts: [HOSTNAME, '127.0.0.1'] });
+const MAX_BYTES_IN_FLIGHT = 10_000_000;
+/** How far time is moved at once while something is awaited that needs some, in ms. */
+const STEP_MS = 5;
+/** How often it is looked at what other turns of the loop bring about, in real ms. */
+const LOOK = { interval: 5, timeout: 10_000 };
+
+/** The lines of a small message, its end included. */
+export const MESSAGE = ['From: <a@example.com>', 'To: <b@example.org>', 'Subject: Hello', '', 'Hi.', '.'];
+/** An envelope for it. */
+export const ENVELOPE = ['MAIL FROM:<a@example.com>', 'RCPT TO:<b@example.org>'];
+/** What a message that was taken is answered with. */
+export const QUEUED = /^250 2\.0\.0 .*queued as msg_[0-9a-z]{26}$/;
+
+/** The listener over real sockets, a real store and an intake that records, with a clock that the test moves. */
+export class SmtpWorld extends IngestWorld {
+  readonly options: Options;
+  readonly listener: SmtpListener;
+  readonly #capacity: number;
+  /** The server's ends of what is connected, by the client's port. */
+  readonly #sockets = new Map<number, Socket>();
+  #port = 0;
+  #tlsPort = 0;
+
+  private constructor(options: SmtpWorldOptions) {
+    const { maxBytesInFlight = MAX_BYTES_IN_FLIGHT, tls = CERTIFICATE } = options;
+    super({ maxBytesInFlight, maxWaitingRequests: 1000, maxKeysInMemory: 100 });
+    this.#capacity = maxBytesInFlight;
+    this.options = {
+      hostname: HOSTNAME,
+      postmaster: 'postmaster@waybill.test',
+      allowedCidrs: cidrs('127.0.0.0/8', '::1/128'),
+      trustedProxies: cidrs(),
+      sources: [],
+      ...options.others,
+      settings: { ...SETTINGS, ...options.settings },
+      limits: { ...LIMITS, ...options.limits },
+    };
+    const { intake, shared, events, clock, random, log } = this;
+    const { views } = this.stores;
+    this.listener = createSmtpListener(
+      { intake, views, shared, events, clock, random, log },
+      this.options,
+      tls,
+    );
+    subscribe('net.server.socket', this.#note);
+  }
+
+  static async start(options: SmtpWorldOptions = {}): Promise<SmtpWorld> {
+    const world = new SmtpWorld(options);
+    world.#port = await world.listener.listen(['127.0.0.1'], 0, false);
+    if (options.tls !== null) world.#tlsPort = await world.listener.listen(['127.0.0.1'], 0, true);
+    return world;
+  }
+
+  /** Where STARTTLS is offered. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Where TLS is spoken from the first byte. */
+  get tlsPort(): number {
+    return this.#tlsPort;
+  }
+
+  /** Connections whose server's end is not closed. */
+  get sockets(): number {
+    return this.#sockets.size;
+  }
+
+  /** Bytes of the budget that are out. */
+  get bytesInFlight(): number {
+    return this.#capacity - this.shared.budget.free;
+  }
+
+  /** The server's end of a client's connection. */
+  serverEnd(client: SmtpClient): Socket {
+    const socket = this.#sockets.get(client.localPort);
+    if (socket === undefined) throw new Error('the connection has ended');
+    return socket;
+  }
+
+  /** Connects; resolves once the listener has the connection, before its greeting. */
+  async reach({
+    port,
+    ...options
+  }: SmtpClientOptions & { readonly port?: number } = {}): Promise<SmtpClient> {
+    const { implicitTls = false } = options;
+    const client = await SmtpClient.connect(port ?? (implicitTls ? this.#tlsPort : this.#port), options);
+    await this.until(() => this.#sockets.has(client.localPort) || client.ended);
+    return client;
+  }
+
+  /** Connects and is greeted. */
+  async greeted(options: SmtpClientOptions = {}): Promise<SmtpClient> {
+    const client = await this.reach(options);
+    expect(await this.passing(client.reply())).toBe(`220 ${HOSTNAME} ESMTP`);
+    return client;
+  }
+
+  /** Connects, is greeted and says EHLO. */
+  async hello(options: SmtpClientOptions = {}): Promise<SmtpClient> {
+    const client = await this.greeted(options);
+    expect(await client.ask('EHLO client.test')).toMatch(/^250-/);
+    return client;
+  }
+
+  /** As {@link hello}, then STARTTLS and EHLO once more. */
+  async secured(options: SmtpClientOptions = {}): Promise<SmtpClient> {
+    const client = await this.hello(options);
+    await client.startTls();
+    expect(await client.ask('EHLO client.test')).toMatch(/^250-/);
+    return client;
+  }
+
+  /** As {@link hello}, then a transaction up to the 354. */
+  async inData(options: SmtpClientOptions = {}): Promise<SmtpClient> {
+    const client = await this.hello(options);
+    await beginData(client);
+    return client;
+  }
+
+  /** Lets time pass until the promise is settled. */
+  async passing<T>(promise: Promise<T>): Promise<T> {
+    let settled = false;
+    const settle = () => {
+      settled = true;
+    };
+    promise.then(settle, settle);
+    while (!settled) await this.clock.advance(STEP_MS);
+    return await promise;
+  }
+
+  /** Resolves once something has come about that takes real time, but none of the clock's. */
+  async until(isSo: () => boolean): Promise<void> {
+    await expect.poll(isSo, LOOK).toBe(true);
+  }
+
+  /** Nothing is connected any more, and nothing is kept of what was. */
+  async expectNothingLeft(): Promise<void> {
+    await expect
+      .poll(() => this.#left(), LOOK)
+      .toEqual({ connections: 0, sockets: 0, bytesInFlight: 0, waiting: 0 });
+    expect(this.logged).toEqual([]);
+  }
+
+  async close(): Promise<void> {
+    unsubscribe('net.server.socket', this.#note);
+    this.stop();
+    await this.listener.close(AbortSignal.abort());
+    for (const socket of this.#sockets.values()) socket.destroy();
+    await this.stores.store.close();
+  }
+
+  #left() {
+    const { bytesInFlight, sockets } = this;
+    return {
+      connections: this.listener.connections,
+      sockets,
+      bytesInFlight,
+      waiting: this.shared.budget.waiting,
+    };
+  }
+
+  readonly #note = (message: unknown) => {
+    const { socket } = message as { socket: Socket };
+    const { remotePort, localPort } = socket;
+    if (remotePort === undefined || (localPort !== this.#port && localPort !== this.#tlsPort)) return;
+    this.#sockets.set(remotePort, socket);
+    socket.once('close', () => this.#sockets.delete(remotePort));
+  };
+}
+
+/** A transaction up to the 354. */
+export async function beginData(client: SmtpClient, parameters = ''): Promise<void> {
+  const [mail = '', rcpt = ''] = ENVELOPE;
+  const replies = await client.askAll(`${mail}${parameters}`, rcpt, 'DATA');
+  expect(replies.map((reply) => reply.slice(0, 3))).toEqual(['250', '250', '354']);
+}
+
+/** Sends a message; the reply to its end. */
+export async function sendMessage(client: SmtpClient, lines: readonly string[] = MESSAGE): Promise<string> {
+  await beginData(client);
+  client.say(...lines);
+  return await client.reply();
+}
+
+/** A message of about so many bytes, with its end. */
+export function messageOf(bytes: number): string {
+  const line = `${'x'.repeat(98)}\r\n`;
+  return `From: <a@example.com>\r\nSubject: large\r\n\r\n${line.repeat(Math.ceil(bytes / line.length))}.\r\n`;
+}
