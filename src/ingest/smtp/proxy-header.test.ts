@@ -46,6 +46,15 @@ const HEADERS: readonly (readonly [string, string | Buffer, string | null])[] = 
   ['mapped IPv4 in binary', binary('21', '21', `${MAPPED}${MAPPED}dc040019`), '192.0.2.1'],
   ['extensions', binary('21', '11', IPV4 + tlv('04', 9) + tlv('05', 128) + tlv('ee', 0)), '192.0.2.1'],
   ['2,048 bytes behind the fixed part', binary('21', '11', IPV4 + tlv('20', 2033)), '192.0.2.1'],
+  [
+    'what HAProxy 2.6 writes, with crc32c and unique-id,',
+    binary(
+      '21',
+      '11',
+      `7f0000017f000001ab08a412030004564db42705002e${Buffer.from('7F000001:AB08_7F000001:A412_6B01D585_0002:6058').toString('hex')}`,
+    ),
+    '127.0.0.1',
+  ],
   ['LOCAL', binary('20', '00', ''), null],
   ['LOCAL with addresses', binary('20', '11', IPV4), null],
   ['LOCAL with a family of its own and less than addresses', binary('20', 'ff', 'ab'), null],
