@@ -10,11 +10,17 @@ import { renderReport, summarise } from './report.ts';
 import { httpAccept } from './scenarios/http-accept.ts';
 import { httpToSmtp } from './scenarios/http-to-smtp.ts';
 import { memory100k } from './scenarios/memory-100k.ts';
+import { smtpAccept, smtpAccept100k, smtpAcceptSingle } from './scenarios/smtp-accept.ts';
+import { smtpToSmtp, smtpToSmtp100, smtpToSmtp100k } from './scenarios/smtp-to-smtp.ts';
 import { killAll } from './systems/child.ts';
 import { sinkProgram } from './systems/sink.ts';
 
 /** `npm run bench`: plays the scenarios, prints what came out, and keeps a record. See README.md here. */
-const SCENARIOS = [httpAccept, httpToSmtp, memory100k];
+const SCENARIOS = [
+  ...[httpAccept, httpToSmtp, memory100k],
+  ...[smtpAccept, smtpAcceptSingle, smtpAccept100k],
+  ...[smtpToSmtp, smtpToSmtp100, smtpToSmtp100k],
+];
 const RECORDS = fileURLToPath(new URL('./results/runs.jsonl', import.meta.url));
 /** statfs(2): a file system in memory, where flushing costs nothing and proves nothing. */
 const TMPFS = 0x01021994;

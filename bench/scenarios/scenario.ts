@@ -58,5 +58,8 @@ export interface Target {
   readonly atMost?: number;
 }
 
+/** Of `messages`, the share that a scenario with messages of 100 KB sends: else each run writes gigabytes. */
+export const LARGE_SHARE = 1 / 4;
+
 /** Bytes in a MiB. */
 export const MIB = 1024 * 1024;

@@ -17,3 +17,12 @@ export interface SystemOptions {
   /** Count its disk flushes; its times are worth nothing then. */
   readonly trace: boolean;
 }
+
+/** A system that takes mail over SMTP, while it runs. */
+export interface Relay extends System {
+  /** On 127.0.0.1; takes mail from there to anywhere. */
+  readonly smtpPort: number;
+}
+
+/** Starts such a system. It relays everything to `relayPort` of 127.0.0.1 over at most 20 connections. */
+export type StartRelay = (options: SystemOptions & { readonly relayPort: number }) => Promise<Relay>;

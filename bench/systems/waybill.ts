@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import { countFlushes, traced } from '../measure/flushes.ts';
 import { usageOf } from '../measure/process-tree.ts';
 import { startChild } from './child.ts';
-import type { System, SystemOptions } from './system.ts';
+import type { Relay, SystemOptions } from './system.ts';
 import { until } from './wait.ts';
 
 /** Waybill while it runs. */
-export interface Waybill extends System {
+export interface Waybill extends Relay {
   readonly apiPort: number;
   /** A key that may send. */
   readonly key: string;
@@ -23,7 +23,7 @@ const LAUNCHER = fileURLToPath(new URL('../../waybill', import.meta.url));
 const ENVIRONMENT = {
   WAYBILL_API__PORT: '0',
   WAYBILL_WEBUI__PORT: '0',
-  WAYBILL_LISTENER__PORTS: '[]',
+  WAYBILL_LISTENER__PORTS: '[0]',
   WAYBILL_API__RATE_LIMIT_PER_KEY: '0',
 };
 
@@ -47,9 +47,9 @@ export async function startWaybill(
     },
     () => {},
   );
-  const apiPort = await until('Waybill to start', 60, () => {
+  const { api: apiPort, smtp } = await until('Waybill to start', 60, () => {
     if (ended) throw new Error(`Waybill did not start:\n${child.output()}`);
-    return portOf(path.join(data, 'runtime.json'));
+    return portsOf(path.join(data, 'runtime.json'));
   });
   const { stdout } = await promisify(execFile)(
     LAUNCHER,
@@ -58,6 +58,7 @@ export async function startWaybill(
   );
   return {
     apiPort,
+    smtpPort: smtp[0] ?? Number.NaN,
     key: stdout.trim(),
     usage: () => usageOf(child.pid),
     flushes: () => (options.trace ? countFlushes(trace) : Number.NaN),
@@ -72,7 +73,12 @@ relays:
 `;
 }
 
-function portOf(runtimeFile: string): number | null {
-  if (!existsSync(runtimeFile)) return null;
-  return (JSON.parse(readFileSync(runtimeFile, 'utf8')) as { api: number }).api;
+/** Plain ports as the server writes them when all of them are bound. */
+interface Ports {
+  readonly api: number;
+  readonly smtp: readonly number[];
+}
+
+function portsOf(runtimeFile: string): Ports | null {
+  return existsSync(runtimeFile) ? (JSON.parse(readFileSync(runtimeFile, 'utf8')) as Ports) : null;
 }
