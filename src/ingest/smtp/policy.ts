@@ -104,7 +104,7 @@ function senderNotAllowed({ key, source }: Origin, domain: string): Refusal {
   const who = key === null ? `The source ${source?.name ?? ''}` : 'This key';
   const all = (key ?? source)?.senderDomains ?? [];
   const named = all.slice(0, MAX_NAMED_DOMAINS).join(', ');
-  const more = all.length > MAX_NAMED_DOMAINS ? ', …' : '';
+  const more = all.length > MAX_NAMED_DOMAINS ? ' and others' : '';
   const cure =
     key === null
       ? 'add it to sender_domains in listener.sources'

@@ -1,0 +1,157 @@
+import type { ApiKey } from '../../src/domain/key.ts';
+import { parseAddress } from '../../src/domain/mailbox.ts';
+import type { NamedSource } from '../../src/domain/source.ts';
+import type { MessageLimits, SmtpOptions, SmtpSettings } from '../../src/ingest/smtp/options.ts';
+import type { Origin } from '../../src/ingest/smtp/origin.ts';
+import { Policy } from '../../src/ingest/smtp/policy.ts';
+import type { Refusal } from '../../src/ingest/smtp/refusal.ts';
+import type { Credentials } from '../../src/smtp/receiver/auth-exchange.ts';
+import type { ForwardPath, ReversePath } from '../../src/smtp/receiver/effect.ts';
+import { formatReply } from '../../src/smtp/receiver/session-reply.ts';
+import { cidrs } from './cidrs.ts';
+import { IngestWorld } from './ingest-world.ts';
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+type Options = Writable<Omit<SmtpOptions, 'settings' | 'limits'>> & {
+  readonly settings: Writable<SmtpSettings>;
+  readonly limits: Writable<MessageLimits>;
+};
+
+/** What the policy says no with: `reason code text`, the reason `-` where nobody was denied; null for yes. */
+export type Said = string | null;
+
+const SETTINGS: SmtpSettings = {
+  requireAuth: false,
+  requireTls: false,
+  allowInsecureAuth: false,
+  receivedClient: true,
+  bareNewline: 'reject',
+  rateLimitPerSource: 0,
+  maxConnections: 100,
+  maxConnectionsPerSource: 100,
+  maxMessagesPerConnection: 100,
+  maxCommandsWithoutMail: 100,
+  softErrors: 10,
+  hardErrors: 50,
+  maxAuthFailures: 5,
+  greetDelayMs: 5,
+  firstContactDelayMs: 50,
+  commandTimeoutSeconds: 300,
+  dataTimeoutSeconds: 180,
+  busyTimeoutSeconds: 10,
+  minDataBytesPerSecond: 0,
+};
+
+const LIMITS: MessageLimits = {
+  rateLimitPerKey: 0,
+  maxMessageBytes: 200_000,
+  maxRecipients: 100,
+  maxTags: 10,
+  maxMetadata: 20,
+};
+
+const NO_MAIL_PARAMETERS = { sizeBytes: null, body: null, utf8: false, ret: null, envid: null, auth: null };
+
+/** The policy of the SMTP listener over a real keyring, without sockets. */
+export class PolicyWorld extends IngestWorld {
+  readonly options: Options = {
+    hostname: 'mx.waybill.test',
+    postmaster: 'postmaster@waybill.test',
+    allowedCidrs: cidrs('127.0.0.0/8', '::1/128'),
+    trustedProxies: cidrs(),
+    sources: [],
+    settings: { ...SETTINGS },
+    limits: { ...LIMITS },
+  };
+  readonly policy: Policy;
+
+  constructor() {
+    super({ maxBytesInFlight: 1, maxWaitingRequests: 1, maxKeysInMemory: 100 });
+    const { intake, shared, events, clock, random, log } = this;
+    const { views } = this.stores;
+    this.policy = new Policy({ intake, views, shared, events, clock, random, log }, this.options);
+  }
+
+  /** Puts these rows into `listener.sources`. */
+  name(...rows: (Pick<NamedSource, 'name' | 'cidr'> & Partial<NamedSource>)[]): void {
+    this.options.sources = rows.map((row) => ({
+      source: { senderDomains: [], ratePerMinute: 0, tags: [], ...row },
+      cidrs: cidrs(row.cidr),
+    }));
+  }
+
+  /** MAIL from this address (`''` for `<>`), by who is at `origin`. */
+  mail(origin: Origin | string, address = 'a@example.com'): Said {
+    const mailbox = address === '' ? null : mailboxOf(address);
+    const path: ReversePath = { mailbox, ...NO_MAIL_PARAMETERS };
+    return said(this.policy.mail(this.at(origin), path));
+  }
+
+  /** So many MAILs; gives the first refusal's number and what it said. */
+  mails(origin: Origin | string, most: number): { readonly taken: number; readonly said: Said } {
+    for (let taken = 0; taken < most; taken++) {
+      const refusal = this.mail(origin);
+      if (refusal !== null) return { taken, said: refusal };
+    }
+    return { taken: most, said: null };
+  }
+
+  /** RCPT to this address; `''` for `<postmaster>`. */
+  rcpt(origin: Origin | string, address = 'b@example.org'): Said {
+    const mailbox = address === '' ? null : mailboxOf(address);
+    const path: ForwardPath = { mailbox, notify: null, orcpt: null };
+    return said(this.policy.rcpt(this.at(origin), path));
+  }
+
+  /** AUTH with this password. */
+  async auth(
+    password: string,
+    address = '192.0.2.7',
+    names: Partial<Omit<Credentials, 'password'>> = {},
+  ): Promise<ApiKey | string> {
+    const credentials = {
+      mechanism: 'PLAIN',
+      authorizationId: '',
+      username: 'u',
+      password,
+      ...names,
+    } as const;
+    const found = await this.policy.authenticate(this.at(address), credentials);
+    return 'reply' in found ? (said(found) ?? '') : found;
+  }
+
+  /** Who has proved a new key with these facts. */
+  async keyed(facts: Partial<ApiKey> = {}, address = '192.0.2.7'): Promise<Origin> {
+    const key = await this.auth(await this.key(facts), address);
+    if (typeof key === 'string') throw new Error(key);
+    return { ...this.at(address), key };
+  }
+
+  /** Whether that key is still good: yes, or what ends the session. */
+  async renew(origin: Origin): Promise<Origin | string> {
+    const renewed = await this.policy.renew(origin);
+    return 'reply' in renewed ? (said(renewed) ?? '') : renewed;
+  }
+
+  /** Who is at an address. */
+  at(origin: Origin | string): Origin {
+    return typeof origin === 'string' ? this.policy.origin(origin) : origin;
+  }
+
+  /** Ends what runs. */
+  async close(): Promise<void> {
+    this.stop();
+    await this.stores.store.close();
+  }
+}
+
+function mailboxOf(address: string) {
+  const parsed = parseAddress(address);
+  if (!parsed.ok) throw new Error(`no address: ${address}`);
+  return parsed.value;
+}
+
+function said(refusal: Refusal | null): Said {
+  return refusal === null ? null : `${refusal.denied ?? '-'} ${formatReply(refusal.reply).trimEnd()}`;
+}
