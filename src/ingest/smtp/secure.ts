@@ -15,7 +15,13 @@ export function secureServerSide(socket: Socket, secureContext: SecureContext): 
   // Errors end in a close, before, within and after the handshake.
   tls.on('error', () => tls.destroy());
   const secured = new Promise<boolean>((resolve) => {
-    tls.once('secure', () => resolve(true));
+    // Who closes its side before that cannot finish it; afterwards it may, and gets its replies.
+    const leave = () => tls.destroy();
+    tls.once('end', leave);
+    tls.once('secure', () => {
+      tls.removeListener('end', leave);
+      resolve(true);
+    });
     tls.once('close', () => resolve(false));
     socket.once('close', () => {
       tls.destroy();
