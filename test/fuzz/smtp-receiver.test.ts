@@ -1,6 +1,7 @@
 /** The receiver's machine against anything a client may send: it ends, it is bounded, and cuts change nothing. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { expectWellFormed, repliesOf } from '../protocol/smtp-in/dialogue.ts';
 import { type Manner, Peer } from '../protocol/smtp-in/peer.ts';
 import { cutAt, fuzz } from './fuzz.ts';
 
@@ -135,6 +136,7 @@ test(
           );
           expect([each.sent, each.events]).toEqual([whole.sent, whole.events]);
         }
+        repliesOf(whole.sent).forEach(expectWellFormed);
         const messages = whole.events.filter((event) => event.startsWith('message '));
         expect(messages.length).toBeLessThanOrEqual(endsIn(bytes));
         messages.forEach(expectPlain);

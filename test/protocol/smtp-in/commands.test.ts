@@ -23,6 +23,28 @@ dialogue(
   ['S: 220', 'C: EHLO c', 'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-ENHANCEDSTATUSCODES'],
   { startTls: false, auth: 'off' },
 );
+dialogue(
+  'LIMITS and SIZE tell what is held',
+  [
+    'S: 220',
+    'C: EHLO c',
+    'S: 250-mx.test|250-PIPELINING|250-SIZE 26214400|250-STARTTLS|250-ENHANCEDSTATUSCODES|250-8BITMIME|250-SMTPUTF8|250-CHUNKING|250-LIMITS RCPTMAX=1000 MAILMAX=1|250 HELP',
+    'C: MAIL FROM:<> SIZE=26214401',
+    'S: 552 5.3.4',
+    'C: MAIL FROM:<> SIZE=26214400',
+    'S: 250 2.1.0',
+    ...Array.from({ length: 1001 }, () => 'C: RCPT TO:<b@y.test>'),
+    ...Array.from({ length: 1000 }, () => 'S: 250 2.1.5'),
+    'S: 452 4.5.3',
+    'C: RSET',
+    'S: 250 2.0.0',
+    'E: discard',
+    'C: MAIL FROM:<>',
+    'S: 421 4.5.3',
+    'E: close too_many_transactions',
+  ],
+  { maxMessageBytes: 26_214_400, maxRecipients: 1000, maxTransactions: 1 },
+);
 dialogue('HELO tells no extensions', ['S: 220', 'C: HELO client.test', 'S: 250 mx.test']);
 dialogue('mail goes behind HELO too', [
   'S: 220',
@@ -78,6 +100,24 @@ dialogue('DATA without a valid recipient gets 554', [
   'S: 250',
   'S: 550 5.1.1',
   'S: 554 5.5.1',
+]);
+dialogue('after the 503 and the 554 of DATA the transaction goes on', [
+  ...HELLO,
+  'C: MAIL FROM:<a@x.test>',
+  'C: DATA',
+  'C: RCPT TO:<no@y.test>',
+  'C: DATA',
+  'C: RCPT TO:<b@y.test>',
+  'C: DATA',
+  'C: .',
+  'S: 250 2.1.0',
+  'S: 503 5.5.1',
+  'S: 550 5.1.1',
+  'S: 554 5.5.1',
+  'S: 250 2.1.5',
+  'S: 354',
+  'S: 250 2.0.0 queued as msg_1',
+  'E: message <a@x.test> -> <b@y.test> ""',
 ]);
 
 for (const command of [
@@ -142,7 +182,13 @@ dialogue('QUIT gets 221, and nothing behind it is read', [
 ]);
 dialogue('VRFY gets 252', ['S: 220', 'C: VRFY someone', 'S: 252 2.']);
 dialogue('EXPN gets 502', ['S: 220', 'C: EXPN list', 'S: 502 5.5.1']);
-dialogue('HELP gets 214', ['S: 220', 'C: HELP', 'S: 214 2.0.0']);
+dialogue('HELP gets 214, with an argument too', [
+  'S: 220',
+  'C: HELP',
+  'S: 214 2.0.0 EHLO HELO MAIL RCPT DATA BDAT',
+  'C: HELP MAIL',
+  'S: 214 2.0.0',
+]);
 
 dialogue('a command of 512 bytes is read', ['S: 220', `C: NOOP ${'x'.repeat(505)}`, 'S: 250 2.0.0']);
 dialogue('a command of 513 bytes gets 500, and the session lives', [
@@ -156,6 +202,11 @@ dialogue('MAIL may be longer, by its extensions', [
   ...HELLO,
   `C: MAIL FROM:<a@x.test> ENVID=${'x'.repeat(100)} AUTH=${'y'.repeat(500)}`,
   'S: 250 2.1.0',
+]);
+dialogue('RCPT may be longer, by its extensions', [
+  ...ENVELOPE,
+  `C: RCPT TO:<${'l'.repeat(64)}@y.test> NOTIFY=SUCCESS,FAILURE,DELAY ORCPT=rfc822;${'x'.repeat(480)}`,
+  'S: 250 2.1.5',
 ]);
 dialogue('MAIL of more than 2,048 bytes gets 500', [
   ...HELLO,

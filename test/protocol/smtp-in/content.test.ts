@@ -196,6 +196,14 @@ dialogue('chunks of more than the limit get 552', [
   'E: discard',
   ...AFTER,
 ]);
+dialogue('a line of 1,001 bytes in chunks gets 550', [
+  ...ENVELOPE,
+  `R: BDAT 600\r\n${'x'.repeat(600)}BDAT 401 LAST\r\n${'x'.repeat(399)}\r\n`,
+  'S: 250',
+  'S: 550 5.6.0',
+  'E: discard',
+  ...AFTER,
+]);
 dialogue('a first chunk that the owner refuses is read', [
   ...HELLO,
   'R: MAIL FROM:<full@x.test>\r\nRCPT TO:<b@y.test>\r\nBDAT 6\r\nQUIT\r\nBDAT 6 LAST\r\nQUIT\r\n',

@@ -86,7 +86,7 @@ function expectReplies(peer: Peer, expected: readonly string[]): void {
 }
 
 /** Lines of at most 512 bytes; an enhanced status of the code's class where there must be one (RFC 2034 §4). */
-function expectWellFormed(reply: string): void {
+export function expectWellFormed(reply: string): void {
   for (const line of reply.split('|')) expect(line.length).toBeLessThanOrEqual(510);
   expect(reply).toMatch(/^(220 mx|250[ -]mx|3\d\d |([245])\d\d \2\.\d+\.\d+ .)/);
 }

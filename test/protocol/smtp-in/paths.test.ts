@@ -2,6 +2,8 @@
 import { dialogue, ENVELOPE, HELLO } from './dialogue.ts';
 
 const LABEL = 'd'.repeat(60);
+/** 252 octets: with a local part of one, no longer domain goes into a path. */
+const LONGEST_DOMAIN = `${`${'d'.repeat(63)}.`.repeat(3)}${'e'.repeat(60)}`;
 /** 189 octets. */
 const LONG_DOMAIN = `${LABEL}.${LABEL}.${LABEL}.abcdef`;
 
@@ -86,6 +88,12 @@ for (const [rule, mail, rcpt, written] of [
     `<${'l'.repeat(64)}@${LONG_DOMAIN}>`,
     `<> -> <${'l'.repeat(64)}@${LONG_DOMAIN}>`,
   ],
+  [
+    'a domain of 252 octets is taken: RFC 5321 allows 255, but a path has 256',
+    `<a@${LONGEST_DOMAIN}>`,
+    `<b@${LONGEST_DOMAIN}>`,
+    `<a@${LONGEST_DOMAIN}> -> <b@${LONGEST_DOMAIN}>`,
+  ],
 ] as const)
   dialogue(rule, message(mail, rcpt, written));
 
@@ -114,6 +122,7 @@ for (const path of [
   `<${'l'.repeat(65)}@x.test>`,
   `<a@${LONG_DOMAIN}.${LABEL}.${LABEL}>`,
   `<${'l'.repeat(64)}@${LONG_DOMAIN}g>`,
+  `<a@${LONGEST_DOMAIN}e>`,
   '<.a@x.test>',
 ]) {
   dialogue(`MAIL refuses ${path.slice(0, 60)}`, [...HELLO, `C: MAIL FROM:${path}`, 'S: 501 5.']);

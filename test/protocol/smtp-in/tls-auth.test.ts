@@ -22,6 +22,49 @@ dialogue('STARTTLS drops what is pipelined behind it and begins anew', [
   'C: STARTTLS',
   'S: 503 5.5.1',
 ]);
+dialogue(
+  'STARTTLS forgets who the client was',
+  [
+    ...HELLO,
+    `C: AUTH PLAIN ${GOOD}`,
+    'S: 235',
+    'E: auth PLAIN ["","me","secret"]',
+    'C: STARTTLS',
+    'S: 220 2.0.0',
+    'E: start_tls',
+    '! secured',
+    'C: EHLO again.test',
+    'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-AUTH PLAIN LOGIN|250-ENH',
+    'C: MAIL FROM:<a@x.test>',
+    'S: 530 5.7.0',
+  ],
+  { auth: 'always', requireAuth: true },
+);
+dialogue(
+  'RSET, EHLO and a message leave the client authenticated',
+  [
+    ...SECURE_HELLO,
+    `C: AUTH PLAIN ${GOOD}`,
+    'S: 235',
+    'E: auth PLAIN ["","me","secret"]',
+    'C: RSET',
+    'C: EHLO again.test',
+    'S: 250 2.0.0',
+    'S: 250-mx.test',
+    ...[1, 2].flatMap(() => [
+      'C: MAIL FROM:<a@x.test>',
+      'C: RCPT TO:<b@y.test>',
+      'C: DATA',
+      'C: .',
+      'S: 250 2.1.0',
+      'S: 250 2.1.5',
+      'S: 354',
+      'S: 250 2.0.0 queued',
+      'E: message <a@x.test> -> <b@y.test> ""',
+    ]),
+  ],
+  { requireAuth: true, secure: true },
+);
 dialogue('STARTTLS that is not offered gets 502', [...HELLO, 'C: STARTTLS', 'S: 502 5.5.1'], {
   startTls: false,
 });
@@ -211,4 +254,13 @@ auth(
   `C: AUTH PLAIN ${base64(`\0me\0${'x'.repeat(6000)}`)}`,
   'S: 535',
   `E: auth PLAIN ["","me","${'x'.repeat(6000)}"]`,
+);
+auth(
+  'an AUTH command of 12,288 bytes is read, and one of 12,289 gets 500',
+  `C: AUTH PLAIN ${'='.repeat(12_275)}`,
+  'S: 501 5.5.2',
+  `C: AUTH PLAIN ${'='.repeat(12_276)}`,
+  'S: 500 5.5.6',
+  'C: NOOP',
+  'S: 250',
 );
