@@ -90,6 +90,8 @@ export class Session implements Member {
   #hear(chunk: Buffer): void {
     this.#heardAt = this.#world.deps.clock.mono();
     if (this.#over) return;
+    // Stopping and starting costs more than one chunk that waits: only who sends ahead is stopped.
+    if (!this.#receiver.wantsInput) this.#socket.pause();
     this.#receiver.receive(chunk);
     this.#pump();
   }
@@ -126,8 +128,8 @@ export class Session implements Member {
   /** Reads from the socket when something can be done with it. */
   #flow(): void {
     if (this.#over) return;
-    const wants = this.#held === null && this.#receiver.wantsInput;
-    if (!wants) this.#socket.pause();
+    if (this.#held !== null) this.#socket.pause();
+    else if (!this.#receiver.wantsInput) return;
     else if (this.#peerEnded) this.#end();
     else if (this.#socket.isPaused()) this.#socket.resume();
   }
