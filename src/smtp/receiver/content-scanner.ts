@@ -1,5 +1,6 @@
 /** Reading the content of a message behind DATA or BDAT (RFC 5321 §4.5.2, §2.3.8; RFC 3030). */
 import { PieceWriter } from './piece-writer.ts';
+import { textEnd } from './text-run.ts';
 
 /** What is done with content that is not as it should be. */
 export interface ContentRules {
@@ -39,6 +40,9 @@ const LF = 0x0a;
 const CR = 0x0d;
 const DOT = 0x2e;
 
+const EMPTY = Buffer.alloc(0);
+const NOTHING = new DataView(EMPTY.buffer, EMPTY.byteOffset, 0);
+
 /**
  * Finds the end of content and makes its plain form: dots unstuffed, lines ending in CRLF. Only CRLF.CRLF ends what
  * follows DATA. A lone dot between other line endings, which some program might take for the end, is `malformed`
@@ -50,6 +54,8 @@ export class ContentScanner {
   /** Lines are dot-stuffed and a dot ends them: DATA. */
   readonly #dots: boolean;
   readonly #piece = new PieceWriter();
+  /** The chunk that is read. */
+  #view: DataView = NOTHING;
   #place: Place = PLACE.start;
   /** Bytes passed on of the line that is not ended. */
   #lineBytes = 0;
@@ -83,9 +89,11 @@ export class ContentScanner {
   /** Reads a chunk up to its end or the content's. Returns where it stopped; see {@link takePiece}. */
   read(bytes: Buffer, start: number, end: number): number {
     this.#piece.open(bytes, start);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     let at = start;
     while (at < end && this.#place < PLACE.ended) at = this.#step(bytes, at, end);
     this.#piece.close(at);
+    this.#view = NOTHING;
     if (this.#isTooLong(this.#lineBytes)) this.#hasLongLine = true;
     return at;
   }
@@ -123,8 +131,7 @@ export class ContentScanner {
   }
 
   #inText(bytes: Buffer, from: number, end: number): number {
-    let at = from;
-    while (at < end && (bytes[at] ?? 0) > CR) at++;
+    const at = textEnd(this.#view, from, end);
     this.#lineBytes += at - from;
     if (at === end) return at;
     const byte = bytes[at];
@@ -215,5 +222,3 @@ export class ContentScanner {
     return maxLineBytes !== null && lineBytes > maxLineBytes;
   }
 }
-
-const EMPTY = Buffer.alloc(0);
