@@ -3,10 +3,12 @@ import { lingeringClose } from '../../http/linger.ts';
 import { yieldToLoop } from '../../lib/clock.ts';
 import type { CloseReason, Effect, Question } from '../../smtp/receiver/effect.ts';
 import { Receiver } from '../../smtp/receiver/receiver.ts';
+import type { SessionReply } from '../../smtp/receiver/session-reply.ts';
 import { type Answer, Answering, NO_ROOM } from './answering.ts';
 import type { Arrived } from './arrival.ts';
 import type { Member, Timeouts } from './connections.ts';
 import { HTTP_404 } from './http-404.ts';
+import { ContentPace, tooSlow } from './pace.ts';
 import { secureServerSide } from './secure.ts';
 import { tellDenied, type World } from './world.ts';
 
@@ -36,6 +38,7 @@ export class Session implements Member {
   #peerEnded = false;
   #over = false;
   #heardAt: number;
+  readonly #pace: ContentPace;
 
   /** Takes over a connection. It is told apart in the log by `requestId`. */
   constructor({ socket, address, secure }: Arrived, requestId: string, world: World) {
@@ -46,11 +49,14 @@ export class Session implements Member {
     this.#receiver = new Receiver(world.receiverOptions, secure);
     this.#answering = new Answering(world, address, requestId, () => this.#receiver);
     this.#heardAt = world.deps.clock.mono();
+    this.#pace = new ContentPace(this.#heardAt);
   }
 
   /** Listens, and greets when the time has come. */
   begin(): void {
     this.#attach(this.#socket);
+    // Paused where a PROXY header was read before.
+    this.#socket.resume();
     void this.#greet();
   }
 
@@ -59,6 +65,7 @@ export class Session implements Member {
     if (this.#over) {
       if (silentMs >= GOODBYE_MS) this.destroy();
     } else if (silentMs >= (this.#receiver.isReadingContent ? dataMs : commandMs)) this.#timeOut();
+    else if (this.#isTooSlow(now)) this.#dismiss(tooSlow(this.#world.options.settings.minDataBytesPerSecond));
   }
 
   shutDown(): void {
@@ -89,6 +96,7 @@ export class Session implements Member {
 
   #hear(chunk: Buffer): void {
     this.#heardAt = this.#world.deps.clock.mono();
+    this.#pace.add(chunk.length);
     if (this.#over) return;
     // Stopping and starting costs more than one chunk that waits: only who sends ahead is stopped.
     if (!this.#receiver.wantsInput) this.#socket.pause();
@@ -104,6 +112,17 @@ export class Session implements Member {
   #gone(): void {
     this.#over = true;
     this.#answering.forget();
+  }
+
+  /** Only while the client could send: where it waits for us, nothing is asked of it. */
+  #isTooSlow(now: number): boolean {
+    const couldSend = this.#receiver.isReadingContent && this.#receiver.wantsInput && this.#held === null;
+    return this.#pace.isBelow(couldSend ? this.#world.options.settings.minDataBytesPerSecond : 0, now);
+  }
+
+  #dismiss(reply: SessionReply): void {
+    this.#receiver.dismiss(reply);
+    this.#pump();
   }
 
   /** A peer that does not read its replies is not told either. */
@@ -256,7 +275,8 @@ export class Session implements Member {
   #end(reason: CloseReason = 'quit'): void {
     this.#over = true;
     this.#answering.forget();
-    if (reason === 'quit') this.#socket.end();
+    // What still comes is read away, so that the client's end is seen.
+    if (reason === 'quit') this.#socket.end().resume();
     else void lingeringClose(this.#socket, this.#world.deps.clock);
   }
 }
