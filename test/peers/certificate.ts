@@ -112,7 +112,7 @@ function bytes(hex: string): Buffer {
 }
 
 function pem(key: KeyObject, certificate: Buffer): Certificate {
-  const body = certificate.toString('base64').replace(/.{64}/g, '$&\n');
+  const body = certificate.toString('base64').replace(/.{64}(?=.)/g, '$&\n');
   return {
     key: key.export({ type: 'pkcs8', format: 'pem' }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`,
