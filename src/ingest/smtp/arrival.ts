@@ -73,11 +73,12 @@ export class Arrival implements Member {
   #awaitHeader(): void {
     let bytes: Buffer = Buffer.alloc(0);
     const socket = this.#socket;
+    const leave = () => socket.destroy();
     const onData = (chunk: Buffer) => {
       bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
       const header = readProxyHeader(bytes);
       if (header.kind === 'more') return;
-      socket.removeListener('data', onData);
+      socket.removeListener('data', onData).removeListener('end', leave);
       socket.pause();
       if (header.kind === 'invalid') {
         this.#refuse(deny('proxy_header', 421, '4.7.0', `${this.#peer} ${NO_HEADER}`));
@@ -86,8 +87,7 @@ export class Arrival implements Member {
       if (header.length < bytes.length) socket.unshift(bytes.subarray(header.length));
       this.#enter(header.source ?? this.#peer);
     };
-    socket.on('data', onData);
-    socket.once('end', () => socket.destroy());
+    socket.on('data', onData).once('end', leave);
   }
 
   #enter(address: string): void {
