@@ -2,8 +2,9 @@ import { isAscii } from 'node:buffer';
 import { formatMailbox, type Mailbox, parseAddressList, parseMailbox } from '../domain/mailbox.ts';
 import type { BodyFlags } from '../domain/message.ts';
 import type { Sliced } from '../lib/slices.ts';
-import { isDate } from './date.ts';
+import { formatDate, isDate } from './date.ts';
 import { decodeWords } from './decode-words.ts';
+import { writeField } from './field.ts';
 import { type FieldSpan, type HeaderBlock, readHeader } from './header-block.ts';
 import type { Fault } from './headers.ts';
 import { toWireLines } from './wire-lines.ts';
@@ -57,14 +58,16 @@ const SINGLE_NAMES = new Set(
   content-transfer-encoding content-id content-description content-disposition`.split(/\s+/),
 );
 /** More hops than that are a loop (RFC 5321 §6.3 asks for at least 100 in a server; this is a submission). */
-const MAX_RECEIVED = 50;
-const OURS_PREFIX = 'x-waybill-';
+export const MAX_RECEIVED = 50;
+/** The beginning of the names, in lower case, of the fields that tell Waybill what to do. */
+export const OURS_PREFIX = 'x-waybill-';
 /** From may name several authors; more than this is no authorship. */
-const MAX_AUTHORS = 50;
+export const MAX_AUTHORS = 50;
 /** Characters that status and lists show; as many as a subject given as a field may have. */
 const MAX_SUBJECT = 2000;
 const MESSAGE_ID = /^<[!-;=?-~]+>$/;
-const MAX_MESSAGE_ID = 900;
+/** Characters. */
+export const MAX_MESSAGE_ID = 900;
 const BLIND_NAMES = new Set(['bcc', 'resent-bcc']);
 
 /** Whether a field is for those who wrote the message alone: it is never sent. */
@@ -112,7 +115,7 @@ export function* readFinished(submitted: Buffer, limits: FinishedLimits): Sliced
       header,
       authors,
       from,
-      subject: [...decodeWords(fieldValue(header.fields, 'subject') ?? '')].slice(0, MAX_SUBJECT).join(''),
+      subject: shownSubject(fieldValue(header.fields, 'subject') ?? ''),
       messageId,
       hasDate: date !== '',
       flags: {
@@ -160,9 +163,24 @@ function totalFaults(fields: readonly FieldSpan[], maxHeaders: number): MessageF
   return faults;
 }
 
-/** The mailboxes of From and Sender that can be read. */
-export function authorsOf(fields: readonly FieldSpan[]): readonly Mailbox[] {
-  return readAuthors(fields, []).authors;
+/** The value of a Subject field as status and lists show it. */
+export function shownSubject(value: string): string {
+  const decoded = decodeWords(value);
+  return decoded.length <= MAX_SUBJECT ? decoded : [...decoded].slice(0, MAX_SUBJECT).join('');
+}
+
+/** A mailbox of the header as text that parses back to it, its name decoded. */
+export function shownMailbox({ name, address }: Mailbox): string {
+  return formatMailbox({ name: name === null ? null : decodeWords(name), address });
+}
+
+/** Those of the fields that every message must have (RFC 5322 §3.6) which this one has not, to be put on top of it. */
+export function missingFields(
+  { hasDate, messageId: given }: Pick<FinishedMessage, 'hasDate' | 'messageId'>,
+  { date, messageId }: { readonly date: number; readonly messageId: string },
+): string {
+  const dateField = hasDate ? '' : writeField('Date', [formatDate(date)]);
+  return given === null ? dateField + writeField('Message-ID', [messageId]) : dateField;
 }
 
 /** Who the message says it is from. What is faulty is reported, and the result then incomplete. */
@@ -185,7 +203,7 @@ function readAuthors(
   if (!parsed.ok) faults.push(fault('From', 'header_address', parsed.detail));
   const authors = parsed.ok ? parsed.value : [];
   const [first] = authors;
-  const from = first === undefined ? '' : shown(first);
+  const from = first === undefined ? '' : shownMailbox(first);
   const senderText = fieldValue(fields, 'sender');
   if (senderText === null) {
     if (authors.length > 1)
@@ -203,12 +221,8 @@ function readAuthors(
   return { authors: sender.ok ? [...authors, sender.value] : authors, from };
 }
 
-function shown({ name, address }: Mailbox): string {
-  return formatMailbox({ name: name === null ? null : decodeWords(name), address });
-}
-
 /** The value of the first field of a name in lower case; null without one. */
-function fieldValue(fields: readonly FieldSpan[], lowerName: string): string | null {
+export function fieldValue(fields: readonly FieldSpan[], lowerName: string): string | null {
   return fields.find((field) => field.lowerName === lowerName)?.value ?? null;
 }
 

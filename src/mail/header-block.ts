@@ -19,6 +19,8 @@ export interface HeaderBlock {
   readonly fields: readonly FieldSpan[];
   /** Its bytes, without the blank line behind it. */
   readonly sizeBytes: number;
+  /** A line that is no field follows it at once: the blank line behind it is missing. */
+  readonly brokenOff: boolean;
 }
 
 /** A header, or everything that is wrong with its lines. */
@@ -27,7 +29,14 @@ export type ReadHeader =
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
 const BLANK_LINE = Buffer.from('\r\n\r\n');
-const CRLF_LENGTH = 2;
+const CRLF = '\r\n';
+const CRLF_LENGTH = CRLF.length;
+/** The name that {@link readLooseHeader} gives to the line by which mailbox files tell messages apart. No field can have it. */
+export const MAILBOX_LINE = 'from ';
+/** It tells a sender and a time; a text that begins with "From now on" is not one. */
+const MAILBOX_LINE_TEXT = /^>?From \S+ .*\d\d:\d\d/;
+/** Characters of a line that may tell that. */
+const MAX_MAILBOX_LINE = 200;
 const FIELD_LINE = /^([\x21-\x39\x3b-\x7e]+):/;
 const BLANK_BEFORE_COLON = /^([\x21-\x39\x3b-\x7e]+)[\t ]+:/;
 /** Characters of a name that a fault repeats. */
@@ -72,7 +81,77 @@ export function readHeader(message: Buffer, maxBytes: number): ReadHeader {
   }
   if (faults.length > 0) return { ok: false, faults };
   if (open !== null) fields.push(closeField(message, open, sizeBytes));
-  return { ok: true, header: { fields, sizeBytes } };
+  return { ok: true, header: { fields, sizeBytes, brokenOff: false } };
+}
+
+/**
+ * Reads as much of a header as there is in text (one character for each byte, lines ended by CRLF), and refuses
+ * nothing: the header ends at the first line that is no field. Taken besides what {@link readHeader} takes are blanks
+ * before the colon (RFC 5322 §4.5), continuations that are blank, any character but CR and LF in a value, and a
+ * mailbox file's line before the first field, which becomes a field named {@link MAILBOX_LINE}. Null for a header of
+ * more than `maxBytes`; text may be cut two bytes behind them.
+ */
+export function readLooseHeader(text: string, maxBytes: number): HeaderBlock | null {
+  const fields: FieldSpan[] = [];
+  let name = '';
+  let fieldStart = 0;
+  let start = 0;
+  const close = () => name !== '' && fields.push(new LooseField(text, name, fieldStart, start));
+  while (start < text.length && !text.startsWith(CRLF, start)) {
+    const end = text.indexOf(CRLF, start) + CRLF_LENGTH;
+    if (end > maxBytes || end < CRLF_LENGTH) return null;
+    const isFolded = name !== '' && isBlank(text.charCodeAt(start));
+    if (!isFolded) {
+      close();
+      name = looseName(text, start);
+      if (name === '') return { fields, sizeBytes: start, brokenOff: true };
+      fieldStart = start;
+    }
+    start = end;
+  }
+  close();
+  return { fields, sizeBytes: start, brokenOff: false };
+}
+
+/** A field whose value is read when it is asked for, as few are. */
+class LooseField implements FieldSpan {
+  readonly name: string;
+  readonly lowerName: string;
+  readonly start: number;
+  readonly end: number;
+  readonly #text: string;
+
+  constructor(text: string, name: string, start: number, end: number) {
+    this.#text = text;
+    this.name = name;
+    this.lowerName = name.toLowerCase();
+    this.start = start;
+    this.end = end;
+  }
+
+  get value(): string {
+    const raw = this.#text.slice(this.#text.indexOf(':', this.start) + 1, this.end - CRLF_LENGTH);
+    const read = NOT_ASCII.test(raw) ? Buffer.from(raw, 'latin1').toString('utf8') : raw;
+    return (read.includes(CRLF) ? read.replace(FOLD, '') : read).trim();
+  }
+}
+
+/** The name of the field that begins here; '' when none does. */
+function looseName(text: string, start: number): string {
+  let at = start;
+  while (isNameCharacter(text.charCodeAt(at))) at++;
+  const end = at;
+  while (isBlank(text.charCodeAt(at))) at++;
+  if (end > start && text[at] === ':') return text.slice(start, end);
+  return start === 0 && MAILBOX_LINE_TEXT.test(text.slice(0, MAX_MAILBOX_LINE)) ? MAILBOX_LINE : '';
+}
+
+function isNameCharacter(code: number): boolean {
+  return code > 0x20 && code < 0x7f && code !== 0x3a;
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }
 
 /** What is done to a header. */
@@ -83,7 +162,7 @@ export interface HeaderChange {
   readonly each: (field: FieldSpan, index: number) => FieldSpan | string | null;
 }
 
-/** The message with its header changed: views of what stays, and text between them. */
+/** The message with its header changed, and ended: views of what stays, and text between them. */
 export function changeHeader(message: Buffer, header: HeaderBlock, change: HeaderChange): Uint8Array[] {
   const chunks: Uint8Array[] = [];
   let text = change.prepend;
@@ -100,6 +179,11 @@ export function changeHeader(message: Buffer, header: HeaderBlock, change: Heade
     keepUntil(field.start);
     keptFrom = field.end;
     if (typeof becomes === 'string') text += becomes;
+  }
+  if (header.brokenOff) {
+    keepUntil(header.sizeBytes);
+    keptFrom = header.sizeBytes;
+    text += CRLF;
   }
   keepUntil(message.length);
   if (text !== '') chunks.push(Buffer.from(text));

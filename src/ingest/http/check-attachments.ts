@@ -1,7 +1,8 @@
 import type { FieldFault } from '../../http/problem.ts';
 import { decodeBase64 } from '../../lib/base64.ts';
 import { type Attachment, checkAttachment } from '../../mail/attachment.ts';
-import { type Faults, tooMany } from './faults.ts';
+import { tooMany } from '../message-rules.ts';
+import type { Faults } from './faults.ts';
 import type { AttachmentField } from './fields.ts';
 
 const NOTHING = new Uint8Array(0);

@@ -1,19 +1,11 @@
-import { PRIORITIES, type Priority } from '../../domain/message.ts';
-import { isTag } from '../../domain/tag.ts';
-import { parseTimestamp } from '../../lib/timestamp.ts';
+import type { Priority } from '../../domain/message.ts';
 import { checkHeader, checkHeaderTotals, checkSenderDomain, checkSubject } from '../../mail/headers.ts';
-import { type Faults, tooMany, withSetting } from './faults.ts';
+import { metadataFaults, readPriority, readSendAt, tagFault, tooMany } from '../message-rules.ts';
+import { type Faults, withSetting } from './faults.ts';
 import type { Fields, NamedValue } from './fields.ts';
 import type { IngestLimits } from './limits.ts';
 
 /** The rules for each field that is neither an address nor an attachment (contract §2). */
-
-const TAG_RULE = 'A tag is 1 to 128 printable characters.';
-/** `__proto__` would be a name like any other, were it not for the programs that read it. */
-const METADATA_NAME = /^(?!__proto__$)[A-Za-z0-9_.-]{1,64}$/;
-const MAX_METADATA_NAME = 64;
-const MAX_METADATA_VALUE_BYTES = 4096;
-const MAX_AHEAD_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Subject and bodies. */
 export function checkBody(fields: Fields, faults: Faults): void {
@@ -49,8 +41,10 @@ export function checkTags(tags: readonly string[], maxTags: number, faults: Faul
   if (tags.length === 0) return tags;
   if (tags.length > maxTags) faults.add(tooMany(tags.length, 'tags', maxTags, 'api.max_tags'), 'tags');
   else
-    for (const [place, tag] of tags.entries())
-      if (!isTag(tag)) faults.add({ code: 'tag', detail: TAG_RULE }, 'tags', place);
+    for (const [place, tag] of tags.entries()) {
+      const fault = tagFault(tag);
+      if (fault !== null) faults.add(fault, 'tags', place);
+    }
   return [...new Set(tags)];
 }
 
@@ -65,46 +59,23 @@ export function checkMetadata(
     faults.add(tooMany(given, 'entries of metadata', maxMetadata, 'api.max_metadata'), 'metadata');
     return {};
   }
-  for (const [name, value] of metadata) {
-    if (!METADATA_NAME.test(name))
-      faults.add({ code: 'metadata_name', detail: metadataNameRule(name) }, 'metadata', name);
-    const bytes = Buffer.byteLength(value);
-    if (bytes > MAX_METADATA_VALUE_BYTES) {
-      const detail = `A value has at most ${MAX_METADATA_VALUE_BYTES} bytes; this one has ${bytes}. Keep it elsewhere, and its key here.`;
-      faults.add({ code: 'too_long', detail }, 'metadata', name);
-    }
-  }
+  for (const [name, value] of metadata)
+    for (const fault of metadataFaults(name, value)) faults.add(fault, 'metadata', name);
   return Object.fromEntries(metadata);
-}
-
-/** The rule for a metadata name, with the nearest name that keeps it. */
-function metadataNameRule(name: string): string {
-  const mended = name.slice(0, MAX_METADATA_NAME).replace(/[^A-Za-z0-9_.-]+/g, '_');
-  const instead = METADATA_NAME.test(mended) ? `, such as "${mended}"` : '';
-  return `A name is 1 to ${MAX_METADATA_NAME} characters of A-Z a-z 0-9 _ . -${instead}, and not "__proto__".`;
 }
 
 /** When to send, in wall ms; null for now, which a time in the past means as well. */
 export function checkSendAt(sendAt: string | null, now: number, faults: Faults): number | null {
   if (sendAt === null) return null;
-  const at = parseTimestamp(sendAt);
-  if (at === null)
-    faults.add(
-      { code: 'timestamp', detail: 'Must be a date, a time and its zone, such as 2026-11-20T11:15:00Z.' },
-      'sendAt',
-    );
-  else if (at > now + MAX_AHEAD_MS)
-    faults.add(
-      { code: 'too_far_ahead', detail: 'Must be at most 30 days ahead; send it nearer to its time.' },
-      'sendAt',
-    );
-  return at !== null && at > now ? at : null;
+  const at = readSendAt(sendAt, now);
+  if (!at.ok) faults.add(at, 'sendAt');
+  return at.ok ? at.value : null;
 }
 
 /** The priority; normal when none was given. */
 export function checkPriority(priority: string | null, faults: Faults): Priority {
-  const known = PRIORITIES.find((one) => one === priority);
-  if (known === undefined && priority !== null)
-    faults.add({ code: 'priority', detail: 'Must be "high", "normal" or "bulk".' }, 'priority');
-  return known ?? 'normal';
+  if (priority === null) return 'normal';
+  const known = readPriority(priority);
+  if (!known.ok) faults.add(known, 'priority');
+  return known.ok ? known.value : 'normal';
 }

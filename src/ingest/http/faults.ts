@@ -65,9 +65,3 @@ const HEADER_SETTINGS: Readonly<Record<string, string>> = {
 export function withSetting<Fault extends { readonly code: string; readonly detail: string }>(fault: Fault) {
   return { ...fault, detail: `${fault.detail}${HEADER_SETTINGS[fault.code] ?? ''}` };
 }
-
-/** The fault of a list with more than its limit, which `setting` decides. */
-export function tooMany(given: number, things: string, max: number, setting: string) {
-  const detail = `There are ${given} ${things}; at most ${max} are taken. Leave some out, or have ${setting} raised.`;
-  return { code: 'too_many', detail };
-}

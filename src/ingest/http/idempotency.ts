@@ -1,9 +1,9 @@
 import type { Exchange } from '../../http/exchange.ts';
 import { type FieldFault, Problem } from '../../http/problem.ts';
+import { idempotencyKeyFault } from '../message-rules.ts';
 
-/** `Idempotency-Key` (contract §2): its form, and who else is using it just now. */
+/** The request's `Idempotency-Key` (contract §2), and who else is using it just now. */
 
-const FORM = /^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/;
 const NAME = 'Idempotency-Key';
 
 /** The request's key, null without one, and what is wrong with it, to be told with the faults of the body. */
@@ -15,9 +15,10 @@ export interface GivenKey {
 /** Reads the request's header. */
 export function readIdempotencyKey(exchange: Exchange): GivenKey {
   const key = exchange.headers['idempotency-key']?.toString() ?? null;
-  if (key === null || FORM.test(key)) return { key, faults: [] };
-  const detail = 'Must be 1 to 256 printable ASCII characters, without blanks at its ends, such as a UUID.';
-  return { key: null, faults: [{ pointer: `/${NAME}`, code: 'idempotency_key', detail }] };
+  const fault = key === null ? null : idempotencyKeyFault(key);
+  return fault === null
+    ? { key, faults: [] }
+    : { key: null, faults: [{ pointer: `/${NAME}`, code: fault.code, detail: fault.detail }] };
 }
 
 /** What a batch is known by while it is being accepted: not what a single submission under the same key is. */

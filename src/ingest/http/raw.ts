@@ -7,9 +7,13 @@ import { pointerToken } from '../../http/quote.ts';
 import { heldWhile, type Share } from '../../lib/budget.ts';
 import { inSlices, type Sliced } from '../../lib/slices.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
-import { formatDate } from '../../mail/date.ts';
-import { writeField } from '../../mail/field.ts';
-import { type FinishedMessage, isBlind, type MessageFault, readFinished } from '../../mail/finished.ts';
+import {
+  type FinishedMessage,
+  isBlind,
+  type MessageFault,
+  missingFields,
+  readFinished,
+} from '../../mail/finished.ts';
 import { changeHeader } from '../../mail/header-block.ts';
 import type { Call, Endpoint } from './call.ts';
 import { checkAddresses } from './check-addresses.ts';
@@ -156,11 +160,9 @@ function toFieldFault({ field, ...fault }: MessageFault): FieldFault {
 
 function contentOf(checked: Checked, messageId: string, context: SubmissionContext): Content {
   const { message, from, to, recipients, sendAt } = checked;
-  let prepend = traceOf(recipients, context);
-  if (!message.hasDate) prepend += writeField('Date', [formatDate(sendAt ?? context.now)]);
-  if (message.messageId === null) prepend += writeField('Message-ID', [messageId]);
+  const missing = missingFields(message, { date: sendAt ?? context.now, messageId });
   const chunks = changeHeader(message.bytes, message.header, {
-    prepend,
+    prepend: traceOf(recipients, context) + missing,
     each: (field) => (isBlind(field) || (field.lowerName === 'date' && !message.hasDate) ? null : field),
   });
   const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);

@@ -2,11 +2,12 @@ import type { Recipient } from '../../domain/envelope.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
 import { reserveBytes } from '../../http/body.ts';
+import { Problem } from '../../http/problem.ts';
 import { heldWhile, type Share } from '../../lib/budget.ts';
 import { formatDate } from '../../mail/date.ts';
 import { writeField } from '../../mail/field.ts';
-import { authorsOf } from '../../mail/finished.ts';
-import { changeHeader, readHeader } from '../../mail/header-block.ts';
+import { readHandedIn } from '../../mail/handed-in.ts';
+import { changeHeader } from '../../mail/header-block.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { MessageDetail } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
@@ -115,13 +116,16 @@ function renewed(
   messageId: string,
   context: SubmissionContext,
 ): { readonly content: Content; readonly domains: readonly string[] } {
-  const read = readHeader(bytes, bytes.length);
-  if (!read.ok) throw new Error('a stored message has no well-formed header');
+  // What came in over SMTP was not judged: its header may be any text.
+  const read = readHandedIn([bytes], bytes.length);
+  if (read === null) throw new Error('a header is larger than its message');
+  const { authors, header } = read;
+  if (authors === null && context.key.senderDomains.length > 0) throw authorsUnreadable();
   const fresh = new Map([
     ['message-id', writeField('Message-ID', [messageId])],
     ['date', writeField('Date', [formatDate(context.now)])],
   ]);
-  const chunks = changeHeader(bytes, read.header, {
+  const chunks = changeHeader(bytes, header, {
     prepend: traceOf(recipients, context),
     // The first field is the Received that we put on top when we took it.
     each: (field, index) =>
@@ -129,7 +133,7 @@ function renewed(
   });
   const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   const reversePath = parseMailbox(message.envelopeFrom);
-  const domains = authorsOf(read.header.fields).map(({ domain }) => domain);
+  const domains = (authors ?? []).map(({ domain }) => domain);
   return {
     content: { chunks, sizeBytes, flags: message.flags },
     domains: reversePath.ok ? [reversePath.value.domain, ...domains] : domains,
@@ -139,4 +143,12 @@ function renewed(
 /** Under one key, resending another message is another submission. */
 function hashOf(id: string): string {
   return digestOfJson('resend', id);
+}
+
+function authorsUnreadable(): Problem {
+  return new Problem(
+    403,
+    'sender_not_allowed',
+    'From or Sender of the message cannot be read, and this key may only send from some domains; use another key.',
+  );
 }

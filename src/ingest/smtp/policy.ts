@@ -8,10 +8,7 @@ import type { SmtpDeps, SmtpOptions } from './options.ts';
 import { maySendAs, type Origin, ownerIdOf } from './origin.ts';
 import { Rates } from './rates.ts';
 import { RecentSources } from './recent-sources.ts';
-import { deny, type Refusal, suspended } from './refusal.ts';
-
-/** Domains that a refusal names; of more, the configuration tells. */
-const MAX_NAMED_DOMAINS = 5;
+import { deny, type Refusal, senderNotAllowed, suspended } from './refusal.ts';
 
 /** Who may send what, from where and how often (contract §6, §9, §10). What it refuses says how to be let in. */
 export class Policy {
@@ -98,21 +95,4 @@ export class Policy {
   completed(address: string): void {
     this.#recent.add(address, this.#clock.mono());
   }
-}
-
-function senderNotAllowed({ key, source }: Origin, domain: string): Refusal {
-  const who = key === null ? `The source ${source?.name ?? ''}` : 'This key';
-  const all = (key ?? source)?.senderDomains ?? [];
-  const named = all.slice(0, MAX_NAMED_DOMAINS).join(', ');
-  const more = all.length > MAX_NAMED_DOMAINS ? ' and others' : '';
-  const cure =
-    key === null
-      ? 'add it to sender_domains in listener.sources'
-      : 'create a key with waybill keys create --sender-domain';
-  return deny(
-    'sender_not_allowed',
-    550,
-    '5.7.1',
-    `${who} may not send as ${domain}, only as ${named}${more}; ${cure}`,
-  );
 }

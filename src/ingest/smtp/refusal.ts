@@ -1,5 +1,6 @@
 import type { Suspension } from '../../engine/intake.ts';
 import { type SessionReply, sessionReply } from '../../smtp/receiver/session-reply.ts';
+import type { Origin } from './origin.ts';
 
 /** What a client is told, and, where it is not allowed what it asks, why: that is counted as denied and logged. */
 export interface Refusal {
@@ -7,6 +8,9 @@ export interface Refusal {
   /** A code that an operator can search for; null for what nobody was denied, such as a full disk. */
   readonly denied: string | null;
 }
+
+/** Domains that a refusal names; of more, the configuration tells. */
+const MAX_NAMED_DOMAINS = 5;
 
 /** Refuses somebody what they may not do. */
 export function deny(reason: string, code: number, enhanced: string, text: string): Refusal {
@@ -29,4 +33,22 @@ export function suspended({ code, detail }: Suspension): Refusal {
     case 'shutting_down':
       return decline(421, '4.3.2', detail);
   }
+}
+
+/** A sender domain that is not open to a client for whom only some are. */
+export function senderNotAllowed({ key, source }: Origin, domain: string): Refusal {
+  const who = key === null ? `The source ${source?.name ?? ''}` : 'This key';
+  const all = (key ?? source)?.senderDomains ?? [];
+  const named = all.slice(0, MAX_NAMED_DOMAINS).join(', ');
+  const more = all.length > MAX_NAMED_DOMAINS ? ' and others' : '';
+  const cure =
+    key === null
+      ? 'add it to sender_domains in listener.sources'
+      : 'create a key with waybill keys create --sender-domain';
+  return deny(
+    'sender_not_allowed',
+    550,
+    '5.7.1',
+    `${who} may not send as ${domain}, only as ${named}${more}; ${cure}`,
+  );
 }

@@ -1,0 +1,202 @@
+import type { Recipient } from '../../domain/envelope.ts';
+import type { Content, Submission } from '../../domain/message.ts';
+import { MAX_RECEIVED, missingFields } from '../../mail/finished.ts';
+import {
+  type HandedIn,
+  MAX_HANDED_IN_HEADER,
+  passOn,
+  readHandedIn,
+  recipientKinds,
+} from '../../mail/handed-in.ts';
+import { receivedHeader, type Trace } from '../../mail/trace.ts';
+import type { TakenEnvelope } from '../../smtp/receiver/effect.ts';
+import { type Instructions, isInstruction, NO_INSTRUCTIONS, readInstructions } from './instructions.ts';
+import type { MessageLimits } from './options.ts';
+import { isBoundToDomains, maySendAs, type Origin, ownerIdOf } from './origin.ts';
+import { decline, deny, type Refusal, senderNotAllowed } from './refusal.ts';
+
+/** A message's content as it came in: CRLF lines, the last one ended, dots unstuffed, without NUL, bare CR and bare LF. */
+export interface ReceivedContent {
+  readonly chunks: readonly Buffer[];
+  readonly sizeBytes: number;
+  /** Some line may begin with a dot. */
+  readonly dotStuffing: boolean;
+}
+
+/** What is known of a message besides its envelope, its content and its origin. */
+export interface MessageContext {
+  /** Given by the intake for this message. */
+  readonly id: string;
+  /** Wall ms. */
+  readonly now: number;
+  /** Our name. */
+  readonly hostname: string;
+  /** Who gets mail to `<postmaster>`. */
+  readonly postmaster: string;
+  readonly requestId: string;
+  /** What the client called itself. */
+  readonly hello: string;
+  readonly protocol: Exclude<Trace['protocol'], 'HTTP' | 'HTTPS'>;
+  /** Whether the Received field tells the client's name and address. */
+  readonly receivedClient: boolean;
+  readonly limits: Pick<MessageLimits, 'maxTags' | 'maxMetadata'>;
+}
+
+/** A submission, or why there is none. */
+export type Built =
+  | { readonly ok: true; readonly submission: Submission }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+const HEADER_TOO_LARGE = decline(
+  552,
+  '5.3.4',
+  `The header is larger than ${MAX_HANDED_IN_HEADER} bytes; shorten it, or put an empty line between header and body`,
+);
+const LOOP = decline(
+  554,
+  '5.4.6',
+  `There are more than ${MAX_RECEIVED} Received fields: the message goes round in a loop; look where it comes from`,
+);
+const UNREADABLE_AUTHORS = deny(
+  'sender_not_allowed',
+  550,
+  '5.7.1',
+  'From or Sender cannot be read, and only some sender domains are open to you; write each as in "Jane <jane@example.com>"',
+);
+/** On SMTP the key alone decides what a repeat is (contract §10). */
+const SAME_FOR_ALL = 'smtp';
+const ASCII = /^[\0-\x7f]*$/;
+
+/**
+ * Makes a submission of a message that was handed in over SMTP. Its text is not judged; refused are headers beyond all
+ * measure, loops, faulty instructions of those who may give any, and senders that are not open to the client.
+ */
+export function buildSubmission(
+  envelope: TakenEnvelope,
+  content: ReceivedContent,
+  origin: Origin,
+  context: MessageContext,
+): Built {
+  const message = readHandedIn(content.chunks, MAX_HANDED_IN_HEADER);
+  if (message === null) return { ok: false, refusal: HEADER_TOO_LARGE };
+  if (message.received > MAX_RECEIVED) return { ok: false, refusal: LOOP };
+  const read = instructionsOf(message, origin, context);
+  if (!read.ok) return read;
+  const refusal = senderRefusal(envelope, message, origin);
+  if (refusal !== null) return { ok: false, refusal };
+  return {
+    ok: true,
+    submission: submissionOf(envelope, { message, content }, read.instructions, origin, context),
+  };
+}
+
+/** They act for those alone whose messages have an owner, who may look at them. */
+function instructionsOf({ header }: HandedIn, origin: Origin, { limits, now }: MessageContext) {
+  if (ownerIdOf(origin) !== null) return readInstructions(header.fields, limits, now);
+  return { ok: true, instructions: NO_INSTRUCTIONS } as const;
+}
+
+/** The envelope's sender, and every author, must be on a domain that is open to the client (contract §9). */
+function senderRefusal(
+  { reversePath }: TakenEnvelope,
+  { authors }: HandedIn,
+  origin: Origin,
+): Refusal | null {
+  if (!isBoundToDomains(origin)) return null;
+  if (authors === null) return UNREADABLE_AUTHORS;
+  const senders = reversePath.mailbox === null ? authors : [reversePath.mailbox, ...authors];
+  const foreign = senders.find(({ domain }) => !maySendAs(origin, domain));
+  return foreign === undefined ? null : senderNotAllowed(origin, foreign.domain);
+}
+
+/** A message and the content it was read from. */
+interface Handed {
+  readonly message: HandedIn;
+  readonly content: ReceivedContent;
+}
+
+function submissionOf(
+  envelope: TakenEnvelope,
+  handed: Handed,
+  instructions: Instructions,
+  origin: Origin,
+  context: MessageContext,
+): Submission {
+  const { message } = handed;
+  const { mailbox, ret, envid } = envelope.reversePath;
+  const { metadata, sendAt, priority, idempotencyKey } = instructions;
+  const reversePath = mailbox?.address ?? '';
+  const recipients = recipientsOf(envelope, message, context.postmaster);
+  const messageId = message.messageId ?? `<${context.id}@${context.hostname}>`;
+  const missing = missingFields(message, { date: sendAt ?? context.now, messageId });
+  const prepend = traceOf(recipients, origin, context) + missing;
+  return {
+    id: context.id,
+    envelope: { reversePath, recipients, ret, envid },
+    content: contentOf(handed, prepend, {
+      saidUtf8: envelope.reversePath.utf8,
+      addresses: [reversePath, ...recipients.map(({ address }) => address)],
+    }),
+    header: { from: message.from ?? reversePath, subject: message.subject, messageId },
+    tags: tagsOf(instructions, origin),
+    metadata,
+    sendAt,
+    priority,
+    source: 'smtp',
+    sourceAddress: origin.address,
+    requestId: context.requestId,
+    keyId: ownerIdOf(origin),
+    test: origin.key?.mode === 'test',
+    idempotency: idempotencyKey === null ? null : { key: idempotencyKey, hash: SAME_FOR_ALL },
+  };
+}
+
+/** Each address once: the first mention counts, with its parameters. */
+function recipientsOf(
+  { forwardPaths }: TakenEnvelope,
+  message: HandedIn,
+  postmaster: string,
+): readonly Recipient[] {
+  const kindOf = recipientKinds(message);
+  const recipients = new Map<string, Recipient>();
+  for (const { mailbox, notify, orcpt } of forwardPaths) {
+    const address = mailbox?.address ?? postmaster;
+    if (!recipients.has(address)) recipients.set(address, { address, kind: kindOf(address), notify, orcpt });
+  }
+  return [...recipients.values()];
+}
+
+function traceOf(recipients: readonly Recipient[], origin: Origin, context: MessageContext): string {
+  const { hello, hostname, protocol, id, now, receivedClient } = context;
+  const [only, ...others] = recipients;
+  return receivedHeader({
+    byHost: hostname,
+    fromAddress: receivedClient ? origin.address : null,
+    protocol,
+    id,
+    date: now,
+    ...(receivedClient && { fromName: hello }),
+    ...(only !== undefined && others.length === 0 && { for: only.address }),
+  });
+}
+
+/** Those of the instructions, and those of the named source whose message it is. */
+function tagsOf({ tags }: Instructions, { key, source }: Origin): readonly string[] {
+  if (key !== null || source === null || source.tags.length === 0) return tags;
+  return [...new Set([...tags, ...source.tags])];
+}
+
+/**
+ * The message as it goes on. Of a client that did not say SMTPUTF8, raw 8-bit text in the header is no reason to ask
+ * it of the next hop: it may be in any charset, and came here without.
+ */
+function contentOf(
+  { message, content: { dotStuffing } }: Handed,
+  prepend: string,
+  { saidUtf8, addresses }: { readonly saidUtf8: boolean; readonly addresses: readonly string[] },
+): Content {
+  const { chunks, eightBit, eightBitHeader } = passOn(message, prepend, isInstruction);
+  const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  const utf8 = (saidUtf8 && eightBitHeader) || !addresses.every((address) => ASCII.test(address));
+  return { chunks, sizeBytes, flags: { eightBit, utf8, dotStuffing } };
+}

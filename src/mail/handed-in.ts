@@ -1,0 +1,203 @@
+import { isAscii } from 'node:buffer';
+import type { Parsed } from '../domain/address-entry.ts';
+import type { RecipientKind } from '../domain/envelope.ts';
+import { type Mailbox, parseAddressList } from '../domain/mailbox.ts';
+import { withoutComments } from './comments.ts';
+import { decodeWords } from './decode-words.ts';
+import { fieldValue, isBlind, MAX_AUTHORS, MAX_MESSAGE_ID, shownMailbox, shownSubject } from './finished.ts';
+import {
+  changeHeader,
+  type FieldSpan,
+  type HeaderBlock,
+  MAILBOX_LINE,
+  readLooseHeader,
+} from './header-block.ts';
+
+/**
+ * Reading a message as a mail server does: its text is not judged (RFC 5321 §3.3, §6.4), for any device or script may
+ * hand us its mail. What cannot be read is passed on as it is; only the header is looked at, and the body is never
+ * copied.
+ */
+
+/**
+ * Bytes of a header that are read. Large mail services take as many, no program writes so many, and reading them keeps
+ * everybody else waiting for a few milliseconds at most.
+ */
+export const MAX_HANDED_IN_HEADER = 256 * 1024;
+const BLANK_LINE = '\r\n\r\n';
+/** The header's last line end belongs to it, the other to the blank line. */
+const CRLF_LENGTH = 2;
+/** What separates the addresses of a list, or surrounds them. */
+const AROUND_ADDRESSES = /[\s<>,;:"()]+/;
+
+/** A message, and what its header tells. Each field may be missing, or there more than once: then the first counts. */
+export interface HandedIn {
+  readonly header: HeaderBlock;
+  /** Begins with the header; what follows it is of the body. */
+  readonly head: Buffer;
+  /** The rest of the body: views of what was handed in. */
+  readonly rest: readonly Buffer[];
+  /** The mailboxes of every From and Sender field, none where there is no such field; null when one cannot be read. */
+  readonly authors: readonly Mailbox[] | null;
+  /** The first From mailbox, its name decoded; null when there is none, or none that can be read. */
+  readonly from: string | null;
+  /** Decoded; empty when there is none. */
+  readonly subject: string;
+  /** As it is, but on one line and not too long; null when there is none, or only an empty one. */
+  readonly messageId: string | null;
+  /** False as well for a Date field that is empty. */
+  readonly hasDate: boolean;
+  /** How many Received fields there are. */
+  readonly received: number;
+}
+
+/**
+ * Reads a message in any cuts: CRLF lines, the last one ended, without NUL, bare CR and bare LF. Where a line of the
+ * header is no field, the header ends before it. Null for a header of more than `maxHeaderBytes`.
+ */
+export function readHandedIn(chunks: readonly Buffer[], maxHeaderBytes: number): HandedIn | null {
+  const start = beginning(chunks, maxHeaderBytes + CRLF_LENGTH);
+  const text = start.toString('latin1', 0, Math.min(headerEnd(start), maxHeaderBytes + CRLF_LENGTH));
+  const header = readLooseHeader(text, maxHeaderBytes);
+  if (header === null) return null;
+  const { fields, sizeBytes } = header;
+  const isWhole = start === chunks[0];
+  const subject = fieldValue(fields, 'subject');
+  const messageId = firstFilled(fields, 'message-id');
+  return {
+    header,
+    head: isWhole ? start : start.subarray(0, sizeBytes),
+    rest: isWhole ? chunks.slice(1) : behind(chunks, sizeBytes),
+    ...readAuthors(fields),
+    subject: subject === null ? '' : shownSubject(subject),
+    messageId: messageId === null ? null : decodeWords(messageId).slice(0, MAX_MESSAGE_ID),
+    hasDate: firstFilled(fields, 'date') !== null,
+    received: fields.reduce((sum, { lowerName }) => (lowerName === 'received' ? sum + 1 : sum), 0),
+  };
+}
+
+/** A message as it goes on. */
+export interface PassedOn {
+  /** Text that was put before it, and views of what stays of it. */
+  readonly chunks: readonly Uint8Array[];
+  /** Some byte is over 127. */
+  readonly eightBit: boolean;
+  /** Some byte of its header is. */
+  readonly eightBitHeader: boolean;
+}
+
+/**
+ * The message with whole fields (ASCII) on top, without those that are never sent and those that `isDropped` tells of.
+ * Dropped as well: a mailbox file's line before the header, and the Date and the Message-ID where all are empty, for
+ * the caller has put others on top.
+ */
+export function passOn(
+  { header, head, rest, hasDate, messageId }: HandedIn,
+  prepend: string,
+  isDropped: (field: FieldSpan) => boolean,
+): PassedOn {
+  const goes = (field: FieldSpan) => {
+    const { lowerName } = field;
+    if (lowerName === MAILBOX_LINE || isBlind(field)) return true;
+    return (
+      (lowerName === 'date' && !hasDate) ||
+      (lowerName === 'message-id' && messageId === null) ||
+      isDropped(field)
+    );
+  };
+  const kept = changeHeader(head, header, { prepend, each: (field) => (goes(field) ? null : field) });
+  const isPlain = isAscii(head);
+  const eightBitHeader =
+    !isPlain &&
+    header.fields.some((field) => !goes(field) && !isAscii(head.subarray(field.start, field.end)));
+  const body = () => [head.subarray(header.sizeBytes), ...rest];
+  return {
+    chunks: rest.length === 0 ? kept : [...kept, ...rest],
+    eightBit: eightBitHeader || !(isPlain ? rest : body()).every((piece) => isAscii(piece)),
+    eightBitHeader,
+  };
+}
+
+/** Tells how the header names an address of the envelope: in To, in Cc, or not at all. Any letter case is the same. */
+export function recipientKinds({ header: { fields } }: HandedIn): (address: string) => RecipientKind {
+  const to = addressesIn(fields, 'to');
+  const cc = addressesIn(fields, 'cc');
+  return (address) => {
+    const lower = address.toLowerCase();
+    if (to.includes(lower)) return 'to';
+    return cc.includes(lower) ? 'cc' : 'bcc';
+  };
+}
+
+/** Whatever may be an address in the fields of a name, in lower case. */
+function addressesIn(fields: readonly FieldSpan[], lowerName: string): readonly string[] {
+  return fields
+    .filter((field) => field.lowerName === lowerName)
+    .flatMap(({ value }) => value.toLowerCase().split(AROUND_ADDRESSES));
+}
+
+/** The authors that From and Sender name, and the first of them. */
+function readAuthors(fields: readonly FieldSpan[]): Pick<HandedIn, 'authors' | 'from'> {
+  const authors: Mailbox[] = [];
+  let from: string | null = null;
+  let isReadable = true;
+  for (const field of fields) {
+    const { lowerName } = field;
+    if (lowerName !== 'from' && lowerName !== 'sender') continue;
+    const parsed = parseAuthors(field.value, MAX_AUTHORS - authors.length);
+    if (!parsed.ok) {
+      isReadable = false;
+      break;
+    }
+    const [first] = parsed.value;
+    if (lowerName === 'from' && first !== undefined) from ??= shownMailbox(first);
+    authors.push(...parsed.value);
+  }
+  return { authors: isReadable ? authors : null, from };
+}
+
+/** As it is, or without comments: in a name they are taken as part of it. */
+function parseAuthors(value: string, max: number): Parsed<Mailbox[]> {
+  const parsed = parseAddressList(value, max);
+  return parsed.ok || !value.includes('(') ? parsed : parseAddressList(withoutComments(value), max);
+}
+
+/** The first value of a name that is not empty; null without one. */
+function firstFilled(fields: readonly FieldSpan[], lowerName: string): string | null {
+  for (const field of fields) {
+    const value = field.lowerName === lowerName ? field.value : '';
+    if (value !== '') return value;
+  }
+  return null;
+}
+
+/** The first chunk when the header ends in it, or it is long enough to tell; else as much of the first ones joined. */
+function beginning(chunks: readonly Buffer[], length: number): Buffer {
+  const [first = Buffer.alloc(0)] = chunks;
+  if (chunks.length === 1 || first.length >= length || first.includes(BLANK_LINE)) return first;
+  const joined: Buffer[] = [];
+  let missing = length;
+  for (const chunk of chunks) {
+    if (missing === 0) break;
+    const part = chunk.subarray(0, missing);
+    joined.push(part);
+    missing -= part.length;
+  }
+  return Buffer.concat(joined);
+}
+
+/** Where the header ends at the latest: behind its last line, if nothing breaks it off before. */
+function headerEnd(start: Buffer): number {
+  const end = start.indexOf(BLANK_LINE);
+  return end < 0 ? start.length : end + BLANK_LINE.length;
+}
+
+/** What follows the first `length` bytes. */
+function behind(chunks: readonly Buffer[], length: number): readonly Buffer[] {
+  let skip = length;
+  return chunks.flatMap((chunk) => {
+    const view = chunk.subarray(skip);
+    skip = Math.max(0, skip - chunk.length);
+    return view.length === 0 ? [] : [view];
+  });
+}
