@@ -164,6 +164,9 @@ export class Session implements Member {
       case 'discard':
         this.#answering.forget();
         break;
+      case 'denied':
+        tellDenied(this.#world, effect.reason, this.#address, this.#requestId);
+        break;
       case 'start_tls':
         void this.#startTls();
         break;

@@ -6,6 +6,7 @@ import {
   EHLO_FIRST,
   formatReply,
   NEEDS_ARGUMENT,
+  NEEDS_TLS,
   NOT_IMPLEMENTED,
   type SessionReply,
   sessionReply,
@@ -20,7 +21,6 @@ export interface AuthMoment {
   readonly inTransaction: boolean;
 }
 
-const NEEDS_TLS = sessionReply(538, '5.7.11', 'AUTH is taken over TLS only; say STARTTLS first');
 const MECHANISM_UNKNOWN = sessionReply(504, '5.5.4', 'Mechanisms are PLAIN and LOGIN');
 const ALREADY_AUTHENTICATED = sessionReply(503, '5.5.1', 'Already authenticated');
 const IN_TRANSACTION = sessionReply(503, '5.5.1', 'AUTH must come before MAIL');

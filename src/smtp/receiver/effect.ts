@@ -67,6 +67,7 @@ export type CloseReason =
  * - `content`: a piece of the message, a view of what came in; never empty.
  * - `discard`: the transaction ends without a message: forget its envelope and its content. Comes once for each
  *   accepted MAIL that gets to no `message`, as soon as this is known, save when the session closes.
+ * - `denied`: the client was refused for want of TLS or of AUTH, which the owner may count.
  * - `start_tls`: drop what the socket has buffered, do the handshake, then call `secured`.
  * - `http`: HTTP was spoken before the greeting. Answer 404 as HTTP and close.
  * - `close`: end the connection when what was sent before is out. Always the last, like `http`.
@@ -76,6 +77,7 @@ export type Effect =
   | { readonly kind: 'send'; readonly text: string }
   | { readonly kind: 'content'; readonly bytes: Buffer }
   | { readonly kind: 'discard' }
+  | { readonly kind: 'denied'; readonly reason: 'tls_required' | 'auth_required' }
   | { readonly kind: 'start_tls' }
   | { readonly kind: 'http' }
   | { readonly kind: 'close'; readonly reason: CloseReason };

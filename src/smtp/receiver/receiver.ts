@@ -179,7 +179,10 @@ export class Receiver {
 
   /** Says what a verb is refused with, if it is. */
   #answer(refusal: replies.SessionReply | null): void {
-    if (refusal !== null) this.#outbox.refuse(refusal);
+    if (refusal === null) return;
+    const reason = replies.DENIALS.get(refusal);
+    if (reason !== undefined) this.#outbox.tell({ kind: 'denied', reason });
+    this.#outbox.refuse(refusal);
   }
 
   #stop(): void {

@@ -115,6 +115,9 @@ export class Peer {
         this.#content = [];
         this.events.push('discard');
         break;
+      case 'denied':
+        this.events.push(`denied ${effect.reason}`);
+        break;
       case 'start_tls':
         this.events.push('start_tls');
         break;

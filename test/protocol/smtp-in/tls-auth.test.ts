@@ -37,6 +37,7 @@ dialogue(
     'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-AUTH PLAIN LOGIN|250-ENH',
     'C: MAIL FROM:<a@x.test>',
     'S: 530 5.7.0',
+    'E: denied auth_required',
   ],
   { auth: 'always', requireAuth: true },
 );
@@ -70,12 +71,12 @@ dialogue('STARTTLS that is not offered gets 502', [...HELLO, 'C: STARTTLS', 'S: 
 });
 dialogue(
   'mail before TLS gets 530 where TLS is required',
-  [...HELLO, 'C: MAIL FROM:<a@x.test>', 'S: 530 5.7.0', 'C: NOOP', 'S: 250'],
+  [...HELLO, 'C: MAIL FROM:<a@x.test>', 'S: 530 5.7.0', 'E: denied tls_required', 'C: NOOP', 'S: 250'],
   { requireTls: true },
 );
 dialogue(
   'mail before AUTH gets 530 where AUTH is required',
-  [...HELLO, 'C: MAIL FROM:<a@x.test>', 'S: 530 5.7.0'],
+  [...HELLO, 'C: MAIL FROM:<a@x.test>', 'S: 530 5.7.0', 'E: denied auth_required'],
   { requireAuth: true },
 );
 dialogue(
@@ -90,10 +91,15 @@ dialogue(
   ],
   { requireAuth: true, secure: true },
 );
-dialogue('AUTH before TLS gets 538', [...HELLO, `C: AUTH PLAIN ${GOOD}`, 'S: 538 5.7.11']);
+dialogue('AUTH before TLS gets 538', [
+  ...HELLO,
+  `C: AUTH PLAIN ${GOOD}`,
+  'S: 538 5.7.11',
+  'E: denied tls_required',
+]);
 dialogue(
   'AUTH before TLS gets 530 where TLS is required',
-  [...HELLO, `C: AUTH PLAIN ${GOOD}`, 'S: 530 5.7.0'],
+  [...HELLO, `C: AUTH PLAIN ${GOOD}`, 'S: 530 5.7.0', 'E: denied tls_required'],
   { requireTls: true },
 );
 dialogue(
