@@ -211,11 +211,14 @@ export class Session implements Member {
   #ask(question: Question): void {
     const answer = this.#answering.answer(question);
     if (!(answer instanceof Promise)) {
+      this.#count(answer);
       this.#tell(answer);
       return;
     }
     answer.then(
       (told) => {
+        // Also of a client who has not waited for it, as those who guess keys do not.
+        this.#count(told);
         if (this.#over) return;
         this.#heardAt = this.#world.deps.clock.mono();
         this.#tell(told);
@@ -225,13 +228,14 @@ export class Session implements Member {
     );
   }
 
+  #count(answer: Answer): void {
+    if ('denied' in answer && answer.denied !== null)
+      tellDenied(this.#world, answer.denied, this.#address, this.#requestId);
+  }
+
   #tell(answer: Answer): void {
-    if ('yes' in answer) {
-      this.#receiver.accept(answer.yes);
-      return;
-    }
-    if (answer.denied !== null) tellDenied(this.#world, answer.denied, this.#address, this.#requestId);
-    this.#receiver.refuse(answer.reply);
+    if ('yes' in answer) this.#receiver.accept(answer.yes);
+    else this.#receiver.refuse(answer.reply);
   }
 
   /** A fault of ours. The client may try again. */
