@@ -1,6 +1,6 @@
 import { sourceGroup } from '../../lib/cidr.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { SmtpSettings } from './options.ts';
+import type { SmtpOptions } from './options.ts';
 import { deny, type Refusal } from './refusal.ts';
 
 /** How long a client may be silent now, in ms: shorter as connections get scarce. */
@@ -33,7 +33,7 @@ const MAX_TURNED_AWAY = 500;
  */
 export class Connections {
   readonly #clock: Clock;
-  readonly #settings: SmtpSettings;
+  readonly #options: Pick<SmtpOptions, 'settings'>;
   readonly #members = new Set<Member>();
   /** By source group. */
   readonly #sources = new Map<string, number>();
@@ -41,9 +41,9 @@ export class Connections {
   #turnedAway = 0;
   #running = false;
 
-  constructor(clock: Clock, settings: SmtpSettings) {
+  constructor(clock: Clock, options: Pick<SmtpOptions, 'settings'>) {
     this.#clock = clock;
-    this.#settings = settings;
+    this.#options = options;
   }
 
   /** Connections open now. */
@@ -58,7 +58,7 @@ export class Connections {
 
   /** Whether one more would be too many in all. */
   full(): Refusal | null {
-    const { maxConnections } = this.#settings;
+    const { maxConnections } = this.#options.settings;
     return this.size < maxConnections
       ? null
       : deny(
@@ -90,7 +90,7 @@ export class Connections {
   claim(address: string): Refusal | null {
     const group = sourceGroup(address);
     const open = this.#sources.get(group) ?? 0;
-    const { maxConnectionsPerSource } = this.#settings;
+    const { maxConnectionsPerSource } = this.#options.settings;
     if (open >= maxConnectionsPerSource)
       return deny(
         'too_many_connections_of_source',
@@ -121,7 +121,8 @@ export class Connections {
 
   /** How long clients may be silent now. */
   timeouts(): Timeouts {
-    const { maxConnections, commandTimeoutSeconds, dataTimeoutSeconds, busyTimeoutSeconds } = this.#settings;
+    const { maxConnections, commandTimeoutSeconds, dataTimeoutSeconds, busyTimeoutSeconds } =
+      this.#options.settings;
     const share = (this.size / maxConnections - BUSY_FROM) / (BUSIEST_FROM - BUSY_FROM);
     const busy = Math.min(1, Math.max(0, share));
     const shrunk = (seconds: number) => (seconds - busy * Math.max(0, seconds - busyTimeoutSeconds)) * 1000;

@@ -50,7 +50,7 @@ class Listener implements SmtpListener {
     this.#world = {
       ...{ deps, options },
       policy: new Policy(deps, options),
-      connections: new Connections(deps.clock, options.settings),
+      connections: new Connections(deps.clock, options),
       receiverOptions: new LiveReceiverOptions(options, tls !== null),
       secureContext: () => this.#secureContext,
     };

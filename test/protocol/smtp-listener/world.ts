@@ -13,8 +13,8 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The options in force; a test may change them. */
 type Options = Writable<Omit<SmtpOptions, 'settings' | 'limits'>> & {
-  readonly settings: Writable<SmtpSettings>;
-  readonly limits: Writable<MessageLimits>;
+  settings: Writable<SmtpSettings>;
+  limits: Writable<MessageLimits>;
 };
 
 /** What differs from the usual. */

@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ApiKey } from '../../../src/domain/key.ts';
+import type { SmtpClient } from '../../peers/smtp-client.ts';
+import { cidrs } from '../../support/cidrs.ts';
+import { beginData, QUEUED, SmtpWorld, sendMessage } from './world.ts';
+
+/** AUTH (RFC 4954) with real keys: the password is an API key (contract §9). */
+
+let world: SmtpWorld;
+afterEach(() => world.close());
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const plain = (secret: string, user = 'app') => `AUTH PLAIN ${base64(`\0${user}\0${secret}`)}`;
+const WRONG = 'wb_live_nothing';
+
+/** A world in which nobody may relay without a key. */
+function start(): Promise<SmtpWorld> {
+  return SmtpWorld.start({ others: { allowedCidrs: cidrs('192.0.2.1') } });
+}
+
+async function login(client: SmtpClient, secret: string): Promise<string> {
+  expect(await client.ask('AUTH LOGIN')).toMatch(/^334 /);
+  expect(await client.ask(base64('app'))).toMatch(/^334 /);
+  return await client.ask(base64(secret));
+}
+
+test.each([
+  ['PLAIN', (client: SmtpClient, secret: string) => client.ask(plain(secret))],
+  ['LOGIN', login],
+])('a right key by %s lets a stranger send, and owns what he sends', async (_mechanism, authenticate) => {
+  world = await start();
+  const client = await world.secured();
+  expect(await authenticate(client, await world.key({ id: 'key_app' }))).toMatch(/^235 2\.7\.0 /);
+  expect(await sendMessage(client)).toMatch(QUEUED);
+  expect(world.last).toMatchObject({ keyId: 'key_app', source: 'smtp', test: false });
+});
+
+test('what a test key sends is captured', async () => {
+  world = await start();
+  const client = await world.secured();
+  expect(await client.ask(plain(await world.key({ mode: 'test' })))).toMatch(/^235 /);
+  expect(await sendMessage(client)).toMatch(QUEUED);
+  expect(world.last.test).toBe(true);
+});
+
+test('AUTH is offered under TLS only, and 538 before', async () => {
+  world = await start();
+  const client = await world.greeted();
+  expect(await client.ask('EHLO client.test')).not.toContain('AUTH');
+  expect(await client.ask(plain(WRONG))).toMatch(/^538 5\.7\.11 /);
+  await client.startTls();
+  expect(await client.ask('EHLO client.test')).toContain('|250-AUTH PLAIN LOGIN');
+});
+
+test('what was proved before STARTTLS counts no longer behind it', async () => {
+  world = await start();
+  world.options.settings.allowInsecureAuth = true;
+  const client = await world.hello();
+  expect(await client.ask(plain(await world.key()))).toMatch(/^235 /);
+  await client.startTls();
+  await client.ask('EHLO client.test');
+  expect((await client.askAll('MAIL FROM:<a@example.com>', 'RCPT TO:<b@example.org>'))[1]).toMatch(/^550 /);
+});
+
+describe('a key that is refused', () => {
+  const refused = async (facts: Partial<ApiKey>): Promise<string> => {
+    world = await start();
+    const client = await world.secured();
+    client.say(plain(await world.key(facts)));
+    return await world.passing(client.reply());
+  };
+
+  test('without the scope messages:send', async () => {
+    expect(await refused({ scopes: ['messages:read'] })).toMatch(/^535 5\.7\.8 .*messages:send/);
+    expect(world.denied).toEqual(['scope_missing']);
+  });
+
+  test('from a source that it may not be used from', async () => {
+    expect(await refused({ cidrs: ['10.0.0.0/8'] })).toMatch(/^535 5\.7\.8 .*127\.0\.0\.1/);
+    expect(world.denied).toEqual(['key_source_not_allowed']);
+  });
+
+  test('which is revoked', async () => {
+    expect(await refused({ revokedAt: 0 })).toMatch(/^535 5\.7\.8 The password must be a valid API key/);
+    expect(world.denied).toEqual(['auth_revoked']);
+  });
+
+  test('which has expired', async () => {
+    expect(await refused({ expiresAt: 1 })).toMatch(/^535 5\.7\.8 The password must be a valid API key/);
+    expect(world.denied).toEqual(['auth_expired']);
+  });
+});
+
+test('wrong keys are answered more and more slowly, and at last with 421; a right one from the same address at once', async () => {
+  world = await start();
+  world.options.settings.maxAuthFailures = 4;
+  const guesser = await world.secured();
+  const neighbour = await world.secured();
+  const secret = await world.key();
+  let before = 0;
+  for (let count = 0; count < 4; count++) {
+    const begun = world.clock.mono();
+    guesser.say(plain(WRONG));
+    const reply = guesser.reply();
+    expect(await neighbour.ask('NOOP')).toMatch(/^250 /);
+    expect(await world.passing(reply)).toMatch(/^535 5\.7\.8 /);
+    const waited = world.clock.mono() - begun;
+    expect(waited).toBeGreaterThan(before);
+    before = waited;
+  }
+  expect(await guesser.reply()).toMatch(/^421 4\.7\.0 /);
+  expect(world.denied).toEqual([...Array(4).fill('auth_malformed'), 'too_many_errors']);
+  // No time passes.
+  expect(await neighbour.ask(plain(secret))).toMatch(/^235 /);
+});
+
+test('a client that goes away while its wrong key is being answered leaves nothing', async () => {
+  world = await start();
+  for (const leave of ['reset', 'destroy'] as const) {
+    const client = await world.secured();
+    const { bytesRead } = world.serverEnd(client);
+    client.say(plain(WRONG));
+    await world.until(() => world.serverEnd(client).bytesRead > bytesRead);
+    client[leave]();
+    // The answer is due at some time, and then for nobody.
+    await world.clock.advance(60_000);
+    await world.expectNothingLeft();
+  }
+});
+
+test('a key that is revoked sends nothing more within a second, in a session that is open', async () => {
+  world = await start();
+  const secret = await world.key({ id: 'key_app' });
+  const client = await world.secured();
+  expect(await client.ask(plain(secret))).toMatch(/^235 /);
+  expect(await sendMessage(client)).toMatch(QUEUED);
+  await world.stores.keyring.revoke('key_app', world.clock.wall());
+  await world.clock.advance(1000);
+  expect(await client.ask('MAIL FROM:<a@example.com>')).toMatch(/^(421|530|535|550) /);
+  const again = await world.secured();
+  again.say(plain(secret));
+  expect(await world.passing(again.reply())).toMatch(/^535 /);
+  expect(world.intake.submissions.length).toBe(1);
+});
+
+test('nothing of a secret is logged or told', async () => {
+  world = await start();
+  const client = await world.secured();
+  const secret = await world.key();
+  client.say(plain(`${secret.slice(0, -1)}!`));
+  const reply = await world.passing(client.reply());
+  const all = JSON.stringify([reply, world.noted, world.logged, world.seen]);
+  expect(all).not.toContain(secret.slice(10, 30));
+});
+
+test('with listener.require_auth those who may relay must authenticate as well', async () => {
+  world = await SmtpWorld.start({ settings: { requireAuth: true } });
+  const client = await world.secured();
+  expect(await client.ask('MAIL FROM:<a@example.com>')).toMatch(/^530 5\.7\.0 /);
+  expect(await client.ask(plain(await world.key()))).toMatch(/^235 /);
+  await beginData(client);
+});
