@@ -16,6 +16,8 @@ export interface Arrived {
   readonly secure: boolean;
 }
 
+/** A PROXY header and a handshake come at once or not at all, so they get no longer than this, in ms. */
+const MAX_ARRIVAL_MS = 30_000;
 const NO_HEADER = 'must begin with a PROXY header, for it is in listener.trusted_proxies';
 
 /** A connection until its session begins: the PROXY header, the limits of its source, implicit TLS. */
@@ -53,7 +55,7 @@ export class Arrival implements Member {
   }
 
   look(now: number, { commandMs }: Timeouts): void {
-    if (now - this.#since >= commandMs) this.destroy();
+    if (now - this.#since >= Math.min(commandMs, MAX_ARRIVAL_MS)) this.destroy();
   }
 
   shutDown(): void {
