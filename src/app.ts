@@ -133,7 +133,10 @@ class Service implements App {
     this.#control = await this.#listenForControl(storage, live, engine, log);
     writeRuntime(layout.runtime, version, ports);
     this.#started = true;
-    log.info('service.started', { version, api: ports.api, apiTls: ports.apiTls, webui: ports.webui });
+    const { api, apiTls, webui } = ports;
+    const smtp = ports.smtp.join(' ');
+    const smtpTls = ports.smtpTls.join(' ');
+    log.info('service.started', { version, api, apiTls, webui, smtp, smtpTls });
     say(banner(version, dataDir, live.config, ports));
   }
 

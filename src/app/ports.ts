@@ -2,9 +2,10 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Config, SettingKey } from '../config/schema.ts';
 import { ListenError } from '../lib/listen.ts';
 import type { PortsStatus } from '../observe/health.ts';
+import type { SmtpPorts } from './smtp-ports.ts';
 
 /** The ports really bound; null where a listener is switched off. */
-export interface BoundPorts {
+export interface BoundPorts extends SmtpPorts {
   readonly api: number | null;
   readonly apiTls: number | null;
   readonly webui: number | null;
@@ -34,7 +35,8 @@ export async function bindPort(
 /** Writes `runtime.json` (contract §1), whole or not at all. Only when every listener accepts. */
 export function writeRuntime(file: string, version: string, ports: BoundPorts): void {
   const draft = `${file}.new`;
-  const content = { pid: process.pid, version, ...ports, smtp: [], smtpTls: [] };
+  const { api, apiTls, webui, smtp, smtpTls } = ports;
+  const content = { pid: process.pid, version, api, apiTls, webui, smtp, smtpTls };
   writeFileSync(draft, `${JSON.stringify(content)}\n`);
   renameSync(draft, file);
 }
@@ -44,11 +46,12 @@ export function removeRuntime(file: string): void {
   rmSync(file, { force: true });
 }
 
-/** The listeners as health shows them. The SMTP listener comes in a later version: switched off is healthy. */
-export function portsStatus(config: Config, bound: BoundPorts): PortsStatus {
+/** The listeners as health shows them. */
+export function portsStatus({ listener }: Config, bound: BoundPorts): PortsStatus {
   return {
-    smtp: { configured: config.listener.ports, listening: [] },
+    smtp: { configured: listener.ports, listening: bound.smtp },
+    smtpTls: { configured: listener.implicitTlsPorts, listening: bound.smtpTls },
     api: { port: bound.api, tlsPort: bound.apiTls },
-    faults: [],
+    faults: bound.faults,
   };
 }

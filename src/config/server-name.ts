@@ -8,3 +8,8 @@ const MACHINE = hostname();
 export function serverName(config: Pick<Config, 'server'>): string {
   return config.server.hostname ?? MACHINE;
 }
+
+/** Whose mail `<postmaster>` is while `server.postmaster` names nobody: an address of this server's own. */
+export function localPostmaster(config: Pick<Config, 'server'>): string {
+  return `postmaster@${serverName(config)}`;
+}

@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts';
+import { localPostmaster } from '../config/server-name.ts';
 import type { EngineSettings } from '../engine/settings.ts';
 
 const SECOND_MS = 1000;
@@ -11,8 +12,12 @@ const SHORT_WAY_SHARE = 0.25;
 export function engineSettings(config: Config): EngineSettings {
   const { delivery, retention, health, limits } = config;
   return {
-    // The table of routes is still the default relay alone, so there is only one version of it.
-    routing: { version: 1, defaultRelay: delivery.defaultRelay },
+    // The table of routes is still the default relay and what is built in, so there is only one version of it.
+    routing: {
+      version: 1,
+      defaultRelay: delivery.defaultRelay,
+      postmaster: config.server.postmaster === null ? localPostmaster(config) : null,
+    },
     retry: {
       firstMs: delivery.retryFirstSeconds * SECOND_MS,
       maxMs: delivery.retryMaxSeconds * SECOND_MS,

@@ -15,7 +15,7 @@ const well: HealthFacts = {
 };
 
 function port(fault: Partial<PortFault>): PortFault {
-  return { key: 'listener.ports', port: 25, reason: 'in_use', set: true, ...fault };
+  return { key: 'listener.ports', port: 25, reason: 'in_use', set: true, fallback: null, ...fault };
 }
 
 test.each<[string, Partial<HealthFacts>, string, string | null]>([
@@ -39,6 +39,30 @@ test.each<[string, Partial<HealthFacts>, string, string | null]>([
     { portFaults: [port({ set: false, reason: 'no_privilege' })] },
     'healthy',
     null,
+  ],
+  [
+    'a default port that is taken, with another in its place',
+    { portFaults: [port({ set: false, fallback: 2525 })] },
+    'healthy',
+    null,
+  ],
+  [
+    'a port that was set, with another in its place',
+    { portFaults: [port({ fallback: 2525 })] },
+    'degraded',
+    'ports',
+  ],
+  [
+    'a default port on no address of ours',
+    { portFaults: [port({ set: false, reason: 'unavailable' })] },
+    'degraded',
+    'ports',
+  ],
+  [
+    'an excused port beside one that is not',
+    { portFaults: [port({ set: false, reason: 'no_privilege' }), port({ port: 587, set: false })] },
+    'degraded',
+    'ports',
   ],
   ['an open breaker', { relays: [{ state: 'closed' }, { state: 'open' }] }, 'degraded', 'relays'],
   ['a delivery 5 minutes late', { latenessMs: 5 * MINUTE }, 'healthy', null],
@@ -77,6 +101,13 @@ test('a missing default port says how to get it', () => {
   expect(checks.find((check) => check.name === 'ports')?.detail).toBe(
     'Port 25 of listener.ports is not bound: it needs CAP_NET_BIND_SERVICE, ' +
       'or a lower sysctl net.ipv4.ip_unprivileged_port_start.',
+  );
+});
+
+test('a port in the place of another is told', () => {
+  const { checks } = assessHealth({ ...well, portFaults: [port({ set: false, fallback: 2525 })] });
+  expect(checks.find((check) => check.name === 'ports')?.detail).toBe(
+    'Port 25 of listener.ports is not bound: another program uses it. Port 2525 is bound in its place.',
   );
 });
 

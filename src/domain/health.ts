@@ -30,9 +30,12 @@ export interface PortFault {
   /** The setting that asks for it, such as `listener.ports`. */
   readonly key: string;
   readonly port: number;
-  readonly reason: 'in_use' | 'no_privilege' | 'unavailable';
+  /** `unavailable`: an address of the list is not on this machine. */
+  readonly reason: 'in_use' | 'no_privilege' | 'unavailable' | 'failed';
   /** The operator set it; false for a default. */
   readonly set: boolean;
+  /** The port that is bound in its place; null when none is. */
+  readonly fallback: number | null;
 }
 
 /** Whether a relay is used: `open` when its next hop is ill and it rests, `half_open` while it is tried again. */
@@ -127,19 +130,24 @@ function checkPorts(faults: readonly PortFault[]): HealthCheck {
   return faults.every(isExcused) ? healthy('ports', detail) : degraded('ports', detail);
 }
 
-/** Nobody asked for this port, and an unprivileged process cannot have it: worth a word, no more. */
-function isExcused(fault: PortFault): boolean {
-  return !fault.set && fault.reason === 'no_privilege';
+/**
+ * Nobody asked for this port, and an unprivileged process cannot have it, or mail has another way in: worth a word, no
+ * more. Of a port that was set, someone relies on it, wherever else mail is taken.
+ */
+function isExcused({ set, reason, fallback }: PortFault): boolean {
+  return !set && (reason === 'no_privilege' || fallback !== null);
 }
 
 const PORT_REASONS: Readonly<Record<PortFault['reason'], string>> = {
   in_use: 'another program uses it.',
   no_privilege: 'it needs CAP_NET_BIND_SERVICE, or a lower sysctl net.ipv4.ip_unprivileged_port_start.',
-  unavailable: 'the address is not on this machine.',
+  unavailable: 'an address to bind is not on this machine.',
+  failed: 'the log says why.',
 };
 
-function portDetail(fault: PortFault): string {
-  return `Port ${fault.port} of ${fault.key} is not bound: ${PORT_REASONS[fault.reason]}`;
+function portDetail({ port, key, reason, fallback }: PortFault): string {
+  const detail = `Port ${port} of ${key} is not bound: ${PORT_REASONS[reason]}`;
+  return fallback === null ? detail : `${detail} Port ${fallback} is bound in its place.`;
 }
 
 function checkRelays(relays: HealthFacts['relays']): HealthCheck {

@@ -12,6 +12,8 @@ export interface RoutingTable {
   /** Counts up with every published change; stored with each decision. */
   readonly version: number;
   readonly defaultRelay: string;
+  /** The one address whose mail the local inbox takes: this server's own postmaster. Null when somebody was named. */
+  readonly postmaster: string | null;
 }
 
 /** Which relay was chosen, and why. */
@@ -24,5 +26,15 @@ export interface RouteDecision {
 /** Chooses the relay for one recipient. */
 export function route(facts: RouteFacts, table: RoutingTable): RouteDecision {
   if (facts.test) return { relay: INBOX, rule: 'test-key' };
+  if (isPostmaster(facts.recipient, table)) return { relay: INBOX, rule: 'postmaster' };
   return { relay: table.defaultRelay, rule: null };
+}
+
+/** RFC 5321 §4.5.1: `postmaster` is this one's name however it is written, and so is a domain. */
+function isPostmaster(recipient: string, { postmaster }: RoutingTable): boolean {
+  return (
+    postmaster !== null &&
+    recipient.length === postmaster.length &&
+    recipient.toLowerCase() === postmaster.toLowerCase()
+  );
 }

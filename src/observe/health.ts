@@ -42,10 +42,19 @@ export interface StoreCondition {
 
 /** What the listeners were told to bind, and did. */
 export interface PortsStatus {
-  readonly smtp: { readonly configured: readonly number[]; readonly listening: readonly number[] };
+  /** Ports with STARTTLS. */
+  readonly smtp: PortLists;
+  /** Ports with TLS from the first byte. */
+  readonly smtpTls: PortLists;
   /** Null where switched off. */
   readonly api: { readonly port: number | null; readonly tlsPort: number | null };
   readonly faults: readonly PortFault[];
+}
+
+/** Ports as they are set, and those really bound. */
+export interface PortLists {
+  readonly configured: readonly number[];
+  readonly listening: readonly number[];
 }
 
 /** A relay as health shows it. */
@@ -102,7 +111,10 @@ export interface HealthReport {
     readonly listening: boolean;
     readonly configuredPorts: readonly number[];
     readonly listeningPorts: readonly number[];
+    /** The same as `configuredPorts`, for those who know it by its old name. */
     readonly ports: readonly number[];
+    readonly configuredTlsPorts: readonly number[];
+    readonly listeningTlsPorts: readonly number[];
   };
   readonly api: {
     readonly listening: boolean;
@@ -239,13 +251,15 @@ function lateness({ figures }: HealthSnapshot, now: number): number {
   return oldest === null ? 0 : Math.max(0, now - oldest);
 }
 
-function listeners({ smtp, api }: PortsStatus): Pick<HealthReport, 'smtp' | 'api'> {
+function listeners({ smtp, smtpTls, api }: PortsStatus): Pick<HealthReport, 'smtp' | 'api'> {
   return {
     smtp: {
-      listening: smtp.listening.length > 0,
+      listening: smtp.listening.length + smtpTls.listening.length > 0,
       configuredPorts: smtp.configured,
       listeningPorts: smtp.listening,
       ports: smtp.configured,
+      configuredTlsPorts: smtpTls.configured,
+      listeningTlsPorts: smtpTls.listening,
     },
     api: { listening: api.port !== null || api.tlsPort !== null, port: api.port, tlsPort: api.tlsPort },
   };

@@ -45,6 +45,7 @@ export const METRICS = {
   svc_accept_duration_seconds: histogram('Time from a submission to its durable acceptance.'),
   svc_attempt_duration_seconds: histogram('Time a delivery attempt took.'),
 
+  svc_smtp_connections: gauge('Connections to the SMTP listener that are open.'),
   svc_oldest_due_seconds: gauge('How long the longest waiting due delivery has been due.'),
   svc_relay_breaker_open: gauge('1 while the relay rests because its next hop fails.', { relay: RELAY }),
   svc_database_bytes: gauge('Size of the database.'),

@@ -13,6 +13,7 @@ test('a label with quotes, backslashes or line ends is escaped', () => {
     snapshot: () => ({ figures: null, databaseReachable: false, databaseLatencyMs: 0, disk: null }),
     relays: () => [],
     counters: new Counters(),
+    smtpConnections: () => 0,
     flushes: () => ({ storeCommits: 0, spoolFlushes: 0 }),
     certificateExpiresAt: () => null,
     process: () => ({

@@ -13,6 +13,8 @@ export interface MetricSources {
   readonly snapshot: () => HealthSnapshot;
   readonly relays: () => readonly RelayStatus[];
   readonly counters: Counters;
+  /** Open now. */
+  readonly smtpConnections: () => number;
   readonly flushes: () => FlushCounts;
   /** Wall ms; null when there is no certificate. */
   readonly certificateExpiresAt: () => number | null;
@@ -76,6 +78,7 @@ function stateValues(sources: MetricSources, snapshot: HealthSnapshot, { oldestD
   return {
     svc_up: single(1),
     svc_database_reachable: single(snapshot.databaseReachable ? 1 : 0),
+    svc_smtp_connections: single(sources.smtpConnections()),
     svc_oldest_due_seconds: single(lateMs / 1000),
     svc_database_latency_seconds: single(snapshot.databaseLatencyMs / 1000),
     svc_disk_free_bytes: single(snapshot.disk?.freeBytes ?? -1),

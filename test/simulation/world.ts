@@ -238,7 +238,7 @@ class World {
 
 /** What simulated engines are told. */
 export const SETTINGS: EngineSettings = {
-  routing: { version: 1, defaultRelay: 'out' },
+  routing: { version: 1, defaultRelay: 'out', postmaster: null },
   retry: { firstMs: 10_000, maxMs: 5 * MINUTE, maxAgeMs: MAX_AGE_MS, ambiguous: 'retry' },
   retention: {
     contentAgeMs: 7 * 24 * 60 * MINUTE,

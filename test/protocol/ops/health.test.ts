@@ -23,25 +23,45 @@ test('the report has exactly the shape of the contract', async () => {
     database: { reachable: true, engine: 'sqlite', sizeBytes: 61, latencyMs: 0 },
     disk: { freeBytes: 5 * GIB, totalBytes: 10 * GIB, status: 'ok' },
     spool: { incoming: 31, processing: 32, failed: 33, oldestSeconds: 92 },
-    smtp: { listening: false, configuredPorts: [25, 587], listeningPorts: [], ports: [25, 587] },
+    smtp: {
+      listening: true,
+      configuredPorts: [25, 587],
+      listeningPorts: [2525, 587],
+      ports: [25, 587],
+      configuredTlsPorts: [465],
+      listeningTlsPorts: [465],
+    },
     api: { listening: true, port: 8025, tlsPort: null },
     relays: [
       { name: 'inbox', state: 'closed', inflight: 0 },
       { name: 'out', state: 'half_open', inflight: 3 },
     ],
-    nodes: [{ id: 'n1', roles: ['api', 'delivery', 'webui'], lastSeenAt: '2026-11-20T11:15:02.000Z' }],
+    nodes: [
+      { id: 'n1', roles: ['api', 'smtp', 'delivery', 'webui'], lastSeenAt: '2026-11-20T11:15:02.000Z' },
+    ],
   });
   for (const check of report.checks)
     expect(check).toEqual({ name: expect.any(String), status: 'healthy', detail: expect.any(String) });
 });
 
-test('an SMTP listener that this version does not have is healthy', async () => {
-  const { ask } = await startDashboard();
+const OFF = { configured: [], listening: [] };
+const API = { port: 8025, tlsPort: null };
+
+test('an SMTP listener that is switched off is healthy', async () => {
+  const ports = () => ({ smtp: OFF, smtpTls: OFF, api: API, faults: [] });
+  const { ask } = await startDashboard({ sources: { ports } });
   const { body } = await ask({ path: '/health' });
   expect(JSON.parse(body)).toMatchObject({ status: 'healthy', smtp: { listening: false } });
 });
 
-const taken: PortFault = { key: 'listener.ports', port: 587, reason: 'in_use', set: true };
+test('an SMTP listener that has only ports of implicit TLS listens', async () => {
+  const ports = () => ({ smtp: OFF, smtpTls: { configured: [0], listening: [1465] }, api: API, faults: [] });
+  const { ask } = await startDashboard({ sources: { ports } });
+  const { body } = await ask({ path: '/health' });
+  expect(JSON.parse(body)).toMatchObject({ smtp: { listening: true, listeningTlsPorts: [1465] } });
+});
+
+const taken: PortFault = { key: 'listener.ports', port: 587, reason: 'in_use', set: true, fallback: null };
 
 test.each<[string, SourceChanges, number, string, string | null]>([
   [
@@ -84,7 +104,8 @@ test.each<[string, SourceChanges, number, string, string | null]>([
     {
       ports: () => ({
         smtp: { configured: [587], listening: [] },
-        api: { port: 8025, tlsPort: null },
+        smtpTls: OFF,
+        api: API,
         faults: [taken],
       }),
     },

@@ -36,7 +36,8 @@ export async function createWorld(changes: SourceChanges = {}) {
     spool: { space: async () => ({ freeBytes: 5 * GIB, totalBytes: 10 * GIB }) },
     store: () => ({ failed: false, waitingMs: 0 }),
     ports: () => ({
-      smtp: { configured: [25, 587], listening: [] },
+      smtp: { configured: [25, 587], listening: [2525, 587] },
+      smtpTls: { configured: [465], listening: [465] },
       api: { port: 8025, tlsPort: null },
       faults: [],
     }),
@@ -51,7 +52,7 @@ export async function createWorld(changes: SourceChanges = {}) {
   };
   const health = createHealth(sources, {
     version: '0.1.0',
-    node: { id: 'n1', roles: ['api', 'delivery', 'webui'] },
+    node: { id: 'n1', roles: ['api', 'smtp', 'delivery', 'webui'] },
     engine: 'sqlite',
   });
   const started = health.start();
@@ -72,6 +73,7 @@ function metricSources(sources: HealthSources, health: Health, counters: Counter
     snapshot: () => health.snapshot(),
     relays: sources.relays,
     counters,
+    smtpConnections: () => 74,
     flushes: () => ({ storeCommits: 71, spoolFlushes: 73 }),
     certificateExpiresAt: sources.certificateExpiresAt,
     process: () => ({

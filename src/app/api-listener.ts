@@ -1,0 +1,68 @@
+import { serverName } from '../config/server-name.ts';
+import type { HttpLimits } from '../http/limits.ts';
+import { createHttpServer, type Handler, type HttpServer } from '../http/server.ts';
+import { createIngestApi } from '../ingest/http/api.ts';
+import type { IngestShared } from '../ingest/shared.ts';
+import type { Certificate } from '../tls/certificate.ts';
+import { cidrs } from './cidr-sets.ts';
+import type { ListenerParts } from './listener-parts.ts';
+import type { LiveConfig } from './live-config.ts';
+
+/** Makes what answers the requests of the ingestion API, on its plain port and its TLS port alike. */
+export function apiHandler(parts: ListenerParts, shared: IngestShared): Handler {
+  const { engine, storage, events, clock, random, log, version, ready, signal } = parts;
+  const { intake, acts } = engine;
+  const { views, spool } = storage;
+  const deps = { intake, acts, spool, views, shared, events, clock, random, log, version, ready, signal };
+  return createIngestApi(deps, apiOptions(parts.live));
+}
+
+/** Makes the server of one port of the ingestion API; plain HTTP without a certificate. */
+export function apiServer(
+  parts: ListenerParts,
+  port: number,
+  certificate: Certificate | null,
+  handler: Handler,
+): HttpServer {
+  const { live, clock, random, log } = parts;
+  const { bind: hosts, ...api } = live.config.api;
+  const { maxUnsentBytes } = live.config.limits;
+  const limits: HttpLimits = {
+    maxConnections: api.maxConnections,
+    headerTimeoutMs: api.headerTimeoutSeconds * 1000,
+    bodyTimeoutMs: api.bodyTimeoutSeconds * 1000,
+    keepAliveMs: api.keepAliveSeconds * 1000,
+    maxHeaderBytes: api.maxRequestHeaderBytes,
+    maxHeaders: api.maxRequestHeaders,
+    maxPipelinedRequests: api.maxPipelinedRequests,
+    maxUnsentBytes,
+    get minBodyBytesPerSecond() {
+      return live.config.api.minBodyBytesPerSecond;
+    },
+  };
+  const tls = certificate?.current ?? null;
+  const server = createHttpServer({ hosts, port, tls, limits, clock, random, log, handler });
+  certificate?.onChange((pair) => server.setSecureContext(pair));
+  return server;
+}
+
+/** The API's options, read from the configuration each time so that keys apply live. */
+function apiOptions(live: LiveConfig) {
+  const { limits } = live.config;
+  return {
+    get hostname() {
+      return serverName(live.config);
+    },
+    get allowedCidrs() {
+      return cidrs(live.config.api.allowedCidrs);
+    },
+    get trustedProxies() {
+      return cidrs(live.config.api.trustedProxies);
+    },
+    get limits() {
+      return live.config.api;
+    },
+    maxWaitingReaders: limits.maxWaitingReaders,
+    maxKeysInMemory: limits.maxKeysInMemory,
+  };
+}

@@ -1,0 +1,27 @@
+import type { Engine } from '../engine/engine.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import type { Events } from '../observe/events.ts';
+import type { LiveConfig } from './live-config.ts';
+import type { Storage } from './storage.ts';
+
+/** What listeners are made of. */
+export interface ListenerParts {
+  readonly storage: Storage;
+  readonly live: LiveConfig;
+  readonly engine: Engine;
+  readonly events: Events;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly version: string;
+  readonly node: string;
+  readonly dataDir: string;
+  /** Whether the machine has failed. */
+  readonly failed: () => boolean;
+  /** Whether mail is accepted now, and will be for a while. */
+  readonly ready: () => boolean;
+  /** Aborts when the service stops. */
+  readonly signal: AbortSignal;
+}

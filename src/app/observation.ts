@@ -1,0 +1,85 @@
+import type { Config } from '../config/schema.ts';
+import type { HealthCheck } from '../domain/health.ts';
+import type { IntakeTrouble } from '../engine/accept.ts';
+import { Counters } from '../observe/counters.ts';
+import { createHealth, type Health } from '../observe/health.ts';
+import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import { createProcessMeter } from '../observe/process-figures.ts';
+import type { Certificate } from '../tls/certificate.ts';
+import type { ListenerParts } from './listener-parts.ts';
+import { type BoundPorts, portsStatus } from './ports.ts';
+import { relayStates } from './relays.ts';
+import { wantsSmtp } from './smtp-listener.ts';
+
+/** How the process is looked at. */
+export interface Observation {
+  readonly health: Health;
+  readonly metrics: Metrics;
+  /** Stops looking. */
+  stop(): void;
+}
+
+const TROUBLE: Readonly<Record<IntakeTrouble, HealthCheck>> = {
+  disk_full: {
+    name: 'room',
+    status: 'critical',
+    detail: 'The last message found no room: the disk or a quota is full.',
+  },
+  store_unavailable: {
+    name: 'intake',
+    status: 'critical',
+    detail: 'The last message could not be stored. The log says why.',
+  },
+};
+
+/** Makes health and metrics of this process. */
+export function observe(
+  parts: ListenerParts,
+  bound: BoundPorts,
+  certificate: Certificate | null,
+  smtpConnections: () => number,
+): Observation {
+  const { storage, live, engine, events, clock, version, node, failed } = parts;
+  const counters = new Counters();
+  counters.listen(events);
+  const meter = createProcessMeter(clock);
+  const relays = () => relayStates(engine.relays, clock.mono());
+  const certificateExpiresAt = () => certificate?.expiresAt ?? null;
+  const { views, spool, thread } = storage;
+  const health = createHealth(
+    {
+      ...{ clock, views, spool, relays, certificateExpiresAt },
+      store: () => ({ failed: failed(), waitingMs: thread.waitingMs() }),
+      ports: () => portsStatus(live.config, bound),
+      notices: () => {
+        const trouble = engine.trouble();
+        return trouble === null ? live.notices() : [...live.notices(), TROUBLE[trouble]];
+      },
+      diskLimits: () => ({
+        lowBytes: live.config.health.diskLowBytes,
+        criticalBytes: live.config.health.diskCriticalBytes,
+      }),
+    },
+    { version, node: { id: node, roles: rolesOf(live.config) }, engine: 'sqlite' },
+  );
+  const metrics = createMetrics({
+    ...{ version, counters, relays, certificateExpiresAt, smtpConnections },
+    startedAt: clock.wall(),
+    now: () => clock.wall(),
+    snapshot: () => health.snapshot(),
+    flushes: () => ({
+      storeCommits: thread.commits(),
+      spoolFlushes: spool.flushes(),
+    }),
+    process: () => meter.read(),
+  });
+  const stop = () => {
+    health.stop();
+    meter.stop();
+  };
+  return { health, metrics, stop };
+}
+
+function rolesOf(config: Config): readonly string[] {
+  return ['api', ...(wantsSmtp(config) ? ['smtp'] : []), 'delivery', 'webui'];
+}

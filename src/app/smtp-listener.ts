@@ -1,0 +1,76 @@
+import type { Config } from '../config/schema.ts';
+import { localPostmaster, serverName } from '../config/server-name.ts';
+import type { NamedSource } from '../domain/source.ts';
+import type { IngestShared } from '../ingest/shared.ts';
+import { createSmtpListener, type SmtpListener } from '../ingest/smtp/listener.ts';
+import type { SmtpOptions } from '../ingest/smtp/options.ts';
+import type { Certificate } from '../tls/certificate.ts';
+import { cidrs } from './cidr-sets.ts';
+import type { ListenerParts } from './listener-parts.ts';
+import type { LiveConfig } from './live-config.ts';
+import type { SmtpPortPlan } from './smtp-ports.ts';
+
+/** Whether any SMTP port is asked for. */
+export function wantsSmtp({ listener }: Config): boolean {
+  return listener.ports.length + listener.implicitTlsPorts.length > 0;
+}
+
+/** Makes the SMTP listener, which takes no port yet. */
+export function smtpListener(
+  parts: ListenerParts,
+  shared: IngestShared,
+  certificate: Certificate | null,
+): SmtpListener {
+  const { engine, storage, events, clock, random, log, live } = parts;
+  const deps = { intake: engine.intake, views: storage.views, shared, events, clock, random, log };
+  const listener = createSmtpListener(deps, smtpOptions(live), certificate?.current ?? null);
+  certificate?.onChange((pair) => listener.setSecureContext(pair));
+  return listener;
+}
+
+/** The ports to bind. */
+export function smtpPortPlan({ config, loaded }: LiveConfig): SmtpPortPlan {
+  const { bind, ports, implicitTlsPorts } = config.listener;
+  const setting = loaded.effective.find(({ key }) => key === 'listener.ports');
+  return { bind, ports, implicitTlsPorts, set: setting?.origin !== 'default' };
+}
+
+/** The listener's options, read from the configuration each time so that keys apply live. */
+function smtpOptions(live: LiveConfig): SmtpOptions {
+  return {
+    get hostname() {
+      return serverName(live.config);
+    },
+    get postmaster() {
+      return live.config.server.postmaster ?? localPostmaster(live.config);
+    },
+    get settings() {
+      return live.config.listener;
+    },
+    get limits() {
+      return live.config.api;
+    },
+    get allowedCidrs() {
+      return cidrs(live.config.listener.allowedCidrs);
+    },
+    get trustedProxies() {
+      return cidrs(live.config.listener.trustedProxies);
+    },
+    get sources() {
+      return withCidrs(live.config.listener.sources);
+    },
+  };
+}
+
+type SourceRows = SmtpOptions['sources'];
+
+const parsed = new WeakMap<readonly NamedSource[], SourceRows>();
+
+/** Rows that the configuration has checked, with their ranges parsed once for each list. */
+function withCidrs(list: readonly NamedSource[]): SourceRows {
+  const known = parsed.get(list);
+  if (known) return known;
+  const rows = list.map((source) => ({ source, cidrs: cidrs([source.cidr]) }));
+  parsed.set(list, rows);
+  return rows;
+}
