@@ -25,7 +25,9 @@ let service: Service;
 let large: string;
 
 beforeAll(async () => {
-  service = await startService('api: { port: 0, bind: ["127.0.0.1"] }\nwebui: { port: null }\n');
+  service = await startService(
+    'api: { port: 0, bind: ["127.0.0.1"] }\nwebui: { port: null }\nlistener: { ports: [] }\n',
+  );
   large = join(service.installation.dataDir, 'large');
   const file = openSync(large, 'w');
   ftruncateSync(file, BYTES);

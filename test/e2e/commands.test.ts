@@ -15,6 +15,7 @@ const LETTER = ['--from', 'a@example.com', '--to', 'b@example.net', '--subject',
 const CONFIGURATION = `
 api: { port: 0, bind: ["127.0.0.1"] }
 webui: { port: null }
+listener: { ports: [] }
 `;
 
 let sink: SmtpSink;

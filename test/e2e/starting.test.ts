@@ -12,6 +12,8 @@ import { installed } from './service.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const shell = promisify(execFile);
+/** The rest of a configuration that starts nothing besides the API. */
+const API_ALONE = 'webui: { port: null }\nlistener: { ports: [] }\n';
 
 describe.concurrent('starting', () => {
   test('a wrong configuration ends the start with status 1 and one line for each fault', async (context) => {
@@ -42,7 +44,7 @@ log: { level: loud }
     context.onTestFinished(() => void other.close());
     const address = other.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const configuration = `api: { port: ${port}, bind: ["127.0.0.1"] }\nwebui: { port: null }\n`;
+    const configuration = `api: { port: ${port}, bind: ["127.0.0.1"] }\n${API_ALONE}`;
     const { code, stderr } = await installed(context, configuration).run('serve');
     expect([code, stderr]).toEqual([1, expect.stringContaining('api.port')]);
     expect(stderr).toContain(String(port));
@@ -51,23 +53,25 @@ log: { level: loud }
   test('port 0 takes a free port, which runtime.json names', async (context) => {
     const installation = installed(
       context,
-      'api: { port: 0, tls_enabled: true, tls_port: 0 }\nwebui: { port: 0 }\n',
+      'api: { port: 0, tls_enabled: true, tls_port: 0 }\nwebui: { port: 0 }\n' +
+        'listener: { ports: [0, 0], implicit_tls_ports: [0] }\n',
     );
     const server = await installation.start();
-    const { api, apiTls, webui } = server.runtime;
-    for (const port of [api, apiTls, webui]) expect(port).toBeGreaterThan(0);
-    expect(new Set([api, apiTls, webui]).size).toBe(3);
+    const { api, apiTls, webui, smtp, smtpTls } = server.runtime;
+    const ports = [api, apiTls, webui, ...smtp, ...smtpTls];
+    for (const port of ports) expect(port).toBeGreaterThan(0);
+    expect(new Set(ports).size).toBe(6);
     expect(JSON.parse(readFileSync(join(installation.dataDir, 'runtime.json'), 'utf8'))).toEqual({
       pid: expect.any(Number),
       version: expect.stringMatching(/^\d/),
-      ...{ api, apiTls, webui, smtp: [], smtpTls: [] },
+      ...{ api, apiTls, webui, smtp, smtpTls },
     });
     await server.printed(new RegExp(`http://localhost:${api}\n`));
     expect((await fetch(`http://127.0.0.1:${api}/api/v1/ready`)).status).toBe(200);
   });
 
   test('the line to paste makes a key, on an old installation too', async (context) => {
-    const installation = installed(context, 'api: { port: 0 }\nwebui: { port: null }\n');
+    const installation = installed(context, `api: { port: 0 }\n${API_ALONE}`);
     await installation.run('keys', 'create', 'first');
     const server = await installation.start();
     await server.printed(/^ {2}curl .+$/m);
@@ -77,9 +81,9 @@ log: { level: loud }
   });
 
   test('port null switches a listener off, and commands still reach the server', async (context) => {
-    const installation = installed(context, 'api: { port: null }\nwebui: { port: null }\n');
+    const installation = installed(context, `api: { port: null }\n${API_ALONE}`);
     const { runtime } = await installation.start();
-    expect(runtime).toMatchObject({ api: null, apiTls: null, webui: null });
+    expect(runtime).toMatchObject({ api: null, apiTls: null, webui: null, smtp: [], smtpTls: [] });
     const letter = ['--from', 'a@example.com', '--to', 'b@example.net', '--text', 'hi'];
     const { stderr, stdout } = await installation.run('send', ...letter, '--wait');
     expect(stderr).toBe('');
@@ -93,7 +97,7 @@ describeWith(['script'], 'on a terminal', () => {
       ['', / info {2}service\.started /],
       ['--json', /"event":"service\.started"/],
     ] as const) {
-      const { dataDir, environment } = installed(context, 'api: { port: 0 }\nwebui: { port: null }\n');
+      const { dataDir, environment } = installed(context, `api: { port: 0 }\n${API_ALONE}`);
       const command = `exec '${process.execPath}' src/main.ts serve --data '${dataDir}' ${option}`;
       const terminal = ['-qefc', command, '/dev/null'];
       const server = new RunningServer(spawn('script', terminal, { cwd: ROOT, env: environment }), dataDir);

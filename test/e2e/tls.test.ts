@@ -36,6 +36,7 @@ async function start(context: TestContext, more = ''): Promise<Setup> {
   installation.configure(`
 api: { port: 0, tls_enabled: true, tls_port: 0, bind: ["127.0.0.1"] }
 webui: { port: null }
+listener: { ports: [] }
 tls: { cert_file: ${files.cert}, key_file: ${files.key} }
 ${more}`);
   const server = await installation.start();
