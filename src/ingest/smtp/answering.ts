@@ -99,16 +99,17 @@ export class Answering {
     const { deps, options, policy } = this.#world;
     const { hello, protocol } = this.#introduction();
     const id = deps.intake.newId();
-    const content = { chunks: this.#content.chunks, sizeBytes, dotStuffing };
-    const built = buildSubmission(envelope, content, this.#origin, {
-      ...{ id, protocol, requestId: this.#requestId, limits: options.limits },
-      now: deps.clock.wall(),
-      hello: hello?.name ?? '',
-      hostname: options.hostname,
-      postmaster: options.postmaster,
-      receivedClient: options.settings.receivedClient,
-    });
+    const { chunks, release } = this.#content.take();
     try {
+      const content = { chunks, sizeBytes, dotStuffing };
+      const built = buildSubmission(envelope, content, this.#origin, {
+        ...{ id, protocol, requestId: this.#requestId, limits: options.limits },
+        now: deps.clock.wall(),
+        hello: hello?.name ?? '',
+        hostname: options.hostname,
+        postmaster: options.postmaster,
+        receivedClient: options.settings.receivedClient,
+      });
       if (!built.ok) return built.refusal;
       const [answer] = await deps.intake.accept([built.submission]);
       if (answer?.kind === 'accepted') policy.completed(this.#origin.address);
@@ -117,7 +118,7 @@ export class Answering {
       if (!(error instanceof StoreError)) throw error;
       return STORE_AWAY;
     } finally {
-      this.#content.drop();
+      release();
     }
   }
 

@@ -1,3 +1,4 @@
+import { Gatherer } from '../../http/gather.ts';
 import type { Budget, Release, Share } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
 
@@ -15,6 +16,8 @@ export class IncomingContent {
   readonly #budget: Budget;
   readonly #clock: Clock;
   #chunks: Buffer[] = [];
+  /** Many small pieces become few blocks. */
+  #gatherer = this.#gather();
   #bytes = 0;
   #share: Share | null = null;
   #reserved = 0;
@@ -40,16 +43,24 @@ export class IncomingContent {
 
   /** Adds a piece. What it gives is what {@link begin} gives; until it is true, nothing more may come in. */
   add(piece: Buffer): boolean | Promise<boolean> {
-    this.#chunks.push(piece);
+    this.#gatherer.push(piece);
     this.#bytes += piece.length;
     if (this.#bytes <= this.#reserved) return true;
     const more = Math.min(Math.max(this.#reserved, piece.length), this.#maxBytes + FIRST_BYTES);
     return this.#reserve(more);
   }
 
-  /** Everything that came in. Its share is kept until {@link drop}. */
-  get chunks(): readonly Buffer[] {
-    return this.#chunks;
+  /**
+   * Hands over what came in, with its share, which is given back by `release`: what is being stored stays in memory so
+   * long, even when the session has ended meanwhile.
+   */
+  take(): { readonly chunks: readonly Buffer[]; readonly release: Release } {
+    this.#gatherer.flush();
+    const chunks = this.#chunks;
+    const releases = this.#releases;
+    this.#releases = [];
+    this.drop();
+    return { chunks, release: () => releaseAll(releases) };
   }
 
   /** Forgets it, and gives back its share. */
@@ -57,11 +68,17 @@ export class IncomingContent {
     this.#waiting?.abort();
     this.#waiting = null;
     this.#chunks = [];
+    this.#gatherer = this.#gather();
     this.#bytes = 0;
     this.#reserved = 0;
     const releases = this.#releases;
     this.#releases = [];
-    for (const release of releases) release();
+    releaseAll(releases);
+  }
+
+  #gather(): Gatherer {
+    const chunks = this.#chunks;
+    return new Gatherer((chunk) => void chunks.push(chunk));
   }
 
   #reserve(bytes: number): boolean | Promise<boolean> {
@@ -92,4 +109,8 @@ export class IncomingContent {
     this.#reserved += bytes;
     this.#releases.push(release);
   }
+}
+
+function releaseAll(releases: readonly Release[]): void {
+  for (const release of releases) release();
 }

@@ -127,6 +127,8 @@ export class Session implements Member {
 
   /** A peer that does not read its replies is not told either. */
   #timeOut(): void {
+    // It waits for us, and that ends by itself.
+    if (this.#held === 'memory') return;
     if (this.#held === 'replies' || this.#held === 'handshake') this.destroy();
     else this.#receiver.timeOut();
     this.#pump();
