@@ -6,7 +6,7 @@ import type { Member, Timeouts } from './connections.ts';
 import { readProxyHeader } from './proxy-header.ts';
 import { deny, type Refusal } from './refusal.ts';
 import { secureServerSide } from './secure.ts';
-import { tellDenied, type World } from './world.ts';
+import type { World } from './world.ts';
 
 /** A connection whose source is known and counted, with TLS active where the port asks for it. */
 export interface Arrived {
@@ -114,7 +114,7 @@ export class Arrival implements Member {
 
   /** In clear only: who speaks TLS would not understand it. */
   #refuse(refusal: Refusal, address = this.#peer): void {
-    if (refusal.denied !== null) tellDenied(this.#world, refusal.denied, address);
+    if (refusal.denied !== null) this.#world.denials.tell(refusal.denied, address);
     if (this.#implicitTls) this.destroy();
     else sayAndClose(this.#socket, refusal, this.#world);
   }

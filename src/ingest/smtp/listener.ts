@@ -6,11 +6,12 @@ import { normaliseAddress } from '../../lib/cidr.ts';
 import { bind } from '../../lib/listen.ts';
 import { Arrival, sayAndClose } from './arrival.ts';
 import { Connections } from './connections.ts';
+import { Denials } from './denials.ts';
 import type { SmtpDeps, SmtpOptions } from './options.ts';
 import { Policy } from './policy.ts';
 import { LiveReceiverOptions } from './receiver-options.ts';
 import { Session } from './session.ts';
-import { tellDenied, type World } from './world.ts';
+import type { World } from './world.ts';
 
 const MIN_TLS = 'TLSv1.2';
 
@@ -51,6 +52,7 @@ class Listener implements SmtpListener {
       ...{ deps, options },
       policy: new Policy(deps, options),
       connections: new Connections(deps.clock, options),
+      denials: new Denials(deps.events, deps.clock),
       receiverOptions: new LiveReceiverOptions(options, tls !== null),
       secureContext: () => this.#secureContext,
     };
@@ -87,6 +89,7 @@ class Listener implements SmtpListener {
   async close(deadline: AbortSignal): Promise<void> {
     for (const server of this.#servers) server.close();
     await this.#world.connections.close(deadline);
+    this.#world.denials.flush();
   }
 
   #admit(socket: Socket, implicitTls: boolean): void {
@@ -101,7 +104,7 @@ class Listener implements SmtpListener {
     const peer = normaliseAddress(remoteAddress);
     const full = connections.full();
     if (full !== null) {
-      if (full.denied !== null) tellDenied(this.#world, full.denied, peer);
+      if (full.denied !== null) this.#world.denials.tell(full.denied, peer);
       if (implicitTls) socket.destroy();
       else sayAndClose(socket, full, this.#world);
       return;

@@ -10,7 +10,7 @@ import type { Member, Timeouts } from './connections.ts';
 import { HTTP_404 } from './http-404.ts';
 import { ContentPace, tooSlow } from './pace.ts';
 import { secureServerSide } from './secure.ts';
-import { tellDenied, type World } from './world.ts';
+import type { World } from './world.ts';
 
 /** Ends of a session in which the client was refused, as they are counted and logged. */
 const DENIED_ENDS: ReadonlySet<CloseReason> = new Set<CloseReason>([
@@ -167,7 +167,7 @@ export class Session implements Member {
         this.#answering.forget();
         break;
       case 'denied':
-        tellDenied(this.#world, effect.reason, this.#address, this.#requestId);
+        this.#world.denials.tell(effect.reason, this.#address, this.#requestId);
         break;
       case 'start_tls':
         void this.#startTls();
@@ -232,7 +232,7 @@ export class Session implements Member {
 
   #count(answer: Answer): void {
     if ('denied' in answer && answer.denied !== null)
-      tellDenied(this.#world, answer.denied, this.#address, this.#requestId);
+      this.#world.denials.tell(answer.denied, this.#address, this.#requestId);
   }
 
   #tell(answer: Answer): void {
@@ -277,7 +277,7 @@ export class Session implements Member {
   #close(reason: CloseReason): void {
     const told = { code: reason, source: this.#address, requestId: this.#requestId };
     this.#world.deps.log.debug('smtp.session_ended', told);
-    if (DENIED_ENDS.has(reason)) tellDenied(this.#world, reason, this.#address, this.#requestId);
+    if (DENIED_ENDS.has(reason)) this.#world.denials.tell(reason, this.#address, this.#requestId);
     this.#end(reason);
   }
 

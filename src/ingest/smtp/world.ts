@@ -1,6 +1,7 @@
 import type { SecureContext } from 'node:tls';
 import type { ReceiverOptions } from '../../smtp/receiver/options.ts';
 import type { Connections } from './connections.ts';
+import type { Denials } from './denials.ts';
 import type { SmtpDeps, SmtpOptions } from './options.ts';
 import type { Policy } from './policy.ts';
 
@@ -10,13 +11,8 @@ export interface World {
   readonly options: SmtpOptions;
   readonly policy: Policy;
   readonly connections: Connections;
+  readonly denials: Denials;
   readonly receiverOptions: ReceiverOptions;
   /** Key and certificate for handshakes from now on; null without TLS. */
   readonly secureContext: () => SecureContext | null;
-}
-
-/** Counts, and has logged, that somebody was denied something. */
-export function tellDenied({ deps }: World, reason: string, address: string, requestId?: string): void {
-  const request = requestId === undefined ? {} : { requestId };
-  deps.events.emit({ type: 'denied', reason, sourceAddress: address, count: 1, ...request });
 }

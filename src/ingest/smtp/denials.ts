@@ -1,0 +1,93 @@
+import { sourceGroup } from '../../lib/cidr.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Events } from '../../observe/events.ts';
+
+/** Refusals of one source for one reason that are told one by one within a minute; more are summed up. */
+export const MAX_TOLD = 60;
+/** What they are counted over, in ms. */
+const WINDOW_MS = 60_000;
+/** How long they are summed up, in ms, before the sum is told. */
+const SUM_MS = 10_000;
+/** Sources and reasons remembered, at about 250 bytes each; the one that began longest ago makes room. */
+export const MAX_WINDOWS = 10_000;
+
+/** What one source, IPv6 by /64, was refused for one reason within a minute. */
+interface Window {
+  readonly reason: string;
+  readonly since: number;
+  /** The last address. */
+  address: string;
+  told: number;
+  summed: number;
+}
+
+/**
+ * Tells of everybody who was denied something, for the figures and the log. The port is open to the world, and a
+ * refusal costs a stranger one line of SMTP: a flood of one source is told in sums, so that it fills no disk with log.
+ */
+export class Denials {
+  readonly #events: Events;
+  readonly #clock: Clock;
+  /** By reason and source; the one that began longest ago first. */
+  readonly #windows = new Map<string, Window>();
+
+  constructor(events: Events, clock: Clock) {
+    this.#events = events;
+    this.#clock = clock;
+  }
+
+  /** Somebody was denied something; `requestId` tells in which session. */
+  tell(reason: string, address: string, requestId?: string): void {
+    const window = this.#windowOf(reason, address);
+    if (window.told < MAX_TOLD) {
+      window.told += 1;
+      const request = requestId === undefined ? {} : { requestId };
+      this.#events.emit({ type: 'denied', reason, sourceAddress: address, count: 1, ...request });
+      return;
+    }
+    window.address = address;
+    window.summed += 1;
+    if (window.summed === 1) void this.#tellSumLater(window);
+  }
+
+  /** Tells what is summed up: the listener closes. */
+  flush(): void {
+    for (const window of this.#windows.values()) this.#tellSum(window);
+  }
+
+  #windowOf(reason: string, address: string): Window {
+    const now = this.#clock.mono();
+    const name = `${reason} ${sourceGroup(address)}`;
+    const known = this.#windows.get(name);
+    if (known !== undefined && now - known.since < WINDOW_MS) return known;
+    const window = { reason, address, since: now, told: 0, summed: 0 };
+    if (known !== undefined) this.#drop(name, known);
+    this.#windows.set(name, window);
+    if (this.#windows.size > MAX_WINDOWS) this.#dropOldest();
+    return window;
+  }
+
+  #dropOldest(): void {
+    for (const [name, window] of this.#windows) {
+      this.#drop(name, window);
+      return;
+    }
+  }
+
+  #drop(name: string, window: Window): void {
+    this.#windows.delete(name);
+    this.#tellSum(window);
+  }
+
+  async #tellSumLater(window: Window): Promise<void> {
+    await this.#clock.sleep(SUM_MS);
+    this.#tellSum(window);
+  }
+
+  #tellSum(window: Window): void {
+    const { reason, address: sourceAddress, summed: count } = window;
+    if (count === 0) return;
+    window.summed = 0;
+    this.#events.emit({ type: 'denied', reason, sourceAddress, count });
+  }
+}
