@@ -222,7 +222,7 @@ function readAuthors(
 }
 
 /** The value of the first field of a name in lower case; null without one. */
-export function fieldValue(fields: readonly FieldSpan[], lowerName: string): string | null {
+function fieldValue(fields: readonly FieldSpan[], lowerName: string): string | null {
   return fields.find((field) => field.lowerName === lowerName)?.value ?? null;
 }
 

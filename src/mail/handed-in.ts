@@ -4,7 +4,7 @@ import type { RecipientKind } from '../domain/envelope.ts';
 import { type Mailbox, parseAddressList } from '../domain/mailbox.ts';
 import { withoutComments } from './comments.ts';
 import { decodeWords } from './decode-words.ts';
-import { fieldValue, isBlind, MAX_AUTHORS, MAX_MESSAGE_ID, shownMailbox, shownSubject } from './finished.ts';
+import { isBlind, MAX_AUTHORS, MAX_MESSAGE_ID, shownMailbox, shownSubject } from './finished.ts';
 import {
   changeHeader,
   type FieldSpan,
@@ -20,11 +20,11 @@ import {
  */
 
 /**
- * Bytes of a header that are read. Large mail services take as many, no program writes so many, and reading them keeps
- * everybody else waiting for a few milliseconds at most.
+ * Bytes of a header that are read. Large mail services take as many, no program writes so many, and the oddest of that
+ * size keeps everybody else waiting for some twenty milliseconds.
  */
 export const MAX_HANDED_IN_HEADER = 256 * 1024;
-const BLANK_LINE = '\r\n\r\n';
+const BLANK_LINE = Buffer.from('\r\n\r\n');
 /** The header's last line end belongs to it, the other to the blank line. */
 const CRLF_LENGTH = 2;
 /** What separates the addresses of a list, or surrounds them. */
@@ -60,19 +60,12 @@ export function readHandedIn(chunks: readonly Buffer[], maxHeaderBytes: number):
   const text = start.toString('latin1', 0, Math.min(headerEnd(start), maxHeaderBytes + CRLF_LENGTH));
   const header = readLooseHeader(text, maxHeaderBytes);
   if (header === null) return null;
-  const { fields, sizeBytes } = header;
   const isWhole = start === chunks[0];
-  const subject = fieldValue(fields, 'subject');
-  const messageId = firstFilled(fields, 'message-id');
   return {
     header,
-    head: isWhole ? start : start.subarray(0, sizeBytes),
-    rest: isWhole ? chunks.slice(1) : behind(chunks, sizeBytes),
-    ...readAuthors(fields),
-    subject: subject === null ? '' : shownSubject(subject),
-    messageId: messageId === null ? null : decodeWords(messageId).slice(0, MAX_MESSAGE_ID),
-    hasDate: firstFilled(fields, 'date') !== null,
-    received: fields.reduce((sum, { lowerName }) => (lowerName === 'received' ? sum + 1 : sum), 0),
+    head: isWhole ? start : start.subarray(0, header.sizeBytes),
+    rest: isWhole ? chunks.slice(1) : behind(chunks, header.sizeBytes),
+    ...readFields(header.fields),
   };
 }
 
@@ -136,39 +129,72 @@ function addressesIn(fields: readonly FieldSpan[], lowerName: string): readonly 
     .flatMap(({ value }) => value.toLowerCase().split(AROUND_ADDRESSES));
 }
 
-/** The authors that From and Sender name, and the first of them. */
-function readAuthors(fields: readonly FieldSpan[]): Pick<HandedIn, 'authors' | 'from'> {
-  const authors: Mailbox[] = [];
-  let from: string | null = null;
-  let isReadable = true;
-  for (const field of fields) {
-    const { lowerName } = field;
-    if (lowerName !== 'from' && lowerName !== 'sender') continue;
-    const parsed = parseAuthors(field.value, MAX_AUTHORS - authors.length);
-    if (!parsed.ok) {
-      isReadable = false;
-      break;
+/** What the fields tell, found in one pass: there may be very many. */
+function readFields(fields: readonly FieldSpan[]): Omit<HandedIn, 'header' | 'head' | 'rest'> {
+  const authors = new Authors();
+  let subject: string | null = null;
+  let messageId = '';
+  let hasDate = false;
+  let received = 0;
+  for (const field of fields)
+    switch (field.lowerName) {
+      case 'from':
+        authors.addFrom(field.value);
+        break;
+      case 'sender':
+        authors.add(field.value);
+        break;
+      case 'subject':
+        subject ??= shownSubject(field.value);
+        break;
+      case 'message-id':
+        if (messageId === '') messageId = field.value;
+        break;
+      case 'date':
+        hasDate ||= field.value !== '';
+        break;
+      case 'received':
+        received += 1;
+        break;
     }
-    const [first] = parsed.value;
-    if (lowerName === 'from' && first !== undefined) from ??= shownMailbox(first);
-    authors.push(...parsed.value);
+  return {
+    authors: authors.found,
+    from: authors.from,
+    subject: subject ?? '',
+    messageId: messageId === '' ? null : decodeWords(messageId).slice(0, MAX_MESSAGE_ID),
+    hasDate,
+    received,
+  };
+}
+
+/** The mailboxes of From and Sender, and the first of From. Nothing is read behind a field that cannot be. */
+class Authors {
+  from: string | null = null;
+  #found: Mailbox[] | null = [];
+
+  get found(): readonly Mailbox[] | null {
+    return this.#found;
   }
-  return { authors: isReadable ? authors : null, from };
+
+  addFrom(value: string): void {
+    const first = this.add(value);
+    if (first !== undefined) this.from ??= shownMailbox(first);
+  }
+
+  /** Gives the first one that the value names. */
+  add(value: string): Mailbox | undefined {
+    if (this.#found === null) return undefined;
+    const parsed = parseAuthors(value, MAX_AUTHORS - this.#found.length);
+    if (parsed.ok) this.#found.push(...parsed.value);
+    else this.#found = null;
+    return parsed.ok ? parsed.value[0] : undefined;
+  }
 }
 
 /** As it is, or without comments: in a name they are taken as part of it. */
 function parseAuthors(value: string, max: number): Parsed<Mailbox[]> {
   const parsed = parseAddressList(value, max);
   return parsed.ok || !value.includes('(') ? parsed : parseAddressList(withoutComments(value), max);
-}
-
-/** The first value of a name that is not empty; null without one. */
-function firstFilled(fields: readonly FieldSpan[], lowerName: string): string | null {
-  for (const field of fields) {
-    const value = field.lowerName === lowerName ? field.value : '';
-    if (value !== '') return value;
-  }
-  return null;
 }
 
 /** The first chunk when the header ends in it, or it is long enough to tell; else as much of the first ones joined. */

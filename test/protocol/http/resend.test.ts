@@ -131,6 +131,33 @@ describe('whose', () => {
   });
 });
 
+describe('a message that came in over SMTP with a header that nobody can read', () => {
+  /** Its Received is ours, as on every message that was taken. */
+  const text =
+    'Received: by us\r\nFrom: root\r\nX : \x01\r\n \r\nDate: odd\r\nMessage-ID: odd\r\n\r\nno: field\r\n';
+
+  async function accept(keyId: string): Promise<string> {
+    const chunks = [Buffer.from(text)];
+    await submit();
+    const content = { ...world.last.content, chunks, sizeBytes: text.length };
+    const [answer] = await world.intake.accept([{ ...world.last, content, keyId, source: 'smtp' }]);
+    return answer?.kind === 'accepted' ? answer.id : '';
+  }
+
+  test('goes once more as it is', async () => {
+    const sender = await world.key({ id: 'sends-odd-mail' });
+    expect((await resend(await accept('sends-odd-mail'), sender)).status).toBe(202);
+    expect(lasting(world.lastText)).toBe(lasting(text));
+  });
+
+  test('is not for a key that may send only from some domains', async () => {
+    const bound = await world.key({ id: 'bound-to-domains', senderDomains: ['example.com'] });
+    const { status, json } = await resend(await accept('bound-to-domains'), bound);
+    expect([status, json['code']]).toEqual([403, 'sender_not_allowed']);
+    expect(json['detail']).toContain('cannot be read');
+  });
+});
+
 describe('refused', () => {
   test.each(['msg_00000000000000000000000000', 'nonsense'])('%s: 404', async (id) =>
     expect((await resend(id)).json['code']).toBe('message_not_found'),

@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseAddress } from '../../src/domain/mailbox.ts';
+import type { NamedSource } from '../../src/domain/source.ts';
+import type { Origin } from '../../src/ingest/smtp/origin.ts';
+import { buildSubmission, type MessageContext } from '../../src/ingest/smtp/submission.ts';
+import { readHeader } from '../../src/mail/header-block.ts';
+import type { TakenEnvelope } from '../../src/smtp/receiver/effect.ts';
+import { cutAt, fuzz, textOf } from './fuzz.ts';
+
+/** Messages as any device, script or attacker may hand them in over SMTP. */
+
+const LIMIT = 256 * 1024;
+/** Some hundred times what the slowest of these inputs takes on a machine with nothing else to do. */
+const SLOW_MS = 5000;
+
+const source: NamedSource = {
+  name: 'printers',
+  cidr: '192.0.2.0/24',
+  senderDomains: ['x.test'],
+  ratePerMinute: 0,
+  tags: ['paper'],
+};
+const bound: Origin = { address: '192.0.2.7', source, allowed: false, key: null };
+const stranger: Origin = { ...bound, source: null };
+const context: MessageContext = {
+  id: 'msg_01',
+  now: Date.UTC(2026, 10, 20, 11, 15),
+  hostname: 'mail.example.com',
+  postmaster: 'chief@example.com',
+  requestId: 'r',
+  hello: 'client.test',
+  protocol: 'ESMTP',
+  receivedClient: true,
+  limits: { maxTags: 3, maxMetadata: 2 },
+};
+
+function mailbox(address: string) {
+  const parsed = parseAddress(address);
+  return parsed.ok ? parsed.value : null;
+}
+
+const none = { sizeBytes: null, body: null, utf8: false, ret: null, envid: null, auth: null };
+const envelope: TakenEnvelope = {
+  reversePath: { mailbox: mailbox('a@x.test'), ...none },
+  forwardPaths: [
+    { mailbox: mailbox('b@y.test'), notify: null, orcpt: null },
+    { mailbox: null, notify: null, orcpt: null },
+  ],
+};
+
+const name = fc.constantFrom(
+  ...[
+    'From',
+    'from ',
+    'Sender',
+    'Subject',
+    'To',
+    'Cc',
+    'Bcc',
+    'Resent-Bcc',
+    'Date',
+    'Message-ID',
+    'Received',
+  ],
+  ...[
+    'X-Waybill-Tag',
+    'X-Waybill-Send-At',
+    'X-Waybill-Metadata-a',
+    'X-Waybill-Foo',
+    'Idempotency-Key',
+    'x-waybill-',
+  ],
+  ...['', ' ', 'Ä', 'From a@x.test Fri Nov 20 11:15:00 2026', 'A B', '\x01', 'X\x7f'],
+);
+const value = textOf(
+  ...([
+    'a@x.test',
+    '<a@x.test>',
+    'evil@z.test',
+    '"',
+    '(',
+    ')',
+    ',',
+    ';',
+    '\\',
+    ' ',
+    '\t',
+    ':',
+    'b@y.test',
+  ] as const),
+  ...[
+    '=?utf-8?q?=C3=A4?=',
+    '=?',
+    '=?x?b?',
+    '\r\n ',
+    '\r\n\t\r\n',
+    '\r\n',
+    '2026-11-20T12:15:00Z',
+    'bulk',
+    '\x00',
+  ],
+);
+const fieldLine = fc.tuple(name, fc.constantFrom(':', ': ', ' :', ''), value).map((parts) => parts.join(''));
+const message = fc
+  .tuple(fc.array(fieldLine, { maxLength: 8 }), textOf('\r\n', 'Bcc: body', '.', 'From: z', 'é'))
+  .map(([lines, body]) => wire([...lines, '', body].join('\r\n')));
+
+/** As the receiver gives it: CRLF lines, the last one ended, no NUL, no bare CR or LF; bytes in any charset. */
+function wire(text: string): Buffer {
+  const lines = `${text
+    .replaceAll('\0', '')
+    .split(/\r\n|\r|\n/)
+    .join('\r\n')}\r\n`;
+  const isLatin1 = text.length % 3 === 0;
+  return isLatin1 ? Buffer.from(lines.replace(/[^\x01-\xff]/g, 'ü'), 'latin1') : Buffer.from(lines);
+}
+
+const GONE = /^(?:resent-)?bcc$|^x-waybill-|^idempotency-key$/i;
+
+test('what is handed in is refused with a reply, or goes on with nothing that is ours or hidden, and its whole body', () =>
+  fuzz(
+    'message handed in',
+    fc.tuple(message, fc.array(fc.nat(400), { maxLength: 4 }), fc.boolean()),
+    ([bytes, places, isBound]) => {
+      const chunks = cutAt(bytes, places);
+      const content = { chunks, sizeBytes: bytes.length, dotStuffing: true };
+      const built = buildSubmission(envelope, content, isBound ? bound : stranger, context);
+      if (!built.ok) {
+        expect([550, 552, 554]).toContain(built.refusal.reply.code);
+        return false;
+      }
+      const { submission } = built;
+      const sent = Buffer.concat(submission.content.chunks);
+      expect(sent.length).toBe(submission.content.sizeBytes);
+      const text = sent.toString('latin1');
+      expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n\0]/);
+      const header = text.slice(0, text.indexOf('\r\n\r\n') + 2);
+      const fields = header
+        .replace(/\r\n[ \t]/g, '')
+        .split('\r\n')
+        .slice(0, -1);
+      for (const field of fields) expect(field).toMatch(/^[!-9;-~]+[ \t]*:/);
+      for (const field of fields) expect(field.split(':')[0]?.trim()).not.toMatch(GONE);
+      const names = fields.map((field) => field.split(':')[0]?.trim().toLowerCase());
+      expect(names[0]).toBe('received');
+      expect(names).toEqual(expect.arrayContaining(['date', 'message-id']));
+      const body = text.slice(header.length + 2);
+      expect(bytes.toString('latin1').endsWith(body)).toBe(true);
+      const { header: summary } = submission;
+      expect(`${summary.from}${summary.subject}${summary.messageId}`).not.toMatch(/[\0-\x1f\x7f]/);
+      if (isBound && readHeader(sent, LIMIT).ok)
+        expect(header).not.toMatch(/^(?:from|sender)[ \t]*: *evil@z/im);
+      return true;
+    },
+  ));
+
+test('no header is slow, however odd', () => {
+  const units = [
+    ...[
+      'A:\r\n',
+      'From:a@x.test\r\n',
+      'Sender: (\r\n',
+      'Bcc:a\r\nA:\r\n',
+      ' \r\n',
+      'X-Waybill-Tag: a\r\n',
+      'x\r\n',
+    ],
+    ...[
+      '(',
+      ')',
+      '"',
+      '\\',
+      '=?utf-8?q?a?= ',
+      '=?',
+      ',',
+      'a@b.test,',
+      '<',
+      ' ',
+      '@',
+      'é',
+      '\r\n ',
+      'Received:\r\n',
+    ],
+  ];
+  for (const start of [
+    '',
+    'From: ',
+    'To: ',
+    'Subject: ',
+    'Message-ID: ',
+    'X-Waybill-Metadata-a: ',
+    'From a@b ',
+  ])
+    for (const unit of units) {
+      const bytes = wire(start + unit.repeat((LIMIT - 50) / Buffer.byteLength(unit)));
+      const content = {
+        chunks: cutAt(bytes, [1, 70_000, 200_000]),
+        sizeBytes: bytes.length,
+        dotStuffing: true,
+      };
+      const before = process.cpuUsage().user;
+      buildSubmission(envelope, content, bound, context);
+      expect((process.cpuUsage().user - before) / 1000, `${start}${unit}`).toBeLessThan(SLOW_MS);
+    }
+});
