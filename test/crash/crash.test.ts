@@ -1,4 +1,3 @@
-import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MessageRecord } from '../../src/domain/message.ts';
@@ -7,17 +6,19 @@ import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { ListPage, Views } from '../../src/store/views.ts';
 import { Installation, type RunningServer } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
+import { type Customer, LETTER, subjectOf } from './customer.ts';
+import { HttpCustomer } from './http-customer.ts';
+import { SmtpCustomer } from './smtp-customer.ts';
 
 const CYCLES = Number(process.env['WAYBILL_CRASH_CYCLES'] ?? 100);
-const WRITERS = 6;
+/** Customers of each way in. */
+const WRITERS = 4;
 /** A process is killed at a random event (an answer, or a message at the sink) up to this one. */
 const MAX_EVENTS = 120;
 
 let sink: SmtpSink;
 let installation: Installation;
-/** Id → token of everything that was answered with 202. */
-const acknowledged = new Map<string, string>();
-/** Token and recipient → how often the sink took it. */
+/** Subject and recipient → how often the sink took it. */
 const taken = new Map<string, number>();
 let onEvent = () => {};
 let over = false;
@@ -28,7 +29,7 @@ beforeAll(async () => {
   installation = new Installation(`
 api: { port: 0, rate_limit_per_key: 0, bind: ["127.0.0.1"] }
 webui: { port: null }
-listener: { ports: [] }
+listener: { ports: [0], bind: ["127.0.0.1"], allow_insecure_auth: true }
 delivery: { default_relay: sink, retry_first_seconds: 1, retry_max_seconds: 1 }
 relays: [{ name: sink, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none, max_concurrency: 8 }]
 `);
@@ -42,9 +43,11 @@ afterAll(async () => {
 
 test(`nothing acknowledged is lost over ${CYCLES} kills, and no second copy goes unflagged`, {
   timeout: 60_000 + CYCLES * 6_000,
-}, async () => {
+}, async (context) => {
   const dice = seededRandom(CYCLES);
   const key = (await installation.run('keys', 'create', 'crash', '--quiet')).stdout.trim();
+  const overHttp = Array.from({ length: WRITERS }, () => new HttpCustomer(key));
+  const overSmtp = Array.from({ length: WRITERS }, () => new SmtpCustomer(key, context));
   for (let cycle = 0; cycle < CYCLES; cycle++) {
     const server = await installation.start();
     const killAt = 1 + Math.floor(dice.next() * MAX_EVENTS);
@@ -54,16 +57,17 @@ test(`nothing acknowledged is lost over ${CYCLES} kills, and no second copy goes
         if (++events === killAt) resolve(server.end('SIGKILL').then(() => {}));
       };
     });
-    await Promise.all([
-      killed,
-      ...Array.from({ length: WRITERS }, (_, w) => write(server, key, `c${cycle}w${w}`)),
-    ]);
+    const writers = [
+      ...overHttp.map((customer) => write(server, customer)),
+      ...overSmtp.map((customer) => write(server, customer)),
+    ];
+    await Promise.all([killed, ...writers]);
   }
   onEvent = () => {};
   const server = await installation.start();
   await untilAllIsFinal(server, key);
   expect(await server.end('SIGTERM')).toBe(0);
-  await holdAgainstTheStore();
+  await holdAgainstTheStore({ HTTP: acknowledgedTo(overHttp), SMTP: acknowledgedTo(overSmtp) });
 });
 
 /** Enters every message into the book as the sink takes it. */
@@ -71,55 +75,29 @@ async function follow(): Promise<void> {
   for (let seen = 0; !over; ) {
     await sink.until(() => sink.messages.length > seen);
     for (const { content, to } of sink.messages.slice(seen)) {
-      const token = /^Subject: (.*)\r$/m.exec(content.toString('latin1'))?.[1] ?? 'no token';
+      const subject = subjectOf(content);
       for (const recipient of to)
-        taken.set(`${token} ${recipient}`, (taken.get(`${token} ${recipient}`) ?? 0) + 1);
+        taken.set(`${subject} ${recipient}`, (taken.get(`${subject} ${recipient}`) ?? 0) + 1);
       seen++;
       onEvent();
     }
   }
 }
 
-/** Posts one message after the other until the server is gone. */
-async function write(server: RunningServer, key: string, name: string): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  try {
-    for (let i = 0; ; i++) {
-      const token = `${name}n${i}`;
-      const id = await post(server, key, agent, token);
-      acknowledged.set(id, token);
-      onEvent();
-    }
-  } catch {
+/** Sends one message after the other until the server is gone. */
+async function write<Answer>(server: RunningServer, customer: Customer<Answer>): Promise<void> {
+  for (;;) {
+    const answer = await customer.send(server).catch(() => null);
     // The server was killed: that is what we are here for.
-  } finally {
-    agent.destroy();
+    if (answer === null) return;
+    expect(customer.idIn(answer), JSON.stringify(answer)).not.toBeNull();
+    onEvent();
   }
 }
 
-function post(server: RunningServer, key: string, agent: Agent, token: string): Promise<string> {
-  const body = JSON.stringify({
-    from: 'crash@example.com',
-    to: ['a@example.net', 'b@example.net'],
-    subject: token,
-    text: 'x'.repeat(2000),
-  });
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  return new Promise((resolve, reject) => {
-    const call = request(`${server.api}/api/v1/messages`, { method: 'POST', agent, headers }, (response) => {
-      let text = '';
-      response.on('data', (chunk) => {
-        text += chunk;
-      });
-      response.on('error', reject);
-      response.on('end', () => {
-        if (response.statusCode === 202) resolve((JSON.parse(text) as { id: string }).id);
-        else reject(new Error(`${response.statusCode} ${text}`));
-      });
-    });
-    call.on('error', reject);
-    call.end(body);
-  });
+/** Subject and id of all that was acknowledged to any of them. */
+function acknowledgedTo(customers: readonly Pick<Customer<never>, 'acknowledged'>[]): [string, string][] {
+  return customers.flatMap(({ acknowledged }) => [...acknowledged]);
 }
 
 /** Waits for one message after the other that is not final, until there is none. */
@@ -137,15 +115,18 @@ async function untilAllIsFinal(server: RunningServer, key: string): Promise<void
 }
 
 /** What was acknowledged must be delivered; whatever came twice must be flagged, acknowledged or not. */
-async function holdAgainstTheStore(): Promise<void> {
+async function holdAgainstTheStore(acknowledged: Record<'HTTP' | 'SMTP', [string, string][]>): Promise<void> {
   const { store, views } = openSqlite(join(installation.dataDir, 'waybill.db'));
-  const stored = await messagesByToken(views);
-  for (const [id, token] of acknowledged) {
-    const message = stored.get(token);
-    expect(message?.id, `${token} was acknowledged`).toBe(id);
-    expect(message?.status, id).toBe('delivered');
-    for (const address of message?.to ?? [])
-      expect(taken.get(`${token} ${address}`), `${token} to ${address}`).toBeGreaterThan(0);
+  const stored = await messagesBySubject(views);
+  for (const [way, messages] of Object.entries(acknowledged)) {
+    expect(messages.length, way).toBeGreaterThan(CYCLES);
+    for (const [subject, id] of messages) {
+      const message = stored.get(subject);
+      expect(message?.id, `${subject} was acknowledged over ${way}`).toBe(id);
+      expect(message?.status, id).toBe('delivered');
+      for (const address of LETTER.to)
+        expect(taken.get(`${subject} ${address}`), `${subject} to ${address}`).toBeGreaterThan(0);
+    }
   }
   for (const [name, copies] of taken) {
     const message = stored.get(name.slice(0, name.indexOf(' ')));
@@ -156,14 +137,15 @@ async function holdAgainstTheStore(): Promise<void> {
   await store.close();
   const copies = [...taken.values()];
   const twice = copies.filter((times) => times > 1).length;
+  const { HTTP, SMTP } = acknowledged;
   process.stdout.write(
-    `crash: ${CYCLES} kills, ${acknowledged.size} acknowledged, 0 lost, ${copies.length} recipients reached, ` +
-      `${twice} twice, ${flagged} messages flagged\n`,
+    `crash: ${CYCLES} kills, ${HTTP.length} acknowledged over HTTP and ${SMTP.length} over SMTP, 0 lost, ` +
+      `${copies.length} recipients reached, ${twice} twice, ${flagged} messages flagged\n`,
   );
 }
 
-/** Every message in the store, by the token that is its subject. */
-async function messagesByToken(views: Views): Promise<Map<string, MessageRecord>> {
+/** Every message in the store, by its subject, which is unique. */
+async function messagesBySubject(views: Views): Promise<Map<string, MessageRecord>> {
   const found = new Map<string, MessageRecord>();
   let before: string | null = null;
   do {

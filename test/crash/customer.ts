@@ -4,61 +4,37 @@ import { vi } from 'vitest';
 import type { RunningServer } from '../peers/server.ts';
 import type { SmtpSink } from '../peers/smtp-sink.ts';
 
-/** An answer, with its body read as JSON. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: { readonly [field: string]: unknown };
-}
-
 /** How long something that must happen by itself is waited for. */
 const PATIENCE_MS = 15_000;
 const LOOK_EVERY_MS = 100;
 
-/** Someone who sends mail with a key, and remembers what was acknowledged. */
-export class Customer {
-  /** Subjects of the messages that were answered with 202. Each is unique. */
-  readonly acknowledged = new Set<string>();
-  readonly #key: string;
+/** Someone who hands in mail, one way or the other, and remembers what was acknowledged. */
+export abstract class Customer<Answer> {
+  /** Ids of the messages that were acknowledged, by their subjects, each of which is unique. */
+  readonly acknowledged = new Map<string, string>();
 
-  constructor(key: string) {
-    this.#key = key;
-  }
-
-  /** Sends one message. */
+  /** Hands in one message. Rejects when there is no answer. */
   async send(server: RunningServer): Promise<Answer> {
     const subject = randomUUID();
-    const response = await fetch(`${server.api}/api/v1/messages`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${this.#key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({
-        from: 'shop@example.com',
-        to: ['a@example.net'],
-        subject,
-        text: 'x'.repeat(3000),
-      }),
-    });
-    if (response.status === 202) this.acknowledged.add(subject);
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: (await response.json()) as Answer['body'],
-    };
+    const answer = await this.hand(server, subject);
+    const id = this.idIn(answer);
+    if (id !== null) this.acknowledged.set(subject, id);
+    return answer;
   }
 
   /** Sends one message after the other until one is not acknowledged, and gives that answer. */
   async sendUntilRefused(server: RunningServer): Promise<Answer> {
     for (;;) {
       const answer = await this.send(server);
-      if (answer.status !== 202) return answer;
+      if (this.idIn(answer) === null) return answer;
     }
   }
 
   /** Sends again and again until one message is acknowledged. */
   async sendUntilAcknowledged(server: RunningServer): Promise<void> {
     const attempt = async () => {
-      const { status, body } = await this.send(server);
-      if (status !== 202) throw new Error(`${status} ${body['detail']}`);
+      const answer = await this.send(server);
+      if (this.idIn(answer) === null) throw new Error(JSON.stringify(answer));
     };
     await vi.waitFor(attempt, { timeout: PATIENCE_MS, interval: LOOK_EVERY_MS });
   }
@@ -67,9 +43,26 @@ export class Customer {
   async untilDelivered(sink: SmtpSink): Promise<void> {
     await sink.until(() => {
       const arrived = new Set(sink.messages.map(({ content }) => subjectOf(content)));
-      return [...this.acknowledged].every((subject) => arrived.has(subject));
+      return [...this.acknowledged.keys()].every((subject) => arrived.has(subject));
     });
   }
+
+  /** The id that an answer gives to the message; null when it does not acknowledge it. */
+  abstract idIn(answer: Answer): string | null;
+
+  protected abstract hand(server: RunningServer, subject: string): Promise<Answer>;
+}
+
+/** What every customer writes, and to whom. */
+export const LETTER = {
+  from: 'shop@example.com',
+  to: ['a@example.net', 'b@example.net'],
+  text: `${'x'.repeat(73)}\r\n`.repeat(40),
+} as const;
+
+/** The subject of a message that the sink took. */
+export function subjectOf(content: Buffer): string {
+  return /^Subject: (.*)\r$/m.exec(content.toString('latin1'))?.[1] ?? 'no subject';
 }
 
 /** Asks the port of health and metrics. Its certificate is its own. */
@@ -98,8 +91,4 @@ export interface HealthAnswer {
 export async function healthOf(server: RunningServer): Promise<HealthAnswer> {
   const { status, body } = await ask(server, '/health');
   return { ...(JSON.parse(body) as Omit<HealthAnswer, 'httpStatus'>), httpStatus: status };
-}
-
-function subjectOf(content: Buffer): string {
-  return /^Subject: (.*)\r$/m.exec(content.toString('latin1'))?.[1] ?? '';
 }

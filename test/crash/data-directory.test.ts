@@ -6,7 +6,8 @@ import type { RelayView } from '../../src/control/operations.ts';
 import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
 import { Installation } from '../peers/server.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
-import { Customer, healthOf } from './customer.ts';
+import { healthOf } from './customer.ts';
+import { HttpCustomer } from './http-customer.ts';
 
 const CONFIGURATION = `
 api: { port: 0, bind: ["127.0.0.1"] }
@@ -24,7 +25,9 @@ function install({ onTestFinished }: TestContext): Installation {
 
 test.concurrent('everything in the data directory is for its owner alone', async (context) => {
   const installation = install(context);
-  const customer = new Customer((await installation.run('keys', 'create', 'shop', '--quiet')).stdout.trim());
+  const customer = new HttpCustomer(
+    (await installation.run('keys', 'create', 'shop', '--quiet')).stdout.trim(),
+  );
   // Made by the operator, so its mode is the operator's.
   rmSync(join(installation.dataDir, 'waybill.yaml'));
   installation.environment['WAYBILL_CONFIG'] = join(install(context).dataDir, 'waybill.yaml');
@@ -72,7 +75,9 @@ test.concurrent('a lost secret.key: the mail of the relays that need it waits un
   const add = ['--type', 'smtp', '--host', '127.0.0.1', '--port', String(sink.port), '--username', 'u'];
   const secret = ['--password-file', file('password')];
   await installation.run('relays', 'add', 'out', ...add, ...secret, '--default');
-  const customer = new Customer((await installation.run('keys', 'create', 'shop', '--quiet')).stdout.trim());
+  const customer = new HttpCustomer(
+    (await installation.run('keys', 'create', 'shop', '--quiet')).stdout.trim(),
+  );
   const key = readFileSync(file('secret.key'));
   rmSync(file('secret.key'));
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { expect, type TestContext, test, vi } from 'vitest';
 import { Installation, type RunningServer } from '../peers/server.ts';
 import { untilFound } from '../peers/watch.ts';
-import { ask, Customer, healthOf } from './customer.ts';
+import { ask, healthOf } from './customer.ts';
+import { HttpCustomer } from './http-customer.ts';
 
 const PORTS = `
 webui: { port: 0, bind: ["127.0.0.1"] }
@@ -26,12 +27,12 @@ function install({ onTestFinished }: TestContext, content: string): Installation
   return installation;
 }
 
-async function customerOf(installation: Installation): Promise<Customer> {
-  return new Customer((await installation.run('keys', 'create', 'shop', '--quiet')).stdout.trim());
+async function customerOf(installation: Installation): Promise<HttpCustomer> {
+  return new HttpCustomer((await installation.run('keys', 'create', 'shop', '--quiet')).stdout.trim());
 }
 
 /** The limit that the next answer tells. */
-async function rateLimit(server: RunningServer, customer: Customer): Promise<string | null> {
+async function rateLimit(server: RunningServer, customer: HttpCustomer): Promise<string | null> {
   return (await customer.send(server)).headers.get('ratelimit-limit');
 }
 

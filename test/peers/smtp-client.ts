@@ -1,7 +1,7 @@
 /** An SMTP client for tests, which does what it is told: in pieces, out of order, half-closed, reset. */
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, type TestContext } from 'vitest';
 
 /** How a client connects. */
 export interface SmtpClientOptions {
@@ -11,12 +11,14 @@ export interface SmtpClientOptions {
   readonly first?: string | Buffer;
   /** TLS from the first byte (behind `first`). */
   readonly implicitTls?: boolean;
+  /** With whose end it ends. Must be given where tests run side by side. */
+  readonly test?: Pick<TestContext, 'onTestFinished'>;
 }
 
 /** What a test client believes of a certificate: everything. */
 const TRUSTING: ConnectionOptions = { rejectUnauthorized: false };
 
-/** See this file's comment. It ends with the test. */
+/** See this file's comment. It ends with its test. */
 export class SmtpClient {
   /** What is spoken over: the TCP connection, or TLS over it. */
   socket: Socket;
@@ -33,7 +35,7 @@ export class SmtpClient {
   #isClosed = false;
   readonly #waiting = new Set<() => void>();
 
-  private constructor(tcp: Socket) {
+  private constructor(tcp: Socket, test: Pick<TestContext, 'onTestFinished'>) {
     this.#tcp = tcp;
     this.socket = tcp;
     this.closed = new Promise((resolve) => tcp.once('close', () => resolve()));
@@ -42,14 +44,14 @@ export class SmtpClient {
       this.#notify();
     });
     this.#hear(tcp);
-    onTestFinished(() => void tcp.destroy());
+    test.onTestFinished(() => void tcp.destroy());
   }
 
   /** Connects to a port of 127.0.0.1; resolves once the connection is there, with its TLS. */
   static async connect(port: number, options: SmtpClientOptions = {}): Promise<SmtpClient> {
     const localAddress = options.from === undefined ? {} : { localAddress: options.from };
     const tcp = connect({ port, host: '127.0.0.1', allowHalfOpen: true, ...localAddress });
-    const client = new SmtpClient(tcp);
+    const client = new SmtpClient(tcp, options.test ?? { onTestFinished });
     await new Promise((resolve, reject) => tcp.once('connect', resolve).once('error', reject));
     if (options.first !== undefined) client.write(options.first);
     if (options.implicitTls === true) await client.secure();

@@ -1,0 +1,33 @@
+import type { RunningServer } from '../peers/server.ts';
+import { Customer, LETTER } from './customer.ts';
+
+/** An answer, with its body read as JSON. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: { readonly [field: string]: unknown };
+}
+
+/** A customer of the ingestion API, with a key. */
+export class HttpCustomer extends Customer<HttpAnswer> {
+  readonly #key: string;
+
+  constructor(key: string) {
+    super();
+    this.#key = key;
+  }
+
+  idIn({ status, body }: HttpAnswer): string | null {
+    return status === 202 ? String(body['id']) : null;
+  }
+
+  protected async hand(server: RunningServer, subject: string): Promise<HttpAnswer> {
+    const response = await fetch(`${server.api}/api/v1/messages`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${this.#key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ...LETTER, subject }),
+    });
+    const { status, headers } = response;
+    return { status, headers, body: (await response.json()) as HttpAnswer['body'] };
+  }
+}
