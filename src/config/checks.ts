@@ -8,7 +8,7 @@ const COPIES_IN_FLIGHT = 2;
 
 /** What is wrong between settings that are each right by themselves. */
 export function checkTogether(config: Config, effective: readonly Effective[]): Fault[] {
-  const { api, delivery, limits, health, tls } = config;
+  const { api, delivery, limits, listener, health, tls } = config;
   const faults: Fault[] = [];
   const refuse = (key: SettingKey, rule: string) => {
     const found = effective.find((setting) => setting.key === key);
@@ -27,7 +27,44 @@ export function checkTogether(config: Config, effective: readonly Effective[]): 
       tls.certFile === null ? 'tls.cert_file' : 'tls.key_file',
       'tls.cert_file and tls.key_file go together',
     );
-  return [...faults, ...checkRelays(config, effective)];
+  if (listener.hardErrors < listener.softErrors)
+    refuse('listener.hard_errors', 'must not be under listener.soft_errors');
+  if (listener.busyTimeoutSeconds > listener.commandTimeoutSeconds)
+    refuse('listener.busy_timeout_seconds', 'must not be over listener.command_timeout_seconds');
+  if (listener.busyTimeoutSeconds > listener.dataTimeoutSeconds)
+    refuse('listener.busy_timeout_seconds', 'must not be over listener.data_timeout_seconds');
+  for (const port of new Set(listener.ports.filter(isRepeated)))
+    refuse('listener.ports', `must not have ${port} twice`);
+  for (const port of new Set(listener.implicitTlsPorts.filter(isRepeated)))
+    refuse('listener.implicit_tls_ports', `must not have ${port} twice`);
+  for (const port of new Set(listener.implicitTlsPorts))
+    if (port !== 0 && listener.ports.includes(port))
+      refuse('listener.implicit_tls_ports', `must not have ${port}, which is one of listener.ports`);
+  return [...faults, ...checkSources(config, effective), ...checkRelays(config, effective)];
+}
+
+/** Whether a port was listed before; 0 is another one each time. */
+function isRepeated(port: number, index: number, ports: readonly number[]): boolean {
+  return port !== 0 && ports.indexOf(port) < index;
+}
+
+/** Each row of `listener.sources` needs a name of its own, and a range that no earlier row has taken from it. */
+function checkSources({ listener }: Config, effective: readonly Effective[]): Fault[] {
+  const key: SettingKey = 'listener.sources';
+  const source = effective.find((setting) => setting.key === key)?.source ?? 'default';
+  return listener.sources.flatMap((row, index, rows) => {
+    const before = rows.slice(0, index);
+    const clash = (field: 'name' | 'cidr', rule: (place: string) => string): Fault[] => {
+      const first = before.findIndex((other) => other[field] === row[field]);
+      if (first < 0) return [];
+      const place = `${key}[${index}].${field}`;
+      return [{ key: place, value: showValue(row[field]), rule: rule(`${key}[${first}]`), source }];
+    };
+    return [
+      ...clash('name', (first) => `is the name of ${first} too`),
+      ...clash('cidr', (first) => `never counts, for ${first} has it before`),
+    ];
+  });
 }
 
 function checkRelays(config: Config, effective: readonly Effective[]): Fault[] {

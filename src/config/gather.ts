@@ -1,5 +1,6 @@
 import { parseDocument } from 'yaml';
 import { type Fault, showValue, unknownRule } from './fault.ts';
+import { isRecord } from './kinds.ts';
 import type { RelaySource } from './relays.ts';
 import { isSettingKey, SETTING_KEYS, type SettingKey } from './schema.ts';
 import { SETTINGS } from './settings.ts';
@@ -154,8 +155,4 @@ class Gatherer implements Gathered {
 function fileTarget(key: string): SettingKey | null {
   const target = key.endsWith(FILE_SUFFIX) ? key.slice(0, -FILE_SUFFIX.length) : '';
   return isSettingKey(target) ? target : null;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,16 @@ import { isIP } from 'node:net';
 import { parseMailbox } from '../domain/mailbox.ts';
 import { parseCidrs } from '../lib/cidr.ts';
 
+/** What is wrong within a value. */
+export interface Flaw {
+  /** Where, as it follows the key: `[2].name`; empty for the value as a whole. */
+  readonly place: string;
+  /** What stands there; undefined when nothing does. */
+  readonly value: unknown;
+  /** What is wrong, as a phrase that follows key and value. */
+  readonly rule: string;
+}
+
 /** What the value of a setting may be. The rule is a phrase that completes "must be …". */
 export interface Kind<T> {
   readonly rule: string;
@@ -9,6 +19,8 @@ export interface Kind<T> {
   readonly unit: string | null;
   /** The value, or undefined when `raw` breaks the rule. */
   read(raw: unknown): T | undefined;
+  /** What is wrong within `raw`, which breaks the rule; for kinds whose rule does not say enough. Never empty. */
+  readonly flaws?: (raw: unknown) => readonly Flaw[];
   /** What text from the environment stands for, to be given to `read`. */
   fromText(text: string): unknown;
 }
@@ -105,13 +117,24 @@ export function orNull<T>(kind: Kind<T>): Kind<T | null> {
   };
 }
 
+/** What is wrong with `raw`, which `kind` does not take, where `place` is. */
+export function flawsOf(kind: Kind<unknown>, raw: unknown, place: string): readonly Flaw[] {
+  const flaws = kind.flaws?.(raw) ?? [{ place: '', value: raw, rule: `must be ${kind.rule}` }];
+  return flaws.map((flaw) => ({ ...flaw, place: place + flaw.place }));
+}
+
 /** A list; in the environment as JSON or separated by commas. */
-export function listOf<T>(kind: Kind<T>, minItems = 0): Kind<readonly T[]> {
+export function listOf<T>(kind: Kind<T>, minItems = 0, maxItems = MAX_ITEMS): Kind<readonly T[]> {
+  const atMost = maxItems < MAX_ITEMS ? `; at most ${maxItems}` : '';
+  const rule = `a list of which each is ${kind.rule}${minItems > 0 ? '; an empty list is refused' : ''}${atMost}`;
+  const isGood = (raw: unknown): raw is readonly unknown[] =>
+    Array.isArray(raw) && raw.length >= minItems && raw.length <= maxItems;
   return {
-    rule: `a list of which each is ${kind.rule}${minItems > 0 ? '; an empty list is refused' : ''}`,
+    rule,
     unit: kind.unit,
+    ...(kind.flaws === undefined ? {} : { flaws: (raw: unknown) => flawsOfItems(kind, raw, rule, isGood) }),
     read: (raw) => {
-      if (!Array.isArray(raw) || raw.length < minItems || raw.length > MAX_ITEMS) return undefined;
+      if (!isGood(raw)) return undefined;
       const items: T[] = [];
       for (const item of raw) {
         const value = kind.read(item);
@@ -122,6 +145,24 @@ export function listOf<T>(kind: Kind<T>, minItems = 0): Kind<readonly T[]> {
     },
     fromText: (line) => listFromText(line, kind),
   };
+}
+
+/** Those of each item that has some; else of the list itself. */
+function flawsOfItems(
+  kind: Kind<unknown>,
+  raw: unknown,
+  rule: string,
+  isGood: (raw: unknown) => raw is readonly unknown[],
+): readonly Flaw[] {
+  if (!isGood(raw)) return [{ place: '', value: raw, rule: `must be ${rule}` }];
+  return raw.flatMap((item, index) =>
+    kind.read(item) === undefined ? flawsOf(kind, item, `[${index}]`) : [],
+  );
+}
+
+/** Whether a value from outside is a map. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function listFromText(line: string, kind: Kind<unknown>): unknown {

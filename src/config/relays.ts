@@ -1,6 +1,6 @@
 import { INBOX, RELAY_NAME, type Relay, type RelayLimits, type TlsMode } from '../domain/relay.ts';
 import { type Fault, showValue, unknownRule } from './fault.ts';
-import { bytes, choice, flag, host, hostname, integer, type Kind, orNull, text } from './kinds.ts';
+import { bytes, choice, flag, host, hostname, integer, isRecord, type Kind, orNull, text } from './kinds.ts';
 
 /** One field of a relay's definition. */
 export interface RelayField<T> {
@@ -191,10 +191,6 @@ function fault(source: RelaySource, suffix: string, value: unknown, rule: string
 
 function refuse(faults: readonly Fault[]): RelayReading {
   return { relay: null, faults };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function printable(what: string): Kind<string> {

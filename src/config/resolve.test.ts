@@ -117,6 +117,46 @@ test('settings that are right by themselves are checked together', () => {
   expect(faultLines({ yaml: 'delivery: { default_relay: otu }' })[0]).toContain('no such relay');
 });
 
+test.each([
+  ['hard_errors: 9', 'listener.hard_errors = 9: must not be under listener.soft_errors'],
+  [
+    'command_timeout_seconds: 9',
+    'listener.busy_timeout_seconds = 10: must not be over listener.command_timeout_seconds',
+  ],
+  [
+    'data_timeout_seconds: 9',
+    'listener.busy_timeout_seconds = 10: must not be over listener.data_timeout_seconds',
+  ],
+  ['ports: [25, 587, 25, 25]', 'listener.ports = [25,587,25,25]: must not have 25 twice'],
+  ['implicit_tls_ports: [465, 465]', 'listener.implicit_tls_ports = [465,465]: must not have 465 twice'],
+  [
+    'implicit_tls_ports: [465, 587]',
+    'listener.implicit_tls_ports = [465,587]: must not have 587, which is one of listener.ports',
+  ],
+  [
+    'sources: [{ name: a, cidr: 10.0.0.1 }, { name: b, cidr: 10.0.0.2 }, { name: a, cidr: 10.0.0.3 }]',
+    'listener.sources[2].name = "a": is the name of listener.sources[0] too',
+  ],
+  [
+    'sources: [{ name: a, cidr: 10.0.0.1 }, { name: b, cidr: 10.0.0.1 }]',
+    'listener.sources[1].cidr = "10.0.0.1": never counts, for listener.sources[0] has it before',
+  ],
+])('settings of the listener are checked together: %s', (yaml, line) => {
+  const lines = faultLines({ yaml: `listener: { ${yaml} }` });
+  expect(lines.map((found) => found.replace(/ \([^()]+\)$/, ''))).toEqual([line]);
+});
+
+test('settings of the listener may be as near to each other as can be', () => {
+  const yaml = `listener:
+  hard_errors: 10
+  command_timeout_seconds: 10
+  data_timeout_seconds: 10
+  ports: [0, 0, 25]
+  implicit_tls_ports: [0, 0, 465]
+  sources: [{ name: a, cidr: 10.0.0.0/8 }, { name: b, cidr: 10.0.0.1 }]`;
+  expect(faultLines({ yaml })).toEqual([]);
+});
+
 test('a relay besides inbox needs delivery.default_relay', () => {
   expect(faultLines({ yaml: `relays: [${SMTP_RELAY}]` })).toEqual([
     'delivery.default_relay: must be set, because a relay exists besides inbox: out (default)',

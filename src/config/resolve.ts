@@ -2,6 +2,7 @@ import type { Relay } from '../domain/relay.ts';
 import { checkTogether } from './checks.ts';
 import { type Fault, showValue } from './fault.ts';
 import { type Given, gather } from './gather.ts';
+import { flawsOf } from './kinds.ts';
 import { BUILTIN_INBOX, readRelay } from './relays.ts';
 import { type Config, camelCase, SETTING_KEYS, type SettingKey } from './schema.ts';
 import type { Setting } from './setting.ts';
@@ -46,8 +47,10 @@ function readSetting(key: SettingKey, given: Given | undefined, faults: Fault[])
   const { raw, origin, source } = given;
   const value = setting.kind.read(raw);
   if (value !== undefined) return { key, value, origin, source };
-  const shown = setting.secret ? null : showValue(raw);
-  faults.push({ key, value: shown, rule: `must be ${setting.kind.rule}`, source });
+  for (const flaw of flawsOf(setting.kind, raw, key)) {
+    const shown = setting.secret || flaw.value === undefined ? null : showValue(flaw.value);
+    faults.push({ key: flaw.place, value: shown, rule: flaw.rule, source });
+  }
   return fallback;
 }
 

@@ -23,7 +23,7 @@ export const LISTENER_SETTINGS = {
   'listener.sources': live(
     sources,
     [],
-    'Devices that send without a key, each with a name of its own: `{cidr, name, sender_domains, rate_per_minute, tags}`. The first row that has the address counts. `sender_domains` bind the envelope sender and every From and Sender; empty means any.',
+    'Devices that send without a key, each with a name of its own; see [listener.sources](#listenersources).',
   ),
   'listener.require_auth': live(
     flag,

@@ -1,5 +1,6 @@
 import type { Loaded } from '../config/load.ts';
 import { SETTINGS } from '../config/settings.ts';
+import { sourceDefinition } from '../config/sources-kind.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { LocalDeps } from './local-deps.ts';
 import type { Operations, SettingView } from './operations.ts';
@@ -16,10 +17,17 @@ export function configOperations(deps: LocalDeps): Pick<Operations, 'configurati
   };
 }
 
-function settingViews({ effective }: Loaded): SettingView[] {
-  return effective.map(({ key, value, source }) => {
+/** Each setting as it would stand in the configuration file; a list of maps has a line for each. */
+function settingViews({ effective, config }: Loaded): SettingView[] {
+  return effective.flatMap(({ key, value, source }): SettingView[] => {
     const { secret, applies } = SETTINGS[key];
-    return { key, value: secret && value !== '' ? MASK : value, source, applies };
+    if (key === 'listener.sources' && config.listener.sources.length > 0)
+      return config.listener.sources.map((row, index) => ({
+        key: `${key}[${index}]`,
+        value: sourceDefinition(row),
+        ...{ source, applies },
+      }));
+    return [{ key, value: secret && value !== '' ? MASK : value, source, applies }];
   });
 }
 
