@@ -117,16 +117,15 @@ export function recipientKinds({ header: { fields } }: HandedIn): (address: stri
   const cc = addressesIn(fields, 'cc');
   return (address) => {
     const lower = address.toLowerCase();
-    if (to.includes(lower)) return 'to';
-    return cc.includes(lower) ? 'cc' : 'bcc';
+    if (to.has(lower)) return 'to';
+    return cc.has(lower) ? 'cc' : 'bcc';
   };
 }
 
 /** Whatever may be an address in the fields of a name, in lower case. */
-function addressesIn(fields: readonly FieldSpan[], lowerName: string): readonly string[] {
-  return fields
-    .filter((field) => field.lowerName === lowerName)
-    .flatMap(({ value }) => value.toLowerCase().split(AROUND_ADDRESSES));
+function addressesIn(fields: readonly FieldSpan[], lowerName: string): ReadonlySet<string> {
+  const named = fields.filter((field) => field.lowerName === lowerName);
+  return new Set(named.flatMap(({ value }) => value.toLowerCase().split(AROUND_ADDRESSES)));
 }
 
 /** What the fields tell, found in one pass: there may be very many. */
