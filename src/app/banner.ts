@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import type { Config } from '../config/schema.ts';
+import { portDetail } from '../domain/health.ts';
 import { INBOX } from '../domain/relay.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import type { BoundPorts } from './ports.ts';
@@ -15,10 +16,18 @@ export function banner(version: string, dataDir: string, config: Config, ports: 
   if (ports.apiTls !== null) show('', `https://localhost:${ports.apiTls}`);
   if (ports.webui !== null) show('Health', `https://localhost:${ports.webui}/health`);
   if (ports.webui !== null) show('Metrics', `https://localhost:${ports.webui}/metrics`);
+  const smtp = [
+    ...ports.smtp.map((port) => `smtp://localhost:${port}`),
+    ...ports.smtpTls.map((port) => `smtps://localhost:${port}`),
+  ];
+  for (const [index, url] of smtp.entries()) show(index === 0 ? 'SMTP' : '', url);
   show('Data', dataDir);
+  for (const fault of ports.faults) lines.push('', `  ${portDetail(fault)}`);
   if (config.delivery.defaultRelay === INBOX)
     lines.push('', '  Mail is captured in the local inbox; nothing is sent until a relay is added.');
   if (ports.api !== null) lines.push('', ...firstSteps(dataDir, ports.api));
+  const [smtpPort] = ports.smtp;
+  if (smtpPort !== undefined) lines.push(...(ports.api === null ? [''] : []), ...firstLetter(smtpPort));
   return lines.join('\n');
 }
 
@@ -33,4 +42,10 @@ function firstSteps(dataDir: string, port: number): string[] {
     `  curl -s http://localhost:${port}/api/v1/messages -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '${message}'`,
     '',
   ];
+}
+
+function firstLetter(port: number): string[] {
+  const letter = "printf 'Subject: Hello\\r\\n\\r\\nIt works.\\r\\n'";
+  const envelope = '--mail-from me@example.com --mail-rcpt you@example.com';
+  return ['Or over SMTP:', '', `  ${letter} | curl -sS smtp://localhost:${port} ${envelope} -T -`, ''];
 }

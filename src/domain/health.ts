@@ -145,7 +145,8 @@ const PORT_REASONS: Readonly<Record<PortFault['reason'], string>> = {
   failed: 'the log says why.',
 };
 
-function portDetail({ port, key, reason, fallback }: PortFault): string {
+/** What an operator is told of a port that is missing. */
+export function portDetail({ port, key, reason, fallback }: PortFault): string {
   const detail = `Port ${port} of ${key} is not bound: ${PORT_REASONS[reason]}`;
   return fallback === null ? detail : `${detail} Port ${fallback} is bound in its place.`;
 }

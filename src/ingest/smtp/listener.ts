@@ -14,6 +14,8 @@ import { Session } from './session.ts';
 import type { World } from './world.ts';
 
 const MIN_TLS = 'TLSv1.2';
+/** With port 0 the first address chooses; how often to choose anew when another address has that port taken. */
+const PORT_TRIES = 5;
 
 /** See the top of the file. */
 export interface SmtpListener {
@@ -63,6 +65,17 @@ class Listener implements SmtpListener {
   }
 
   async listen(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number> {
+    const tries = port === 0 && hosts.length > 1 ? PORT_TRIES : 1;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#bindAll(hosts, port, implicitTls);
+      } catch (error) {
+        if (attempt === tries) throw error;
+      }
+    }
+  }
+
+  async #bindAll(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number> {
     const bound: Server[] = [];
     let chosen = port;
     try {
@@ -73,6 +86,9 @@ class Listener implements SmtpListener {
         bound.push(server);
         const ipv6Only = host === '::' && hosts.some((other) => isIPv4(other));
         chosen = await bind(server, host, chosen, ipv6Only);
+        server.on('error', (error) =>
+          this.#world.deps.log.error('smtp.listener_failed', { error: error.message }),
+        );
       }
     } catch (error) {
       for (const server of bound) server.close();
