@@ -4,13 +4,18 @@ import type { Clock } from '../../lib/clock.ts';
 
 /** Memory that a message gets before its size is known; most are smaller. */
 const FIRST_BYTES = 16 * 1024;
-/** How long a message may wait for memory: shorter than the two minutes in which clients expect the 354 (RFC 5321 §4.5.3.2.5). */
-const WAIT_MS = 60_000;
+/** The part of what its sender may have that a message gets bit by bit; beyond it, it gets room for all there may come. */
+const SMALL_PART = 400;
+/** How long a message may wait to begin: shorter than the two minutes in which clients expect the 354 (RFC 5321 §4.5.3.2.5). */
+const BEGIN_WAIT_MS = 60_000;
+/** How long it may wait for more: shorter than the three minutes that clients give a piece to go (RFC 5321 §4.5.3.2.5). */
+const MORE_WAIT_MS = 150_000;
 
 /**
  * The content of the message that is coming in, and its share of the memory for messages. Who says how much will come
- * gets it at once or waits for it before it begins; who does not, or sends more, gets more as it comes. Many may wait for each
- * other's: so every wait ends, and who gave up gives its share back.
+ * gets it at once or waits for it before it begins; who does not gets more as it comes. Large messages of unknown size
+ * would all get a part and wait for each other's: so whatever is not small waits until there is room for the largest
+ * message there may be, and then comes in whole. Every wait ends, and who gave up gives its share back.
  */
 export class IncomingContent {
   readonly #budget: Budget;
@@ -38,7 +43,8 @@ export class IncomingContent {
     this.drop();
     this.#share = this.#budget.share(holder);
     this.#maxBytes = Math.max(maxBytes, FIRST_BYTES);
-    return this.#reserve(Math.min(Math.max(declaredBytes ?? 0, FIRST_BYTES), this.#maxBytes));
+    const bytes = Math.min(Math.max(declaredBytes ?? 0, FIRST_BYTES), this.#maxBytes);
+    return this.#reserve(bytes, BEGIN_WAIT_MS);
   }
 
   /** Adds a piece. What it gives is what {@link begin} gives; until it is true, nothing more may come in. */
@@ -46,8 +52,9 @@ export class IncomingContent {
     this.#gatherer.push(piece);
     this.#bytes += piece.length;
     if (this.#bytes <= this.#reserved) return true;
-    const more = Math.min(Math.max(this.#reserved, piece.length), this.#maxBytes + FIRST_BYTES);
-    return this.#reserve(more);
+    const isSmall = this.#reserved < Math.max(FIRST_BYTES, (this.#share?.most ?? 0) / SMALL_PART);
+    const more = isSmall ? this.#reserved : this.#maxBytes - this.#reserved;
+    return this.#reserve(Math.max(more, piece.length), MORE_WAIT_MS);
   }
 
   /**
@@ -81,18 +88,18 @@ export class IncomingContent {
     return new Gatherer((chunk) => void chunks.push(chunk));
   }
 
-  #reserve(bytes: number): boolean | Promise<boolean> {
+  #reserve(bytes: number, waitMs: number): boolean | Promise<boolean> {
     const release = this.#share?.tryAcquire(bytes) ?? null;
-    if (release === null) return this.#await(bytes);
+    if (release === null) return this.#await(bytes, waitMs);
     this.#hold(bytes, release);
     return true;
   }
 
-  async #await(bytes: number): Promise<boolean> {
+  async #await(bytes: number, waitMs: number): Promise<boolean> {
     const waiting = new AbortController();
     this.#waiting = waiting;
     const { signal } = waiting;
-    void this.#clock.sleep(WAIT_MS, signal).then(() => waiting.abort());
+    void this.#clock.sleep(waitMs, signal).then(() => waiting.abort());
     const release = (await this.#share?.acquire(bytes, signal)) ?? null;
     const dropped = this.#waiting !== waiting;
     waiting.abort();
