@@ -22,7 +22,7 @@ export function banner(version: string, dataDir: string, config: Config, ports: 
   ];
   for (const [index, url] of smtp.entries()) show(index === 0 ? 'SMTP' : '', url);
   show('Data', dataDir);
-  for (const fault of ports.faults) lines.push('', `  ${portDetail(fault)}`);
+  if (ports.faults.length > 0) lines.push('', ...ports.faults.map((fault) => `  ${portDetail(fault)}`));
   if (config.delivery.defaultRelay === INBOX)
     lines.push('', '  Mail is captured in the local inbox; nothing is sent until a relay is added.');
   if (ports.api !== null) lines.push('', ...firstSteps(dataDir, ports.api));
