@@ -1,4 +1,4 @@
-/** The ingestion API over TLS, by the real server (contract §1, §12). */
+/** The ingestion API and SMTP over TLS, by the real server (contract §1, §12). */
 import { renameSync, writeFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ async function start(context: TestContext, more = ''): Promise<Setup> {
   installation.configure(`
 api: { port: 0, tls_enabled: true, tls_port: 0, bind: ["127.0.0.1"] }
 webui: { port: null }
-listener: { ports: [] }
+listener: { ports: [], implicit_tls_ports: [0], bind: ["127.0.0.1"] }
 tls: { cert_file: ${files.cert}, key_file: ${files.key} }
 ${more}`);
   const server = await installation.start();
@@ -112,7 +112,8 @@ describe('TLS', { timeout: 40_000 }, () => {
     replace('second.example.com');
     server.signal('SIGHUP');
     await server.printed(/certificate\.changed/);
-    expect(await shown(tlsPort)).toBe('second.example.com');
+    const [smtpTls = 0] = server.runtime.smtpTls;
+    for (const port of [tlsPort, smtpTls]) expect(await shown(port)).toBe('second.example.com');
     replace('broken.example.com', 'broken');
     server.signal('SIGHUP');
     await server.printed(/tls\.key_file: the key is not .*certificate\.not_reloaded/);
