@@ -90,7 +90,7 @@ export const LISTENER_SETTINGS = {
   'listener.greet_delay_ms': live(
     integer(0, 60_000, 'ms'),
     5,
-    'How long the greeting waits for early talkers, such as HTTP clients, of a source that sent a message in the last 10 minutes.',
+    'How long the greeting waits for early talkers, such as HTTP clients, of a source that sent a message in the last 10 minutes, and no HTTP request.',
   ),
   'listener.first_contact_delay_ms': live(
     integer(0, 60_000, 'ms'),

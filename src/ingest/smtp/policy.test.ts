@@ -171,6 +171,17 @@ test('settings that change hold for the next message of a session', async () => 
   expect(after).toMatchObject({ address: STRANGER, allowed: true, source: { name: 'lab' }, key: null });
 });
 
+test('a source that speaks HTTP as well is greeted late for ten minutes', async () => {
+  world.policy.completed(STRANGER);
+  world.policy.spokeHttp(STRANGER);
+  expect(world.policy.greetDelayMs(STRANGER)).toBe(50);
+  await world.clock.advance(599_999);
+  world.policy.completed(STRANGER);
+  expect(world.policy.greetDelayMs(STRANGER)).toBe(50);
+  await world.clock.advance(1);
+  expect(world.policy.greetDelayMs(STRANGER)).toBe(5);
+});
+
 test('a source is greeted soon for ten minutes after a message of it was taken', async () => {
   expect(world.policy.greetDelayMs(STRANGER)).toBe(50);
   world.policy.completed(STRANGER);

@@ -17,7 +17,8 @@ export class Policy {
   readonly #options: SmtpOptions;
   readonly #authentication: Authentication;
   readonly #rates: Rates;
-  readonly #recent = new RecentSources();
+  readonly #completed = new RecentSources();
+  readonly #spokeHttp = new RecentSources();
 
   constructor({ clock, intake, shared }: SmtpDeps, options: SmtpOptions) {
     this.#clock = clock;
@@ -88,11 +89,21 @@ export class Policy {
   /** How long the greeting waits for early talkers, in ms (contract §1). */
   greetDelayMs(address: string): number {
     const { greetDelayMs, firstContactDelayMs } = this.#options.settings;
-    return this.#recent.has(address, this.#clock.mono()) ? greetDelayMs : firstContactDelayMs;
+    const now = this.#clock.mono();
+    const isTrusted = this.#completed.has(address, now) && !this.#spokeHttp.has(address, now);
+    return isTrusted ? greetDelayMs : firstContactDelayMs;
   }
 
   /** A message of this source was taken. */
   completed(address: string): void {
-    this.#recent.add(address, this.#clock.mono());
+    this.#completed.add(address, this.#clock.mono());
+  }
+
+  /**
+   * This source speaks HTTP: a health check beside a mailer, say. On a busy machine its requests may come a little
+   * late, and its next one must find the greeting still unsaid.
+   */
+  spokeHttp(address: string): void {
+    this.#spokeHttp.add(address, this.#clock.mono());
   }
 }

@@ -5,7 +5,7 @@ import type { CloseReason, Effect, Question } from '../../smtp/receiver/effect.t
 import { Receiver } from '../../smtp/receiver/receiver.ts';
 import type { SessionReply } from '../../smtp/receiver/session-reply.ts';
 import { type Answer, Answering, NO_ROOM } from './answering.ts';
-import type { Arrived } from './arrival.ts';
+import { type Arrived, MAX_ARRIVAL_MS } from './arrival.ts';
 import type { Member, Timeouts } from './connections.ts';
 import { HTTP_404 } from './http-404.ts';
 import { ContentPace, tooSlow } from './pace.ts';
@@ -60,12 +60,18 @@ export class Session implements Member {
     void this.#greet();
   }
 
-  look(now: number, { commandMs, dataMs }: Timeouts): void {
+  look(now: number, timeouts: Timeouts): void {
     const silentMs = now - this.#heardAt;
     if (this.#over) {
       if (silentMs >= GOODBYE_MS) this.destroy();
-    } else if (silentMs >= (this.#receiver.isReadingContent ? dataMs : commandMs)) this.#timeOut();
+    } else if (silentMs >= this.#patienceMs(timeouts)) this.#timeOut();
     else if (this.#isTooSlow(now)) this.#dismiss(tooSlow(this.#world.options.settings.minDataBytesPerSecond));
+  }
+
+  /** How long the client may be silent where it is now. */
+  #patienceMs({ commandMs, dataMs }: Timeouts): number {
+    if (this.#held === 'handshake') return Math.min(commandMs, MAX_ARRIVAL_MS);
+    return this.#receiver.isReadingContent ? dataMs : commandMs;
   }
 
   shutDown(): void {
@@ -270,6 +276,7 @@ export class Session implements Member {
 
   #answerHttp(): void {
     this.#over = true;
+    this.#world.policy.spokeHttp(this.#address);
     this.#socket.write(HTTP_404, 'latin1');
     void lingeringClose(this.#socket, this.#world.deps.clock);
   }
@@ -277,6 +284,7 @@ export class Session implements Member {
   #close(reason: CloseReason): void {
     const told = { code: reason, source: this.#address, requestId: this.#requestId };
     this.#world.deps.log.debug('smtp.session_ended', told);
+    if (reason === 'http_after_greeting') this.#world.policy.spokeHttp(this.#address);
     if (DENIED_ENDS.has(reason)) this.#world.denials.tell(reason, this.#address, this.#requestId);
     this.#end(reason);
   }

@@ -57,6 +57,18 @@ describe('the greeting', () => {
     await greetedAfter(50, '127.0.0.2');
   });
 
+  test('waits as at first contact for a source that speaks HTTP as well, early or late', async () => {
+    world = await SmtpWorld.start();
+    expect(await sendMessage(await world.hello())).toMatch(QUEUED);
+    const browser = await world.greeted();
+    expect(await browser.ask('GET / HTTP/1.1')).toMatch(/^554 /);
+    const client = await world.reach();
+    await world.clock.advance(49);
+    expect(client.received).toBe('');
+    await world.clock.advance(1);
+    expect(await client.reply()).toMatch(/^220 /);
+  });
+
   test('waits as the settings say now', async () => {
     world = await SmtpWorld.start();
     world.options.settings.firstContactDelayMs = 700;
