@@ -16,6 +16,7 @@ import { type SmtpService, startSmtpService } from './smtp-service.ts';
 
 const LETTERS = 200;
 const TIMEOUT = { timeout: 120_000 };
+const DELIVERY = 'delivery: { default_relay: sink, retry_first_seconds: 1, retry_max_seconds: 1 }\n';
 /** Nobody may relay for the sake of an address. */
 const KEYS_ONLY = 'allowed_cidrs: ["192.0.2.1/32"]';
 
@@ -38,6 +39,30 @@ describeWith(POSTFIX_PROGRAMS, 'Postfix', () => {
       startPostfixUpstream,
       /status=deferred \(Server certificate not (?:trusted|verified)\)/,
     ),
+  );
+
+  test(
+    'keeps what it was not told to be queued while we are killed, and nothing is lost',
+    TIMEOUT,
+    async (context) => {
+      const { service, sink } = await world(context);
+      const upstream = await startUpstream(context, startPostfixUpstream, service);
+      const letters = relayedLetters(LETTERS);
+      const handedIn = handIn(upstream, letters);
+      await sink.until(() => sink.taken >= LETTERS / 10);
+      await service.server.end('SIGKILL');
+      await handedIn;
+      expect(sink.taken).toBeLessThan(LETTERS);
+      service.installation.environment['WAYBILL_LISTENER__PORTS'] = String(service.port);
+      const again = await service.installation.start();
+      const all = async () => {
+        await upstream.flush();
+        expect([...new Set(arrivals(sink))].sort()).toEqual(expectedOf(letters));
+      };
+      await vi.waitFor(all, { timeout: 60_000, interval: 500 });
+      holdContents(sink, letters, 'ESMTPS');
+      expect(await again.end('SIGTERM')).toBe(0);
+    },
   );
 
   test('a line longer than SMTP allows arrives as Postfix folds it', TIMEOUT, async (context) => {
@@ -90,7 +115,7 @@ type Start = (options: UpstreamOptions) => Promise<Upstream>;
 async function world({ onTestFinished }: TestContext, listener = '') {
   const sink = await startSmtpSink();
   const relay = `{ name: sink, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none }`;
-  const service = await startSmtpService(listener, `delivery: { default_relay: sink }\nrelays: [${relay}]\n`);
+  const service = await startSmtpService(listener, `${DELIVERY}relays: [${relay}]\n`);
   onTestFinished(async () => {
     await service.stop();
     await sink.close();
@@ -118,11 +143,11 @@ async function relaysAll(context: TestContext, start: Start, who: string): Promi
   const letters = relayedLetters(LETTERS);
   await handIn(upstream, letters);
   await upstream.flush();
-  const expected = letters.flatMap(({ token, from, to }) => to.map((one) => `${token} <${from}> ${one}`));
+  const expected = expectedOf(letters);
   await sink.until(() => sink.messages.flatMap(({ to }) => to).length >= expected.length);
   // After this nothing more can come.
   expect(await service.server.end('SIGTERM')).toBe(0);
-  expect(arrivals(sink).sort()).toEqual(expected.sort());
+  expect(arrivals(sink).sort()).toEqual(expected);
   holdContents(sink, letters, isByKey ? 'ESMTPSA' : 'ESMTPS');
   return upstream.log();
 }
@@ -147,6 +172,11 @@ async function handIn(upstream: Upstream, letters: readonly RelayedLetter[]): Pr
     transport.sendMail({ envelope: { from, to: [...to], use8BitMime: true }, raw: content });
   await Promise.all(letters.map(send));
   transport.close();
+}
+
+/** What the sink must take, as `arrivals` tells it, in order. */
+function expectedOf(letters: readonly RelayedLetter[]): string[] {
+  return letters.flatMap(({ token, from, to }) => to.map((one) => `${token} <${from}> ${one}`)).sort();
 }
 
 /** What the sink took, an entry for each recipient: token, reverse-path, recipient. */
