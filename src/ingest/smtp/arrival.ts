@@ -16,8 +16,8 @@ export interface Arrived {
   readonly secure: boolean;
 }
 
-/** A PROXY header and a handshake come at once or not at all, so they get no longer than this, in ms. */
-const MAX_ARRIVAL_MS = 30_000;
+/** A PROXY header and a TLS handshake come at once or not at all, so they get no longer than this, in ms. */
+export const MAX_ARRIVAL_MS = 30_000;
 const NO_HEADER = 'must begin with a PROXY header, for it is in listener.trusted_proxies';
 
 /** A connection until its session begins: the PROXY header, the limits of its source, implicit TLS. */
