@@ -9,7 +9,7 @@ import { deny, type Refusal } from './refusal.ts';
  * Windows of sources without a name or a key, at about half a kilobyte each; the longest unused one makes room. They
  * are not among the windows of keys, for strangers, who have any number of addresses, would push those out.
  */
-export const MAX_SOURCE_WINDOWS = 10_000;
+const MAX_SOURCE_WINDOWS = 10_000;
 /**
  * Recipients a minute that strangers may reach, each of them and all together: `<postmaster>` again and again. Enough
  * for reports of trouble, too few to fill a disk or a mailbox with.
