@@ -2,14 +2,13 @@
 
 /** RFC 5321 §4.5.3.1.2: octets of a domain. */
 const MAX_DOMAIN = 255;
-/** RFC 1035 §2.3.4: octets of one label. */
-const MAX_LABEL = 63;
 
 /** Letters, digits, hyphens and dots; outside ASCII whatever IDNA will make of it. */
 const NAME_CHARACTERS = /^[a-z0-9.\-\u0080-\uffff]+$/i;
 const ASCII = /^[\0-\x7f]*$/;
-const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
-const DIGITS = /^[0-9]+$/;
+/** Labels of 1 to 63 octets (RFC 1035 §2.3.4) with dots between. */
+const LABELS = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
+const DIGITS_LAST = /(?:^|\.)[0-9]+$/;
 const IPV4_LITERAL = /^\[([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\]$/;
 const IPV6_LITERAL = /^\[IPv6:([0-9a-f:.]{2,45})\]$/i;
 
@@ -34,12 +33,7 @@ function toAscii(text: string): string | null {
 }
 
 function isHostName(name: string): boolean {
-  if (name.length > MAX_DOMAIN) return false;
-  const labels = name.split('.');
-  return (
-    labels.every((label) => label.length <= MAX_LABEL && LABEL.test(label)) &&
-    !DIGITS.test(labels.at(-1) ?? '')
-  );
+  return name.length <= MAX_DOMAIN && LABELS.test(name) && !DIGITS_LAST.test(name);
 }
 
 function parseLiteral(text: string): string | null {

@@ -38,8 +38,8 @@ const MAX_ADDRESS = 254;
  */
 const MAX_ENTRY_SHARE = 512;
 const ATOM_SPECIALS = "!#$%&'*+-/=?^_`{|}~";
-/** Everything that no header may carry: controls but the tab, and halves of surrogate pairs. */
-const FORBIDDEN = /[\0-\x08\x0a-\x1f\x7f-\x9f]|\p{Cs}/u;
+/** Controls but the tab. */
+const CONTROL = /[\0-\x08\x0a-\x1f\x7f-\x9f]/;
 const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+)*$/;
 /** Must not stand in a local part even in quotes: too many programs would read another address. */
 const HARMFUL = /[\t @<>]/;
@@ -65,7 +65,7 @@ export function parseMailbox(text: string): Parsed<Mailbox> {
 
 /** Parses a bare `local@domain`, as a path carries it (RFC 5321 §4.1.2): no name, nothing around it. */
 export function parseAddress(text: string): Parsed<Mailbox> {
-  return FORBIDDEN.test(text) ? forbiddenCharacter() : readAddress(text, null);
+  return isForbidden(text) ? forbiddenCharacter() : readAddress(text, null);
 }
 
 /**
@@ -101,7 +101,7 @@ export function listTooLong(maxLength: number) {
 
 /** Parses the first `count` entries of a list; what follows them, or a faulty one, is not looked at. */
 function parseEntries(text: string, count: number): Parsed<Mailbox[]> {
-  if (FORBIDDEN.test(text)) return forbiddenCharacter();
+  if (isForbidden(text)) return forbiddenCharacter();
   if (text.trim() === '') return { ok: true, value: [] };
   const mailboxes: Mailbox[] = [];
   for (let start = 0; start <= text.length && mailboxes.length < count; ) {
@@ -159,15 +159,18 @@ function readAddress(text: string, name: string | null): Parsed<Mailbox> {
 }
 
 function readLocal(content: string, quoted: boolean): Parsed<string> {
+  const isAscii = ASCII.test(content);
   // Normalise first: NFC turns some characters into ASCII ones that mean something here.
-  const normal = content.normalize('NFC');
+  const normal = isAscii ? content : content.normalize('NFC');
   const isAtom = DOT_ATOM.test(normal);
   if (!isAtom && !quoted)
     return fault(
       'address_local_part',
       `${shorten(content)} is not a valid local part: letters, digits and ${ATOM_SPECIALS}, with single dots between. A name stands before "<…>".`,
     );
-  if (normal === '' || HARMFUL.test(normal) || BLANK_OR_INVISIBLE.test(normal))
+  // Nothing of that is in an atom of ASCII, as nearly all are.
+  const isPlain = isAscii && isAtom;
+  if (!isPlain && (normal === '' || HARMFUL.test(normal) || BLANK_OR_INVISIBLE.test(normal)))
     return fault(
       'address_local_part',
       'A local part must not be empty or contain blanks, invisible characters, "@", "<" or ">", even in quotes; remove them.',
@@ -179,6 +182,11 @@ function readLocal(content: string, quoted: boolean): Parsed<string> {
       `A local part must not be longer than ${MAX_LOCAL} octets; this one has ${octets(local)}.`,
     );
   return { ok: true, value: local };
+}
+
+/** Whether it holds what no header may carry: controls but the tab, and halves of surrogate pairs. */
+function isForbidden(text: string): boolean {
+  return CONTROL.test(text) || !text.isWellFormed();
 }
 
 function octets(text: string): number {

@@ -114,18 +114,22 @@ export function passOn(
 /** Tells how the header names an address of the envelope: in To, in Cc, or not at all. Any letter case is the same. */
 export function recipientKinds({ header: { fields } }: HandedIn): (address: string) => RecipientKind {
   const to = addressesIn(fields, 'to');
-  const cc = addressesIn(fields, 'cc');
+  let cc: ReadonlySet<string> | null = null;
   return (address) => {
     const lower = address.toLowerCase();
     if (to.has(lower)) return 'to';
+    cc ??= addressesIn(fields, 'cc');
     return cc.has(lower) ? 'cc' : 'bcc';
   };
 }
 
 /** Whatever may be an address in the fields of a name, in lower case. */
 function addressesIn(fields: readonly FieldSpan[], lowerName: string): ReadonlySet<string> {
-  const named = fields.filter((field) => field.lowerName === lowerName);
-  return new Set(named.flatMap(({ value }) => value.toLowerCase().split(AROUND_ADDRESSES)));
+  const found = new Set<string>();
+  for (const field of fields)
+    if (field.lowerName === lowerName)
+      for (const part of field.value.toLowerCase().split(AROUND_ADDRESSES)) found.add(part);
+  return found;
 }
 
 /** What the fields tell, found in one pass: there may be very many. */

@@ -34,7 +34,8 @@ export class Outbox {
 
   /** The next effect, or enough text to be written. */
   take(): Effect | null {
-    return this.#effects.shift() ?? (this.#text.length >= MAX_GATHERED ? this.flush() : null);
+    if (this.#effects.length > 0) return this.#effects.shift() ?? null;
+    return this.#text.length >= MAX_GATHERED ? this.flush() : null;
   }
 
   /** What was gathered; null when nothing. */

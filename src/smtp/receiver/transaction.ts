@@ -176,9 +176,9 @@ export class Transactions {
     const { address, rest } = scanned.value;
     const parameters = readMailParameters(rest);
     if (!parameters.ok) return parameters;
-    if (address === '') return { ok: true, value: { mailbox: null, ...parameters.value } };
+    if (address === '') return { ok: true, value: { ...parameters.value, mailbox: null } };
     const mailbox = readMailbox(address, 'sender', parameters.value.utf8, this.#options.quotedLocalParts);
-    return mailbox.ok ? { ok: true, value: { mailbox: mailbox.value, ...parameters.value } } : mailbox;
+    return mailbox.ok ? { ok: true, value: { ...parameters.value, mailbox: mailbox.value } } : mailbox;
   }
 
   #readForwardPath(text: string, utf8: boolean): OrReply<ForwardPath> {
@@ -187,9 +187,9 @@ export class Transactions {
     const { address, rest } = scanned.value;
     const parameters = readRcptParameters(rest);
     if (!parameters.ok) return parameters;
-    if (POSTMASTER.test(address)) return { ok: true, value: { mailbox: null, ...parameters.value } };
+    if (POSTMASTER.test(address)) return { ok: true, value: { ...parameters.value, mailbox: null } };
     const mailbox = readMailbox(address, 'recipient', utf8, this.#options.quotedLocalParts);
-    return mailbox.ok ? { ok: true, value: { mailbox: mailbox.value, ...parameters.value } } : mailbox;
+    return mailbox.ok ? { ok: true, value: { ...parameters.value, mailbox: mailbox.value } } : mailbox;
   }
 
   #rememberRefused(reply: SessionReply): SessionReply {
