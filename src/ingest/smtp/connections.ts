@@ -40,6 +40,7 @@ export class Connections {
   readonly #stopping = new AbortController();
   #turnedAway = 0;
   #running = false;
+  #closing = false;
 
   constructor(clock: Clock, options: Pick<SmtpOptions, 'settings'>) {
     this.#clock = clock;
@@ -53,7 +54,7 @@ export class Connections {
 
   /** The service stops: who comes now comes too late. */
   get closing(): boolean {
-    return this.#stopping.signal.aborted;
+    return this.#closing;
   }
 
   /** Whether one more would be too many in all. */
@@ -131,10 +132,11 @@ export class Connections {
 
   /** Tells all of them that the service stops; resolves when none is left, or ends them when the signal aborts. */
   async close(deadline: AbortSignal): Promise<void> {
-    this.#stopping.abort();
+    this.#closing = true;
     for (const member of this.#members) member.shutDown();
     while (this.size > 0 && !deadline.aborted) await this.#clock.sleep(CLOSE_LOOK_MS, deadline);
     for (const member of this.#members) member.destroy();
+    this.#stopping.abort();
   }
 
   async #run(): Promise<void> {

@@ -90,6 +90,30 @@ test('a client that does not close is waited for a short while only', async () =
   await world.expectNothingLeft();
 });
 
+test('nor is one that has said QUIT and does not close', async () => {
+  world = await SmtpWorld.start();
+  const client = await world.hello();
+  expect(await client.ask('QUIT')).toMatch(/^221 /);
+  const before = world.clock.mono();
+  await world.passing(world.listener.close(NEVER));
+  expect(world.clock.mono() - before).toBeLessThan(10_000);
+  await world.expectNothingLeft();
+});
+
+test('time-outs go on meanwhile', async () => {
+  world = await SmtpWorld.start();
+  const client = await world.hello();
+  client.stopReading();
+  world.options.settings.maxCommandsWithoutMail = 10_000_000;
+  client.write('HELP\r\n'.repeat(1_000_000));
+  await world.until(() => world.serverEnd(client).isPaused());
+  const closed = world.listener.close(NEVER);
+  await world.clock.advance(301_000);
+  await world.passing(closed);
+  client.destroy();
+  await world.expectNothingLeft();
+});
+
 test('at the deadline all that is left is ended', async () => {
   world = await SmtpWorld.start();
   const client = await world.inData();
