@@ -58,7 +58,7 @@ export class PolicyWorld extends IngestWorld {
   readonly options: Options = {
     hostname: 'mx.waybill.test',
     postmaster: 'postmaster@waybill.test',
-    allowedCidrs: cidrs('127.0.0.0/8', '::1/128'),
+    allowedCidrs: cidrs('127.0.0.0/8', '::1/128', '10.0.0.0/8'),
     trustedProxies: cidrs(),
     sources: [],
     settings: { ...SETTINGS },

@@ -5,7 +5,7 @@ import { type NamedSource, ownerOf } from '../../domain/source.ts';
 export interface Origin {
   /** The client's address: the peer's, or the one that a trusted proxy tells. */
   readonly address: string;
-  /** The row of `listener.sources` that has this address. */
+  /** The row of `listener.sources` that has this address; only of one that is allowed. */
   readonly source: NamedSource | null;
   /** In `listener.allowed_cidrs`. */
   readonly allowed: boolean;

@@ -31,13 +31,10 @@ export class Policy {
   /** Who is at this address (normalised), before it has said anything. */
   origin(address: string): Origin {
     const { sources, allowedCidrs } = this.#options;
-    const row = sources.find(({ cidrs }) => cidrs.contains(address));
-    return {
-      address,
-      source: row?.source ?? null,
-      allowed: allowedCidrs.contains(address),
-      key: null,
-    };
+    const allowed = allowedCidrs.contains(address);
+    // A row gives a name and limits to somebody who may send; it lets nobody in.
+    const row = allowed ? sources.find(({ cidrs }) => cidrs.contains(address)) : undefined;
+    return { address, source: row?.source ?? null, allowed, key: null };
   }
 
   /**
@@ -70,8 +67,8 @@ export class Policy {
    * own name is an address like any other, which is relayed: no domain is ours, and who has that one knows where its
    * mail goes.
    */
-  rcpt({ address, allowed, source, key }: Origin, { mailbox }: ForwardPath): Refusal | null {
-    if (allowed || source !== null || key !== null) return null;
+  rcpt({ address, allowed, key }: Origin, { mailbox }: ForwardPath): Refusal | null {
+    if (allowed || key !== null) return null;
     if (mailbox === null) return this.#rates.takeOfStranger(address, this.#clock.mono());
     return deny(
       'relay_not_allowed',
