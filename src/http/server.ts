@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
-import { isIPv4, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
-import { bind } from '../lib/listen.ts';
+import { bindAll, MIN_TLS } from '../lib/listen.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { RequestAborted } from './body.ts';
@@ -71,10 +71,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
 /** How often Node looks for requests that are too slow. */
 const TIMEOUT_CHECK_MS = 1000;
-/** RFC 8996 takes older ones out of use. */
-const MIN_TLS = 'TLSv1.2';
-/** With port 0 the first address chooses; how often to choose anew when another address has that port taken. */
-const PORT_TRIES = 5;
 
 /** Several listening sockets of `node:http`, one per address, that share everything else. */
 class NodeHttpServer implements HttpServer {
@@ -86,7 +82,7 @@ class NodeHttpServer implements HttpServer {
   /** Exchanges tell this of their answers. */
   readonly unsent: UnsentAnswers;
   #tls: SecureContextOptions | null;
-  #servers: Server[] = [];
+  #servers: readonly Server[] = [];
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
@@ -99,15 +95,15 @@ class NodeHttpServer implements HttpServer {
   }
 
   async listen(): Promise<number> {
-    const tries = this.#options.port === 0 && this.#options.hosts.length > 1 ? PORT_TRIES : 1;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#bindAll();
-      } catch (error) {
-        await this.#unbind();
-        if (attempt === tries) throw error;
-      }
-    }
+    const { hosts, port, log } = this.#options;
+    const bound = await bindAll(
+      hosts,
+      port,
+      () => this.#createServer(),
+      (error) => log.error('http.listener_failed', { error: error.message }),
+    );
+    this.#servers = bound.servers;
+    return bound.port;
   }
 
   setSecureContext(tls: SecureContextOptions): void {
@@ -126,21 +122,6 @@ class NodeHttpServer implements HttpServer {
     this.pace.stop();
     this.unsent.stop();
     signal?.removeEventListener('abort', force);
-  }
-
-  async #bindAll(): Promise<number> {
-    const { hosts } = this.#options;
-    const ipv6Only = hosts.some((host) => isIPv4(host));
-    let { port } = this.#options;
-    for (const host of hosts) {
-      const server = this.#createServer();
-      port = await bind(server, host, port, ipv6Only);
-      server.on('error', (error) =>
-        this.#options.log.error('http.listener_failed', { error: error.message }),
-      );
-      this.#servers.push(server);
-    }
-    return port;
   }
 
   async #unbind(): Promise<void> {

@@ -1,4 +1,9 @@
-import type { Server } from 'node:net';
+import { isIPv4, type Server } from 'node:net';
+
+/** The oldest TLS that is spoken on a port of ours: RFC 8996 takes those before it out of use. */
+export const MIN_TLS = 'TLSv1.2';
+/** With port 0 the first address chooses; how often to choose anew when another address has that port taken. */
+const PORT_TRIES = 5;
 
 /** An address and port that could not be bound. */
 export class ListenError extends Error {
@@ -30,8 +35,60 @@ const CODES: Readonly<Record<string, ListenErrorCode>> = {
   EAFNOSUPPORT: 'address_unavailable',
 };
 
+/** Servers that listen on the same port, one for each address. */
+export interface Bound<S extends Server> {
+  readonly servers: readonly S[];
+  readonly port: number;
+}
+
+/**
+ * Binds a port on each of these addresses, by a server of its own; 0 takes a free one, the same on all. `::` takes IPv4
+ * too, unless an IPv4 address is listed. Rejects with {@link ListenError}, and then has bound none.
+ *
+ * `onError` is told what goes wrong with a server afterwards, such as a connection that could not be accepted.
+ */
+export async function bindAll<S extends Server>(
+  hosts: readonly string[],
+  port: number,
+  make: () => S,
+  onError: (error: Error) => void,
+): Promise<Bound<S>> {
+  const tries = port === 0 && hosts.length > 1 ? PORT_TRIES : 1;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await bindEach(hosts, port, make, onError);
+    } catch (error) {
+      if (attempt === tries) throw error;
+    }
+  }
+}
+
+async function bindEach<S extends Server>(
+  hosts: readonly string[],
+  port: number,
+  make: () => S,
+  onError: (error: Error) => void,
+): Promise<Bound<S>> {
+  const hasIpv4 = hosts.some((host) => isIPv4(host));
+  const servers: S[] = [];
+  let chosen = port;
+  try {
+    for (const host of hosts) {
+      const server = make();
+      chosen = await bind(server, host, chosen, host === '::' && hasIpv4);
+      server.on('error', onError);
+      servers.push(server);
+    }
+  } catch (error) {
+    // The port is free at once; who has connected meanwhile goes by himself.
+    for (const server of servers) server.close();
+    throw error;
+  }
+  return { servers, port: chosen };
+}
+
 /** Binds a server to an address; resolves to the port. `::` becomes `0.0.0.0` on a machine without IPv6. */
-export async function bind(server: Server, host: string, port: number, ipv6Only: boolean): Promise<number> {
+async function bind(server: Server, host: string, port: number, ipv6Only: boolean): Promise<number> {
   try {
     return await listenOnce(server, host, port, ipv6Only);
   } catch (error) {

@@ -1,9 +1,9 @@
 /** The SMTP listener: sockets in, sessions out. What is said in a session stands in `smtp/receiver`. */
-import { createServer, isIPv4, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
 import { createRequestIds } from '../../http/request-id.ts';
 import { normaliseAddress } from '../../lib/cidr.ts';
-import { bind } from '../../lib/listen.ts';
+import { bindAll, MIN_TLS } from '../../lib/listen.ts';
 import { Arrival, sayAndClose } from './arrival.ts';
 import { Connections } from './connections.ts';
 import { Denials } from './denials.ts';
@@ -12,10 +12,6 @@ import { Policy } from './policy.ts';
 import { LiveReceiverOptions } from './receiver-options.ts';
 import { Session } from './session.ts';
 import type { World } from './world.ts';
-
-const MIN_TLS = 'TLSv1.2';
-/** With port 0 the first address chooses; how often to choose anew when another address has that port taken. */
-const PORT_TRIES = 5;
 
 /** See the top of the file. */
 export interface SmtpListener {
@@ -65,37 +61,15 @@ class Listener implements SmtpListener {
   }
 
   async listen(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number> {
-    const tries = port === 0 && hosts.length > 1 ? PORT_TRIES : 1;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#bindAll(hosts, port, implicitTls);
-      } catch (error) {
-        if (attempt === tries) throw error;
-      }
-    }
-  }
-
-  async #bindAll(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number> {
-    const bound: Server[] = [];
-    let chosen = port;
-    try {
-      for (const host of hosts) {
-        const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
-          this.#admit(socket, implicitTls),
-        );
-        bound.push(server);
-        const ipv6Only = host === '::' && hosts.some((other) => isIPv4(other));
-        chosen = await bind(server, host, chosen, ipv6Only);
-        server.on('error', (error) =>
-          this.#world.deps.log.error('smtp.listener_failed', { error: error.message }),
-        );
-      }
-    } catch (error) {
-      for (const server of bound) server.close();
-      throw error;
-    }
-    this.#servers.push(...bound);
-    return chosen;
+    const bound = await bindAll(
+      hosts,
+      port,
+      () =>
+        createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#admit(socket, implicitTls)),
+      (error) => this.#world.deps.log.error('smtp.listener_failed', { error: error.message }),
+    );
+    this.#servers.push(...bound.servers);
+    return bound.port;
   }
 
   setSecureContext(tls: SecureContextOptions): void {
