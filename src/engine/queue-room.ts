@@ -23,7 +23,7 @@ const FULL: Readonly<Record<'all' | 'key' | 'tooLarge', Suspension>> = {
   key: {
     code: 'queue_limit',
     detail:
-      'The queue of this API key is full: too many of its messages wait to be delivered. Try again later, or have limits.max_queued_per_key raised.',
+      'This sender has too many messages that wait to be delivered. Try again later, or have limits.max_queued_per_key raised.',
     retryAfterSeconds: 30,
   },
   tooLarge: {

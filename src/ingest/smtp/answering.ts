@@ -6,6 +6,7 @@ import { StoreError } from '../../store/store.ts';
 import { IncomingContent } from './content.ts';
 import { type Origin, ownerIdOf } from './origin.ts';
 import { decline, type Refusal, suspended } from './refusal.ts';
+import { isStranger, maxMessageBytesOf, STRANGERS_HOLDER, tooLargeForStranger } from './strangers.ts';
 import { buildSubmission } from './submission.ts';
 import type { World } from './world.ts';
 
@@ -31,6 +32,10 @@ export class Answering {
   readonly #introduction: () => Introduction;
   readonly #content: IncomingContent;
   #origin: Origin;
+  /** Bytes that may still come of this message. */
+  #bytesLeft = 0;
+  /** Why this message will not be taken. */
+  #refused: Refusal | null = null;
 
   constructor(world: World, address: string, requestId: string, introduction: () => Introduction) {
     this.#world = world;
@@ -40,9 +45,20 @@ export class Answering {
     this.#origin = world.policy.origin(address);
   }
 
-  /** Takes a piece of the message. Until the answer is true, nothing more may come in; when it is false, it must end. */
-  take(piece: Buffer): boolean | Promise<boolean> {
-    return this.#content.add(piece);
+  /** Takes a piece of the message. Nothing more may come in before it gives null; else it gives why it must end. */
+  take(piece: Buffer): Refusal | null | Promise<Refusal | null> {
+    this.#bytesLeft -= piece.length;
+    // Others are measured before this.
+    if (this.#bytesLeft < 0) return this.#refuseContent(tooLargeForStranger(this.#origin));
+    const room = this.#content.add(piece);
+    if (room === true) return null;
+    const orNoMemory = (found: boolean) => (found ? null : this.#refuseContent(NO_MEMORY));
+    return room === false ? orNoMemory(room) : room.then(orNoMemory);
+  }
+
+  /** Whether the message holds memory for longer than it may, see {@link IncomingContent.isBehind}. */
+  isBehind(couldSend: boolean, now: number): boolean {
+    return this.#content.isBehind(couldSend, now);
   }
 
   /** The transaction, or the session, has ended without a message. */
@@ -56,7 +72,7 @@ export class Answering {
     this.#origin = this.#world.policy.origin(this.#origin.address);
   }
 
-  /** Answers, at once where nothing has to be waited for. Never rejects. */
+  /** Answers, at once where nothing has to be waited for. Throws, or rejects, only for a fault of ours. */
   answer(question: Question): Answer | Promise<Answer> {
     const { policy } = this.#world;
     switch (question.kind) {
@@ -89,13 +105,21 @@ export class Answering {
   }
 
   #begin({ declaredBytes }: QuestionOf<'begin'>): Answer | Promise<Answer> {
-    const { maxMessageBytes } = this.#world.options.limits;
-    const holder = ownerIdOf(this.#origin) ?? sourceGroup(this.#origin.address);
-    const room = this.#content.begin(holder, declaredBytes, maxMessageBytes);
+    this.#refused = null;
+    this.#bytesLeft = maxMessageBytesOf(this.#origin, this.#world.options.limits);
+    const room = this.#content.begin(holderOf(this.#origin), declaredBytes, this.#bytesLeft);
     return typeof room === 'boolean' ? roomAnswer(room) : room.then(roomAnswer);
   }
 
+  /** The message may have come in whole already, and its end be the next question. What is denied is told of once. */
+  #refuseContent(refusal: Refusal): Refusal {
+    this.#content.drop();
+    this.#refused = { ...refusal, denied: null };
+    return refusal;
+  }
+
   async #accept({ envelope, sizeBytes, dotStuffing }: QuestionOf<'message'>): Promise<Answer> {
+    if (this.#refused !== null) return this.#refused;
     const { deps, options, policy } = this.#world;
     const { hello, protocol } = this.#introduction();
     const id = deps.intake.newId();
@@ -162,5 +186,8 @@ function roomAnswer(room: boolean): Answer {
   return room ? YES : NO_MEMORY;
 }
 
-/** What an answer to content that found no room says; the rest of the message is dropped. */
-export const NO_ROOM = NO_MEMORY.reply;
+/** Who has the memory that a message of this origin takes. */
+function holderOf(origin: Origin): string {
+  if (isStranger(origin)) return STRANGERS_HOLDER;
+  return ownerIdOf(origin) ?? sourceGroup(origin.address);
+}

@@ -3,19 +3,20 @@ import type { Intake } from '../../engine/intake.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Credentials } from '../../smtp/receiver/auth-exchange.ts';
 import type { ForwardPath, ReversePath } from '../../smtp/receiver/effect.ts';
-import { Authentication } from './auth.ts';
+import { KeyCheck } from './key-check.ts';
 import type { SmtpDeps, SmtpOptions } from './options.ts';
 import { maySendAs, type Origin, ownerIdOf } from './origin.ts';
 import { Rates } from './rates.ts';
 import { RecentSources } from './recent-sources.ts';
 import { deny, type Refusal, senderNotAllowed, suspended } from './refusal.ts';
+import { isStranger, MAX_STRANGER_BYTES, tooLargeForStranger } from './strangers.ts';
 
 /** Who may send what, from where and how often (contract §6, §9, §10). What it refuses says how to be let in. */
 export class Policy {
   readonly #clock: Clock;
   readonly #intake: Pick<Intake, 'suspended'>;
   readonly #options: SmtpOptions;
-  readonly #authentication: Authentication;
+  readonly #keyCheck: KeyCheck;
   readonly #rates: Rates;
   readonly #completed = new RecentSources();
   readonly #spokeHttp = new RecentSources();
@@ -24,7 +25,7 @@ export class Policy {
     this.#clock = clock;
     this.#intake = intake;
     this.#options = options;
-    this.#authentication = new Authentication(shared.authenticator, clock);
+    this.#keyCheck = new KeyCheck(shared.authenticator, clock);
     this.#rates = new Rates(shared.limiter, options);
   }
 
@@ -44,20 +45,21 @@ export class Policy {
   renew({ address, key }: Origin): Origin | Promise<Origin | Refusal> {
     const origin = this.origin(address);
     if (key === null) return origin;
-    const again = this.#authentication.again(key, address);
+    const again = this.#keyCheck.again(key, address);
     const withKey = (found: ApiKey | Refusal) => ('reply' in found ? found : { ...origin, key: found });
     return again instanceof Promise ? again.then(withKey) : { ...origin, key: again };
   }
 
   /**
-   * May a message from this sender begin? Strangers may, whatever they name: they may send to the postmaster, and
-   * learn what else they may not at RCPT.
+   * May a message from this sender begin? Strangers may, whatever they name, if it is not large: they may send to the
+   * postmaster, and learn what else they may not at RCPT.
    */
-  mail(origin: Origin, { mailbox }: ReversePath): Refusal | null {
+  mail(origin: Origin, { mailbox, sizeBytes }: ReversePath): Refusal | null {
     const tooMany = this.#rates.take(origin, this.#clock.mono());
     if (tooMany !== null) return tooMany;
     const suspension = this.#intake.suspended(ownerIdOf(origin));
     if (suspension !== null) return suspended(suspension);
+    if (isStranger(origin) && (sizeBytes ?? 0) > MAX_STRANGER_BYTES) return tooLargeForStranger(origin);
     if (mailbox === null || maySendAs(origin, mailbox.domain)) return null;
     return senderNotAllowed(origin, mailbox.domain);
   }
@@ -67,8 +69,9 @@ export class Policy {
    * own name is an address like any other, which is relayed: no domain is ours, and who has that one knows where its
    * mail goes.
    */
-  rcpt({ address, allowed, key }: Origin, { mailbox }: ForwardPath): Refusal | null {
-    if (allowed || key !== null) return null;
+  rcpt(origin: Origin, { mailbox }: ForwardPath): Refusal | null {
+    if (!isStranger(origin)) return null;
+    const { address } = origin;
     if (mailbox === null) return this.#rates.takeOfStranger(address, this.#clock.mono());
     return deny(
       'relay_not_allowed',
@@ -80,7 +83,7 @@ export class Policy {
 
   /** Whose key this is, or why it is none. */
   authenticate({ address }: Origin, credentials: Credentials): Promise<ApiKey | Refusal> {
-    return this.#authentication.authenticate(address, credentials);
+    return this.#keyCheck.authenticate(address, credentials);
   }
 
   /** How long the greeting waits for early talkers, in ms (contract §1). */

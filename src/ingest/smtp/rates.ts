@@ -19,9 +19,9 @@ const STRANGERS_PER_MINUTE = 30;
 const STRANGERS = 'strangers';
 
 /**
- * Messages a minute (contract §6). Each MAIL counts that comes from somebody who may send at all, also one that is
- * refused later: a key's in the window of its other sends, a named source's for all its addresses together where it
- * has a rate of its own, and any other's by address, IPv6 by /64.
+ * Messages a minute (contract §6). Each MAIL counts, a stranger's too, also one that is refused later: a key's in the
+ * window of its other sends, a named source's for all its addresses together where it has a rate of its own, and any
+ * other's by address, IPv6 by /64.
  */
 export class Rates {
   readonly #keys: RateLimiter;

@@ -84,9 +84,9 @@ export class Receiver {
     return !this.#outbox.closed && this.#outbox.question === null && this.#phase !== 'handshake';
   }
 
-  /** What comes in is content, not commands. */
+  /** A message is coming in: content is read, or the next chunk of it awaited. */
   get isReadingContent(): boolean {
-    return this.#transactions.isReading;
+    return this.#transactions.isUnderWay;
   }
 
   /** Bytes that came in and are not yet read. */
@@ -180,7 +180,7 @@ export class Receiver {
   /** Says what a verb is refused with, if it is. */
   #answer(refusal: replies.SessionReply | null): void {
     if (refusal === null) return;
-    const reason = replies.DENIALS.get(refusal);
+    const reason = replies.WITHHELD.get(refusal);
     if (reason !== undefined) this.#outbox.tell({ kind: 'denied', reason });
     this.#outbox.refuse(refusal);
   }

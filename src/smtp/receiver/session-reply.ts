@@ -78,7 +78,7 @@ export const AUTH_FIRST = sessionReply(530, '5.7.0', 'Authentication required');
 export const NEEDS_TLS = sessionReply(538, '5.7.11', 'AUTH is taken over TLS only; say STARTTLS first');
 
 /** Why a client may not yet do what it asks, of the replies that say so. */
-export const DENIALS: ReadonlyMap<SessionReply, 'tls_required' | 'auth_required'> = new Map([
+export const WITHHELD: ReadonlyMap<SessionReply, 'tls_required' | 'auth_required'> = new Map([
   [TLS_FIRST, 'tls_required'],
   [NEEDS_TLS, 'tls_required'],
   [AUTH_FIRST, 'auth_required'],

@@ -28,7 +28,7 @@ interface Proof {
  * What was wrong with a key is told to the log by the code of the refusal, never to the client, who could search keys
  * with it; user names go nowhere (contract §16).
  */
-export class Authentication {
+export class KeyCheck {
   readonly #authenticator: Authenticator;
   readonly #clock: Clock;
   readonly #failures: AuthFailures;
