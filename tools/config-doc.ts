@@ -46,8 +46,16 @@ const SETTINGS_HEAD = `
 const SOURCES_HEAD = `
 ## listener.sources
 
-A list of devices that send without a key, each with a name of its own. The first row that has the client's address
-counts; in the environment the list is JSON.
+A list of devices that send without a key, each with a name, limits and messages of its own. The first row that has the
+client's address counts; in the environment the list is JSON. A row opens nothing: who may send is in
+\`listener.allowed_cidrs\`, and a row for anybody else never counts. So a device stands in both:
+
+\`\`\`yaml
+listener:
+  allowed_cidrs: ["127.0.0.0/8", "::1/128", "192.168.7.20/32"]
+  sources:
+    - { name: scanner, cidr: 192.168.7.20/32, sender_domains: [example.com], rate_per_minute: 30, tags: [scan] }
+\`\`\`
 
 | Field | Default | Must be | Meaning |
 |---|---|---|---|

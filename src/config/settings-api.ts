@@ -43,27 +43,39 @@ export const API_SETTINGS = {
   'api.rate_limit_per_key': live(
     integer(0, 10_000_000, 'requests per minute'),
     100,
-    'Requests a minute that each API key may make, for sending and for reading each. 0 means no limit. A key may have a limit of its own.',
+    'Requests a minute that each API key may make, for sending and for reading each; a message over SMTP counts as a request that sends. Beyond it 429, over SMTP 450. 0 means no limit. A key may have a limit of its own.',
   ),
   'api.max_message_bytes': live(
     integer(1024, MAX_BODY, 'bytes'),
     26_214_400,
-    'Largest message, counted as it would be sent. Larger ones get 413.',
+    'Largest message, counted as it would be sent; over SMTP, as it comes in, which EHLO tells as SIZE. Larger ones get 413, over SMTP 552.',
   ),
   'api.max_recipients': live(
     integer(1, 100_000),
     1000,
-    'Most recipients of one message, over to, cc and bcc.',
+    'Most recipients of one message, over to, cc and bcc; over SMTP, of accepted RCPT, and further ones get 452.',
   ),
-  'api.max_headers': live(integer(0, 1000), 50, 'Most custom header fields of one message.'),
+  'api.max_headers': live(
+    integer(0, 1000),
+    50,
+    'Most custom header fields of one message. Not for messages over SMTP.',
+  ),
   'api.max_header_bytes': live(
     integer(0, MIB, 'bytes'),
     64 * 1024,
-    'Most bytes of all custom header fields of one message together.',
+    'Most bytes of all custom header fields of one message together. Not for messages over SMTP, whose header may have 256 KiB.',
   ),
-  'api.max_attachments': live(integer(0, 10_000), 500, 'Most attachments of one message.'),
-  'api.max_tags': live(integer(0, 1000), 10, 'Most tags of one message.'),
-  'api.max_metadata': live(integer(0, 1000), 20, 'Most metadata entries of one message.'),
+  'api.max_attachments': live(
+    integer(0, 10_000),
+    500,
+    'Most attachments of one message. Not for messages over SMTP.',
+  ),
+  'api.max_tags': live(integer(0, 1000), 10, 'Most tags of one message, over SMTP too (`X-Waybill-Tag`).'),
+  'api.max_metadata': live(
+    integer(0, 1000),
+    20,
+    'Most metadata entries of one message, over SMTP too (`X-Waybill-Metadata-…`).',
+  ),
   'api.max_json_depth': live(integer(4, 1000), 16, 'How deep the values of a JSON body may be nested.'),
   'api.max_json_values': live(
     integer(100, 10_000_000),

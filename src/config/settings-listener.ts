@@ -18,17 +18,17 @@ export const LISTENER_SETTINGS = {
   'listener.allowed_cidrs': live(
     listOf(cidr, 1),
     ['127.0.0.0/8', '::1/128'],
-    'Sources that may send mail to anybody without a key. Behind NAT or the port mapping of a container every stranger may look private, so only loopback is among them by default. Others need AUTH with an API key as password, or a row in `listener.sources`.',
+    'Sources that may send mail to anybody without a key. Behind NAT or the port mapping of a container every stranger may look private, so only loopback is among them by default. Others need AUTH with an API key as password.',
   ),
   'listener.sources': live(
     sources,
     [],
-    'Devices that send without a key, each with a name of its own; see [listener.sources](#listenersources).',
+    'Names, sender domains, rates and tags for devices that send without a key; see [listener.sources](#listenersources). A row lets nobody in: its range must be in `listener.allowed_cidrs` too.',
   ),
   'listener.require_auth': live(
     flag,
     false,
-    'Ask those of `listener.allowed_cidrs` and `listener.sources` to authenticate as well.',
+    'Ask those of `listener.allowed_cidrs` to authenticate as well.',
   ),
   'listener.require_tls': live(flag, false, 'Refuse mail and AUTH until TLS is active.'),
   'listener.allow_insecure_auth': live(
@@ -70,7 +70,7 @@ export const LISTENER_SETTINGS = {
   'listener.max_commands_without_mail': live(
     integer(1, 1_000_000),
     100,
-    'Most commands that lead to no message (EHLO, NOOP, RSET, VRFY, HELP) between two messages; then 421.',
+    'Most commands that lead to no message between two messages: EHLO, HELO, STARTTLS, RSET, NOOP, VRFY, EXPN, HELP, BDAT without a byte, and a refused MAIL; then 421.',
   ),
   'listener.soft_errors': live(
     integer(0, 1_000_000),
@@ -90,7 +90,7 @@ export const LISTENER_SETTINGS = {
   'listener.greet_delay_ms': live(
     integer(0, 60_000, 'ms'),
     5,
-    'How long the greeting waits for early talkers, such as HTTP clients, of a source that sent a message in the last 10 minutes, and no HTTP request.',
+    'How long the greeting waits for early talkers, such as HTTP clients, where the source has sent a message in the last 10 minutes, and no HTTP request.',
   ),
   'listener.first_contact_delay_ms': live(
     integer(0, 60_000, 'ms'),

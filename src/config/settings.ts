@@ -72,7 +72,7 @@ export const SETTINGS = {
   'limits.max_bytes_in_flight': restart(
     bytes(MIB),
     128 * MIB,
-    'Most memory for messages being received or delivered. Beyond it new requests wait, then get 503.',
+    'Most memory for messages being received, over HTTP and SMTP, or delivered. Beyond it new ones wait, then get 503, over SMTP 452.',
   ),
   'limits.max_unsent_bytes': restart(
     bytes(MIB),
@@ -82,17 +82,17 @@ export const SETTINGS = {
   'limits.max_queued_bytes': live(
     orNull(bytes(MIB)),
     null,
-    'Most bytes of messages that are not yet final, over all keys. Beyond it everyone gets 503; a retry by hand does not. Not under `api.max_message_bytes`. null means half of the disk that was free, or already held by the queue, at the start.',
+    'Most bytes of messages that are not yet final, over all keys. Beyond it everyone gets 503, over SMTP 452; a retry by hand does not. Not under `api.max_message_bytes`. null means half of the disk that was free, or already held by the queue, at the start.',
   ),
   'limits.max_queued_per_key': live(
     integer(1, 1_000_000_000),
     1_000_000,
-    'Most messages of one API key that are not yet final. Beyond it that key gets 503; a retry by hand does not.',
+    'Most messages of one API key, or of one row of `listener.sources`, that are not yet final. Beyond it that sender gets 503, over SMTP 452; a retry by hand does not.',
   ),
   'limits.max_waiting_requests': restart(
     integer(0, 100_000),
     1000,
-    'Most requests that wait for memory to receive their bodies (`limits.max_bytes_in_flight`). More get 503 at once.',
+    'Most requests and SMTP sessions that wait for memory for their messages (`limits.max_bytes_in_flight`). More get 503, over SMTP 452, at once.',
   ),
   'limits.max_waiting_readers': restart(
     integer(0, 100_000),
@@ -102,7 +102,7 @@ export const SETTINGS = {
   'limits.max_keys_in_memory': restart(
     integer(100, 1_000_000),
     10_000,
-    'Most API keys whose requests are counted at the same time. With more in use within a minute, the limits of those longest unused begin anew.',
+    'Most API keys, and rows of `listener.sources` with a rate, whose messages and requests are counted at the same time. With more in use within a minute, the limits of those longest unused begin anew.',
   ),
   'retention.content_days': live(
     integer(0, 36_500, 'days'),
