@@ -18,8 +18,12 @@ export function secureServerSide(socket: Socket, secureContext: SecureContext): 
     // Who closes its side before that cannot finish it; afterwards it may, and gets its replies.
     const leave = () => tls.destroy();
     tls.once('end', leave);
+    // An end that was read before TLS took over the reading is never told to TLS.
+    socket.once('end', leave);
+    if (socket.readableEnded) leave();
     tls.once('secure', () => {
       tls.removeListener('end', leave);
+      socket.removeListener('end', leave);
       resolve(true);
     });
     tls.once('close', () => resolve(false));

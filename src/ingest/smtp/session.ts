@@ -4,11 +4,12 @@ import { yieldToLoop } from '../../lib/clock.ts';
 import type { CloseReason, Effect, Question } from '../../smtp/receiver/effect.ts';
 import { Receiver } from '../../smtp/receiver/receiver.ts';
 import type { SessionReply } from '../../smtp/receiver/session-reply.ts';
-import { type Answer, Answering, NO_ROOM } from './answering.ts';
+import { type Answer, Answering } from './answering.ts';
 import { type Arrived, MAX_ARRIVAL_MS } from './arrival.ts';
 import type { Member, Timeouts } from './connections.ts';
 import { HTTP_404 } from './http-404.ts';
-import { ContentPace, tooSlow } from './pace.ts';
+import { ContentPace, HELD_TOO_LONG, tooSlow } from './pace.ts';
+import type { Refusal } from './refusal.ts';
 import { secureServerSide } from './secure.ts';
 import type { World } from './world.ts';
 
@@ -20,7 +21,7 @@ const DENIED_ENDS: ReadonlySet<CloseReason> = new Set<CloseReason>([
   'too_many_errors',
   'too_many_commands',
 ]);
-/** After QUIT, how long the client may take to close, in ms. */
+/** How long a client may take to close, in ms, that has said QUIT or closed its side. */
 const GOODBYE_MS = 5000;
 
 /** One SMTP session over a socket: bytes to the receiver, its effects to the socket, its questions to {@link Answering}. */
@@ -37,6 +38,9 @@ export class Session implements Member {
   /** The client has closed its side: what it has sent is still answered. */
   #peerEnded = false;
   #over = false;
+  /** When the connection is ended that the client should have closed by then. */
+  #goneBy = Number.POSITIVE_INFINITY;
+  /** When the client was heard last: a whole command, some content, the end of what it waited for. */
   #heardAt: number;
   readonly #pace: ContentPace;
 
@@ -61,11 +65,13 @@ export class Session implements Member {
   }
 
   look(now: number, timeouts: Timeouts): void {
-    const silentMs = now - this.#heardAt;
     if (this.#over) {
-      if (silentMs >= GOODBYE_MS) this.destroy();
-    } else if (silentMs >= this.#patienceMs(timeouts)) this.#timeOut();
-    else if (this.#isTooSlow(now)) this.#dismiss(tooSlow(this.#world.options.settings.minDataBytesPerSecond));
+      if (now >= this.#goneBy) this.destroy();
+      return;
+    }
+    const slowness = this.#slowness(now);
+    if (now - this.#heardAt >= this.#patienceMs(timeouts)) this.#timeOut();
+    else if (slowness !== null) this.#dismiss(slowness);
   }
 
   /** How long the client may be silent where it is now. */
@@ -75,6 +81,7 @@ export class Session implements Member {
   }
 
   shutDown(): void {
+    if (this.#held === 'handshake') this.destroy();
     this.#receiver.shutDown();
     this.#pump();
   }
@@ -101,13 +108,18 @@ export class Session implements Member {
   }
 
   #hear(chunk: Buffer): void {
-    this.#heardAt = this.#world.deps.clock.mono();
-    this.#pace.add(chunk.length);
     if (this.#over) return;
+    this.#pace.add(chunk.length);
     // Stopping and starting costs more than one chunk that waits: only who sends ahead is stopped.
     if (!this.#receiver.wantsInput) this.#socket.pause();
     this.#receiver.receive(chunk);
     this.#pump();
+    // Of a command only its end counts, which is answered: who sends it byte by byte gets no more time for it.
+    if (this.#receiver.isReadingContent) this.#noteHeard();
+  }
+
+  #noteHeard(): void {
+    this.#heardAt = this.#world.deps.clock.mono();
   }
 
   #hearEnd(): void {
@@ -120,10 +132,13 @@ export class Session implements Member {
     this.#answering.forget();
   }
 
-  /** Only while the client could send: where it waits for us, nothing is asked of it. */
-  #isTooSlow(now: number): boolean {
+  /** What a client that sends too slowly is told. Where it waits for us, nothing is asked of it. */
+  #slowness(now: number): SessionReply | null {
+    const { minDataBytesPerSecond } = this.#world.options.settings;
     const couldSend = this.#receiver.isReadingContent && this.#receiver.wantsInput && this.#held === null;
-    return this.#pace.isBelow(couldSend ? this.#world.options.settings.minDataBytesPerSecond : 0, now);
+    const isBehind = this.#answering.isBehind(couldSend, now);
+    if (this.#pace.isBelow(couldSend ? minDataBytesPerSecond : 0, now)) return tooSlow(minDataBytesPerSecond);
+    return isBehind ? HELD_TOO_LONG : null;
   }
 
   #dismiss(reply: SessionReply): void {
@@ -164,6 +179,7 @@ export class Session implements Member {
   #do(effect: Effect): void {
     switch (effect.kind) {
       case 'send':
+        this.#noteHeard();
         if (!this.#socket.write(effect.text, 'latin1')) this.#held = 'replies';
         break;
       case 'content':
@@ -190,29 +206,29 @@ export class Session implements Member {
   }
 
   #take(piece: Buffer): void {
-    const room = this.#answering.take(piece);
-    if (typeof room === 'boolean') {
-      if (!room) this.#refuseContent();
+    const refusal = this.#answering.take(piece);
+    if (!(refusal instanceof Promise)) {
+      if (refusal !== null) this.#refuseContent(refusal);
       return;
     }
     this.#held = 'memory';
-    void room.then((found) => {
-      if (!found) this.#refuseContent();
-      // Waiting for us, the client was not silent.
-      this.#heardAt = this.#world.deps.clock.mono();
+    void refusal.then((found) => {
+      if (found !== null) this.#refuseContent(found);
       this.#release('memory');
     });
   }
 
-  #refuseContent(): void {
+  #refuseContent(refusal: Refusal): void {
     if (this.#over) return;
-    this.#answering.forget();
-    this.#receiver.refuseContent(NO_ROOM);
+    this.#count(refusal);
+    this.#receiver.refuseContent(refusal.reply);
   }
 
   #release(held: 'replies' | 'memory' | 'handshake'): void {
     if (this.#held !== held) return;
     this.#held = null;
+    // Waiting for us, the client was not silent.
+    this.#noteHeard();
     this.#pump();
   }
 
@@ -228,7 +244,7 @@ export class Session implements Member {
         // Also of a client who has not waited for it, as those who guess keys do not.
         this.#count(told);
         if (this.#over) return;
-        this.#heardAt = this.#world.deps.clock.mono();
+        this.#noteHeard();
         this.#tell(told);
         this.#pump();
       },
@@ -293,7 +309,9 @@ export class Session implements Member {
     this.#over = true;
     this.#answering.forget();
     // What still comes is read away, so that the client's end is seen.
-    if (reason === 'quit') this.#socket.end().resume();
-    else void lingeringClose(this.#socket, this.#world.deps.clock);
+    if (reason === 'quit') {
+      this.#goneBy = this.#world.deps.clock.mono() + GOODBYE_MS;
+      this.#socket.end().resume();
+    } else void lingeringClose(this.#socket, this.#world.deps.clock);
   }
 }

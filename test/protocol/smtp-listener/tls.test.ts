@@ -2,7 +2,8 @@ import type { TLSSocket } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { createCertificate } from '../../peers/certificate.ts';
 import type { SmtpClient } from '../../peers/smtp-client.ts';
-import { CERTIFICATE, ENVELOPE, HOSTNAME, MESSAGE, QUEUED, SmtpWorld, sendMessage } from './world.ts';
+import { HOSTNAME } from '../../support/smtp-options.ts';
+import { CERTIFICATE, ENVELOPE, MESSAGE, QUEUED, SmtpWorld, sendMessage } from './world.ts';
 
 /** STARTTLS (RFC 3207) and implicit TLS (RFC 8314) over real TLS. */
 
@@ -75,11 +76,7 @@ test('plaintext behind STARTTLS is dropped that had come before it was its turn'
   const release = world.intake.holdAnswers();
   client.say(...MESSAGE);
   await world.until(() => world.intake.handed === 1);
-  for (const line of ['NOOP', 'STARTTLS', 'EHLO evil.test']) {
-    const { bytesRead } = world.serverEnd(client);
-    client.say(line);
-    await world.until(() => world.serverEnd(client).bytesRead > bytesRead);
-  }
+  for (const line of ['NOOP', 'STARTTLS', 'EHLO evil.test']) await world.write(client, `${line}\r\n`);
   release();
   for (const code of ['250', '250', '220']) expect(await client.reply()).toMatch(new RegExp(`^${code} `));
   await client.secure();
@@ -182,3 +179,28 @@ test.each([true, false])(
     }
   },
 );
+
+test('a client that has closed its side before STARTTLS is its turn is gone at once', async () => {
+  world = await SmtpWorld.start();
+  const client = await world.inData();
+  const release = world.intake.holdAnswers();
+  client.say(...MESSAGE, 'STARTTLS');
+  await world.until(() => world.intake.handed === 1);
+  const end = world.serverEnd(client);
+  client.halfClose();
+  await world.until(() => end.readableEnded);
+  release();
+  expect(await client.rest()).toMatch(/^250 [^\r\n]*\r\n220 /);
+  await world.expectNothingLeft();
+});
+
+test('the end of the service does not wait for a handshake', async () => {
+  world = await SmtpWorld.start();
+  const clients = [await world.hello(), await world.reach({ port: world.tlsPort })];
+  expect(await clients[0]?.ask('STARTTLS')).toMatch(/^220 /);
+  const before = world.clock.mono();
+  await world.passing(world.listener.close(new AbortController().signal));
+  expect(world.clock.mono() - before).toBeLessThan(1000);
+  for (const client of clients) await client.rest();
+  await world.expectNothingLeft();
+});
