@@ -1,6 +1,7 @@
 import { Gatherer } from '../../http/gather.ts';
 import type { Budget, Release, Share } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { HeldPace } from './pace.ts';
 
 /** Memory that a message gets before its size is known; most are smaller. */
 const FIRST_BYTES = 16 * 1024;
@@ -27,12 +28,14 @@ export class IncomingContent {
   #share: Share | null = null;
   #reserved = 0;
   #maxBytes = 0;
+  #pace: HeldPace;
   #releases: Release[] = [];
   #waiting: AbortController | null = null;
 
   constructor(budget: Budget, clock: Clock) {
     this.#budget = budget;
     this.#clock = clock;
+    this.#pace = new HeldPace(clock.mono());
   }
 
   /**
@@ -41,6 +44,7 @@ export class IncomingContent {
    */
   begin(holder: string, declaredBytes: number | null, maxBytes: number): boolean | Promise<boolean> {
     this.drop();
+    this.#pace = new HeldPace(this.#clock.mono());
     this.#share = this.#budget.share(holder);
     this.#maxBytes = Math.max(maxBytes, FIRST_BYTES);
     const bytes = Math.min(Math.max(declaredBytes ?? 0, FIRST_BYTES), this.#maxBytes);
@@ -50,11 +54,20 @@ export class IncomingContent {
   /** Adds a piece. What it gives is what {@link begin} gives; until it is true, nothing more may come in. */
   add(piece: Buffer): boolean | Promise<boolean> {
     this.#gatherer.push(piece);
+    this.#pace.add(piece.length);
     this.#bytes += piece.length;
     if (this.#bytes <= this.#reserved) return true;
     const isSmall = this.#reserved < Math.max(FIRST_BYTES, (this.#share?.most ?? 0) / SMALL_PART);
     const more = isSmall ? this.#reserved : this.#maxBytes - this.#reserved;
     return this.#reserve(Math.max(more, piece.length), MORE_WAIT_MS);
+  }
+
+  /**
+   * Whether it comes in too slowly for the memory that it holds, see {@link HeldPace}. Asked about once a second;
+   * `couldSend`: the client is not waiting for us.
+   */
+  isBehind(couldSend: boolean, now: number): boolean {
+    return this.#pace.isBehind(this.#reserved, couldSend, now);
   }
 
   /**

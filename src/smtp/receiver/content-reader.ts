@@ -44,6 +44,11 @@ export class ContentReader {
     return this.#chunk !== null || (this.#content !== null && this.#framing === 'dots');
   }
 
+  /** The same, or between two chunks of it. */
+  get isUnderWay(): boolean {
+    return this.isReading || (this.#content !== null && !this.#hasFailed);
+  }
+
   /** A chunk of this transaction has come in, whatever became of it. */
   get hasBegun(): boolean {
     return this.#content !== null || this.#hasFailed;

@@ -68,6 +68,11 @@ export class Transactions {
     return this.#content.isReading;
   }
 
+  /** The same, or between two chunks of it. */
+  get isUnderWay(): boolean {
+    return this.#content.isUnderWay;
+  }
+
   /** Ends the transaction without a message. */
   reset(): void {
     this.#outbox.discard();

@@ -263,5 +263,9 @@ test('whoever runs the time-outs can tell content from commands', () => {
   expect(say('text')).toBe(true);
   expect(say('\r\n.\r\n')).toBe(false);
   expect(say(`${envelope}BDAT 4\r\nabc`)).toBe(true);
-  expect(say('d')).toBe(false);
+  expect(say('d')).toBe(true);
+  expect(say('BDAT 0 LAST\r\n')).toBe(false);
+  expect(say(`${envelope}BDAT 1\r\na`)).toBe(true);
+  expect(say('RSET\r\n')).toBe(false);
+  expect(say('BDAT 1\r\na')).toBe(false);
 });
