@@ -1,7 +1,6 @@
 import type { ApiKey } from '../../src/domain/key.ts';
 import { parseAddress } from '../../src/domain/mailbox.ts';
 import type { NamedSource } from '../../src/domain/source.ts';
-import type { MessageLimits, SmtpOptions, SmtpSettings } from '../../src/ingest/smtp/options.ts';
 import type { Origin } from '../../src/ingest/smtp/origin.ts';
 import { Policy } from '../../src/ingest/smtp/policy.ts';
 import type { Refusal } from '../../src/ingest/smtp/refusal.ts';
@@ -10,60 +9,18 @@ import type { ForwardPath, ReversePath } from '../../src/smtp/receiver/effect.ts
 import { formatReply } from '../../src/smtp/receiver/session-reply.ts';
 import { cidrs } from './cidrs.ts';
 import { IngestWorld } from './ingest-world.ts';
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
-type Options = Writable<Omit<SmtpOptions, 'settings' | 'limits'>> & {
-  readonly settings: Writable<SmtpSettings>;
-  readonly limits: Writable<MessageLimits>;
-};
+import { smtpTestOptions } from './smtp-options.ts';
 
 /** What the policy says no with: `reason code text`, the reason `-` where nobody was denied; null for yes. */
 export type Said = string | null;
-
-const SETTINGS: SmtpSettings = {
-  requireAuth: false,
-  requireTls: false,
-  allowInsecureAuth: false,
-  receivedClient: true,
-  bareNewline: 'reject',
-  rateLimitPerSource: 0,
-  maxConnections: 100,
-  maxConnectionsPerSource: 100,
-  maxMessagesPerConnection: 100,
-  maxCommandsWithoutMail: 100,
-  softErrors: 10,
-  hardErrors: 50,
-  maxAuthFailures: 5,
-  greetDelayMs: 5,
-  firstContactDelayMs: 50,
-  commandTimeoutSeconds: 300,
-  dataTimeoutSeconds: 180,
-  busyTimeoutSeconds: 10,
-  minDataBytesPerSecond: 0,
-};
-
-const LIMITS: MessageLimits = {
-  rateLimitPerKey: 0,
-  maxMessageBytes: 200_000,
-  maxRecipients: 100,
-  maxTags: 10,
-  maxMetadata: 20,
-};
 
 const NO_MAIL_PARAMETERS = { sizeBytes: null, body: null, utf8: false, ret: null, envid: null, auth: null };
 
 /** The policy of the SMTP listener over a real keyring, without sockets. */
 export class PolicyWorld extends IngestWorld {
-  readonly options: Options = {
-    hostname: 'mx.waybill.test',
-    postmaster: 'postmaster@waybill.test',
-    allowedCidrs: cidrs('127.0.0.0/8', '::1/128', '10.0.0.0/8'),
-    trustedProxies: cidrs(),
-    sources: [],
-    settings: { ...SETTINGS },
-    limits: { ...LIMITS },
-  };
+  readonly options = smtpTestOptions({
+    others: { allowedCidrs: cidrs('127.0.0.0/8', '::1/128', '10.0.0.0/8') },
+  });
   readonly policy: Policy;
 
   constructor() {

@@ -146,9 +146,7 @@ describe.each(PORTS)('HTTP %s', (_case, port) => {
     world = await SmtpWorld.start();
     const client = await world.reach(port);
     for (const piece of ['G', 'ET /hea', 'lth HT', 'TP/1.1\r', '\n']) {
-      client.write(piece);
-      const { bytesRead } = world.serverEnd(client);
-      await world.until(() => world.serverEnd(client).bytesRead > bytesRead || client.received !== '');
+      await world.write(client, piece);
       await world.clock.advance(1000);
     }
     await expectNotFound(client);
@@ -222,9 +220,7 @@ describe.each(PORTS)('other early talk %s', (_case, port) => {
   test('the beginning of a request line without an end gets 554 when it was silent too long', async () => {
     world = await SmtpWorld.start({ settings: { commandTimeoutSeconds: 30 } });
     const client = await world.reach(port);
-    client.write('GET /health');
-    const { bytesRead } = world.serverEnd(client);
-    await world.until(() => world.serverEnd(client).bytesRead > bytesRead);
+    await world.write(client, 'GET /health');
     await world.clock.advance(29_000);
     expect(client.received).toBe('');
     await world.clock.advance(2000);

@@ -12,9 +12,7 @@ type Point = (implicitTls: boolean, undo: (() => void)[]) => Promise<SmtpClient>
 
 /** Writes, and waits until the server has read it. */
 async function write(client: SmtpClient, bytes: string | Buffer): Promise<SmtpClient> {
-  const { bytesRead } = world.serverEnd(client);
-  client.write(bytes);
-  await world.until(() => world.serverEnd(client).bytesRead > bytesRead);
+  await world.write(client, bytes);
   return client;
 }
 
@@ -32,13 +30,10 @@ async function inData(implicitTls: boolean): Promise<SmtpClient> {
   return client;
 }
 
-/** Lets nobody have memory. */
-function fill(undo: (() => void)[]): void {
-  for (let units = 10_000_000, holder = 0; units >= 100; holder++) {
-    const release = world.shared.budget.share(`key_${holder}`).tryAcquire(units);
-    if (release === null) units = Math.floor(units / 2);
-    else undo.push(release);
-  }
+/** Where AUTH is taken, in clear as well. */
+function helloToAuthenticate(implicitTls: boolean): Promise<SmtpClient> {
+  world.options.settings.allowInsecureAuth = true;
+  return hello(implicitTls);
 }
 
 const POINTS: Readonly<Record<string, Point>> = {
@@ -78,14 +73,14 @@ const POINTS: Readonly<Record<string, Point>> = {
   },
   'while it waits for memory': async (implicitTls, undo) => {
     const client = await after(implicitTls, ...ENVELOPE);
-    fill(undo);
+    undo.push(world.fillBudget());
     client.say('DATA');
     await world.until(() => world.shared.budget.waiting === 1);
     return client;
   },
   'while its content waits for memory': async (implicitTls, undo) => {
     const client = await inData(implicitTls);
-    fill(undo);
+    undo.push(world.fillBudget());
     client.write(messageOf(150_000));
     await world.until(() => world.shared.budget.waiting === 1);
     return client;
@@ -104,19 +99,14 @@ const POINTS: Readonly<Record<string, Point>> = {
     undo.push(() => client.readOn());
     return client;
   },
-  'within AUTH': async () => {
-    const client = await world.secured();
+  'within AUTH': async (implicitTls) => {
+    const client = await helloToAuthenticate(implicitTls);
     expect(await client.ask('AUTH LOGIN')).toMatch(/^334 /);
     return client;
   },
-  'while its key is looked at': async () => {
-    const client = await world.secured();
+  'while its key is looked at': async (implicitTls) => {
+    const client = await helloToAuthenticate(implicitTls);
     return await write(client, `AUTH PLAIN ${Buffer.from('\0u\0wrong').toString('base64')}\r\n`);
-  },
-  'after STARTTLS': async () => {
-    const client = await hello(false);
-    expect(await client.ask('STARTTLS')).toMatch(/^220 /);
-    return client;
   },
   'within a handshake': async (implicitTls) => {
     const client = implicitTls ? await world.reach({ port: world.tlsPort }) : await hello(false);
@@ -130,22 +120,45 @@ const POINTS: Readonly<Record<string, Point>> = {
   },
 };
 
+/** Points that are behind STARTTLS, or on the way there. */
+const STARTTLS_POINTS: Readonly<Record<string, Point>> = {
+  'after the 220 of STARTTLS': async () => {
+    const client = await hello(false);
+    expect(await client.ask('STARTTLS')).toMatch(/^220 /);
+    return client;
+  },
+  'after STARTTLS': () => world.secured(),
+  'within a message behind STARTTLS': async () => {
+    const client = await world.secured();
+    await beginData(client);
+    return await write(client, messageOf(100_000).slice(0, 50_000));
+  },
+};
+
+/** A client goes away from a point, and it is as if it had never been. */
+async function expectNothingLeft(come: Point, leave: Leaving, implicitTls: boolean): Promise<void> {
+  world = await SmtpWorld.start();
+  const undo: (() => void)[] = [];
+  const client = await come(implicitTls, undo);
+  client[leave]();
+  // What it waited for comes about, or its time passes; whichever way, nobody is there to be told.
+  for (const act of undo) act();
+  await world.passing(world.until(() => world.sockets === 0));
+  await world.expectNothingLeft();
+}
+
+type Leaving = 'reset' | 'destroy' | 'halfClose';
+const LEAVINGS: readonly (readonly [string, Leaving])[] = [
+  ['by a reset', 'reset'],
+  ['by closing', 'destroy'],
+  ['by closing its side', 'halfClose'],
+];
+
 describe.each(Object.entries(POINTS))('a client that goes away %s', (_point, come) => {
-  test.each([
-    ['by a reset', 'reset', false],
-    ['by closing', 'destroy', false],
-    ['by closing its side', 'halfClose', false],
-    ['by a reset, under TLS', 'reset', true],
-    ['by closing, under TLS', 'destroy', true],
-    ['by closing its side, under TLS', 'halfClose', true],
-  ] as const)('%s leaves nothing', async (_how, leave, implicitTls) => {
-    world = await SmtpWorld.start();
-    const undo: (() => void)[] = [];
-    const client = await come(implicitTls, undo);
-    client[leave]();
-    // What it waited for comes about, or its time passes; whichever way, nobody is there to be told.
-    for (const act of undo) act();
-    await world.passing(world.until(() => world.sockets === 0));
-    await world.expectNothingLeft();
-  });
+  test.each(LEAVINGS)('%s leaves nothing', (_how, leave) => expectNothingLeft(come, leave, false));
+  test.each(LEAVINGS)('%s leaves nothing, under TLS', (_how, leave) => expectNothingLeft(come, leave, true));
+});
+
+describe.each(Object.entries(STARTTLS_POINTS))('a client that goes away %s', (_point, come) => {
+  test.each(LEAVINGS)('%s leaves nothing', (_how, leave) => expectNothingLeft(come, leave, false));
 });

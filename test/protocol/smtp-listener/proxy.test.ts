@@ -25,13 +25,6 @@ function start(options: SmtpWorldOptions = {}): Promise<SmtpWorld> {
 const headerOf = (source: string) =>
   `PROXY ${source.includes(':') ? 'TCP6' : 'TCP4'} ${source} ${source.includes(':') ? '2001:db8::1' : '192.0.2.1'} 56324 25\r\n`;
 
-/** Waits until the server has read what the client has written last. */
-async function heard(client: SmtpClient, write: () => void): Promise<void> {
-  const { bytesRead } = world.serverEnd(client);
-  write();
-  await world.until(() => world.serverEnd(client).bytesRead > bytesRead);
-}
-
 describe.each([
   ['in clear', false],
   ['before implicit TLS', true],
@@ -55,7 +48,7 @@ describe.each([
   test('may come byte by byte', async () => {
     world = await start();
     const client = await world.reach({ port: implicitTls ? world.tlsPort : world.port });
-    for (const byte of V2) await heard(client, () => client.write(Buffer.of(byte)));
+    for (const byte of V2) await world.write(client, Buffer.of(byte));
     if (implicitTls) await client.secure();
     expect(await world.passing(client.reply())).toMatch(/^220 /);
   });
@@ -63,7 +56,7 @@ describe.each([
   test('that does not come within half a minute ends the connection', async () => {
     world = await start();
     const client = await world.reach({ port: implicitTls ? world.tlsPort : world.port });
-    await heard(client, () => client.write(V1.slice(0, 10)));
+    await world.write(client, V1.slice(0, 10));
     await world.clock.advance(29_000);
     expect(client.ended).toBe(false);
     await world.clock.advance(2000);
@@ -112,7 +105,7 @@ test('early talk behind the header is heard, be it HTTP or not', async () => {
   const other = await world.reach({ first: `${V1}EHLO client.test\r\n` });
   expect(await world.passing(other.rest())).toMatch(/^554 5\.5\.1 /);
   const later = await world.reach({ first: V1 });
-  await heard(later, () => later.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n'));
+  await world.write(later, 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
   expect(await world.passing(later.rest())).toMatch(/^HTTP\/1\.1 404 /);
 });
 

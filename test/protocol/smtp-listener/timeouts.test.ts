@@ -1,5 +1,4 @@
 import { afterEach, expect, test } from 'vitest';
-import type { SmtpClient } from '../../peers/smtp-client.ts';
 import { MESSAGE, QUEUED, SmtpWorld, sendMessage } from './world.ts';
 
 /** How long a client may be silent, or slow; all by the clock that the test moves. */
@@ -10,13 +9,6 @@ afterEach(() => world.close());
 const IDLE = /^421 4\.4\.2 [^\r\n]*\r\n$/;
 /** Time-outs are looked at once a second. */
 const LOOK_MS = 1000;
-
-/** Writes, and waits until the server has read it. */
-async function write(client: SmtpClient, text: string): Promise<void> {
-  const { bytesRead } = world.serverEnd(client);
-  client.write(text);
-  await world.until(() => world.serverEnd(client).bytesRead >= bytesRead + text.length);
-}
 
 test.each([false, true])('silence between commands ends in 421 (TLS: %s)', async (implicitTls) => {
   world = await SmtpWorld.start({ settings: { commandTimeoutSeconds: 100 } });
@@ -34,10 +26,10 @@ test.each([false, true])('silence between commands ends in 421 (TLS: %s)', async
 test('silence within a message ends in 421 sooner, and nothing of it is kept', async () => {
   world = await SmtpWorld.start({ settings: { commandTimeoutSeconds: 300, dataTimeoutSeconds: 60 } });
   const client = await world.inData();
-  await write(client, 'Subject: Hello\r\n');
+  await world.write(client, 'Subject: Hello\r\n');
   await world.clock.advance(59_000);
   expect(client.ended).toBe(false);
-  await write(client, '\r\n');
+  await world.write(client, '\r\n');
   await world.clock.advance(59_000);
   expect(client.ended).toBe(false);
   await world.clock.advance(1000 + LOOK_MS);
@@ -92,7 +84,7 @@ test('a message that comes in too slowly is broken off', async () => {
   world = await SmtpWorld.start({ settings: { minDataBytesPerSecond: 100 } });
   const client = await world.inData();
   for (let second = 0; second < 22 && !client.ended; second++) {
-    await write(client, 'x');
+    await world.write(client, 'x');
     await world.clock.advance(1000);
   }
   expect(await client.rest()).toMatch(/^421 4\.4\.2 [^\r\n]*listener\.min_data_bytes_per_second\)\r\n$/);
@@ -104,14 +96,14 @@ test('a message at the least pace, and a client that is slow between messages, a
   world = await SmtpWorld.start({ settings: { minDataBytesPerSecond: 100 } });
   const client = await world.inData();
   for (let second = 0; second < 60; second++) {
-    await write(client, `${'x'.repeat(110)}\r\n`);
+    await world.write(client, `${'x'.repeat(110)}\r\n`);
     await world.clock.advance(1000);
   }
   client.say('.');
   expect(await client.reply()).toMatch(QUEUED);
   await world.clock.advance(100_000);
   for (const byte of 'NOO') {
-    await write(client, byte);
+    await world.write(client, byte);
     await world.clock.advance(5000);
   }
   expect(await client.ask('P')).toMatch(/^250 /);

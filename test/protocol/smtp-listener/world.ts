@@ -3,64 +3,23 @@ import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { expect } from 'vitest';
 import { createSmtpListener, type SmtpListener } from '../../../src/ingest/smtp/listener.ts';
-import type { MessageLimits, SmtpOptions, SmtpSettings } from '../../../src/ingest/smtp/options.ts';
 import { createCertificate } from '../../peers/certificate.ts';
 import { SmtpClient, type SmtpClientOptions } from '../../peers/smtp-client.ts';
-import { cidrs } from '../../support/cidrs.ts';
 import { IngestWorld } from '../../support/ingest-world.ts';
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
-/** The options in force; a test may change them. */
-type Options = Writable<Omit<SmtpOptions, 'settings' | 'limits'>> & {
-  settings: Writable<SmtpSettings>;
-  limits: Writable<MessageLimits>;
-};
+import {
+  HOSTNAME,
+  type SmtpDifferences,
+  type SmtpTestOptions,
+  smtpTestOptions,
+} from '../../support/smtp-options.ts';
 
 /** What differs from the usual. */
-export interface SmtpWorldOptions {
-  readonly settings?: Partial<SmtpSettings>;
-  readonly limits?: Partial<MessageLimits>;
-  /** Everything else, such as `trustedProxies`. */
-  readonly others?: Partial<Omit<SmtpOptions, 'settings' | 'limits'>>;
+export interface SmtpWorldOptions extends SmtpDifferences {
   readonly maxBytesInFlight?: number;
   /** Null for a listener without TLS. */
   readonly tls?: SecureContextOptions | null;
 }
 
-/** The usual settings: those of the configuration, with limits that tests can reach. */
-const SETTINGS: SmtpSettings = {
-  requireAuth: false,
-  requireTls: false,
-  allowInsecureAuth: false,
-  receivedClient: true,
-  bareNewline: 'reject',
-  rateLimitPerSource: 0,
-  maxConnections: 100,
-  maxConnectionsPerSource: 100,
-  maxMessagesPerConnection: 100,
-  maxCommandsWithoutMail: 100,
-  softErrors: 10,
-  hardErrors: 50,
-  maxAuthFailures: 5,
-  greetDelayMs: 5,
-  firstContactDelayMs: 50,
-  commandTimeoutSeconds: 300,
-  dataTimeoutSeconds: 180,
-  busyTimeoutSeconds: 10,
-  minDataBytesPerSecond: 0,
-};
-
-const LIMITS: MessageLimits = {
-  rateLimitPerKey: 0,
-  maxMessageBytes: 200_000,
-  maxRecipients: 100,
-  maxTags: 10,
-  maxMetadata: 20,
-};
-
-/** The name of the listener in tests. */
-export const HOSTNAME = 'mx.waybill.test';
 /** The certificate that is there from the beginning. */
 export const CERTIFICATE = createCertificate({ hosts: [HOSTNAME, '127.0.0.1'] });
 const MAX_BYTES_IN_FLIGHT = 10_000_000;
@@ -68,6 +27,9 @@ const MAX_BYTES_IN_FLIGHT = 10_000_000;
 const STEP_MS = 5;
 /** How often it is looked at what other turns of the loop bring about, in real ms. */
 const LOOK = { interval: 5, timeout: 10_000 };
+
+/** Bytes of a write that are awaited. */
+const MAX_AWAITED = 1000;
 
 /** The lines of a small message, its end included. */
 export const MESSAGE = ['From: <a@example.com>', 'To: <b@example.org>', 'Subject: Hello', '', 'Hi.', '.'];
@@ -78,7 +40,7 @@ export const QUEUED = /^250 2\.0\.0 .*queued as msg_[0-9a-z]{26}$/;
 
 /** The listener over real sockets, a real store and an intake that records, with a clock that the test moves. */
 export class SmtpWorld extends IngestWorld {
-  readonly options: Options;
+  readonly options: SmtpTestOptions;
   readonly listener: SmtpListener;
   readonly #capacity: number;
   /** The server's ends of what is connected, by the client's port. */
@@ -90,16 +52,7 @@ export class SmtpWorld extends IngestWorld {
     const { maxBytesInFlight = MAX_BYTES_IN_FLIGHT, tls = CERTIFICATE } = options;
     super({ maxBytesInFlight, maxWaitingRequests: 1000, maxKeysInMemory: 100 });
     this.#capacity = maxBytesInFlight;
-    this.options = {
-      hostname: HOSTNAME,
-      postmaster: 'postmaster@waybill.test',
-      allowedCidrs: cidrs('127.0.0.0/8', '::1/128'),
-      trustedProxies: cidrs(),
-      sources: [],
-      ...options.others,
-      settings: { ...SETTINGS, ...options.settings },
-      limits: { ...LIMITS, ...options.limits },
-    };
+    this.options = smtpTestOptions(options);
     const { intake, shared, events, clock, random, log } = this;
     const { views } = this.stores;
     this.listener = createSmtpListener(
@@ -144,14 +97,19 @@ export class SmtpWorld extends IngestWorld {
     return socket;
   }
 
-  /** Connects; resolves once the listener has the connection, before its greeting. */
+  /** Connects; resolves once the listener has the connection, or has ended it, before its greeting. */
   async reach({
     port,
     ...options
   }: SmtpClientOptions & { readonly port?: number } = {}): Promise<SmtpClient> {
     const { implicitTls = false } = options;
     const client = await SmtpClient.connect(port ?? (implicitTls ? this.#tlsPort : this.#port), options);
-    await this.until(() => this.#sockets.has(client.localPort) || client.ended);
+    let isClosed = false;
+    void client.closed.then(() => {
+      isClosed = true;
+    });
+    // One that is turned away without a word may be gone already.
+    await this.until(() => this.#sockets.has(client.localPort) || client.ended || isClosed);
     return client;
   }
 
@@ -198,6 +156,28 @@ export class SmtpWorld extends IngestWorld {
   /** Resolves once something has come about that takes real time, but none of the clock's. */
   async until(isSo: () => boolean): Promise<void> {
     await expect.poll(isSo, LOOK).toBe(true);
+  }
+
+  /** Writes, and waits until the server has read it; of what is long, the beginning: it may be left unread. */
+  async write(client: SmtpClient, bytes: string | Buffer): Promise<void> {
+    const end = this.serverEnd(client);
+    const least = end.bytesRead + Math.min(bytes.length, MAX_AWAITED);
+    client.write(bytes);
+    await this.until(() => end.bytesRead >= least);
+  }
+
+  /** Takes all the memory there is, as requests to the API would, until the returned function is called. */
+  fillBudget(): () => void {
+    const { budget } = this.shared;
+    const releases: (() => void)[] = [];
+    for (let units = this.#capacity; units >= 100; ) {
+      const release = budget.share(`key_${releases.length}`).tryAcquire(units);
+      if (release === null) units = Math.floor(units / 2);
+      else releases.push(release);
+    }
+    return () => {
+      for (const release of releases) release();
+    };
   }
 
   /** Nothing is connected any more, and nothing is kept of what was. */
