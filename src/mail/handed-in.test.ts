@@ -53,7 +53,7 @@ describe('the header ends', () => {
 
 test('of nothing, nothing goes on', () => {
   expect(sent('')).toBe('');
-  expect(readHandedIn([], 10)).toMatchObject({ subject: '', authors: [], from: null, messageId: null });
+  expect(readHandedIn([], 10)).toMatchObject({ subject: '', from: null, messageId: null });
 });
 
 test('a header may have as many bytes as allowed, and not one more, wherever it is cut', () => {
@@ -65,40 +65,23 @@ test('a header may have as many bytes as allowed, and not one more, wherever it 
     }
 });
 
-describe('who it is from', () => {
+describe('who it is shown to be from', () => {
   test.each([
-    ['From: Jane <jane@x.test>\r\n', 'Jane <jane@x.test>', ['jane@x.test']],
-    ['From: jane@x.test (Jane)\r\n', 'jane@x.test', ['jane@x.test']],
-    ['From: =?utf-8?q?J=C3=B6rg?= <j@x.test>\r\n', 'Jörg <j@x.test>', ['j@x.test']],
-    ['From: Jörg <j@x.test>\r\n', 'Jörg <j@x.test>', ['j@x.test']],
-    ['from : a@x.test\r\nFROM: b@y.test\r\n', 'a@x.test', ['a@x.test', 'b@y.test']],
-    [
-      'From: a@x.test, b@y.test\r\nSender:\r\n c@z.test\r\n',
-      'a@x.test',
-      ['a@x.test', 'b@y.test', 'c@z.test'],
-    ],
-    ['Sender: c@z.test\r\nSubject: x\r\n', null, ['c@z.test']],
-    ['Subject: x\r\n', null, []],
-    ['From:\r\n', null, []],
-    ['From: root\r\n', null, null],
-    ['From: Doe, Jane <j@x.test>\r\n', null, null],
-    ['From: a@x.test\r\nSender: root\r\n', 'a@x.test', null],
-    ['From: a@x.test\r\nFrom: root\r\n', 'a@x.test', null],
-    [`From: ${Array(51).fill('a@x.test').join(', ')}\r\n`, null, null],
-    [`${'From: a@x.test\r\n'.repeat(51)}`, 'a@x.test', null],
-  ])('%j', (text, from, authors) => {
-    const found = read(text);
-    expect(found.from).toBe(from);
-    expect(found.authors?.map(({ address }) => address) ?? null).toEqual(authors);
-  });
-
-  test('a comment that hides an author hides nothing', () => {
-    const authors = (text: string) =>
-      read(`From: ${text}\r\n`).authors?.map(({ address }) => address) ?? null;
-    expect(authors('(" <a@ok.test>, ") evil@x.test')).toEqual(['evil@x.test']);
-    expect(authors('a@ok.test (<evil@x.test>)')).toEqual(['a@ok.test']);
-    expect(authors('(x <a@ok.test>, y)b@evil.test')).toEqual(['b@evil.test']);
-  });
+    ['From: Jane <jane@x.test>\r\n', 'Jane <jane@x.test>'],
+    ['From: jane@x.test (Jane)\r\n', 'jane@x.test'],
+    ['From: Jane (Sales) <jane@x.test>\r\n', '"Jane (Sales)" <jane@x.test>'],
+    ['From: =?utf-8?q?J=C3=B6rg?= <j@x.test>\r\n', 'Jörg <j@x.test>'],
+    ['From: Jörg <j@x.test>\r\n', 'Jörg <j@x.test>'],
+    ['from : a@x.test\r\nFROM: b@y.test\r\n', 'a@x.test'],
+    ['From:\r\nFrom: b@y.test\r\n', 'b@y.test'],
+    ['From: a@x.test, b@y.test\r\nSender:\r\n c@z.test\r\n', 'a@x.test'],
+    ['Sender: c@z.test\r\nSubject: x\r\n', null],
+    ['Subject: x\r\n', null],
+    ['From:\r\n', null],
+    ['From: root\r\n', null],
+    ['From: Doe, Jane <j@x.test>\r\n', null],
+    [`From: ${Array(51).fill('a@x.test').join(', ')}\r\n`, null],
+  ])('%j', (text, from) => expect(read(text).from).toBe(from));
 });
 
 test('Subject and Message-ID are told on one line and cut, whatever they are; the first one counts', () => {
@@ -180,9 +163,9 @@ test('in whatever cuts a message comes, the same goes on, and its body is a view
     const chunks = ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end));
     const cut = readHandedIn(chunks, MAX_HANDED_IN_HEADER);
     if (cut === null) throw new Error('the header is too large');
-    const { header, subject, authors } = read(bytes);
+    const { header, subject, from } = read(bytes);
     expect(cut.header).toEqual(header);
-    expect(cut).toMatchObject({ subject, authors });
+    expect(cut).toMatchObject({ subject, from });
     const on = passOn(cut, 'Z: z\r\n', ({ name }) => name === 'X-Drop');
     const whole = passOn(read(bytes), 'Z: z\r\n', ({ name }) => name === 'X-Drop');
     expect(Buffer.concat(on.chunks).equals(Buffer.concat(whole.chunks))).toBe(true);

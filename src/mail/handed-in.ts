@@ -1,10 +1,10 @@
 import { isAscii } from 'node:buffer';
-import type { Parsed } from '../domain/address-entry.ts';
 import type { RecipientKind } from '../domain/envelope.ts';
-import { type Mailbox, parseAddressList } from '../domain/mailbox.ts';
+import { parseAddressList } from '../domain/mailbox.ts';
+import { MAX_AUTHORS } from './authors.ts';
 import { withoutComments } from './comments.ts';
 import { decodeWords } from './decode-words.ts';
-import { isBlind, MAX_AUTHORS, MAX_MESSAGE_ID, shownMailbox, shownSubject } from './finished.ts';
+import { isBlind, MAX_MESSAGE_ID, shownMailbox, shownSubject } from './finished.ts';
 import {
   changeHeader,
   type FieldSpan,
@@ -37,9 +37,7 @@ export interface HandedIn {
   readonly head: Buffer;
   /** The rest of the body: views of what was handed in. */
   readonly rest: readonly Buffer[];
-  /** The mailboxes of every From and Sender field, none where there is no such field; null when one cannot be read. */
-  readonly authors: readonly Mailbox[] | null;
-  /** The first From mailbox, its name decoded; null when there is none, or none that can be read. */
+  /** The first From mailbox, its name decoded; null when there is none, or it cannot be read. Only to be shown. */
   readonly from: string | null;
   /** Decoded; empty when there is none. */
   readonly subject: string;
@@ -134,7 +132,7 @@ function addressesIn(fields: readonly FieldSpan[], lowerName: string): ReadonlyS
 
 /** What the fields tell, found in one pass: there may be very many. */
 function readFields(fields: readonly FieldSpan[]): Omit<HandedIn, 'header' | 'head' | 'rest'> {
-  const authors = new Authors();
+  let from = '';
   let subject: string | null = null;
   let messageId = '';
   let hasDate = false;
@@ -142,10 +140,7 @@ function readFields(fields: readonly FieldSpan[]): Omit<HandedIn, 'header' | 'he
   for (const field of fields)
     switch (field.lowerName) {
       case 'from':
-        authors.addFrom(field.value);
-        break;
-      case 'sender':
-        authors.add(field.value);
+        if (from === '') from = field.value;
         break;
       case 'subject':
         subject ??= shownSubject(field.value);
@@ -161,8 +156,7 @@ function readFields(fields: readonly FieldSpan[]): Omit<HandedIn, 'header' | 'he
         break;
     }
   return {
-    authors: authors.found,
-    from: authors.from,
+    from: shownAuthor(from),
     subject: subject ?? '',
     messageId: messageId === '' ? null : decodeWords(messageId).slice(0, MAX_MESSAGE_ID),
     hasDate,
@@ -170,34 +164,13 @@ function readFields(fields: readonly FieldSpan[]): Omit<HandedIn, 'header' | 'he
   };
 }
 
-/** The mailboxes of From and Sender, and the first of From. Nothing is read behind a field that cannot be. */
-class Authors {
-  from: string | null = null;
-  #found: Mailbox[] | null = [];
-
-  get found(): readonly Mailbox[] | null {
-    return this.#found;
-  }
-
-  addFrom(value: string): void {
-    const first = this.add(value);
-    if (first !== undefined) this.from ??= shownMailbox(first);
-  }
-
-  /** Gives the first one that the value names. */
-  add(value: string): Mailbox | undefined {
-    if (this.#found === null) return undefined;
-    const parsed = parseAuthors(value, MAX_AUTHORS - this.#found.length);
-    if (parsed.ok) this.#found.push(...parsed.value);
-    else this.#found = null;
-    return parsed.ok ? parsed.value[0] : undefined;
-  }
-}
-
-/** As it is, or without comments: in a name they are taken as part of it. */
-function parseAuthors(value: string, max: number): Parsed<Mailbox[]> {
-  const parsed = parseAddressList(value, max);
-  return parsed.ok || !value.includes('(') ? parsed : parseAddressList(withoutComments(value), max);
+/** The first mailbox of a From field; comments are taken away only where they cannot be taken as part of a name. */
+function shownAuthor(value: string): string | null {
+  const asItIs = parseAddressList(value, MAX_AUTHORS);
+  const parsed =
+    asItIs.ok || !value.includes('(') ? asItIs : parseAddressList(withoutComments(value), MAX_AUTHORS);
+  const [first] = parsed.ok ? parsed.value : [];
+  return first === undefined ? null : shownMailbox(first);
 }
 
 /** The first chunk when the header ends in it, or it is long enough to tell; else as much of the first ones joined. */

@@ -26,6 +26,7 @@ import type { IngestLimits } from './limits.ts';
 import { type RawEnvelope, readRawEnvelope } from './raw-envelope.ts';
 import { messageBodyBounds, requireType } from './read-fields.ts';
 import {
+  refuseAuthors,
   refuseSender,
   refuseTooLarge,
   type SubmissionContext,
@@ -84,7 +85,8 @@ function* buildRaw(
   const messageId = message.messageId ?? `<${context.token}@${context.hostname}>`;
   const content = contentOf(checked, messageId, context);
   refuseTooLarge(content.sizeBytes, limits.maxMessageBytes);
-  for (const { domain } of [from, ...message.authors]) refuseSender(context.key, domain);
+  refuseSender(context.key, from.domain);
+  refuseAuthors(context.key, message.header.fields);
   return submissionOf(
     {
       reversePath: from.address,

@@ -2,7 +2,6 @@ import type { Recipient } from '../../domain/envelope.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
 import { reserveBytes } from '../../http/body.ts';
-import { Problem } from '../../http/problem.ts';
 import { heldWhile, type Share } from '../../lib/budget.ts';
 import { formatDate } from '../../mail/date.ts';
 import { writeField } from '../../mail/field.ts';
@@ -20,6 +19,7 @@ import { readNoBody } from './no-body.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { readContent } from './stored-content.ts';
 import {
+  refuseAuthors,
   refuseSender,
   refuseTooLarge,
   type SubmissionContext,
@@ -91,8 +91,7 @@ function resubmission(kept: Kept, context: SubmissionContext): Submission {
   const recipients = kept.recipients.map(
     ({ address, kind }): Recipient => ({ address, kind, notify: null, orcpt: null }),
   );
-  const { content, domains } = renewed(kept, recipients, messageId, context);
-  for (const domain of domains) refuseSender(context.key, domain);
+  const content = renewed(kept, recipients, messageId, context);
   return submissionOf(
     {
       reversePath: message.envelopeFrom,
@@ -109,18 +108,20 @@ function resubmission(kept: Kept, context: SubmissionContext): Submission {
   );
 }
 
-/** The content with our fields made anew (every message that was taken has a Date and a Message-ID), and the domains it is sent as. */
+/** The content with our fields made anew (every message that was taken has a Date and a Message-ID), if the key may send it. */
 function renewed(
   { message, bytes }: Kept,
   recipients: readonly Recipient[],
   messageId: string,
   context: SubmissionContext,
-): { readonly content: Content; readonly domains: readonly string[] } {
+): Content {
   // What came in over SMTP was not judged: its header may be any text.
   const read = readHandedIn([bytes], bytes.length);
   if (read === null) throw new Error('a header is larger than its message');
-  const { authors, header } = read;
-  if (authors === null && context.key.senderDomains.length > 0) throw authorsUnreadable();
+  const { header } = read;
+  const reversePath = parseMailbox(message.envelopeFrom);
+  if (reversePath.ok) refuseSender(context.key, reversePath.value.domain);
+  refuseAuthors(context.key, header.fields);
   const fresh = new Map([
     ['message-id', writeField('Message-ID', [messageId])],
     ['date', writeField('Date', [formatDate(context.now)])],
@@ -132,23 +133,10 @@ function renewed(
       index === 0 && field.lowerName === 'received' ? null : (fresh.get(field.lowerName) ?? field),
   });
   const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  const reversePath = parseMailbox(message.envelopeFrom);
-  const domains = (authors ?? []).map(({ domain }) => domain);
-  return {
-    content: { chunks, sizeBytes, flags: message.flags },
-    domains: reversePath.ok ? [reversePath.value.domain, ...domains] : domains,
-  };
+  return { chunks, sizeBytes, flags: message.flags };
 }
 
 /** Under one key, resending another message is another submission. */
 function hashOf(id: string): string {
   return digestOfJson('resend', id);
-}
-
-function authorsUnreadable(): Problem {
-  return new Problem(
-    403,
-    'sender_not_allowed',
-    'From or Sender of the message cannot be read, and this key may only send from some domains; use another key.',
-  );
 }

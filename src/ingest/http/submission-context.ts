@@ -3,6 +3,8 @@ import { type ApiKey, maySendFrom } from '../../domain/key.ts';
 import type { Submission } from '../../domain/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Random } from '../../lib/random.ts';
+import { authorsOf } from '../../mail/authors.ts';
+import type { FieldSpan } from '../../mail/header-block.ts';
 import { receivedHeader } from '../../mail/trace.ts';
 import { messageTooLarge } from './too-large.ts';
 
@@ -79,4 +81,20 @@ export function refuseTooLarge(sizeBytes: number, maxMessageBytes: number): void
 export function refuseSender(key: ApiKey, domain: string): void {
   if (!maySendFrom(key, domain))
     throw new Problem(403, 'sender_not_allowed', `This key may not send as ${domain}.`);
+}
+
+/**
+ * Throws the problem 403 for an author (From, Sender) on a domain that the key may not send from, and for a field that
+ * some program may read otherwise than we do.
+ */
+export function refuseAuthors(key: ApiKey, fields: readonly Pick<FieldSpan, 'lowerName' | 'value'>[]): void {
+  if (key.senderDomains.length === 0) return;
+  const authors = authorsOf(fields);
+  if (authors === null)
+    throw new Problem(
+      403,
+      'sender_not_allowed',
+      'From or Sender cannot be read for certain, and this key may only send from some domains; write each as in "Jane <jane@example.com>", with no "@" in the name, or use another key.',
+    );
+  for (const { domain } of authors) refuseSender(key, domain);
 }

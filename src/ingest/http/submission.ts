@@ -1,10 +1,11 @@
-import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
+import { formatMailbox, type Mailbox, parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
 import type { Sliced } from '../../lib/slices.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
+import { addressWords } from '../../mail/address.ts';
 import { type Attachment, UNKNOWN_TYPE } from '../../mail/attachment.ts';
 import { compose } from '../../mail/compose.ts';
-import { effectiveMessageId } from '../../mail/headers.ts';
+import { effectiveMessageId, findHeader } from '../../mail/headers.ts';
 import { type Addresses, checkAddresses } from './check-addresses.ts';
 import { checkAttachments } from './check-attachments.ts';
 import {
@@ -20,6 +21,7 @@ import { Faults } from './faults.ts';
 import type { Fields, ReadFields } from './fields.ts';
 import type { IngestLimits } from './limits.ts';
 import {
+  refuseAuthors,
   refuseSender,
   refuseTooLarge,
   type SubmissionContext,
@@ -52,8 +54,8 @@ export function* buildSubmission(
   const messageId = effectiveMessageId(fields.headers, `<${context.token}@${context.hostname}>`);
   const content = yield* composeChecked(checked, messageId, context);
   refuseTooLarge(content.sizeBytes, limits.maxMessageBytes);
-  // A Sender field is on the domain of From, or was refused.
   refuseSender(context.key, from.domain);
+  refuseAuthors(context.key, writtenAuthors(checked));
   const { recipients, tags, metadata, sendAt, priority } = checked;
   return submissionOf(
     {
@@ -86,6 +88,16 @@ function check(read: ReadFields, context: SubmissionContext, limits: IngestLimit
   faults.refuse();
   if (from === null) throw new Error('a missing sender was not reported');
   return { ...addresses, from, fields, attachments, tags, metadata, sendAt, priority };
+}
+
+/** From and Sender as the message has them. */
+function writtenAuthors({ from, fields }: Checked) {
+  const sender = parseMailbox(findHeader(fields.headers, 'sender') ?? '');
+  const written = (mailbox: Mailbox) => addressWords([mailbox]).join(' ');
+  return [
+    { lowerName: 'from', value: written(from) },
+    ...(sender.ok ? [{ lowerName: 'sender', value: written(sender.value) }] : []),
+  ];
 }
 
 function* composeChecked(checked: Checked, messageId: string, context: SubmissionContext): Sliced<Content> {

@@ -1,5 +1,6 @@
 import type { Recipient } from '../../domain/envelope.ts';
 import type { Content, Submission } from '../../domain/message.ts';
+import { authorsOf } from '../../mail/authors.ts';
 import { MAX_RECEIVED, missingFields } from '../../mail/finished.ts';
 import {
   type HandedIn,
@@ -61,7 +62,7 @@ const UNREADABLE_AUTHORS = deny(
   'sender_not_allowed',
   550,
   '5.7.1',
-  'From or Sender cannot be read, and only some sender domains are open to you; write each as in "Jane <jane@example.com>"',
+  'From or Sender cannot be read for certain, and only some sender domains are open to you; write each as in "Jane <jane@example.com>"',
 );
 /** On SMTP the key alone decides what a repeat is (contract §10). */
 const SAME_FOR_ALL = 'smtp';
@@ -97,12 +98,9 @@ function instructionsOf({ header }: HandedIn, origin: Origin, { limits, now }: M
 }
 
 /** The envelope's sender, and every author, must be on a domain that is open to the client (contract §9). */
-function senderRefusal(
-  { reversePath }: TakenEnvelope,
-  { authors }: HandedIn,
-  origin: Origin,
-): Refusal | null {
+function senderRefusal({ reversePath }: TakenEnvelope, { header }: HandedIn, origin: Origin): Refusal | null {
   if (!isBoundToDomains(origin)) return null;
+  const authors = authorsOf(header.fields);
   if (authors === null) return UNREADABLE_AUTHORS;
   const senders = reversePath.mailbox === null ? authors : [reversePath.mailbox, ...authors];
   const foreign = senders.find(({ domain }) => !maySendAs(origin, domain));
