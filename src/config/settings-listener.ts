@@ -51,6 +51,11 @@ export const LISTENER_SETTINGS = {
     'reject',
     'What is done with a message in which a CR or LF stands by itself: refuse it, or make it CRLF. Neither ever ends a message.',
   ),
+  'listener.quoted_local_parts': live(
+    flag,
+    true,
+    'Take addresses whose local part must be quoted, as in `"john..doe"@example.com`: they are good mail addresses (RFC 5321), and the API takes them too. Without it they get 553, for systems that stumble over them.',
+  ),
   'listener.rate_limit_per_source': live(
     integer(0, 10_000_000, 'messages per minute'),
     0,
@@ -70,7 +75,7 @@ export const LISTENER_SETTINGS = {
   'listener.max_commands_without_mail': live(
     integer(1, 1_000_000),
     100,
-    'Most commands that lead to no message between two messages: EHLO, HELO, STARTTLS, RSET, NOOP, VRFY, EXPN, HELP, BDAT without a byte, and a refused MAIL; then 421.',
+    'Most commands that lead to no message between two messages: EHLO, HELO, STARTTLS, RSET, NOOP, VRFY, EXPN, HELP, BDAT without a byte, a refused MAIL, and a RCPT, DATA or AUTH that gets a 4xx (no recipient beyond api.max_recipients); then 421.',
   ),
   'listener.soft_errors': live(
     integer(0, 1_000_000),

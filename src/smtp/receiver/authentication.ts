@@ -2,14 +2,14 @@ import { AuthExchange, type AuthStep } from './auth-exchange.ts';
 import type { ReceiverOptions } from './options.ts';
 import type { Outbox } from './outbox.ts';
 import {
+  AUTH_FIRST,
   AUTHENTICATED,
   EHLO_FIRST,
-  formatReply,
   NEEDS_ARGUMENT,
   NEEDS_TLS,
-  NOT_IMPLEMENTED,
   type SessionReply,
   sessionReply,
+  TLS_AND_AUTH_FIRST,
   TLS_FIRST,
 } from './session-reply.ts';
 
@@ -24,7 +24,11 @@ export interface AuthMoment {
 const MECHANISM_UNKNOWN = sessionReply(504, '5.5.4', 'Mechanisms are PLAIN and LOGIN');
 const ALREADY_AUTHENTICATED = sessionReply(503, '5.5.1', 'Already authenticated');
 const IN_TRANSACTION = sessionReply(503, '5.5.1', 'AUTH must come before MAIL');
-const TOO_MANY_FAILURES = sessionReply(421, '4.7.0', 'Too many failed authentications; closing');
+const TOO_MANY_FAILURES = sessionReply(
+  421,
+  '4.7.0',
+  'Too many failed authentications; connect again with a valid API key as the password',
+);
 
 /** AUTH in one session (RFC 4954): when it may be said, its exchange, and what came of it. */
 export class Authentication {
@@ -46,6 +50,13 @@ export class Authentication {
   /** The client's next line is a response, not a command. */
   get isExchanging(): boolean {
     return this.#exchange !== null;
+  }
+
+  /** Why mail must wait for AUTH; null when it need not. */
+  missing(secure: boolean): SessionReply | null {
+    const { auth, requireAuth } = this.#options;
+    if (!requireAuth || this.#isAuthenticated) return null;
+    return secure || auth === 'always' ? AUTH_FIRST : TLS_AND_AUTH_FIRST;
   }
 
   /** Takes AUTH. */
@@ -81,20 +92,15 @@ export class Authentication {
     this.#outbox.say(AUTHENTICATED);
   }
 
-  /** They are not. */
+  /** They are not; or, by a 4xx, it cannot be known now. */
   refuse(reply: SessionReply): void {
-    this.#failures += 1;
-    if (this.#failures < this.#options.maxAuthFailures) {
-      this.#outbox.refuse(reply);
-      return;
-    }
-    this.#outbox.say(formatReply(reply));
-    this.#outbox.end('too_many_errors', TOO_MANY_FAILURES);
+    if (reply.code >= 500) this.#failures += 1;
+    if (this.#failures < this.#options.maxAuthFailures) this.#outbox.refuse(reply);
+    else this.#outbox.end('too_many_errors', TOO_MANY_FAILURES);
   }
 
   #refusal({ secure, extended, inTransaction }: AuthMoment): SessionReply | null {
     const { auth, requireTls } = this.#options;
-    if (auth === 'off') return NOT_IMPLEMENTED;
     if (!extended) return EHLO_FIRST;
     if (this.#isAuthenticated) return ALREADY_AUTHENTICATED;
     if (inTransaction) return IN_TRANSACTION;

@@ -10,7 +10,7 @@ export interface EhloState {
 /** The reply to EHLO: what this session may use now (RFC 5321 §4.1.1.1). */
 export function ehloReply(options: ReceiverOptions, { secure, authenticated }: EhloState): string {
   const { hostname, maxMessageBytes, maxRecipients, maxTransactions } = options;
-  const mayAuthenticate = options.auth === 'always' || (options.auth === 'secure' && secure);
+  const mayAuthenticate = secure || options.auth === 'always';
   const keywords = [
     'PIPELINING',
     `SIZE ${maxMessageBytes}`,

@@ -9,7 +9,7 @@ export interface ReceiverOptions {
   /** Refuse mail and AUTH with 530 while the connection is not secure. */
   readonly requireTls: boolean;
   /** `secure`: offered over TLS only, and 538 before. */
-  readonly auth: 'off' | 'secure' | 'always';
+  readonly auth: 'secure' | 'always';
   /** MAIL gets 530 until AUTH has succeeded. */
   readonly requireAuth: boolean;
   /** Take local parts that can only be written as quoted strings. */
@@ -24,7 +24,8 @@ export interface ReceiverOptions {
   readonly maxTransactions: number;
   /**
    * Commands that lead to no message, since the last message that was accepted (421 beyond): EHLO, HELO, STARTTLS,
-   * RSET, NOOP, VRFY, EXPN, HELP, BDAT without a byte and a refused MAIL.
+   * RSET, NOOP, VRFY, EXPN, HELP, BDAT without a byte, a refused MAIL, and everything else that is refused by a 4xx but
+   * a message; RCPTs beyond `maxRecipients` only where they are very many.
    */
   readonly maxCommandsWithoutMail: number;
   /** After this many 5xx replies without a message accepted each further one is followed by a `pause`. */

@@ -8,6 +8,7 @@ import { InputBuffer } from './input.ts';
 import type { ReceiverOptions } from './options.ts';
 import { Outbox } from './outbox.ts';
 import * as replies from './session-reply.ts';
+import { isIdleAnswer, isIdleCommand, takeSimpleCommand } from './simple-commands.ts';
 import { Transactions } from './transaction.ts';
 
 /** How the client introduced itself. */
@@ -19,12 +20,8 @@ export interface Hello {
 
 const NOT_ASCII = /[^\0-\x7f]/;
 const HELLO_LINE = /^(?:EHLO|HELO) /i;
-/** Commands that lead to no message, whatever is said to them. */
-const IDLE_VERBS = new Set(['EHLO', 'HELO', 'STARTTLS', 'RSET', 'NOOP', 'VRFY', 'EXPN', 'HELP']);
-const EMPTY_CHUNK = /^0+$/;
 /** Commands in whose argument an address may be that is not ASCII, or a name that is never a reason to refuse. */
 const UTF8_VERBS = new Set(['MAIL', 'RCPT', 'VRFY', 'EXPN', 'EHLO', 'HELO', 'NOOP']);
-const ALREADY_SECURE = replies.sessionReply(503, '5.5.1', 'TLS is active already');
 
 /**
  * One session. The owner has the socket, the clock and the policy; the machine has the grammar, the order of
@@ -131,9 +128,10 @@ export class Receiver {
   /** Says no to the open question by a 4xx or 5xx. A 421 ends the session. */
   refuse(reply: replies.SessionReply): void {
     const question = this.#settle();
-    if (question?.kind === 'auth') this.#authentication.refuse(reply);
-    else if (question !== null) this.#answer(this.#transactions.refuse(question, reply));
-    if (question?.kind === 'mail') this.#outbox.countIdle();
+    if (question === null) return;
+    if (isIdleAnswer(question, reply) && !this.#outbox.countIdle()) return;
+    if (question.kind === 'auth') this.#authentication.refuse(reply);
+    else this.#answer(this.#transactions.refuse(question, reply));
   }
 
   /** The owner will not take the message that is coming in. The rest of it is dropped, and this said at its end. */
@@ -235,8 +233,7 @@ export class Receiver {
     const verb = (blank < 0 ? line : line.slice(0, blank)).toUpperCase();
     const argument = blank < 0 ? '' : line.slice(blank + 1).trim();
     if (NOT_ASCII.test(line) && !UTF8_VERBS.has(verb)) return replies.NOT_ASCII;
-    const isIdle = IDLE_VERBS.has(verb) || (verb === 'BDAT' && EMPTY_CHUNK.test(argument));
-    if (isIdle && !this.#outbox.countIdle()) return null;
+    if (isIdleCommand(verb, argument) && !this.#outbox.countIdle()) return null;
     switch (verb) {
       case 'MAIL':
         return this.#mail(argument);
@@ -254,32 +251,7 @@ export class Receiver {
       case 'AUTH':
         return this.#auth(argument);
       default:
-        return this.#takeSimple(verb, argument, line);
-    }
-  }
-
-  #takeSimple(verb: string, argument: string, line: string): replies.SessionReply | null {
-    switch (verb) {
-      case 'RSET':
-        if (argument !== '') return replies.NO_ARGUMENT;
-        this.#transactions.reset();
-        return this.#outbox.say(replies.OK);
-      case 'NOOP':
-        return this.#outbox.say(replies.OK);
-      case 'QUIT':
-        if (argument !== '') return replies.NO_ARGUMENT;
-        this.#outbox.say(replies.GOODBYE);
-        return this.#outbox.end('quit', null);
-      case 'VRFY':
-        if (argument === '') return replies.NEEDS_ARGUMENT;
-        return this.#outbox.say(replies.CANNOT_VERIFY);
-      case 'HELP':
-        return this.#outbox.say(replies.HELP);
-      case 'EXPN':
-        return replies.NOT_IMPLEMENTED;
-      default:
-        if (isHttpLine(line)) return this.#outbox.end('http_after_greeting', replies.NOT_HTTP);
-        return replies.UNKNOWN;
+        return takeSimpleCommand({ verb, argument, line }, this.#transactions, this.#outbox);
     }
   }
 
@@ -297,13 +269,12 @@ export class Receiver {
   #mail(argument: string): replies.SessionReply | null {
     if (this.#hello === null) return replies.HELLO_FIRST;
     if (this.#options.requireTls && !this.#secure) return replies.TLS_FIRST;
-    if (this.#options.requireAuth && !this.#authentication.isAuthenticated) return replies.AUTH_FIRST;
-    return this.#transactions.mail(argument);
+    return this.#authentication.missing(this.#secure) ?? this.#transactions.mail(argument);
   }
 
   #startTls(argument: string): replies.SessionReply | null {
     if (argument !== '') return replies.NO_ARGUMENT;
-    if (this.#secure) return ALREADY_SECURE;
+    if (this.#secure) return replies.ALREADY_SECURE;
     if (!this.#options.startTls) return replies.NOT_IMPLEMENTED;
     if (this.#hello?.verb !== 'EHLO') return replies.EHLO_FIRST;
     // What came behind it in clear may be anybody's (RFC 3207 §6), and what came before proves nothing now.

@@ -74,7 +74,17 @@ export const RCPT_FIRST = sessionReply(503, '5.5.1', 'Say RCPT first');
 export const NO_VALID_RECIPIENTS = sessionReply(554, '5.5.1', 'No valid recipients');
 export const NESTED_MAIL = sessionReply(503, '5.5.1', 'A transaction is open; RSET ends it');
 export const TLS_FIRST = sessionReply(530, '5.7.0', 'Say STARTTLS first');
-export const AUTH_FIRST = sessionReply(530, '5.7.0', 'Authentication required');
+export const AUTH_FIRST = sessionReply(
+  530,
+  '5.7.0',
+  'Authentication required: AUTH with an API key as the password',
+);
+export const TLS_AND_AUTH_FIRST = sessionReply(
+  530,
+  '5.7.0',
+  'Authentication required: STARTTLS first, then AUTH with an API key as the password',
+);
+export const ALREADY_SECURE = sessionReply(503, '5.5.1', 'TLS is active already');
 export const NEEDS_TLS = sessionReply(538, '5.7.11', 'AUTH is taken over TLS only; say STARTTLS first');
 
 /** Why a client may not yet do what it asks, of the replies that say so. */
@@ -82,4 +92,5 @@ export const WITHHELD: ReadonlyMap<SessionReply, 'tls_required' | 'auth_required
   [TLS_FIRST, 'tls_required'],
   [NEEDS_TLS, 'tls_required'],
   [AUTH_FIRST, 'auth_required'],
+  [TLS_AND_AUTH_FIRST, 'auth_required'],
 ]);

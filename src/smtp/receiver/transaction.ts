@@ -28,6 +28,12 @@ const CHUNK = /^(\d{1,15})( LAST)?$/i;
 /** How many bytes follow can be told, if nothing else. */
 const CHUNK_SIZE = /^(\d{1,15})(?: |$)/;
 
+/**
+ * Recipients of one transaction beyond those that it may have, each told 452, before more of them are idle commands: a
+ * large list comes in one transaction, and who sends it sends the rest of it in another one.
+ */
+export const MAX_SURPLUS_RECIPIENTS = 50_000;
+
 const MAIL_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: MAIL FROM:<address>, parameters behind it');
 const RCPT_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: RCPT TO:<address>, parameters behind it');
 const BDAT_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: BDAT size, or BDAT size LAST');
@@ -51,6 +57,8 @@ export class Transactions {
   /** Some RCPT of this transaction was refused. */
   #hasRefused = false;
   #accepted = 0;
+  /** RCPTs of this transaction beyond those that it may have. */
+  #surplus = 0;
 
   constructor(options: ReceiverOptions, outbox: Outbox) {
     this.#options = options;
@@ -100,7 +108,7 @@ export class Transactions {
     if (!TO.test(argument)) return this.#rememberRefused(RCPT_SYNTAX);
     const read = this.#readForwardPath(argument.slice('TO:'.length), reversePath.utf8);
     if (!read.ok) return this.#rememberRefused(read.reply);
-    if (this.#forwardPaths.length >= this.#options.maxRecipients) return TOO_MANY_RECIPIENTS;
+    if (this.#forwardPaths.length >= this.#options.maxRecipients) return this.#refuseSurplus();
     return this.#outbox.ask({ kind: 'rcpt', path: read.value, reversePath });
   }
 
@@ -197,6 +205,12 @@ export class Transactions {
     return mailbox.ok ? { ok: true, value: { ...parameters.value, mailbox: mailbox.value } } : mailbox;
   }
 
+  #refuseSurplus(): SessionReply | null {
+    this.#surplus += 1;
+    const isIdle = this.#surplus > MAX_SURPLUS_RECIPIENTS;
+    return isIdle && !this.#outbox.countIdle() ? null : TOO_MANY_RECIPIENTS;
+  }
+
   #rememberRefused(reply: SessionReply): SessionReply {
     this.#hasRefused = true;
     return reply;
@@ -227,6 +241,7 @@ export class Transactions {
     this.#reversePath = null;
     this.#forwardPaths = [];
     this.#hasRefused = false;
+    this.#surplus = 0;
     this.#content.clear();
   }
 }

@@ -11,7 +11,7 @@ const OPTIONS: ReceiverOptions = {
   auth: 'secure',
   requireAuth: false,
   quotedLocalParts: true,
-  content: { bareNewline: 'reject', nul: 'reject', maxLineBytes: 1000 },
+  content: { bareNewline: 'reject', maxLineBytes: 1000 },
   maxMessageBytes: 5000,
   maxRecipients: 100,
   maxTransactions: 50,
@@ -34,10 +34,15 @@ function answerTo(question: Question): SessionReply | null {
     case 'message':
       return byLocalPart(question.envelope.reversePath, { unlucky: [451, '4.3.0'] });
     case 'auth':
-      return question.credentials.password === 'secret' ? null : refusal(535, '5.7.8');
+      return authAnswer(question.credentials.password);
     case 'pause':
       return null;
   }
+}
+
+function authAnswer(password: string): SessionReply | null {
+  if (password === 'secret') return null;
+  return password === 'away' ? refusal(454, '4.7.0') : refusal(535, '5.7.8');
 }
 
 function byLocalPart(

@@ -1,9 +1,12 @@
 /** The session around its commands: errors, time-outs, shutdown, and what its owner may rely on. */
 import { expect, test } from 'vitest';
-import { dialogue, EARLY, ENVELOPE, HELLO, repliesOf } from './dialogue.ts';
+import { MAX_SURPLUS_RECIPIENTS } from '../../../src/smtp/receiver/transaction.ts';
+import { type Dialogue, dialogue, EARLY, ENVELOPE, HELLO, repliesOf } from './dialogue.ts';
 import { Peer } from './peer.ts';
 
 const GOOD = Buffer.from('\0me\0secret').toString('base64');
+/** The owner cannot tell. */
+const AWAY = Buffer.from('\0me\0away').toString('base64');
 const WHOLE = { cut: (bytes: Buffer) => [bytes], answers: 'at_once' } as const;
 
 const repeated = (count: number, ...lines: string[]) => Array.from({ length: count }, () => lines).flat();
@@ -100,7 +103,7 @@ dialogue(
     ...HELLO,
     ...repeated(3, 'C: MAIL FROM:<no@x.test>'),
     'C: QUIT',
-    ...repeated(3, 'S: 550'),
+    ...repeated(2, 'S: 550'),
     'S: 421 4.7.0',
     'E: close too_many_commands',
   ],
@@ -136,6 +139,37 @@ dialogue(
   { maxCommandsWithoutMail: 1 },
 );
 
+const REFUSED_FOR_NOW: readonly (readonly [string, Dialogue, Dialogue])[] = [
+  ['a recipient', ['C: MAIL FROM:<a@x.test>', 'S: 250'], ['C: RCPT TO:<wait@y.test>', 'S: 451']],
+  ['a key', [], [`C: AUTH PLAIN ${AWAY}`, 'S: 454', 'E: auth PLAIN ["","me","away"]']],
+];
+for (const [what, before, refused] of REFUSED_FOR_NOW)
+  dialogue(
+    `who has ${what} refused for now again and again gets 421`,
+    [
+      ...HELLO,
+      ...before,
+      ...[1, 2].flatMap(() => refused),
+      ...refused.slice(0, 1),
+      'S: 421 4.7.0',
+      ...refused.slice(2),
+      'E: close too_many_commands',
+    ],
+    { auth: 'always', maxCommandsWithoutMail: 3 },
+  );
+dialogue(
+  'recipients beyond the limit of a message may be many, as a large list is sent',
+  [
+    ...ENVELOPE,
+    ...Array.from({ length: 9 }, () => ['C: RCPT TO:<b@y.test>', 'S: 452 4.5.3']).flat(),
+    'C: DATA',
+    'C: .',
+    'S: 354',
+    'S: 250 2.0.0',
+    'E: message <a@x.test> -> <b@y.test> ""',
+  ],
+  { maxRecipients: 1, maxCommandsWithoutMail: 3 },
+);
 dialogue('an idle session gets 421', [...HELLO, '! timeOut', 'S: 421 4.4.2', 'E: close time_out', 'C: NOOP']);
 dialogue('a peer that stops within content gets 421', [
   ...ENVELOPE,
@@ -213,6 +247,19 @@ test('while a question is open nothing is read, and what waits is bounded', () =
 test('an answer without a question is a fault of the owner', () => {
   const { receiver } = new Peer({}, WHOLE);
   expect(() => receiver.accept()).toThrow('without a question');
+});
+
+test('but not without end', () => {
+  const peer = new Peer({ maxRecipients: 1, maxCommandsWithoutMail: 3 }, WHOLE);
+  peer.receiver.greet();
+  peer.say(Buffer.from('EHLO c\r\nMAIL FROM:<>\r\nRCPT TO:<b@y.test>\r\n'));
+  peer.sent = '';
+  peer.say(Buffer.from('RCPT TO:<b@y.test>\r\n'.repeat(MAX_SURPLUS_RECIPIENTS + 10)));
+  const replies = repliesOf(peer.sent);
+  expect(replies.length).toBe(MAX_SURPLUS_RECIPIENTS + 3);
+  expect(replies.at(-2)).toMatch(/^452 /);
+  expect(replies.at(-1)).toMatch(/^421 /);
+  expect(peer.events).toEqual(['close too_many_commands']);
 });
 
 test('content that the owner refuses while it comes in is dropped, and refused at its end', () => {

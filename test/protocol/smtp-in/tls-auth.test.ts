@@ -4,6 +4,8 @@ import { dialogue, ENVELOPE, HELLO } from './dialogue.ts';
 const SECURE_HELLO = ['S: 220', 'C: EHLO client.test', 'S: 250-mx.test'];
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const GOOD = base64('\0me\0secret');
+/** The owner cannot tell. */
+const AWAY = base64('\0me\0away');
 const BAD = base64('\0me\0guess');
 
 dialogue('STARTTLS drops what is pipelined behind it and begins anew', [
@@ -75,10 +77,26 @@ dialogue(
   { requireTls: true },
 );
 dialogue(
-  'mail before AUTH gets 530 where AUTH is required',
-  [...HELLO, 'C: MAIL FROM:<a@x.test>', 'S: 530 5.7.0', 'E: denied auth_required'],
+  'mail before AUTH gets 530 where AUTH is required, and the way to it: through STARTTLS',
+  [
+    ...HELLO,
+    'C: MAIL FROM:<a@x.test>',
+    'S: 530 5.7.0 Authentication required: STARTTLS first, then AUTH with an API key as the password',
+    'E: denied auth_required',
+  ],
   { requireAuth: true },
 );
+for (const setting of [{ secure: true }, { auth: 'always' }] as const)
+  dialogue(
+    `or straight away (${JSON.stringify(setting)})`,
+    [
+      ...SECURE_HELLO,
+      'C: MAIL FROM:<a@x.test>',
+      'S: 530 5.7.0 Authentication required: AUTH with an API key as the password',
+      'E: denied auth_required',
+    ],
+    { requireAuth: true, ...setting },
+  );
 dialogue(
   'mail behind AUTH is taken where AUTH is required',
   [
@@ -114,9 +132,6 @@ dialogue(
   ],
   { auth: 'always' },
 );
-dialogue('AUTH gets 502 where there is none', [...HELLO, `C: AUTH PLAIN ${GOOD}`, 'S: 502 5.5.1'], {
-  auth: 'off',
-});
 dialogue(
   'AUTH before EHLO gets 503',
   ['S: 220', `C: AUTH PLAIN ${GOOD}`, 'S: 503 5.5.1', 'C: HELO x', 'S: 250', 'C: AUTH LOGIN', 'S: 503 5.5.1'],
@@ -166,10 +181,20 @@ auth(
   ...[1, 2].flatMap(() => [`C: AUTH PLAIN ${BAD}`, 'S: 535', 'E: auth PLAIN ["","me","guess"]']),
   `C: AUTH PLAIN ${BAD}`,
   'C: NOOP',
-  'S: 535',
   'S: 421 4.7.0',
   'E: auth PLAIN ["","me","guess"]',
   'E: close too_many_errors',
+);
+auth(
+  'a 4xx is no failure of AUTH',
+  ...Array.from({ length: 5 }, () => [
+    `C: AUTH PLAIN ${AWAY}`,
+    'S: 454 4.7.0',
+    'E: auth PLAIN ["","me","away"]',
+  ]).flat(),
+  `C: AUTH PLAIN ${GOOD}`,
+  'S: 235',
+  'E: auth PLAIN ["","me","secret"]',
 );
 auth(
   'AUTH after success gets 503',

@@ -1,0 +1,61 @@
+/** Commands that have no part in a transaction, and what is idle: whatever brings no message any nearer. */
+import type { Question } from './effect.ts';
+import { isHttpLine } from './http-line.ts';
+import type { Outbox } from './outbox.ts';
+import * as replies from './session-reply.ts';
+import type { Transactions } from './transaction.ts';
+
+/** A line as it is read. */
+export interface Command {
+  /** Upper case. */
+  readonly verb: string;
+  readonly argument: string;
+  /** All of it. */
+  readonly line: string;
+}
+
+const IDLE_VERBS = new Set(['EHLO', 'HELO', 'STARTTLS', 'RSET', 'NOOP', 'VRFY', 'EXPN', 'HELP']);
+const EMPTY_CHUNK = /^0+$/;
+
+/** Whether a command leads to no message, whatever is said to it. */
+export function isIdleCommand(verb: string, argument: string): boolean {
+  return IDLE_VERBS.has(verb) || (verb === 'BDAT' && EMPTY_CHUNK.test(argument));
+}
+
+/**
+ * Whether what the owner refuses is idle: a MAIL, and whatever may be asked again (4xx), which no other limit bounds.
+ * Not a message, for each has a MAIL that was accepted.
+ */
+export function isIdleAnswer({ kind }: Question, { code }: replies.SessionReply): boolean {
+  return kind === 'mail' || (code < 500 && kind !== 'message');
+}
+
+/** Takes a command that is none of a transaction's, be it one at all. Gives what it is refused with. */
+export function takeSimpleCommand(
+  { verb, argument, line }: Command,
+  transactions: Transactions,
+  outbox: Outbox,
+): replies.SessionReply | null {
+  switch (verb) {
+    case 'RSET':
+      if (argument !== '') return replies.NO_ARGUMENT;
+      transactions.reset();
+      return outbox.say(replies.OK);
+    case 'NOOP':
+      return outbox.say(replies.OK);
+    case 'QUIT':
+      if (argument !== '') return replies.NO_ARGUMENT;
+      outbox.say(replies.GOODBYE);
+      return outbox.end('quit', null);
+    case 'VRFY':
+      if (argument === '') return replies.NEEDS_ARGUMENT;
+      return outbox.say(replies.CANNOT_VERIFY);
+    case 'HELP':
+      return outbox.say(replies.HELP);
+    case 'EXPN':
+      return replies.NOT_IMPLEMENTED;
+    default:
+      if (isHttpLine(line)) return outbox.end('http_after_greeting', replies.NOT_HTTP);
+      return replies.UNKNOWN;
+  }
+}
