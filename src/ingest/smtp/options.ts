@@ -30,6 +30,7 @@ export interface SmtpSettings {
   readonly allowInsecureAuth: boolean;
   readonly receivedClient: boolean;
   readonly bareNewline: 'reject' | 'normalize';
+  readonly quotedLocalParts: boolean;
   readonly rateLimitPerSource: number;
   readonly maxConnections: number;
   readonly maxConnectionsPerSource: number;

@@ -9,7 +9,6 @@ const MAX_WAITING_BYTES = 256 * 1024;
 
 /** How receivers are set by the listener's settings. One serves all sessions: everything is read at its use. */
 export class LiveReceiverOptions implements ReceiverOptions {
-  readonly quotedLocalParts = true;
   readonly maxWaitingBytes = MAX_WAITING_BYTES;
   readonly startTls: boolean;
   readonly #options: SmtpOptions;
@@ -36,9 +35,13 @@ export class LiveReceiverOptions implements ReceiverOptions {
     return this.#options.settings.requireAuth;
   }
 
+  get quotedLocalParts(): boolean {
+    return this.#options.settings.quotedLocalParts;
+  }
+
   get content(): ContentRules {
     const { bareNewline } = this.#options.settings;
-    return { bareNewline, nul: 'reject', maxLineBytes: MAX_LINE_BYTES };
+    return { bareNewline, maxLineBytes: MAX_LINE_BYTES };
   }
 
   get maxMessageBytes(): number {

@@ -2,13 +2,12 @@
 import { PieceWriter } from './piece-writer.ts';
 import { textEnd } from './text-run.ts';
 
-/** What is done with content that is not as it should be. */
+/** What is done with content that is not as it should be. One with NUL is refused. */
 export interface ContentRules {
   /** A CR or LF by itself: refuse the message, or make it a CRLF. Neither ever ends a message. */
   readonly bareNewline: 'reject' | 'normalize';
-  readonly nul: 'reject' | 'remove';
-  /** Bytes of a line with its CRLF (RFC 5321 §4.5.3.1.6: 1000), without a stuffed dot; null for any number. */
-  readonly maxLineBytes: number | null;
+  /** Bytes of a line with its CRLF (RFC 5321 §4.5.3.1.6: 1000), without a stuffed dot. */
+  readonly maxLineBytes: number;
 }
 
 /** What is wrong with content, the gravest first. */
@@ -81,7 +80,7 @@ export class ContentScanner {
     return this.#hasLongLine ? 'line_too_long' : null;
   }
 
-  /** Some line, unstuffed, begins with a dot, or may once NULs are removed. */
+  /** Some line, unstuffed, begins with a dot. */
   get dotStuffing(): boolean {
     return this.#dotStuffing;
   }
@@ -144,12 +143,10 @@ export class ContentScanner {
       this.#piece.insert(at, '\r');
       this.#endLine(at, 2);
       this.#place = PLACE.bareStart;
-    } else if (byte === NUL) {
-      if (this.#rules.nul === 'reject') this.#hasNul = true;
-      // The byte behind it may become the first of its line.
-      if (this.#lineBytes === 0) this.#dotStuffing = true;
-      this.#piece.skip(at, 1);
-    } else this.#lineBytes += 1;
+    } else {
+      if (byte === NUL) this.#hasNul = true;
+      this.#lineBytes += 1;
+    }
     return at + 1;
   }
 
@@ -218,7 +215,6 @@ export class ContentScanner {
   }
 
   #isTooLong(lineBytes: number): boolean {
-    const { maxLineBytes } = this.#rules;
-    return maxLineBytes !== null && lineBytes > maxLineBytes;
+    return lineBytes > this.#rules.maxLineBytes;
   }
 }

@@ -21,7 +21,7 @@ dialogue(
 dialogue(
   'STARTTLS is not told when it is not offered',
   ['S: 220', 'C: EHLO c', 'S: 250-mx.test|250-PIPELINING|250-SIZE 5000|250-ENHANCEDSTATUSCODES'],
-  { startTls: false, auth: 'off' },
+  { startTls: false },
 );
 dialogue(
   'LIMITS and SIZE tell what is held',

@@ -4,7 +4,7 @@ import { type Dialogue, dialogue, ENVELOPE, HELLO } from './dialogue.ts';
 
 const FROM_TO = '<a@x.test> -> <b@y.test>';
 const QUEUED = 'S: 250 2.0.0 queued as msg_1';
-const REJECT: ContentRules = { bareNewline: 'reject', nul: 'reject', maxLineBytes: 1000 };
+const REJECT: ContentRules = { bareNewline: 'reject', maxLineBytes: 1000 };
 const NORMALIZE: ContentRules = { ...REJECT, bareNewline: 'normalize' };
 /** The session is as new. */
 const AFTER = [
@@ -46,10 +46,6 @@ taken(
 );
 taken('a bare LF becomes CRLF by policy', 'a\nb\r\n.\r\n', '"a\\r\\nb\\r\\n"', NORMALIZE);
 taken('a bare CR becomes CRLF by policy', 'a\rb\r\r\nc\r\n.\r\n', '"a\\r\\nb\\r\\n\\r\\nc\\r\\n"', NORMALIZE);
-taken('NUL is removed by policy', 'a\0b\r\n\0\r\n.\r\n', '"ab\\r\\n\\r\\n" dots', {
-  ...REJECT,
-  nul: 'remove',
-});
 
 for (const [rule, raw, reply] of [
   ['a bare LF', 'a\nb\r\n.\r\n', '550 5.6.11'],

@@ -5,7 +5,7 @@ import { cutAt } from '../../fuzz/fuzz.ts';
 import { Peer } from './peer.ts';
 
 const ENVELOPE = 'EHLO c\r\nMAIL FROM:<>\r\nRCPT TO:<b@y.test>\r\n';
-const content = { bareNewline: 'reject', nul: 'reject', maxLineBytes: 1000 } as const;
+const content = { bareNewline: 'reject', maxLineBytes: 1000 } as const;
 /** Lines of dots and of what stands beside them. */
 const body = fc
   .array(fc.array(fc.constantFrom('.', '..', 'x', ' ', 'QUIT', '\x80', '\t'), { maxLength: 4 }), {
