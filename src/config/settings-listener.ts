@@ -75,7 +75,7 @@ export const LISTENER_SETTINGS = {
   'listener.max_commands_without_mail': live(
     integer(1, 1_000_000),
     100,
-    'Most commands that lead to no message between two messages: EHLO, HELO, STARTTLS, RSET, NOOP, VRFY, EXPN, HELP, BDAT without a byte, a refused MAIL, and a RCPT, DATA or AUTH that gets a 4xx (no recipient beyond api.max_recipients); then 421.',
+    'Most commands that lead to no message between two messages: EHLO, HELO, STARTTLS, RSET, NOOP, VRFY, EXPN, HELP, BDAT without a byte, a refused MAIL, and a RCPT, DATA or AUTH that gets a 4xx, but for recipients beyond `api.max_recipients`; then 421.',
   ),
   'listener.soft_errors': live(
     integer(0, 1_000_000),
