@@ -2,7 +2,7 @@ import type { ApiKey } from '../../src/domain/key.ts';
 import type { Submission } from '../../src/domain/message.ts';
 import { createShared, type IngestShared, type SharedLimits } from '../../src/ingest/shared.ts';
 import { generateSecret, hashSecret, secretPrefix } from '../../src/lib/key-secret.ts';
-import { type Log, silentLog } from '../../src/lib/log.ts';
+import type { Log, LogFields } from '../../src/lib/log.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { logEvents } from '../../src/observe/event-log.ts';
 import { type Event, Events } from '../../src/observe/events.ts';
@@ -10,19 +10,25 @@ import { openSqlite, type SqliteStores } from '../../src/store/sqlite/open.ts';
 import { ManualClock } from './manual-clock.ts';
 import { RecordingIntake } from './recording-intake.ts';
 
+/** A line of the log. */
+export interface LogLine {
+  readonly level: keyof Log;
+  readonly event: string;
+  readonly fields: LogFields;
+}
+
 /** What every way in stands on: a real store, an intake that records, and a clock that the test moves. */
 export abstract class IngestWorld {
   readonly clock = new ManualClock();
   readonly events = new Events();
   readonly random = seededRandom(7);
-  /** The errors that were logged, by name. */
-  readonly logged: string[] = [];
-  /** What was noted in the log without being an error: `event code`. */
-  readonly noted: string[] = [];
+  /** Everything that was logged, whole, at every level. */
+  readonly lines: LogLine[] = [];
   readonly log: Log = {
-    ...silentLog,
-    info: (event, fields) => void this.noted.push(`${event} ${fields?.['code'] ?? ''}`.trimEnd()),
-    error: (event) => void this.logged.push(event),
+    debug: this.#logAs('debug'),
+    info: this.#logAs('info'),
+    warn: this.#logAs('warn'),
+    error: this.#logAs('error'),
   };
   readonly seen: Event[] = [];
   readonly stores: SqliteStores = openSqlite(':memory:');
@@ -40,6 +46,16 @@ export abstract class IngestWorld {
   /** Aborts when the service ends. */
   get signal(): AbortSignal {
     return this.#stop.signal;
+  }
+
+  /** The errors that were logged, by name. */
+  get logged(): string[] {
+    return this.#linesOf('error').map(({ event }) => event);
+  }
+
+  /** What was noted in the log, without being a warning or an error: `event code`. */
+  get noted(): string[] {
+    return this.#linesOf('info').map(({ event, fields }) => `${event} ${fields['code'] ?? ''}`.trimEnd());
   }
 
   /** The newest accepted submission. */
@@ -62,6 +78,14 @@ export abstract class IngestWorld {
   /** Stops what waits, as the service does when it ends. */
   stop(): void {
     this.#stop.abort();
+  }
+
+  #linesOf(level: LogLine['level']): LogLine[] {
+    return this.lines.filter((line) => line.level === level);
+  }
+
+  #logAs(level: LogLine['level']): Log['info'] {
+    return (event, fields = {}) => void this.lines.push({ level, event, fields });
   }
 
   /** Makes a key; resolves to its secret. */

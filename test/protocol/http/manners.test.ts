@@ -124,7 +124,7 @@ describe('what is no good HTTP is answered once, logged once, and ends the conne
       'unsupported_method',
     ],
   ])('%s', async (_, bytes, status, code) => {
-    world.noted.length = 0;
+    world.lines.length = 0;
     const client = new RawClient(world.port);
     client.socket.write(bytes());
     const answer = await client.closed;
@@ -182,7 +182,7 @@ describe('what is good HTTP and not to be served is answered once and logged onc
     ['JSON with __proto__', () => json('{"__proto__":{"from":"a@x.test"}}'), 400, 'forbidden_name'],
     ['JSON with constructor', () => json('{"constructor":{"prototype":{}}}'), 400, 'invalid_submission'],
   ])('%s', async (_, request, status, code) => {
-    world.noted.length = 0;
+    world.lines.length = 0;
     const client = new RawClient(world.port, request());
     const answer = await client.until(/"requestId":"[^"]+"\}$/);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*"code":"${code}"`, 's'));
@@ -210,7 +210,7 @@ describe('what is unusual and good is served', () => {
     ],
     ['a Host with a port', () => get(close).replace('Host: x', 'Host: [2001:db8::1]:8025')],
   ])('%s', async (_, request) => {
-    world.noted.length = 0;
+    world.lines.length = 0;
     const answer = await exchangeRaw(world.port, request());
     expect(answer).toMatch(/^HTTP\/1\.1 200 .*"messages"/s);
     expect(answer.match(/^HTTP\/1\.1/gm)).toHaveLength(1);

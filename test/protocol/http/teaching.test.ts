@@ -275,7 +275,7 @@ test('why a key is refused stands in the log, once, and never in the answer', as
   ];
   const answers = new Set<string>();
   for (const [reason, authorization] of reasons) {
-    world.noted.length = 0;
+    world.lines.length = 0;
     const headers = authorization === null ? {} : { Authorization: authorization };
     const { status, headers: told, text, json } = await world.ask({ headers });
     const { date: _, 'x-request-id': requestId, ...rest } = told;

@@ -134,21 +134,66 @@ test('a key that is revoked sends nothing more within a second, in a session tha
   expect(await sendMessage(client)).toMatch(QUEUED);
   await world.stores.keyring.revoke('key_app', world.clock.wall());
   await world.clock.advance(1000);
-  expect(await client.ask('MAIL FROM:<a@example.com>')).toMatch(/^(421|530|535|550) /);
+  expect(await client.ask('MAIL FROM:<a@example.com>')).toMatch(/^421 4\.7\.0 /);
+  expect(world.denied).toEqual(['auth_revoked']);
   const again = await world.secured();
   again.say(plain(secret));
   expect(await world.passing(again.reply())).toMatch(/^535 /);
   expect(world.intake.submissions.length).toBe(1);
 });
 
-test('nothing of a secret is logged or told', async () => {
-  world = await start();
-  const client = await world.secured();
-  const secret = await world.key();
-  client.say(plain(`${secret.slice(0, -1)}!`));
-  const reply = await world.passing(client.reply());
-  const all = JSON.stringify([reply, world.noted, world.logged, world.seen]);
-  expect(all).not.toContain(secret.slice(10, 30));
+/** That none of what is in secrets and messages, in clear or in base64, was logged, told as an event or replied. */
+function expectSecret(secrets: readonly string[], replies: readonly string[]): void {
+  const told = JSON.stringify([replies, world.lines, world.seen]);
+  for (const secret of secrets)
+    for (const form of [secret, base64(secret).replaceAll('=', '')]) expect(told).not.toContain(form);
+}
+
+describe('nothing of a key, a user name or a body is logged or told', () => {
+  const USER = 'Marguerite';
+  const BODY = 'Confidential';
+  const MESSAGE = ['From: <a@example.com>', 'Subject: x', '', `${BODY}.`, '.'];
+  /** What a key is besides its public beginning, and how it is sent. */
+  const partsOf = (secret: string) => [secret.slice(16, 30), plain(secret, USER).slice('AUTH PLAIN '.length)];
+
+  test('whether the key is right, wrong, revoked or torn', async () => {
+    world = await start();
+    world.options.settings.maxAuthFailures = 100;
+    const right = await world.key();
+    const secrets = [USER, BODY, ...partsOf(right)];
+    const replies: string[] = [];
+    const attempts = [`${right.slice(0, -1)}!`, right.slice(0, 32), await world.key({ revokedAt: 0 }), right];
+    for (const secret of attempts) {
+      secrets.push(...partsOf(secret));
+      const client = await world.secured();
+      client.say(plain(secret, USER));
+      replies.push(await world.passing(client.reply()));
+      const torn = await world.secured();
+      torn.say('AUTH LOGIN', base64(USER), `${base64(secret)}!`);
+      for (let count = 0; count < 3; count++) replies.push(await world.passing(torn.reply()));
+      if (secret === right) replies.push(await sendMessage(client, MESSAGE));
+      client.say('QUIT');
+      await client.rest();
+    }
+    expect(replies.at(-1)).toMatch(QUEUED);
+    expect(world.lines.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['source.denied', 'smtp.session_ended']),
+    );
+    expectSecret(secrets, replies);
+  });
+
+  test('also when a fault of ours ends the session', async () => {
+    world = await start();
+    const secret = await world.key();
+    const client = await world.secured();
+    expect(await client.ask(plain(secret, USER))).toMatch(/^235 /);
+    await beginData(client);
+    world.intake.accept = () => Promise.reject(new TypeError('a bug'));
+    client.say(...MESSAGE);
+    const rest = await client.rest();
+    expect(world.logged).toEqual(['smtp.session_failed']);
+    expectSecret([USER, BODY, ...partsOf(secret)], [rest]);
+  });
 });
 
 test('with listener.require_auth those who may relay must authenticate as well', async () => {
