@@ -21,6 +21,8 @@ const NAME = '"name"';
 const UNSURE = /[(\\\ufffd]|=\?/;
 /** Charsets in which other bytes may mean ASCII characters: programs differ in their byte order. */
 const WIDE_CHARSET = /=\?(?:utf-?16|ucs-?2|unicode|csunicode|iso-10646)/i;
+/** Some programs decode each word by itself, and others those side by side as one. */
+const BETWEEN_WORDS = /\?=(?=[\t ]*=\?)/g;
 /** As in `Zoë @ Acme <zoe@example.com>`: with no dot and no bracket it is no address of a domain that mail can reach. */
 const MERE_AT = / @ [^@.。．｡[\]]*(?=<)/g;
 
@@ -87,8 +89,19 @@ function isName(quoted: string, value: string, end: number): boolean {
 
 /** Whether, decoded or not, it may name other addresses than these to a program that sees no limits between its parts. */
 function mayHideAddress(value: string, authors: readonly Mailbox[]): boolean {
-  const decoded = decodeWords(value);
-  if (decoded.includes('=?') || WIDE_CHARSET.test(value)) return true;
-  if (authors.some(({ local }) => local.includes('=?'))) return true;
-  return decoded.replace(MERE_AT, ' ').split('@').length - 1 !== authors.length;
+  if (WIDE_CHARSET.test(value) || authors.some(({ local }) => local.includes('=?'))) return true;
+  return [value, value.replace(BETWEEN_WORDS, '$& _ ')].some((text) =>
+    mayHideIn(decodeWords(text), value, authors.length),
+  );
+}
+
+function mayHideIn(decoded: string, value: string, authors: number): boolean {
+  if (decoded.includes('=?') || count(decoded.replace(MERE_AT, ' '), '@') !== authors) return true;
+  // Quotes out of encoded words may swallow what follows them, if it is not the end.
+  const quotes = count(decoded, '"') - count(value, '"');
+  return quotes % 2 !== 0 || (quotes > 0 && (authors > 1 || value.includes('(')));
+}
+
+function count(text: string, part: string): number {
+  return text.split(part).length - 1;
 }

@@ -62,7 +62,7 @@ const UNREADABLE_AUTHORS = deny(
   'sender_not_allowed',
   550,
   '5.7.1',
-  'From or Sender cannot be read for certain, and only some sender domains are open to you; write each as in "Jane <jane@example.com>"',
+  'From or Sender cannot be read for certain, and only some sender domains are open to you; write each as in "Jane <jane@example.com>", with neither "@" nor quotes in the name',
 );
 /** On SMTP the key alone decides what a repeat is (contract §10). */
 const SAME_FOR_ALL = 'smtp';
