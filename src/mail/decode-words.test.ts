@@ -37,6 +37,15 @@ test('reads back what we write', () => {
   fc.assert(property, { numRuns: 1000 });
 });
 
+test('of a text in more charsets than thirty only the words in the first thirty are read', () => {
+  const word = (charset: string) => `=?${charset}?Q?a?=`;
+  const unknown = Array.from({ length: 29 }, (_, i) => word(`x-${i}`)).join(' ');
+  expect(decodeWords(`${unknown} ${word('utf-8')}`)).toBe(`${unknown} a`);
+  expect(decodeWords(`${word('utf-8')} ${unknown} ${word('iso-8859-1')} ${word('utf-8')}`)).toBe(
+    `a ${unknown} ${word('iso-8859-1')} a`,
+  );
+});
+
 test('hostile text is read in one go', () => {
   expect(decodeWords('=?a'.repeat(100_000))).toHaveLength(300_000);
   expect(decodeWords('=?utf-8?Q?a?= '.repeat(50_000))).toBe(`${'a'.repeat(50_000)} `);

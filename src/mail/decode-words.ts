@@ -1,4 +1,5 @@
 /** Reading encoded words (RFC 2047), for display: of what cannot be read, the text stays as it is. */
+import { TextDecoder } from 'node:util';
 
 const WORD = /=\?([\w-]+)(?:\*[\w-]*)?\?([BbQq])\?([!->@-~]*)\?=/g;
 /** Blanks between two encoded words are not shown (RFC 2047 §6.2). */
@@ -13,18 +14,24 @@ interface Run {
 
 const NO_RUN: Run = { charset: '', bytes: [] };
 
+/** Charsets of one text; of more, words stay as they are. Looking for one that is unknown takes as long as a thousand words. */
+const MAX_CHARSETS = 30;
+/** By charset, for making one takes longer than a word: those that are known, which are some two hundred names. */
+const DECODERS = new Map<string, TextDecoder>();
+
 /** Decodes the encoded words in a field's unfolded value. What comes out is one line: controls become blanks. */
 export function decodeWords(text: string): string {
   if (!text.includes('=?')) return text.replace(CONTROLS, ' ');
   let shown = '';
   let run: Run = NO_RUN;
   let from = 0;
+  const decoders = new Map<string, TextDecoder | null>();
   for (const match of text.matchAll(WORD)) {
     const [whole, name = '', encoding = '', encoded = ''] = match;
     const charset = name.toLowerCase();
     const between = text.slice(from, match.index);
     from = match.index + whole.length;
-    const isKnown = newDecoder(charset) !== null;
+    const isKnown = decoderIn(decoders, charset) !== null;
     const follows = isKnown && run !== NO_RUN && BLANKS.test(between);
     if (!follows || run.charset !== charset) {
       shown += readRun(run) + (follows ? '' : between) + (isKnown ? '' : whole);
@@ -36,13 +43,24 @@ export function decodeWords(text: string): string {
 }
 
 function readRun(run: Run): string {
-  return newDecoder(run.charset)?.decode(Buffer.concat(run.bytes)) ?? '';
+  return DECODERS.get(run.charset)?.decode(Buffer.concat(run.bytes)) ?? '';
 }
 
-/** Null for a charset that is not known here. */
-function newDecoder(charset: string) {
+/** Null for a charset that is not known here, or is one too many of this text. */
+function decoderIn(decoders: Map<string, TextDecoder | null>, charset: string): TextDecoder | null {
+  const found = decoders.get(charset);
+  if (found !== undefined) return found;
+  if (decoders.size >= MAX_CHARSETS) return null;
+  const decoder = DECODERS.get(charset) ?? newDecoder(charset);
+  decoders.set(charset, decoder);
+  return decoder;
+}
+
+function newDecoder(charset: string): TextDecoder | null {
   try {
-    return new TextDecoder(charset);
+    const decoder = new TextDecoder(charset);
+    DECODERS.set(charset, decoder);
+    return decoder;
   } catch {
     return null;
   }

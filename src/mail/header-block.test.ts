@@ -75,6 +75,25 @@ describe('changing', () => {
     ).toBe(expected),
   );
 
+  test('a header that falls into very many pieces becomes one, and the body is not copied', () => {
+    const header = 'A: 1\r\nB: 2\r\n'.repeat(1000);
+    for (const body of ['\r\nbody\r\n', '']) {
+      const bytes = Buffer.from(header + body);
+      const chunks = changeHeader(bytes, read(header + body), {
+        prepend: 'X: 0\r\n',
+        each: (field) => (field.name === 'A' ? null : field),
+      });
+      expect(Buffer.concat(chunks).toString()).toBe(`X: 0\r\n${'B: 2\r\n'.repeat(1000)}${body}`);
+      expect(chunks.length).toBe(2);
+      expect(chunks.at(-1)?.buffer).toBe(bytes.buffer);
+    }
+    const all = changeHeader(Buffer.from(header), read(header), {
+      prepend: '',
+      each: ({ name }) => (name === 'A' ? null : 'Ü: 1\r\n'),
+    });
+    expect(Buffer.concat(all).toString()).toBe('Ü: 1\r\n'.repeat(1000));
+  });
+
   test('a message of a header alone, all dropped, is what was put on top', () =>
     expect(change('A: 1\r\n', 'X: 0\r\n', () => null)).toBe('X: 0\r\n'));
 

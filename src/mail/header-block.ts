@@ -162,16 +162,46 @@ export interface HeaderChange {
   readonly each: (field: FieldSpan, index: number) => FieldSpan | string | null;
 }
 
-/** The message with its header changed, and ended: views of what stays, and text between them. */
+/** Views that a changed header may consist of; one of more pieces is copied, for each is work for all that follows. */
+const MAX_VIEWS = 16;
+/** What stays of a message, from one place to another. */
+type Kept = readonly [start: number, end: number];
+
+/**
+ * The message with its header changed, and ended: views of what stays, and text between them. A header that falls into
+ * many pieces is one piece, and the body always a view.
+ */
 export function changeHeader(message: Buffer, header: HeaderBlock, change: HeaderChange): Uint8Array[] {
-  const chunks: Uint8Array[] = [];
+  const pieces = changedPieces(message.length, header, change);
+  if (pieces.length <= MAX_VIEWS)
+    return pieces.map((piece) =>
+      typeof piece === 'string' ? Buffer.from(piece) : message.subarray(...piece),
+    );
+  const body = pieces.at(-1);
+  if (body === undefined || typeof body === 'string') return [joined(message, pieces)];
+  return [joined(message, pieces.slice(0, -1)), message.subarray(...body)];
+}
+
+function joined(message: Buffer, pieces: readonly (string | Kept)[]): Buffer {
+  const lengthOf = (piece: string | Kept) =>
+    typeof piece === 'string' ? Buffer.byteLength(piece) : piece[1] - piece[0];
+  const joined = Buffer.allocUnsafeSlow(pieces.reduce((sum, piece) => sum + lengthOf(piece), 0));
+  let at = 0;
+  for (const piece of pieces)
+    at += typeof piece === 'string' ? joined.write(piece, at) : message.copy(joined, at, ...piece);
+  return joined;
+}
+
+/** What a changed message consists of, in order: text, and parts of it that stay. */
+function changedPieces(length: number, header: HeaderBlock, change: HeaderChange): (string | Kept)[] {
+  const pieces: (string | Kept)[] = [];
   let text = change.prepend;
   let keptFrom = 0;
   const keepUntil = (end: number) => {
     if (end === keptFrom) return;
-    if (text !== '') chunks.push(Buffer.from(text));
+    if (text !== '') pieces.push(text);
     text = '';
-    chunks.push(message.subarray(keptFrom, end));
+    pieces.push([keptFrom, end]);
   };
   for (const [index, field] of header.fields.entries()) {
     const becomes = change.each(field, index);
@@ -185,9 +215,9 @@ export function changeHeader(message: Buffer, header: HeaderBlock, change: Heade
     keptFrom = header.sizeBytes;
     text += CRLF;
   }
-  keepUntil(message.length);
-  if (text !== '') chunks.push(Buffer.from(text));
-  return chunks;
+  keepUntil(length);
+  if (text !== '') pieces.push(text);
+  return pieces;
 }
 
 /** Up to the blank line; all of a message that has none. */
