@@ -21,7 +21,7 @@ const source: NamedSource = {
   ratePerMinute: 0,
   tags: ['paper'],
 };
-const bound: Origin = { address: '192.0.2.7', source, allowed: false, key: null };
+const bound: Origin = { address: '192.0.2.7', isHidden: false, source, allowed: false, key: null };
 const stranger: Origin = { ...bound, source: null };
 const context: MessageContext = {
   id: 'msg_01',

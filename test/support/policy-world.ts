@@ -93,7 +93,7 @@ export class PolicyWorld extends IngestWorld {
 
   /** Who is at an address. */
   at(origin: Origin | string): Origin {
-    return typeof origin === 'string' ? this.policy.origin(origin) : origin;
+    return typeof origin === 'string' ? this.policy.origin({ address: origin, isHidden: false }) : origin;
   }
 
   /** Ends what runs. */

@@ -4,7 +4,7 @@ import type { Question, ReversePath } from '../../smtp/receiver/effect.ts';
 import type { Receiver } from '../../smtp/receiver/receiver.ts';
 import { StoreError } from '../../store/store.ts';
 import { IncomingContent } from './content.ts';
-import { type Origin, ownerIdOf } from './origin.ts';
+import { type Client, type Origin, ownerIdOf } from './origin.ts';
 import { decline, type Refusal, suspended } from './refusal.ts';
 import { isStranger, maxMessageBytesOf, STRANGERS_HOLDER, tooLargeForStranger } from './strangers.ts';
 import { buildSubmission } from './submission.ts';
@@ -37,12 +37,12 @@ export class Answering {
   /** Why this message will not be taken. */
   #refused: Refusal | null = null;
 
-  constructor(world: World, address: string, requestId: string, introduction: () => Introduction) {
+  constructor(world: World, client: Client, requestId: string, introduction: () => Introduction) {
     this.#world = world;
     this.#requestId = requestId;
     this.#introduction = introduction;
     this.#content = new IncomingContent(world.deps.shared.budget, world.deps.clock);
-    this.#origin = world.policy.origin(address);
+    this.#origin = world.policy.origin(client);
   }
 
   /** Takes a piece of the message. Nothing more may come in before it gives null; else it gives why it must end. */
@@ -69,7 +69,7 @@ export class Answering {
   /** TLS begins: what was proved before it counts no longer. */
   reset(): void {
     this.forget();
-    this.#origin = this.#world.policy.origin(this.#origin.address);
+    this.#origin = this.#world.policy.origin(this.#origin);
   }
 
   /** Answers, at once where nothing has to be waited for. Throws, or rejects, only for a fault of ours. */
@@ -136,8 +136,9 @@ export class Answering {
       });
       if (!built.ok) return built.refusal;
       const [answer] = await deps.intake.accept([built.submission]);
-      if (answer?.kind === 'accepted') policy.completed(this.#origin.address);
-      return await this.#told(answer, built.submission.idempotency?.key ?? '');
+      const told = await this.#told(answer, built.submission.idempotency?.key ?? '');
+      if ('yes' in told) policy.completed(this.#origin.address);
+      return told;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       return STORE_AWAY;

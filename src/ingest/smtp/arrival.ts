@@ -3,6 +3,7 @@ import { TLSSocket } from 'node:tls';
 import { lingeringClose } from '../../http/linger.ts';
 import { formatReply } from '../../smtp/receiver/session-reply.ts';
 import type { Member, Timeouts } from './connections.ts';
+import type { Client } from './origin.ts';
 import { readProxyHeader } from './proxy-header.ts';
 import { deny, type Refusal } from './refusal.ts';
 import { secureServerSide } from './secure.ts';
@@ -11,13 +12,13 @@ import type { World } from './world.ts';
 /** A connection whose source is known and counted, with TLS active where the port asks for it. */
 export interface Arrived {
   readonly socket: Socket;
-  /** The client's address. */
-  readonly address: string;
+  readonly client: Client;
   readonly secure: boolean;
 }
 
-/** A PROXY header and a TLS handshake come at once or not at all, so they get no longer than this, in ms. */
-export const MAX_ARRIVAL_MS = 30_000;
+/** What comes at once or not at all gets no longer than this, in ms: a proxy's header, and a TLS handshake. */
+const MAX_HEADER_MS = 5000;
+export const MAX_HANDSHAKE_MS = 30_000;
 const NO_HEADER = 'must begin with a PROXY header, for it is in listener.trusted_proxies';
 
 /** A connection until its session begins: the PROXY header, the limits of its source, implicit TLS. */
@@ -27,7 +28,9 @@ export class Arrival implements Member {
   readonly #implicitTls: boolean;
   readonly #world: World;
   readonly #done: (arrived: Arrived) => void;
-  readonly #since: number;
+  #since: number;
+  /** Ends the waiting for a PROXY header; null when none is awaited. */
+  #stopAwaiting: (() => void) | null = null;
   #address: string | null = null;
   #handshaking: Socket | null = null;
 
@@ -51,11 +54,14 @@ export class Arrival implements Member {
   /** Begins. */
   begin(): void {
     if (this.#world.options.trustedProxies.contains(this.#peer)) this.#awaitHeader();
-    else this.#enter(this.#peer);
+    else this.#enter({ address: this.#peer, isHidden: false });
   }
 
   look(now: number, { commandMs }: Timeouts): void {
-    if (now - this.#since >= Math.min(commandMs, MAX_ARRIVAL_MS)) this.destroy();
+    const isAwaiting = this.#stopAwaiting !== null;
+    if (now - this.#since < Math.min(commandMs, isAwaiting ? MAX_HEADER_MS : MAX_HANDSHAKE_MS)) return;
+    if (isAwaiting) this.#refuseWithoutHeader();
+    else this.destroy();
   }
 
   shutDown(): void {
@@ -80,49 +86,67 @@ export class Arrival implements Member {
       bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
       const header = readProxyHeader(bytes);
       if (header.kind === 'more') return;
-      socket.removeListener('data', onData).removeListener('end', leave);
-      socket.pause();
       if (header.kind === 'invalid') {
-        this.#refuse(deny('proxy_header', 421, '4.7.0', `${this.#peer} ${NO_HEADER}`));
+        this.#refuseWithoutHeader();
         return;
       }
+      this.#stopAwaiting?.();
       if (header.length < bytes.length) socket.unshift(bytes.subarray(header.length));
-      this.#enter(header.source ?? this.#peer);
+      const { source } = header;
+      this.#enter({ address: source ?? this.#peer, isHidden: source === null });
     };
     socket.on('data', onData).once('end', leave);
+    this.#stopAwaiting = () => {
+      this.#stopAwaiting = null;
+      socket.removeListener('data', onData).removeListener('end', leave);
+      socket.pause();
+    };
   }
 
-  #enter(address: string): void {
+  #refuseWithoutHeader(): void {
+    this.#stopAwaiting?.();
+    this.#refuse(deny('proxy_header', 421, '4.7.0', `${this.#peer} ${NO_HEADER}`));
+  }
+
+  #enter(client: Client): void {
+    const { address } = client;
     const refusal = this.#world.connections.claim(address);
     if (refusal !== null) {
       this.#refuse(refusal, address);
       return;
     }
     this.#address = address;
-    if (this.#implicitTls) void this.#handshake(address);
-    else this.#done({ socket: this.#socket, address, secure: false });
+    if (this.#implicitTls) void this.#handshake(client);
+    else this.#done({ socket: this.#socket, client, secure: false });
   }
 
-  async #handshake(address: string): Promise<void> {
+  async #handshake(client: Client): Promise<void> {
     const context = this.#world.secureContext();
     if (context === null) throw new Error('implicit TLS without a certificate');
     const { tls, secured } = secureServerSide(this.#socket, context);
     this.#handshaking = tls;
-    if (await secured) this.#done({ socket: tls, address, secure: true });
+    this.#since = this.#world.deps.clock.mono();
+    if (await secured) this.#done({ socket: tls, client, secure: true });
     else this.destroy();
   }
 
-  /** In clear only: who speaks TLS would not understand it. */
+  /** In clear only: who speaks TLS would not understand it. While it is told why, it takes no place of others. */
   #refuse(refusal: Refusal, address = this.#peer): void {
     if (refusal.denied !== null) this.#world.denials.tell(refusal.denied, address);
+    this.#world.connections.remove(this);
     if (this.#implicitTls) this.destroy();
-    else sayAndClose(this.#socket, refusal, this.#world);
+    else sayAndClose(this.#socket, address, refusal, this.#world);
   }
 }
 
 /** Says why a connection is turned away, and ends it; when too many are being told so already, it is just ended. */
-export function sayAndClose(socket: Socket, { reply }: Refusal, { connections, deps }: World): void {
-  const done = connections.turnAway();
+export function sayAndClose(
+  socket: Socket,
+  address: string,
+  { reply }: Refusal,
+  { connections, deps }: World,
+): void {
+  const done = connections.turnAway(address);
   if (done === null || socket instanceof TLSSocket) {
     done?.();
     socket.destroy();

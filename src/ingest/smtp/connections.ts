@@ -24,8 +24,10 @@ const LOOK_MS = 1000;
 /** Of the connections there may be, the part from which time-outs begin to shrink, and where they are shortest. */
 const BUSY_FROM = 0.5;
 const BUSIEST_FROM = 0.9;
-/** Connections beyond the limit that are told so before they are closed; of more, the next ones are just closed. */
+/** Connections turned away that are told why before they are closed; of more, the next ones are just closed. */
 const MAX_TURNED_AWAY = 500;
+/** Of these of one source: those that do not leave when told must not take the words from others. */
+export const MAX_TURNED_AWAY_OF_SOURCE = 20;
 
 /**
  * The listener's open connections: how many there may be, in all and of one source, and how long they may be silent.
@@ -35,10 +37,9 @@ export class Connections {
   readonly #clock: Clock;
   readonly #options: Pick<SmtpOptions, 'settings'>;
   readonly #members = new Set<Member>();
-  /** By source group. */
-  readonly #sources = new Map<string, number>();
+  readonly #sources = new SourceCounts();
+  readonly #turnedAway = new SourceCounts();
   readonly #stopping = new AbortController();
-  #turnedAway = 0;
   #running = false;
   #closing = false;
 
@@ -89,35 +90,27 @@ export class Connections {
 
   /** Counts a connection of a source; refuses it, and counts nothing, when the source has too many. */
   claim(address: string): Refusal | null {
-    const group = sourceGroup(address);
-    const open = this.#sources.get(group) ?? 0;
     const { maxConnectionsPerSource } = this.#options.settings;
-    if (open >= maxConnectionsPerSource)
+    if (!this.#sources.add(address, maxConnectionsPerSource))
       return deny(
         'too_many_connections_of_source',
         421,
         '4.7.0',
         `Too many connections from ${address}; at most ${maxConnectionsPerSource} are taken (listener.max_connections_per_source)`,
       );
-    this.#sources.set(group, open + 1);
     return null;
   }
 
   /** A connection that was counted has ended. */
   unclaim(address: string): void {
-    const group = sourceGroup(address);
-    const left = (this.#sources.get(group) ?? 0) - 1;
-    if (left > 0) this.#sources.set(group, left);
-    else this.#sources.delete(group);
+    this.#sources.remove(address);
   }
 
   /** Whether there is room to say why to one that is turned away; the function returned must be called at its end. */
-  turnAway(): (() => void) | null {
-    if (this.#turnedAway >= MAX_TURNED_AWAY) return null;
-    this.#turnedAway += 1;
-    return () => {
-      this.#turnedAway -= 1;
-    };
+  turnAway(address: string): (() => void) | null {
+    if (this.#turnedAway.total >= MAX_TURNED_AWAY) return null;
+    if (!this.#turnedAway.add(address, MAX_TURNED_AWAY_OF_SOURCE)) return null;
+    return () => this.#turnedAway.remove(address);
   }
 
   /** How long clients may be silent now. */
@@ -149,6 +142,35 @@ export class Connections {
       for (const member of this.#members) member.look(now, timeouts);
     }
     this.#running = false;
+  }
+}
+
+/** How many there are of each source, IPv6 by /64. */
+class SourceCounts {
+  readonly #counts = new Map<string, number>();
+  #total = 0;
+
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Counts one more; false, and counts nothing, when there are as many already. */
+  add(address: string, most: number): boolean {
+    const group = sourceGroup(address);
+    const count = this.#counts.get(group) ?? 0;
+    if (count >= most) return false;
+    this.#counts.set(group, count + 1);
+    this.#total += 1;
+    return true;
+  }
+
+  /** One that was counted has gone. */
+  remove(address: string): void {
+    const group = sourceGroup(address);
+    const left = (this.#counts.get(group) ?? 0) - 1;
+    if (left > 0) this.#counts.set(group, left);
+    else this.#counts.delete(group);
+    this.#total -= 1;
   }
 }
 

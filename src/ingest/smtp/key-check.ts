@@ -4,6 +4,7 @@ import type { Credentials } from '../../smtp/receiver/auth-exchange.ts';
 import { StoreError } from '../../store/store.ts';
 import type { Authenticator, AuthResult, Caller } from '../authenticator.ts';
 import { AuthFailures } from './auth-failures.ts';
+import type { Client } from './origin.ts';
 import { decline, deny, type Refusal } from './refusal.ts';
 
 /**
@@ -42,28 +43,28 @@ export class KeyCheck {
   }
 
   /** The key, at once; or why there is none, for which a client that errs often has to wait. */
-  async authenticate(address: string, credentials: Credentials): Promise<ApiKey | Refusal> {
+  async authenticate(client: Client, credentials: Credentials): Promise<ApiKey | Refusal> {
     const found = await this.#find(credentials.password);
     if (found === null) return decline(454, '4.7.0', STORE_AWAY);
     const refusal = found.ok
-      ? (callerRefusal(found.caller, address) ?? identityRefusal(found.caller, credentials))
+      ? (callerRefusal(found.caller, client) ?? identityRefusal(found.caller, credentials))
       : deny(`auth_${found.reason}`, 535, '5.7.8', NEEDS_KEY);
     if (found.ok && refusal === null) return found.caller.key;
-    const hasWaited = await this.#failures.wait(address);
-    return hasWaited && refusal !== null ? refusal : tooManyFailures(address);
+    const hasWaited = await this.#failures.wait(client.address);
+    return hasWaited && refusal !== null ? refusal : tooManyFailures(client.address);
   }
 
   /** The key as it is now; or why it is good no longer, which ends the session: it cannot authenticate anew. */
-  again(key: ApiKey, address: string): ApiKey | Promise<ApiKey | Refusal> {
+  again(key: ApiKey, client: Client): ApiKey | Promise<ApiKey | Refusal> {
     const proof = this.#proofs.get(key);
     const isFresh = proof !== undefined && this.#clock.mono() - proof.checkedAt < BELIEVE_MS;
-    return isFresh ? key : this.#findAgain(proof?.secret ?? '', address);
+    return isFresh ? key : this.#findAgain(proof?.secret ?? '', client);
   }
 
-  async #findAgain(secret: string, address: string): Promise<ApiKey | Refusal> {
+  async #findAgain(secret: string, client: Client): Promise<ApiKey | Refusal> {
     const found = await this.#find(secret);
     if (found === null) return decline(421, '4.3.0', STORE_AWAY);
-    if (found.ok && callerRefusal(found.caller, address) === null) return found.caller.key;
+    if (found.ok && callerRefusal(found.caller, client) === null) return found.caller.key;
     const reason = found.ok ? 'key_changed' : `auth_${found.reason}`;
     return deny(reason, 421, '4.7.0', 'This API key is no longer valid; connect again with one that is');
   }
@@ -83,8 +84,8 @@ export class KeyCheck {
 }
 
 /** Why a good key is not taken from here, or not for this. */
-function callerRefusal({ key, sources }: Caller, address: string): Refusal | null {
-  if (sources !== null && !sources.contains(address)) {
+function callerRefusal({ key, sources }: Caller, { address, isHidden }: Client): Refusal | null {
+  if (sources !== null && (isHidden || !sources.contains(address))) {
     const text = `This key may not be used from ${address}; create one that may: waybill keys create --cidr`;
     return deny('key_source_not_allowed', 535, '5.7.8', text);
   }

@@ -96,7 +96,7 @@ class Listener implements SmtpListener {
     if (full !== null) {
       if (full.denied !== null) this.#world.denials.tell(full.denied, peer);
       if (implicitTls) socket.destroy();
-      else sayAndClose(socket, full, this.#world);
+      else sayAndClose(socket, peer, full, this.#world);
       return;
     }
     const arrival = new Arrival(socket, peer, implicitTls, this.#world, (arrived) => {

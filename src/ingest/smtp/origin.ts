@@ -1,13 +1,22 @@
 import { type ApiKey, maySendFrom } from '../../domain/key.ts';
 import { type NamedSource, ownerOf } from '../../domain/source.ts';
 
-/** Who is at the other end of a session, as far as it is known. */
-export interface Origin {
+/** Where a connection comes from. */
+export interface Client {
   /** The client's address: the peer's, or the one that a trusted proxy tells. */
   readonly address: string;
+  /**
+   * A trusted proxy connects for a client that it does not tell. The address is the proxy's: it counts for limits and
+   * in the log, but what the proxy itself may do is not open to all its clients.
+   */
+  readonly isHidden: boolean;
+}
+
+/** Who is at the other end of a session, as far as it is known. */
+export interface Origin extends Client {
   /** The row of `listener.sources` that has this address; only of one that is allowed. */
   readonly source: NamedSource | null;
-  /** In `listener.allowed_cidrs`. */
+  /** In `listener.allowed_cidrs`, and not hidden. */
   readonly allowed: boolean;
   /** The key that the client has proved to have; null before, and for those who need none. */
   readonly key: ApiKey | null;

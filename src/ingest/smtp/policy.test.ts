@@ -18,6 +18,25 @@ test('the first row of listener.sources that has the address counts', () => {
   expect(named).toEqual(['scanner', 'office', undefined]);
 });
 
+test('who is hidden behind a proxy gets nothing that the proxy may have, and a key only without ranges', async () => {
+  world.name({ name: 'lab', cidr: '127.0.0.1' });
+  const hidden = world.policy.origin({ address: '127.0.0.1', isHidden: true });
+  expect(hidden).toMatchObject({ address: '127.0.0.1', allowed: false, source: null });
+  expect(world.rcpt(hidden)).toBe(
+    'relay_not_allowed 550 5.7.1 The client of 127.0.0.1 may not relay here; let the proxy tell its address, or authenticate with an API key',
+  );
+  expect(world.rcpt(hidden, '')).toBeNull();
+  expect(await world.renew(hidden)).toEqual(hidden);
+  const credentials = { mechanism: 'PLAIN', authorizationId: '', username: 'u' } as const;
+  const bound = await world.key({ cidrs: ['127.0.0.1'] });
+  const refused = world.policy.authenticate(hidden, { ...credentials, password: bound });
+  await world.clock.advance(1000);
+  expect(await refused).toMatchObject({ denied: 'key_source_not_allowed' });
+  const free = await world.key({ id: 'key_1' });
+  const key = await world.policy.authenticate(hidden, { ...credentials, password: free });
+  expect(key).toMatchObject({ id: 'key_1' });
+});
+
 test('allowed sources and keys relay; a stranger is told how he may, also one that has a row in listener.sources', async () => {
   world.name({ name: 'anybody', cidr: '0.0.0.0/0' });
   expect(world.rcpt('127.0.0.1')).toBeNull();
@@ -161,6 +180,19 @@ test('addresses without end do not push out the windows of keys', async () => {
   expect(world.mail(origin)).toBeNull();
   for (let i = 0; i < 500; i++) world.mail(`10.0.${i >> 8}.${i & 255}`);
   expect(world.mail(origin)).toMatch(/^rate_limited /);
+});
+
+test('ten thousand sources without a key are counted, and one more makes room of the longest unused', () => {
+  world.options.settings.rateLimitPerSource = 1;
+  const first = '127.0.0.1';
+  const others = (count: number) => {
+    for (let i = 0; i < count; i++) world.mail(`10.0.${i >> 8}.${i & 255}`);
+  };
+  expect(world.mail(first)).toBeNull();
+  others(9_999);
+  expect(world.mail(first)).toMatch(/^rate_limited /);
+  others(10_000);
+  expect(world.mail(first)).toBeNull();
 });
 
 test('settings that change hold for the next message of a session', async () => {

@@ -5,11 +5,11 @@ import type { Credentials } from '../../smtp/receiver/auth-exchange.ts';
 import type { ForwardPath, ReversePath } from '../../smtp/receiver/effect.ts';
 import { KeyCheck } from './key-check.ts';
 import type { SmtpDeps, SmtpOptions } from './options.ts';
-import { maySendAs, type Origin, ownerIdOf } from './origin.ts';
+import { type Client, maySendAs, type Origin, ownerIdOf } from './origin.ts';
 import { Rates } from './rates.ts';
 import { RecentSources } from './recent-sources.ts';
 import { deny, type Refusal, senderNotAllowed, suspended } from './refusal.ts';
-import { isStranger, MAX_STRANGER_BYTES, tooLargeForStranger } from './strangers.ts';
+import { isStranger, MAX_STRANGER_BYTES, nameOf, tooLargeForStranger, wayIn } from './strangers.ts';
 
 /** Who may send what, from where and how often (contract §6, §9, §10). What it refuses says how to be let in. */
 export class Policy {
@@ -29,23 +29,23 @@ export class Policy {
     this.#rates = new Rates(shared.limiter, options);
   }
 
-  /** Who is at this address (normalised), before it has said anything. */
-  origin(address: string): Origin {
+  /** Who comes from there (address normalised), before it has said anything. */
+  origin({ address, isHidden }: Client): Origin {
     const { sources, allowedCidrs } = this.#options;
-    const allowed = allowedCidrs.contains(address);
+    const allowed = !isHidden && allowedCidrs.contains(address);
     // A row gives a name and limits to somebody who may send; it lets nobody in.
     const row = allowed ? sources.find(({ cidrs }) => cidrs.contains(address)) : undefined;
-    return { address, source: row?.source ?? null, allowed, key: null };
+    return { address, isHidden, source: row?.source ?? null, allowed, key: null };
   }
 
   /**
    * Who that is now, asked before each message: keys are revoked, and settings changed, while a session goes on. What
    * refuses it ends the session.
    */
-  renew({ address, key }: Origin): Origin | Promise<Origin | Refusal> {
-    const origin = this.origin(address);
+  renew({ key, ...client }: Origin): Origin | Promise<Origin | Refusal> {
+    const origin = this.origin(client);
     if (key === null) return origin;
-    const again = this.#keyCheck.again(key, address);
+    const again = this.#keyCheck.again(key, client);
     const withKey = (found: ApiKey | Refusal) => ('reply' in found ? found : { ...origin, key: found });
     return again instanceof Promise ? again.then(withKey) : { ...origin, key: again };
   }
@@ -71,19 +71,13 @@ export class Policy {
    */
   rcpt(origin: Origin, { mailbox }: ForwardPath): Refusal | null {
     if (!isStranger(origin)) return null;
-    const { address } = origin;
-    if (mailbox === null) return this.#rates.takeOfStranger(address, this.#clock.mono());
-    return deny(
-      'relay_not_allowed',
-      550,
-      '5.7.1',
-      `${address} may not relay here; allow it in listener.allowed_cidrs, or authenticate with an API key`,
-    );
+    if (mailbox === null) return this.#rates.takeOfStranger(origin.address, this.#clock.mono());
+    return deny('relay_not_allowed', 550, '5.7.1', `${nameOf(origin)} may not relay here; ${wayIn(origin)}`);
   }
 
   /** Whose key this is, or why it is none. */
-  authenticate({ address }: Origin, credentials: Credentials): Promise<ApiKey | Refusal> {
-    return this.#keyCheck.authenticate(address, credentials);
+  authenticate(origin: Origin, credentials: Credentials): Promise<ApiKey | Refusal> {
+    return this.#keyCheck.authenticate(origin, credentials);
   }
 
   /** How long the greeting waits for early talkers, in ms (contract §1). */

@@ -5,7 +5,7 @@ import type { CloseReason, Effect, Question } from '../../smtp/receiver/effect.t
 import { Receiver } from '../../smtp/receiver/receiver.ts';
 import type { SessionReply } from '../../smtp/receiver/session-reply.ts';
 import { type Answer, Answering } from './answering.ts';
-import { type Arrived, MAX_ARRIVAL_MS } from './arrival.ts';
+import { type Arrived, MAX_HANDSHAKE_MS } from './arrival.ts';
 import type { Member, Timeouts } from './connections.ts';
 import { HTTP_404 } from './http-404.ts';
 import { ContentPace, HELD_TOO_LONG, tooSlow } from './pace.ts';
@@ -45,13 +45,13 @@ export class Session implements Member {
   readonly #pace: ContentPace;
 
   /** Takes over a connection. It is told apart in the log by `requestId`. */
-  constructor({ socket, address, secure }: Arrived, requestId: string, world: World) {
+  constructor({ socket, client, secure }: Arrived, requestId: string, world: World) {
     this.#world = world;
-    this.#address = address;
+    this.#address = client.address;
     this.#requestId = requestId;
     this.#socket = socket;
     this.#receiver = new Receiver(world.receiverOptions, secure);
-    this.#answering = new Answering(world, address, requestId, () => this.#receiver);
+    this.#answering = new Answering(world, client, requestId, () => this.#receiver);
     this.#heardAt = world.deps.clock.mono();
     this.#pace = new ContentPace(this.#heardAt);
   }
@@ -76,7 +76,7 @@ export class Session implements Member {
 
   /** How long the client may be silent where it is now. */
   #patienceMs({ commandMs, dataMs }: Timeouts): number {
-    if (this.#held === 'handshake') return Math.min(commandMs, MAX_ARRIVAL_MS);
+    if (this.#held === 'handshake') return Math.min(commandMs, MAX_HANDSHAKE_MS);
     return this.#receiver.isReadingContent ? dataMs : commandMs;
   }
 

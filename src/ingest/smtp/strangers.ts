@@ -1,5 +1,5 @@
 import type { MessageLimits } from './options.ts';
-import type { Origin } from './origin.ts';
+import type { Client, Origin } from './origin.ts';
 import { deny, type Refusal } from './refusal.ts';
 
 /**
@@ -15,17 +15,28 @@ export function isStranger({ allowed, key }: Origin): boolean {
   return !allowed && key === null;
 }
 
+/** What a stranger is called in a refusal. */
+export function nameOf({ address, isHidden }: Client): string {
+  return isHidden ? `The client of ${address}` : address;
+}
+
+/** How a stranger may be let in. */
+export function wayIn({ isHidden }: Client): string {
+  const way = isHidden ? 'let the proxy tell its address' : 'allow it in listener.allowed_cidrs';
+  return `${way}, or authenticate with an API key`;
+}
+
 /** Bytes that a message of it may have. */
 export function maxMessageBytesOf(origin: Origin, { maxMessageBytes }: MessageLimits): number {
   return isStranger(origin) ? Math.min(maxMessageBytes, MAX_STRANGER_BYTES) : maxMessageBytes;
 }
 
 /** Refuses a message of a stranger that is too large for one, and tells how it could be taken. */
-export function tooLargeForStranger({ address }: Origin): Refusal {
+export function tooLargeForStranger(origin: Origin): Refusal {
   return deny(
     'relay_not_allowed',
     552,
     '5.3.4',
-    `${address} may send to <postmaster> only, ${MAX_STRANGER_BYTES} bytes at most; allow it in listener.allowed_cidrs, or authenticate with an API key`,
+    `${nameOf(origin)} may send to <postmaster> only, ${MAX_STRANGER_BYTES} bytes at most; ${wayIn(origin)}`,
   );
 }

@@ -21,7 +21,7 @@ const CONTEXT: MessageContext = {
   receivedClient: true,
   limits: { maxTags: 10, maxMetadata: 20 },
 };
-const STRANGER: Origin = { address: '192.0.2.7', source: null, allowed: true, key: null };
+const STRANGER: Origin = { address: '192.0.2.7', isHidden: false, source: null, allowed: true, key: null };
 const SOURCE: NamedSource = {
   name: 'printers',
   cidr: '192.0.2.0/24',

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { MAX_TURNED_AWAY_OF_SOURCE } from '../../../src/ingest/smtp/connections.ts';
 import { cidrs } from '../../support/cidrs.ts';
 import { beginData, ENVELOPE, MESSAGE, messageOf, QUEUED, SmtpWorld, sendMessage } from './world.ts';
 
@@ -67,6 +68,30 @@ test('a thousand connections beyond the limit are turned away, and nothing is le
   const counts = world.seen.map((event) => (event.type === 'denied' ? event.count : 0));
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1000);
   expect(world.denied.length).toBeLessThan(100);
+});
+
+test('who was turned away, and does not leave, takes no place of others', async () => {
+  world = await SmtpWorld.start({ settings: { maxConnections: 3, maxConnectionsPerSource: 1 } });
+  await world.hello({ from: '127.0.0.2' });
+  for (let count = 0; count < 5; count++)
+    expect(await (await world.reach({ from: '127.0.0.2' })).rest()).toMatch(/^421 4\.7\.0 /);
+  expect(world.listener.connections).toBe(1);
+  await world.hello({ from: '127.0.0.3' });
+});
+
+test('not many of one source are told why at once, so that others are', async () => {
+  world = await SmtpWorld.start({ settings: { maxConnections: 0 } });
+  const rests = async (from: string) => {
+    const clients = await Promise.all(Array.from({ length: 30 }, () => world.reach({ from })));
+    const texts = await Promise.all(clients.map((client) => client.rest()));
+    return texts.filter((text) => text.startsWith('421 4.3.2 ')).length;
+  };
+  expect(await rests('127.0.0.2')).toBe(MAX_TURNED_AWAY_OF_SOURCE);
+  expect(await rests('127.0.0.3')).toBe(MAX_TURNED_AWAY_OF_SOURCE);
+  // Those have their time.
+  await world.clock.advance(10_000);
+  await world.until(() => world.sockets === 0);
+  expect(await rests('127.0.0.2')).toBe(MAX_TURNED_AWAY_OF_SOURCE);
 });
 
 test('messages beyond listener.max_messages_per_connection get 421', async () => {

@@ -13,6 +13,8 @@ const V1 = `PROXY TCP4 ${SOURCE} 192.0.2.1 56324 25\r\n`;
 const V2_SIGNATURE = '0d0a0d0a000d0a515549540a';
 /** PROXY over TCP and IPv4: source, destination, ports. */
 const V2 = Buffer.from(`${V2_SIGNATURE}2111000cc6336407c0000201dc040019`, 'hex');
+/** PROXY over UDP and IPv4. */
+const V2_DATAGRAM = Buffer.from(`${V2_SIGNATURE}2112000cc6336407c0000201dc040019`, 'hex');
 /** LOCAL: the proxy speaks for itself. */
 const V2_LOCAL = Buffer.from(`${V2_SIGNATURE}20000000`, 'hex');
 
@@ -39,10 +41,24 @@ describe.each([
     expect(world.last.sourceAddress).toBe(SOURCE);
   });
 
-  test('of the proxy itself leaves the proxy as the source', async () => {
-    world = await start();
-    const client = await world.hello({ first: V2_LOCAL, implicitTls });
-    expect((await client.askAll(...ENVELOPE))[1]).toMatch(/^550 5\.7\.1 127\.0\.0\.1 may not relay here/);
+  test.each([
+    ['of the proxy itself', V2_LOCAL],
+    ['of an unknown client', 'PROXY UNKNOWN\r\n'],
+    ['of a datagram', V2_DATAGRAM],
+  ])('%s opens nothing that the proxy may do, but a key does', async (_whose, first) => {
+    const source = { name: 'lab', cidr: '127.0.0.1', senderDomains: [], ratePerMinute: 0, tags: [] };
+    const rows = [{ source, cidrs: cidrs('127.0.0.1') }];
+    world = await start({ others: { allowedCidrs: cidrs('127.0.0.0/8'), sources: rows } });
+    world.options.settings.allowInsecureAuth = true;
+    const client = await world.hello({ first, implicitTls });
+    expect((await client.askAll(...ENVELOPE))[1]).toMatch(
+      /^550 5\.7\.1 The client of 127\.0\.0\.1 may not relay here; let the proxy tell its address, or authenticate/,
+    );
+    await client.ask('RSET');
+    const password = Buffer.from(`\0\0${await world.key()}`).toString('base64');
+    expect(await client.ask(`AUTH PLAIN ${password}`)).toMatch(/^235 /);
+    expect(await sendMessage(client)).toMatch(QUEUED);
+    expect(world.last.sourceAddress).toBe('127.0.0.1');
   });
 
   test('may come byte by byte', async () => {
@@ -53,17 +69,25 @@ describe.each([
     expect(await world.passing(client.reply())).toMatch(/^220 /);
   });
 
-  test('that does not come within half a minute ends the connection', async () => {
-    world = await start();
-    const client = await world.reach({ port: implicitTls ? world.tlsPort : world.port });
-    await world.write(client, V1.slice(0, 10));
-    await world.clock.advance(29_000);
-    expect(client.ended).toBe(false);
-    await world.clock.advance(2000);
-    await client.rest();
-    client.destroy();
-    await world.expectNothingLeft();
-  });
+  test.each(['', V1.slice(0, 10)])(
+    'of which only %j comes within seconds ends the connection',
+    async (begun) => {
+      world = await start();
+      const client = await world.reach({ port: implicitTls ? world.tlsPort : world.port });
+      if (begun !== '') await world.write(client, begun);
+      await world.clock.advance(4000);
+      expect(client.ended).toBe(false);
+      await world.clock.advance(2000);
+      expect(await client.rest()).toMatch(
+        implicitTls ? /^$/ : /^421 4\.7\.0 127\.0\.0\.1 must begin with a PROXY/,
+      );
+      expect(world.denied).toEqual(['proxy_header']);
+      // What comes too late is no header any more.
+      client.write(V1);
+      client.halfClose();
+      await world.expectNothingLeft();
+    },
+  );
 });
 
 test.each([
