@@ -3,11 +3,13 @@ export type Sink = (chunk: Buffer) => void;
 
 const DIRECT_CHUNKS = 64;
 const BLOCK_BYTES = 64 * 1024;
+/** A piece keeps all of the memory that it is a view of: one that is a smaller part of it is copied. */
+const LEAST_PART = 1 / 2;
 
 /**
  * Stands before a sink that keeps what it gets. A client may send its body byte by byte, and every piece kept
  * costs some hundred bytes besides its own: so the first pieces pass as they are, and those after them are
- * copied together into blocks.
+ * copied together into blocks. A small view of much memory would keep all of it, so it is copied at once.
  */
 export class Gatherer {
   readonly #sink: Sink;
@@ -23,7 +25,7 @@ export class Gatherer {
   push(chunk: Buffer): void {
     if (this.#direct > 0) {
       this.#direct -= 1;
-      this.#sink(chunk);
+      this.#sink(chunk.length < chunk.buffer.byteLength * LEAST_PART ? copyOf(chunk) : chunk);
       return;
     }
     for (let from = 0; from < chunk.length; ) {
@@ -42,4 +44,11 @@ export class Gatherer {
     this.#block = null;
     this.#used = 0;
   }
+}
+
+/** In memory of its own: small buffers would share some with others. */
+function copyOf(chunk: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(chunk.length);
+  chunk.copy(copy);
+  return copy;
 }

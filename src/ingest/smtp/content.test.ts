@@ -24,6 +24,17 @@ test('what comes byte by byte is kept in few pieces, and whole', () => {
   release();
 });
 
+test('small pieces of large chunks keep no more memory than they have bytes', () => {
+  const { content } = start();
+  expect(content.begin('a', null, 200_000)).toBe(true);
+  for (let i = 0; i < 49; i++)
+    expect(content.add(Buffer.alloc(65_536, 'j').subarray(0, 1100).fill('y'))).toBe(true);
+  const { chunks, release } = content.take();
+  expect(Buffer.concat(chunks).toString()).toBe('y'.repeat(49 * 1100));
+  expect(chunks.reduce((sum, { buffer }) => sum + buffer.byteLength, 0)).toBe(49 * 1100);
+  release();
+});
+
 test('pieces of some size are not copied', () => {
   const { content } = start();
   const piece = Buffer.alloc(60_000, 'x');
