@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { Events } from '../../observe/events.ts';
-import { Denials, MAX_TOLD, MAX_WINDOWS } from './denials.ts';
+import { Denials, MAX_TOLD, MAX_TOLD_OF_ALL, MAX_WINDOWS } from './denials.ts';
 
 const SOURCE = '192.0.2.7';
 
@@ -72,6 +72,28 @@ test('the addresses of an IPv6 /64 are one source; other sources and other reaso
   expect(world.told).toHaveLength(MAX_TOLD + 2);
 });
 
+/** So many addresses, each a source of its own. */
+function manySources(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
+}
+
+test('past three hundred in a minute for one reason the refusals of all sources are told in sums, and none is lost', async () => {
+  const world = new World();
+  for (const source of manySources(MAX_TOLD_OF_ALL + 50)) world.flood(1, source);
+  expect(world.told).toHaveLength(MAX_TOLD_OF_ALL);
+  world.flood(1, SOURCE, 'rate_limited');
+  expect(world.told).toHaveLength(MAX_TOLD_OF_ALL + 1);
+  await world.clock.advance(10_000);
+  expect(world.told.slice(MAX_TOLD_OF_ALL + 1)).toEqual([
+    { reason: 'relay_not_allowed', source: manySources(MAX_TOLD_OF_ALL + 50).at(-1), count: 50 },
+  ]);
+  world.flood(3);
+  await world.clock.advance(50_000);
+  expect(world.counted).toBe(MAX_TOLD_OF_ALL + 54);
+  world.flood(1);
+  expect(world.told.at(-1)).toMatchObject({ source: SOURCE, count: 1 });
+});
+
 test('what is summed up is told when the listener closes, once', async () => {
   const world = new World();
   world.flood(MAX_TOLD + 5);
@@ -85,7 +107,9 @@ test('what is summed up is told when the listener closes, once', async () => {
 test('one source past the bound, the one that began longest ago makes room, and its sum is told', () => {
   const world = new World();
   world.flood(MAX_TOLD + 5);
-  for (let i = 1; i < MAX_WINDOWS; i++) world.flood(1, `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
+  // A reason of their own for every few, so that none of them is told in sums.
+  for (const [i, source] of manySources(MAX_WINDOWS - 1).entries())
+    world.flood(1, source, `reason_${Math.floor(i / MAX_TOLD_OF_ALL)}`);
   world.flood(1);
   expect(world.counted).toBe(MAX_TOLD + MAX_WINDOWS - 1);
   world.flood(1, '198.51.100.1');

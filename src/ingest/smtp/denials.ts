@@ -4,6 +4,8 @@ import type { Events } from '../../observe/events.ts';
 
 /** Refusals of one source for one reason that are told one by one within a minute; more are summed up. */
 export const MAX_TOLD = 60;
+/** The same of all sources together: whoever has a network has sources without end. */
+export const MAX_TOLD_OF_ALL = 300;
 /** What they are counted over, in ms. */
 const WINDOW_MS = 60_000;
 /** How long they are summed up, in ms, before the sum is told. */
@@ -11,7 +13,7 @@ const SUM_MS = 10_000;
 /** Sources and reasons remembered, at about 250 bytes each; the one that began longest ago makes room. */
 export const MAX_WINDOWS = 10_000;
 
-/** What one source, IPv6 by /64, was refused for one reason within a minute. */
+/** What one source, IPv6 by /64, or all of them were refused for one reason within a minute. */
 interface Window {
   readonly reason: string;
   readonly since: number;
@@ -23,13 +25,16 @@ interface Window {
 
 /**
  * Tells of everybody who was denied something, for the figures and the log. The port is open to the world, and a
- * refusal costs a stranger one line of SMTP: a flood of one source is told in sums, so that it fills no disk with log.
+ * refusal costs a stranger one line of SMTP: a flood of one source is told in sums, and so is one of many sources, with
+ * the last address of each sum, so that it fills no disk with log.
  */
 export class Denials {
   readonly #events: Events;
   readonly #clock: Clock;
   /** By reason and source; the one that began longest ago first. */
   readonly #windows = new Map<string, Window>();
+  /** By reason, of all sources. */
+  readonly #all = new Map<string, Window>();
 
   constructor(events: Events, clock: Clock) {
     this.#events = events;
@@ -38,9 +43,12 @@ export class Denials {
 
   /** Somebody was denied something; `requestId` tells in which session. */
   tell(reason: string, address: string, requestId?: string): void {
-    const window = this.#windowOf(reason, address);
-    if (window.told < MAX_TOLD) {
-      window.told += 1;
+    const all = this.#open(this.#all, reason, reason, address);
+    const own = all.told < MAX_TOLD_OF_ALL ? this.#windowOf(reason, address) : null;
+    const window = own ?? all;
+    if (own !== null && own.told < MAX_TOLD) {
+      own.told += 1;
+      all.told += 1;
       const request = requestId === undefined ? {} : { requestId };
       this.#events.emit({ type: 'denied', reason, sourceAddress: address, count: 1, ...request });
       return;
@@ -52,30 +60,35 @@ export class Denials {
 
   /** Tells what is summed up: the listener closes. */
   flush(): void {
-    for (const window of this.#windows.values()) this.#tellSum(window);
+    for (const window of [...this.#windows.values(), ...this.#all.values()]) this.#tellSum(window);
   }
 
   #windowOf(reason: string, address: string): Window {
+    const window = this.#open(this.#windows, `${reason} ${sourceGroup(address)}`, reason, address);
+    if (this.#windows.size > MAX_WINDOWS) this.#dropOldest();
+    return window;
+  }
+
+  /** The window of that name, or a new one. */
+  #open(windows: Map<string, Window>, name: string, reason: string, address: string): Window {
     const now = this.#clock.mono();
-    const name = `${reason} ${sourceGroup(address)}`;
-    const known = this.#windows.get(name);
+    const known = windows.get(name);
     if (known !== undefined && now - known.since < WINDOW_MS) return known;
     const window = { reason, address, since: now, told: 0, summed: 0 };
-    if (known !== undefined) this.#drop(name, known);
-    this.#windows.set(name, window);
-    if (this.#windows.size > MAX_WINDOWS) this.#dropOldest();
+    if (known !== undefined) this.#drop(windows, name, known);
+    windows.set(name, window);
     return window;
   }
 
   #dropOldest(): void {
     for (const [name, window] of this.#windows) {
-      this.#drop(name, window);
+      this.#drop(this.#windows, name, window);
       return;
     }
   }
 
-  #drop(name: string, window: Window): void {
-    this.#windows.delete(name);
+  #drop(windows: Map<string, Window>, name: string, window: Window): void {
+    windows.delete(name);
     this.#tellSum(window);
   }
 
