@@ -4,11 +4,11 @@ import type { Question, ReversePath } from '../../smtp/receiver/effect.ts';
 import type { Receiver } from '../../smtp/receiver/receiver.ts';
 import { StoreError } from '../../store/store.ts';
 import { IncomingContent } from './content.ts';
+import type { ListenerContext } from './context.ts';
 import { type Client, type Origin, ownerIdOf } from './origin.ts';
 import { decline, type Refusal, suspended } from './refusal.ts';
 import { isStranger, maxMessageBytesOf, STRANGERS_HOLDER, tooLargeForStranger } from './strangers.ts';
 import { buildSubmission } from './submission.ts';
-import type { World } from './world.ts';
 
 /** What a question is answered with: yes, with a text for the client or without; or why not. */
 export type Answer = { readonly yes: string | undefined } | Refusal;
@@ -27,7 +27,7 @@ const MAX_PAUSE_MS = 10_000;
 
 /** One session's answers to what its receiver asks: policy, memory, keys, and the way into the queue. */
 export class Answering {
-  readonly #world: World;
+  readonly #context: ListenerContext;
   readonly #requestId: string;
   readonly #introduction: () => Introduction;
   readonly #content: IncomingContent;
@@ -37,12 +37,12 @@ export class Answering {
   /** Why this message will not be taken. */
   #refused: Refusal | null = null;
 
-  constructor(world: World, client: Client, requestId: string, introduction: () => Introduction) {
-    this.#world = world;
+  constructor(context: ListenerContext, client: Client, requestId: string, introduction: () => Introduction) {
+    this.#context = context;
     this.#requestId = requestId;
     this.#introduction = introduction;
-    this.#content = new IncomingContent(world.deps.shared.budget, world.deps.clock);
-    this.#origin = world.policy.origin(client);
+    this.#content = new IncomingContent(context.deps.shared.budget, context.deps.clock);
+    this.#origin = context.policy.origin(client);
   }
 
   /** Takes a piece of the message. Nothing more may come in before it gives null; else it gives why it must end. */
@@ -69,12 +69,12 @@ export class Answering {
   /** TLS begins: what was proved before it counts no longer. */
   reset(): void {
     this.forget();
-    this.#origin = this.#world.policy.origin(this.#origin);
+    this.#origin = this.#context.policy.origin(this.#origin);
   }
 
   /** Answers, at once where nothing has to be waited for. Throws, or rejects, only for a fault of ours. */
   answer(question: Question): Answer | Promise<Answer> {
-    const { policy } = this.#world;
+    const { policy } = this.#context;
     switch (question.kind) {
       case 'mail':
         return this.#mail(question);
@@ -92,7 +92,7 @@ export class Answering {
   }
 
   #mail({ path }: QuestionOf<'mail'>): Answer | Promise<Answer> {
-    const renewed = this.#world.policy.renew(this.#origin);
+    const renewed = this.#context.policy.renew(this.#origin);
     return renewed instanceof Promise
       ? renewed.then((origin) => this.#mailFrom(origin, path))
       : this.#mailFrom(renewed, path);
@@ -101,12 +101,12 @@ export class Answering {
   #mailFrom(origin: Origin | Refusal, path: ReversePath): Answer {
     if ('reply' in origin) return origin;
     this.#origin = origin;
-    return this.#world.policy.mail(origin, path) ?? YES;
+    return this.#context.policy.mail(origin, path) ?? YES;
   }
 
   #begin({ declaredBytes }: QuestionOf<'begin'>): Answer | Promise<Answer> {
     this.#refused = null;
-    this.#bytesLeft = maxMessageBytesOf(this.#origin, this.#world.options.limits);
+    this.#bytesLeft = maxMessageBytesOf(this.#origin, this.#context.options.limits);
     const room = this.#content.begin(holderOf(this.#origin), declaredBytes, this.#bytesLeft);
     return typeof room === 'boolean' ? roomAnswer(room) : room.then(roomAnswer);
   }
@@ -120,7 +120,7 @@ export class Answering {
 
   async #accept({ envelope, sizeBytes, dotStuffing }: QuestionOf<'message'>): Promise<Answer> {
     if (this.#refused !== null) return this.#refused;
-    const { deps, options, policy } = this.#world;
+    const { deps, options, policy } = this.#context;
     const { hello, protocol } = this.#introduction();
     const id = deps.intake.newId();
     const { chunks, release } = this.#content.take();
@@ -163,20 +163,20 @@ export class Answering {
 
   /** The key was used by the API for something that looks different. On SMTP the key alone decides (contract §10). */
   async #first(idempotencyKey: string): Promise<Answer> {
-    const { views, clock } = this.#world.deps;
+    const { views, clock } = this.#context.deps;
     const first = await views.remembered(ownerIdOf(this.#origin) ?? '', idempotencyKey, clock.wall());
     return first === null ? STORE_AWAY : { yes: `queued as ${first.id}` };
   }
 
   async #authenticate({ credentials }: QuestionOf<'auth'>): Promise<Answer> {
-    const found = await this.#world.policy.authenticate(this.#origin, credentials);
+    const found = await this.#context.policy.authenticate(this.#origin, credentials);
     if ('reply' in found) return found;
     this.#origin = { ...this.#origin, key: found };
     return YES;
   }
 
   async #pause({ errors }: QuestionOf<'pause'>): Promise<Answer> {
-    const { deps, options } = this.#world;
+    const { deps, options } = this.#context;
     const beyond = errors - options.settings.softErrors;
     await deps.clock.sleep(Math.min(MAX_PAUSE_MS, PAUSE_STEP_MS * beyond));
     return YES;

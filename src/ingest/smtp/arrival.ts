@@ -3,11 +3,11 @@ import { TLSSocket } from 'node:tls';
 import { lingeringClose } from '../../http/linger.ts';
 import { formatReply } from '../../smtp/receiver/session-reply.ts';
 import type { Member, Timeouts } from './connections.ts';
+import type { ListenerContext } from './context.ts';
 import type { Client } from './origin.ts';
 import { readProxyHeader } from './proxy-header.ts';
 import { deny, type Refusal } from './refusal.ts';
 import { secureServerSide } from './secure.ts';
-import type { World } from './world.ts';
 
 /** A connection whose source is known and counted, with TLS active where the port asks for it. */
 export interface Arrived {
@@ -26,7 +26,7 @@ export class Arrival implements Member {
   readonly #socket: Socket;
   readonly #peer: string;
   readonly #implicitTls: boolean;
-  readonly #world: World;
+  readonly #context: ListenerContext;
   readonly #done: (arrived: Arrived) => void;
   #since: number;
   /** Ends the waiting for a PROXY header; null when none is awaited. */
@@ -39,21 +39,21 @@ export class Arrival implements Member {
     socket: Socket,
     peer: string,
     implicitTls: boolean,
-    world: World,
+    context: ListenerContext,
     done: (arrived: Arrived) => void,
   ) {
     this.#socket = socket;
     this.#peer = peer;
     this.#implicitTls = implicitTls;
-    this.#world = world;
+    this.#context = context;
     this.#done = done;
-    this.#since = world.deps.clock.mono();
+    this.#since = context.deps.clock.mono();
     socket.once('close', () => this.#gone());
   }
 
   /** Begins. */
   begin(): void {
-    if (this.#world.options.trustedProxies.contains(this.#peer)) this.#awaitHeader();
+    if (this.#context.options.trustedProxies.contains(this.#peer)) this.#awaitHeader();
     else this.#enter({ address: this.#peer, isHidden: false });
   }
 
@@ -74,8 +74,8 @@ export class Arrival implements Member {
   }
 
   #gone(): void {
-    this.#world.connections.remove(this);
-    if (this.#address !== null) this.#world.connections.unclaim(this.#address);
+    this.#context.connections.remove(this);
+    if (this.#address !== null) this.#context.connections.unclaim(this.#address);
   }
 
   #awaitHeader(): void {
@@ -110,7 +110,7 @@ export class Arrival implements Member {
 
   #enter(client: Client): void {
     const { address } = client;
-    const refusal = this.#world.connections.claim(address);
+    const refusal = this.#context.connections.claim(address);
     if (refusal !== null) {
       this.#refuse(refusal, address);
       return;
@@ -121,21 +121,21 @@ export class Arrival implements Member {
   }
 
   async #handshake(client: Client): Promise<void> {
-    const context = this.#world.secureContext();
-    if (context === null) throw new Error('implicit TLS without a certificate');
-    const { tls, secured } = secureServerSide(this.#socket, context);
+    const secureContext = this.#context.secureContext();
+    if (secureContext === null) throw new Error('implicit TLS without a certificate');
+    const { tls, secured } = secureServerSide(this.#socket, secureContext);
     this.#handshaking = tls;
-    this.#since = this.#world.deps.clock.mono();
+    this.#since = this.#context.deps.clock.mono();
     if (await secured) this.#done({ socket: tls, client, secure: true });
     else this.destroy();
   }
 
   /** In clear only: who speaks TLS would not understand it. While it is told why, it takes no place of others. */
   #refuse(refusal: Refusal, address = this.#peer): void {
-    if (refusal.denied !== null) this.#world.denials.tell(refusal.denied, address);
-    this.#world.connections.remove(this);
+    if (refusal.denied !== null) this.#context.denials.tell(refusal.denied, address);
+    this.#context.connections.remove(this);
     if (this.#implicitTls) this.destroy();
-    else sayAndClose(this.#socket, address, refusal, this.#world);
+    else sayAndClose(this.#socket, address, refusal, this.#context);
   }
 }
 
@@ -144,7 +144,7 @@ export function sayAndClose(
   socket: Socket,
   address: string,
   { reply }: Refusal,
-  { connections, deps }: World,
+  { connections, deps }: ListenerContext,
 ): void {
   const done = connections.turnAway(address);
   if (done === null || socket instanceof TLSSocket) {

@@ -6,12 +6,12 @@ import { normaliseAddress } from '../../lib/cidr.ts';
 import { bindAll, MIN_TLS } from '../../lib/listen.ts';
 import { Arrival, sayAndClose } from './arrival.ts';
 import { Connections } from './connections.ts';
+import type { ListenerContext } from './context.ts';
 import { Denials } from './denials.ts';
 import type { SmtpDeps, SmtpOptions } from './options.ts';
 import { Policy } from './policy.ts';
 import { LiveReceiverOptions } from './receiver-options.ts';
 import { Session } from './session.ts';
-import type { World } from './world.ts';
 
 /** See the top of the file. */
 export interface SmtpListener {
@@ -38,7 +38,7 @@ export function createSmtpListener(
 }
 
 class Listener implements SmtpListener {
-  readonly #world: World;
+  readonly #context: ListenerContext;
   readonly #servers: Server[] = [];
   readonly #nextRequestId: (inbound: undefined) => string;
   #secureContext: SecureContext | null;
@@ -46,7 +46,7 @@ class Listener implements SmtpListener {
   constructor(deps: SmtpDeps, options: SmtpOptions, tls: SecureContextOptions | null) {
     this.#secureContext = tls === null ? null : contextOf(tls);
     this.#nextRequestId = createRequestIds(deps.random);
-    this.#world = {
+    this.#context = {
       ...{ deps, options },
       policy: new Policy(deps, options),
       connections: new Connections(deps.clock, options),
@@ -57,7 +57,7 @@ class Listener implements SmtpListener {
   }
 
   get connections(): number {
-    return this.#world.connections.size;
+    return this.#context.connections.size;
   }
 
   async listen(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number> {
@@ -66,7 +66,7 @@ class Listener implements SmtpListener {
       port,
       () =>
         createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#admit(socket, implicitTls)),
-      (error) => this.#world.deps.log.error('smtp.listener_failed', { error: error.message }),
+      (error) => this.#context.deps.log.error('smtp.listener_failed', { error: error.message }),
     );
     this.#servers.push(...bound.servers);
     return bound.port;
@@ -78,14 +78,14 @@ class Listener implements SmtpListener {
 
   async close(deadline: AbortSignal): Promise<void> {
     for (const server of this.#servers) server.close();
-    await this.#world.connections.close(deadline);
-    this.#world.denials.flush();
+    await this.#context.connections.close(deadline);
+    this.#context.denials.flush();
   }
 
   #admit(socket: Socket, implicitTls: boolean): void {
     // Every error ends in a close, which is what everybody heeds.
     socket.on('error', () => {});
-    const { connections } = this.#world;
+    const { connections } = this.#context;
     const { remoteAddress } = socket;
     if (remoteAddress === undefined || connections.closing) {
       socket.destroy();
@@ -94,13 +94,13 @@ class Listener implements SmtpListener {
     const peer = normaliseAddress(remoteAddress);
     const full = connections.full();
     if (full !== null) {
-      if (full.denied !== null) this.#world.denials.tell(full.denied, peer);
+      if (full.denied !== null) this.#context.denials.tell(full.denied, peer);
       if (implicitTls) socket.destroy();
-      else sayAndClose(socket, peer, full, this.#world);
+      else sayAndClose(socket, peer, full, this.#context);
       return;
     }
-    const arrival = new Arrival(socket, peer, implicitTls, this.#world, (arrived) => {
-      const session = new Session(arrived, this.#nextRequestId(undefined), this.#world);
+    const arrival = new Arrival(socket, peer, implicitTls, this.#context, (arrived) => {
+      const session = new Session(arrived, this.#nextRequestId(undefined), this.#context);
       connections.replace(arrival, session);
       socket.once('close', () => connections.remove(session));
       session.begin();

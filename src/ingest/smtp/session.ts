@@ -7,11 +7,11 @@ import type { SessionReply } from '../../smtp/receiver/session-reply.ts';
 import { type Answer, Answering } from './answering.ts';
 import { type Arrived, MAX_HANDSHAKE_MS } from './arrival.ts';
 import type { Member, Timeouts } from './connections.ts';
+import type { ListenerContext } from './context.ts';
 import { HTTP_404 } from './http-404.ts';
 import { ContentPace, HELD_TOO_LONG, tooSlow } from './pace.ts';
 import type { Refusal } from './refusal.ts';
 import { secureServerSide } from './secure.ts';
-import type { World } from './world.ts';
 
 /** Ends of a session in which the client was refused, as they are counted and logged. */
 const DENIED_ENDS: ReadonlySet<CloseReason> = new Set<CloseReason>([
@@ -26,7 +26,7 @@ const GOODBYE_MS = 5000;
 
 /** One SMTP session over a socket: bytes to the receiver, its effects to the socket, its questions to {@link Answering}. */
 export class Session implements Member {
-  readonly #world: World;
+  readonly #context: ListenerContext;
   readonly #address: string;
   readonly #requestId: string;
   readonly #receiver: Receiver;
@@ -45,14 +45,14 @@ export class Session implements Member {
   readonly #pace: ContentPace;
 
   /** Takes over a connection. It is told apart in the log by `requestId`. */
-  constructor({ socket, client, secure }: Arrived, requestId: string, world: World) {
-    this.#world = world;
+  constructor({ socket, client, secure }: Arrived, requestId: string, context: ListenerContext) {
+    this.#context = context;
     this.#address = client.address;
     this.#requestId = requestId;
     this.#socket = socket;
-    this.#receiver = new Receiver(world.receiverOptions, secure);
-    this.#answering = new Answering(world, client, requestId, () => this.#receiver);
-    this.#heardAt = world.deps.clock.mono();
+    this.#receiver = new Receiver(context.receiverOptions, secure);
+    this.#answering = new Answering(context, client, requestId, () => this.#receiver);
+    this.#heardAt = context.deps.clock.mono();
     this.#pace = new ContentPace(this.#heardAt);
   }
 
@@ -91,8 +91,8 @@ export class Session implements Member {
   }
 
   async #greet(): Promise<void> {
-    const { clock } = this.#world.deps;
-    await clock.sleep(this.#world.policy.greetDelayMs(this.#address));
+    const { clock } = this.#context.deps;
+    await clock.sleep(this.#context.policy.greetDelayMs(this.#address));
     // What has arrived by now must be read before the greeting is written (contract §1).
     await yieldToLoop();
     this.#receiver.greet();
@@ -119,7 +119,7 @@ export class Session implements Member {
   }
 
   #noteHeard(): void {
-    this.#heardAt = this.#world.deps.clock.mono();
+    this.#heardAt = this.#context.deps.clock.mono();
   }
 
   #hearEnd(): void {
@@ -134,7 +134,7 @@ export class Session implements Member {
 
   /** What a client that sends too slowly is told. Where it waits for us, nothing is asked of it. */
   #slowness(now: number): SessionReply | null {
-    const { minDataBytesPerSecond } = this.#world.options.settings;
+    const { minDataBytesPerSecond } = this.#context.options.settings;
     const couldSend = this.#receiver.isReadingContent && this.#receiver.wantsInput && this.#held === null;
     const isBehind = this.#answering.isBehind(couldSend, now);
     if (this.#pace.isBelow(couldSend ? minDataBytesPerSecond : 0, now)) return tooSlow(minDataBytesPerSecond);
@@ -189,7 +189,7 @@ export class Session implements Member {
         this.#answering.forget();
         break;
       case 'denied':
-        this.#world.denials.tell(effect.reason, this.#address, this.#requestId);
+        this.#context.denials.tell(effect.reason, this.#address, this.#requestId);
         break;
       case 'start_tls':
         void this.#startTls();
@@ -254,7 +254,7 @@ export class Session implements Member {
 
   #count(answer: Answer): void {
     if ('denied' in answer && answer.denied !== null)
-      this.#world.denials.tell(answer.denied, this.#address, this.#requestId);
+      this.#context.denials.tell(answer.denied, this.#address, this.#requestId);
   }
 
   #tell(answer: Answer): void {
@@ -264,14 +264,14 @@ export class Session implements Member {
 
   /** A fault of ours. The client may try again. */
   #fail(error: unknown): void {
-    const { log } = this.#world.deps;
+    const { log } = this.#context.deps;
     log.error('smtp.session_failed', { requestId: this.#requestId, error: String(error) });
     this.destroy();
   }
 
   async #startTls(): Promise<void> {
-    const context = this.#world.secureContext();
-    if (context === null) throw new Error('STARTTLS without a certificate');
+    const secureContext = this.#context.secureContext();
+    if (secureContext === null) throw new Error('STARTTLS without a certificate');
     this.#held = 'handshake';
     this.#answering.reset();
     const plain = this.#socket;
@@ -279,7 +279,7 @@ export class Session implements Member {
     // What came behind STARTTLS in clear is dropped (RFC 3207 §6).
     plain.pause();
     while (plain.read() !== null);
-    const { tls, secured } = secureServerSide(plain, context);
+    const { tls, secured } = secureServerSide(plain, secureContext);
     this.#socket = tls;
     if (!(await secured)) {
       this.destroy();
@@ -292,16 +292,16 @@ export class Session implements Member {
 
   #answerHttp(): void {
     this.#over = true;
-    this.#world.policy.spokeHttp(this.#address);
+    this.#context.policy.spokeHttp(this.#address);
     this.#socket.write(HTTP_404, 'latin1');
-    void lingeringClose(this.#socket, this.#world.deps.clock);
+    void lingeringClose(this.#socket, this.#context.deps.clock);
   }
 
   #close(reason: CloseReason): void {
     const told = { code: reason, source: this.#address, requestId: this.#requestId };
-    this.#world.deps.log.debug('smtp.session_ended', told);
-    if (reason === 'http_after_greeting') this.#world.policy.spokeHttp(this.#address);
-    if (DENIED_ENDS.has(reason)) this.#world.denials.tell(reason, this.#address, this.#requestId);
+    this.#context.deps.log.debug('smtp.session_ended', told);
+    if (reason === 'http_after_greeting') this.#context.policy.spokeHttp(this.#address);
+    if (DENIED_ENDS.has(reason)) this.#context.denials.tell(reason, this.#address, this.#requestId);
     this.#end(reason);
   }
 
@@ -310,8 +310,8 @@ export class Session implements Member {
     this.#answering.forget();
     // What still comes is read away, so that the client's end is seen.
     if (reason === 'quit') {
-      this.#goneBy = this.#world.deps.clock.mono() + GOODBYE_MS;
+      this.#goneBy = this.#context.deps.clock.mono() + GOODBYE_MS;
       this.#socket.end().resume();
-    } else void lingeringClose(this.#socket, this.#world.deps.clock);
+    } else void lingeringClose(this.#socket, this.#context.deps.clock);
   }
 }

@@ -6,7 +6,7 @@ import type { SmtpDeps, SmtpOptions } from './options.ts';
 import type { Policy } from './policy.ts';
 
 /** What every session of the listener shares. */
-export interface World {
+export interface ListenerContext {
   readonly deps: SmtpDeps;
   readonly options: SmtpOptions;
   readonly policy: Policy;
