@@ -113,3 +113,11 @@ test('more than a thousand rows are refused as a whole', () => {
   ]);
   expect(read(JSON.stringify(rows.slice(1)))).toHaveLength(1000);
 });
+
+test('more than a thousand sender domains of a row are refused', () => {
+  const domains = Array.from({ length: 1001 }, (_, index) => `n${index}.example`);
+  expect(read(JSON.stringify([{ ...GOOD, sender_domains: domains }]))).toEqual([
+    expect.stringMatching(/^listener\.sources\[0\]\.sender_domains = .*…: must be a list/),
+  ]);
+  expect(read(JSON.stringify([{ ...GOOD, sender_domains: domains.slice(1) }]))).toHaveLength(1);
+});

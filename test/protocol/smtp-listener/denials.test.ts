@@ -47,3 +47,20 @@ test('each recipient that a stranger names is counted, with the session it was i
   expect(new Set(sessions).size).toBe(1);
   expect(sessions[0]).toBeDefined();
 });
+
+test('refusals that are summed up are told at the latest when the listener closes', async () => {
+  world = await SmtpWorld.start({
+    settings: { softErrors: 1000, hardErrors: 1000 },
+    others: { allowedCidrs: cidrs('192.0.2.1') },
+  });
+  const refused = 100;
+  const client = await world.hello();
+  await client.askAll('MAIL FROM:<a@example.com>', ...Array(refused).fill('RCPT TO:<b@example.org>'));
+  const count = () => world.seen.reduce((sum, event) => sum + (event.type === 'denied' ? event.count : 0), 0);
+  expect(count()).toBe(60);
+  client.destroy();
+  await world.until(() => world.sockets === 0);
+  // No time passes.
+  await world.listener.close(new AbortController().signal);
+  expect(count()).toBe(refused);
+});

@@ -60,6 +60,26 @@ test('a client that waits for our answer is never timed out', async () => {
   expect(await client.ask('NOOP')).toMatch(/^250 /);
 });
 
+test('a client that waited for memory may be silent for as long as any other afterwards', async () => {
+  world = await SmtpWorld.start({
+    maxBytesInFlight: 1_000_000,
+    settings: { commandTimeoutSeconds: 10, dataTimeoutSeconds: 10 },
+  });
+  const client = await world.inData();
+  const release = world.fillBudget();
+  // So little at once that nothing is left in the socket, which would be heard later.
+  for (let sent = 0; world.shared.budget.waiting === 0 && sent < 200; sent++)
+    await world.write(client, `${'x'.repeat(998)}\r\n`);
+  expect(world.shared.budget.waiting).toBe(1);
+  await world.clock.advance(30_000);
+  release();
+  await world.until(() => world.shared.budget.waiting === 0);
+  await world.clock.advance(9000);
+  expect(client.ended).toBe(false);
+  client.say('.');
+  expect(await client.reply()).toMatch(QUEUED);
+});
+
 test('time-outs shrink as connections get scarce, and good clients are served', async () => {
   world = await SmtpWorld.start({
     settings: { maxConnections: 20, commandTimeoutSeconds: 300, busyTimeoutSeconds: 10 },
