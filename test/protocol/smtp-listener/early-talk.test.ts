@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { SmtpClient } from '../../peers/smtp-client.ts';
-import { QUEUED, SmtpWorld, sendMessage } from './world.ts';
+import { MESSAGE, QUEUED, SmtpWorld, sendMessage } from './world.ts';
 
 /** What is said before the greeting, and HTTP behind it (contract §1). */
 
@@ -57,15 +57,32 @@ describe('the greeting', () => {
     await greetedAfter(50, '127.0.0.2');
   });
 
-  test('waits as at first contact for a source that speaks HTTP as well, early or late', async () => {
+  test('waits 250 ms for a source that speaks HTTP as well, early or late', async () => {
     world = await SmtpWorld.start();
     expect(await sendMessage(await world.hello())).toMatch(QUEUED);
     const browser = await world.greeted();
     expect(await browser.ask('GET / HTTP/1.1')).toMatch(/^554 /);
     const client = await world.reach();
-    await world.clock.advance(49);
+    await world.clock.advance(249);
     expect(client.received).toBe('');
     await world.clock.advance(1);
+    expect(await client.reply()).toMatch(/^220 /);
+  });
+
+  test('waits 5 ms also for a source whose last message was here already', async () => {
+    world = await SmtpWorld.start();
+    const authenticate = `AUTH PLAIN ${Buffer.from(`\0\0${await world.key()}`).toString('base64')}`;
+    world.options.settings.allowInsecureAuth = true;
+    const send = async () => {
+      const client = await world.hello();
+      expect(await client.ask(authenticate)).toMatch(/^235 /);
+      return await sendMessage(client, ['Idempotency-Key: once', ...MESSAGE]);
+    };
+    const first = await send();
+    await world.clock.advance(10 * 60_000);
+    expect(await send()).toBe(first);
+    const client = await world.reach();
+    await world.clock.advance(5);
     expect(await client.reply()).toMatch(/^220 /);
   });
 
