@@ -95,7 +95,7 @@ export const LISTENER_SETTINGS = {
   'listener.greet_delay_ms': live(
     integer(0, 60_000, 'ms'),
     5,
-    'How long the greeting waits for early talkers, such as HTTP clients, where the source has sent a message in the last 10 minutes, and no HTTP request.',
+    'How long the greeting waits for early talkers, such as HTTP clients, where the source has sent a message in the last 10 minutes, and no HTTP request: after one it waits at least 250 ms.',
   ),
   'listener.first_contact_delay_ms': live(
     integer(0, 60_000, 'ms'),

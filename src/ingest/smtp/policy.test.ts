@@ -206,10 +206,10 @@ test('settings that change hold for the next message of a session', async () => 
 test('a source that speaks HTTP as well is greeted late for ten minutes', async () => {
   world.policy.completed(STRANGER);
   world.policy.spokeHttp(STRANGER);
-  expect(world.policy.greetDelayMs(STRANGER)).toBe(50);
+  expect(world.policy.greetDelayMs(STRANGER)).toBe(250);
   await world.clock.advance(599_999);
   world.policy.completed(STRANGER);
-  expect(world.policy.greetDelayMs(STRANGER)).toBe(50);
+  expect(world.policy.greetDelayMs(STRANGER)).toBe(250);
   await world.clock.advance(1);
   expect(world.policy.greetDelayMs(STRANGER)).toBe(5);
 });

@@ -11,6 +11,9 @@ import { RecentSources } from './recent-sources.ts';
 import { deny, type Refusal, senderNotAllowed, suspended } from './refusal.ts';
 import { isStranger, MAX_STRANGER_BYTES, nameOf, tooLargeForStranger, wayIn } from './strangers.ts';
 
+/** Who spoke HTTP a short while ago will again; on a busy machine a request may come this long after its connection. */
+const HTTP_SOURCE_DELAY_MS = 250;
+
 /** Who may send what, from where and how often (contract §6, §9, §10). What it refuses says how to be let in. */
 export class Policy {
   readonly #clock: Clock;
@@ -84,8 +87,8 @@ export class Policy {
   greetDelayMs(address: string): number {
     const { greetDelayMs, firstContactDelayMs } = this.#options.settings;
     const now = this.#clock.mono();
-    const isTrusted = this.#completed.has(address, now) && !this.#spokeHttp.has(address, now);
-    return isTrusted ? greetDelayMs : firstContactDelayMs;
+    if (this.#spokeHttp.has(address, now)) return Math.max(firstContactDelayMs, HTTP_SOURCE_DELAY_MS);
+    return this.#completed.has(address, now) ? greetDelayMs : firstContactDelayMs;
   }
 
   /** A message of this source was taken. */
