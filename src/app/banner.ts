@@ -45,7 +45,7 @@ function firstSteps(dataDir: string, port: number): string[] {
 }
 
 function firstLetter(port: number): string[] {
-  const letter = "printf 'Subject: Hello\\r\\n\\r\\nIt works.\\r\\n'";
+  const letter = "printf 'Subject: Hello\\n\\nIt works.\\n'";
   const envelope = '--mail-from me@example.com --mail-rcpt you@example.com';
-  return ['Or over SMTP:', '', `  ${letter} | curl -sS smtp://localhost:${port} ${envelope} -T -`, ''];
+  return ['Or over SMTP:', '', `  ${letter} | curl -sS smtp://localhost:${port} ${envelope} --crlf -T -`, ''];
 }

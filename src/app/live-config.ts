@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { type Fault, formatFault } from '../config/fault.ts';
 import { type Loaded, type LoadOptions, loadConfig, type StoredRows } from '../config/load.ts';
-import { changedSettings } from '../config/reload.ts';
+import { afterReload, changedSettings } from '../config/reload.ts';
 import type { Config } from '../config/schema.ts';
 import type { HealthCheck } from '../domain/health.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -35,7 +36,7 @@ export interface LiveConfigOptions extends Omit<LoadOptions, 'stored'> {
 }
 
 /**
- * The configuration in force. Loads anew on request, and when the file changes; sources that are wrong keep the
+ * The configuration in force: settings that need a restart are as the service was started. Loads anew on request, and when the file changes; sources that are wrong keep the
  * old settings in force and show in health (contract §12).
  */
 export class LiveConfig {
@@ -66,16 +67,19 @@ export class LiveConfig {
 
   /** Reads every source again. Gives the faults that leave the old settings in force. */
   async reload(): Promise<readonly Fault[]> {
-    const { log, onChange } = this.#options;
-    const next = loadConfig({ ...this.#options, stored: await this.#options.stored() });
-    const faults = [...next.faults, ...this.#lostFile(next)];
+    const { log, onChange, first } = this.#options;
+    const read = loadConfig({ ...this.#options, stored: await this.#options.stored() });
+    const next = afterReload(first, read);
+    const faults = [...next.faults, ...this.#lostFile(read)];
     this.#faulty = faults.length > 0;
     for (const fault of faults) log.error('config.fault', { key: fault.key, message: formatFault(fault) });
     if (this.#faulty) return faults;
-    const { live, restart } = changedSettings(this.#loaded.effective, next.effective);
+    const applied = changedSettings(this.#loaded.effective, next.effective);
+    const waiting = isDeepStrictEqual(this.#loaded.pending, next.pending) ? [] : next.pending;
     this.#loaded = next;
-    if (live.length > 0) log.info('config.applied', { keys: live.join(' ') });
-    if (restart.length > 0) log.warn('config.restart_needed', { keys: restart.join(' ') });
+    if (applied.length > 0) log.info('config.applied', { keys: applied.join(' ') });
+    if (waiting.length > 0)
+      log.warn('config.restart_needed', { keys: waiting.map(({ key }) => key).join(' ') });
     onChange(next.config);
     return [];
   }
@@ -108,7 +112,6 @@ export class LiveConfig {
   }
 }
 
-/** What differs when the file has changed. A file that cannot be looked at has its error's code. */
 /** Whether any setting or relay in force comes from the file. */
 function saysSomething({ effective, config }: Loaded): boolean {
   return (
@@ -116,6 +119,7 @@ function saysSomething({ effective, config }: Loaded): boolean {
   );
 }
 
+/** What differs when the file has changed. A file that cannot be looked at has its error's code. */
 function stampOf(file: string): string {
   try {
     const { mtimeMs, size, ino } = statSync(file);

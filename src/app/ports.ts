@@ -1,6 +1,6 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Config, SettingKey } from '../config/schema.ts';
-import { ListenError } from '../lib/listen.ts';
+import { ListenError, type ListenErrorCode } from '../lib/listen.ts';
 import type { PortsStatus } from '../observe/health.ts';
 import type { SmtpPorts } from './smtp-ports.ts';
 
@@ -11,12 +11,20 @@ export interface BoundPorts extends SmtpPorts {
   readonly webui: number | null;
 }
 
+const CURES: Readonly<Record<ListenErrorCode, string>> = {
+  address_in_use: 'another program uses it; stop that program, or choose another port',
+  permission_denied:
+    'it needs CAP_NET_BIND_SERVICE, or a lower sysctl net.ipv4.ip_unprivileged_port_start; or choose a port from 1024 on',
+  address_unavailable: 'this machine has no such address; change the bind setting of the same section',
+  listen_failed: 'the system refuses it',
+};
+
 /** A port that could not be bound, told by the setting that asks for it (contract §1). */
 class PortError extends ListenError {
   constructor(key: SettingKey, cause: ListenError) {
     super(cause.code, cause.host, cause.port, { cause });
     this.name = 'PortError';
-    this.message = `${key}: ${cause.message}`;
+    this.message = `${key}: cannot listen on ${cause.host} port ${cause.port}: ${CURES[cause.code]}`;
   }
 }
 

@@ -11,8 +11,13 @@ export function configCommand(context: Context): Command {
   ]).action(async (options: CommonOptions) => {
     await withOperations(context, options, { tolerateFaults: true }, async (operations) => {
       const settings = await operations.configuration({});
-      const rows = settings.map(({ key, value, source }) => [key, JSON.stringify(value), source]);
-      print(context, options, settings, () => table(['KEY', 'VALUE', 'SOURCE'], rows));
+      const rows = settings.map((setting) => {
+        const { key, value, source } = setting;
+        const waits = 'afterRestart' in setting;
+        const note = waits ? `restart needed: ${JSON.stringify(setting.afterRestart)}` : '';
+        return [key, JSON.stringify(value), source, note];
+      });
+      print(context, options, settings, () => table(['KEY', 'VALUE', 'SOURCE', ''], rows));
     });
   });
 }

@@ -10,12 +10,25 @@ export function pageText({ messages, next }: MessagesPage): string {
     message.id,
     message.status,
     message.createdAt,
-    message.from,
-    [...message.to, ...message.cc, ...message.bcc].join(', '),
-    message.subject,
+    clip(message.from),
+    recipientsText([...message.to, ...message.cc, ...message.bcc]),
+    clip(message.subject),
   ]);
   const text = table(['ID', 'STATUS', 'CREATED', 'FROM', 'TO', 'SUBJECT'], rows);
   return next === null ? text : `${text}\n\nThere are more: repeat the command with --before ${next}`;
+}
+
+/** Most characters of a cell of a list whose text comes from outside: the rest is what `show` is for. */
+const MAX_CELL = 48;
+
+function clip(text: string): string {
+  const characters = [...text];
+  return characters.length > MAX_CELL ? `${characters.slice(0, MAX_CELL - 1).join('')}…` : text;
+}
+
+/** The first recipient, and how many there are besides. */
+function recipientsText([first = '', ...others]: readonly string[]): string {
+  return others.length === 0 ? clip(first) : `${clip(first)} and ${others.length} more`;
 }
 
 /** A message's record for people. */

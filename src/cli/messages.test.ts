@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation, type Running } from '../../test/support/installation.ts';
-import { attemptsText } from './message-text.ts';
+import { attemptsText, pageText } from './message-text.ts';
 
 let here: Installation;
 beforeEach(() => {
@@ -120,4 +120,20 @@ test('attempts are shown a recipient a line, what peers wrote made harmless', ()
     'NO  STARTED                   RELAY  HOST            TOOK   RECIPIENT        OUTCOME   REPLY',
     '1   2026-11-20T00:00:00.000Z  out    mx.example.net  12 ms  ann@example.net  deferred  wait\ufffd[2J',
   ]);
+});
+
+test('a list stays narrow, whatever is in it', () => {
+  const message = {
+    ...{ id: 'msg_1', status: 'queued', createdAt: '2026-11-20T00:00:00.000Z', outcome: null, relay: null },
+    ...{ from: `"${'n'.repeat(90)}" <a@example.org>`, subject: '\u{1f4ee}'.repeat(200) },
+    ...{
+      to: Array.from({ length: 999 }, (_, index) => `u${index}@example.com`),
+      cc: ['c@example.com'],
+      bcc: [],
+    },
+  };
+  const [, line = ''] = pageText({ messages: [message], next: null } as never).split('\n');
+  expect(line).toContain('  u0@example.com and 999 more  ');
+  expect([...line].length).toBeLessThan(220);
+  expect(line).toMatch(/ "n+\u2026 .* \u{1f4ee}+\u2026$/u);
 });

@@ -1,5 +1,8 @@
 import { INBOX } from '../domain/relay.ts';
+import type { NamedSource } from '../domain/source.ts';
+import { overlap } from '../lib/cidr.ts';
 import { type Fault, showValue, unknownRule } from './fault.ts';
+import { portFlaws } from './port-checks.ts';
 import type { Config, SettingKey } from './schema.ts';
 import type { Effective } from './sources.ts';
 
@@ -33,25 +36,21 @@ export function checkTogether(config: Config, effective: readonly Effective[]): 
     refuse('listener.busy_timeout_seconds', 'must not be over listener.command_timeout_seconds');
   if (listener.busyTimeoutSeconds > listener.dataTimeoutSeconds)
     refuse('listener.busy_timeout_seconds', 'must not be over listener.data_timeout_seconds');
-  for (const port of new Set(listener.ports.filter(isRepeated)))
-    refuse('listener.ports', `must not have ${port} twice`);
-  for (const port of new Set(listener.implicitTlsPorts.filter(isRepeated)))
-    refuse('listener.implicit_tls_ports', `must not have ${port} twice`);
-  for (const port of new Set(listener.implicitTlsPorts))
-    if (port !== 0 && listener.ports.includes(port))
-      refuse('listener.implicit_tls_ports', `must not have ${port}, which is one of listener.ports`);
+  for (const { key, rule } of portFlaws(config)) refuse(key, rule);
   return [...faults, ...checkSources(config, effective), ...checkRelays(config, effective)];
 }
 
-/** Whether a port was listed before; 0 is another one each time. */
-function isRepeated(port: number, index: number, ports: readonly number[]): boolean {
-  return port !== 0 && ports.indexOf(port) < index;
-}
-
-/** Each row of `listener.sources` needs a name of its own, and a range that no earlier row has taken from it. */
+/**
+ * Each row of `listener.sources` needs a name of its own, and a range that no earlier row has taken from it, and from
+ * which somebody may send.
+ */
 function checkSources({ listener }: Config, effective: readonly Effective[]): Fault[] {
   const key: SettingKey = 'listener.sources';
   const source = effective.find((setting) => setting.key === key)?.source ?? 'default';
+  const outside = ({ name, cidr }: NamedSource, index: number): Fault => {
+    const rule = `lies outside listener.allowed_cidrs, so that row ${name} has no effect; add its range there`;
+    return { key: `${key}[${index}].cidr`, value: showValue(cidr), rule, source };
+  };
   return listener.sources.flatMap((row, index, rows) => {
     const before = rows.slice(0, index);
     const clash = (field: 'name' | 'cidr', rule: (place: string) => string): Fault[] => {
@@ -63,6 +62,7 @@ function checkSources({ listener }: Config, effective: readonly Effective[]): Fa
     return [
       ...clash('name', (first) => `is the name of ${first} too`),
       ...clash('cidr', (first) => `never counts, for ${first} has it before`),
+      ...(listener.allowedCidrs.some((range) => overlap(range, row.cidr)) ? [] : [outside(row, index)]),
     ];
   });
 }

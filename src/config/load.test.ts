@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemRandom } from '../lib/random.ts';
 import { formatFault } from './fault.ts';
-import { dataDirectory, type LoadOptions, loadConfig, NOTHING_STORED } from './load.ts';
-import { changedSettings } from './reload.ts';
+import { dataDirectory, type Loaded, type LoadOptions, loadConfig, NOTHING_STORED } from './load.ts';
+import { afterReload, changedSettings } from './reload.ts';
 
 let dataDir: string;
 beforeEach(() => {
@@ -65,14 +65,31 @@ test('a named key that is missing is a fault, not made', () => {
   expect([faults.length, vault, existsSync(keyFile)]).toEqual([1, null, false]);
 });
 
-test('a reload tells what changed, and what of it needs a restart', () => {
-  const before = load().effective;
-  writeFileSync(
-    join(dataDir, 'waybill.yaml'),
-    'api: { port: 1, rate_limit_per_key: 2, max_recipients: 1000 }',
-  );
-  expect(changedSettings(before, load().effective)).toEqual({
-    live: ['api.rate_limit_per_key'],
-    restart: ['api.port'],
+/** Loads once more, over what runs, with this file. */
+function reload(started: Loaded, yaml: string): Loaded {
+  writeFileSync(join(dataDir, 'waybill.yaml'), yaml);
+  return afterReload(started, load());
+}
+
+test('after a reload live settings hold, and those that need a restart wait as they were', () => {
+  const started = load();
+  const next = reload(started, 'api: { port: 1, rate_limit_per_key: 2, max_recipients: 1000 }');
+  expect(next.config.api).toMatchObject({ port: 8025, rateLimitPerKey: 2 });
+  expect(next.faults).toEqual([]);
+  expect(next.pending.map(({ key, value }) => [key, value])).toEqual([['api.port', 1]]);
+  expect(next.effective.find(({ key }) => key === 'api.port')).toMatchObject({
+    value: 8025,
+    origin: 'default',
   });
+  expect(changedSettings(started.effective, next.effective)).toEqual(['api.rate_limit_per_key']);
+  expect(reload(started, 'api: { port: 8025 }').pending).toEqual([]);
+});
+
+test('live settings that do not go with one that waits for a restart are a fault', () => {
+  const yaml = 'api: { max_message_bytes: 100000000 }\nlimits: { max_bytes_in_flight: 200000000 }';
+  const { faults } = reload(load(), yaml);
+  expect(faults.map(formatFault)).toEqual([
+    'limits.max_bytes_in_flight = 134217728: must be at least 2 times api.max_message_bytes; its new value needs a restart (default)',
+  ]);
+  expect(load().faults).toEqual([]);
 });

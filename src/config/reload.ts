@@ -1,24 +1,50 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SettingKey } from './schema.ts';
+import { checkTogether } from './checks.ts';
+import type { Fault } from './fault.ts';
+import type { Loaded } from './load.ts';
+import { nest } from './resolve.ts';
+import type { Config, SettingKey } from './schema.ts';
 import { SETTINGS } from './settings.ts';
 import type { Effective } from './sources.ts';
 
-/** What a reload changed. */
-export interface Changes {
-  /** Keys whose new value holds from now on. */
-  readonly live: readonly SettingKey[];
-  /** Keys whose new value holds after the next start. */
-  readonly restart: readonly SettingKey[];
+/** Keys whose value differs. Relays are live and compared by whoever runs them. */
+export function changedSettings(before: readonly Effective[], after: readonly Effective[]): SettingKey[] {
+  return differing(before, after).map(({ key }) => key);
 }
 
-/** Compares the settings in force before and after a reload. Relays are live and compared by whoever runs them. */
-export function changedSettings(before: readonly Effective[], after: readonly Effective[]): Changes {
+/**
+ * What is in force when `next` was loaded into a service that was started with `started`: settings that need a restart
+ * stay as they were at the start, and wait in `pending`.
+ */
+export function afterReload(started: Loaded, next: Loaded): Loaded {
+  const old = new Map(started.effective.map((setting) => [setting.key, setting]));
+  const kept = (setting: Effective) => (waits(setting) ? (old.get(setting.key) ?? setting) : setting);
+  const effective = next.effective.map(kept);
+  const pending = differing(effective, next.effective);
+  const config: Config = { ...next.config, ...nest(effective) };
+  // What is wrong by itself is told as it is; else what was right together must be so with what stays, too.
+  const faults = next.faults.length > 0 ? next.faults : togetherFaults(config, effective, pending);
+  return { ...next, config, effective, pending, faults };
+}
+
+function togetherFaults(
+  config: Config,
+  effective: readonly Effective[],
+  pending: readonly Effective[],
+): readonly Fault[] {
+  return checkTogether(config, effective).map((fault) =>
+    pending.some(({ key }) => key === fault.key)
+      ? { ...fault, rule: `${fault.rule}; its new value needs a restart` }
+      : fault,
+  );
+}
+
+function waits({ key }: Effective): boolean {
+  return SETTINGS[key].applies === 'restart';
+}
+
+/** Those of `after` that have another value than before. */
+function differing(before: readonly Effective[], after: readonly Effective[]): Effective[] {
   const old = new Map(before.map(({ key, value }) => [key, value]));
-  const changed = after
-    .filter(({ key, value }) => !isDeepStrictEqual(value, old.get(key)))
-    .map(({ key }) => key);
-  return {
-    live: changed.filter((key) => SETTINGS[key].applies === 'live'),
-    restart: changed.filter((key) => SETTINGS[key].applies === 'restart'),
-  };
+  return after.filter(({ key, value }) => !isDeepStrictEqual(value, old.get(key)));
 }

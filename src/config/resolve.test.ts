@@ -134,12 +134,16 @@ test.each([
     'listener.implicit_tls_ports = [465,587]: must not have 587, which is one of listener.ports',
   ],
   [
-    'sources: [{ name: a, cidr: 10.0.0.1 }, { name: b, cidr: 10.0.0.2 }, { name: a, cidr: 10.0.0.3 }]',
+    'sources: [{ name: a, cidr: 127.0.0.1 }, { name: b, cidr: 127.0.0.2 }, { name: a, cidr: 127.0.0.3 }]',
     'listener.sources[2].name = "a": is the name of listener.sources[0] too',
   ],
   [
-    'sources: [{ name: a, cidr: 10.0.0.1 }, { name: b, cidr: 10.0.0.1 }]',
-    'listener.sources[1].cidr = "10.0.0.1": never counts, for listener.sources[0] has it before',
+    'sources: [{ name: a, cidr: 127.0.0.1 }, { name: b, cidr: 127.0.0.1 }]',
+    'listener.sources[1].cidr = "127.0.0.1": never counts, for listener.sources[0] has it before',
+  ],
+  [
+    'allowed_cidrs: [10.0.0.0/24, 10.0.2.0/24], sources: [{ name: a, cidr: 10.0.1.0/24 }, { name: b, cidr: 10.0.2.1 }]',
+    'listener.sources[0].cidr = "10.0.1.0/24": lies outside listener.allowed_cidrs, so that row a has no effect; add its range there',
   ],
 ])('settings of the listener are checked together: %s', (yaml, line) => {
   const lines = faultLines({ yaml: `listener: { ${yaml} }` });
@@ -153,7 +157,48 @@ test('settings of the listener may be as near to each other as can be', () => {
   data_timeout_seconds: 10
   ports: [0, 0, 25]
   implicit_tls_ports: [0, 0, 465]
-  sources: [{ name: a, cidr: 10.0.0.0/8 }, { name: b, cidr: 10.0.0.1 }]`;
+  allowed_cidrs: [10.1.0.0/16, "2001:db8::/64"]
+  sources: [{ name: a, cidr: 10.1.2.3 }, { name: b, cidr: 10.0.0.0/8 }, { name: c, cidr: "2001:db8::1" }]`;
+  expect(faultLines({ yaml })).toEqual([]);
+});
+
+test.each([
+  ['api: { port: 587 }', 'listener.ports = [25,587]: must not have 587, which is api.port'],
+  ['api: { port: 8420 }', 'webui.port = 8420: must not be 8420, which is api.port'],
+  ['api: { tls_enabled: true, tls_port: 8025 }', 'api.tls_port = 8025: must not be 8025, which is api.port'],
+  [
+    'api: { tls_enabled: true }\nlistener: { implicit_tls_ports: [8026] }',
+    'listener.implicit_tls_ports = [8026]: must not have 8026, which is api.tls_port',
+  ],
+  [
+    'webui: { port: 2525, bind: ["127.0.0.1"] }\nlistener: { ports: [2525], bind: ["0.0.0.0"] }',
+    'listener.ports = [2525]: must not have 2525, which is webui.port',
+  ],
+  [
+    'api: { port: 2525, bind: ["10.0.0.1"] }\nlistener: { ports: [2525] }',
+    'listener.ports = [2525]: must not have 2525, which is api.port',
+  ],
+  [
+    'webui: { port: 8025, bind: ["10.0.0.1", "::1"] }\napi: { bind: ["10.0.0.2", "::"] }',
+    'webui.port = 8025: must not be 8025, which is api.port',
+  ],
+])('no two listeners have the same port: %s', (yaml, line) => {
+  expect(faultLines({ yaml }).map((found) => found.replace(/ \([^()]+\)$/, ''))).toEqual([line]);
+});
+
+test.each([
+  [
+    'free ones',
+    'api: { port: 0, tls_enabled: true, tls_port: 0 }\nwebui: { port: 0 }\nlistener: { ports: [0] }',
+  ],
+  ['a port that is off', 'api: { port: null }\nlistener: { ports: [8025] }'],
+  ['TLS that is off', 'api: { tls_port: 8025 }\nwebui: { port: 8026 }'],
+  [
+    'other addresses',
+    'api: { port: 443, bind: ["10.0.0.1"] }\nwebui: { port: 443, bind: ["10.0.0.2", "::"] }',
+  ],
+  ['another family', 'api: { port: 443, bind: ["0.0.0.0"] }\nwebui: { port: 443, bind: ["::1"] }'],
+])('the same port may stand twice: %s', (_, yaml) => {
   expect(faultLines({ yaml })).toEqual([]);
 });
 

@@ -16,6 +16,8 @@ export interface Resolution {
   readonly faults: readonly Fault[];
   /** Every setting, in the table's order. */
   readonly effective: readonly Effective[];
+  /** After a reload, what settings that need a restart would be after one, where that differs; else empty. */
+  readonly pending: readonly Effective[];
   /** Names of `WAYBILL_*` variables that mean nothing to us. */
   readonly ignored: readonly string[];
 }
@@ -37,7 +39,13 @@ export function resolve(sources: Sources): Resolution {
     relays: [BUILTIN_INBOX, ...relays.map((relay) => withState(relay, stored.relays))],
     unreadableRelays: stored.relays.filter((relay) => relay.unreadable).map((relay) => relay.name),
   };
-  return { config, faults: [...faults, ...checkTogether(config, effective)], effective, ignored };
+  return {
+    config,
+    faults: [...faults, ...checkTogether(config, effective)],
+    effective,
+    pending: [],
+    ignored,
+  };
 }
 
 function readSetting(key: SettingKey, given: Given | undefined, faults: Fault[]): Effective {
@@ -55,7 +63,7 @@ function readSetting(key: SettingKey, given: Given | undefined, faults: Fault[])
 }
 
 /** The nested form of the settings' values. */
-function nest(effective: readonly Effective[]): Omit<Config, 'relays' | 'unreadableRelays'> {
+export function nest(effective: readonly Effective[]): Omit<Config, 'relays' | 'unreadableRelays'> {
   const sections: Record<string, Record<string, unknown>> = {};
   for (const { key, value } of effective) {
     const [section = '', name = ''] = key.split('.');

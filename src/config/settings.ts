@@ -153,7 +153,7 @@ export const SETTINGS = {
     'PEM file with the certificate and its chain. null means a self-signed one that renews itself.',
   ),
   'tls.key_file': restart(orNull(path), null, 'PEM file with the private key of `tls.cert_file`.'),
-  'secrets.key_file': restart(
+  'secrets.key_file': live(
     orNull(path),
     null,
     'File with the key that seals stored passwords. null means `secret.key` in the data directory, made at first start.',

@@ -7,7 +7,7 @@ const FILE = { path: '/etc/waybill.yaml', text: '' };
 
 function read(environment: string) {
   const { config, faults } = resolve({
-    environment: { WAYBILL_LISTENER__SOURCES: environment },
+    environment: { WAYBILL_LISTENER__ALLOWED_CIDRS: '192.0.2.0/24', WAYBILL_LISTENER__SOURCES: environment },
     file: FILE,
     stored: { settings: new Map(), relays: [] },
     readSecret: () => '',

@@ -18,7 +18,7 @@ export function configOperations(deps: LocalDeps): Pick<Operations, 'configurati
 }
 
 /** Each setting as it would stand in the configuration file; a list of maps has a line for each. */
-function settingViews({ effective, config }: Loaded): SettingView[] {
+function settingViews({ effective, pending, config }: Loaded): SettingView[] {
   return effective.flatMap(({ key, value, source }): SettingView[] => {
     const { secret, applies } = SETTINGS[key];
     if (key === 'listener.sources' && config.listener.sources.length > 0)
@@ -27,7 +27,10 @@ function settingViews({ effective, config }: Loaded): SettingView[] {
         value: sourceDefinition(row),
         ...{ source, applies },
       }));
-    return [{ key, value: secret && value !== '' ? MASK : value, source, applies }];
+    const shown = (plain: unknown) => (secret && plain !== '' ? MASK : plain);
+    const waiting = pending.find((other) => other.key === key);
+    const afterRestart = waiting === undefined ? {} : { afterRestart: shown(waiting.value) };
+    return [{ key, value: shown(value), source, applies, ...afterRestart }];
   });
 }
 

@@ -211,6 +211,8 @@ export interface SettingView {
   readonly value: unknown;
   readonly source: string;
   readonly applies: 'live' | 'restart';
+  /** What the value will be after a restart; only where that differs. */
+  readonly afterRestart?: unknown;
 }
 
 /** An operation that was not done. The message says why, and what to do next. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { normaliseAddress, parseCidrs, sourceGroup } from './cidr.ts';
+import { normaliseAddress, overlap, parseCidrs, sourceGroup } from './cidr.ts';
 import { type Random, seededRandom } from './random.ts';
 
 function contains(ranges: readonly string[], address: string): boolean {
@@ -117,4 +117,15 @@ test('two IPv6 addresses have one group exactly when their first 64 bits are the
     const range = parseCidrs([group]);
     expect(range.ok && range.cidrs.contains(write(one, random))).toBe(true);
   }
+});
+
+test.each([
+  ['10.0.0.0/8', '10.1.2.3', true],
+  ['10.1.2.3', '10.0.0.0/8', true],
+  ['10.0.0.0/24', '10.0.1.0/24', false],
+  ['0.0.0.0/0', '::1', false],
+  ['2001:db8::/32', '2001:DB8:0:1::/64', true],
+  ['10.0.0.0/33', '10.0.0.0/8', false],
+])('ranges overlap where one begins in the other: %s, %s', (a, b, expected) => {
+  expect(overlap(a, b)).toBe(expected);
 });

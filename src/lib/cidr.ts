@@ -36,6 +36,14 @@ export function parseCidrs(list: readonly string[]): CidrsResult {
   return { ok: true, cidrs: { contains: remembered((address) => inAny(ranges, address)) } };
 }
 
+/** Whether two ranges have an address in common. What is no range has none. */
+export function overlap(a: string, b: string): boolean {
+  const first = parseRange(a);
+  const second = parseRange(b);
+  if (typeof first === 'string' || typeof second === 'string') return false;
+  return inRange(first, second.network) || inRange(second, first.network);
+}
+
 /** Clients come back: the answers for the last addresses are kept. */
 function remembered(contains: (address: string) => boolean): (address: string) => boolean {
   let answers = new Map<string, boolean>();

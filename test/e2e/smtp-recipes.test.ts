@@ -58,6 +58,13 @@ const KITCHENS: readonly Kitchen[] = [
   },
   {
     ...shell,
+    name: 'smtp_curl',
+    needs: 'curl with SMTP',
+    ready: works('sh', '-c', 'curl --version | grep -qw smtp'),
+    reply: null,
+  },
+  {
+    ...shell,
     name: 'smtp_msmtp',
     settings: msmtp,
     needs: 'msmtp',
@@ -186,7 +193,9 @@ function cook({ name, command, file, settings, reply }: Kitchen, home: string, k
   if (name === 'smtp_nodemailer' && !existsSync(join(home, 'node_modules'))) linkPackage('nodemailer', home);
   const [program = '', ...args] = [...command, file];
   const server = { MAIL_HOST: 'localhost', MAIL_PORT: String(service.port), MAIL_KEY: key };
-  const trust = { SSL_CERT_FILE: service.ca, NODE_EXTRA_CA_CERTS: service.ca };
+  // Where the machine has one of these, curl looks there instead of at SSL_CERT_FILE.
+  const untold = { CURL_CA_BUNDLE: undefined, SSL_CERT_DIR: undefined };
+  const trust = { ...untold, SSL_CERT_FILE: service.ca, NODE_EXTRA_CA_CERTS: service.ca };
   const env = {
     ...ownEnvironment(),
     HOME: home,

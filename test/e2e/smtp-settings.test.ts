@@ -1,5 +1,7 @@
 /** Settings of the SMTP listener, by the real server. */
 import { expect, type TestContext, test } from 'vitest';
+import type { HealthReport } from '../../src/observe/health.ts';
+import { ask } from '../crash/customer.ts';
 import type { RunningServer } from '../peers/server.ts';
 import { SmtpClient } from '../peers/smtp-client.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
@@ -51,7 +53,7 @@ test('until somebody is named, mail to our own postmaster stays here, and no oth
 test('the rows of listener.sources are shown one by one, as the file has them', async (context) => {
   const installation = installed(
     context,
-    'listener: { ports: [], sources: [{ name: a, cidr: 192.0.2.1 }, { name: b, cidr: 192.0.2.2, tags: [x] }] }',
+    'listener: { ports: [], allowed_cidrs: [192.0.2.0/24], sources: [{ name: a, cidr: 192.0.2.1 }, { name: b, cidr: 192.0.2.2, tags: [x] }] }',
   );
   const row = { sender_domains: [], rate_per_minute: 0, tags: [] };
   const { stdout } = await installation.run('config', '--json');
@@ -62,4 +64,35 @@ test('the rows of listener.sources are shown one by one, as the file has them', 
     ['listener.sources[0]', { ...row, name: 'a', cidr: '192.0.2.1' }],
     ['listener.sources[1]', { ...row, name: 'b', cidr: '192.0.2.2', tags: ['x'] }],
   ]);
+});
+
+test('settings that need a restart stay as they run, and say so, until they are changed back', async (context) => {
+  const configuration = (listener: string) =>
+    `api: { port: null }\nwebui: { port: 0 }\nlistener: { bind: ["127.0.0.1"], ${listener} }\n`;
+  const installation = installed(context, configuration('ports: [0]'));
+  const server = await installation.start();
+  const row = async (key: string) => {
+    const { stdout } = await installation.run('config', '--json');
+    return (JSON.parse(stdout) as { key: string }[]).find((setting) => setting.key === key);
+  };
+  const asStarted = await row('listener.ports');
+  expect(asStarted).toMatchObject({ value: [0] });
+  expect(asStarted).not.toHaveProperty('afterRestart');
+
+  installation.configure(configuration('ports: [0, 0], hard_errors: 60'));
+  await server.printed(/"keys":"listener.ports","event":"config.restart_needed"/);
+  expect(await row('listener.ports')).toEqual({ ...asStarted, afterRestart: [0, 0] });
+  expect(await row('listener.hard_errors')).toMatchObject({ value: 60 });
+  expect((await installation.run('config')).stdout).toMatch(
+    /^listener\.ports +\[0\] .*waybill\.yaml +restart needed: \[0,0\]$/m,
+  );
+  const health = JSON.parse((await ask(server, '/health')).body) as HealthReport;
+  expect(health.smtp.configuredPorts).toEqual([0]);
+
+  installation.configure(configuration('ports: [0], hard_errors: 61'));
+  await server.printed(
+    /"keys":"listener.hard_errors","event":"config.applied"[\s\S]*"keys":"listener.hard_errors"/,
+  );
+  expect(await row('listener.ports')).toEqual(asStarted);
+  expect(server.output.match(/config\.restart_needed/g)).toHaveLength(1);
 });
