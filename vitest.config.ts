@@ -4,7 +4,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     pool: 'forks',
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // So long that only what hangs comes to it: many tests start processes, on machines that have other work too.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });

@@ -20,15 +20,18 @@ let service: Service;
 let client: Client;
 
 function startWith(startPeer: () => Promise<MailServer>): void {
+  const started: { stop(): Promise<void> }[] = [];
   beforeAll(async () => {
     peer = await startPeer();
+    started.push(peer);
     service = await startService(configurationFor(peer.port));
+    started.push(service);
     client = service.client;
     writeFileSync(join(service.installation.dataDir, 'offer.pdf'), PDF);
   });
   afterAll(async () => {
-    await service.stop();
-    await peer.stop();
+    // Also where the second could not be started.
+    for (const one of started.reverse()) await one.stop();
   });
 }
 

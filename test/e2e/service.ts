@@ -35,8 +35,13 @@ export class Service {
 /** Starts a service. */
 export async function startService(configuration: string): Promise<Service> {
   const installation = new Installation(configuration);
-  const server = await installation.start();
-  return new Service(installation, server, await createKey(installation, 'app'));
+  try {
+    const server = await installation.start();
+    return new Service(installation, server, await createKey(installation, 'app'));
+  } catch (error) {
+    installation.remove();
+    throw error;
+  }
 }
 
 /**
@@ -92,7 +97,7 @@ export class Client {
         if (record.status !== status) throw new Error(`${id} is ${record.status}, not ${status}`);
         return record;
       },
-      { timeout: 15_000, interval: 50 },
+      { timeout: 30_000, interval: 50 },
     );
   }
 }

@@ -2,16 +2,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { describe, expect, type TestContext, test, vi } from 'vitest';
+import { describe, expect, type TestContext, test } from 'vitest';
 import type { HealthReport } from '../../src/observe/health.ts';
 import { ask } from '../crash/customer.ts';
 import { describeIf } from '../peers/need.ts';
 import { CAN_MAKE_NETWORKS, createNetwork } from '../peers/network.ts';
 import type { RunningServer } from '../peers/server.ts';
 import { installed } from './service.ts';
-
-// Many servers start at once.
-vi.setConfig({ testTimeout: 60_000 });
 
 const REST = `
 api: { port: null }

@@ -73,10 +73,15 @@ webui: { port: 0, bind: ["127.0.0.1"] }
 listener: { ports: [0], implicit_tls_ports: [0], bind: ["127.0.0.1"]${listener && `, ${listener}`} }
 tls: { cert_file: ${inDirectory('listener.pem')}, key_file: ${inDirectory('listener.key')} }
 ${more}`);
-  const server = await installation.start();
-  const scopes = ['messages:read', 'messages:read_all', 'messages:content'];
-  const reader = await createKey(installation, 'reader', ...scopes.flatMap((scope) => ['--scope', scope]));
-  return new SmtpService(installation, server, inDirectory('ca.pem'), reader);
+  try {
+    const server = await installation.start();
+    const scopes = ['messages:read', 'messages:read_all', 'messages:content'];
+    const reader = await createKey(installation, 'reader', ...scopes.flatMap((scope) => ['--scope', scope]));
+    return new SmtpService(installation, server, inDirectory('ca.pem'), reader);
+  } catch (error) {
+    installation.remove();
+    throw error;
+  }
 }
 
 /** The id in the reply to a message that was accepted. */
