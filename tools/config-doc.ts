@@ -23,7 +23,7 @@ Waybill runs without any configuration. A value is taken from the first of these
 An unknown key or a bad value stops the start, with one line for each that names key, value, rule and source.
 \`waybill config\` shows the values in force and where each comes from. The server reads the file anew when it
 changes and on SIGHUP; a file with faults changes nothing and degrades health. Settings marked *live* hold at
-once, the others after a restart: until then `waybill config` shows the value that runs, and the one that waits.
+once, the others after a restart: until then \`waybill config\` shows the value that runs, and the one that waits.
 
 \`\`\`yaml
 api: { port: 8025, rate_limit_per_key: 1000 }
