@@ -13,20 +13,6 @@ const PATIENCE_MS = 60_000;
 const PATIENCE_WITHIN_MS = 150_000;
 const NO_ROOM = /^452 4\.3\.1 /;
 
-/** Takes all the memory there is, as requests to the API would, until the returned function is called. */
-function fill(): () => void {
-  const { budget } = world.shared;
-  const releases: (() => void)[] = [];
-  for (let units = CAPACITY; units >= 100; ) {
-    const release = budget.share(`key_${releases.length}`).tryAcquire(units);
-    if (release === null) units = Math.floor(units / 2);
-    else releases.push(release);
-  }
-  return () => {
-    for (const release of releases) release();
-  };
-}
-
 /** Waits until somebody waits for room. */
 async function untilWaiting(count = 1): Promise<void> {
   await world.until(() => world.shared.budget.waiting === count);
@@ -35,7 +21,7 @@ async function untilWaiting(count = 1): Promise<void> {
 test.each(['', ' SIZE=150000'])('354 is held back until there is room (MAIL with "%s")', async (size) => {
   world = await SmtpWorld.start({ maxBytesInFlight: CAPACITY });
   const client = await world.hello();
-  const empty = fill();
+  const empty = world.fillBudget();
   await client.askAll(`${ENVELOPE[0]}${size}`, ENVELOPE[1] ?? '');
   const received = client.received.length;
   client.say('DATA');
@@ -52,7 +38,7 @@ test.each(['', ' SIZE=150000'])('354 is held back until there is room (MAIL with
 test('the first chunk of BDAT waits for room as well', async () => {
   world = await SmtpWorld.start({ maxBytesInFlight: CAPACITY });
   const client = await world.hello();
-  const empty = fill();
+  const empty = world.fillBudget();
   await client.askAll(...ENVELOPE);
   client.write('BDAT 21 LAST\r\nSubject: x\r\n\r\nHello\r\n');
   await untilWaiting();
@@ -63,7 +49,7 @@ test('the first chunk of BDAT waits for room as well', async () => {
 test('a message that finds no room in time gets 452, and the session lives', async () => {
   world = await SmtpWorld.start({ maxBytesInFlight: CAPACITY });
   const client = await world.hello();
-  const empty = fill();
+  const empty = world.fillBudget();
   await client.askAll(...ENVELOPE);
   client.say('DATA');
   await untilWaiting();
@@ -77,7 +63,7 @@ test('a message that finds no room in time gets 452, and the session lives', asy
 /** Begins a message that has said nothing of its size and outgrows its share; resolves once it waits. */
 async function outgrow(): Promise<{ client: SmtpClient; empty: () => void }> {
   const client = await world.inData();
-  const empty = fill();
+  const empty = world.fillBudget();
   client.write(messageOf(150_000));
   await untilWaiting();
   return { client, empty };
@@ -106,6 +92,21 @@ test('it gets 452 at its end when no room comes, its share is given back at once
   expect(world.bytesInFlight).toBe(0);
   expect(await sendMessage(client)).toMatch(QUEUED);
   expect(world.intake.submissions.length).toBe(1);
+});
+
+test('a message whose last piece finds no room is refused too, never taken empty', async () => {
+  world = await SmtpWorld.start({ maxBytesInFlight: CAPACITY });
+  const client = await world.inData();
+  const empty = world.fillBudget();
+  // It comes in whole, with its end.
+  client.write(messageOf(20_000));
+  await untilWaiting();
+  await world.clock.advance(PATIENCE_WITHIN_MS);
+  expect(await client.reply()).toMatch(NO_ROOM);
+  expect(world.intake.submissions).toEqual([]);
+  empty();
+  expect(await sendMessage(client)).toMatch(QUEUED);
+  expect(world.bytesInFlight).toBe(0);
 });
 
 test('whoever waits for room is not timed out for it', async () => {
