@@ -25,6 +25,21 @@ test.each<[string, Partial<Trace>, string]>([
     'from [192.0.2.1] by mail.example.com with HTTP id msg_01 for <a@x.org>;',
   ],
   ['non-ASCII recipient', { for: 'ü@x.org' }, 'from [192.0.2.1] by mail.example.com with HTTP id msg_01;'],
+  [
+    'the name that the peer gave',
+    { fromName: 'client.test' },
+    'from client.test ([192.0.2.1]) by mail.example.com with HTTP id msg_01;',
+  ],
+  [
+    'the address as the name',
+    { fromName: '[192.0.2.1]' },
+    'from [192.0.2.1] ([192.0.2.1]) by mail.example.com with HTTP id msg_01;',
+  ],
+  [
+    'a name that is none',
+    { fromName: 'my pc' },
+    'from [192.0.2.1] ([192.0.2.1]) by mail.example.com with HTTP id msg_01;',
+  ],
 ])('%s', (_, partial, clauses) => {
   const text = trace(partial);
   expect(text.replaceAll('\r\n ', ' ')).toBe(`Received: ${clauses} Fri, 20 Nov 2026 11:15:00 +0000\r\n`);

@@ -33,11 +33,12 @@ export function receivedHeader(trace: Trace): string {
   return writeField('Received', [...clauses, `${last};`, formatDate(date)]);
 }
 
-/** RFC 5321 §4.4 `Extended-Domain`: the name given, and behind it the address that is known. */
+/** RFC 5321 §4.4 `Extended-Domain`: the name given, else the address; behind it the address that is known. */
 function origin({ fromName, fromAddress }: Trace): string | null {
   const literal = fromAddress === null ? null : addressLiteral(fromAddress);
-  if (fromName === undefined || !NAME.test(fromName)) return literal;
-  return literal === null || literal === fromName ? fromName : `${fromName} (${literal})`;
+  if (fromName === undefined) return literal;
+  const name = NAME.test(fromName) ? fromName : literal;
+  return literal === null ? name : `${name} (${literal})`;
 }
 
 function addressLiteral(address: string): string {

@@ -229,7 +229,7 @@ test('listener.received_client can hide the name and the address of the client',
 
 test('what a client calls itself cannot break the field', () =>
   expect(sent(submit('\r\n', STRANGER, USUAL, { hello: 'a b)\r\nX: y' }))).toMatch(
-    /^Received: from \[192\.0\.2\.7\] by/,
+    /^Received: from \[192\.0\.2\.7\] \(\[192\.0\.2\.7\]\) by/,
   ));
 
 test('more than 50 Received fields are a loop', () => {
