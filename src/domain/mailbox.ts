@@ -47,6 +47,15 @@ const BLANK_OR_INVISIBLE = /[\p{Z}\p{Cc}\p{Bidi_Control}]/u;
 const ATOMS = /^[^\s()<>[\]:;@\\,."]+(?: [^\s()<>[\]:;@\\,."]+)*$/;
 const ASCII = /^[\0-\x7f]*$/;
 
+/** How an address is written where it was read: with a name before it, or without anything around it. */
+interface Advice {
+  readonly example: string;
+  readonly hint: string;
+}
+
+const NAMED: Advice = { example: EXAMPLE, hint: ' A name stands before "<…>".' };
+const BARE: Advice = { example: 'jane@example.com', hint: '' };
+
 /** Parses text that must be exactly one mailbox: `a@x` or `Name <a@x>`. */
 export function parseMailbox(text: string): Parsed<Mailbox> {
   if (text.length > MAX_ENTRY) return entryTooLong();
@@ -65,7 +74,7 @@ export function parseMailbox(text: string): Parsed<Mailbox> {
 
 /** Parses a bare `local@domain`, as a path carries it (RFC 5321 §4.1.2): no name, nothing around it. */
 export function parseAddress(text: string): Parsed<Mailbox> {
-  return isForbidden(text) ? forbiddenCharacter() : readAddress(text, null);
+  return isForbidden(text) ? forbiddenCharacter() : readAddress(text, null, BARE);
 }
 
 /**
@@ -130,18 +139,18 @@ function readEntry(entry: Entry): Parsed<Mailbox> {
   if (entry.raw === '')
     return fault('address_missing', 'An address is missing before or after a comma; remove the comma.');
   const name = entry.angle === null ? null : tidyName(entry.phrase);
-  return readAddress(entry.angle ?? entry.raw, name);
+  return readAddress(entry.angle ?? entry.raw, name, NAMED);
 }
 
-function readAddress(text: string, name: string | null): Parsed<Mailbox> {
+function readAddress(text: string, name: string | null, { example, hint }: Advice): Parsed<Mailbox> {
   const quoted = text.startsWith('"');
   const at = quoted ? quotedEnd(text, 0) : text.lastIndexOf('@');
   if (at < 1 || text[at] !== '@')
     return fault(
       'address_syntax',
-      `${shorten(text)} is not an address of the form local@domain, such as ${EXAMPLE}.`,
+      `${shorten(text)} is not an address of the form local@domain, such as ${example}.`,
     );
-  const local = readLocal(quoted ? unquote(text.slice(0, at)) : text.slice(0, at), quoted);
+  const local = readLocal(quoted ? unquote(text.slice(0, at)) : text.slice(0, at), quoted, hint);
   if (!local.ok) return local;
   const domain = parseDomain(text.slice(at + 1));
   if (domain === null)
@@ -158,7 +167,7 @@ function readAddress(text: string, name: string | null): Parsed<Mailbox> {
   return { ok: true, value: { name, address, local: local.value, domain, ascii: ASCII.test(local.value) } };
 }
 
-function readLocal(content: string, quoted: boolean): Parsed<string> {
+function readLocal(content: string, quoted: boolean, hint: string): Parsed<string> {
   const isAscii = ASCII.test(content);
   // Normalise first: NFC turns some characters into ASCII ones that mean something here.
   const normal = isAscii ? content : content.normalize('NFC');
@@ -166,7 +175,7 @@ function readLocal(content: string, quoted: boolean): Parsed<string> {
   if (!isAtom && !quoted)
     return fault(
       'address_local_part',
-      `${shorten(content)} is not a valid local part: letters, digits and ${ATOM_SPECIALS}, with single dots between. A name stands before "<…>".`,
+      `${shorten(content)} is not a valid local part: letters, digits and ${ATOM_SPECIALS}, with single dots between.${hint}`,
     );
   // Nothing of that is in an atom of ASCII, as nearly all are.
   const isPlain = isAscii && isAtom;

@@ -15,10 +15,10 @@ export interface Caller {
 /** Why a secret is not accepted. For the log only: the client is told nothing it could search keys with. */
 export type AuthRefusal = 'malformed' | 'checksum_wrong' | 'unknown' | 'expired' | 'revoked';
 
-/** The caller, or why there is none. */
+/** The caller, or why there is none, and of which key where it is known. */
 export type AuthResult =
   | { readonly ok: true; readonly caller: Caller }
-  | { readonly ok: false; readonly reason: AuthRefusal };
+  | { readonly ok: false; readonly reason: AuthRefusal; readonly keyId?: string };
 
 /** What authentication needs. */
 export interface AuthDeps {
@@ -61,7 +61,7 @@ export class Authenticator {
     if (caller === null) return { ok: false, reason: 'unknown' };
     const now = this.#deps.clock.wall();
     const refusal = keyRefusal(caller.key, now);
-    if (refusal !== null) return { ok: false, reason: refusal };
+    if (refusal !== null) return { ok: false, reason: refusal, keyId: caller.key.id };
     this.#uses.set(caller.key.id, now);
     return { ok: true, caller };
   }

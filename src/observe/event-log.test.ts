@@ -101,6 +101,14 @@ test('refusals, acts, pauses, recoveries and faults', () => {
     linesOf(
       { type: 'denied', reason: 'source_not_allowed', sourceAddress: '192.0.2.1', count: 1 },
       { type: 'denied', reason: 'unauthorized', sourceAddress: '192.0.2.1', count: 1 },
+      {
+        ...{ type: 'denied', reason: 'rate_limited', sourceAddress: '192.0.2.1', keyId: 'source:printer' },
+        ...{ requestId: 'r-7', count: 2 },
+      },
+      {
+        ...{ type: 'refused', reason: 'nul', reply: '550 5.6.11', sourceAddress: '192.0.2.1', keyId: null },
+        ...{ requestId: 'r-7', count: 1 },
+      },
       { type: 'lane_paused', lane: 'out', pauseMs: 1000.4, cause: 'connect_refused' },
       { type: 'acted', messageId: 'msg_a', act: 'cancel' },
       { type: 'acted', messageId: 'msg_a', act: 'retry' },
@@ -111,6 +119,19 @@ test('refusals, acts, pauses, recoveries and faults', () => {
     ),
   ).toEqual([
     ['info', 'source.denied', { code: 'source_not_allowed', source: '192.0.2.1', count: 1 }],
+    [
+      'info',
+      'source.denied',
+      {
+        ...{ code: 'rate_limited', source: '192.0.2.1', keyId: 'source:printer' },
+        ...{ requestId: 'r-7', count: 2 },
+      },
+    ],
+    [
+      'info',
+      'message.refused',
+      { code: 'nul', reply: '550 5.6.11', source: '192.0.2.1', requestId: 'r-7', count: 1 },
+    ],
     ['warn', 'lane.paused', { lane: 'out', code: 'connect_refused', pauseMs: 1000 }],
     ['info', 'message.cancel_requested', { messageId: 'msg_a' }],
     ['info', 'message.retried', { messageId: 'msg_a' }],

@@ -34,6 +34,9 @@ function logEvent(event: Event, log: Log): void {
     case 'denied':
       logDenial(event, log);
       break;
+    case 'refused':
+      logRefusal(event, log);
+      break;
     case 'lane_paused':
       log.warn('lane.paused', { lane: event.lane, code: event.cause, pauseMs: Math.round(event.pauseMs) });
       break;
@@ -53,10 +56,18 @@ function logAccepted(accepted: EventOf<'accepted'>, log: Log): void {
   log.info('message.accepted', { messageId, requestId, via, keyId, recipients, sizeBytes });
 }
 
-function logDenial({ reason, sourceAddress, requestId, count }: EventOf<'denied'>, log: Log): void {
+function logDenial(denied: EventOf<'denied'>, log: Log): void {
+  const { reason, sourceAddress, requestId, count } = denied;
   // Whoever refuses a key logs it, with what was wrong with it; here that is not known.
   if (reason === 'unauthorized') return;
-  log.info('source.denied', { code: reason, source: sourceAddress ?? undefined, requestId, count });
+  const keyId = denied.keyId ?? undefined;
+  log.info('source.denied', { code: reason, source: sourceAddress ?? undefined, keyId, requestId, count });
+}
+
+function logRefusal(refused: EventOf<'refused'>, log: Log): void {
+  const { reason: code, reply, sourceAddress: source, requestId, count } = refused;
+  const keyId = refused.keyId ?? undefined;
+  log.info('message.refused', { code, reply, source, keyId, requestId, count });
 }
 
 function logAttempt(attempt: EventOf<'attempted'>, log: Log): void {

@@ -41,6 +41,19 @@ export type Event =
       readonly sourceAddress: string | null;
       /** Of the one request that was denied, where it has an id. */
       readonly requestId?: string;
+      /** Whose it would have been, where that is known: a key, or a named source. */
+      readonly keyId?: string | null;
+      readonly count: number;
+    }
+  /** A message that came in over SMTP was refused for what it is, or for want of room: nobody was denied anything. */
+  | {
+      readonly type: 'refused';
+      readonly reason: string;
+      /** The reply's code and its enhanced status code, such as `550 5.6.11`. */
+      readonly reply: string;
+      readonly sourceAddress: string;
+      readonly requestId?: string;
+      readonly keyId?: string | null;
       readonly count: number;
     }
   | { readonly type: 'lane_paused'; readonly lane: string; readonly pauseMs: number; readonly cause: string }

@@ -32,6 +32,33 @@ export function deniedCodes(): ReadonlySet<string> {
   return codes;
 }
 
+/** Every code by which a message is logged as refused. One that cannot be read here names its file instead. */
+export function refusedCodes(): ReadonlySet<string> {
+  const codes = new Set([
+    ...typeTexts('src/smtp/receiver/effect.ts', /^ContentReason$/),
+    ...typeTexts('src/smtp/receiver/content-scanner.ts', /^ContentFault$/),
+  ]);
+  for (const path of sourceFiles(LISTENER))
+    walkFile(path, (node) => {
+      if (node.type !== 'CallExpression' || !isNamed(node['callee'], /^decline$/)) return;
+      const [code] = list(node['arguments']);
+      const found = isNamed(code, /^code$/) ? suspensionCodes() : codeTexts(path, code);
+      for (const text of found.length > 0 ? found : [`? in ${path}`]) codes.add(text);
+    });
+  return codes;
+}
+
+/** Why nothing can be sent for now. */
+function suspensionCodes(): string[] {
+  const path = 'src/engine/intake.ts';
+  const found: string[] = [];
+  walkFile(path, (node) => {
+    if (node.type === 'TSInterfaceDeclaration' && isNamed(node['id'], /^Suspension$/))
+      found.push(...literals(node));
+  });
+  return found;
+}
+
 /** Replies of which the code stands in the source, with the enhanced status code where that does too. */
 export function sourceReplies(): ReadonlySet<string> {
   const replies = new Set<string>();
@@ -105,10 +132,14 @@ function declaredTexts(path: string, name: string): string[] {
 
 /** Why a key is not good. */
 function authRefusals(): string[] {
+  return typeTexts('src/ingest/authenticator.ts', /^AuthRefusal$/);
+}
+
+/** Every text of a type. */
+function typeTexts(path: string, name: RegExp): string[] {
   const found: string[] = [];
-  walkFile('src/ingest/authenticator.ts', (node) => {
-    if (node.type === 'TSTypeAliasDeclaration' && isNamed(node['id'], /^AuthRefusal$/))
-      found.push(...literals(node));
+  walkFile(path, (node) => {
+    if (node.type === 'TSTypeAliasDeclaration' && isNamed(node['id'], name)) found.push(...literals(node));
   });
   return found;
 }

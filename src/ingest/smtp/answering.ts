@@ -19,8 +19,8 @@ export type Introduction = Pick<Receiver, 'hello' | 'protocol'>;
 type QuestionOf<K extends Question['kind']> = Extract<Question, { readonly kind: K }>;
 
 const YES: Answer = { yes: undefined };
-const NO_MEMORY = decline(452, '4.3.1', 'Too much mail is coming in just now; try again soon');
-const STORE_AWAY = decline(421, '4.3.0', 'The store cannot be used now; try again soon');
+const NO_MEMORY = decline('no_memory', 452, '4.3.1', 'Too much mail is coming in just now; try again soon');
+const STORE_AWAY = decline('store_unavailable', 421, '4.3.0', 'The store cannot be used now; try again soon');
 /** Each error beyond the soft limit costs so much more waiting, up to ten seconds, in ms. */
 const PAUSE_STEP_MS = 500;
 const MAX_PAUSE_MS = 10_000;
@@ -54,6 +54,11 @@ export class Answering {
     if (room === true) return null;
     const orNoMemory = (found: boolean) => (found ? null : this.#refuseContent(NO_MEMORY));
     return room === false ? orNoMemory(room) : room.then(orNoMemory);
+  }
+
+  /** Whose a message of this session would be; null for nobody's. */
+  get ownerId(): string | null {
+    return ownerIdOf(this.#origin);
   }
 
   /** Whether the message holds memory for longer than it may, see {@link IncomingContent.isBehind}. */
@@ -111,10 +116,10 @@ export class Answering {
     return typeof room === 'boolean' ? roomAnswer(room) : room.then(roomAnswer);
   }
 
-  /** The message may have come in whole already, and its end be the next question. What is denied is told of once. */
+  /** The message may have come in whole already, and its end be the next question. It is told of once. */
   #refuseContent(refusal: Refusal): Refusal {
     this.#content.drop();
-    this.#refused = { ...refusal, denied: null };
+    this.#refused = { ...refusal, denied: null, refused: null };
     return refusal;
   }
 

@@ -4,7 +4,7 @@ import { lingeringClose } from '../../http/linger.ts';
 import { formatReply } from '../../smtp/receiver/session-reply.ts';
 import type { Member, Timeouts } from './connections.ts';
 import type { ListenerContext } from './context.ts';
-import type { Client } from './origin.ts';
+import { type Client, ownerIdOf } from './origin.ts';
 import { readProxyHeader } from './proxy-header.ts';
 import { deny, type Refusal } from './refusal.ts';
 import { secureServerSide } from './secure.ts';
@@ -112,7 +112,7 @@ export class Arrival implements Member {
     const { address } = client;
     const refusal = this.#context.connections.claim(address);
     if (refusal !== null) {
-      this.#refuse(refusal, address);
+      this.#refuse(refusal, client);
       return;
     }
     this.#address = address;
@@ -131,12 +131,23 @@ export class Arrival implements Member {
   }
 
   /** In clear only: who speaks TLS would not understand it. While it is told why, it takes no place of others. */
-  #refuse(refusal: Refusal, address = this.#peer): void {
-    if (refusal.denied !== null) this.#context.denials.tell(refusal.denied, address);
+  #refuse(refusal: Refusal, client: Client = { address: this.#peer, isHidden: true }): void {
+    tellTurnedAway(client, refusal, this.#context);
     this.#context.connections.remove(this);
     if (this.#implicitTls) this.destroy();
-    else sayAndClose(this.#socket, address, refusal, this.#context);
+    else sayAndClose(this.#socket, client.address, refusal, this.#context);
   }
+}
+
+/** Tells the log of a connection that is turned away, with whose it is if its source has a name. */
+export function tellTurnedAway(
+  client: Client,
+  { denied }: Refusal,
+  { denials, policy }: ListenerContext,
+): void {
+  if (denied === null) return;
+  const keyId = ownerIdOf(policy.origin(client));
+  denials.tell({ type: 'denied', reason: denied, sourceAddress: client.address, keyId });
 }
 
 /** Says why a connection is turned away, and ends it; when too many are being told so already, it is just ended. */

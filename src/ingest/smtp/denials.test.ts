@@ -21,7 +21,7 @@ class World {
   }
 
   flood(count: number, address = SOURCE, reason = 'relay_not_allowed'): void {
-    for (let i = 0; i < count; i++) this.denials.tell(reason, address);
+    for (let i = 0; i < count; i++) this.denials.tell({ type: 'denied', reason, sourceAddress: address });
   }
 
   get counted(): number {
@@ -31,7 +31,10 @@ class World {
 
 test('a refusal is told at once, with its source and its session', () => {
   const world = new World();
-  world.denials.tell('relay_not_allowed', SOURCE, 'r-1');
+  world.denials.tell({
+    ...{ type: 'denied', reason: 'relay_not_allowed' },
+    ...{ sourceAddress: SOURCE, requestId: 'r-1' },
+  });
   expect(world.told).toEqual([{ reason: 'relay_not_allowed', source: SOURCE, count: 1, requestId: 'r-1' }]);
 });
 

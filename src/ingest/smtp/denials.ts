@@ -1,6 +1,6 @@
 import { sourceGroup } from '../../lib/cidr.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Events } from '../../observe/events.ts';
+import type { Event, Events } from '../../observe/events.ts';
 
 /** Refusals of one source for one reason that are told one by one within a minute; more are summed up. */
 export const MAX_TOLD = 60;
@@ -13,18 +13,24 @@ const SUM_MS = 10_000;
 /** Sources and reasons remembered, at about 250 bytes each; the one that began longest ago makes room. */
 export const MAX_WINDOWS = 10_000;
 
+type Uncounted<E> = E extends { readonly count: number } ? Omit<E, 'count'> : never;
+
+/** One refusal: somebody was denied something, or a message was refused for what it is. */
+export type Told = Uncounted<
+  Extract<Event, { type: 'denied' | 'refused' }> & { readonly sourceAddress: string }
+>;
+
 /** What one source, IPv6 by /64, or all of them were refused for one reason within a minute. */
 interface Window {
-  readonly reason: string;
   readonly since: number;
-  /** The last address. */
-  address: string;
+  /** The last one. */
+  last: Told;
   told: number;
   summed: number;
 }
 
 /**
- * Tells of everybody who was denied something, for the figures and the log. The port is open to the world, and a
+ * Tells of everybody who was denied something, for the figures and the log, and of refused messages, for the log. The port is open to the world, and a
  * refusal costs a stranger one line of SMTP: a flood of one source is told in sums, and so is one of many sources, with
  * the last address of each sum, so that it fills no disk with log.
  */
@@ -41,19 +47,19 @@ export class Denials {
     this.#clock = clock;
   }
 
-  /** Somebody was denied something; `requestId` tells in which session. */
-  tell(reason: string, address: string, requestId?: string): void {
-    const all = this.#open(this.#all, reason, reason, address);
-    const own = all.told < MAX_TOLD_OF_ALL ? this.#windowOf(reason, address) : null;
+  /** Tells of it, now or in a sum. */
+  tell(told: Told): void {
+    const what = `${told.type} ${told.reason}`;
+    const all = this.#open(this.#all, what, told);
+    const own = all.told < MAX_TOLD_OF_ALL ? this.#windowOf(what, told) : null;
     const window = own ?? all;
     if (own !== null && own.told < MAX_TOLD) {
       own.told += 1;
       all.told += 1;
-      const request = requestId === undefined ? {} : { requestId };
-      this.#events.emit({ type: 'denied', reason, sourceAddress: address, count: 1, ...request });
+      this.#events.emit({ ...told, count: 1 });
       return;
     }
-    window.address = address;
+    window.last = told;
     window.summed += 1;
     if (window.summed === 1) void this.#tellSumLater(window);
   }
@@ -63,18 +69,18 @@ export class Denials {
     for (const window of [...this.#windows.values(), ...this.#all.values()]) this.#tellSum(window);
   }
 
-  #windowOf(reason: string, address: string): Window {
-    const window = this.#open(this.#windows, `${reason} ${sourceGroup(address)}`, reason, address);
+  #windowOf(what: string, told: Told): Window {
+    const window = this.#open(this.#windows, `${what} ${sourceGroup(told.sourceAddress)}`, told);
     if (this.#windows.size > MAX_WINDOWS) this.#dropOldest();
     return window;
   }
 
   /** The window of that name, or a new one. */
-  #open(windows: Map<string, Window>, name: string, reason: string, address: string): Window {
+  #open(windows: Map<string, Window>, name: string, last: Told): Window {
     const now = this.#clock.mono();
     const known = windows.get(name);
     if (known !== undefined && now - known.since < WINDOW_MS) return known;
-    const window = { reason, address, since: now, told: 0, summed: 0 };
+    const window = { last, since: now, told: 0, summed: 0 };
     if (known !== undefined) this.#drop(windows, name, known);
     windows.set(name, window);
     return window;
@@ -98,9 +104,11 @@ export class Denials {
   }
 
   #tellSum(window: Window): void {
-    const { reason, address: sourceAddress, summed: count } = window;
+    // Others in the sum may have been of other sessions, and of other keys.
+    const { requestId: _, keyId: __, ...shared } = window.last;
+    const count = window.summed;
     if (count === 0) return;
     window.summed = 0;
-    this.#events.emit({ type: 'denied', reason, sourceAddress, count });
+    this.#events.emit({ ...shared, count });
   }
 }

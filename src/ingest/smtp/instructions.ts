@@ -76,7 +76,7 @@ function isKnown({ lowerName }: FieldSpan): boolean {
 }
 
 function refusalOf({ name }: FieldSpan, { detail }: Fault): Refusal {
-  return decline(550, '5.6.0', `${name.slice(0, MAX_SHOWN)}: ${detail}`);
+  return decline('header_instruction', 550, '5.6.0', `${name.slice(0, MAX_SHOWN)}: ${detail}`);
 }
 
 /** Gathers the instructions of one message. */

@@ -45,13 +45,15 @@ export class KeyCheck {
   /** The key, at once; or why there is none, for which a client that errs often has to wait. */
   async authenticate(client: Client, credentials: Credentials): Promise<ApiKey | Refusal> {
     const found = await this.#find(credentials.password);
-    if (found === null) return decline(454, '4.7.0', STORE_AWAY);
+    if (found === null) return decline('store_unavailable', 454, '4.7.0', STORE_AWAY);
     const refusal = found.ok
       ? (callerRefusal(found.caller, client) ?? identityRefusal(found.caller, credentials))
       : deny(`auth_${found.reason}`, 535, '5.7.8', NEEDS_KEY);
     if (found.ok && refusal === null) return found.caller.key;
+    const keyId = found.ok ? found.caller.key.id : found.keyId;
     const hasWaited = await this.#failures.wait(client.address);
-    return hasWaited && refusal !== null ? refusal : tooManyFailures(client.address);
+    const told = hasWaited && refusal !== null ? refusal : tooManyFailures(client.address);
+    return keyId === undefined ? told : { ...told, keyId };
   }
 
   /** The key as it is now; or why it is good no longer, which ends the session: it cannot authenticate anew. */
@@ -63,7 +65,7 @@ export class KeyCheck {
 
   async #findAgain(secret: string, client: Client): Promise<ApiKey | Refusal> {
     const found = await this.#find(secret);
-    if (found === null) return decline(421, '4.3.0', STORE_AWAY);
+    if (found === null) return decline('store_unavailable', 421, '4.3.0', STORE_AWAY);
     if (found.ok && callerRefusal(found.caller, client) === null) return found.caller.key;
     const reason = found.ok ? 'key_changed' : `auth_${found.reason}`;
     return deny(reason, 421, '4.7.0', 'This API key is no longer valid; connect again with one that is');

@@ -4,7 +4,7 @@ import { createSecureContext, type SecureContext, type SecureContextOptions } fr
 import { createRequestIds } from '../../http/request-id.ts';
 import { normaliseAddress } from '../../lib/cidr.ts';
 import { bindAll, MIN_TLS } from '../../lib/listen.ts';
-import { Arrival, sayAndClose } from './arrival.ts';
+import { Arrival, sayAndClose, tellTurnedAway } from './arrival.ts';
 import { Connections } from './connections.ts';
 import type { ListenerContext } from './context.ts';
 import { Denials } from './denials.ts';
@@ -94,7 +94,8 @@ class Listener implements SmtpListener {
     const peer = normaliseAddress(remoteAddress);
     const full = connections.full();
     if (full !== null) {
-      if (full.denied !== null) this.#context.denials.tell(full.denied, peer);
+      const isHidden = this.#context.options.trustedProxies.contains(peer);
+      tellTurnedAway({ address: peer, isHidden }, full, this.#context);
       if (implicitTls) socket.destroy();
       else sayAndClose(socket, peer, full, this.#context);
       return;

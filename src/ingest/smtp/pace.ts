@@ -1,4 +1,4 @@
-import { type SessionReply, sessionReply } from '../../smtp/receiver/session-reply.ts';
+import { decline, type Refusal } from './refusal.ts';
 
 /** What a pace is measured over, in ms. */
 const WINDOW_MS = 10_000;
@@ -65,15 +65,17 @@ export class HeldPace {
 }
 
 /** What is said to a client that falls behind it. */
-export const HELD_TOO_LONG = sessionReply(
+export const HELD_TOO_LONG = decline(
+  'too_slow',
   421,
   '4.4.2',
   `The message comes in too slowly for the memory it holds; send ${MAX_HELD_PACE} bytes a second, or say its SIZE at MAIL`,
 );
 
 /** What is said to a client that falls short of {@link ContentPace}. */
-export function tooSlow(minBytesPerSecond: number): SessionReply {
-  return sessionReply(
+export function tooSlow(minBytesPerSecond: number): Refusal {
+  return decline(
+    'too_slow',
     421,
     '4.4.2',
     `The message comes in too slowly; at least ${minBytesPerSecond} bytes a second are expected (listener.min_data_bytes_per_second)`,

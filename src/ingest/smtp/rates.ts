@@ -39,22 +39,26 @@ export class Rates {
     const { limits, settings } = this.#options;
     if (key !== null) {
       const limit = key.rateLimit ?? limits.rateLimitPerKey;
-      return refusalOf(this.#keys.take(key.id, 'send', limit, nowMs), 'This key');
+      return refusalOf(this.#keys.take(key.id, 'send', limit, nowMs), 'This key may send');
     }
     if (source !== null && source.ratePerMinute > 0)
       return refusalOf(
         this.#keys.take(ownerOf(source), 'send', source.ratePerMinute, nowMs),
-        `The source ${source.name}`,
+        `The source ${source.name} may send`,
       );
     const group = sourceGroup(address);
-    return refusalOf(this.#sources.take(group, 'send', settings.rateLimitPerSource, nowMs), group);
+    return refusalOf(
+      this.#sources.take(group, 'send', settings.rateLimitPerSource, nowMs),
+      `${group} may send`,
+    );
   }
 
   /** Counts a recipient of somebody who may not relay; refuses it when there were too many. */
   takeOfStranger(address: string, nowMs: number): Refusal | null {
     const own = this.#sources.take(`stranger ${sourceGroup(address)}`, 'send', STRANGER_PER_MINUTE, nowMs);
     const verdict = own?.allowed ? this.#sources.take(STRANGERS, 'send', STRANGERS_PER_MINUTE, nowMs) : own;
-    return refusalOf(verdict, 'Who may not relay here, to <postmaster> only,');
+    const who = own?.allowed ? 'Strangers together' : address;
+    return refusalOf(verdict, `${who} may send only to <postmaster>, and`);
   }
 }
 
@@ -65,6 +69,6 @@ function refusalOf(verdict: RateVerdict | null, who: string): Refusal | null {
     'rate_limited',
     450,
     '4.7.1',
-    `${who} may send ${limit} messages a minute; try again in ${resetSeconds} seconds`,
+    `${who} ${limit} messages a minute; try again in ${resetSeconds} seconds`,
   );
 }

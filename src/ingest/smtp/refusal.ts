@@ -2,11 +2,15 @@ import type { Suspension } from '../../engine/intake.ts';
 import { type SessionReply, sessionReply } from '../../smtp/receiver/session-reply.ts';
 import type { Origin } from './origin.ts';
 
-/** What a client is told, and, where it is not allowed what it asks, why: that is counted as denied and logged. */
+/** What a client is told, and why, by a code that an operator can search the log for. */
 export interface Refusal {
   readonly reply: SessionReply;
-  /** A code that an operator can search for; null for what nobody was denied, such as a full disk. */
+  /** Why, of what it is not allowed: that is counted as denied. Null for what nobody was denied. */
   readonly denied: string | null;
+  /** Why, of what anybody would be refused, such as a message that finds no room. Null for what was denied. */
+  readonly refused: string | null;
+  /** The key that was shown, where it is known and not yet the session's. */
+  readonly keyId?: string;
 }
 
 /** Domains that a refusal names; of more, the configuration tells. */
@@ -14,24 +18,27 @@ const MAX_NAMED_DOMAINS = 5;
 
 /** Refuses somebody what they may not do. */
 export function deny(reason: string, code: number, enhanced: string, text: string): Refusal {
-  return { reply: sessionReply(code, enhanced, text), denied: reason };
+  return { reply: sessionReply(code, enhanced, text), denied: reason, refused: null };
 }
 
 /** Refuses what anybody would be refused. */
-export function decline(code: number, enhanced: string, text: string): Refusal {
-  return { reply: sessionReply(code, enhanced, text), denied: null };
+export function decline(reason: string, code: number, enhanced: string, text: string): Refusal {
+  return { reply: sessionReply(code, enhanced, text), denied: null, refused: reason };
 }
 
 /** What nobody can send for now (contract §15): the queue or the disk is full, the store away, the service stopping. */
 export function suspended({ code, detail }: Suspension): Refusal {
+  const text = detail.replace(/\.$/, '');
   switch (code) {
-    case 'disk_full':
     case 'queue_limit':
-      return decline(452, '4.3.1', detail);
+      // It tells its cure, which may not be to wait.
+      return decline(code, 452, '4.3.1', text);
+    case 'disk_full':
+      return decline(code, 452, '4.3.1', `${text}; try again later`);
     case 'store_unavailable':
-      return decline(421, '4.3.0', detail);
+      return decline(code, 421, '4.3.0', `${text}; try again later`);
     case 'shutting_down':
-      return decline(421, '4.3.2', detail);
+      return decline(code, 421, '4.3.2', `${text}; try again later`);
   }
 }
 

@@ -133,7 +133,7 @@ export class Session implements Member {
   }
 
   /** What a client that sends too slowly is told. Where it waits for us, nothing is asked of it. */
-  #slowness(now: number): SessionReply | null {
+  #slowness(now: number): Refusal | null {
     const { minDataBytesPerSecond } = this.#context.options.settings;
     const couldSend = this.#receiver.isReadingContent && this.#receiver.wantsInput && this.#held === null;
     const isBehind = this.#answering.isBehind(couldSend, now);
@@ -141,8 +141,9 @@ export class Session implements Member {
     return isBehind ? HELD_TOO_LONG : null;
   }
 
-  #dismiss(reply: SessionReply): void {
-    this.#receiver.dismiss(reply);
+  #dismiss(refusal: Refusal): void {
+    this.#count(refusal);
+    this.#receiver.dismiss(refusal.reply);
     this.#pump();
   }
 
@@ -189,7 +190,10 @@ export class Session implements Member {
         this.#answering.forget();
         break;
       case 'denied':
-        this.#context.denials.tell(effect.reason, this.#address, this.#requestId);
+        this.#tellDenied(effect.reason);
+        break;
+      case 'refused':
+        this.#tellRefused(effect.reason, effect.reply);
         break;
       case 'start_tls':
         void this.#startTls();
@@ -253,8 +257,22 @@ export class Session implements Member {
   }
 
   #count(answer: Answer): void {
-    if ('denied' in answer && answer.denied !== null)
-      this.#context.denials.tell(answer.denied, this.#address, this.#requestId);
+    if ('yes' in answer) return;
+    const { denied, refused, reply, keyId } = answer;
+    if (denied !== null) this.#tellDenied(denied, keyId);
+    if (refused !== null) this.#tellRefused(refused, reply);
+  }
+
+  #tellDenied(reason: string, keyId = this.#answering.ownerId): void {
+    const { denials } = this.#context;
+    denials.tell({ type: 'denied', reason, keyId, sourceAddress: this.#address, requestId: this.#requestId });
+  }
+
+  #tellRefused(reason: string, { code, enhanced }: SessionReply): void {
+    this.#context.denials.tell({
+      ...{ type: 'refused', reason, reply: `${code} ${enhanced}`, keyId: this.#answering.ownerId },
+      ...{ sourceAddress: this.#address, requestId: this.#requestId },
+    });
   }
 
   #tell(answer: Answer): void {
@@ -301,7 +319,7 @@ export class Session implements Member {
     const told = { code: reason, source: this.#address, requestId: this.#requestId };
     this.#context.deps.log.debug('smtp.session_ended', told);
     if (reason === 'http_after_greeting') this.#context.policy.spokeHttp(this.#address);
-    if (DENIED_ENDS.has(reason)) this.#context.denials.tell(reason, this.#address, this.#requestId);
+    if (DENIED_ENDS.has(reason)) this.#tellDenied(reason);
     this.#end(reason);
   }
 

@@ -49,11 +49,13 @@ export type Built =
   | { readonly ok: false; readonly refusal: Refusal };
 
 const HEADER_TOO_LARGE = decline(
+  'header_too_large',
   552,
   '5.3.4',
   `The header is larger than ${MAX_HANDED_IN_HEADER} bytes; shorten it, or put an empty line between header and body`,
 );
 const LOOP = decline(
+  'mail_loop',
   554,
   '5.4.6',
   `There are more than ${MAX_RECEIVED} Received fields: the message goes round in a loop; look where it comes from`,

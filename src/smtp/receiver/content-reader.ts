@@ -1,4 +1,4 @@
-import { Content } from './content.ts';
+import { Content, type ContentRefusal } from './content.ts';
 import type { InputBuffer } from './input.ts';
 import type { ReceiverOptions } from './options.ts';
 import type { Outbox } from './outbox.ts';
@@ -135,7 +135,7 @@ export class ContentReader {
       content.finish();
       return this.#judge(content);
     }
-    if (content.refusal !== null) return this.#refuseChunk(chunk, content.refusal);
+    if (content.refusal !== null) return this.#refuseChunk(chunk, this.#told(content.refusal));
     this.#outbox.say(formatReply(sessionReply(250, '2.0.0', `${chunk.sizeBytes} octets received`)));
     return 'on';
   }
@@ -149,7 +149,13 @@ export class ContentReader {
 
   #judge(content: Content): ReadStep {
     if (content.refusal === null) return 'complete';
-    this.#outbox.refuse(content.refusal);
+    this.#outbox.refuse(this.#told(content.refusal));
     return 'over';
+  }
+
+  /** The reply, of which the owner is told why it is said, if it was not its own. */
+  #told({ reason, reply }: ContentRefusal): SessionReply {
+    if (reason !== null) this.#outbox.tell({ kind: 'refused', reason, reply });
+    return reply;
   }
 }

@@ -1,4 +1,5 @@
 import { type ContentFault, type ContentRules, ContentScanner } from './content-scanner.ts';
+import type { ContentReason } from './effect.ts';
 import type { Outbox } from './outbox.ts';
 import { type SessionReply, sessionReply } from './session-reply.ts';
 
@@ -6,32 +7,33 @@ import { type SessionReply, sessionReply } from './session-reply.ts';
 const SMALL_PIECE = 1024;
 const GATHERED = 4096;
 
-const FAULTS: Readonly<Record<ContentFault, SessionReply>> = {
-  nul: sessionReply(550, '5.6.11', 'The message has a NUL byte; encode binary content as base64'),
-  bare_newline: sessionReply(
-    550,
-    '5.6.11',
-    'The message has a CR or LF by itself; end every line in CRLF (RFC 5321 section 2.3.8)',
-  ),
-  line_too_long: sessionReply(
-    550,
-    '5.6.0',
-    'The message has a line that is too long; encode it as quoted-printable or base64',
-  ),
-};
+/** Why a message cannot be taken: by a rule of the content; or, with the reason null, because the owner said so. */
+export interface ContentRefusal {
+  readonly reason: ContentReason | null;
+  readonly reply: SessionReply;
+}
+
+const NUL = sessionReply(550, '5.6.11', 'The message has a NUL byte; encode binary content as base64');
+const BARE_NEWLINE = sessionReply(
+  550,
+  '5.6.11',
+  'The message has a CR or LF by itself; end every line in CRLF (RFC 5321 section 2.3.8)',
+);
 
 /** The content of one message as it comes in: scanned, measured, passed on in pieces or, once refused, dropped. */
 export class Content {
+  readonly #rules: ContentRules;
   readonly #scanner: ContentScanner;
   readonly #maxBytes: number;
   readonly #outbox: Outbox;
   #sizeBytes = 0;
-  #refusal: SessionReply | null = null;
+  #refusal: ContentRefusal | null = null;
   #gathered: Buffer | null = null;
   #gatheredBytes = 0;
 
   /** `dots`: framed as behind DATA; else by the counts of BDAT. */
   constructor(rules: ContentRules, dots: boolean, maxBytes: number, outbox: Outbox) {
+    this.#rules = rules;
     this.#scanner = new ContentScanner(rules, dots);
     this.#maxBytes = maxBytes;
     this.#outbox = outbox;
@@ -42,9 +44,9 @@ export class Content {
   }
 
   /** Why the message cannot be taken; null as long as it can. */
-  get refusal(): SessionReply | null {
+  get refusal(): ContentRefusal | null {
     const { fault } = this.#scanner;
-    return this.#refusal ?? (fault === null ? null : FAULTS[fault]);
+    return this.#refusal ?? (fault === null ? null : { reason: fault, reply: replyTo(fault, this.#rules) });
   }
 
   /** Bytes of its plain form. */
@@ -74,7 +76,7 @@ export class Content {
   /** Refuses the message, whatever is still to come of it. */
   refuse(reply: SessionReply): void {
     if (this.refusal === null) this.#discard();
-    this.#refusal ??= reply;
+    this.#refusal ??= { reason: null, reply };
   }
 
   #pass(hadRefusal: boolean): void {
@@ -118,6 +120,15 @@ export class Content {
 }
 
 /** What is said to a message of more than this many bytes. */
-export function tooLarge(maxBytes: number): SessionReply {
-  return sessionReply(552, '5.3.4', `The message is too large; at most ${maxBytes} bytes are taken`);
+export function tooLarge(maxBytes: number) {
+  const text = `The message is too large; at most ${maxBytes} bytes are taken`;
+  return { reason: 'message_too_large', reply: sessionReply(552, '5.3.4', text) } as const;
+}
+
+function replyTo(fault: ContentFault, { maxLineBytes }: ContentRules): SessionReply {
+  if (fault === 'nul') return NUL;
+  if (fault === 'bare_newline') return BARE_NEWLINE;
+  const most = maxLineBytes - 2;
+  const text = `The message has a line of more than ${most} bytes; encode it as quoted-printable or base64`;
+  return sessionReply(550, '5.6.0', text);
 }

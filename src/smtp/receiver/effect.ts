@@ -1,7 +1,9 @@
 /** What a {@link Receiver} tells its owner to do, and what it asks. */
 import type { Mailbox } from '../../domain/mailbox.ts';
 import type { Credentials } from './auth-exchange.ts';
+import type { ContentFault } from './content-scanner.ts';
 import type { MailParameters, RcptParameters } from './parameters.ts';
+import type { SessionReply } from './session-reply.ts';
 
 /** A reverse-path with its parameters (RFC 5321 §4.1.1.2). */
 export interface ReversePath extends MailParameters {
@@ -61,6 +63,9 @@ export type CloseReason =
   | 'shutdown'
   | 'refused';
 
+/** Why a message was refused for what it is, or because the rest of it did not come. */
+export type ContentReason = ContentFault | 'message_too_large' | 'time_out';
+
 /**
  * What to do, in this order.
  * - `send`: write the text (ASCII).
@@ -68,6 +73,7 @@ export type CloseReason =
  * - `discard`: the transaction ends without a message: forget its envelope and its content. Comes once for each
  *   accepted MAIL that gets to no `message`, as soon as this is known, save when the session closes.
  * - `denied`: the client was refused for want of TLS or of AUTH, which the owner may count.
+ * - `refused`: a message was refused for that, or for its SIZE, without asking the owner.
  * - `start_tls`: drop what the socket has buffered, do the handshake, then call `secured`.
  * - `http`: HTTP was spoken before the greeting. Answer 404 as HTTP and close.
  * - `close`: end the connection when what was sent before is out. Always the last, like `http`.
@@ -78,6 +84,7 @@ export type Effect =
   | { readonly kind: 'content'; readonly bytes: Buffer }
   | { readonly kind: 'discard' }
   | { readonly kind: 'denied'; readonly reason: 'tls_required' | 'auth_required' }
+  | { readonly kind: 'refused'; readonly reason: ContentReason; readonly reply: SessionReply }
   | { readonly kind: 'start_tls' }
   | { readonly kind: 'http' }
   | { readonly kind: 'close'; readonly reason: CloseReason };

@@ -37,6 +37,17 @@ const MAX_ENVID = 100;
 const MAX_ORCPT = 500;
 /** RFC 4954 §5. */
 const MAX_AUTH = 500;
+/** What the value of a parameter must be, in words. */
+const VALID: Readonly<Record<string, string>> = {
+  SIZE: 'a number of bytes, such as SIZE=1000',
+  BODY: '7BIT or 8BITMIME',
+  SMTPUTF8: 'given without a value',
+  RET: 'FULL or HDRS',
+  ENVID: `xtext of ${MAX_ENVID} characters at most (RFC 3461)`,
+  AUTH: `<>, or xtext of ${MAX_AUTH} characters at most (RFC 4954)`,
+  NOTIFY: 'NEVER, or a list of SUCCESS, FAILURE and DELAY',
+  ORCPT: `a type, a semicolon and an address in xtext, ${MAX_ORCPT} characters at most (RFC 3461)`,
+};
 const NO_MAIL_PARAMETERS: MailParameters = {
   sizeBytes: null,
   body: null,
@@ -113,10 +124,16 @@ function readParameters<T extends object>(text: string, none: T, read: Reader<T>
     seen.add(keyword);
     const part = read(keyword, given);
     if (part === undefined) return refuse(555, `The parameter ${keyword} is not known`);
-    if (part === null) return refuse(501, `The value of ${keyword} is not valid`);
+    if (part === null) return refuse(501, mendOf(keyword, given));
     value = { ...value, ...part };
   }
   return { ok: true, value };
+}
+
+/** What is said to a parameter with a value that it cannot have. */
+function mendOf(keyword: string, value: string | null): string {
+  const mend = `${keyword} must be ${VALID[keyword] ?? 'given as its RFC says'}`;
+  return value?.toUpperCase() === 'BINARYMIME' ? `BODY=BINARYMIME is not offered; ${mend}` : mend;
 }
 
 function refuse(code: number, text: string): OrReply<never> {

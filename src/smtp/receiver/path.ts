@@ -48,12 +48,13 @@ export function readMailbox(
   utf8: boolean,
   quoted: boolean,
 ): OrReply<Mailbox> {
+  if (address === '') return badPath(kind, 'The address is empty; name a recipient, as in <a@example.com>');
   if (!utf8 && NOT_ASCII.test(address))
     return refuse(553, '5.6.7', 'An address that is not ASCII needs SMTPUTF8 in MAIL');
   const parsed = parseAddress(address);
   if (!parsed.ok) {
     const code = parsed.code === 'address_local_part' && address.startsWith('"') ? 553 : 501;
-    return refuse(code, badAddressStatus(kind), parsed.detail);
+    return refuse(code, badAddressStatus(kind), parsed.detail.replace(/\.$/, ''));
   }
   if (!quoted && parsed.value.local.startsWith('"'))
     return refuse(553, badAddressStatus(kind), 'Quoted local parts are not taken here');

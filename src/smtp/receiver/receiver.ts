@@ -152,7 +152,11 @@ export class Receiver {
     if (this.#phase === 'handshake') this.#outbox.end('time_out', null);
     else if (this.#phase === 'early' && this.#input.length > 0)
       this.#outbox.end('early_talk', replies.EARLY_TALK);
-    else this.#outbox.end('time_out', replies.IDLE_TOO_LONG);
+    else {
+      const reply = replies.IDLE_TOO_LONG;
+      if (this.isReadingContent) this.#outbox.tell({ kind: 'refused', reason: 'time_out', reply });
+      this.#outbox.end('time_out', reply);
+    }
   }
 
   /** The service stops. A question that is open is answered first: a message that is being stored gets its reply. */

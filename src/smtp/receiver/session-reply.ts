@@ -24,7 +24,7 @@ export function formatReply({ code, enhanced, text }: SessionReply): string {
 
 /** Text fit for a reply: printable ASCII, not too long. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, '?').slice(0, MAX_TEXT);
+  return text.replaceAll('…', '...').replace(UNPRINTABLE, '?').slice(0, MAX_TEXT);
 }
 
 /** A reply as a value. */
@@ -55,13 +55,21 @@ export const TOO_MANY_COMMANDS = sessionReply(
 export const TOO_MUCH_INPUT = sessionReply(421, '4.5.0', 'Too much was sent before the replies; closing');
 export const EARLY_TALK = sessionReply(554, '5.5.1', 'Spoke before the greeting; wait for it');
 export const NOT_HTTP = sessionReply(554, '5.5.1', 'This is SMTP, not HTTP; closing');
-export const TOO_LONG = sessionReply(500, '5.5.6', 'Line too long');
+export const TOO_LONG = sessionReply(
+  500,
+  '5.5.6',
+  'Line too long; 512 bytes at most with its CRLF, 2048 for MAIL and RCPT, 12288 for AUTH',
+);
 export const BAD_CHARACTERS = sessionReply(
   500,
   '5.5.2',
   'Control characters, NUL and bare CR must not stand in a command',
 );
-export const BARE_LF = sessionReply(500, '5.5.2', 'Bare LF; lines must end in CRLF');
+export const BARE_LF = sessionReply(
+  500,
+  '5.5.2',
+  'Bare LF; lines must end in CRLF: by hand use telnet, nc -C or openssl s_client -crlf',
+);
 export const NOT_ASCII = sessionReply(500, '5.5.2', 'Only ASCII may stand in a command, or UTF-8 in a path');
 export const UNKNOWN = sessionReply(500, '5.5.1', 'Unknown command');
 export const NOT_IMPLEMENTED = sessionReply(502, '5.5.1', 'Command not implemented');

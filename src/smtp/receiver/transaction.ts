@@ -37,11 +37,6 @@ export const MAX_SURPLUS_RECIPIENTS = 50_000;
 const MAIL_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: MAIL FROM:<address>, parameters behind it');
 const RCPT_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: RCPT TO:<address>, parameters behind it');
 const BDAT_SYNTAX = sessionReply(501, '5.5.4', 'Syntax: BDAT size, or BDAT size LAST');
-const TOO_MANY_RECIPIENTS = sessionReply(
-  452,
-  '4.5.3',
-  'Too many recipients; send the others in another message',
-);
 const TOO_MANY_TRANSACTIONS = sessionReply(421, '4.5.3', 'Too many messages in one session; connect again');
 const CONTENT_BEGUN = sessionReply(503, '5.5.1', 'Content has begun with BDAT');
 const CHUNKS_FAILED = sessionReply(503, '5.5.1', 'An earlier BDAT has failed; RSET ends the transaction');
@@ -94,7 +89,7 @@ export class Transactions {
     const read = this.#readReversePath(argument.slice('FROM:'.length));
     if (!read.ok) return read.reply;
     const { maxMessageBytes, maxTransactions } = this.#options;
-    if ((read.value.sizeBytes ?? 0) > maxMessageBytes) return tooLarge(maxMessageBytes);
+    if ((read.value.sizeBytes ?? 0) > maxMessageBytes) return this.#refuseSize(maxMessageBytes);
     if (this.#accepted >= maxTransactions)
       return this.#outbox.end('too_many_transactions', TOO_MANY_TRANSACTIONS);
     return this.#outbox.ask({ kind: 'mail', path: read.value });
@@ -205,10 +200,16 @@ export class Transactions {
     return mailbox.ok ? { ok: true, value: { ...parameters.value, mailbox: mailbox.value } } : mailbox;
   }
 
+  #refuseSize(maxMessageBytes: number): SessionReply {
+    const refusal = tooLarge(maxMessageBytes);
+    this.#outbox.tell({ kind: 'refused', ...refusal });
+    return refusal.reply;
+  }
+
   #refuseSurplus(): SessionReply | null {
     this.#surplus += 1;
     const isIdle = this.#surplus > MAX_SURPLUS_RECIPIENTS;
-    return isIdle && !this.#outbox.countIdle() ? null : TOO_MANY_RECIPIENTS;
+    return isIdle && !this.#outbox.countIdle() ? null : tooManyRecipients(this.#options.maxRecipients);
   }
 
   #rememberRefused(reply: SessionReply): SessionReply {
@@ -244,4 +245,9 @@ export class Transactions {
     this.#surplus = 0;
     this.#content.clear();
   }
+}
+
+function tooManyRecipients(maxRecipients: number): SessionReply {
+  const text = `A message may have ${maxRecipients} recipients; send to the others in another message`;
+  return sessionReply(452, '4.5.3', text);
 }

@@ -31,6 +31,7 @@ dialogue(
     'S: 250-mx.test|250-PIPELINING|250-SIZE 26214400|250-STARTTLS|250-ENHANCEDSTATUSCODES|250-8BITMIME|250-SMTPUTF8|250-CHUNKING|250-LIMITS RCPTMAX=1000 MAILMAX=1|250 HELP',
     'C: MAIL FROM:<> SIZE=26214401',
     'S: 552 5.3.4',
+    'E: refused message_too_large',
     'C: MAIL FROM:<> SIZE=26214400',
     'S: 250 2.1.0',
     ...Array.from({ length: 1001 }, () => 'C: RCPT TO:<b@y.test>'),

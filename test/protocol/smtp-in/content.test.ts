@@ -47,18 +47,18 @@ taken(
 taken('a bare LF becomes CRLF by policy', 'a\nb\r\n.\r\n', '"a\\r\\nb\\r\\n"', NORMALIZE);
 taken('a bare CR becomes CRLF by policy', 'a\rb\r\r\nc\r\n.\r\n', '"a\\r\\nb\\r\\n\\r\\nc\\r\\n"', NORMALIZE);
 
-for (const [rule, raw, reply] of [
-  ['a bare LF', 'a\nb\r\n.\r\n', '550 5.6.11'],
-  ['a bare CR', 'a\rb\r\n.\r\n', '550 5.6.11'],
-  ['CR CR LF', 'a\r\r\n.\r\n', '550 5.6.11'],
-  ['NUL', 'a\0b\r\n.\r\n', '550 5.6.11'],
-  ['a line of 1,001 bytes', `${'x'.repeat(999)}\r\n.\r\n`, '550 5.6.0'],
-  ['a line of 9,000 bytes', `${'x'.repeat(4000)}\r\n.\r\n`, '550 5.6.0'],
-  ['5,001 bytes of content', `${'12345678\r\n'.repeat(500)}\r\n.\r\n`, '552 5.3.4'],
+for (const [rule, raw, reply, reason] of [
+  ['a bare LF', 'a\nb\r\n.\r\n', '550 5.6.11', 'bare_newline'],
+  ['a bare CR', 'a\rb\r\n.\r\n', '550 5.6.11', 'bare_newline'],
+  ['CR CR LF', 'a\r\r\n.\r\n', '550 5.6.11', 'bare_newline'],
+  ['NUL', 'a\0b\r\n.\r\n', '550 5.6.11', 'nul'],
+  ['a line of 1,001 bytes', `${'x'.repeat(999)}\r\n.\r\n`, '550 5.6.0', 'line_too_long'],
+  ['a line of 9,000 bytes', `${'x'.repeat(4000)}\r\n.\r\n`, '550 5.6.0', 'line_too_long'],
+  ['5,001 bytes of content', `${'12345678\r\n'.repeat(500)}\r\n.\r\n`, '552 5.3.4', 'message_too_large'],
 ] as const)
   dialogue(
     `${rule} is refused at the end of the content, and the session lives`,
-    data(raw, `S: ${reply}`, 'E: discard', ...AFTER),
+    data(raw, `S: ${reply}`, 'E: discard', `E: refused ${reason}`, ...AFTER),
   );
 dialogue(
   '5,000 bytes are taken when 5,000 are the limit',
@@ -174,6 +174,7 @@ dialogue('after a refused chunk all get 503, and the last ends the transaction',
   'S: 503 5.5.1',
   'S: 503 5.5.1',
   'E: discard',
+  'E: refused bare_newline',
   ...AFTER,
 ]);
 dialogue('a last chunk is refused for what is wrong with the whole', [
@@ -182,6 +183,7 @@ dialogue('a last chunk is refused for what is wrong with the whole', [
   'S: 250',
   'S: 550 5.6.11',
   'E: discard',
+  'E: refused bare_newline',
   ...AFTER,
 ]);
 dialogue('chunks of more than the limit get 552', [
@@ -190,6 +192,7 @@ dialogue('chunks of more than the limit get 552', [
   'S: 552 5.3.4',
   'S: 503 5.5.1',
   'E: discard',
+  'E: refused message_too_large',
   ...AFTER,
 ]);
 dialogue('a line of 1,001 bytes in chunks gets 550', [
@@ -198,6 +201,7 @@ dialogue('a line of 1,001 bytes in chunks gets 550', [
   'S: 250',
   'S: 550 5.6.0',
   'E: discard',
+  'E: refused line_too_long',
   ...AFTER,
 ]);
 dialogue('a first chunk that the owner refuses is read', [

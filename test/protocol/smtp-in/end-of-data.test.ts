@@ -29,7 +29,7 @@ const POLICIES: readonly ContentRules[] = (['reject', 'normalize'] as const).map
   maxLineBytes: 1000,
 }));
 const CLOSED: Dialogue = ['S: 521 5.5.2', 'E: discard', 'E: close malformed_end'];
-const REFUSED: Dialogue = ['S: 550 5.6.11', 'E: discard', 'C: NOOP', 'S: 250 2.0.0'];
+const REFUSED: Dialogue = ['S: 550 5.6.11', 'E: discard', 'E: refused nul', 'C: NOOP', 'S: 250 2.0.0'];
 
 for (const form of FORMS) {
   const shown = JSON.stringify(form);

@@ -212,8 +212,10 @@ dialogue('a SIZE that is too big gets 552 at MAIL', [
   ...HELLO,
   'C: MAIL FROM:<a@x.test> SIZE=5001',
   'S: 552 5.3.4',
+  'E: refused message_too_large',
   'C: MAIL FROM:<a@x.test> SIZE=99999999999999999999',
   'S: 552 5.3.4',
+  'E: refused message_too_large',
   'C: MAIL FROM:<a@x.test> SIZE=5000',
   'S: 250 2.1.0',
 ]);

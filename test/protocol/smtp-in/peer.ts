@@ -123,6 +123,9 @@ export class Peer {
       case 'denied':
         this.events.push(`denied ${effect.reason}`);
         break;
+      case 'refused':
+        this.events.push(`refused ${effect.reason}`);
+        break;
       case 'start_tls':
         this.events.push('start_tls');
         break;

@@ -178,6 +178,7 @@ dialogue('a peer that stops within content gets 421', [
   'R: half',
   '! timeOut',
   'S: 421 4.4.2',
+  'E: refused time_out',
   'E: close time_out',
 ]);
 dialogue('a handshake that takes too long ends without a word', [

@@ -1,6 +1,12 @@
 /** docs/smtp.md has every reply of the listener and every code in its log of the denied, and no other. */
 import { expect, test } from 'vitest';
-import { deniedCodes, enhancedCodes, firstCells, sourceReplies } from '../../support/smtp-refusals.ts';
+import {
+  deniedCodes,
+  enhancedCodes,
+  firstCells,
+  refusedCodes,
+  sourceReplies,
+} from '../../support/smtp-refusals.ts';
 
 const DOC = 'docs/smtp.md';
 const REPLY = /\b(\d{3})(?: (\d\.\d+\.\d+))?/g;
@@ -10,10 +16,18 @@ const replies = firstCells(DOC, 'Reply | Why | What to do').flatMap((cell) =>
   [...cell.matchAll(REPLY)].map(([text, code = '', enhanced]) => ({ text, code, enhanced })),
 );
 
+/** Codes in the first cells of the table with this head. */
+function codesIn(head: string): string[] {
+  const cells = firstCells(DOC, head);
+  return cells.flatMap((cell) => [...cell.matchAll(/`([a-z_]+)`/g)].map(([, code = '']) => code)).sort();
+}
+
 test('every code by which somebody is denied something is in the table of codes, and no other', () => {
-  const cells = firstCells(DOC, '`code`');
-  const told = cells.flatMap((cell) => [...cell.matchAll(/`([a-z_]+)`/g)].map(([, code = '']) => code));
-  expect(told.sort()).toEqual([...deniedCodes()].sort());
+  expect(codesIn('`code` | What was refused')).toEqual([...deniedCodes()].sort());
+});
+
+test('every code by which a message is refused is in the table of codes, and no other', () => {
+  expect(codesIn('`code` | Why the message was refused')).toEqual([...refusedCodes()].sort());
 });
 
 test('every reply is in the table of replies', () => {
