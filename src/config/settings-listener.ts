@@ -119,7 +119,7 @@ export const LISTENER_SETTINGS = {
   ),
   'listener.min_data_bytes_per_second': live(
     integer(0, 1_000_000_000, 'bytes per second'),
-    100,
-    'Least pace of a message, over ten seconds, and between its chunks (BDAT) too. A slower one is broken off. 0 means any. What a message holds of the memory must come in [within ten minutes](smtp.md#time-outs) besides.',
+    0,
+    'Least pace of a message, over ten seconds, and between its chunks (BDAT) too. A slower one is broken off. 0 means any: a person may type a message, and a device may stop to think. What a message holds of the memory must come in [within ten minutes](smtp.md#time-outs) besides.',
   ),
 };

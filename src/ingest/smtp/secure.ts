@@ -34,3 +34,11 @@ export function secureServerSide(socket: Socket, secureContext: SecureContext): 
   });
   return { tls, secured };
 }
+
+/** The same behind STARTTLS, over a socket that was spoken over: what came behind it in clear is dropped (RFC 3207 §6). */
+export function upgrade(socket: Socket, secureContext: SecureContext): Handshake {
+  for (const event of ['data', 'drain', 'end']) socket.removeAllListeners(event);
+  socket.pause();
+  while (socket.read() !== null);
+  return secureServerSide(socket, secureContext);
+}

@@ -3,7 +3,6 @@ import { lingeringClose } from '../../http/linger.ts';
 import { yieldToLoop } from '../../lib/clock.ts';
 import type { CloseReason, Effect, Question } from '../../smtp/receiver/effect.ts';
 import { Receiver } from '../../smtp/receiver/receiver.ts';
-import type { SessionReply } from '../../smtp/receiver/session-reply.ts';
 import { type Answer, Answering } from './answering.ts';
 import { type Arrived, MAX_HANDSHAKE_MS } from './arrival.ts';
 import type { Member, Timeouts } from './connections.ts';
@@ -11,16 +10,9 @@ import type { ListenerContext } from './context.ts';
 import { HTTP_404 } from './http-404.ts';
 import { ContentPace, HELD_TOO_LONG, tooSlow } from './pace.ts';
 import type { Refusal } from './refusal.ts';
-import { secureServerSide } from './secure.ts';
+import { Reports } from './reports.ts';
+import { upgrade } from './secure.ts';
 
-/** Ends of a session in which the client was refused, as they are counted and logged. */
-const DENIED_ENDS: ReadonlySet<CloseReason> = new Set<CloseReason>([
-  'early_talk',
-  'http_after_greeting',
-  'malformed_end',
-  'too_many_errors',
-  'too_many_commands',
-]);
 /** How long a client may take to close, in ms, that has said QUIT or closed its side. */
 const GOODBYE_MS = 5000;
 
@@ -31,6 +23,7 @@ export class Session implements Member {
   readonly #requestId: string;
   readonly #receiver: Receiver;
   readonly #answering: Answering;
+  readonly #reports: Reports;
   #socket: Socket;
   /** Nothing is taken from the receiver: replies wait to be read, a piece of content for memory, or TLS is shaken. */
   #held: 'replies' | 'memory' | 'handshake' | null = null;
@@ -52,6 +45,7 @@ export class Session implements Member {
     this.#socket = socket;
     this.#receiver = new Receiver(context.receiverOptions, secure);
     this.#answering = new Answering(context, client, requestId, () => this.#receiver);
+    this.#reports = new Reports(context.denials, client.address, requestId, () => this.#answering.ownerId);
     this.#heardAt = context.deps.clock.mono();
     this.#pace = new ContentPace(this.#heardAt);
   }
@@ -142,7 +136,7 @@ export class Session implements Member {
   }
 
   #dismiss(refusal: Refusal): void {
-    this.#count(refusal);
+    this.#reports.count(refusal);
     this.#receiver.dismiss(refusal.reply);
     this.#pump();
   }
@@ -190,10 +184,10 @@ export class Session implements Member {
         this.#answering.forget();
         break;
       case 'denied':
-        this.#tellDenied(effect.reason);
+        this.#reports.denied(effect.reason);
         break;
       case 'refused':
-        this.#tellRefused(effect.reason, effect.reply);
+        this.#reports.refused(effect.reason, effect.reply);
         break;
       case 'start_tls':
         void this.#startTls();
@@ -224,7 +218,7 @@ export class Session implements Member {
 
   #refuseContent(refusal: Refusal): void {
     if (this.#over) return;
-    this.#count(refusal);
+    this.#reports.count(refusal);
     this.#receiver.refuseContent(refusal.reply);
   }
 
@@ -237,16 +231,22 @@ export class Session implements Member {
   }
 
   #ask(question: Question): void {
-    const answer = this.#answering.answer(question);
+    let answer: Answer | Promise<Answer>;
+    try {
+      answer = this.#answering.answer(question);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
     if (!(answer instanceof Promise)) {
-      this.#count(answer);
+      this.#reports.count(answer);
       this.#tell(answer);
       return;
     }
     answer.then(
       (told) => {
         // Also of a client who has not waited for it, as those who guess keys do not.
-        this.#count(told);
+        this.#reports.count(told);
         if (this.#over) return;
         this.#noteHeard();
         this.#tell(told);
@@ -254,25 +254,6 @@ export class Session implements Member {
       },
       (error: unknown) => this.#fail(error),
     );
-  }
-
-  #count(answer: Answer): void {
-    if ('yes' in answer) return;
-    const { denied, refused, reply, keyId } = answer;
-    if (denied !== null) this.#tellDenied(denied, keyId);
-    if (refused !== null) this.#tellRefused(refused, reply);
-  }
-
-  #tellDenied(reason: string, keyId = this.#answering.ownerId): void {
-    const { denials } = this.#context;
-    denials.tell({ type: 'denied', reason, keyId, sourceAddress: this.#address, requestId: this.#requestId });
-  }
-
-  #tellRefused(reason: string, { code, enhanced }: SessionReply): void {
-    this.#context.denials.tell({
-      ...{ type: 'refused', reason, reply: `${code} ${enhanced}`, keyId: this.#answering.ownerId },
-      ...{ sourceAddress: this.#address, requestId: this.#requestId },
-    });
   }
 
   #tell(answer: Answer): void {
@@ -292,12 +273,7 @@ export class Session implements Member {
     if (secureContext === null) throw new Error('STARTTLS without a certificate');
     this.#held = 'handshake';
     this.#answering.reset();
-    const plain = this.#socket;
-    for (const event of ['data', 'drain', 'end']) plain.removeAllListeners(event);
-    // What came behind STARTTLS in clear is dropped (RFC 3207 §6).
-    plain.pause();
-    while (plain.read() !== null);
-    const { tls, secured } = secureServerSide(plain, secureContext);
+    const { tls, secured } = upgrade(this.#socket, secureContext);
     this.#socket = tls;
     if (!(await secured)) {
       this.destroy();
@@ -319,7 +295,7 @@ export class Session implements Member {
     const told = { code: reason, source: this.#address, requestId: this.#requestId };
     this.#context.deps.log.debug('smtp.session_ended', told);
     if (reason === 'http_after_greeting') this.#context.policy.spokeHttp(this.#address);
-    if (DENIED_ENDS.has(reason)) this.#tellDenied(reason);
+    this.#reports.ended(reason);
     this.#end(reason);
   }
 

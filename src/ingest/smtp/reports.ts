@@ -1,0 +1,51 @@
+import type { CloseReason } from '../../smtp/receiver/effect.ts';
+import type { SessionReply } from '../../smtp/receiver/session-reply.ts';
+import type { Answer } from './answering.ts';
+import type { Denials } from './denials.ts';
+
+/** Ends of a session in which the client was refused, as they are counted and logged. */
+const DENIED_ENDS: ReadonlySet<CloseReason> = new Set<CloseReason>([
+  'early_talk',
+  'http_after_greeting',
+  'malformed_end',
+  'too_many_errors',
+  'too_many_commands',
+]);
+
+/** What one session refused its client, told to those who count and log it. */
+export class Reports {
+  readonly #denials: Denials;
+  readonly #from: { readonly sourceAddress: string; readonly requestId: string };
+  readonly #ownerId: () => string | null;
+
+  /** `ownerId`: whose messages those of the session are now. */
+  constructor(denials: Denials, sourceAddress: string, requestId: string, ownerId: () => string | null) {
+    this.#denials = denials;
+    this.#from = { sourceAddress, requestId };
+    this.#ownerId = ownerId;
+  }
+
+  /** A question was answered: tells of a no. */
+  count(answer: Answer): void {
+    if ('yes' in answer) return;
+    const { denied, refused, reply, keyId } = answer;
+    if (denied !== null) this.denied(denied, keyId);
+    if (refused !== null) this.refused(refused, reply);
+  }
+
+  /** The client may not do what it asked. */
+  denied(reason: string, keyId = this.#ownerId()): void {
+    this.#denials.tell({ type: 'denied', reason, keyId, ...this.#from });
+  }
+
+  /** The session has ended. */
+  ended(reason: CloseReason): void {
+    if (DENIED_ENDS.has(reason)) this.denied(reason);
+  }
+
+  /** A message of it was not taken. */
+  refused(reason: string, { code, enhanced }: SessionReply): void {
+    const reply = `${code} ${enhanced}`;
+    this.#denials.tell({ type: 'refused', reason, reply, keyId: this.#ownerId(), ...this.#from });
+  }
+}
