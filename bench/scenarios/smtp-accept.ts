@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runSmtpSource, type SmtpLoad, smtpSourceMissing } from '../load/smtp-source.ts';
-import { postfixMissing, startPostfix } from '../systems/postfix.ts';
+import { runSmtpSource, type SmtpLoad } from '../load/smtp-source.ts';
 import { startSilentHop } from '../systems/silent-hop.ts';
 import type { StartRelay } from '../systems/system.ts';
-import { startWaybill } from '../systems/waybill.ts';
+import { besidePostfix } from './beside-postfix.ts';
 import { SETTLE_MS, WARM_UP_MESSAGES } from './end-to-end.ts';
-import { LARGE_SHARE, MIB, type RunOptions, type Sample, type Scenario, type Target } from './scenario.ts';
+import { LARGE_SHARE, MIB, type RunOptions, type Sample, type Scenario } from './scenario.ts';
 
 /** How the load differs from one scenario to the next. */
 interface Load extends Pick<SmtpLoad, 'sizeBytes' | 'keepConnections'> {
@@ -14,11 +13,7 @@ interface Load extends Pick<SmtpLoad, 'sizeBytes' | 'keepConnections'> {
 }
 
 /** What differs from one scenario to the next. */
-interface Shape extends Load {
-  readonly name: string;
-  readonly shows: string;
-  readonly targets: readonly Target[];
-}
+type Shape = Load & Pick<Scenario, 'name' | 'shows' | 'targets'>;
 
 const SESSIONS = 20;
 
@@ -48,13 +43,7 @@ export const smtpAccept100k = scenario({
 });
 
 function scenario({ name, shows, targets, ...load }: Shape): Scenario {
-  return {
-    ...{ name, shows, targets },
-    sides: [
-      { name: 'Waybill', missing: smtpSourceMissing, run: (options) => run(startWaybill, load, options) },
-      { name: 'Postfix', missing: postfixMissing, run: (options) => run(startPostfix, load, options) },
-    ],
-  };
+  return besidePostfix({ name, shows, targets }, (start, options) => run(start, load, options));
 }
 
 async function run(start: StartRelay, { share = 1, ...load }: Load, options: RunOptions): Promise<Sample> {
