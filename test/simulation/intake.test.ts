@@ -45,7 +45,7 @@ test('a key whose queue is full is refused for a moment before it is asked; nobo
   ]);
   const told = engine.intake.suspended('key_one');
   expect(told).toMatchObject({ code: 'queue_limit', retryAfterSeconds: 30 });
-  expect(told?.detail).toContain('this API key');
+  expect(told?.detail).toContain('This sender');
   expect(told?.detail).toContain('limits.max_queued_per_key');
   expect(engine.intake.suspended('key_two')).toBeNull();
   expect(engine.intake.suspended(null)).toBeNull();
