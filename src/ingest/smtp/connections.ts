@@ -42,6 +42,8 @@ export class Connections {
   readonly #stopping = new AbortController();
   #running = false;
   #closing = false;
+  /** Told when the last connection has ended, once it is waited for. */
+  #onEmpty: (() => void) | null = null;
 
   constructor(clock: Clock, options: Pick<SmtpOptions, 'settings'>) {
     this.#clock = clock;
@@ -86,6 +88,7 @@ export class Connections {
   /** A connection has ended. */
   remove(member: Member): void {
     this.#members.delete(member);
+    if (this.size === 0) this.#onEmpty?.();
   }
 
   /** Counts a connection of a source; refuses it, and counts nothing, when the source has too many. */
@@ -127,7 +130,11 @@ export class Connections {
   async close(deadline: AbortSignal): Promise<void> {
     this.#closing = true;
     for (const member of this.#members) member.shutDown();
-    while (this.size > 0 && !deadline.aborted) await this.#clock.sleep(CLOSE_LOOK_MS, deadline);
+    if (this.size > 0 && !deadline.aborted)
+      await new Promise<void>((resolve) => {
+        this.#onEmpty = resolve;
+        deadline.addEventListener('abort', () => resolve(), { once: true });
+      });
     for (const member of this.#members) member.destroy();
     this.#stopping.abort();
   }
@@ -173,6 +180,3 @@ class SourceCounts {
     this.#total -= 1;
   }
 }
-
-/** How often it is looked whether all have gone. */
-const CLOSE_LOOK_MS = 10;
