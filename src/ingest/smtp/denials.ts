@@ -30,9 +30,9 @@ interface Window {
 }
 
 /**
- * Tells of everybody who was denied something, for the figures and the log, and of refused messages, for the log. The port is open to the world, and a
- * refusal costs a stranger one line of SMTP: a flood of one source is told in sums, and so is one of many sources, with
- * the last address of each sum, so that it fills no disk with log.
+ * Tells of everybody who was denied something, for the figures and the log, and of refused messages, for the log. The
+ * port is open to the world, and a refusal costs a stranger one line of SMTP: a flood of one source is told in sums, and
+ * so is one of many sources, with the last address of each sum, so that it fills no disk with log.
  */
 export class Denials {
   readonly #events: Events;
