@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseAddress, parseMailbox } from '../../src/domain/mailbox.ts';
-import type { NamedSource } from '../../src/domain/source.ts';
+import { parseMailbox } from '../../src/domain/mailbox.ts';
 import type { Origin } from '../../src/ingest/smtp/origin.ts';
-import { buildSubmission, type MessageContext } from '../../src/ingest/smtp/submission.ts';
+import { buildSubmission } from '../../src/ingest/smtp/submission.ts';
 import { addressWords } from '../../src/mail/address.ts';
 import { authorsOf } from '../../src/mail/authors.ts';
 import { readLooseHeader } from '../../src/mail/header-block.ts';
 import type { TakenEnvelope } from '../../src/smtp/receiver/effect.ts';
 import { describeWith } from '../peers/need.ts';
 import { World } from '../protocol/http/world.ts';
+import { boundTo, CONTEXT, mailboxOf, reversePathOf } from '../support/handing-in.ts';
 import { foreign, foreignIn, headerOf, readByNodemailer, readByPython } from './author-readers.ts';
 import { AUTHOR_CASES } from './authors.ts';
 
@@ -18,37 +18,10 @@ import { AUTHOR_CASES } from './authors.ts';
  * find an author elsewhere.
  */
 
-const SOURCE: NamedSource = {
-  name: 'printers',
-  cidr: '192.0.2.0/24',
-  senderDomains: ['ok.test'],
-  ratePerMinute: 0,
-  tags: [],
-};
-const BOUND: Origin = { address: '192.0.2.7', source: SOURCE, allowed: true, key: null, isHidden: false };
-const CONTEXT: MessageContext = {
-  id: 'msg_01',
-  now: Date.UTC(2026, 10, 20, 11, 15),
-  hostname: 'mail.example.com',
-  postmaster: 'chief@example.com',
-  requestId: 'r',
-  hello: 'client.test',
-  protocol: 'ESMTP',
-  receivedClient: true,
-  limits: { maxTags: 3, maxMetadata: 2 },
-};
-
-function mailbox(address: string) {
-  const parsed = parseAddress(address);
-  return parsed.ok ? parsed.value : null;
-}
-
+const BOUND = boundTo('ok.test');
 const ENVELOPE: TakenEnvelope = {
-  reversePath: {
-    ...{ mailbox: mailbox('a@ok.test'), sizeBytes: null, body: null, utf8: false },
-    ...{ ret: null, envid: null, auth: null },
-  },
-  forwardPaths: [{ mailbox: mailbox('b@y.test'), notify: null, orcpt: null }],
+  reversePath: reversePathOf('a@ok.test'),
+  forwardPaths: [{ mailbox: mailboxOf('b@y.test'), notify: null, orcpt: null }],
 };
 
 function handIn(header: Buffer, isBound: boolean): string {

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseAddress } from '../../src/domain/mailbox.ts';
-import type { NamedSource } from '../../src/domain/source.ts';
 import type { Origin } from '../../src/ingest/smtp/origin.ts';
-import { buildSubmission, type MessageContext } from '../../src/ingest/smtp/submission.ts';
+import { buildSubmission } from '../../src/ingest/smtp/submission.ts';
 import { readHeader } from '../../src/mail/header-block.ts';
 import type { TakenEnvelope } from '../../src/smtp/receiver/effect.ts';
+import { boundTo, CONTEXT, mailboxOf, reversePathOf } from '../support/handing-in.ts';
 import { cutAt, fuzz, textOf } from './fuzz.ts';
 
 /** Messages as any device, script or attacker may hand them in over SMTP. */
@@ -14,37 +13,12 @@ const LIMIT = 256 * 1024;
 /** Some hundred times what the slowest of these inputs takes on a machine with nothing else to do. */
 const SLOW_MS = 5000;
 
-const source: NamedSource = {
-  name: 'printers',
-  cidr: '192.0.2.0/24',
-  senderDomains: ['x.test'],
-  ratePerMinute: 0,
-  tags: ['paper'],
-};
-const bound: Origin = { address: '192.0.2.7', isHidden: false, source, allowed: false, key: null };
-const stranger: Origin = { ...bound, source: null };
-const context: MessageContext = {
-  id: 'msg_01',
-  now: Date.UTC(2026, 10, 20, 11, 15),
-  hostname: 'mail.example.com',
-  postmaster: 'chief@example.com',
-  requestId: 'r',
-  hello: 'client.test',
-  protocol: 'ESMTP',
-  receivedClient: true,
-  limits: { maxTags: 3, maxMetadata: 2 },
-};
-
-function mailbox(address: string) {
-  const parsed = parseAddress(address);
-  return parsed.ok ? parsed.value : null;
-}
-
-const none = { sizeBytes: null, body: null, utf8: false, ret: null, envid: null, auth: null };
+const bound = boundTo('x.test', ['paper']);
+const stranger: Origin = { ...bound, source: null, allowed: false };
 const envelope: TakenEnvelope = {
-  reversePath: { mailbox: mailbox('a@x.test'), ...none },
+  reversePath: reversePathOf('a@x.test'),
   forwardPaths: [
-    { mailbox: mailbox('b@y.test'), notify: null, orcpt: null },
+    { mailbox: mailboxOf('b@y.test'), notify: null, orcpt: null },
     { mailbox: null, notify: null, orcpt: null },
   ],
 };
@@ -125,7 +99,7 @@ test('what is handed in is refused with a reply, or goes on with nothing that is
     ([bytes, places, isBound]) => {
       const chunks = cutAt(bytes, places);
       const content = { chunks, sizeBytes: bytes.length, dotStuffing: true };
-      const built = buildSubmission(envelope, content, isBound ? bound : stranger, context);
+      const built = buildSubmission(envelope, content, isBound ? bound : stranger, CONTEXT);
       if (!built.ok) {
         expect([550, 552, 554]).toContain(built.refusal.reply.code);
         return false;
@@ -200,7 +174,7 @@ test('no header is slow, however odd', () => {
         dotStuffing: true,
       };
       const before = process.cpuUsage().user;
-      buildSubmission(envelope, content, bound, context);
+      buildSubmission(envelope, content, bound, CONTEXT);
       expect((process.cpuUsage().user - before) / 1000, `${start}${unit}`).toBeLessThan(SLOW_MS);
     }
 });

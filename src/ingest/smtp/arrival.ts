@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import { lingeringClose } from '../../http/linger.ts';
 import { formatReply } from '../../smtp/receiver/session-reply.ts';
 import type { Member, Timeouts } from './connections.ts';
@@ -150,7 +149,7 @@ export function tellTurnedAway(
   denials.tell({ type: 'denied', reason: denied, sourceAddress: client.address, keyId });
 }
 
-/** Says why a connection is turned away, and ends it; when too many are being told so already, it is just ended. */
+/** Says in clear why a connection is turned away, and ends it; when too many are being told so already, it is just ended. */
 export function sayAndClose(
   socket: Socket,
   address: string,
@@ -158,8 +157,7 @@ export function sayAndClose(
   { connections, deps }: ListenerContext,
 ): void {
   const done = connections.turnAway(address);
-  if (done === null || socket instanceof TLSSocket) {
-    done?.();
+  if (done === null) {
     socket.destroy();
     return;
   }

@@ -55,7 +55,7 @@ export class Session implements Member {
     this.#attach(this.#socket);
     // Paused where a PROXY header was read before.
     this.#socket.resume();
-    void this.#greet();
+    this.#greet().catch((error: unknown) => this.#fail(error));
   }
 
   look(now: number, timeouts: Timeouts): void {
@@ -190,7 +190,7 @@ export class Session implements Member {
         this.#reports.refused(effect.reason, effect.reply);
         break;
       case 'start_tls':
-        void this.#startTls();
+        this.#startTls().catch((error: unknown) => this.#fail(error));
         break;
       case 'http':
         this.#answerHttp();

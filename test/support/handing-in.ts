@@ -1,0 +1,44 @@
+/** What surrounds a message that is handed in over SMTP, where only the message itself is looked at. */
+import { parseAddress } from '../../src/domain/mailbox.ts';
+import type { NamedSource } from '../../src/domain/source.ts';
+import type { Origin } from '../../src/ingest/smtp/origin.ts';
+import type { MessageContext } from '../../src/ingest/smtp/submission.ts';
+import type { ReversePath } from '../../src/smtp/receiver/effect.ts';
+
+/** What is known besides. */
+export const CONTEXT: MessageContext = {
+  id: 'msg_01',
+  now: Date.UTC(2026, 10, 20, 11, 15),
+  hostname: 'mail.example.com',
+  postmaster: 'chief@example.com',
+  requestId: 'r',
+  hello: 'client.test',
+  protocol: 'ESMTP',
+  receivedClient: true,
+  limits: { maxTags: 3, maxMetadata: 2 },
+};
+
+/** A source with a name that may send from this domain only. */
+export function boundTo(senderDomain: string, tags: readonly string[] = []): Origin {
+  const senderDomains = [senderDomain];
+  const source: NamedSource = {
+    name: 'printers',
+    cidr: '192.0.2.0/24',
+    senderDomains,
+    ratePerMinute: 0,
+    tags,
+  };
+  return { address: '192.0.2.7', isHidden: false, source, allowed: true, key: null };
+}
+
+/** The mailbox of an address. */
+export function mailboxOf(address: string) {
+  const parsed = parseAddress(address);
+  return parsed.ok ? parsed.value : null;
+}
+
+/** A reverse-path without parameters. */
+export function reversePathOf(address: string): ReversePath {
+  const parameters = { sizeBytes: null, body: null, utf8: false, ret: null, envid: null, auth: null };
+  return { mailbox: mailboxOf(address), ...parameters };
+}
