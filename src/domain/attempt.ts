@@ -10,11 +10,41 @@ export interface AttemptStep {
 
 /** Where an attempt's time went, in milliseconds; null for what did not happen (a reused connection). */
 export interface AttemptTimings {
+  /** From being due, or accepted, to the attempt's begin. */
+  readonly queueMs: number | null;
   readonly dnsMs: number | null;
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
+  /** From MAIL to the last answer to RCPT. */
+  readonly mailMs: number | null;
+  /** From DATA, or the first BDAT, to the final dot. */
   readonly transferMs: number | null;
+  /** From the final dot to its answer. */
+  readonly replyMs: number | null;
   readonly totalMs: number;
+}
+
+/** A question to the DNS that the attempt was decided by, and its answer. */
+export interface DnsLookup {
+  readonly name: string;
+  /** `MX`, `A`, `AAAA`, `TXT`, `TLSA`. */
+  readonly type: string;
+  /** `found`, `nodata`, `nxdomain`, or the failure's cause. */
+  readonly result: string;
+  /** Records as text, such as `10 mx1.example.net`; a bounded number of them. */
+  readonly answers: readonly string[];
+  /** The resolver vouches for it (RFC 4035 AD). */
+  readonly authenticated: boolean;
+}
+
+/** What was decided about the security of the way to the host, and why. */
+export interface TransportSecurity {
+  /** `verified`: the certificate is the host's; `dane`: it matches a TLSA record; `unverified`: encrypted only. */
+  readonly verdict: 'verified' | 'dane' | 'unverified' | 'none';
+  /** What the recipient's domain asks for by MTA-STS (RFC 8461): `enforce`, `testing`, `none`, or null: not looked at. */
+  readonly mtaSts: string | null;
+  /** What its TLSA records ask for (RFC 7672): `usable`, `unusable`, `none`, or null: not looked at. */
+  readonly dane: string | null;
 }
 
 /** Evidence of one try to hand a message to a next hop. */
@@ -24,6 +54,12 @@ export interface Evidence {
   readonly address: string | null;
   /** Negotiated protocol and cipher, such as `TLSv1.3 TLS_AES_256_GCM_SHA384`; null without TLS. */
   readonly tls: string | null;
+  /** Our own address on the connection; null when there was none. */
+  readonly localAddress: string | null;
+  /** Null when no connection came about, and of attempts recorded before this was. */
+  readonly security: TransportSecurity | null;
+  /** Empty where the system's resolver was asked. */
+  readonly dns: readonly DnsLookup[];
   readonly reused: boolean;
   readonly timings: AttemptTimings;
   readonly steps: readonly AttemptStep[];

@@ -20,6 +20,12 @@ export function laneOf(relay: string, type: RelayType, recipientAddress: string)
   return `${relay}/${recipientAddress.slice(recipientAddress.lastIndexOf('@') + 1)}`;
 }
 
+/** Where a delivery waits: a relay, and its lane there. */
+export interface Hop {
+  readonly relay: string;
+  readonly lane: string;
+}
+
 /** The relay a lane belongs to. */
 export function relayOfLane(lane: string): string {
   const slash = lane.indexOf('/');

@@ -8,8 +8,8 @@ export const PRIORITIES = ['high', 'normal', 'bulk'] as const;
 /** See {@link PRIORITIES}. */
 export type Priority = (typeof PRIORITIES)[number];
 
-/** The way a message came in. */
-export type Source = 'api' | 'smtp' | 'cli';
+/** The way a message came in; `report`: a delivery status notification that we wrote. */
+export type Source = 'api' | 'smtp' | 'cli' | 'report';
 
 /** What a hop must be able to take, found once when the contents are made (RFC 6152, RFC 6531). */
 export interface BodyFlags {
@@ -70,6 +70,13 @@ export interface Submission {
   readonly requestId: string | null;
   /** The API key that submitted it; null for the command line and unauthenticated sources. */
   readonly keyId: string | null;
+  /** That key's name, by which rules of routing know it; null without a key. */
+  readonly keyName: string | null;
+  /**
+   * A delivery status notification may go to its reverse-path (contract §11): it came in over SMTP, from a sender whose
+   * key or named source is bound by name to the reverse-path's domain.
+   */
+  readonly reportable: boolean;
   /** A test key's mail: captured by the local inbox whatever the routes say, and never leaves. */
   readonly test: boolean;
   readonly idempotency: Idempotency | null;

@@ -37,6 +37,8 @@ export type Outcome =
       readonly captured: boolean;
       readonly reply: Reply;
       readonly providerMessageId: string | null;
+      /** The next hop took over reporting on it (RFC 3461 §5.2.1): it was given the DSN parameters. */
+      readonly dsnPassed: boolean;
     }
   | { readonly kind: 'deferred' | 'rejected' | 'unknown'; readonly reply: Reply };
 

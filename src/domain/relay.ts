@@ -25,10 +25,33 @@ export interface Relay {
   readonly disabled: boolean;
   /** Present exactly for type `smtp`. */
   readonly smtp: SmarthostSettings | null;
+  /** Present exactly for type `mx`. */
+  readonly mx: MxSettings | null;
+}
+
+/** Where a relay's connections come from, and how they introduce themselves. */
+export interface OriginSettings {
+  /** EHLO name; null means the server's. */
+  readonly helo: string | null;
+  /** Addresses of ours to connect from, in turn; empty means the system's choice. */
+  readonly sourceIps: readonly string[];
+  readonly ipFamily: 'any' | 'ipv4' | 'ipv6';
+}
+
+/** How an `mx` relay delivers to the recipients' own servers. */
+export interface MxSettings extends OriginSettings {
+  /** The port of the recipients' servers: 25, but for tests. */
+  readonly port: number;
+  /** `opportunistic` (with MTA-STS and DANE enforced where published), or `required`: never in clear. */
+  readonly tls: 'opportunistic' | 'required';
+  /** Connections to hosts with private or loopback addresses are allowed (file and environment only). */
+  readonly allowPrivate: boolean;
+  /** Attempts at once to one recipient domain. */
+  readonly maxPerDomain: number;
 }
 
 /** What an `smtp` relay connects to. */
-export interface SmarthostSettings {
+export interface SmarthostSettings extends OriginSettings {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsMode;
@@ -37,8 +60,6 @@ export interface SmarthostSettings {
   readonly username: string | null;
   /** In clear only in memory; encrypted at rest; never logged. */
   readonly password: string | null;
-  /** EHLO name; null means the server's. */
-  readonly helo: string | null;
 }
 
 /** A relay's name: 1 to 64 of `a-z 0-9 - _` (contract §11). */

@@ -1,5 +1,6 @@
 import { type RetryPolicy, retryDelayMs } from './backoff.ts';
 import type { DeliveryState } from './delivery.ts';
+import type { Hop } from './lane.ts';
 import type { Outcome, OutcomeName, Reply } from './outcome.ts';
 
 /** What settling needs to know of a delivery in `processing`. */
@@ -22,6 +23,8 @@ export interface Transition {
   readonly outcome: OutcomeName | null;
   /** Wall ms; set exactly when the state is `retrying`. */
   readonly nextAttemptAt: number | null;
+  /** Where it waits from now on; null: where it was. Only with `retrying`. */
+  readonly next: Hop | null;
   readonly reply: Reply;
   readonly providerMessageId: string | null;
   /** The peer may have the message although we could not record it (design §7). */
@@ -40,7 +43,7 @@ export function settle(
   dice: number,
 ): Transition {
   const { reply } = outcome;
-  const base = { reply, providerMessageId: null, nextAttemptAt: null, possibleDuplicate: false } as const;
+  const base = { reply, providerMessageId: null, nextAttemptAt: null, next: null, possibleDuplicate: false } as const;
   switch (outcome.kind) {
     case 'delivered':
       return {
@@ -67,7 +70,7 @@ function waitOrEnd(
   now: number,
   dice: number,
 ): Transition {
-  const base = { reply, providerMessageId: null, nextAttemptAt: null, possibleDuplicate: false } as const;
+  const base = { reply, providerMessageId: null, nextAttemptAt: null, next: null, possibleDuplicate: false } as const;
   if (now >= delivery.expiresAt) return { ...base, state: 'failed', outcome: 'expired' };
   // Never beyond the expiry: the last try comes at the end of the message's life, not after it.
   const due = Math.min(now + retryDelayMs(delivery.attempts + 1, policy, dice), delivery.expiresAt);
@@ -80,5 +83,5 @@ function waitOrEnd(
  */
 export function endCancelled(transition: Transition): Transition {
   if (transition.state !== 'retrying') return transition;
-  return { ...transition, state: 'failed', outcome: 'cancelled', nextAttemptAt: null };
+  return { ...transition, state: 'failed', outcome: 'cancelled', nextAttemptAt: null, next: null };
 }

@@ -1,3 +1,4 @@
+import type { HoldKind } from '../domain/hold.ts';
 import type { RoutingTable } from '../domain/route.ts';
 import type { SettlePolicy } from '../domain/settle.ts';
 import type { PurgePolicy } from '../store/upkeep.ts';
@@ -6,6 +7,9 @@ import type { PurgePolicy } from '../store/upkeep.ts';
 export interface EngineSettings {
   readonly routing: RoutingTable;
   readonly retry: SettlePolicy;
+  /** Lanes and relays that an operator holds back. */
+  readonly holds: ReadonlyMap<string, HoldKind>;
+  readonly reports: ReportSettings;
   readonly retention: PurgePolicy;
   readonly queue: {
     /** Bytes of messages that are not final, over all keys; null for half of the disk that is free at the start. */
@@ -17,6 +21,18 @@ export interface EngineSettings {
   readonly diskCriticalBytes: number;
   /** How many bytes of contents may wait in memory for the short way. */
   readonly shortWayBytes: number;
+}
+
+/** How delivery status notifications are written and sent (contract §11). */
+export interface ReportSettings {
+  /** The server's name: Reporting-MTA, and the domain of the From address. */
+  readonly hostname: string;
+  /** The relay they go by; null: what routing chooses. */
+  readonly relay: string | null;
+  /** Age at which a sender who asked to be told of delays is told. */
+  readonly delayAfterMs: number;
+  /** Most reports to one address in an hour. */
+  readonly perHour: number;
 }
 
 /** How long a lane lease lasts, and how often it is renewed, in ms (design §5). */

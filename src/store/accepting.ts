@@ -32,7 +32,9 @@ export interface AcceptRecord {
   readonly expiresAt: number;
   readonly content: ContentRef;
   readonly idempotency: Idempotency | null;
-  readonly routeRule: string | null;
+  /** A delivery status notification may go to the reverse-path. */
+  readonly reportable: boolean;
+  /** Version of the routing table that decided. */
   readonly routeTable: number;
   /** In envelope order. */
   readonly deliveries: readonly AcceptDelivery[];
@@ -45,6 +47,10 @@ export interface AcceptDelivery {
   readonly relay: string | null;
   /** Lane; null exactly when the relay is. */
   readonly lane: string | null;
+  /** The rule that chose the group; null for the default relay. */
+  readonly rule: string | null;
+  /** Names of the relays it may go by, in the order in which they are tried. */
+  readonly group: readonly string[];
   /** Wall ms. */
   readonly dueAt: number;
   /** The fence of a lane lease we hold, to take the short way: leased in this very transaction. */

@@ -1,3 +1,5 @@
+import type { HoldKind } from '../domain/hold.ts';
+
 /** Relays and settings that were made at run time, as opposed to those of the file and the environment. */
 export interface Registry {
   /** Every stored relay, by name. */
@@ -10,6 +12,37 @@ export interface Registry {
   settings(): Promise<Map<string, string>>;
   /** Sets (a JSON text) or removes (null). */
   putSetting(key: string, value: string | null): Promise<void>;
+  /** Lanes and relays that an operator holds back, by target. */
+  holds(): Promise<StoredHold[]>;
+  /** Holds a target back, whether or not it was before, or (null) lets it go. */
+  putHold(target: string, hold: Omit<StoredHold, 'target'> | null): Promise<void>;
+  /**
+   * Publishes a routing table. Returns its version: the newest one's, when that says the same; else one more than the
+   * last. The first is 2: mail of version 1 was routed before there were tables.
+   */
+  publishRoutes(table: Omit<StoredRoutes, 'version'>): Promise<number>;
+  /** The tables published last, newest first; at most `limit`. */
+  routeTables(limit: number): Promise<StoredRoutes[]>;
+}
+
+/** An operator's hold on a lane, or on a relay with all its lanes. */
+export interface StoredHold {
+  /** A lane's name, or a relay's. */
+  readonly target: string;
+  readonly kind: HoldKind;
+  /** Wall ms. */
+  readonly since: number;
+}
+
+/** A published routing table. */
+export interface StoredRoutes {
+  readonly version: number;
+  /** Wall ms. */
+  readonly publishedAt: number;
+  /** Where its rules came from. */
+  readonly origin: 'file' | 'stored';
+  /** JSON: the rules as in the configuration file, the default relay, the postmaster's address. */
+  readonly definition: string;
 }
 
 /** A relay as stored: its definition as in the configuration file, its secret sealed. */

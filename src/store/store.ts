@@ -1,10 +1,10 @@
 import type { Attempt } from '../domain/attempt.ts';
 import type { Recipient } from '../domain/envelope.ts';
-import type { LaneLease } from '../domain/lane.ts';
+import type { Hop, LaneLease } from '../domain/lane.ts';
 import type { BodyFlags, ContentRef, Priority } from '../domain/message.ts';
 import type { Transition } from '../domain/settle.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from './accepting.ts';
-import type { LaneMove, PurgeAnswer, PurgePolicy, ReclaimAnswer, ReclaimOptions, Tally } from './upkeep.ts';
+import type { PurgeAnswer, PurgePolicy, ReclaimAnswer, ReclaimOptions, Tally } from './upkeep.ts';
 
 /**
  * The store of facts: which messages are ours, what each delivery is doing, what was tried.
@@ -49,7 +49,8 @@ export interface Store {
   begin(units: readonly UnitRef[], at: Stamp): Promise<boolean[]>;
 
   /**
-   * Writes what attempts did: transitions of the units' deliveries, the attempt record, counters.
+   * Writes what attempts did: transitions of the units' deliveries, the attempt record, counters; and accepts the
+   * report that goes with it, as `accept` would without limits.
    * One answer per settlement, in order. Stale ones write nothing: not under the fence, or not begun at the
    * attempt's `startedAt` (the time given to `begin`), as when an answer was lost. A delivery whose cancellation
    * was requested meanwhile and that would wait again becomes failed/cancelled instead.
@@ -71,8 +72,18 @@ export interface Store {
    */
   reclaim(options: ReclaimOptions, at: Stamp): Promise<ReclaimAnswer>;
 
-  /** Fails waiting deliveries that are past their expiry, as `expired`. Returns how many; at most `limit`. */
-  expire(limit: number, at: Stamp): Promise<number>;
+  /**
+   * Messages with waiting deliveries that are past their expiry, and those deliveries; the longest past first. Changes
+   * nothing. At most `limit` deliveries, but all of a message that are past it.
+   */
+  expiring(limit: number, at: Stamp): Promise<ExpiringMessage[]>;
+
+  /**
+   * Fails deliveries that waited beyond their expiry, as `expired`, and accepts the report on them. One answer per
+   * expiry, in order: false where any of its deliveries does not wait, or is not past its expiry; nothing of it happens
+   * then.
+   */
+  expire(batch: readonly Expiry[], at: Stamp): Promise<boolean[]>;
 
   /**
    * Cancels messages: what waits fails as `cancelled`; what is in processing is marked, so that its attempt ends, or
@@ -89,10 +100,10 @@ export interface Store {
   requeue(requests: readonly RequeueRequest[], at: Stamp): Promise<RequeueAnswer[]>;
 
   /**
-   * Moves waiting deliveries from lanes whose relay is gone to the lane the router chooses now. At most
-   * `limit`; returns how many.
+   * Gives waiting deliveries another way. One answer per move, in order: false where the delivery does not wait in
+   * `fromLane` any more; it is left alone then. When it is due does not change.
    */
-  reroute(moves: readonly LaneMove[], limit: number, at: Stamp): Promise<number>;
+  reassign(moves: readonly Reassignment[], at: Stamp): Promise<boolean[]>;
 
   /**
    * Grants lanes that have due, waiting deliveries and that nobody holds, plus those named in `wanted`, until
@@ -228,6 +239,10 @@ export interface Unit {
   readonly flags: BodyFlags;
   readonly priority: Priority;
   readonly test: boolean;
+  /** A delivery status notification may go to the reverse-path. */
+  readonly reportable: boolean;
+  /** When it was accepted, or could first be sent if that is later (wall ms). */
+  readonly createdAt: number;
   readonly deliveries: readonly UnitDelivery[];
 }
 
@@ -239,6 +254,47 @@ export interface UnitDelivery {
   readonly attempts: number;
   /** Wall ms after which it fails instead of waiting again. */
   readonly expiresAt: number;
+  /** When it came due (wall ms). */
+  readonly dueAt: number;
+  /** Names of the relays it may go by, in the order in which they are tried; empty for old mail without one. */
+  readonly group: readonly string[];
+  /** Its sender has been told that it is late. */
+  readonly delayReported: boolean;
+}
+
+/** A message with deliveries that waited too long: what a report on them is written from. */
+export interface ExpiringMessage extends Omit<Unit, 'lane' | 'fence' | 'relay' | 'deliveries'> {
+  readonly deliveries: readonly ExpiringDelivery[];
+}
+
+/** See {@link ExpiringMessage}. */
+export interface ExpiringDelivery extends UnitDelivery {
+  /** The last reply; nulls when it was never tried. */
+  readonly lastCode: number | null;
+  readonly lastEnhanced: string | null;
+  readonly lastReply: string | null;
+  readonly relay: string | null;
+}
+
+/** See {@link Store.expire}. */
+export interface Expiry {
+  readonly messageId: string;
+  /** Places in the envelope. */
+  readonly indexes: readonly number[];
+  /** A delivery status notification on them, its contents in the spool; null for none. */
+  readonly report: AcceptRecord | null;
+}
+
+/** See {@link Store.reassign}. */
+export interface Reassignment {
+  readonly messageId: string;
+  readonly index: number;
+  /** Where it waits; null: without a route. */
+  readonly fromLane: string | null;
+  /** Null takes its route away, until there is one again. */
+  readonly to: Hop | null;
+  readonly rule: string | null;
+  readonly group: readonly string[];
 }
 
 /** What one attempt did, ready to be written. */
@@ -247,6 +303,10 @@ export interface Settlement {
   readonly attempt: Attempt;
   /** One per index of the unit, in its order. */
   readonly transitions: readonly Transition[];
+  /** A delivery status notification on what it did, its contents in the spool; null for none. */
+  readonly report: AcceptRecord | null;
+  /** Those of the unit's indexes whose sender is told by it that they are late. */
+  readonly delayReported: readonly number[];
 }
 
 /** What `settle` says of one settlement, and `release` of one unit. */

@@ -1,6 +1,6 @@
 import type { SettlePolicy } from '../domain/settle.ts';
 
-/** Upkeep of the store: what `reclaim`, `reroute`, `purge` and `tally` are asked and answer. */
+/** Upkeep of the store: what `reclaim`, `purge` and `tally` are asked and answer. */
 
 /** See `Store.reclaim`. */
 export interface ReclaimOptions {
@@ -17,13 +17,6 @@ export interface ReclaimAnswer {
   /** Deliveries that were begun: each may be a duplicate. */
   readonly unknown: number;
   readonly more: boolean;
-}
-
-/** See `Store.reroute`. */
-export interface LaneMove {
-  readonly fromLane: string;
-  readonly toLane: string;
-  readonly toRelay: string;
 }
 
 /** Retention (contract §12). Ages are ms since a message became final; sizes are the sum kept. */

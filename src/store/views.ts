@@ -32,8 +32,11 @@ export interface Views {
   /** The figures of health and metrics at `now` (wall ms); days and minutes are UTC. */
   figures(now: number): Promise<Figures>;
 
-  /** Waiting and processing deliveries per lane. At most `limit` lanes, the fullest first. */
-  lanes(limit: number): Promise<LaneDepth[]>;
+  /** Waiting and processing deliveries per lane, of one relay or (null) of all. At most `limit`, the fullest first. */
+  lanes(relay: string | null, limit: number): Promise<LaneDepth[]>;
+
+  /** A page of what waits, with all that routing looks at. */
+  waiting(query: WaitingQuery): Promise<WaitingPage>;
 
   /** Ends reading. */
   close(): Promise<void>;
@@ -150,4 +153,48 @@ export interface LaneDepth {
   readonly lane: string;
   readonly waiting: number;
   readonly processing: number;
+  /** Due time of the longest due waiting delivery (wall ms); may lie ahead; null when none waits. */
+  readonly oldestDueAt: number | null;
+}
+
+/** Which waiting deliveries a page shows. */
+export interface WaitingQuery {
+  /** Those of one lane; `none`: those without a route; `all`. */
+  readonly lane: { readonly name: string } | 'none' | 'all';
+  /** The `next` of an earlier page of the same lanes; null starts. */
+  readonly after: string | null;
+  /** At most 1,000. */
+  readonly limit: number;
+}
+
+/** See {@link Views.waiting}. A delivery that changes while pages are read may be seen twice or not at all. */
+export interface WaitingPage {
+  readonly deliveries: readonly WaitingDelivery[];
+  /** `after` of the next page; null when there is none. */
+  readonly next: string | null;
+}
+
+/** A waiting delivery, with all that routing looks at. */
+export interface WaitingDelivery {
+  readonly messageId: string;
+  readonly index: number;
+  readonly lane: string | null;
+  readonly relay: string | null;
+  readonly rule: string | null;
+  readonly group: readonly string[];
+  /** Wall ms. */
+  readonly dueAt: number;
+  /** The version of the table that routed its message. */
+  readonly routeTable: number;
+  readonly recipient: string;
+  readonly reversePath: string;
+  readonly tags: readonly string[];
+  readonly keyId: string | null;
+  /** The key's name; null without one, or when there is no such key any more. */
+  readonly keyName: string | null;
+  readonly sourceAddress: string | null;
+  readonly sizeBytes: number;
+  readonly test: boolean;
+  /** When its message was accepted (wall ms). */
+  readonly createdAt: number;
 }
