@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema.ts';
-import { localPostmaster } from '../config/server-name.ts';
+import { localPostmaster, serverName } from '../config/server-name.ts';
 import type { EngineSettings } from '../engine/settings.ts';
 
 const SECOND_MS = 1000;
@@ -15,6 +15,7 @@ export function engineSettings(config: Config): EngineSettings {
     // The table of routes is still the default relay and what is built in, so there is only one version of it.
     routing: {
       version: 1,
+      rules: [],
       defaultRelay: delivery.defaultRelay,
       postmaster: config.server.postmaster === null ? localPostmaster(config) : null,
     },
@@ -23,6 +24,13 @@ export function engineSettings(config: Config): EngineSettings {
       maxMs: delivery.retryMaxSeconds * SECOND_MS,
       maxAgeMs: delivery.maxAgeHours * HOUR_MS,
       ambiguous: delivery.ambiguous,
+    },
+    holds: new Map(),
+    reports: {
+      hostname: serverName(config),
+      relay: null,
+      delayAfterMs: 4 * HOUR_MS,
+      perHour: 20,
     },
     retention: {
       contentAgeMs: retention.contentDays * DAY_MS,

@@ -83,7 +83,7 @@ async function compose(message: unknown, token: string, deps: LocalDeps): Promis
   };
   try {
     const submission = await inSlices(buildSubmission(fieldsFromJson(message), context, config.api));
-    return { ...submission, source: 'cli', sourceAddress: null, keyId: null };
+    return { ...submission, source: 'cli', sourceAddress: null, keyId: null, keyName: null };
   } catch (error) {
     throw asOperationError(error);
   }

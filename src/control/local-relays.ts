@@ -168,7 +168,7 @@ async function viewOf(name: string, deps: LocalDeps): Promise<RelayView> {
 
 async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
   const { config } = deps.resolution();
-  const depths = await deps.views.lanes(MAX_LANES);
+  const depths = await deps.views.lanes(null, MAX_LANES);
   return config.relays.map((relay) => ({
     name: relay.name,
     type: relay.type,

@@ -80,3 +80,25 @@ export interface AttemptResult {
   readonly index: number;
   readonly outcome: Outcome;
 }
+
+/** What can be said of an attempt that spoke to nobody. */
+export const NO_EVIDENCE: Evidence = {
+  host: null,
+  address: null,
+  localAddress: null,
+  tls: null,
+  security: null,
+  dns: [],
+  reused: false,
+  timings: {
+    queueMs: null,
+    dnsMs: null,
+    connectMs: null,
+    tlsMs: null,
+    mailMs: null,
+    transferMs: null,
+    replyMs: null,
+    totalMs: 0,
+  },
+  steps: [],
+};

@@ -10,19 +10,32 @@ const deferred: Outcome = { kind: 'deferred', reply };
 const unknown: Outcome = { kind: 'unknown', reply };
 
 test('a 2xx is delivered and keeps what the provider called it', () => {
-  const outcome: Outcome = { kind: 'delivered', captured: false, reply, providerMessageId: 'ABC' };
+  const outcome: Outcome = {
+    kind: 'delivered',
+    captured: false,
+    reply,
+    providerMessageId: 'ABC',
+    dsnPassed: false,
+  };
   expect(settle(fresh, outcome, policy, 5, 0.5)).toEqual({
     state: 'delivered',
     outcome: 'accepted',
     nextAttemptAt: null,
     reply,
     providerMessageId: 'ABC',
+    dsnPassed: false,
     possibleDuplicate: false,
   });
 });
 
 test('the local inbox captures', () => {
-  const outcome: Outcome = { kind: 'delivered', captured: true, reply, providerMessageId: null };
+  const outcome: Outcome = {
+    kind: 'delivered',
+    captured: true,
+    reply,
+    providerMessageId: null,
+    dsnPassed: false,
+  };
   expect(settle(fresh, outcome, policy, 5, 0.5).outcome).toBe('captured');
 });
 
@@ -53,7 +66,13 @@ test('a deferral after a cancellation ends cancelled, a delivery stays delivered
   expect(cancelled(deferred)).toMatchObject({ ...ended, possibleDuplicate: false });
   expect(cancelled(unknown)).toMatchObject({ ...ended, possibleDuplicate: true });
   expect(cancelled({ kind: 'rejected', reply }).outcome).toBe('rejected');
-  const taken: Outcome = { kind: 'delivered', captured: false, reply, providerMessageId: null };
+  const taken: Outcome = {
+    kind: 'delivered',
+    captured: false,
+    reply,
+    providerMessageId: null,
+    dsnPassed: false,
+  };
   expect(cancelled(taken).state).toBe('delivered');
 });
 

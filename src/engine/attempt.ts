@@ -1,4 +1,4 @@
-import type { Evidence } from '../domain/attempt.ts';
+import { NO_EVIDENCE } from '../domain/attempt.ts';
 import type { Envelope } from '../domain/envelope.ts';
 import { localReply, type Outcome } from '../domain/outcome.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -135,12 +135,3 @@ function settleAll(
   const outcome: Outcome = { kind, reply: localReply(cause, enhanced, text) };
   return { outcomes: unit.deliveries.map(() => outcome), evidence: NO_EVIDENCE, hopFailed: false };
 }
-
-const NO_EVIDENCE: Evidence = {
-  host: null,
-  address: null,
-  tls: null,
-  reused: false,
-  timings: { dnsMs: null, connectMs: null, tlsMs: null, transferMs: null, totalMs: 0 },
-  steps: [],
-};

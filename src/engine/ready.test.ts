@@ -21,6 +21,8 @@ function job(messageId: string, priority: Priority): Job {
       content: { segment: 1, offset: 0, length: 1 },
       sizeBytes: 1,
       test: false,
+      reportable: false,
+      createdAt: 0,
       deliveries: [],
     },
   };

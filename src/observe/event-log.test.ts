@@ -22,7 +22,13 @@ function linesOf(...happened: Event[]): Line[] {
 }
 
 const reply: Reply = { code: 250, enhanced: '2.0.0', cause: 'smtp_reply', text: 'queued as 7' };
-const delivered: Outcome = { kind: 'delivered', captured: false, reply, providerMessageId: '7' };
+const delivered: Outcome = {
+  kind: 'delivered',
+  captured: false,
+  reply,
+  providerMessageId: '7',
+  dsnPassed: false,
+};
 const deferred: Outcome = { kind: 'deferred', reply: { ...reply, code: 451, text: 'later' } };
 const lost: Outcome = {
   kind: 'unknown',

@@ -266,6 +266,7 @@ export class Sender {
       captured: false,
       reply: peerReply(reply),
       providerMessageId: providerMessageId(reply.text),
+      dsnPassed: false,
     };
     for (const index of this.#accepted) this.#outcomes[index] = outcome;
     return CLEAN;

@@ -111,7 +111,7 @@ test('what is retried after its relay has gone takes the way there is now', asyn
   let defaultRelay = 'old';
   const { life, engine, hop, run, show } = await start(() => ({
     ...SETTINGS,
-    routing: { version: 1, defaultRelay, postmaster: null },
+    routing: { version: 1, rules: [], defaultRelay, postmaster: null },
   }));
   engine.relays.put(relayNamed('old'), hop.transportOf(life));
   hop.faults = { ...HEALTHY, reject: 1 };

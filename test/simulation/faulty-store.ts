@@ -89,11 +89,12 @@ export function faultyStore(
         () => inner.reclaim(options, at),
         ({ released, unknown }) => everythingIf(released + unknown > 0),
       ),
-    expire: (limit, at) =>
+    expiring: (limit, at) => call('expiring', () => inner.expiring(limit, at), none),
+    expire: (batch, at) =>
       call(
         'expire',
-        () => inner.expire(limit, at),
-        (expired) => everythingIf(expired > 0),
+        () => inner.expire(batch, at),
+        () => batch.map(({ messageId }) => messageId),
       ),
     cancel: (ids, at) =>
       call(
@@ -107,7 +108,7 @@ export function faultyStore(
         () => inner.requeue(requests, at),
         () => requests.map(({ id }) => id),
       ),
-    reroute: (moves, limit, at) => call('reroute', () => inner.reroute(moves, limit, at), none),
+    reassign: (moves, at) => call('reassign', () => inner.reassign(moves, at), none),
     acquireLanes: (wanted, limit, until, at) =>
       call(
         'acquireLanes',

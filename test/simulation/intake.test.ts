@@ -12,7 +12,7 @@ async function start(queue: Partial<typeof SETTINGS.queue> = {}, defaultRelay = 
   const settings = {
     ...SETTINGS,
     queue: { ...SETTINGS.queue, ...queue },
-    routing: { version: 1, defaultRelay, postmaster: null },
+    routing: { version: 1, rules: [], defaultRelay, postmaster: null },
   };
   const node = startNode(() => settings);
   await node.started;

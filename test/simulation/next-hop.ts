@@ -1,3 +1,4 @@
+import { NO_EVIDENCE } from '../../src/domain/attempt.ts';
 import { localReply, type Outcome, type Reply } from '../../src/domain/outcome.ts';
 import type { Random } from '../../src/lib/random.ts';
 import type { Transport, TransportJob, TransportResult } from '../../src/transport/transport.ts';
@@ -118,7 +119,8 @@ function outcomeOf(verdict: Verdict): Outcome {
 }
 
 function ending(kind: 'unknown' | 'delivered' | 'deferred'): Outcome {
-  if (kind === 'delivered') return { kind, captured: false, reply: reply('taken'), providerMessageId: null };
+  if (kind === 'delivered')
+    return { kind, captured: false, reply: reply('taken'), providerMessageId: null, dsnPassed: false };
   return { kind, reply: reply(kind) };
 }
 
@@ -128,7 +130,5 @@ function all(count: number, kind: 'deferred', cause: string, hopFailed: boolean)
 }
 
 function result(outcomes: readonly Outcome[]): TransportResult {
-  const timings = { dnsMs: null, connectMs: null, tlsMs: null, transferMs: null, totalMs: 0 };
-  const evidence = { host: null, address: null, tls: null, reused: false, timings, steps: [] };
-  return { outcomes, evidence, hopFailed: false };
+  return { outcomes, evidence: NO_EVIDENCE, hopFailed: false };
 }

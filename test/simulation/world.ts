@@ -238,7 +238,9 @@ class World {
 
 /** What simulated engines are told. */
 export const SETTINGS: EngineSettings = {
-  routing: { version: 1, defaultRelay: 'out', postmaster: null },
+  routing: { version: 1, rules: [], defaultRelay: 'out', postmaster: null },
+  holds: new Map(),
+  reports: { hostname: 'relay.example', relay: null, delayAfterMs: 4 * 60 * MINUTE, perHour: 20 },
   retry: { firstMs: 10_000, maxMs: 5 * MINUTE, maxAgeMs: MAX_AGE_MS, ambiguous: 'retry' },
   retention: {
     contentAgeMs: 7 * 24 * 60 * MINUTE,
@@ -274,6 +276,8 @@ export function submissionNamed(token: string, count: number): Submission {
     sourceAddress: null,
     requestId: null,
     keyId: null,
+    keyName: null,
+    reportable: false,
     test: false,
     idempotency: null,
   };
@@ -282,5 +286,5 @@ export function submissionNamed(token: string, count: number): Submission {
 /** A relay of simulated engines. */
 export function relayNamed(name: string): Relay {
   const limits = { maxConcurrency: 4, maxRatePerSecond: 0, maxMessageBytes: 0, maxRecipients: 3 };
-  return { name, type: 'smtp', limits, origin: 'file', disabled: false, smtp: null };
+  return { name, type: 'smtp', limits, origin: 'file', disabled: false, smtp: null, mx: null };
 }

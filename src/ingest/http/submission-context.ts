@@ -51,6 +51,9 @@ export function submissionOf(
     sourceAddress,
     requestId,
     keyId: key.id,
+    keyName: key.name,
+    // Who submits over HTTP asks for the status.
+    reportable: false,
     test: key.mode === 'test' || capture,
     idempotency: idempotencyKey === null || hash === null ? null : { key: idempotencyKey, hash },
   };

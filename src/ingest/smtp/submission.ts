@@ -146,6 +146,8 @@ function submissionOf(
     sourceAddress: origin.address,
     requestId: context.requestId,
     keyId: ownerIdOf(origin),
+    keyName: origin.key?.name ?? null,
+    reportable: false,
     test: origin.key?.mode === 'test',
     idempotency: idempotencyKey === null ? null : { key: idempotencyKey, hash: SAME_FOR_ALL },
   };

@@ -1,3 +1,4 @@
+import { NO_EVIDENCE } from '../../domain/attempt.ts';
 import { localReply } from '../../domain/outcome.ts';
 import type { Transport } from '../transport.ts';
 
@@ -10,9 +11,19 @@ export function createInboxTransport(): Transport {
     deliver: async (job) => {
       const taken = await job.gate();
       const outcome = taken
-        ? ({ kind: 'delivered', captured: true, reply: CAPTURED, providerMessageId: null } as const)
+        ? ({
+            kind: 'delivered',
+            captured: true,
+            reply: CAPTURED,
+            providerMessageId: null,
+            dsnPassed: false,
+          } as const)
         : ({ kind: 'deferred', reply: LEASE_LOST } as const);
-      return { outcomes: job.envelope.recipients.map(() => outcome), evidence: EVIDENCE, hopFailed: false };
+      return {
+        outcomes: job.envelope.recipients.map(() => outcome),
+        evidence: NO_EVIDENCE,
+        hopFailed: false,
+      };
     },
     connections: () => 0,
     close: async () => {},
@@ -21,11 +32,3 @@ export function createInboxTransport(): Transport {
 
 const CAPTURED = { code: 250, enhanced: '2.0.0', cause: 'captured', text: 'Captured in the local inbox' };
 const LEASE_LOST = localReply('lease_lost', '4.3.0', 'The lease was lost before the message was captured');
-const EVIDENCE = {
-  host: null,
-  address: null,
-  tls: null,
-  reused: false,
-  timings: { dnsMs: null, connectMs: null, tlsMs: null, transferMs: null, totalMs: 0 },
-  steps: [],
-} as const;

@@ -53,7 +53,10 @@ export class Trace {
       address,
       tls,
       reused,
-      timings: { dnsMs, connectMs, tlsMs, transferMs, totalMs },
+      localAddress: null,
+      security: null,
+      dns: [],
+      timings: { queueMs: null, dnsMs, connectMs, tlsMs, mailMs: null, transferMs, replyMs: null, totalMs },
       steps: this.#steps,
     };
   }

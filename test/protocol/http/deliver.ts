@@ -1,17 +1,10 @@
+import { NO_EVIDENCE } from '../../../src/domain/attempt.ts';
 import { localReply, type Outcome } from '../../../src/domain/outcome.ts';
 import { type SettlePolicy, settle } from '../../../src/domain/settle.ts';
 import type { World } from './world.ts';
 
 const LANE = 'out';
 const POLICY: SettlePolicy = { firstMs: 30_000, maxMs: 3_600_000, maxAgeMs: 1000, ambiguous: 'retry' };
-const NO_EVIDENCE = {
-  host: null,
-  address: null,
-  tls: null,
-  reused: false,
-  timings: { dnsMs: null, connectMs: null, tlsMs: null, transferMs: null, totalMs: 1 },
-  steps: [],
-};
 
 /** The next hop took it. */
 export const DELIVERED: Outcome = {
@@ -19,6 +12,7 @@ export const DELIVERED: Outcome = {
   captured: false,
   reply: { code: 250, enhanced: '2.0.0', cause: 'smtp_reply', text: '2.0.0 Ok: queued as 4711' },
   providerMessageId: '4711',
+  dsnPassed: false,
 };
 
 /** The next hop will not take it now. */
@@ -49,7 +43,7 @@ export async function attempt(world: World, outcome: Outcome): Promise<void> {
     const facts = { attempts: 0, expiresAt: now + 1e9 };
     const transitions = indexes.map(() => settle(facts, outcome, POLICY, now, 0.5));
     const record = { startedAt: now, relay: LANE, evidence: NO_EVIDENCE, results };
-    await store.settle([{ unit: ref, attempt: record, transitions }], at);
+    await store.settle([{ unit: ref, attempt: record, transitions, report: null, delayReported: [] }], at);
     world.events.emit({
       type: 'attempted',
       messageId: unit.messageId,

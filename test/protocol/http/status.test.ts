@@ -221,7 +221,9 @@ describe('?wait=', () => {
     const waiting = reads(1);
     const answer = read(path, '?wait=60');
     await waiting;
-    await world.stores.store.expire(10, { node: 'test', now: world.clock.wall() + 2000 });
+    const later = { node: 'test', now: world.clock.wall() + 2000 };
+    const [{ messageId = '' } = {}] = await world.stores.store.expiring(10, later);
+    await world.stores.store.expire([{ messageId, indexes: [0], report: null }], later);
     await world.clock.advance(1000);
     expect((await answer).json).toMatchObject({ status: 'failed', outcome: 'expired' });
   });

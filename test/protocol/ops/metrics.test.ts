@@ -43,7 +43,7 @@ async function scrape(setup: Parameters<typeof startDashboard>[0] = {}): Promise
       {
         address: 'joe@example.com',
         state: 'delivered',
-        outcome: { kind: 'delivered', captured: false, reply, providerMessageId: null },
+        outcome: { kind: 'delivered', captured: false, reply, providerMessageId: null, dsnPassed: false },
       },
     ],
   });

@@ -85,8 +85,11 @@ export function relayTo(smtp: Partial<SmarthostSettings>): Relay {
       username: null,
       password: null,
       helo: null,
+      sourceIps: [],
+      ipFamily: 'any',
       ...smtp,
     },
+    mx: null,
   };
 }
 
