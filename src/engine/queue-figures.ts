@@ -1,0 +1,40 @@
+import type { HoldKind } from '../domain/hold.ts';
+
+/** What an engine knows of the lanes it works, and no store: shown beside the depths that the store counts. */
+export interface QueueFigures {
+  /** The lanes this node holds. Changes nothing. */
+  lanes(): readonly LaneFigures[];
+}
+
+/** How a lane does at this moment, on this node. */
+export interface LaneFigures {
+  readonly lane: string;
+  readonly relay: string;
+  /** Attempts under way. */
+  readonly inFlight: number;
+  /** Leased: under way, about to begin, or being recorded. */
+  readonly inHand: number;
+  /** Attempts that ended within the last minute. */
+  readonly perMinute: number;
+  /** What the next hop said last; null before it said anything. */
+  readonly lastReply: LaneReply | null;
+  /** The breaker: `open` while the next hop is left alone, `half_open` while single attempts find out. */
+  readonly state: 'closed' | 'open' | 'half_open';
+  /** Wall ms until which an open lane rests; null unless it is open. */
+  readonly restsUntil: number | null;
+  /** How an operator holds it back, itself or its relay; null when nobody does. */
+  readonly held: HoldKind | null;
+}
+
+/** See {@link LaneFigures.lastReply}. */
+export interface LaneReply {
+  readonly code: number | null;
+  readonly enhanced: string | null;
+  /** Hostile: a peer wrote it. */
+  readonly text: string;
+  /** Wall ms. */
+  readonly at: number;
+}
+
+/** Of an engine that does not run: nothing is under way. */
+export const IDLE: QueueFigures = { lanes: () => [] };
