@@ -38,3 +38,8 @@ export function maySendAs({ key, source }: Origin, domain: string): boolean {
 export function isBoundToDomains({ key, source }: Origin): boolean {
   return ((key ?? source)?.senderDomains.length ?? 0) > 0;
 }
+
+/** Whether that domain (lower case) is open to it by name, not just as any domain is. */
+export function isBoundTo(origin: Origin, domain: string): boolean {
+  return isBoundToDomains(origin) && maySendAs(origin, domain);
+}

@@ -344,3 +344,28 @@ test('what is sent is Received, the header that is kept and the same body, howev
   });
   fc.assert(property, { numRuns: 5000 });
 });
+
+describe('reports may go to', () => {
+  const reportable = (origin: Origin, from: string | null = 'a@x.test') =>
+    submit('Subject: x\r\nFrom: a@x.test\r\n\r\n', origin, envelope(from, [to('b@y.test')])).reportable;
+
+  test.each<[string, Origin, boolean]>([
+    ['a key that is bound to the domain', BOUND, true],
+    ['a named source that is', { ...NAMED, source: { ...SOURCE, senderDomains: ['x.test'] } }, true],
+    ['not a key that may send from any domain', KEYED, false],
+    ['nor a named source that may', NAMED, false],
+    ['nor a source without a name', STRANGER, false],
+    ['nor a test key', { ...BOUND, key: { ...KEY, mode: 'test', senderDomains: ['x.test'] } }, false],
+    [
+      'nor a key that may send from any domain, from a source that is bound',
+      { ...KEYED, source: { ...SOURCE, senderDomains: ['x.test'] } },
+      false,
+    ],
+  ])('%s', (_, origin, expected) => {
+    expect(reportable(origin)).toBe(expected);
+  });
+
+  test('nobody at the null reverse-path', () => {
+    expect(reportable(BOUND, null)).toBe(false);
+  });
+});

@@ -13,7 +13,7 @@ import { receivedHeader, type Trace } from '../../mail/trace.ts';
 import type { TakenEnvelope } from '../../smtp/receiver/effect.ts';
 import { type Instructions, isInstruction, NO_INSTRUCTIONS, readInstructions } from './instructions.ts';
 import type { MessageLimits } from './options.ts';
-import { isBoundToDomains, maySendAs, type Origin, ownerIdOf } from './origin.ts';
+import { isBoundTo, isBoundToDomains, maySendAs, type Origin, ownerIdOf } from './origin.ts';
 import { decline, deny, type Refusal, senderNotAllowed } from './refusal.ts';
 
 /** A message's content as it came in: CRLF lines, the last one ended, dots unstuffed, without NUL, bare CR and bare LF. */
@@ -147,10 +147,18 @@ function submissionOf(
     requestId: context.requestId,
     keyId: ownerIdOf(origin),
     keyName: origin.key?.name ?? null,
-    reportable: false,
+    reportable: isReportable(envelope, origin),
     test: origin.key?.mode === 'test',
     idempotency: idempotencyKey === null ? null : { key: idempotencyKey, hash: SAME_FOR_ALL },
   };
+}
+
+/**
+ * Whether reports may go to the reverse-path: only where its domain is known to be the client's own. Anybody else may
+ * have forged it, and the report would hit a stranger (backscatter).
+ */
+function isReportable({ reversePath: { mailbox } }: TakenEnvelope, origin: Origin): boolean {
+  return mailbox !== null && origin.key?.mode !== 'test' && isBoundTo(origin, mailbox.domain);
 }
 
 /** Each address once: the first mention counts, with its parameters. */

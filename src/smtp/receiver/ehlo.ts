@@ -20,6 +20,7 @@ export function ehloReply(options: ReceiverOptions, { secure, authenticated }: E
     '8BITMIME',
     'SMTPUTF8',
     'CHUNKING',
+    'DSN',
     // RFC 9422.
     `LIMITS RCPTMAX=${maxRecipients} MAILMAX=${maxTransactions}`,
   ];
