@@ -21,22 +21,25 @@ export interface RouteFacts {
 /** Conditions: each that is given must hold; of a list, one. All text is compared whatever its case. */
 export interface RouteMatch {
   /** Whole reverse-paths; '' is the null reverse-path. */
-  readonly sender?: readonly string[];
+  readonly sender?: Words;
   /** `example.org`, or `*.example.org` for every name below it but not itself. */
-  readonly senderDomain?: readonly string[];
-  readonly recipient?: readonly string[];
-  readonly recipientDomain?: readonly string[];
-  readonly tag?: readonly string[];
+  readonly senderDomain?: Words;
+  readonly recipient?: Words;
+  readonly recipientDomain?: Words;
+  readonly tag?: Words;
   /** Names of API keys. */
-  readonly key?: readonly string[];
+  readonly key?: Words;
   /** Names of `listener.sources`. */
-  readonly source?: readonly string[];
+  readonly source?: Words;
   readonly sourceCidr?: AddressSet;
   /** Of the contents, both included. */
   readonly minBytes?: number;
   readonly maxBytes?: number;
   readonly time?: readonly TimeWindow[];
 }
+
+/** Texts in lower case, in the order in which they were written: looked up, for a list may be long. */
+export type Words = ReadonlySet<string>;
 
 /** Ranges of addresses. */
 export interface AddressSet {
@@ -57,11 +60,16 @@ export interface TimeWindow {
 /** The name of a condition. */
 export type Condition = keyof RouteMatch;
 
-/** The first condition that does not hold; null when the rule matches. */
+/** The first condition that does not hold, in the order in which they were written; null when the rule matches. */
 export function unmet(match: RouteMatch, facts: RouteFacts): Condition | null {
-  for (const condition of Object.keys(match) as Condition[])
-    if (!CHECKS[condition](match, facts)) return condition;
+  for (const condition of conditionsOf(match)) if (!CHECKS[condition](match, facts)) return condition;
   return null;
+}
+
+/** The conditions that are given, in the order in which they were written. */
+export function conditionsOf(match: RouteMatch): readonly Condition[] {
+  // Sound because a match has no other members.
+  return Object.keys(match) as Condition[];
 }
 
 type Check = (match: RouteMatch, facts: RouteFacts) => boolean;
@@ -86,20 +94,21 @@ const CHECKS: Readonly<Record<Condition, Check>> = {
 const SOURCE = 'source:';
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
+const WEEK_DAYS = 7;
 
-function isAmong(wanted: readonly string[] | undefined, own: string): boolean {
-  const lower = own.toLowerCase();
-  return wanted?.some((one) => one.toLowerCase() === lower) === true;
+function isAmong(wanted: Words | undefined, own: string): boolean {
+  return wanted?.has(own.toLowerCase()) === true;
 }
 
-function isUnder(patterns: readonly string[] | undefined, address: string): boolean {
-  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
-  return (
-    patterns?.some((pattern) => {
-      const wanted = pattern.toLowerCase();
-      return wanted.startsWith('*.') ? domain.endsWith(wanted.slice(1)) : domain === wanted;
-    }) === true
-  );
+/** Whether the address's domain, or with `*.` before it one above it, is among the patterns. */
+function isUnder(patterns: Words | undefined, address: string): boolean {
+  const at = address.lastIndexOf('@');
+  if (patterns === undefined || at < 0) return false;
+  const domain = address.slice(at + 1).toLowerCase();
+  if (patterns.has(domain)) return true;
+  for (let dot = domain.indexOf('.'); dot >= 0; dot = domain.indexOf('.', dot + 1))
+    if (patterns.has(`*${domain.slice(dot)}`)) return true;
+  return false;
 }
 
 function isWithin({ days, from, to }: TimeWindow, now: number): boolean {
@@ -108,5 +117,5 @@ function isWithin({ days, from, to }: TimeWindow, now: number): boolean {
   const isDay = (wanted: number) => days.length === 0 || days.includes(wanted);
   if (from <= to) return isDay(day) && minute >= from && minute < to;
   // The hours after midnight belong to the day before.
-  return (isDay(day) && minute >= from) || (isDay((day + 6) % 7) && minute < to);
+  return (isDay(day) && minute >= from) || (isDay((day + WEEK_DAYS - 1) % WEEK_DAYS) && minute < to);
 }
