@@ -2,6 +2,7 @@ import { INBOX } from '../domain/relay.ts';
 import type { NamedSource } from '../domain/source.ts';
 import { overlap } from '../lib/cidr.ts';
 import { type Fault, showValue, unknownRule } from './fault.ts';
+import { heloFault } from './helo-name.ts';
 import { portFlaws } from './port-checks.ts';
 import type { Config, SettingKey } from './schema.ts';
 import type { Effective } from './sources.ts';
@@ -75,6 +76,7 @@ function checkRelays(config: Config, effective: readonly Effective[]): Fault[] {
     .map(
       (name): Fault => ({ key: `relays.${name}`, value: null, rule: 'is declared twice', source: 'relays' }),
     );
+  faults.push(...config.relays.flatMap((relay) => heloFault(relay, config, effective) ?? []));
   const chosen = effective.find((setting) => setting.key === key);
   const source = chosen?.source ?? 'default';
   if (!names.includes(config.delivery.defaultRelay)) {

@@ -33,8 +33,56 @@ test('a definition of three fields is a relay with the defaults', () => {
       username: null,
       password: null,
       helo: null,
+      sourceIps: [],
+      ipFamily: 'any',
+    },
+    mx: null,
+  });
+});
+
+const MX = { name: 'direct', type: 'mx' };
+
+test('type mx needs no host, and has port 25, opportunistic TLS and no private hosts', () => {
+  expect(read(MX)).toEqual({
+    name: 'direct',
+    type: 'mx',
+    limits: { maxConcurrency: 100, maxRatePerSecond: 0, maxMessageBytes: 0, maxRecipients: 100 },
+    origin: 'file',
+    disabled: false,
+    smtp: null,
+    mx: {
+      port: 25,
+      tls: 'opportunistic',
+      allowPrivate: false,
+      maxPerDomain: 20,
+      helo: null,
+      sourceIps: [],
+      ipFamily: 'any',
     },
   });
+});
+
+test('type mx may be given all that it knows', () => {
+  const given = {
+    ...{ port: 2525, tls: 'required', allow_private: true, max_per_domain: 5, max_concurrency: 7 },
+    ...{ helo: 'out.example.net', source_ips: ['192.0.2.1', '192.0.2.2'], ip_family: 'ipv4' },
+  };
+  expect(read({ ...MX, ...given })).toMatchObject({
+    limits: { maxConcurrency: 7 },
+    mx: {
+      ...{ port: 2525, tls: 'required', allowPrivate: true, maxPerDomain: 5 },
+      ...{ helo: 'out.example.net', sourceIps: ['192.0.2.1', '192.0.2.2'], ipFamily: 'ipv4' },
+    },
+  });
+});
+
+test('private hosts are allowed by the file alone: who may add relays may not reach into the network', () => {
+  const raw = { ...MX, allow_private: true };
+  const readSecret = () => '';
+  const reading = readRelay({ raw, key: 'relay', source: 'stored relay', origin: 'stored', readSecret });
+  expect(reading.relay === null ? reading.faults.map(formatFault) : reading.relay).toEqual([
+    'relay.allow_private = true: can be set in the configuration file only (stored relay)',
+  ]);
 });
 
 test('implicit TLS has its own usual port, and a given port wins', () => {
@@ -58,12 +106,28 @@ test.each([
   [{ ...GOOD, port: 0 }, 'relays[0].port = 0: must be a whole number from 1 to 65535, or null (file)'],
   [
     { ...GOOD, type: 'ses' },
-    'relays[0].type = "ses": is not in this version; it knows smtp and the built-in inbox (file)',
+    'relays[0].type = "ses": is not in this version; it knows smtp, mx and the built-in inbox (file)',
   ],
-  [{ ...GOOD, type: 'pigeon' }, 'relays[0].type = "pigeon": must be smtp (file)'],
+  [{ ...GOOD, type: 'pigeon' }, 'relays[0].type = "pigeon": must be smtp or mx (file)'],
   [
     { ...GOOD, tls: 'none', username: 'u' },
     'relays[0].tls = "none": must not be none with a username: no AUTH without TLS (file)',
+  ],
+  [{ name: 'out', type: 'smtp' }, 'relays[0].host: must be given (file)'],
+  [{ ...MX, host: 'h' }, 'relays[0].host = "h": means nothing to type mx; it is for type smtp (file)'],
+  [{ ...MX, password: 'p' }, 'relays[0].password: means nothing to type mx; it is for type smtp (file)'],
+  [
+    { ...MX, verify: false },
+    'relays[0].verify = false: means nothing to type mx; it is for type smtp (file)',
+  ],
+  [
+    { ...GOOD, max_per_domain: 3 },
+    'relays[0].max_per_domain = 3: means nothing to type smtp; it is for type mx (file)',
+  ],
+  [{ ...MX, tls: 'none' }, 'relays[0].tls = "none": must be opportunistic or required with type mx (file)'],
+  [
+    { ...MX, source_ips: ['192.0.2.1'], ip_family: 'ipv6' },
+    'relays[0].source_ips[0] = "192.0.2.1": is never used with ip_family: ipv6 (file)',
   ],
   [{ ...GOOD, password: 'p' }, 'relays[0].username: must be given with a password (file)'],
   [

@@ -1,62 +1,29 @@
-import { INBOX, RELAY_NAME, type Relay, type RelayLimits, type TlsMode } from '../domain/relay.ts';
+import { isIPv6 } from 'node:net';
+import {
+  INBOX,
+  type MxSettings,
+  type OriginSettings,
+  type Relay,
+  type RelayLimits,
+  type SmarthostSettings,
+} from '../domain/relay.ts';
 import { type Fault, showValue, unknownRule } from './fault.ts';
-import { bytes, choice, flag, host, hostname, integer, isRecord, type Kind, orNull, text } from './kinds.ts';
+import { isRecord } from './kinds.ts';
+import {
+  FIELDS_OF_TYPE,
+  IMPLICIT_TLS_PORT,
+  RELAY_FIELDS,
+  RELAY_TYPES,
+  type RelayValues,
+  SMTP_PORT,
+  SUBMISSION_PORT,
+  USUAL_CONCURRENCY,
+} from './relay-fields.ts';
 
-/** One field of a relay's definition. */
-export interface RelayField<T> {
-  readonly kind: Kind<T>;
-  /** Undefined: must be given. */
-  readonly fallback: T | undefined;
-  readonly meaning: string;
-}
-
-const TYPES = ['smtp'] as const;
 /** Types of the contract that this version cannot start yet. */
-const LATER_TYPES = ['mx', 'ses', 'mailgun', 'postmark', 'sendgrid', 'resend', 'graph', 'webhook'];
-const SUBMISSION_PORT = 587;
-const IMPLICIT_TLS_PORT = 465;
-const MAX_SECRET = 1024;
-
-/** The fields of a relay, in the order in which they are documented. */
-export const RELAY_FIELDS = {
-  name: field(
-    text('1 to 64 of a-z 0-9 - _', (raw) => RELAY_NAME.test(raw)),
-    undefined,
-    'Its name in status, metrics and routes.',
-  ),
-  type: field(choice(...TYPES), undefined, '`smtp`, a smarthost. The built-in relay `inbox` needs no entry.'),
-  host: field(host, undefined, 'Name or IP address of the smarthost.'),
-  port: field(
-    orNull(integer(1, 65_535)),
-    null,
-    `Its port. null means ${SUBMISSION_PORT}, or ${IMPLICIT_TLS_PORT} with \`tls: implicit\`.`,
-  ),
-  tls: field(
-    choice('required', 'opportunistic', 'implicit', 'none') satisfies Kind<TlsMode>,
-    'required',
-    '`required`: STARTTLS or nothing; `opportunistic`: STARTTLS if offered; `implicit`: TLS from the first byte; `none`.',
-  ),
-  verify: field(flag, true, "Check the smarthost's certificate."),
-  username: field(orNull(printable('a user name')), null, 'User name for AUTH.'),
-  password: field(
-    orNull(printable('a password')),
-    null,
-    'Password for AUTH. Better given as `password_file`, the path of a file that holds it.',
-  ),
-  helo: field(orNull(hostname), null, 'Name given in EHLO. null means `server.hostname`.'),
-  max_concurrency: field(integer(1, 10_000), 20, 'Most attempts at once.'),
-  max_rate_per_second: field(integer(0, 100_000), 0, 'Most attempts begun in a second. 0 means no limit.'),
-  max_message_bytes: field(
-    bytes(0),
-    0,
-    'Larger messages fail without being tried. 0 means no limit of ours.',
-  ),
-  max_recipients: field(integer(1, 10_000), 100, 'Most recipients in one transaction.'),
-};
-
-type Fields = typeof RELAY_FIELDS;
-type FieldName = keyof Fields;
-type Values = { readonly [K in FieldName]: Fields[K] extends RelayField<infer T> ? T : never };
+const LATER_TYPES = ['ses', 'mailgun', 'postmark', 'sendgrid', 'resend', 'graph', 'webhook'];
+/** Most attempts at once to one recipient domain, unless said otherwise. */
+const USUAL_PER_DOMAIN = 20;
 
 const FIELD_NAMES = Object.keys(RELAY_FIELDS);
 /** Every name a definition may use. */
@@ -94,6 +61,7 @@ export const BUILTIN_INBOX: Relay = {
   origin: 'builtin',
   disabled: false,
   smtp: null,
+  mx: null,
 };
 
 /** Reads one definition, as it stands in the file, in the store or on the command line. */
@@ -107,19 +75,22 @@ export function readRelay(source: RelaySource): RelayReading {
     .map((name) => fault(source, `.${name}`, undefined, unknownRule('field', name, ACCEPTED_NAMES)));
   const values = readFields(source, raw, faults);
   if (!isComplete(values)) return refuse(faults);
-  const relay = toRelay(values, source.origin);
-  faults.push(...clashFaults(source, relay));
-  return faults.length > 0 ? refuse(faults) : { relay };
+  faults.push(...clashFaults(source, values));
+  return faults.length > 0 ? refuse(faults) : { relay: toRelay(values, source.origin) };
 }
 
-function readFields(source: RelaySource, raw: Record<string, unknown>, faults: Fault[]): Partial<Values> {
+function readFields(
+  source: RelaySource,
+  raw: Record<string, unknown>,
+  faults: Fault[],
+): Partial<RelayValues> {
   const given = { ...raw };
   if (raw['password_file'] !== undefined) {
     if (raw['password'] !== undefined && raw['password'] !== null)
       faults.push(fault(source, '.password_file', undefined, 'password is given too; keep one of them'));
     given['password'] = secretOf(source, raw['password_file'], faults);
   }
-  const values: Partial<Values> = {};
+  const values: Partial<RelayValues> = {};
   for (const [name, { kind, fallback }] of Object.entries(RELAY_FIELDS)) {
     const item = given[name];
     const value = item === undefined ? fallback : kind.read(item);
@@ -145,33 +116,85 @@ function secretOf(source: RelaySource, path: unknown, faults: Fault[]): unknown 
 }
 
 /** Whether every field was given or has a fallback. */
-function isComplete(values: Partial<Values>): values is Values {
+function isComplete(values: Partial<RelayValues>): values is RelayValues {
   return FIELD_NAMES.every((name) => Object.hasOwn(values, name));
 }
 
-function toRelay(values: Values, origin: Relay['origin']): Relay {
-  const { name, type, host: target, tls, verify, username, password, helo } = values;
+function toRelay(values: RelayValues, origin: Relay['origin']): Relay {
+  const { name, type } = values;
   const limits = {
-    maxConcurrency: values.max_concurrency,
+    maxConcurrency: values.max_concurrency ?? USUAL_CONCURRENCY[type],
     maxRatePerSecond: values.max_rate_per_second,
     maxMessageBytes: values.max_message_bytes,
     maxRecipients: values.max_recipients,
   };
+  const smtp = type === 'smtp' ? smarthostOf(values) : null;
+  const mx = type === 'mx' ? mxOf(values) : null;
+  return { name, type, limits, origin, disabled: false, smtp, mx };
+}
+
+function smarthostOf(values: RelayValues): SmarthostSettings {
+  const { host, port, verify, username, password } = values;
+  const tls = values.tls ?? 'required';
   const usualPort = tls === 'implicit' ? IMPLICIT_TLS_PORT : SUBMISSION_PORT;
-  const smtp = { host: target, port: values.port ?? usualPort, tls, verify, username, password, helo };
-  return { name, type, limits, origin, disabled: false, smtp };
+  return {
+    ...{ host: host ?? '', port: port ?? usualPort, tls, verify: verify ?? true, username, password },
+    ...originOf(values),
+  };
+}
+
+function mxOf(values: RelayValues): MxSettings {
+  return {
+    port: values.port ?? SMTP_PORT,
+    tls: values.tls === 'required' ? 'required' : 'opportunistic',
+    allowPrivate: values.allow_private ?? false,
+    maxPerDomain: values.max_per_domain ?? USUAL_PER_DOMAIN,
+    ...originOf(values),
+  };
+}
+
+function originOf({ helo, source_ips, ip_family }: RelayValues): OriginSettings {
+  return { helo, sourceIps: source_ips, ipFamily: ip_family };
 }
 
 /** What is wrong between fields that are each right by themselves. */
-function clashFaults(source: RelaySource, relay: Relay): Fault[] {
+function clashFaults(source: RelaySource, values: RelayValues): Fault[] {
+  const { name, type, host, tls, username, password } = values;
   const faults: Fault[] = [];
-  if (relay.name === INBOX)
-    faults.push(fault(source, '.name', relay.name, 'is built in and cannot be declared'));
-  if (relay.smtp?.username != null && relay.smtp.tls === 'none')
+  if (name === INBOX) faults.push(fault(source, '.name', name, 'is built in and cannot be declared'));
+  for (const other of RELAY_TYPES) if (other !== type) faults.push(...foreignFaults(source, values, other));
+  if (type === 'smtp' && host === null) faults.push(fault(source, '.host', undefined, 'must be given'));
+  if (type === 'mx' && (tls === 'implicit' || tls === 'none'))
+    faults.push(fault(source, '.tls', tls, 'must be opportunistic or required with type mx'));
+  if (username !== null && tls === 'none')
     faults.push(fault(source, '.tls', 'none', 'must not be none with a username: no AUTH without TLS'));
-  if (relay.smtp?.password != null && relay.smtp.username === null)
+  if (password !== null && username === null && type === 'smtp')
     faults.push(fault(source, '.username', undefined, 'must be given with a password'));
-  return faults;
+  if (values.allow_private !== null && source.origin === 'stored')
+    faults.push(
+      fault(source, '.allow_private', values.allow_private, 'can be set in the configuration file only'),
+    );
+  return [...faults, ...familyFaults(source, values)];
+}
+
+/** Fields that only another type of relay has. */
+function foreignFaults(
+  source: RelaySource,
+  values: RelayValues,
+  other: keyof typeof FIELDS_OF_TYPE,
+): Fault[] {
+  const given = FIELDS_OF_TYPE[other].filter((name) => values[name] !== null);
+  const rule = `means nothing to type ${values.type}; it is for type ${other}`;
+  return given.map((name) => fault(source, `.${name}`, name === 'password' ? undefined : values[name], rule));
+}
+
+/** An address to connect from that the family forbids would never be used. */
+function familyFaults(source: RelaySource, { ip_family, source_ips }: RelayValues): Fault[] {
+  return source_ips.flatMap((address, index) => {
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (ip_family === 'any' || ip_family === family) return [];
+    return [fault(source, `.source_ips[${index}]`, address, `is never used with ip_family: ${ip_family}`)];
+  });
 }
 
 function typeFault(source: RelaySource, type: unknown): Fault | null {
@@ -180,7 +203,7 @@ function typeFault(source: RelaySource, type: unknown): Fault | null {
     source,
     '.type',
     type,
-    `is not in this version; it knows ${TYPES.join(', ')} and the built-in inbox`,
+    `is not in this version; it knows ${RELAY_TYPES.join(', ')} and the built-in inbox`,
   );
 }
 
@@ -191,13 +214,4 @@ function fault(source: RelaySource, suffix: string, value: unknown, rule: string
 
 function refuse(faults: readonly Fault[]): RelayReading {
   return { relay: null, faults };
-}
-
-function printable(what: string): Kind<string> {
-  const rule = `${what} of 1 to ${MAX_SECRET} characters without control characters`;
-  return text(rule, (raw) => raw.length > 0 && raw.length <= MAX_SECRET && !/[\x00-\x1f\x7f]/.test(raw));
-}
-
-function field<T>(kind: Kind<T>, fallback: NoInfer<T> | undefined, meaning: string): RelayField<T> {
-  return { kind, fallback, meaning };
 }

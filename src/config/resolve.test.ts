@@ -42,6 +42,24 @@ test('without any source every default of the contract holds', () => {
   expect(effective.every(({ origin }) => origin === 'default')).toBe(true);
 });
 
+test("an mx relay needs a full name to give in EHLO: its own, or the server's", () => {
+  const yaml = (helo: string) =>
+    `delivery: { default_relay: inbox }\nrelays: [{ name: direct, type: mx${helo} }]`;
+  const rule =
+    "must be a full name of this server in the DNS, such as mail.example.com: relay direct delivers to recipients' own servers, which refuse others";
+  const environment = { WAYBILL_SERVER__HOSTNAME: 'mail' };
+  expect(faultLines({ yaml: yaml(''), environment })).toEqual([
+    `server.hostname = "mail": ${rule} (environment WAYBILL_SERVER__HOSTNAME)`,
+  ]);
+  expect(faultLines({ yaml: yaml(', helo: localhost'), environment })).toEqual([
+    `relays.direct.helo = "localhost": ${rule} (relays)`,
+  ]);
+  expect(faultLines({ yaml: yaml(', helo: mail.example.com'), environment })).toEqual([]);
+  expect(
+    faultLines({ yaml: yaml(''), environment: { WAYBILL_SERVER__HOSTNAME: 'mail.example.com' } }),
+  ).toEqual([]);
+});
+
 test('environment goes before file before stored before default', () => {
   const key = 'api.rate_limit_per_key';
   const stored = { settings: new Map([[key, '2']]), relays: [] };
