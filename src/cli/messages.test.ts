@@ -107,11 +107,13 @@ describe.each([{ running: true }, { running: false }])(
 );
 
 test('attempts are shown a recipient a line, what peers wrote made harmless', () => {
-  const timings = { dnsMs: null, connectMs: 1, tlsMs: null, transferMs: 2, totalMs: 12 };
+  const none = { queueMs: null, dnsMs: null, tlsMs: null, mailMs: null, replyMs: null };
+  const timings = { ...none, connectMs: 1, transferMs: 2, totalMs: 12 };
   const result = { class: 'transient', code: 451, enhancedCode: '4.7.1', providerMessageId: null } as const;
   const attempt = {
     ...{ number: 1, startedAt: '2026-11-20T00:00:00.000Z', relay: 'out', host: 'mx.example.net' },
-    ...{ address: '192.0.2.1', tls: null, reused: false, timings, steps: [] },
+    ...{ address: '192.0.2.1', localAddress: null, tls: null, security: null, dns: [] },
+    ...{ reused: false, timings, steps: [] },
     results: [
       { ...result, recipient: 'ann@example.net', outcome: 'deferred' as const, reply: 'wait\u001b[2J' },
     ],

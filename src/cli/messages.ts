@@ -1,9 +1,11 @@
 import { Command } from 'commander';
 import type { Attempts, MessageOperations, StatusRecord } from '../control/operations.ts';
 import { MESSAGE_STATUSES, type MessageStatus } from '../domain/delivery.ts';
+import { timelineText } from './attempt-text.ts';
 import { type Context, collectFrom, print, wholeNumber } from './context.ts';
 import { attemptsText, messageText, pageText } from './message-text.ts';
 import { type RemoteOptions, remoteCommand, withMessages } from './remote.ts';
+import { DEFAULT_COLUMNS } from './terminal.ts';
 
 interface ListOptions extends RemoteOptions, Filter {
   readonly status?: readonly MessageStatus[];
@@ -71,14 +73,27 @@ function filterOf({ tag, to, from, subject, since, until }: Filter): Record<stri
   return given;
 }
 
+interface ShowOptions extends RemoteOptions {
+  readonly steps?: true;
+}
+
 function showCommand(context: Context): Command {
-  return recordCommand(
-    context,
-    remoteCommand('show', 'show one message and what became of each recipient', [
-      'waybill messages show msg_01k…',
-    ]),
-    (operations, id) => operations.message({ id }),
-  );
+  return remoteCommand('show', 'show one message, what became of each recipient, and every attempt', [
+    'waybill messages show msg_01k…',
+    'waybill messages show msg_01k… --steps',
+  ])
+    .argument('<id>', "the message's id")
+    .option('--steps', 'show the conversation of every attempt, not only of the last')
+    .action(async (id: string, options: ShowOptions) => {
+      await withMessages(context, options, async (operations) => {
+        const record = await operations.message({ id });
+        const columns = context.terminal.columns() ?? DEFAULT_COLUMNS;
+        const attempts = options.json ? null : await allAttempts(operations, id);
+        const story =
+          attempts === null ? '' : timelineText(attempts, options.steps ? 'all' : 'last', columns);
+        print(context, options, record, () => [messageText(record), story].filter(Boolean).join('\n\n'));
+      });
+    });
 }
 
 function attemptsCommand(context: Context): Command {

@@ -5,13 +5,26 @@ export interface Terminal {
   /** Writes what is not a result, such as an error, and ends the line. */
   err(text: string): void;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** How many characters fit into a line now; null where what is written is not a terminal. */
+  readonly columns: () => number | null;
+  /** Writes a text over what was last written by this; only to a terminal. */
+  redraw(text: string): void;
 }
+
+/** What lines are folded to where nobody says how wide they may be. */
+export const DEFAULT_COLUMNS = 80;
 
 /** The process's own. */
 export const processTerminal: Terminal = {
   out: (text) => void process.stdout.write(`${text}\n`),
   err: (text) => void process.stderr.write(`${text}\n`),
   environment: process.env,
+  columns: () => (process.stdout.isTTY ? process.stdout.columns : null),
+  redraw: (text) => {
+    // Home, each line with what was behind it cleared, then whatever was below.
+    const lines = text.split('\n').map((line) => `${line}\u001b[K\n`);
+    process.stdout.write(`\u001b[H${lines.join('')}\u001b[J`);
+  },
 };
 
 /** Control characters, and marks that turn the direction of text: both can make a terminal lie. */
@@ -33,6 +46,21 @@ export function terminalJson(value: unknown): string {
   return json.replace(UNSAFE, (character) =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** Folds a line at its blanks to `columns`; what continues is moved in. A word that is too long stays whole. */
+export function fold(line: string, indent: number, columns: number): string[] {
+  const lines: string[] = [];
+  let rest = line;
+  while ([...rest].length > columns) {
+    // Not within what the line began with: nothing would be gained.
+    const last = rest.lastIndexOf(' ', columns);
+    const at = last > indent ? last : rest.indexOf(' ', Math.max(columns, indent + 1));
+    if (at < 0) break;
+    lines.push(rest.slice(0, at).trimEnd());
+    rest = ' '.repeat(indent) + rest.slice(at + 1).trimStart();
+  }
+  return [...lines, rest];
 }
 
 /** Rows under headings, in columns. Cells are made harmless. */

@@ -30,6 +30,7 @@ export type {
   BatchItem,
   BatchReceipt,
   BatchRefused,
+  DnsLookup,
   FieldFault,
   ItemProblem,
   LastError,
@@ -43,6 +44,7 @@ export type {
   RecipientRecord,
   RecipientType,
   StatusRecord,
+  TransportSecurity,
   Verdict,
   VerdictRecipient,
 } from './types.ts';

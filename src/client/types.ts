@@ -190,7 +190,7 @@ export interface MessageRecord {
   /** The header field Message-ID, with its angle brackets. */
   readonly messageId: string;
   /** The way it came in. */
-  readonly source: 'api' | 'smtp' | 'cli';
+  readonly source: 'api' | 'smtp' | 'cli' | 'report';
   readonly relay?: string;
   /** How often delivery was tried. */
   readonly attempts: number;
@@ -232,10 +232,17 @@ export interface MessagesPage {
 
 /** Where an attempt's time went; `null` for what did not happen, as with a reused connection. */
 export interface AttemptTimings {
+  /** From being due, or accepted, to the begin of the attempt. */
+  readonly queueMs: number | null;
   readonly dnsMs: number | null;
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
+  /** From MAIL to the last answer to RCPT. */
+  readonly mailMs: number | null;
+  /** From DATA, or the first BDAT, to the final dot. */
   readonly transferMs: number | null;
+  /** From the final dot to its answer. */
+  readonly replyMs: number | null;
   readonly totalMs: number;
 }
 
@@ -245,6 +252,29 @@ export interface AttemptStep {
   readonly reply: string;
   /** Milliseconds since the attempt began. */
   readonly atMs: number;
+}
+
+/** A question to the DNS that an attempt was decided by, and its answer. */
+export interface DnsLookup {
+  readonly name: string;
+  /** `MX`, `A`, `AAAA`, `TXT` or `TLSA`. */
+  readonly type: string;
+  /** `found`, `nodata`, `nxdomain`, or why nothing is known. */
+  readonly result: string;
+  /** Records as text, written by a stranger; not more than some. */
+  readonly answers: readonly string[];
+  /** The resolver vouches for it (DNSSEC). */
+  readonly authenticated: boolean;
+}
+
+/** What was decided about the security of the way to a host, and why. */
+export interface TransportSecurity {
+  /** `dane`: the certificate matches a TLSA record; `unverified`: encrypted only; `none`: in clear. */
+  readonly verdict: 'verified' | 'dane' | 'unverified' | 'none';
+  /** What the recipient's domain asks for by MTA-STS: `enforce`, `testing`, `none`; `null`: not looked at. */
+  readonly mtaSts: string | null;
+  /** What its TLSA records ask for: `usable`, `unusable`, `none`; `null`: not looked at. */
+  readonly dane: string | null;
 }
 
 /** What an attempt did for one recipient. */
@@ -266,8 +296,14 @@ export interface Attempt {
   readonly relay: string;
   readonly host: string | null;
   readonly address: string | null;
+  /** Our own address on the connection. */
+  readonly localAddress: string | null;
   /** Protocol and cipher; `null` without TLS. */
   readonly tls: string | null;
+  /** `null` when no connection came about, or the attempt is too old to tell. */
+  readonly security: TransportSecurity | null;
+  /** Empty where the system's resolver was asked. */
+  readonly dns: readonly DnsLookup[];
   readonly reused: boolean;
   readonly timings: AttemptTimings;
   readonly steps: readonly AttemptStep[];

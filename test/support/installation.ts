@@ -52,6 +52,10 @@ export class Installation {
         written.err += `${text}\n`;
       },
       environment: { WAYBILL_DATA: this.dataDir, ...surroundings.environment },
+      columns: () => null,
+      redraw: () => {
+        throw new Error('nothing is drawn where no terminal is');
+      },
     };
     const status = await run(args, { terminal, clock, random: systemRandom });
     return { status, ...written };

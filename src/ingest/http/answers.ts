@@ -21,7 +21,7 @@ const OUTCOMES = [
   'unknown',
   'bounced',
 ] as const satisfies readonly OutcomeName[];
-const SOURCES = ['api', 'smtp', 'cli'] as const satisfies readonly Source[];
+const SOURCES = ['api', 'smtp', 'cli', 'report'] as const satisfies readonly Source[];
 
 const time = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
@@ -171,13 +171,48 @@ export const messagesPageSchema = z
 /** Where an attempt's time went. */
 export const attemptTimingsSchema = z
   .object({
+    queueMs: milliseconds.nullable().describe('From being due, or accepted, to the begin of the attempt.'),
     dnsMs: milliseconds.nullable(),
     connectMs: milliseconds.nullable(),
     tlsMs: milliseconds.nullable(),
-    transferMs: milliseconds.nullable(),
+    mailMs: milliseconds.nullable().describe('From MAIL to the last answer to RCPT.'),
+    transferMs: milliseconds.nullable().describe('From DATA, or the first BDAT, to the final dot.'),
+    replyMs: milliseconds.nullable().describe('From the final dot to its answer.'),
     totalMs: milliseconds,
   })
   .describe('Where the time went, in milliseconds; null for what did not happen.');
+
+/** A question to the DNS that an attempt was decided by. */
+export const dnsLookupSchema = z
+  .object({
+    name: z.string(),
+    type: z.string().describe('`MX`, `A`, `AAAA`, `TXT` or `TLSA`.'),
+    result: z.string().describe('`found`, `nodata`, `nxdomain`, or why nothing is known.'),
+    answers: z.array(z.string()).describe('Records as text; not more than some. Written by a stranger.'),
+    authenticated: z.boolean().describe('The resolver vouches for it (DNSSEC).'),
+  })
+  .describe('A question to the DNS that the attempt was decided by, and its answer.');
+
+/** How the connection of an attempt was secured. */
+export const transportSecuritySchema = z
+  .object({
+    verdict: z
+      .enum(['verified', 'dane', 'unverified', 'none'])
+      .describe(
+        '`verified`: the certificate is the host’s; `dane`: it matches a TLSA record; `unverified`: encrypted only; `none`: in clear.',
+      ),
+    mtaSts: z
+      .string()
+      .nullable()
+      .describe(
+        'What the recipient’s domain asks for by MTA-STS: `enforce`, `testing`, `none`; null: not looked at.',
+      ),
+    dane: z
+      .string()
+      .nullable()
+      .describe('What its TLSA records ask for: `usable`, `unusable`, `none`; null: not looked at.'),
+  })
+  .describe('What was decided about the security of the way to the host, and why.');
 
 /** One step of the conversation with a next hop. */
 export const attemptStepSchema = z
@@ -205,7 +240,12 @@ export const attemptSchema = z
     relay: z.string(),
     host: z.string().nullable(),
     address: z.string().nullable(),
+    localAddress: z.string().nullable().describe('Our own address on the connection.'),
     tls: z.string().nullable().describe('Protocol and cipher; null without TLS.'),
+    security: transportSecuritySchema
+      .nullable()
+      .describe('Null when no connection came about, or the attempt is too old to tell.'),
+    dns: z.array(dnsLookupSchema).describe('Empty where the system’s resolver was asked.'),
     reused: z.boolean().describe('Over a connection that was already open.'),
     timings: attemptTimingsSchema,
     steps: z.array(attemptStepSchema),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Attempt, AttemptResult } from '../../domain/attempt.ts';
+import type { Attempt, AttemptResult, AttemptTimings } from '../../domain/attempt.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { AttemptPage, RecipientRecord, Views } from '../../store/views.ts';
@@ -66,19 +66,28 @@ export function attemptsJson(
 }
 
 function attemptJson(attempt: Attempt, number: number, addresses: ReadonlyMap<number, string>) {
-  const { host, address, tls, reused, timings, steps } = attempt.evidence;
+  const { host, address, tls, reused, localAddress, security, dns, timings, steps } = attempt.evidence;
   return {
     number,
     startedAt: formatTimestamp(attempt.startedAt),
     relay: attempt.relay,
     host,
     address,
+    // What follows with a fallback is not in the evidence of attempts that were recorded before it was gathered.
+    localAddress: localAddress ?? null,
     tls,
+    security: security ?? null,
+    dns: dns ?? [],
     reused,
-    timings,
+    timings: timingsJson(timings),
     steps,
     results: attempt.results.map((result) => resultJson(result, addresses.get(result.index) ?? '')),
   };
+}
+
+function timingsJson(timings: AttemptTimings): AttemptTimings {
+  const { queueMs = null, dnsMs, connectMs, tlsMs, mailMs = null, transferMs, replyMs = null } = timings;
+  return { queueMs, dnsMs, connectMs, tlsMs, mailMs, transferMs, replyMs, totalMs: timings.totalMs };
 }
 
 function resultJson({ outcome }: AttemptResult, recipient: string) {

@@ -32,9 +32,21 @@ test('come oldest first, each with its evidence and what it did for every recipi
     relay: 'out',
     host: null,
     address: null,
+    localAddress: null,
     tls: null,
+    security: null,
+    dns: [],
     reused: false,
-    timings: { dnsMs: null, connectMs: null, tlsMs: null, transferMs: null, totalMs: 1 },
+    timings: {
+      queueMs: null,
+      dnsMs: null,
+      connectMs: null,
+      tlsMs: null,
+      mailMs: null,
+      transferMs: null,
+      replyMs: null,
+      totalMs: 0,
+    },
     steps: [],
   };
   const deferred = {

@@ -34,6 +34,8 @@ const NAMED = {
   Attempt: answers.attemptSchema,
   AttemptTimings: answers.attemptTimingsSchema,
   AttemptStep: answers.attemptStepSchema,
+  DnsLookup: answers.dnsLookupSchema,
+  TransportSecurity: answers.transportSecuritySchema,
   AttemptResult: answers.attemptResultSchema,
   AttemptsPage: answers.attemptsPageSchema,
   Problem: answers.problemSchema,
