@@ -1,6 +1,7 @@
 import { laneOf } from '../domain/lane.ts';
 import type { ContentRef, Submission } from '../domain/message.ts';
 import { INBOX } from '../domain/relay.ts';
+import type { RouteFacts } from '../domain/route-match.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createIdSource, messageIdTime } from '../lib/id.ts';
 import type { Random } from '../lib/random.ts';
@@ -11,13 +12,13 @@ import type { AcceptAnswer, AcceptDelivery, AcceptRecord, AcceptWish } from '../
 import { type Store, StoreError } from '../store/store.ts';
 import type { Dispatch } from './dispatch.ts';
 import { Gate } from './gate.ts';
-import type { Intake, IntakeAnswer, PlannedDelivery, Suspension } from './intake.ts';
+import type { Intake, IntakeAnswer, PlannedDelivery, RouteExplanation, Suspension } from './intake.ts';
 import type { Lane } from './lanes.ts';
 import type { Leases } from './leases.ts';
 import { isAmbiguous } from './persist.ts';
 import { type Admission, type QueueRoom, wishOf } from './queue-room.ts';
 import type { Relays } from './relays.ts';
-import { routeRecipients } from './routing.ts';
+import { explainRoute, planRecipients, type RoutingParts, routeRecipients } from './routing.ts';
 import type { EngineSettings } from './settings.ts';
 import { unitsOf } from './shortway.ts';
 
@@ -89,11 +90,11 @@ export class Accept implements Intake {
   }
 
   plan(submission: Submission): PlannedDelivery[] {
-    const { routing } = this.#deps.settings();
-    return routeRecipients(submission, routing, this.#relays).map(({ relay, rule }) => ({
-      relay: relay?.name ?? null,
-      rule,
-    }));
+    return planRecipients(submission, submission.id ?? this.#anyId(), this.#routing());
+  }
+
+  explain(facts: RouteFacts): RouteExplanation {
+    return explainRoute(facts, this.#anyId(), this.#routing());
   }
 
   /** Why the last message could not be stored, if that was a short while ago; null when all is well. */
@@ -168,24 +169,28 @@ export class Accept implements Intake {
     const dueAt = Math.max(Math.min(createdAt, now), submission.sendAt ?? 0);
     const promised = new Map<string, Lane | null>();
     const { sizeBytes } = submission.content;
-    let rule: string | null = null;
-    const recipients = routeRecipients(submission, settings.routing, this.#relays);
-    const deliveries = recipients.map(({ recipient, relay, ...decision }): AcceptDelivery => {
-      rule = decision.rule;
-      if (relay === null) return { recipient, relay: null, lane: null, dueAt, fence: null };
+    const recipients = routeRecipients(submission, id, this.#routing());
+    const deliveries = recipients.map(({ relay, ...routed }): AcceptDelivery => {
+      const { recipient } = routed;
+      if (relay === null) return { ...routed, relay: null, lane: null, dueAt, fence: null };
       const lane = laneOf(relay.name, relay.type, recipient.address);
       if (!promised.has(lane))
         promised.set(lane, dueAt > now ? null : this.#dispatch.reserve(lane, sizeBytes));
-      return { recipient, relay: relay.name, lane, dueAt, fence: promised.get(lane)?.fence ?? null };
+      return { ...routed, relay: relay.name, lane, dueAt, fence: promised.get(lane)?.fence ?? null };
     });
     const lanes = [...promised.values()].filter((lane) => lane !== null);
     const expiresAt = dueAt + settings.retry.maxAgeMs;
     const record = { ...factsOf(submission), id, createdAt, expiresAt, content, deliveries };
-    return {
-      submission,
-      record: { ...record, routeRule: rule, routeTable: settings.routing.version },
-      promised: lanes,
-    };
+    return { submission, record: { ...record, routeTable: settings.routing.version }, promised: lanes };
+  }
+
+  #routing(): RoutingParts {
+    return { table: this.#deps.settings().routing, relays: this.#relays, now: this.#deps.clock.wall() };
+  }
+
+  /** What stands for a message that will not be: its dice are as good as another's. */
+  #anyId(): string {
+    return String(this.#deps.random.next());
   }
 
   #refusal(refusal: Refusal, keyId: string | null): IntakeAnswer {
@@ -255,10 +260,10 @@ function answered(answer: IntakeAnswer | undefined): IntakeAnswer {
 }
 
 function factsOf(submission: Submission) {
-  const { envelope, content, source, sourceAddress, keyId, test } = submission;
+  const { envelope, content, source, sourceAddress, keyId, test, reportable } = submission;
   const { header, tags, metadata, priority, sendAt, idempotency } = submission;
   const { reversePath, ret, envid } = envelope;
   const { sizeBytes, flags } = content;
-  const origin = { source, sourceAddress, keyId, test, idempotency };
+  const origin = { source, sourceAddress, keyId, test, reportable, idempotency };
   return { ...origin, reversePath, ret, envid, header, tags, metadata, priority, sendAt, sizeBytes, flags };
 }

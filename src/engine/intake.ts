@@ -1,4 +1,7 @@
+import type { RelayFitness } from '../domain/failover.ts';
 import type { Submission } from '../domain/message.ts';
+import type { RuleVerdict } from '../domain/route.ts';
+import type { RouteFacts } from '../domain/route-match.ts';
 
 /** The door between every ingress and the engine: what an ingress calls once a submission is checked. */
 export interface Intake {
@@ -16,14 +19,33 @@ export interface Intake {
   newId(): string;
   /** What accepting would decide, in envelope order. Changes nothing. */
   plan(submission: Submission): readonly PlannedDelivery[];
+  /** How mail with these facts would be routed, rule by rule. Changes nothing. */
+  explain(facts: RouteFacts): RouteExplanation;
 }
 
 /** The way one recipient's copy would take. */
 export interface PlannedDelivery {
   /** The relay chosen; null when there is no route, so that it would wait. */
   readonly relay: string | null;
-  /** The rule that chose it; null for the default relay. */
+  /** The rule that chose the group; null for the default relay. */
   readonly rule: string | null;
+  /** The relays it may go by, in the order in which they are tried. */
+  readonly group: readonly GroupMember[];
+}
+
+/** A relay of a group, and whether it can be sent to at this moment. */
+export interface GroupMember {
+  readonly relay: string;
+  readonly fitness: RelayFitness;
+}
+
+/** Why mail goes where it goes. */
+export interface RouteExplanation extends PlannedDelivery {
+  readonly tableVersion: number;
+  /** What each rule came to, up to the one that matched; none when it was decided before any rule. */
+  readonly rules: readonly RuleVerdict[];
+  /** The group's order was drawn by weight: the next message may get another. */
+  readonly weighted: boolean;
 }
 
 /** What became of a submission. */

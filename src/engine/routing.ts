@@ -1,26 +1,81 @@
 import type { Recipient } from '../domain/envelope.ts';
+import { chooseRelay } from '../domain/failover.ts';
 import type { Submission } from '../domain/message.ts';
 import type { Relay } from '../domain/relay.ts';
-import { type RoutingTable, route } from '../domain/route.ts';
+import { judgeRules, messageDice, type RoutingTable, route } from '../domain/route.ts';
+import type { RouteFacts } from '../domain/route-match.ts';
+import type { PlannedDelivery, RouteExplanation } from './intake.ts';
 import type { Relays } from './relays.ts';
+
+/** What routing goes by. */
+export interface RoutingParts {
+  readonly table: RoutingTable;
+  readonly relays: Pick<Relays, 'get' | 'fitness'>;
+  /** Wall ms. */
+  readonly now: number;
+}
 
 /** A recipient, and the way its copy takes. */
 export interface RoutedRecipient {
   readonly recipient: Recipient;
-  /** Null when the relay chosen does not exist: it waits until there is a way. */
+  /** Null when no relay of the group is a way out: it waits until one is. */
   readonly relay: Relay | null;
-  /** The rule that chose it; null for the default. */
+  /** The rule that chose the group; null for the default. */
   readonly rule: string | null;
+  /** Names of the relays it may go by, in the order in which they are tried. */
+  readonly group: readonly string[];
 }
 
-/** ROUTE: chooses a relay for every recipient, in envelope order. */
+/** ROUTE: chooses a group for every recipient, and the relay of it that is tried first. In envelope order. */
 export function routeRecipients(
-  { envelope, test }: Submission,
-  table: RoutingTable,
-  relays: Relays,
+  submission: Submission,
+  messageId: string,
+  { table, relays, now }: RoutingParts,
 ): RoutedRecipient[] {
-  return envelope.recipients.map((recipient) => {
-    const { relay, rule } = route({ recipient: recipient.address, test }, table);
-    return { recipient, relay: relays.get(relay)?.relay ?? null, rule };
+  const dice = messageDice(messageId);
+  return submission.envelope.recipients.map((recipient) => {
+    const { address } = recipient;
+    const { group, rule } = route(factsOf(submission, address, now), table, dice);
+    const chosen = chooseRelay(group, (name) => relays.fitness(name, address));
+    return { recipient, relay: chosen === null ? null : (relays.get(chosen)?.relay ?? null), rule, group };
   });
+}
+
+/** What {@link routeRecipients} would choose for a message with that id, and why. */
+export function planRecipients(
+  submission: Submission,
+  messageId: string,
+  parts: RoutingParts,
+): PlannedDelivery[] {
+  return submission.envelope.recipients.map(({ address }) =>
+    planOf(factsOf(submission, address, parts.now), messageId, parts),
+  );
+}
+
+/** How a message with that id and these facts is routed, rule by rule. */
+export function explainRoute(facts: RouteFacts, messageId: string, parts: RoutingParts): RouteExplanation {
+  const { table } = parts;
+  const plan = planOf(facts, messageId, parts);
+  const decided = table.rules.find(({ name }) => name === plan.rule);
+  const weighted = decided?.order === 'weighted';
+  return { ...plan, tableVersion: table.version, rules: judgeRules(facts, table), weighted };
+}
+
+function planOf(facts: RouteFacts, messageId: string, { table, relays }: RoutingParts): PlannedDelivery {
+  const { group, rule } = route(facts, table, messageDice(messageId));
+  const fitness = (name: string) => relays.fitness(name, facts.recipient);
+  const members = group.map((relay) => ({ relay, fitness: fitness(relay) }));
+  return { relay: chooseRelay(group, fitness), rule, group: members };
+}
+
+/** Mail that is to be sent later is routed by that time. */
+function factsOf(submission: Submission, recipient: string, now: number): RouteFacts {
+  const { envelope, content, tags, keyId, keyName, sourceAddress, test, sendAt } = submission;
+  return {
+    recipient,
+    reversePath: envelope.reversePath,
+    ...{ tags, keyId, keyName, sourceAddress, test },
+    sizeBytes: content.sizeBytes,
+    now: Math.max(now, sendAt ?? 0),
+  };
 }

@@ -1,7 +1,13 @@
 import type { Content, ContentRef, Submission } from '../../src/domain/message.ts';
 import { INBOX } from '../../src/domain/relay.ts';
 import type { Acts } from '../../src/engine/acts.ts';
-import type { Intake, IntakeAnswer, PlannedDelivery, Suspension } from '../../src/engine/intake.ts';
+import type {
+  Intake,
+  IntakeAnswer,
+  PlannedDelivery,
+  RouteExplanation,
+  Suspension,
+} from '../../src/engine/intake.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createIdSource, messageIdTime } from '../../src/lib/id.ts';
 import { seededRandom } from '../../src/lib/random.ts';
@@ -52,7 +58,11 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
 
   plan(submission: Submission): readonly PlannedDelivery[] {
     const relay = submission.test ? INBOX : this.relay;
-    return submission.envelope.recipients.map(() => ({ relay, rule: null }));
+    return submission.envelope.recipients.map(() => planOf(relay));
+  }
+
+  explain(): RouteExplanation {
+    return { ...planOf(this.relay), tableVersion: 0, rules: [], weighted: false };
   }
 
   async cancel(id: string) {
@@ -141,4 +151,8 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
       })),
     };
   }
+}
+
+function planOf(relay: string): PlannedDelivery {
+  return { relay, rule: null, group: [{ relay, fitness: 'usable' }] };
 }

@@ -19,6 +19,7 @@ export function verdictOf(submission: Submission, intake: Pick<Intake, 'plan'>) 
       type: kind,
       relay: plan[place]?.relay ?? null,
       rule: plan[place]?.rule ?? null,
+      group: plan[place]?.group ?? [],
     })),
   };
 }
