@@ -116,7 +116,7 @@ class Service implements App {
     void broken.promise.then((error) => failure.report(error, () => this.#haltWork()));
 
     const node = nodeName(random);
-    const settings = () => engineSettings(live.config);
+    const settings = () => engineSettings(live.loaded);
     const engine = createEngine({ ...storage, clock, random, events: this.#events, node, settings });
     this.#engine = engine;
     applyRelays(engine.relays, live.config, { clock, log });

@@ -73,7 +73,10 @@ export class LiveConfig {
     const faults = [...next.faults, ...this.#lostFile(read)];
     this.#faulty = faults.length > 0;
     for (const fault of faults) log.error('config.fault', { key: fault.key, message: formatFault(fault) });
-    if (this.#faulty) return faults;
+    if (this.#faulty) {
+      this.#applyHolds(read);
+      return faults;
+    }
     const applied = changedSettings(this.#loaded.effective, next.effective);
     const waiting = isDeepStrictEqual(this.#loaded.pending, next.pending) ? [] : next.pending;
     this.#loaded = next;
@@ -82,6 +85,13 @@ export class LiveConfig {
       log.warn('config.restart_needed', { keys: waiting.map(({ key }) => key).join(' ') });
     onChange(next.config);
     return [];
+  }
+
+  /** An operator can hold mail back also while the configuration is faulty. */
+  #applyHolds({ holds }: Loaded): void {
+    if (isDeepStrictEqual(holds, this.#loaded.holds)) return;
+    this.#loaded = { ...this.#loaded, holds };
+    this.#options.onChange(this.config);
   }
 
   /**

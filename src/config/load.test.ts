@@ -46,8 +46,10 @@ test('stored passwords open with the key of the data directory, which is made wh
   const stored = {
     settings: new Map([['delivery.default_relay', '"out"']]),
     relays: [{ name: 'out', definition, secret, disabled: false }],
+    holds: [{ target: 'out', kind: 'pause' as const, since: 1 }],
   };
   expect(load({ stored }).config.relays[1]?.smtp?.password).toBe('pw');
+  expect(load({ stored }).holds).toEqual(new Map([['out', 'pause']]));
 
   rmSync(join(dataDir, 'secret.key'));
   const lost = load({ stored });

@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve as resolvePath } from 'node:path';
+import type { HoldKind } from '../domain/hold.ts';
 import type { Random } from '../lib/random.ts';
-import type { StoredRelay } from '../store/registry.ts';
+import type { StoredHold, StoredRelay } from '../store/registry.ts';
 import { type Fault, showValue } from './fault.ts';
 import { type Resolution, resolve } from './resolve.ts';
 import { createVault, loadKey, sealedUnder, type Vault } from './secrets.ts';
@@ -11,6 +12,7 @@ import type { OpenedRelay, Sources } from './sources.ts';
 export interface StoredRows {
   readonly settings: ReadonlyMap<string, string>;
   readonly relays: readonly StoredRelay[];
+  readonly holds: readonly StoredHold[];
 }
 
 /** Everything `loadConfig` reads besides files. */
@@ -28,10 +30,12 @@ export interface Loaded extends Resolution {
   /** Where the configuration file lies, or would. */
   readonly configFile: string;
   readonly vault: Vault | null;
+  /** Lanes and relays that an operator holds back: no configuration, but kept and put into force beside it. */
+  readonly holds: ReadonlyMap<string, HoldKind>;
 }
 
 /** What the store keeps before anything was set at run time. */
-export const NOTHING_STORED: StoredRows = { settings: new Map(), relays: [] };
+export const NOTHING_STORED: StoredRows = { settings: new Map(), relays: [], holds: [] };
 
 const CONFIG_FILE = 'waybill.yaml';
 const KEY_FILE = 'secret.key';
@@ -50,7 +54,12 @@ export function loadConfig(options: LoadOptions): Loaded {
   const { dataDir, environment, random } = options;
   const faults: Fault[] = [];
   const { path: configFile, file } = readConfigFile(options, faults);
-  const withoutStored: Sources = { environment, file, stored: { ...NOTHING_STORED, relays: [] }, readSecret };
+  const withoutStored: Sources = {
+    environment,
+    file,
+    stored: { settings: new Map(), relays: [] },
+    readSecret,
+  };
   // Where the key lies is itself configured, but never by the store, whose secrets it opens.
   const { keyFile } = resolve(withoutStored).config.secrets;
   const vault = openVault(keyFile, dataDir, random, faults);
@@ -58,7 +67,8 @@ export function loadConfig(options: LoadOptions): Loaded {
   const relays = options.stored.relays.map((relay) => openRelay(relay, vault));
   const stored = { settings: options.stored.settings, relays };
   const resolution = resolve({ ...withoutStored, stored });
-  return { ...resolution, faults: [...faults, ...resolution.faults], vault, configFile };
+  const holds = new Map(options.stored.holds.map(({ target, kind }) => [target, kind]));
+  return { ...resolution, faults: [...faults, ...resolution.faults], vault, configFile, holds };
 }
 
 /** Text of a secret's file without the end of its last line. Throws when it cannot be read. */

@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Loaded } from '../config/load.ts';
 import { localPostmaster, serverName } from '../config/server-name.ts';
 import type { EngineSettings } from '../engine/settings.ts';
 
@@ -8,8 +8,8 @@ const DAY_MS = 24 * HOUR_MS;
 /** Of the bytes in flight, the share that may be messages waiting in memory for their delivery to begin. */
 const SHORT_WAY_SHARE = 0.25;
 
-/** What the engine is told of the configuration. */
-export function engineSettings(config: Config): EngineSettings {
+/** What the engine is told of the configuration, and of what operators hold back. */
+export function engineSettings({ config, holds }: Pick<Loaded, 'config' | 'holds'>): EngineSettings {
   const { delivery, retention, health, limits } = config;
   return {
     // The table of routes is still the default relay and what is built in, so there is only one version of it.
@@ -25,13 +25,13 @@ export function engineSettings(config: Config): EngineSettings {
       maxAgeMs: delivery.maxAgeHours * HOUR_MS,
       ambiguous: delivery.ambiguous,
     },
-    holds: new Map(),
     reports: {
       hostname: serverName(config),
       relay: null,
       delayAfterMs: 4 * HOUR_MS,
       perHour: 20,
     },
+    holds,
     retention: {
       contentAgeMs: retention.contentDays * DAY_MS,
       contentMaxBytes: retention.contentMaxBytes,

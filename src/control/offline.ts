@@ -68,8 +68,12 @@ export async function openOffline(options: OfflineOptions): Promise<Offline> {
 
 /** What the store keeps of the configuration. */
 export async function storedRows(registry: Registry): Promise<StoredRows> {
-  const [settings, relays] = await Promise.all([registry.settings(), registry.relays()]);
-  return { settings, relays };
+  const [settings, relays, holds] = await Promise.all([
+    registry.settings(),
+    registry.relays(),
+    registry.holds(),
+  ]);
+  return { settings, relays, holds };
 }
 
 /** An engine that never starts: mail is accepted and routed, or tried again, and waits in the store. */
@@ -81,7 +85,7 @@ async function openEngine(
 ): Promise<{ readonly engine: Pick<Engine, 'intake' | 'acts'>; close(): Promise<void> }> {
   const spool = await openSegmentSpool({ directory, onFailure() {} });
   const events = new Events();
-  const settings = () => engineSettings(loaded().config);
+  const settings = () => engineSettings(loaded());
   const engine = createEngine({ store, views, spool, clock, random, events, settings, node: 'cli' });
   for (const relay of loaded().config.relays) engine.relays.put(relay, NO_TRANSPORT);
   return { engine, close: () => spool.close() };
