@@ -51,6 +51,9 @@ export const MAX_LISTED_CHARACTERS = 2 * 1024 * 1024;
 /** Of attempts, as they are stored, on one page: the one that goes beyond it is the last. */
 export const MAX_EVIDENCE_BYTES = 1024 * 1024;
 
+/** Text of the deliveries on one page of what waits: the delivery that goes beyond it is the last. */
+export const MAX_WAITING_CHARACTERS = 1024 * 1024;
+
 /** Which attempts of a message a page shows. They are numbered from 1, without gaps. */
 export interface AttemptRange {
   /** Only numbers above this one. */

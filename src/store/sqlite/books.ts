@@ -17,16 +17,17 @@ export class Books {
     this.ledger = new Ledger(db, this.tallies);
   }
 
-  /** Writes what is still in memory; the last thing before a commit. */
+  /** Writes what is still in memory; the last thing before a commit, and before a look at what it may be about. */
   closeOff(): void {
     this.tallies.flush();
-    this.leases.forget();
+    // Lanes that were not known have a row now.
+    this.leases.flush();
   }
 
   /** Forgets everything in memory, after a roll-back. */
   discard(): void {
     this.tallies.discard();
-    this.leases.forget();
+    this.leases.discard();
     this.ledger.discard();
   }
 }

@@ -1,17 +1,22 @@
 import type { DeliveryState } from '../../domain/delivery.ts';
-import type { RecipientKind } from '../../domain/envelope.ts';
-import type { ClaimAnswer, ClaimRequest, Stamp, Unit, UnitDelivery } from '../store.ts';
+import type { ClaimAnswer, ClaimRequest, Stamp, Unit } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Driver } from './driver.ts';
-import { priorityOf } from './rows.ts';
-
-/** The ranks of the priorities, first to last. */
-const RANKS = [0, 1, 2] as const;
+import { firstDueOf, RANKS } from './due.ts';
+import {
+  UNIT_DELIVERY_COLUMNS,
+  UNIT_HEAD_COLUMNS,
+  type UnitDeliveryRow,
+  type UnitHeadRow,
+  unitDeliveryOf,
+  unitHeadOf,
+} from './units.ts';
 
 /** Builds the verb `claim`. It reads the waiting index only, and stops at the limit however deep the queue is. */
 export function claimVerb(books: Books, deliveries: Deliveries) {
   const sql = prepareClaim(books.db);
+  const firstDue = firstDueOf(books.db);
   return (requests: readonly ClaimRequest[], at: Stamp): ClaimAnswer[] => {
     const answers = requests.map((request) => claimLane(request, at));
     books.ledger.flush(at);
@@ -22,7 +27,7 @@ export function claimVerb(books: Books, deliveries: Deliveries) {
     if (!books.leases.holds(request, at)) return { units: [], nextDueAt: null };
     const units: Unit[] = [];
     for (const rank of RANKS) claimRank(request, rank, units, at);
-    return { units, nextDueAt: nextDueAt(request.lane) };
+    return { units, nextDueAt: firstDue(request.lane) };
   }
 
   function claimRank(request: ClaimRequest, rank: number, units: Unit[], at: Stamp): void {
@@ -43,75 +48,19 @@ export function claimVerb(books: Books, deliveries: Deliveries) {
     // An earlier head may have taken this one along.
     if (siblings.length === 0) return null;
     const message = books.ledger.openSeq(seq);
-    for (const [index, state] of siblings) deliveries.lease(message, index, state, lane, fence);
-    return unitOf(message.id, lane, fence, sql.message.get(seq), siblings);
+    const head = sql.message.get(seq);
+    if (head === undefined) throw new Error(`message ${message.id} has deliveries but no row`);
+    let relay = '';
+    for (const [index, , , , , , , , , , state, ofSibling] of siblings) {
+      deliveries.lease(message, index, state, lane, fence);
+      relay = ofSibling;
+    }
+    return { ...unitHeadOf(head), lane, fence, relay, deliveries: siblings.map(unitDeliveryOf) };
   }
-
-  function nextDueAt(lane: string): number | null {
-    const times = RANKS.map((rank) => sql.nextDue.get(lane, rank)?.[0] ?? Number.POSITIVE_INFINITY);
-    const next = Math.min(...times);
-    return Number.isFinite(next) ? next : null;
-  }
 }
 
-function unitOf(
-  messageId: string,
-  lane: string,
-  fence: number,
-  row: MessageRow | undefined,
-  siblings: readonly SiblingRow[],
-): Unit {
-  if (row === undefined) throw new Error(`message ${messageId} has deliveries but no row`);
-  const [reversePath, ret, envid, segment, offset, length, sizeBytes, eightBit, utf8, dotStuffing] = row;
-  const [, , , , , , , , , , rank, test] = row;
-  return {
-    messageId,
-    lane,
-    fence,
-    relay: siblings[0]?.[2] ?? '',
-    reversePath,
-    ret,
-    envid,
-    content: { segment, offset, length },
-    sizeBytes,
-    flags: { eightBit: eightBit === 1, utf8: utf8 === 1, dotStuffing: dotStuffing === 1 },
-    priority: priorityOf(rank),
-    test: test === 1,
-    deliveries: siblings.map(unitDelivery),
-  };
-}
-
-function unitDelivery(row: SiblingRow): UnitDelivery {
-  const [index, , , attempts, expiresAt, address, kind, notify, orcpt] = row;
-  return { index, attempts, expiresAt, recipient: { address, kind, notify, orcpt } };
-}
-
-type SiblingRow = [
-  index: number,
-  state: DeliveryState,
-  relay: string,
-  attempts: number,
-  expiresAt: number,
-  address: string,
-  kind: RecipientKind,
-  notify: string | null,
-  orcpt: string | null,
-];
-
-type MessageRow = [
-  reversePath: string,
-  ret: 'FULL' | 'HDRS' | null,
-  envid: string | null,
-  segment: number,
-  offset: number,
-  length: number,
-  sizeBytes: number,
-  eightBit: number,
-  utf8: number,
-  dotStuffing: number,
-  rank: number,
-  test: number,
-];
+/** A waiting delivery of a unit; its state and relay come last. */
+type SiblingRow = [...UnitDeliveryRow, state: DeliveryState, relay: string];
 
 function prepareClaim(db: Driver) {
   return {
@@ -121,18 +70,12 @@ function prepareClaim(db: Driver) {
        ORDER BY due_at, message, idx LIMIT ?`,
     ),
     siblings: db.prepare<[seq: number, lane: string, now: number, limit: number], SiblingRow>(
-      `SELECT idx, state, relay, attempts - attempts_before, expires_at, address, kind, notify, orcpt
-       FROM deliveries NOT INDEXED
+      `SELECT ${UNIT_DELIVERY_COLUMNS}, state, relay FROM deliveries NOT INDEXED
        WHERE message = ? AND lane = ? AND state IN ('queued', 'retrying') AND due_at <= ?
        ORDER BY idx LIMIT ?`,
     ),
-    message: db.prepare<[seq: number], MessageRow>(
-      `SELECT reverse_path, ret, envid, segment, offset, length, size_bytes, eight_bit, utf8, dot_stuffing,
-         priority, test FROM messages WHERE seq = ?`,
-    ),
-    nextDue: db.prepare<[lane: string, rank: number], [dueAt: number]>(
-      `SELECT due_at FROM deliveries INDEXED BY deliveries_waiting
-       WHERE lane = ? AND priority = ? AND state IN ('queued', 'retrying') ORDER BY due_at LIMIT 1`,
+    message: db.prepare<[seq: number], UnitHeadRow>(
+      `SELECT ${UNIT_HEAD_COLUMNS} FROM messages WHERE seq = ?`,
     ),
   };
 }

@@ -134,6 +134,7 @@ export class Deliveries {
       outcome,
       nextAttemptAt: null,
       reply: localReply(outcome, outcome === 'expired' ? '5.4.7' : '5.7.0', text),
+      next: null,
       providerMessageId: null,
       possibleDuplicate: false,
     };
@@ -148,6 +149,7 @@ export class Deliveries {
     const state = delivery.attempts > 0 ? 'retrying' : 'queued';
     this.#books.ledger.move(delivery.message, delivery.lane, delivery.state, state, cause);
     this.#sql.giveBack.run(state, at.now, delivery.message.seq, delivery.index);
+    this.#books.leases.expect(delivery.lane, at.now);
     if (delivery.cancelRequested) this.cancel({ ...delivery, state }, at);
   }
 
@@ -174,6 +176,12 @@ export class Deliveries {
     message.touched = true;
     if (delivery.state !== state) this.#books.ledger.move(message, lane, delivery.state, state, 'retry');
     this.#sql.requeue.run(state, dueAt, expiresAt, message.seq, index);
+    this.#books.leases.expect(lane, dueAt);
+  }
+
+  /** Remembers that a delivery's sender was told that it is late. */
+  markDelayReported(delivery: FoundDelivery): void {
+    this.#sql.setDelayReported.run(delivery.message.seq, delivery.index);
   }
 
   #write(
@@ -185,12 +193,16 @@ export class Deliveries {
     at: Stamp,
   ): void {
     const { message, index, lane, state, relay, address } = delivery;
-    const { reply } = transition;
-    this.#books.ledger.move(message, lane, state, transition.state, cause);
+    const { reply, next, nextAttemptAt } = transition;
+    const toLane = next === null ? lane : next.lane;
+    this.#books.ledger.move(message, lane, state, transition.state, cause, toLane);
+    if (nextAttemptAt !== null) this.#books.leases.expect(toLane, nextAttemptAt);
     this.#sql.write.run(
       transition.state,
       transition.outcome,
-      transition.nextAttemptAt,
+      nextAttemptAt,
+      toLane,
+      next === null ? relay : next.relay,
       attempts,
       transition.providerMessageId,
       reply.code,
@@ -227,9 +239,12 @@ function prepareDeliveries({ db }: Books) {
     setCancelRequested: db.prepare<[requested: number, seq: number, index: number]>(
       'UPDATE deliveries SET cancel_requested = ? WHERE message = ? AND idx = ?',
     ),
+    setDelayReported: db.prepare<[seq: number, index: number]>(
+      'UPDATE deliveries SET delay_reported = 1 WHERE message = ? AND idx = ?',
+    ),
     requeue: db.prepare<[state: string, dueAt: number, expiresAt: number, seq: number, index: number]>(
       `UPDATE deliveries SET state = ?, outcome = NULL, due_at = ?, expires_at = ?, cancel_requested = 0,
-         attempts_before = attempts WHERE message = ? AND idx = ?`,
+         delay_reported = 0, attempts_before = attempts WHERE message = ? AND idx = ?`,
     ),
     lease: db.prepare<[fence: number, seq: number, index: number]>(
       `UPDATE deliveries SET state = 'processing', due_at = NULL, fence = ? WHERE message = ? AND idx = ?`,
@@ -249,6 +264,8 @@ function prepareDeliveries({ db }: Books) {
         state: string,
         outcome: string | null,
         dueAt: number | null,
+        lane: string | null,
+        relay: string | null,
         attempts: number,
         providerMessageId: string | null,
         code: number | null,
@@ -258,7 +275,7 @@ function prepareDeliveries({ db }: Books) {
         index: number,
       ]
     >(
-      `UPDATE deliveries SET state = ?, outcome = ?, due_at = ?, fence = NULL, begun_at = NULL,
+      `UPDATE deliveries SET state = ?, outcome = ?, due_at = ?, lane = ?, relay = ?, fence = NULL, begun_at = NULL,
          attempts = attempts + ?, provider_message_id = ?, last_code = ?, last_enhanced = ?, last_reply = ?
        WHERE message = ? AND idx = ?`,
     ),

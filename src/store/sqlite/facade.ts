@@ -21,10 +21,11 @@ export function storeOver(call: Call<Verbs>, close: () => Promise<void>): Store 
     settle: (...args) => call('settle', args),
     release: (...args) => call('release', args),
     reclaim: (...args) => call('reclaim', args),
+    expiring: (...args) => call('expiring', args),
     expire: (...args) => call('expire', args),
     cancel: (...args) => call('cancel', args),
     requeue: (...args) => call('requeue', args),
-    reroute: (...args) => call('reroute', args),
+    reassign: (...args) => call('reassign', args),
     acquireLanes: (...args) => call('acquireLanes', args),
     renewLanes: (...args) => call('renewLanes', args),
     releaseLanes: (...args) => call('releaseLanes', args),
@@ -56,6 +57,10 @@ export function registryOver(call: Call<Verbs>): Registry {
     removeRelay: (...args) => call('removeRelay', args),
     settings: (...args) => call('settings', args),
     putSetting: (...args) => call('putSetting', args),
+    holds: (...args) => call('holds', args),
+    putHold: (...args) => call('putHold', args),
+    publishRoutes: (...args) => call('publishRoutes', args),
+    routeTables: (...args) => call('routeTables', args),
   };
 }
 
@@ -68,6 +73,7 @@ export function viewsOver(call: Call<ViewVerbs>, close: () => Promise<void>): Vi
     remembered: (...args) => call('remembered', args),
     figures: (...args) => call('figures', args),
     lanes: (...args) => call('lanes', args),
+    waiting: (...args) => call('waiting', args),
     close,
   };
 }

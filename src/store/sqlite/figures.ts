@@ -1,11 +1,21 @@
 import type { Figures } from '../views.ts';
 import type { Driver } from './driver.ts';
-import { WAITING_LANES } from './leases.ts';
 import type { InSnapshot } from './snapshot.ts';
 import { type CountedEvent, dayOf, type GaugeName, minuteOf } from './tallies.ts';
 
 /** How many minutes `last5m` looks back; the running one is the last of them. */
 const RECENT_MINUTES = 5;
+
+/** Lanes with waiting mail, by jumping from each lane's first entry in the index to the next lane's. */
+const WAITING_LANES = `
+  WITH RECURSIVE waiting (lane) AS (
+    SELECT (SELECT lane FROM deliveries INDEXED BY deliveries_waiting
+            WHERE state IN ('queued', 'retrying') AND lane > '' ORDER BY lane LIMIT 1)
+    UNION ALL
+    SELECT (SELECT lane FROM deliveries INDEXED BY deliveries_waiting
+            WHERE state IN ('queued', 'retrying') AND lane > waiting.lane ORDER BY lane LIMIT 1)
+    FROM waiting WHERE lane IS NOT NULL
+  ), ranks (priority) AS (VALUES (0), (1), (2))`;
 
 /** Builds the view `figures`: counters and gauges read as they are, nothing counted. */
 export function figuresView(db: Driver, inSnapshot: InSnapshot): (now: number) => Figures {

@@ -1,18 +1,30 @@
 import type { LaneLease } from '../../domain/lane.ts';
 import type { Stamp } from '../store.ts';
 import type { Driver } from './driver.ts';
+import { firstDueOf } from './due.ts';
 
-type LeaseRow = [node: string | null, fence: number, leaseUntil: number];
+type LeaseRow = [node: string | null, fence: number, leaseUntil: number, lookAt: number | null];
 
 /**
- * Who may work which lane. Leases read in a transaction are remembered until it ends, so that a batch pays one
- * look-up per lane.
+ * How many lanes discovery looks at in a transaction, beyond those that it may grant. What it need not look at soon
+ * it puts off, so that it comes to all of them: each lane held costs a look once per lease, each that waits for a
+ * later time none.
+ */
+const MAX_LOOKS = 2_000;
+
+/**
+ * Who may work which lane, and when discovery must look at it. Leases read in a transaction are remembered until it
+ * ends, so that a batch pays one look-up per lane.
  */
 export class Leases {
   readonly #seen = new Map<string, LeaseRow | null>();
+  /** The earliest due time of what this transaction has made wait, by lane. */
+  readonly #expected = new Map<string, number>();
+  readonly #firstDue;
   readonly #sql;
 
   constructor(db: Driver) {
+    this.#firstDue = firstDueOf(db);
     this.#sql = prepareLeases(db);
   }
 
@@ -32,7 +44,7 @@ export class Leases {
   grant(lane: string, leaseUntil: number, at: Stamp): LaneLease | null {
     if ((this.#find(lane)?.[2] ?? 0) > at.now) return null;
     const fence = this.#sql.nextFence.get()?.[0] ?? 0;
-    this.#sql.grant.run(lane, at.node, fence, leaseUntil);
+    this.#sql.grant.run(lane, at.node, fence, leaseUntil, leaseUntil);
     this.#seen.delete(lane);
     return { lane, fence };
   }
@@ -41,16 +53,15 @@ export class Leases {
    * Extends the node's lease, also one that has lapsed if nobody has taken the lane or its deliveries since: a
    * clock that jumped ends nothing. False: it is not the node's any more.
    */
-  extend(lease: LaneLease, leaseUntil: number, at: Stamp): boolean {
-    if (!this.#isOf(lease, at.node)) return false;
-    this.#sql.setUntil.run(leaseUntil, lease.lane);
-    this.#seen.delete(lease.lane);
-    return true;
+  extend({ lane, fence }: LaneLease, leaseUntil: number, at: Stamp): boolean {
+    this.#seen.delete(lane);
+    return this.#sql.extend.run(leaseUntil, lane, at.node, fence) === 1;
   }
 
   /** Ends the node's lease; any other is left alone. */
   end(lease: LaneLease, at: Stamp): void {
-    if (this.#isOf(lease, at.node)) this.void(lease);
+    const row = this.#find(lease.lane);
+    if (row !== null && row[0] === at.node && row[1] === lease.fence) this.void(lease);
   }
 
   /** Ends a lease for good: even its holder cannot extend it. One that was granted anew is left alone. */
@@ -65,9 +76,28 @@ export class Leases {
     this.#seen.clear();
   }
 
-  /** At most `limit` lanes that nobody holds and that have deliveries due. Costs by the number of lanes. */
+  /** Something waits in a lane (null: in none) from now on, or will be due earlier than before. */
+  expect(lane: string | null, dueAt: number): void {
+    if (lane === null) return;
+    const expected = this.#expected.get(lane);
+    if (expected === undefined || dueAt < expected) this.#expected.set(lane, dueAt);
+  }
+
+  /**
+   * At most `limit` lanes that nobody holds and that have deliveries due. Costs by the number of lanes that may be so,
+   * not of lanes or of deliveries. The depths must be flushed.
+   */
   due(limit: number, now: number): string[] {
-    return this.#sql.due.all(now, now, limit).map(([lane]) => lane);
+    if (limit === 0) return [];
+    const found: string[] = [];
+    for (const [lane, leaseUntil] of this.#sql.toLookAt.all(now, limit + MAX_LOOKS)) {
+      const dueAt = leaseUntil > now ? leaseUntil : this.#firstDue(lane);
+      if (dueAt !== null && dueAt <= now) found.push(lane);
+      else this.#sql.lookAt.run(dueAt, lane);
+      if (found.length === limit) break;
+    }
+    this.#seen.clear();
+    return found;
   }
 
   /** Removes the rows of lanes that are free and empty. The depths must be flushed. */
@@ -76,15 +106,21 @@ export class Leases {
     this.#seen.clear();
   }
 
-  /** Forgets what was read; called when a transaction ends. */
-  forget(): void {
-    this.#seen.clear();
+  /** Writes when discovery must look at lanes in which something waits anew, and forgets what was read. */
+  flush(): void {
+    for (const [lane, dueAt] of this.#expected) {
+      const [, , leaseUntil, lookAt] = this.#find(lane) ?? [null, 0, 0, null];
+      const free = Math.max(leaseUntil, dueAt);
+      // Where it looks early enough anyway, as at every lane that is held and busy, nothing is written.
+      if (lookAt === null || lookAt > free) this.#sql.lookAt.run(free, lane);
+    }
+    this.discard();
   }
 
-  /** Whether the lane was last granted to this node, under this fence, and not ended since. */
-  #isOf({ lane, fence }: LaneLease, node: string): boolean {
-    const row = this.#find(lane);
-    return row !== null && row[0] === node && row[1] === fence;
+  /** Forgets a transaction that was rolled back. */
+  discard(): void {
+    this.#expected.clear();
+    this.#seen.clear();
   }
 
   #find(lane: string): LeaseRow | null {
@@ -96,43 +132,29 @@ export class Leases {
   }
 }
 
-/** Lanes with waiting mail, by jumping from each lane's first entry in the index to the next lane's. */
-export const WAITING_LANES = `
-  WITH RECURSIVE waiting (lane) AS (
-    SELECT (SELECT lane FROM deliveries INDEXED BY deliveries_waiting
-            WHERE state IN ('queued', 'retrying') AND lane > '' ORDER BY lane LIMIT 1)
-    UNION ALL
-    SELECT (SELECT lane FROM deliveries INDEXED BY deliveries_waiting
-            WHERE state IN ('queued', 'retrying') AND lane > waiting.lane ORDER BY lane LIMIT 1)
-    FROM waiting WHERE lane IS NOT NULL
-  ), ranks (priority) AS (VALUES (0), (1), (2))`;
-
 function prepareLeases(db: Driver) {
   return {
-    find: db.prepare<[lane: string], LeaseRow>('SELECT node, fence, lease_until FROM lanes WHERE lane = ?'),
-    nextFence: db.prepare<[], [fence: number]>('UPDATE fences SET last = last + 1 RETURNING last'),
-    grant: db.prepare<[lane: string, node: string, fence: number, leaseUntil: number]>(
-      `INSERT INTO lanes (lane, node, fence, lease_until) VALUES (?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET node = excluded.node, fence = excluded.fence, lease_until = excluded.lease_until`,
+    find: db.prepare<[lane: string], LeaseRow>(
+      'SELECT node, fence, lease_until, look_at FROM lanes WHERE lane = ?',
     ),
-    setUntil: db.prepare<[leaseUntil: number, lane: string]>(
-      'UPDATE lanes SET lease_until = ? WHERE lane = ?',
+    nextFence: db.prepare<[], [fence: number]>('UPDATE fences SET last = last + 1 RETURNING last'),
+    grant: db.prepare<[lane: string, node: string, fence: number, leaseUntil: number, lookAt: number]>(
+      `INSERT INTO lanes (lane, node, fence, lease_until, look_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET node = excluded.node, fence = excluded.fence, lease_until = excluded.lease_until,
+         look_at = excluded.look_at`,
+    ),
+    extend: db.prepare<[leaseUntil: number, lane: string, node: string, fence: number]>(
+      'UPDATE lanes SET lease_until = ? WHERE lane = ? AND node = ? AND fence = ?',
     ),
     void: db.prepare<[lane: string, fence: number]>(
-      'UPDATE lanes SET node = NULL, lease_until = 0 WHERE lane = ? AND fence = ?',
+      'UPDATE lanes SET node = NULL, lease_until = 0, look_at = 0 WHERE lane = ? AND fence = ?',
     ),
-    endAll: db.prepare('UPDATE lanes SET node = NULL, lease_until = 0 WHERE node IS NOT NULL'),
-    due: db.prepare<[now: number, now: number, limit: number], [lane: string]>(
-      `${WAITING_LANES}
-       SELECT lane FROM waiting
-       WHERE lane IS NOT NULL
-         AND NOT EXISTS (SELECT 1 FROM lanes WHERE lanes.lane = waiting.lane AND lease_until > ?)
-         AND EXISTS (
-           SELECT 1 FROM ranks JOIN deliveries INDEXED BY deliveries_waiting
-             ON deliveries.priority = ranks.priority AND deliveries.lane = waiting.lane
-           WHERE state IN ('queued', 'retrying') AND due_at <= ?)
-       LIMIT ?`,
+    endAll: db.prepare('UPDATE lanes SET node = NULL, lease_until = 0, look_at = 0 WHERE node IS NOT NULL'),
+    toLookAt: db.prepare<[now: number, limit: number], [lane: string, leaseUntil: number]>(
+      `SELECT lane, lease_until FROM lanes INDEXED BY lanes_to_look_at
+       WHERE look_at IS NOT NULL AND look_at <= ? ORDER BY look_at LIMIT ?`,
     ),
+    lookAt: db.prepare<[lookAt: number | null, lane: string]>('UPDATE lanes SET look_at = ? WHERE lane = ?'),
     prune: db.prepare<[now: number]>(
       'DELETE FROM lanes WHERE lease_until <= ? AND waiting = 0 AND processing = 0',
     ),

@@ -79,25 +79,22 @@ export class Ledger {
     return this.#enter(row);
   }
 
-  /** Enters a delivery's change of state and moves its lane's depth. */
+  /** Enters a delivery's change of state, and of its lane if that changes as well, and moves the depths. */
   move(
     message: OpenMessage,
     lane: string | null,
     from: DeliveryState,
     to: DeliveryState,
     cause: TransitionCause,
+    toLane = lane,
   ): void {
     if (!mayTransition(from, to, cause))
       throw new StoreError('store_bug', `${cause} may not take a delivery from ${from} to ${to}`);
     message.touched = true;
     message.counts[from]--;
     message.counts[to]++;
-    if (lane !== null)
-      this.#tallies.lane(
-        lane,
-        waitingShare(to) - waitingShare(from),
-        processingShare(to) - processingShare(from),
-      );
+    if (lane !== null) this.#tallies.lane(lane, -waitingShare(from), -processingShare(from));
+    if (toLane !== null) this.#tallies.lane(toLane, waitingShare(to), processingShare(to));
   }
 
   /** Counts a message of `bytes` that has just been accepted. */

@@ -1,6 +1,6 @@
-import type { Attempt } from '../../domain/attempt.ts';
+import { type Attempt, NO_EVIDENCE } from '../../domain/attempt.ts';
 import { localReply, type Outcome } from '../../domain/outcome.ts';
-import { endCancelled, settle } from '../../domain/settle.ts';
+import { endCancelled, settle, type Transition } from '../../domain/settle.ts';
 import type { Stamp } from '../store.ts';
 import type { ReclaimAnswer, ReclaimOptions } from '../upkeep.ts';
 import type { AttemptLog } from './attempts.ts';
@@ -55,7 +55,7 @@ export function reclaimVerb(books: Books, deliveries: Deliveries, attempts: Atte
     }
     let deferred = false;
     for (const delivery of attempt) {
-      const planned = settle(delivery, UNKNOWN, options.policy, at.now, options.dice);
+      const planned = waitIfExpired(settle(delivery, UNKNOWN, options.policy, at.now, options.dice), at);
       const transition = delivery.cancelRequested ? endCancelled(planned) : planned;
       deferred ||= transition.state === 'retrying';
       deliveries.settle(delivery, transition, 'unknown', 'reclaim', at);
@@ -63,6 +63,12 @@ export function reclaimVerb(books: Books, deliveries: Deliveries, attempts: Atte
     attempts.append(first.message, lostAttempt(attempt, first), deferred, at);
     return attempt.length;
   }
+}
+
+/** What has reached its expiry waits, due at once: `expire` ends it, with the report that nobody has written yet. */
+function waitIfExpired(transition: Transition, at: Stamp): Transition {
+  if (transition.outcome !== 'expired') return transition;
+  return { ...transition, state: 'retrying', outcome: null, nextAttemptAt: at.now };
 }
 
 /** Deliveries of one message, lane and fence, begun at one time, were in one attempt. They come in this order. */
@@ -85,11 +91,10 @@ function groupByAttempt(deliveries: readonly FoundDelivery[]): FoundDelivery[][]
 
 /** What can be said of an attempt that nobody came back from. */
 function lostAttempt(deliveries: readonly FoundDelivery[], first: FoundDelivery): Attempt {
-  const timings = { dnsMs: null, connectMs: null, tlsMs: null, transferMs: null, totalMs: 0 };
   return {
     startedAt: first.begunAt ?? 0,
     relay: first.relay ?? '',
-    evidence: { host: null, address: null, tls: null, reused: false, timings, steps: [] },
+    evidence: NO_EVIDENCE,
     results: deliveries.map(({ index }) => ({ index, outcome: UNKNOWN })),
   };
 }

@@ -1,6 +1,13 @@
-import type { StoredRelay } from '../registry.ts';
+import type { HoldKind } from '../../domain/hold.ts';
+import type { StoredHold, StoredRelay, StoredRoutes } from '../registry.ts';
 import type { Driver } from './driver.ts';
 import { asFlag } from './rows.ts';
+
+/** How many published tables are kept, the newest ones. */
+const MAX_ROUTE_TABLES = 100;
+
+/** The version before the first that is published. */
+const UNPUBLISHED = 1;
 
 /** Builds the verbs of the registry. */
 export function registryVerbs(db: Driver) {
@@ -22,8 +29,35 @@ export function registryVerbs(db: Driver) {
       if (value === null) sql.removeSetting.run(key);
       else sql.putSetting.run(key, value);
     },
+    holds: (): StoredHold[] => sql.holds.all().map(([target, kind, since]) => ({ target, kind, since })),
+    putHold: (target: string, hold: Omit<StoredHold, 'target'> | null): void => {
+      if (hold === null) sql.removeHold.run(target);
+      else sql.putHold.run(target, hold.kind, hold.since);
+    },
+    publishRoutes: ({ publishedAt, origin, definition }: Omit<StoredRoutes, 'version'>): number => {
+      const [newest] = sql.routeTables.all(1);
+      if (newest?.[3] === definition) return newest[0];
+      const version = (newest?.[0] ?? UNPUBLISHED) + 1;
+      sql.addRouteTable.run(version, publishedAt, origin, definition);
+      sql.dropRouteTables.run(version - MAX_ROUTE_TABLES);
+      return version;
+    },
+    routeTables: (limit: number): StoredRoutes[] =>
+      sql.routeTables.all(limit).map(([version, publishedAt, origin, definition]) => ({
+        version,
+        publishedAt,
+        origin,
+        definition,
+      })),
   };
 }
+
+type RouteTableRow = [
+  version: number,
+  publishedAt: number,
+  origin: StoredRoutes['origin'],
+  definition: string,
+];
 
 function prepareRegistry(db: Driver) {
   return {
@@ -37,5 +71,17 @@ function prepareRegistry(db: Driver) {
     settings: db.prepare<[], [name: string, value: string]>('SELECT name, value FROM settings ORDER BY name'),
     putSetting: db.prepare<[name: string, value: string]>('INSERT OR REPLACE INTO settings VALUES (?, ?)'),
     removeSetting: db.prepare<[name: string]>('DELETE FROM settings WHERE name = ?'),
+    holds: db.prepare<[], [target: string, kind: HoldKind, since: number]>(
+      'SELECT target, kind, since FROM holds ORDER BY target',
+    ),
+    putHold: db.prepare<[target: string, kind: HoldKind, since: number]>(
+      'INSERT OR REPLACE INTO holds VALUES (?, ?, ?)',
+    ),
+    removeHold: db.prepare<[target: string]>('DELETE FROM holds WHERE target = ?'),
+    routeTables: db.prepare<[limit: number], RouteTableRow>(
+      'SELECT version, published_at, origin, definition FROM route_tables ORDER BY version DESC LIMIT ?',
+    ),
+    addRouteTable: db.prepare<RouteTableRow>('INSERT INTO route_tables VALUES (?, ?, ?, ?)'),
+    dropRouteTables: db.prepare<[version: number]>('DELETE FROM route_tables WHERE version <= ?'),
   };
 }

@@ -23,3 +23,13 @@ export function asFlag(value: boolean): number {
 export function fromJson<T>(text: string): T {
   return JSON.parse(text) as T;
 }
+
+/** The column form of a group of relays, whose names hold no comma; null for none. */
+export function fromGroup(group: readonly string[]): string | null {
+  return group.length === 0 ? null : group.join(',');
+}
+
+/** The names in a group; none where mail was accepted before there were groups. */
+export function groupOf(column: string | null): string[] {
+  return column === null ? [] : column.split(',');
+}

@@ -6,6 +6,7 @@ import type { SettleAnswer, Settlement, Stamp, UnitRef } from '../store.ts';
 import type { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
+import { Inserter } from './insert.ts';
 
 const STALE: SettleAnswer = { kind: 'stale' };
 /** The usual case, of which a batch holds many. */
@@ -26,13 +27,15 @@ export function beginVerb(books: Books, deliveries: Deliveries) {
  * else can have taken them, even if the lane's lease has ended, and the truth is worth recording.
  */
 export function settleVerb(books: Books, deliveries: Deliveries, attempts: AttemptLog) {
+  const inserter = new Inserter(books);
   return (batch: readonly Settlement[], at: Stamp): SettleAnswer[] => {
     const settled = batch.map((settlement) => settleUnit(settlement, at));
     books.ledger.flush(at);
     return settled;
   };
 
-  function settleUnit({ unit, attempt, transitions }: Settlement, at: Stamp): SettleAnswer {
+  function settleUnit(settlement: Settlement, at: Stamp): SettleAnswer {
+    const { unit, attempt, transitions, report, delayReported } = settlement;
     const found = deliveries.leased(unit);
     const message = found?.[0]?.message;
     if (found === null || message === undefined) return STALE;
@@ -45,8 +48,10 @@ export function settleVerb(books: Books, deliveries: Deliveries, attempts: Attem
       deferred ||= transition.state === 'retrying';
       if (transition !== planned) cancelled.push(delivery.index);
       deliveries.settle(delivery, transition, classOf(attempt, delivery.index), 'settle', at);
+      if (delayReported.includes(delivery.index)) deliveries.markDelayReported(delivery);
     }
     attempts.append(message, attempt, deferred, at);
+    inserter.insertReport(report, at);
     return cancelled.length === 0 ? SETTLED : { kind: 'settled', cancelled };
   }
 }

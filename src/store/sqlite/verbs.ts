@@ -11,11 +11,12 @@ import { claimVerb } from './claim.ts';
 import { Deliveries } from './deliveries.ts';
 import { keyringVerbs } from './keyring.ts';
 import { purgeVerb } from './purge.ts';
+import { reassignVerb } from './reassign.ts';
 import { reclaimVerb } from './reclaim.ts';
 import { registryVerbs } from './registry.ts';
 import { segmentVerbs } from './segments.ts';
 import { beginVerb, releaseVerb, settleVerb } from './settle.ts';
-import { expireVerb, rerouteVerb } from './sweep.ts';
+import { expireVerb, expiringVerb } from './sweep.ts';
 
 /** The same methods, answering at once instead of by a promise. */
 export type Synchronous<T> = {
@@ -37,10 +38,11 @@ export function createVerbs(books: Books): Verbs {
     settle: settleVerb(books, deliveries, attempts),
     release: releaseVerb(books, deliveries),
     reclaim: reclaimVerb(books, deliveries, attempts),
+    expiring: expiringVerb(books),
     expire: expireVerb(books, deliveries),
     cancel: cancelVerb(books, deliveries),
     requeue: requeueVerb(books, deliveries),
-    reroute: rerouteVerb(books),
+    reassign: reassignVerb(books),
     purge: purgeVerb(books),
     ...laneVerbs(books),
     ...segmentVerbs(books),
@@ -52,9 +54,12 @@ export function createVerbs(books: Books): Verbs {
   };
 }
 
-function laneVerbs({ leases }: Books) {
+function laneVerbs(books: Books) {
+  const { leases } = books;
   return {
     acquireLanes: (wanted: readonly string[], limit: number, leaseUntil: number, at: Stamp): LaneLease[] => {
+      // What came in the same transaction is to be found.
+      books.closeOff();
       const lanes = new Set([...wanted, ...leases.due(limit, at.now)]);
       return [...lanes].flatMap((lane) => leases.grant(lane, leaseUntil, at) ?? []);
     },

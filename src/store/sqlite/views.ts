@@ -1,17 +1,10 @@
 import type { MessageRecord } from '../../domain/message.ts';
-import type {
-  LaneDepth,
-  ListPage,
-  ListQuery,
-  MessageDetail,
-  RecipientRecord,
-  Remembered,
-  Views,
-} from '../views.ts';
+import type { ListPage, ListQuery, MessageDetail, RecipientRecord, Remembered, Views } from '../views.ts';
 import { IDEMPOTENCY_MS, prepareFindIdempotency } from './accept.ts';
 import { attemptsView } from './attempts.ts';
 import type { Driver, SqlValue } from './driver.ts';
 import { figuresView } from './figures.ts';
+import { lanesView } from './lanes.ts';
 import { SLICE_RECORDS, sliceFinder } from './pages.ts';
 import { type ListSlice, Paging, type SliceRequest } from './paging.ts';
 import {
@@ -24,6 +17,7 @@ import {
 } from './records.ts';
 import { snapshots } from './snapshot.ts';
 import type { Synchronous } from './verbs.ts';
+import { waitingView } from './waiting.ts';
 
 /** The views but for `close`, answered at once, and `list` in slices. */
 export interface ViewVerbs extends Synchronous<Omit<Views, 'close'>> {
@@ -70,8 +64,8 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
       return id === undefined || hash === undefined ? null : { id, hash };
     },
     figures: figuresView(db, inSnapshot),
-    lanes: (limit: number): LaneDepth[] =>
-      sql.lanes.all(limit).map(([lane, waiting, processing]) => ({ lane, waiting, processing })),
+    lanes: lanesView(db, inSnapshot),
+    waiting: waitingView(db, inSnapshot),
   };
 
   function listSlice(request: SliceRequest): ListSlice {
@@ -110,10 +104,6 @@ function prepareViews(db: Driver) {
     bySeq: db.prepare<[seq: number], MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM messages WHERE seq = ?`),
     recipients: db.prepare<[seq: number], RecipientRow>(
       `SELECT ${RECIPIENT_COLUMNS} FROM deliveries WHERE message = ? ORDER BY idx`,
-    ),
-    lanes: db.prepare<[limit: number], [lane: string, waiting: number, processing: number]>(
-      `SELECT lane, waiting, processing FROM lanes WHERE waiting + processing > 0
-       ORDER BY waiting + processing DESC, lane LIMIT ?`,
     ),
   };
 }

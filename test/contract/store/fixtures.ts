@@ -1,4 +1,4 @@
-import type { Attempt } from '../../../src/domain/attempt.ts';
+import type { Attempt, Evidence } from '../../../src/domain/attempt.ts';
 import type { LaneLease } from '../../../src/domain/lane.ts';
 import { localReply, type Outcome } from '../../../src/domain/outcome.ts';
 import { type SettlePolicy, settle } from '../../../src/domain/settle.ts';
@@ -64,6 +64,8 @@ export function recipient(change: Partial<AcceptDelivery> = {}): AcceptDelivery 
     recipient: { address, kind: 'to', notify: null, orcpt: null },
     relay: 'out',
     lane: 'out',
+    rule: null,
+    group: ['out'],
     dueAt: T0,
     fence: null,
     ...change,
@@ -92,8 +94,8 @@ export function message(change: Partial<AcceptRecord> = {}): AcceptRecord {
     expiresAt: T0 + 48 * HOUR,
     content: { segment: 1, offset: 0, length: 1000 },
     idempotency: null,
-    routeRule: null,
-    routeTable: 0,
+    reportable: false,
+    routeTable: 1,
     deliveries: [recipient()],
     ...change,
   };
@@ -129,12 +131,13 @@ export function refTo(messageId: string, lease: LaneLease, indexes: readonly num
   return { messageId, lane: lease.lane, fence: lease.fence, indexes };
 }
 
-export const DELIVERED: Outcome = {
+export const DELIVERED = {
   kind: 'delivered',
   captured: false,
   reply: { code: 250, enhanced: '2.0.0', cause: 'smtp_reply', text: 'Ok: queued as 4BQ' },
   providerMessageId: '4BQ',
-};
+  dsnPassed: false,
+} as const satisfies Outcome;
 export const CAPTURED: Outcome = { ...DELIVERED, captured: true, providerMessageId: null };
 export const DEFERRED: Outcome = {
   kind: 'deferred',
@@ -146,20 +149,41 @@ export const REJECTED: Outcome = {
 };
 export const UNKNOWN: Outcome = { kind: 'unknown', reply: localReply('connection_lost', '4.4.2', 'gone') };
 
+const EVIDENCE: Evidence = {
+  host: 'mx.example.net',
+  address: '192.0.2.1',
+  tls: null,
+  localAddress: '127.0.0.1',
+  security: { verdict: 'none', mtaSts: 'none', dane: null },
+  dns: [{ name: 'example.net', type: 'MX', result: 'found', answers: ['10 mx'], authenticated: false }],
+  reused: false,
+  timings: {
+    queueMs: 4,
+    dnsMs: null,
+    connectMs: 1,
+    tlsMs: null,
+    mailMs: 1,
+    transferMs: 2,
+    replyMs: 1,
+    totalMs: 3,
+  },
+  steps: [],
+};
+
 /** What an attempt with these outcomes, one per index of the unit, asks to be written. */
 export function settlement(unit: UnitRef, outcomes: readonly Outcome[], stamp = at()): Settlement {
-  const timings = { dnsMs: null, connectMs: 1, tlsMs: null, transferMs: 2, totalMs: 3 };
-  const evidence = { host: 'mx', address: '127.0.0.1', tls: null, reused: false, timings, steps: [] };
   const fresh = { attempts: 0, expiresAt: T0 + 48 * HOUR };
   return {
     unit,
     attempt: {
       startedAt: stamp.now,
       relay: unit.lane,
-      evidence,
+      evidence: EVIDENCE,
       results: unit.indexes.map((index, place) => ({ index, outcome: outcomes[place] ?? UNKNOWN })),
     },
     transitions: outcomes.map((outcome) => settle(fresh, outcome, POLICY, stamp.now, 0.5)),
+    report: null,
+    delayReported: [],
   };
 }
 

@@ -1,0 +1,53 @@
+import { DatabaseError } from 'pg';
+import { StoreError, type StoreErrorCode } from '../store.ts';
+
+/** The store's word for SQLSTATEs (postgresql.org, appendix A), by code or else by class: its first two characters. */
+const CODES: Readonly<Record<string, StoreErrorCode>> = {
+  '08': 'store_unavailable', // connection
+  '25006': 'store_unavailable', // the server became read-only: a standby
+  '25P03': 'store_unavailable', // the server ended a transaction that stood idle
+  '28': 'store_unavailable', // not let in
+  '3D': 'store_unavailable', // no such database
+  '53100': 'store_full',
+  '53300': 'store_unavailable', // too many connections
+  '53': 'store_busy', // resources
+  '55P03': 'store_busy', // waited too long for a lock
+  '57014': 'store_busy', // took too long
+  '57': 'store_unavailable', // shut down, or not yet up
+  '40': 'store_busy', // rolled back for the sake of others
+  '58': 'store_failed', // the server's own files
+  XX001: 'store_failed', // damaged data
+  XX002: 'store_failed',
+};
+
+/** Rolled back because of what others did at the same time: it may well succeed when it is done again. */
+const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01']);
+
+/** Errors of the client library that have no code: of a connection that was lost, or never made. */
+const LOST = /connect|timeout|terminated|not queryable/i;
+
+/**
+ * The store's word for whatever went wrong: a `StoreError` as it is, the server's errors by their SQLSTATE, failures of
+ * the network as a lost connection, anything else as a bug.
+ */
+export function storeErrorOf(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new StoreError(codeOf(error, message), message, { cause: error });
+}
+
+/** Whether the same transaction may succeed when it is done again at once. Nothing of it has happened. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof DatabaseError && CONFLICTS.has(error.code ?? '');
+}
+
+function codeOf(error: unknown, message: string): StoreErrorCode {
+  if (error instanceof DatabaseError) {
+    const state = error.code ?? '';
+    return CODES[state] ?? CODES[state.slice(0, 2)] ?? 'store_bug';
+  }
+  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return 'store_bug';
+  // Node's own errors of sockets and of names: ECONNRESET, ENOTFOUND, …
+  if ('code' in error && typeof error.code === 'string' && error.code.startsWith('E')) return 'store_unavailable';
+  return LOST.test(message) ? 'store_unavailable' : 'store_bug';
+}

@@ -1,0 +1,214 @@
+-- Times are milliseconds since the epoch. Columns that are compared or ordered are in the order of their bytes,
+-- whatever the database's own. JSON is kept as text: it is never searched, and text holds it as it was written.
+
+CREATE TABLE messages (
+  id                 text    COLLATE "C" PRIMARY KEY, -- msg_…; sorts by time of acceptance
+  key_id             text    COLLATE "C",
+  status             text    COLLATE "C" NOT NULL,
+  queued             integer NOT NULL,
+  processing         integer NOT NULL,
+  retrying           integer NOT NULL,
+  delivered          integer NOT NULL,
+  failed             integer NOT NULL,
+  attempts           integer NOT NULL,           -- number of attempt records
+  kept               text    COLLATE "C",        -- null until final; then 'sent', 'captured' or, contents removed, 'gone'
+  possible_duplicate boolean NOT NULL,
+  last_error         text,                       -- JSON: code, class, message, recipient
+  created_at         bigint  NOT NULL,
+  updated_at         bigint  NOT NULL,
+  status_at          bigint  NOT NULL,
+  delivered_at       bigint,
+  final_at           bigint,
+  not_before         bigint,
+  expires_at         bigint  NOT NULL,
+  priority           integer NOT NULL,           -- 0 high, 1 normal, 2 bulk
+  test               boolean NOT NULL,
+  reportable         boolean NOT NULL,
+  source             text    NOT NULL,
+  source_address     text,
+  reverse_path       text    NOT NULL,
+  ret                text,
+  envid              text,
+  header_from        text    NOT NULL,
+  subject            text    NOT NULL,
+  message_id         text    NOT NULL,
+  tags               text    NOT NULL,           -- JSON array
+  metadata           text    NOT NULL,           -- JSON object
+  size_bytes         bigint  NOT NULL,
+  eight_bit          boolean NOT NULL,
+  utf8               boolean NOT NULL,
+  dot_stuffing       boolean NOT NULL,
+  segment            bigint,                     -- null, like offset and length, once the contents are removed
+  "offset"           bigint,
+  length             bigint,
+  route_table        integer NOT NULL
+);
+
+-- Lists: a page of a key is a merge of its statuses, each in order of id.
+CREATE INDEX messages_by_key ON messages (key_id, status, id) WHERE key_id IS NOT NULL;
+-- Retention: the longest final first.
+CREATE INDEX messages_by_final ON messages (kept, final_at, id) WHERE kept IS NOT NULL;
+
+-- One row per recipient: the unit of work. Whoever changes one holds the lock of its message.
+CREATE TABLE deliveries (
+  message             text    COLLATE "C" NOT NULL,
+  index               integer NOT NULL,          -- place in the envelope
+  state               text    COLLATE "C" NOT NULL,
+  lane                text    COLLATE "C",       -- null, like relay, while there is no route
+  relay               text    COLLATE "C",
+  priority            integer NOT NULL,
+  due_at              bigint,                    -- null unless waiting
+  expires_at          bigint  NOT NULL,
+  fence               bigint,                    -- of the lane lease it was claimed under; null unless processing
+  begun_at            bigint,                    -- null until the attempt under that lease has begun
+  cancel_requested    boolean NOT NULL,
+  attempts            integer NOT NULL,
+  attempts_before     integer NOT NULL,          -- of them, before it was last retried by hand
+  delay_reported      boolean NOT NULL,
+  outcome             text,
+  address             text    NOT NULL,
+  kind                text    NOT NULL,
+  notify              text,
+  orcpt               text,
+  route_rule          text,
+  route_group         text,                      -- names of relays, separated by commas
+  provider_message_id text,
+  last_code           integer,
+  last_enhanced       text,
+  last_reply          text,
+  PRIMARY KEY (message, index)
+);
+
+CREATE INDEX deliveries_waiting ON deliveries (lane, priority, due_at, message, index)
+  WHERE state IN ('queued', 'retrying');
+CREATE INDEX deliveries_waiting_by_message ON deliveries (message, index)
+  WHERE state IN ('queued', 'retrying');
+CREATE INDEX deliveries_expiring ON deliveries (expires_at, message, index)
+  WHERE state IN ('queued', 'retrying');
+CREATE INDEX deliveries_leased ON deliveries (lane, fence, message, index)
+  WHERE state = 'processing';
+
+-- Append-only: what each attempt did.
+CREATE TABLE attempts (
+  message    text    COLLATE "C" NOT NULL,
+  number     integer NOT NULL,                   -- 1 for the message's first
+  started_at bigint  NOT NULL,
+  relay      text    NOT NULL,
+  evidence   text    NOT NULL,                   -- JSON
+  results    text    NOT NULL,                   -- JSON array
+  PRIMARY KEY (message, number)
+);
+
+CREATE TABLE message_tags (
+  key_id text COLLATE "C" NOT NULL,              -- '' for mail without a key
+  tag    text COLLATE "C" NOT NULL,
+  id     text COLLATE "C" NOT NULL,
+  PRIMARY KEY (key_id, tag, id)
+);
+CREATE INDEX message_tags_by_tag ON message_tags (tag, id);
+
+CREATE TABLE idempotency (
+  key_id     text   COLLATE "C" NOT NULL,        -- '' for mail without a key
+  idem_key   text   COLLATE "C" NOT NULL,
+  hash       text   NOT NULL,
+  id         text   NOT NULL,
+  created_at bigint NOT NULL,
+  PRIMARY KEY (key_id, idem_key)
+);
+CREATE INDEX idempotency_by_age ON idempotency (created_at);
+
+-- Who may work a lane. One that is free and empty needs no row.
+CREATE TABLE lanes (
+  lane        text   COLLATE "C" PRIMARY KEY,
+  node        text,
+  fence       bigint NOT NULL,
+  lease_until bigint NOT NULL
+);
+-- Fences rise over all lanes, also when a lane's row is removed.
+CREATE SEQUENCE lane_fences;
+
+-- How full a lane is: apart from its lease, because verbs lock leases first and figures last.
+CREATE TABLE depths (
+  lane       text    COLLATE "C" PRIMARY KEY,
+  waiting    integer NOT NULL,
+  processing integer NOT NULL
+);
+
+CREATE TABLE segments (
+  segment bigint PRIMARY KEY,
+  live    bigint NOT NULL,                       -- messages whose contents lie in it
+  bytes   bigint NOT NULL                        -- the sum of their lengths
+);
+
+-- Events per UTC day and minute, counted in the transaction of their cause.
+CREATE TABLE counters (
+  period text    COLLATE "C" NOT NULL,           -- 'day' or 'minute'
+  start  integer NOT NULL,                       -- whole days or minutes since the epoch
+  node   text    COLLATE "C" NOT NULL,
+  event  text    COLLATE "C" NOT NULL,
+  relay  text    COLLATE "C" NOT NULL,           -- '' when the event is not a relay's
+  count  bigint  NOT NULL,
+  PRIMARY KEY (period, start, node, event, relay)
+);
+
+-- Numbers that hold now, kept by their differences so that reading them costs nothing.
+CREATE TABLE gauges (
+  name  text   COLLATE "C" PRIMARY KEY,
+  value bigint NOT NULL
+);
+
+-- How many messages of each key are not final. No row is none.
+CREATE TABLE key_queues (
+  key_id   text   COLLATE "C" PRIMARY KEY,
+  messages bigint NOT NULL
+);
+
+CREATE TABLE keys (
+  id             text    COLLATE "C" PRIMARY KEY,
+  name           text    COLLATE "C" NOT NULL,
+  mode           text    NOT NULL,
+  prefix         text    NOT NULL,
+  scopes         text    NOT NULL,               -- JSON array
+  created_at     bigint  NOT NULL,
+  last_used_at   bigint,
+  expires_at     bigint,
+  revoked_at     bigint,
+  rate_limit     integer,
+  cidrs          text    NOT NULL,               -- JSON array
+  sender_domains text    NOT NULL                -- JSON array
+);
+CREATE UNIQUE INDEX keys_by_name ON keys (name) WHERE revoked_at IS NULL;
+
+CREATE TABLE key_secrets (
+  hash   text COLLATE "C" PRIMARY KEY,           -- SHA-256, hex
+  key_id text COLLATE "C" NOT NULL,
+  until  bigint                                  -- null while it is the newest
+);
+CREATE INDEX key_secrets_by_key ON key_secrets (key_id);
+
+CREATE TABLE relays (
+  name       text    COLLATE "C" PRIMARY KEY,
+  definition text    NOT NULL,                   -- JSON without secrets
+  secret     text,                               -- sealed
+  disabled   boolean NOT NULL
+);
+
+CREATE TABLE settings (
+  name  text COLLATE "C" PRIMARY KEY,
+  value text NOT NULL                            -- JSON
+);
+
+-- Lanes and relays that an operator holds back.
+CREATE TABLE holds (
+  target text   COLLATE "C" PRIMARY KEY,
+  kind   text   NOT NULL,
+  since  bigint NOT NULL
+);
+
+-- Published routing tables; the newest one is never removed.
+CREATE TABLE route_tables (
+  version      integer PRIMARY KEY,
+  published_at bigint  NOT NULL,
+  origin       text    NOT NULL,
+  definition   text    NOT NULL                  -- JSON
+);

@@ -1,0 +1,62 @@
+import type { Queries, SqlValue } from './database.ts';
+
+/** The types of columns. */
+type SqlType = 'text' | 'integer' | 'bigint' | 'boolean';
+
+/** The type of the column of each field. */
+export type Columns<Row> = { readonly [Field in keyof Row]: SqlType };
+
+/**
+ * A table whose rows are read as objects and written many at a time, by one statement however many: each parameter is
+ * a column's array. The column of the field `dueAt` is `due_at`.
+ */
+export class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
+  /** The columns of a SELECT that gives `Row`s. */
+  readonly columns: string;
+  readonly #name: string;
+  readonly #types: Columns<Row>;
+  readonly #fields: readonly (keyof Row & string)[];
+
+  constructor(name: string, columns: Columns<Row>) {
+    this.#name = name;
+    this.#types = columns;
+    // The type says that these are its only fields.
+    this.#fields = Object.keys(columns) as (keyof Row & string)[];
+    this.columns = this.#fields.map((field) => `${name}.${columnOf(field)} AS "${field}"`).join(', ');
+  }
+
+  /** Adds rows, in their order. `otherwise` says what happens to those that are there already. */
+  async insert(db: Queries, rows: readonly Row[], otherwise = ''): Promise<void> {
+    if (rows.length === 0) return;
+    const list = this.#fields.map(columnOf).join(', ');
+    const sql = `INSERT INTO ${this.#name} (${list}) SELECT * FROM ${this.#unnest(this.#fields)} ${otherwise}`;
+    await db.run(sql, arraysOf(rows, this.#fields));
+  }
+
+  /** Makes a writer of some fields of rows that are found by others. The rows must be locked. */
+  updater(keys: readonly (keyof Row & string)[], changed: readonly (keyof Row & string)[]) {
+    const fields = [...keys, ...changed];
+    const set = changed.map((field) => `${columnOf(field)} = new.${columnOf(field)}`).join(', ');
+    const same = keys.map((field) => `${this.#name}.${columnOf(field)} = new.${columnOf(field)}`).join(' AND ');
+    const sql = `UPDATE ${this.#name} SET ${set}
+      FROM ${this.#unnest(fields)} AS new (${fields.map(columnOf).join(', ')}) WHERE ${same}`;
+    return async (db: Queries, rows: readonly Row[]): Promise<void> => {
+      if (rows.length > 0) await db.run(sql, arraysOf(rows, fields));
+    };
+  }
+
+  #unnest(fields: readonly (keyof Row & string)[]): string {
+    return `unnest(${fields.map((field, place) => `$${place + 1}::${this.#types[field]}[]`).join(', ')})`;
+  }
+}
+
+function arraysOf<Row extends Readonly<Record<Field, SqlValue>>, Field extends string>(
+  rows: readonly Row[],
+  fields: readonly Field[],
+): SqlValue[][] {
+  return fields.map((field) => rows.map((row) => row[field]));
+}
+
+function columnOf(field: string): string {
+  return `"${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`;
+}

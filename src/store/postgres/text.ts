@@ -1,0 +1,14 @@
+/**
+ * PostgreSQL's text holds neither NUL nor half of a surrogate pair. A subject or a reply may have them: hostile text
+ * must not make a transaction fail in which others' mail is.
+ */
+
+/** What no text column can hold stands out when it is shown. */
+const REPLACEMENT = '\uFFFD';
+
+const SUSPICIOUS = /[\0\uD800-\uDFFF]/;
+
+/** The text as it can be held: each NUL and each lone surrogate becomes U+FFFD. JSON is not changed: it escapes them. */
+export function holdable(text: string): string {
+  return SUSPICIOUS.test(text) ? text.toWellFormed().replaceAll('\0', REPLACEMENT) : text;
+}
