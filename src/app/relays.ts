@@ -27,9 +27,9 @@ export function applyRelays(relays: Relays, config: Config, parts: TransportPart
 
 /** How each relay does at `now` (monotonic ms), for health and metrics. */
 export function relayStates(relays: Relays, now: number): RelayStatus[] {
-  return [...relays.all()].map(({ relay, inflight, restsUntil }) => ({
-    name: relay.name,
-    state: restsUntil === null ? 'closed' : now < restsUntil ? 'open' : 'half_open',
+  return [...relays.all()].map(({ relay: { name }, inflight }) => ({
+    name,
+    state: relays.breakerState(name, now),
     inflight,
   }));
 }

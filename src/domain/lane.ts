@@ -13,11 +13,11 @@ export type RelayType =
 
 /**
  * The next hop as the queue sees it, the key of a lane: the relay's name, or for `mx` the relay's name and
- * the recipient's domain. A relay's name has no `/`, so the two never meet.
+ * the recipient's domain, lower case. A relay's name has no `/`, so the two never meet.
  */
 export function laneOf(relay: string, type: RelayType, recipientAddress: string): string {
   if (type !== 'mx') return relay;
-  return `${relay}/${recipientAddress.slice(recipientAddress.lastIndexOf('@') + 1)}`;
+  return `${relay}/${recipientAddress.slice(recipientAddress.lastIndexOf('@') + 1).toLowerCase()}`;
 }
 
 /** Where a delivery waits: a relay, and its lane there. */

@@ -43,7 +43,13 @@ export function settle(
   dice: number,
 ): Transition {
   const { reply } = outcome;
-  const base = { reply, providerMessageId: null, nextAttemptAt: null, next: null, possibleDuplicate: false } as const;
+  const base = {
+    reply,
+    providerMessageId: null,
+    nextAttemptAt: null,
+    next: null,
+    possibleDuplicate: false,
+  } as const;
   switch (outcome.kind) {
     case 'delivered':
       return {
@@ -70,7 +76,13 @@ function waitOrEnd(
   now: number,
   dice: number,
 ): Transition {
-  const base = { reply, providerMessageId: null, nextAttemptAt: null, next: null, possibleDuplicate: false } as const;
+  const base = {
+    reply,
+    providerMessageId: null,
+    nextAttemptAt: null,
+    next: null,
+    possibleDuplicate: false,
+  } as const;
   if (now >= delivery.expiresAt) return { ...base, state: 'failed', outcome: 'expired' };
   // Never beyond the expiry: the last try comes at the end of the message's life, not after it.
   const due = Math.min(now + retryDelayMs(delivery.attempts + 1, policy, dice), delivery.expiresAt);

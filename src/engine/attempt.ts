@@ -1,4 +1,4 @@
-import { NO_EVIDENCE } from '../domain/attempt.ts';
+import { type Evidence, NO_EVIDENCE } from '../domain/attempt.ts';
 import type { Envelope } from '../domain/envelope.ts';
 import { localReply, type Outcome } from '../domain/outcome.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -70,7 +70,8 @@ export async function attempt(
   await marked;
   // What was refused was broken off: it may have found the hop ill, never well.
   const tried = result.evidence !== NO_EVIDENCE && (begun || result.hopFailed);
-  return { ...result, startedAt, begun, tried };
+  const dueAt = Math.min(...unit.deliveries.map((delivery) => delivery.dueAt));
+  return { ...result, evidence: queued(result.evidence, startedAt - dueAt), startedAt, begun, tried };
 }
 
 async function converse(
@@ -134,4 +135,8 @@ function settleAll(
 ): TransportResult {
   const outcome: Outcome = { kind, reply: localReply(cause, enhanced, text) };
   return { outcomes: unit.deliveries.map(() => outcome), evidence: NO_EVIDENCE, hopFailed: false };
+}
+
+function queued(evidence: Evidence, ms: number): Evidence {
+  return { ...evidence, timings: { ...evidence.timings, queueMs: Math.max(0, Math.round(ms)) } };
 }

@@ -1,12 +1,16 @@
+import { relayOfLane } from '../domain/lane.ts';
 import type { Clock } from '../lib/clock.ts';
 import { WakeUp } from '../lib/wakeup.ts';
 import type { ClaimRequest, Store } from '../store/store.ts';
+import { DueTimes } from './due-times.ts';
 import type { Lane } from './lanes.ts';
 import { isAmbiguous } from './persist.ts';
-import type { Relays } from './relays.ts';
+import type { RelayAtWork, Relays } from './relays.ts';
 
-/** How often a held lane is asked for work even when nothing hints at any, in ms. */
+/** How often lanes are asked for work even when nothing hints at any, in ms. */
 const POLL_MS = 1_000;
+/** So many lanes are asked so at a time, in turn: with more of them each is asked less often. */
+const POLLED_AT_ONCE = 256;
 
 /** What claiming needs. */
 export interface ClaimsDeps {
@@ -30,14 +34,23 @@ interface Wish {
   readonly request: ClaimRequest;
 }
 
-/** CLAIM: asks the store for due work of the lanes that have room. */
+/**
+ * CLAIM: asks the store for due work of the lanes that have room. Costs what the lanes cost that something happened to,
+ * however many there are.
+ */
 export class Claims {
   readonly #deps: ClaimsDeps;
   readonly #lanes: ReadonlyMap<string, Lane>;
   readonly #relays: Relays;
   readonly #claimant: Claimant;
   readonly #feed = new WakeUp();
+  /** Lanes that may have work to be asked for, by relay; the longest unasked first. */
+  readonly #stirred = new Map<string, Set<Lane>>();
+  /** When something comes due (wall ms), and when a rest ends (monotonic ms). */
+  readonly #due = new DueTimes<Lane>();
+  readonly #rests = new DueTimes<Lane>();
   #lastPollAt = Number.NEGATIVE_INFINITY;
+  #polling: Iterator<Lane> | null = null;
 
   constructor(deps: ClaimsDeps, lanes: ReadonlyMap<string, Lane>, relays: Relays, claimant: Claimant) {
     this.#deps = deps;
@@ -46,8 +59,33 @@ export class Claims {
     this.#claimant = claimant;
   }
 
-  /** Something changed that may mean work. */
+  /** Ends a wait: the loop looks whether it was told to stop. */
   wake(): void {
+    this.#feed.wake();
+  }
+
+  /** Something happened to a lane that may mean work. */
+  stir(lane: Lane): void {
+    this.#enter(lane);
+    this.#feed.wake();
+  }
+
+  /** There is more room than before: lanes that found none are asked again. */
+  roomMade(): void {
+    if (this.#stirred.size > 0) this.#feed.wake();
+  }
+
+  /** Something comes due in a lane (wall ms). */
+  expect(lane: Lane, dueAt: number): void {
+    if (!lane.expect(dueAt)) return;
+    this.#due.add(dueAt, lane);
+    const next = this.#due.next();
+    if (next === dueAt) this.#feed.wake();
+  }
+
+  /** A lane rests, and may try again then (monotonic ms). */
+  rest(lane: Lane, until: number): void {
+    this.#rests.add(until, lane);
     this.#feed.wake();
   }
 
@@ -59,22 +97,62 @@ export class Claims {
     }
   }
 
-  /** One look at every lane. Returns how long to wait for the next, in ms. */
+  #enter(lane: Lane): void {
+    const relay = relayOfLane(lane.name);
+    const others = this.#stirred.get(relay);
+    if (others) others.add(lane);
+    else this.#stirred.set(relay, new Set([lane]));
+  }
+
+  /** Asks for the lanes that were stirred. Returns how long to wait for the next round, in ms. */
   async #round(): Promise<number> {
-    const wall = this.#deps.clock.wall();
-    const mono = this.#deps.clock.mono();
-    const polling = mono - this.#lastPollAt >= POLL_MS;
-    if (polling) this.#lastPollAt = mono;
+    const { clock } = this.#deps;
+    const wall = clock.wall();
+    const mono = clock.mono();
+    for (const lane of this.#due.take(wall)) if (lane.wantsWork(wall)) this.stir(lane);
+    for (const lane of this.#rests.take(mono)) if (lane.waiting) this.stir(lane);
+    if (mono - this.#lastPollAt >= POLL_MS) this.#poll(mono);
     const wishes: Wish[] = [];
-    for (const lane of this.#lanes.values()) {
-      // Whatever kept work in hand from starting (trust that lapsed and came back), nothing waits for ever.
-      if (polling) this.#claimant.pump(lane);
-      const relay = this.#relays.ofLane(lane.name);
-      const request = relay ? lane.claimRequest(relay.relay.limits, wall, mono, polling) : null;
-      if (request) wishes.push({ lane, request });
+    for (const [name, lanes] of this.#stirred) {
+      const relay = this.#relays.get(name);
+      if (relay === undefined) this.#stirred.delete(name);
+      else this.#wishesOf(relay, lanes, mono, wishes);
+      if (lanes.size === 0) this.#stirred.delete(name);
     }
-    if (wishes.length === 0 || (await this.#claim(wishes, wall))) return this.#untilNext();
-    return POLL_MS;
+    if (wishes.length > 0 && !(await this.#claim(wishes, wall))) return POLL_MS;
+    return this.#untilNext();
+  }
+
+  /** Shares what room a relay has among its lanes that were stirred. What finds none is asked when there is some. */
+  #wishesOf(relay: RelayAtWork, lanes: Set<Lane>, mono: number, wishes: Wish[]): void {
+    let room = this.#relays.claimRoom(relay);
+    const share = Math.max(1, Math.ceil(room / lanes.size));
+    for (const lane of lanes) {
+      if (room < 1) return;
+      lanes.delete(lane);
+      // Whoever lets a lane go on, or gives it room, stirs it again.
+      if (this.#lanes.get(lane.name) !== lane || this.#relays.ofLane(lane.name) !== relay) continue;
+      const request = lane.claimRequest(relay, Math.min(room, share), mono);
+      if (request === null) continue;
+      room -= request.limit;
+      wishes.push({ lane, request });
+    }
+  }
+
+  /** Whatever kept work from being asked for or begun (a hint that was lost, trust that lapsed), nothing waits for ever. */
+  #poll(mono: number): void {
+    this.#lastPollAt = mono;
+    const most = Math.min(POLLED_AT_ONCE, this.#lanes.size);
+    for (let count = 0; count < most; count++) {
+      let turn = this.#polling?.next();
+      if (turn === undefined || turn.done) {
+        this.#polling = this.#lanes.values();
+        turn = this.#polling.next();
+      }
+      if (turn.done) return;
+      this.#claimant.pump(turn.value);
+      this.#enter(turn.value);
+    }
   }
 
   /** Asks the store for work, and starts it. False: it could not be asked. */
@@ -86,15 +164,19 @@ export class Claims {
       for (const [place, { lane, request }] of wishes.entries()) {
         const { units = [], nextDueAt = null } = answers[place] ?? {};
         for (const unit of units) lane.ready.push({ unit, content: null });
+        this.#relays.took(lane, units.length);
         if (units.length >= request.limit) lane.waiting = true;
-        if (nextDueAt !== null) lane.expect(nextDueAt);
+        else if (nextDueAt !== null) this.expect(lane, nextDueAt);
         this.#claimant.pump(lane);
+        // Full hands: there may be more. It stands behind the others now.
+        if (lane.waiting) this.stir(lane);
       }
       return true;
     } catch (error) {
       for (const { lane } of wishes) {
         lane.waiting = true;
         if (isAmbiguous(error)) this.#claimant.retire(lane);
+        else this.#enter(lane);
       }
       fault('claim_failed', error);
       return false;
@@ -102,14 +184,9 @@ export class Claims {
   }
 
   #untilNext(): number {
-    const wall = this.#deps.clock.wall();
-    const mono = this.#deps.clock.mono();
-    let wait = POLL_MS;
-    for (const lane of this.#lanes.values()) {
-      const paused = lane.pausedUntil(mono);
-      if (paused !== null) wait = Math.min(wait, paused - mono);
-      else if (lane.nextDueAt !== null && lane.nextDueAt > wall) wait = Math.min(wait, lane.nextDueAt - wall);
-    }
-    return wait;
+    const { clock } = this.#deps;
+    const due = (this.#due.next() ?? Number.POSITIVE_INFINITY) - clock.wall();
+    const rested = (this.#rests.next() ?? Number.POSITIVE_INFINITY) - clock.mono();
+    return Math.max(0, Math.min(POLL_MS, due, rested));
   }
 }

@@ -1,3 +1,4 @@
+import type { HopNews } from '../domain/breaker.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
@@ -18,6 +19,10 @@ export interface DispatchDeps extends AttemptDeps {
   readonly random: Random;
   readonly events: Events;
   readonly settings: () => EngineSettings;
+  /** Told of lanes that mail waits for and that may not be ours. */
+  readonly want: (lane: string) => void;
+  /** Told that a hop was found ill, or well again: mail that waits may have a better way now. */
+  readonly waysChanged: () => void;
 }
 
 /**
@@ -39,7 +44,7 @@ export class Dispatch {
     this.#deps = deps;
     this.#lanes = lanes;
     this.#relays = relays;
-    this.#recorder = new Recorder(deps, this.#giveUp.signal);
+    this.#recorder = new Recorder(deps, relays, this.#giveUp.signal);
     this.#claims = new Claims(deps, lanes, relays, {
       pump: (lane) => this.#pump(lane),
       retire: (lane) => this.retire(lane),
@@ -55,7 +60,7 @@ export class Dispatch {
     const relay = this.#relays.ofLane(name);
     if (!lane || !relay || this.#stopping.signal.aborted) return null;
     if (this.#shortWayBytes + sizeBytes > this.#deps.settings().shortWayBytes) return null;
-    if (!lane.takesFresh(this.#deps.clock.mono(), relay.relay.limits.maxConcurrency)) return null;
+    if (!lane.takesFresh(this.#deps.clock.mono(), relay.perLane)) return null;
     lane.reserved++;
     this.#shortWayBytes += sizeBytes;
     return lane;
@@ -72,24 +77,33 @@ export class Dispatch {
     lane.reserved--;
     for (const { unit } of jobs.slice(1)) this.#shortWayBytes += unit.sizeBytes;
     for (const job of jobs) lane.ready.push(job);
+    this.#relays.took(lane, jobs.length);
     if (this.#lanes.get(lane.name) === lane) this.#pump(lane);
     else this.drop(lane);
   }
 
-  /** A delivery waits in the store for a lane we may hold. */
+  /** A delivery waits in the store, due at `dueAt` (wall ms), for a lane that we may hold. */
   expect(name: string, dueAt: number): void {
     const lane = this.#lanes.get(name);
     if (!lane) return;
     // A lane known to be waiting is asked as soon as it has room; to say it again changes nothing.
     if (lane.waiting) return;
-    if (dueAt <= this.#deps.clock.wall()) lane.waiting = true;
-    else lane.expect(dueAt);
-    this.#claims.wake();
+    if (dueAt > this.#deps.clock.wall()) {
+      this.#claims.expect(lane, dueAt);
+      return;
+    }
+    lane.waiting = true;
+    this.#claims.stir(lane);
   }
 
-  /** Something changed that may mean work: a lane was acquired, a relay added. */
-  wake(): void {
-    this.#claims.wake();
+  /** Something changed that may mean work for a lane: it was acquired, its relay came back. */
+  stir(lane: Lane): void {
+    this.#claims.stir(lane);
+  }
+
+  /** The same, for all lanes. */
+  stirAll(): void {
+    for (const lane of this.#lanes.values()) this.#claims.stir(lane);
   }
 
   /** CLAIM: asks the store for work until stopped. Resolves when stopped. */
@@ -102,7 +116,7 @@ export class Dispatch {
     lane.trustedUntil = Number.NEGATIVE_INFINITY;
     lane.abort.abort();
     for (const relay of this.#relays.all()) relay.hungry.delete(lane);
-    for (const job of lane.takeReady()) this.#forgetContent(job);
+    this.#takeReady(lane);
   }
 
   /** Gives back what is in hand of a cancelled message and has not begun. Resolves when that is recorded. */
@@ -110,7 +124,7 @@ export class Dispatch {
     const given: Promise<void>[] = [];
     for (const lane of this.#lanes.values()) {
       const jobs = lane.ready.takeOf(messageId);
-      for (const job of jobs) this.#forgetContent(job);
+      this.#letGo(lane, jobs);
       if (jobs.length > 0) given.push(this.#track(this.#giveBack(lane, jobs)));
     }
     await Promise.all(given);
@@ -140,12 +154,12 @@ export class Dispatch {
   #pump(lane: Lane): void {
     const relay = this.#relays.ofLane(lane.name);
     const mono = this.#deps.clock.mono();
-    const resting = lane.retired || lane.pausedUntil(mono) !== null;
+    const resting = lane.retired || lane.restsUntil(mono) !== null;
     if (!relay || this.#stopping.signal.aborted || resting) {
       this.#surrender(lane);
       return;
     }
-    const pace = lane.pace(mono, relay.relay.limits.maxConcurrency);
+    const pace = lane.pace(mono, relay.perLane);
     while (lane.ready.length > 0 && lane.inflight < pace) {
       if (!relay.hasRoom(mono)) {
         this.#becomeHungry(lane, relay, mono);
@@ -179,6 +193,7 @@ export class Dispatch {
 
   #start(job: Job, lane: Lane, relay: RelayAtWork, mono: number): void {
     lane.inflight++;
+    lane.busyAt = mono;
     relay.begin(mono);
     void this.#track(this.#attemptAndSettle(job, lane, relay));
   }
@@ -205,7 +220,10 @@ export class Dispatch {
       await this.#record(job, lane, relay, end);
     } finally {
       lane.reserved--;
-      if (lane.waiting) this.#claims.wake();
+      lane.busyAt = this.#deps.clock.mono();
+      this.#relays.took(lane, -1);
+      if (lane.waiting) this.#claims.stir(lane);
+      else this.#claims.roomMade();
     }
   }
 
@@ -224,7 +242,10 @@ export class Dispatch {
   #note(lane: Lane, recorded: Recorded): void {
     if (recorded === 'stale') return;
     if (recorded !== 'refused') {
-      for (const dueAt of recorded.dueAt) this.expect(lane.name, dueAt);
+      for (const { lane: where, dueAt } of recorded.waits) {
+        if (where !== lane.name) this.#deps.want(where);
+        this.expect(where, dueAt);
+      }
       return;
     }
     if (this.#giveUp.signal.aborted || lane.retired) return;
@@ -233,31 +254,58 @@ export class Dispatch {
   }
 
   #noteHop(lane: Lane, relay: RelayAtWork, end: AttemptEnd): void {
-    // A relay that was replaced meanwhile says nothing about its successor.
-    if (!end.tried || this.#relays.get(relay.relay.name) !== relay) return;
-    if (!end.hopFailed) {
-      lane.hopWell();
-      relay.restsUntil = null;
-      return;
-    }
     const { clock, random, events } = this.#deps;
+    const first = end.outcomes[0]?.reply;
     const now = clock.mono();
-    const pauseMs = lane.hopFailed(now, random.next());
-    relay.restsUntil = lane.pausedUntil(now);
-    const cause = end.outcomes[0]?.reply.cause ?? 'unknown';
-    if (pauseMs > 0) events.emit({ type: 'lane_paused', lane: lane.name, pauseMs, cause });
+    if (first && end.tried) {
+      const { code, enhanced, text } = first;
+      lane.lastReply = { code, enhanced, text, at: clock.wall() };
+    }
+    lane.rate.add(now);
+    // A relay that was replaced meanwhile says nothing about its successor.
+    if (!end.tried || lane.abort.signal.aborted || this.#relays.get(relay.relay.name) !== relay) return;
+    const news = newsOf(end);
+    const before = lane.breakerState(now);
+    relay.heard(news, now, random.next());
+    const pauseMs = lane.heard(news, now, random.next());
+    if (pauseMs > 0) {
+      this.#claims.rest(lane, now + pauseMs);
+      events.emit({ type: 'lane_paused', lane: lane.name, pauseMs, cause: first?.cause ?? 'unknown' });
+    }
+    const after = lane.breakerState(now);
+    if (after === 'closed' && before !== 'closed') {
+      events.emit({ type: 'lane_resumed', lane: lane.name });
+      this.#claims.stir(lane);
+    }
+    if (after !== before) this.#deps.waysChanged();
   }
 
   /** Gives back what a lane has in hand and has not begun. */
   #surrender(lane: Lane): void {
-    const jobs = lane.takeReady();
-    if (jobs.length === 0) return;
-    for (const job of jobs) this.#forgetContent(job);
+    const jobs = this.#takeReady(lane);
     for (let start = 0; start < jobs.length; start += RELEASE_BATCH)
       void this.#track(this.#giveBack(lane, jobs.slice(start, start + RELEASE_BATCH)));
+  }
+
+  #takeReady(lane: Lane): Job[] {
+    const jobs = lane.ready.takeAll();
+    this.#letGo(lane, jobs);
+    return jobs;
+  }
+
+  /** These jobs are not in hand any more. */
+  #letGo(lane: Lane, jobs: readonly Job[]): void {
+    this.#relays.took(lane, -jobs.length);
+    for (const job of jobs) this.#forgetContent(job);
   }
 
   #forgetContent(job: Job): void {
     if (job.content) this.#shortWayBytes -= job.unit.sizeBytes;
   }
+}
+
+/** What an attempt says about its hop. */
+function newsOf({ hopFailed, outcomes }: AttemptEnd): HopNews {
+  if (hopFailed) return 'ill';
+  return outcomes.some(({ kind }) => kind === 'delivered' || kind === 'rejected') ? 'well' : 'of_no_use';
 }

@@ -8,10 +8,13 @@ import { Accept, type IntakeTrouble } from './accept.ts';
 import { Acting } from './acting.ts';
 import type { Acts } from './acts.ts';
 import { Dispatch } from './dispatch.ts';
+import { Divert } from './divert.ts';
+import { figuresOf } from './figures.ts';
 import { Gate } from './gate.ts';
 import type { Intake } from './intake.ts';
 import type { Lane } from './lanes.ts';
 import { Leases } from './leases.ts';
+import type { QueueFigures } from './queue-figures.ts';
 import { QueueRoom } from './queue-room.ts';
 import { Relays } from './relays.ts';
 import type { EngineSettings } from './settings.ts';
@@ -35,6 +38,8 @@ export interface Engine {
   readonly intake: Intake;
   readonly acts: Acts;
   readonly relays: Relays;
+  /** What is known of the lanes at work. */
+  readonly queue: QueueFigures;
   /**
    * Recovers what an earlier process left (`seize`: we are the store's only user) and starts working. Resolves
    * when mail can be accepted.
@@ -51,7 +56,6 @@ export interface Engine {
 /** Puts the engine's rooms together. */
 export function createEngine(deps: EngineDeps): Engine {
   const lanes = new Map<string, Lane>();
-  const relays = new Relays();
   const gate = new Gate();
   const room = new QueueRoom(deps);
   const fault = (code: string, error: unknown) => {
@@ -63,28 +67,41 @@ export function createEngine(deps: EngineDeps): Engine {
     });
   };
   const parts = { ...deps, fault };
-  const dispatch = new Dispatch(parts, lanes, relays);
+  const relays = new Relays({ clock: deps.clock, lanes, holds: () => deps.settings().holds }, () =>
+    waysChanged(),
+  );
+  const want = (lane: string) => leases.want(lane);
+  const dispatch = new Dispatch({ ...parts, want, waysChanged: () => divert.stir() }, lanes, relays);
   const leases = new Leases(parts, lanes, dispatch);
-  const sweep = new Sweep(parts, { relays, dispatch, leases, gate, room });
+  const divert = new Divert({ ...parts, relays, dispatch, lanes, want });
+  const waysChanged = () => {
+    dispatch.stirAll();
+    divert.stir();
+  };
+  const sweep = new Sweep(parts, { dispatch, leases, gate, room });
   const accept = new Accept(parts, { relays, dispatch, leases, gate, room });
+  const stopping = new AbortController();
   let loops: Promise<unknown> = Promise.resolve();
 
   return {
     intake: accept,
     acts: new Acting(parts, dispatch, leases),
     relays,
+    queue: { lanes: () => figuresOf(lanes.values(), relays, deps.clock) },
     start: async ({ seize }) => {
       await sweep.reclaim(seize);
       await sweep.checkDisk();
       await measureRoom(room, deps);
       for (const { relay } of relays.all()) if (relay.type !== 'mx') leases.want(relay.name);
       await leases.turn();
-      loops = Promise.all([dispatch.run(), leases.run(), sweep.run()]);
+      loops = Promise.all([dispatch.run(), leases.run(), sweep.run(), divert.run(stopping.signal)]);
     },
     trouble: () => accept.trouble(),
     suspend: () => gate.set('shutting_down', true),
     stop: async (deadline) => {
       gate.set('shutting_down', true);
+      stopping.abort();
+      divert.wake();
       sweep.stop();
       await dispatch.stop(deadline);
       leases.stop();

@@ -1,7 +1,18 @@
-import { type Pause, paceOf, pauseAfterFailure, WELL } from '../domain/pause.ts';
-import type { RelayLimits } from '../domain/relay.ts';
+import {
+  afterAttempt,
+  type Breaker,
+  type BreakerState,
+  CLOSED,
+  type HopNews,
+  LANE_POLICY,
+  paceOf,
+  stateOf,
+} from '../domain/breaker.ts';
 import type { ClaimRequest } from '../store/store.ts';
-import { type Job, ReadyQueue } from './ready.ts';
+import { MinuteRate } from './minute-rate.ts';
+import type { LaneReply } from './queue-figures.ts';
+import { ReadyQueue } from './ready.ts';
+import type { RelayAtWork } from './relays.ts';
 
 /** How much a lane claims, as a multiple of what it may have under way: keeps slots from idling. */
 const CLAIM_FACTOR = 2;
@@ -20,7 +31,7 @@ export class Lane {
   /** Leased and waiting for a slot. */
   readonly ready = new ReadyQueue();
   inflight = 0;
-  /** Room promised to messages that are being committed. */
+  /** Room promised to messages that are being committed, and units being recorded. */
   reserved = 0;
   /**
    * The store may hold leases of ours that we know nothing of (an answer was lost): nothing new starts, and once
@@ -31,14 +42,20 @@ export class Lane {
   waiting = true;
   /** When the store's next delivery comes due (wall ms); null when none is known. */
   nextDueAt: number | null = null;
+  /** When it last had anything to do (monotonic ms). */
+  busyAt: number;
+  /** Deliveries that ended, or were put off. */
+  readonly rate = new MinuteRate();
+  lastReply: LaneReply | null = null;
   /** Aborts what is under way: the lease was lost, or time is up. */
   readonly abort = new AbortController();
-  #pause: Pause = WELL;
+  #breaker: Breaker = CLOSED;
 
-  constructor(name: string, fence: number, trustedUntil: number) {
+  constructor(name: string, fence: number, trustedUntil: number, now: number) {
     this.name = name;
     this.fence = fence;
     this.trustedUntil = trustedUntil;
+    this.busyAt = now;
   }
 
   /** Units leased, promised, under way or being recorded. */
@@ -48,54 +65,64 @@ export class Lane {
 
   /** How many attempts may be under way at `now` (monotonic), when `full` is what a well hop gets. */
   pace(now: number, full: number): number {
-    return now < this.trustedUntil && !this.retired ? paceOf(this.#pause, now, full) : 0;
+    return now < this.trustedUntil && !this.retired ? paceOf(this.#breaker, now, full) : 0;
+  }
+
+  /** Whether it has reason to ask the store for work at `now` (wall ms). */
+  wantsWork(now: number): boolean {
+    if (this.nextDueAt !== null && this.nextDueAt <= now) this.waiting = true;
+    return this.waiting;
   }
 
   /**
-   * What to ask the store for now; null when nothing is due or no room is free. While slots are busy it waits
+   * What to ask the store for now; null when no room is free, of at most `most` units. While slots are busy it waits
    * until a good handful is: small claims cost as much as large ones. Takes note that the asking is under way.
    */
-  claimRequest(limits: RelayLimits, wall: number, mono: number, polling: boolean): ClaimRequest | null {
-    if (this.nextDueAt !== null && this.nextDueAt <= wall) this.waiting = true;
-    if (!this.waiting && !polling) return null;
-    const pace = this.pace(mono, limits.maxConcurrency);
-    const room = (pace <= 1 ? pace : pace * CLAIM_FACTOR) - this.inHand;
-    const worthwhile = this.inflight === 0 ? 1 : Math.max(1, pace >> 1);
-    if (room < worthwhile) return null;
+  claimRequest(relay: RelayAtWork, most: number, mono: number): ClaimRequest | null {
+    const pace = this.pace(mono, relay.perLane);
+    const room = Math.min(most, (pace <= 1 ? pace : pace * CLAIM_FACTOR) - this.inHand);
+    const worthwhile = this.inflight === 0 ? 1 : Math.min(most, Math.max(1, pace >> 1));
+    if (room < worthwhile || room < 1) return null;
     this.waiting = false;
     this.nextDueAt = null;
-    return { lane: this.name, fence: this.fence, limit: room, maxRecipients: limits.maxRecipients };
+    const { maxRecipients } = relay.relay.limits;
+    return { lane: this.name, fence: this.fence, limit: room, maxRecipients };
   }
 
   /** Whether fresh mail may be taken in hand at `now`: the hop is well, and nothing older waits in the store. */
   takesFresh(now: number, full: number): boolean {
-    return !this.waiting && this.pace(now, full) > 1 && this.inHand < MAX_FRESH;
+    const pace = this.pace(now, full);
+    // Of a hop that may be well again, the first message is the test.
+    return !this.waiting && (pace > 1 ? this.inHand < MAX_FRESH : this.inHand < pace);
   }
 
-  /** The hop works again. */
-  hopWell(): void {
-    this.#pause = WELL;
+  /** Whether mail that could go elsewhere may come here: the hop is well, or may be and nothing is finding that out. */
+  isFit(now: number): boolean {
+    const state = this.breakerState(now);
+    return state === 'closed' || (state === 'half_open' && this.inHand === 0 && !this.waiting);
   }
 
-  /** The hop failed; returns the pause in ms if this is a new one, else 0. */
-  hopFailed(now: number, dice: number): number {
-    const before = this.#pause;
-    this.#pause = pauseAfterFailure(before, now, dice);
-    return this.#pause === before ? 0 : this.#pause.until - now;
+  /** See {@link BreakerState}. */
+  breakerState(now: number): BreakerState {
+    return stateOf(this.#breaker, now);
   }
 
-  /** Monotonic ms at which a paused lane may try again; null when it is not paused. */
-  pausedUntil(now: number): number | null {
-    return this.#pause.until > now ? this.#pause.until : null;
+  /** Takes an attempt's news of the hop; returns for how many ms it newly rests, else 0. */
+  heard(news: HopNews, now: number, dice: number): number {
+    const before = this.#breaker;
+    this.#breaker = afterAttempt(before, news, LANE_POLICY, now, dice);
+    return this.#breaker.until > now && this.#breaker.until !== before.until ? this.#breaker.until - now : 0;
   }
 
-  /** The store has, or will have, a delivery due at `dueAt` (wall ms). */
-  expect(dueAt: number): void {
-    if (this.nextDueAt === null || dueAt < this.nextDueAt) this.nextDueAt = dueAt;
+  /** Monotonic ms at which a lane may try again whose hop rests; null when it does not rest. */
+  restsUntil(now: number): number | null {
+    return this.#breaker.until > now ? this.#breaker.until : null;
   }
 
-  /** Takes back what waits for a slot, for releasing. */
-  takeReady(): Job[] {
-    return this.ready.takeAll();
+  /** The store has, or will have, a delivery due at `dueAt` (wall ms). True when that is sooner than was known. */
+  expect(dueAt: number): boolean {
+    if (this.nextDueAt !== null && dueAt >= this.nextDueAt) return false;
+    this.nextDueAt = dueAt;
+    return true;
   }
 }

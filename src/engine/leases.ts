@@ -1,3 +1,4 @@
+import { relayOfLane } from '../domain/lane.ts';
 import type { Clock } from '../lib/clock.ts';
 import { WakeUp } from '../lib/wakeup.ts';
 import type { Store } from '../store/store.ts';
@@ -7,8 +8,16 @@ import { LANE_LEASE_MS, LANE_MARGIN_MS, LANE_RENEW_MS } from './settings.ts';
 
 /** How often lanes with due work that nobody holds are looked for, in ms. */
 const DISCOVER_MS = 1_000;
-/** At most so many newly found lanes are taken at a time. */
-const DISCOVER_LIMIT = 64;
+/** At most so many newly found lanes are taken in one transaction. */
+const DISCOVER_LIMIT = 1_000;
+/** A node holds at most so many lanes; others wait until some are let go. */
+const MAX_LANES = 20_000;
+/** A lane of a relay with many destinations is let go when it had nothing to do for so long, in ms. */
+const IDLE_MS = 30_000;
+/** Unless something in it comes due within so many ms. */
+const SOON_MS = 60_000;
+/** How long a lane is kept for what is known of its hop, which is not well, in ms. */
+const REMEMBER_MS = 600_000;
 
 /** What keeping leases needs. */
 export interface LeaseDeps {
@@ -44,19 +53,20 @@ export class Leases {
   /** Takes and renews until stopped. Resolves when stopped. */
   async run(): Promise<void> {
     while (!this.#stopping) {
-      await this.turn();
-      await this.#wakeUp.wait(this.#deps.clock, DISCOVER_MS);
+      const more = await this.turn();
+      if (!more) await this.#wakeUp.wait(this.#deps.clock, DISCOVER_MS);
     }
   }
 
-  /** One turn: renew if it is time, then look for work. */
-  async turn(): Promise<void> {
+  /** One turn: let go of what is done with, renew if it is time, then look for work. True: there is more to be found. */
+  async turn(): Promise<boolean> {
     try {
-      await this.#letGoOfRetired();
+      await this.#letGo();
       if (this.#deps.clock.mono() - this.#renewedAt >= LANE_RENEW_MS) await this.renew();
-      await this.#acquire();
+      return await this.#acquire();
     } catch (error) {
       this.#deps.fault('lease_failed', error);
+      return false;
     }
   }
 
@@ -78,33 +88,52 @@ export class Leases {
     }
   }
 
-  async #letGoOfRetired(): Promise<void> {
+  /** Retired lanes are taken anew at once; idle ones when there is mail for them again. */
+  async #letGo(): Promise<void> {
     const { store, node, clock } = this.#deps;
-    const done = [...this.#lanes.values()].filter((lane) => lane.retired && lane.inHand === 0);
+    const mono = clock.mono();
+    const now = clock.wall();
+    const done = [...this.#lanes.values()].filter(
+      (lane) => lane.inHand === 0 && (lane.retired || this.#isIdle(lane, mono, now)),
+    );
     if (done.length === 0) return;
     const leases = done.map(({ name, fence }) => ({ lane: name, fence }));
-    await store.releaseLanes(leases, { node, now: clock.wall() });
-    for (const { name } of done) {
-      this.#lanes.delete(name);
-      this.#wanted.add(name);
+    const anew = new Set(done.filter(({ retired }) => retired));
+    // From here on nothing may be promised on them: what is accepted meanwhile waits in the store.
+    for (const lane of done) lane.retired = true;
+    await store.releaseLanes(leases, { node, now });
+    for (const lane of done) {
+      if (this.#lanes.get(lane.name) === lane) this.#lanes.delete(lane.name);
+      if (lane.waiting || anew.has(lane)) this.#wanted.add(lane.name);
     }
   }
 
-  async #acquire(): Promise<void> {
+  #isIdle(lane: Lane, mono: number, now: number): boolean {
+    if (lane.name === relayOfLane(lane.name) || lane.waiting || mono - lane.busyAt < IDLE_MS) return false;
+    if (lane.breakerState(mono) !== 'closed' && mono - lane.busyAt < REMEMBER_MS) return false;
+    return lane.nextDueAt === null || lane.nextDueAt - now > SOON_MS;
+  }
+
+  /** Takes what is wanted and what is found. True: there may be more. */
+  async #acquire(): Promise<boolean> {
     const { store, node, clock } = this.#deps;
-    const wanted = [...this.#wanted];
+    const room = MAX_LANES - this.#lanes.size;
+    const wanted = [...this.#wanted].slice(0, Math.max(0, room));
     const now = clock.wall();
-    const trustedUntil = clock.mono() + LANE_LEASE_MS - LANE_MARGIN_MS;
-    const granted = await store.acquireLanes(wanted, DISCOVER_LIMIT, now + LANE_LEASE_MS, { node, now });
-    // A wanted lane that was not granted is somebody else's; when it is free, discovery finds it.
+    const mono = clock.mono();
+    const limit = Math.max(0, Math.min(DISCOVER_LIMIT, room - wanted.length));
+    const granted = await store.acquireLanes(wanted, limit, now + LANE_LEASE_MS, { node, now });
+    // A wanted lane that was not granted is somebody else's, or too many: when it is free, discovery finds it.
     for (const lane of wanted) this.#wanted.delete(lane);
     for (const { lane, fence } of granted) {
       const old = this.#lanes.get(lane);
       if (old?.fence === fence) continue;
       if (old) this.#dispatch.drop(old);
-      this.#lanes.set(lane, new Lane(lane, fence, trustedUntil));
+      const taken = new Lane(lane, fence, mono + LANE_LEASE_MS - LANE_MARGIN_MS, mono);
+      this.#lanes.set(lane, taken);
+      this.#dispatch.stir(taken);
     }
-    if (granted.length > 0) this.#dispatch.wake();
+    return limit > 0 && granted.length - wanted.length >= limit;
   }
 
   /** Extends every lease held, and drops the lanes that are no longer ours. */

@@ -6,7 +6,7 @@ import { type AttemptEnd, refOf } from './attempt.ts';
 import { persist } from './persist.ts';
 import type { Job } from './ready.ts';
 import type { EngineSettings } from './settings.ts';
-import { announce, settlementOf } from './settle.ts';
+import { announce, settlementOf, type Ways } from './settle.ts';
 
 /** What recording needs. */
 export interface RecorderDeps {
@@ -18,20 +18,28 @@ export interface RecorderDeps {
   readonly settings: () => EngineSettings;
 }
 
+/** Something waits in a lane, and comes due at a wall time in ms. */
+export interface Wait {
+  readonly lane: string;
+  readonly dueAt: number;
+}
+
 /**
- * What came of writing: when what it left waiting comes due (wall ms), if anything; `stale` when the work was no
- * longer ours; `refused` when the store will never take it.
+ * What came of writing: what it left waiting, if anything; `stale` when the work was no longer ours; `refused` when the
+ * store will never take it.
  */
-export type Recorded = { readonly dueAt: readonly number[] } | 'stale' | 'refused';
+export type Recorded = { readonly waits: readonly Wait[] } | 'stale' | 'refused';
 
 /** SETTLE: writes what became of leased work, however long the store is full or away. */
 export class Recorder {
   readonly #deps: RecorderDeps;
+  readonly #ways: Ways;
   readonly #giveUp: AbortSignal;
 
   /** `giveUp` ends the waiting for a store that is full or away. */
-  constructor(deps: RecorderDeps, giveUp: AbortSignal) {
+  constructor(deps: RecorderDeps, ways: Ways, giveUp: AbortSignal) {
     this.#deps = deps;
+    this.#ways = ways;
     this.#giveUp = giveUp;
   }
 
@@ -39,7 +47,8 @@ export class Recorder {
   async settle(job: Job, relay: string, end: AttemptEnd): Promise<Recorded> {
     const { clock, store, node, random, events, settings } = this.#deps;
     const now = clock.wall();
-    const settlement = settlementOf(job.unit, relay, end, settings().retry, now, random.next());
+    const context = { policy: settings().retry, ways: this.#ways, now, dice: random.next() };
+    const settlement = { ...settlementOf(job.unit, relay, end, context), report: null, delayReported: [] };
     const answer = await persist(clock, this.#giveUp, 'harmless', () =>
       store.settle([settlement], { node, now }),
     );
@@ -47,10 +56,12 @@ export class Recorder {
     if (answer[0]?.kind !== 'settled') return 'stale';
     const { cancelled } = answer[0];
     announce(events, job.unit, settlement, cancelled);
-    const { indexes } = settlement.unit;
+    const { indexes, lane } = settlement.unit;
     return {
-      dueAt: settlement.transitions.flatMap(({ nextAttemptAt }, place) =>
-        nextAttemptAt === null || cancelled.includes(indexes[place] ?? -1) ? [] : nextAttemptAt,
+      waits: settlement.transitions.flatMap(({ nextAttemptAt, next }, place) =>
+        nextAttemptAt === null || cancelled.includes(indexes[place] ?? -1)
+          ? []
+          : { lane: next?.lane ?? lane, dueAt: nextAttemptAt },
       ),
     };
   }
@@ -64,14 +75,15 @@ export class Recorder {
       store.release(refs, { node, now: clock.wall() }),
     );
     if (answers === null) return 'refused';
-    let waits = false;
+    const waits: Wait[] = [];
+    const now = clock.wall();
     for (const [place, { unit }] of jobs.entries()) {
       const answer = answers[place];
       if (answer?.kind !== 'settled') continue;
       if (answer.cancelled.length > 0) this.#announceCancelled(unit, answer.cancelled);
-      waits ||= answer.cancelled.length < unit.deliveries.length;
+      if (answer.cancelled.length < unit.deliveries.length) waits.push({ lane: unit.lane, dueAt: now });
     }
-    return { dueAt: waits ? [clock.wall()] : [] };
+    return { waits };
   }
 
   #announceCancelled({ messageId, deliveries }: Unit, cancelled: readonly number[]): void {

@@ -1,23 +1,40 @@
+import { nextWay, roundsOf } from '../domain/failover.ts';
+import { laneOf } from '../domain/lane.ts';
+import type { Outcome } from '../domain/outcome.ts';
 import { type SettlePolicy, settle, type Transition } from '../domain/settle.ts';
 import type { Events } from '../observe/events.ts';
-import type { Settlement, Unit } from '../store/store.ts';
+import type { Settlement, Unit, UnitDelivery } from '../store/store.ts';
 import { type AttemptEnd, refOf } from './attempt.ts';
+import type { Relays } from './relays.ts';
 
-/** SETTLE: from what an attempt did to what the store will write. Siblings share the time and the dice. */
+/** What decides where a delivery goes that was not taken. */
+export type Ways = Pick<Relays, 'get' | 'fitness'>;
+
+/** What settling goes by. */
+export interface SettleContext {
+  readonly policy: SettlePolicy;
+  readonly ways: Ways;
+  /** Wall ms. */
+  readonly now: number;
+  readonly dice: number;
+}
+
+/**
+ * SETTLE: from what an attempt did to what the store will write. Siblings share the time and the dice. What was proven
+ * not to be taken goes to the next relay of its group; what may have been stays where it is.
+ */
 export function settlementOf(
   unit: Unit,
   relay: string,
   end: AttemptEnd,
-  policy: SettlePolicy,
-  now: number,
-  dice: number,
-): Settlement {
+  context: SettleContext,
+): Omit<Settlement, 'report' | 'delayReported'> {
   const transitions: Transition[] = [];
   const results: Settlement['attempt']['results'][number][] = [];
   for (const [place, delivery] of unit.deliveries.entries()) {
     const outcome = end.outcomes[place];
     if (!outcome) throw new Error(`transport ${relay} gave no outcome for recipient ${place}`);
-    transitions.push(settle(delivery, outcome, policy, now, dice));
+    transitions.push(transitionOf(delivery, relay, outcome, context));
     results.push({ index: delivery.index, outcome });
   }
   return {
@@ -27,11 +44,29 @@ export function settlementOf(
   };
 }
 
+function transitionOf(
+  delivery: UnitDelivery,
+  relay: string,
+  outcome: Outcome,
+  { policy, ways, now, dice }: SettleContext,
+): Transition {
+  const { group, recipient, expiresAt } = delivery;
+  // The delay grows with every round through the group, not with every relay of it.
+  const attempts = roundsOf(delivery.attempts + 1, group.length) - 1;
+  const transition = settle({ attempts, expiresAt }, outcome, policy, now, dice);
+  if (transition.state !== 'retrying' || outcome.kind !== 'deferred' || group.length < 2) return transition;
+  const way = nextWay(group, relay, (name) => ways.fitness(name, recipient.address));
+  const to = ways.get(way.relay)?.relay;
+  if (to === undefined || to.name === relay) return transition;
+  const next = { relay: to.name, lane: laneOf(to.name, to.type, recipient.address) };
+  return { ...transition, next, nextAttemptAt: way.atOnce ? now : transition.nextAttemptAt };
+}
+
 /** Tells the world what an attempt did; `cancelled`: the indexes that the store ended so instead. */
 export function announce(
   events: Events,
   unit: Unit,
-  settlement: Settlement,
+  settlement: Pick<Settlement, 'attempt' | 'transitions'>,
   cancelled: readonly number[],
 ): void {
   events.emit({

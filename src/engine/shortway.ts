@@ -18,7 +18,15 @@ export function unitsOf(
   const { expiresAt } = record;
   for (const [index, delivery] of record.deliveries.entries())
     if (leased[index] && delivery.lane === lane.name)
-      deliveries.push({ index, recipient: delivery.recipient, attempts: 0, expiresAt });
+      deliveries.push({
+        index,
+        recipient: delivery.recipient,
+        attempts: 0,
+        expiresAt,
+        dueAt: delivery.dueAt,
+        group: delivery.group,
+        delayReported: false,
+      });
   const most = relays.get(relayOfLane(lane.name))?.relay.limits.maxRecipients ?? deliveries.length;
   return slices(deliveries, Math.max(1, most)).map((slice) => unitOf(record, lane, slice));
 }
@@ -30,11 +38,13 @@ function slices<T>(items: readonly T[], most: number): T[][] {
 }
 
 function unitOf(record: AcceptRecord, lane: Lane, deliveries: readonly UnitDelivery[]): Unit {
-  const { id, reversePath, ret, envid, content, sizeBytes, flags, priority, test } = record;
-  const facts = { reversePath, ret, envid, content, sizeBytes, flags, priority, test };
+  const { id, reversePath, ret, envid, content, sizeBytes, flags, priority, test, reportable } = record;
+  const facts = { reversePath, ret, envid, content, sizeBytes, flags, priority, test, reportable };
+  const createdAt = Math.max(record.createdAt, record.sendAt ?? 0);
   return {
     ...facts,
     messageId: id,
+    createdAt,
     lane: lane.name,
     fence: lane.fence,
     relay: relayOfLane(lane.name),

@@ -1,27 +1,20 @@
-import { relayOfLane } from '../domain/lane.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Store } from '../store/store.ts';
-import type { LaneMove } from '../store/upkeep.ts';
-import type { Views } from '../store/views.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Gate } from './gate.ts';
 import type { Leases } from './leases.ts';
 import type { QueueRoom } from './queue-room.ts';
-import type { Relays } from './relays.ts';
 import type { EngineSettings } from './settings.ts';
 
 /** How many deliveries or messages one transaction of the sweep may touch: none may hold the store for long. */
 const BATCH = 500;
-/** How many lanes are looked at for relays that are gone. */
-const LANES_LOOKED_AT = 1_000;
 
 /** What the sweep needs. */
 export interface SweepDeps {
   readonly store: Store;
-  readonly views: Views;
   readonly spool: Spool;
   readonly clock: Clock;
   readonly random: Random;
@@ -33,7 +26,6 @@ export interface SweepDeps {
 
 /** The rest of the engine, as the sweep sees it. */
 export interface SweepPeers {
-  readonly relays: Relays;
   readonly dispatch: Dispatch;
   readonly leases: Leases;
   readonly gate: Gate;
@@ -50,17 +42,15 @@ interface Chore {
 /** What must happen without being asked: leases that ended, expiry, retention, room on the disk. */
 export class Sweep {
   readonly #deps: SweepDeps;
-  readonly #relays: Relays;
   readonly #dispatch: Dispatch;
   readonly #leases: Leases;
   readonly #gate: Gate;
   readonly #room: QueueRoom;
   readonly #stopping = new AbortController();
 
-  constructor(deps: SweepDeps, { relays, dispatch, leases, gate, room }: SweepPeers) {
+  constructor(deps: SweepDeps, { dispatch, leases, gate, room }: SweepPeers) {
     this.#deps = deps;
     this.#room = room;
-    this.#relays = relays;
     this.#dispatch = dispatch;
     this.#leases = leases;
     this.#gate = gate;
@@ -73,7 +63,6 @@ export class Sweep {
       { everyMs: 1_000, code: 'queue_check_failed', work: () => this.#room.lookIfFull() },
       { everyMs: 5_000, code: 'expiry_failed', work: () => this.expire() },
       { everyMs: 5_000, code: 'reclaim_failed', work: () => this.reclaim(false) },
-      { everyMs: 10_000, code: 'reroute_failed', work: () => this.reroute() },
       { everyMs: 60_000, code: 'retention_failed', work: () => this.purge() },
     ];
     await Promise.all(chores.map((chore) => this.#repeat(chore)));
@@ -97,29 +86,24 @@ export class Sweep {
       if (released + unknown > 0) events.emit({ type: 'reclaimed', released, unknown });
       if (!more || this.#stopping.signal.aborted) break;
     }
-    this.#dispatch.wake();
+    this.#dispatch.stirAll();
   }
 
   /** Fails what waited beyond its time. */
   async expire(): Promise<void> {
-    while ((await this.#deps.store.expire(BATCH, this.#stamp())) >= BATCH)
-      if (this.#stopping.signal.aborted) return;
-  }
-
-  /** Gives mail whose relay is gone the relay that routing chooses now. */
-  async reroute(): Promise<void> {
-    const { store, views, settings } = this.#deps;
-    const target = settings().routing.defaultRelay;
-    const relay = this.#relays.get(target)?.relay;
-    // Mail that was to be sent is never captured instead: it waits until there is a way out again.
-    if (!relay || relay.type === 'mx' || relay.type === 'inbox') return;
-    const lanes = await views.lanes(LANES_LOOKED_AT);
-    const moves: LaneMove[] = lanes
-      .filter(({ lane, waiting }) => waiting > 0 && !this.#relays.get(relayOfLane(lane)))
-      .map(({ lane }) => ({ fromLane: lane, toLane: target, toRelay: target }));
-    while (moves.length > 0 && (await store.reroute(moves, BATCH, this.#stamp())) >= BATCH)
-      if (this.#stopping.signal.aborted) return;
-    if (moves.length > 0) this.#dispatch.expect(target, this.#deps.clock.wall());
+    const { store } = this.#deps;
+    for (;;) {
+      const found = await store.expiring(BATCH, this.#stamp());
+      if (found.length === 0 || this.#stopping.signal.aborted) return;
+      const expiries = found.map(({ messageId, deliveries }) => ({
+        messageId,
+        indexes: deliveries.map(({ index }) => index),
+        report: null,
+      }));
+      const done = await store.expire(expiries, this.#stamp());
+      // What another took meanwhile is looked at in the next turn.
+      if (!done.includes(true)) return;
+    }
   }
 
   /** Removes what retention no longer keeps, then the segments nothing refers to. */

@@ -40,6 +40,9 @@ function logEvent(event: Event, log: Log): void {
     case 'lane_paused':
       log.warn('lane.paused', { lane: event.lane, code: event.cause, pauseMs: Math.round(event.pauseMs) });
       break;
+    case 'lane_resumed':
+      log.info('lane.resumed', { lane: event.lane });
+      break;
     case 'reclaimed':
       logReclaim(event, log);
       break;

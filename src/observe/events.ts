@@ -57,6 +57,8 @@ export type Event =
       readonly count: number;
     }
   | { readonly type: 'lane_paused'; readonly lane: string; readonly pauseMs: number; readonly cause: string }
+  /** Its next hop works again. */
+  | { readonly type: 'lane_resumed'; readonly lane: string }
   | { readonly type: 'reclaimed'; readonly released: number; readonly unknown: number }
   | { readonly type: 'fault'; readonly code: string; readonly message: string };
 
