@@ -108,7 +108,7 @@ function isMessageType(type: string): boolean {
 }
 
 /** Whether bytes may be sent as 7bit (RFC 2045 §2.7): ASCII without NUL, in CRLF lines of at most 998. */
-function isSevenBitLines(bytes: Uint8Array): boolean {
+export function isSevenBitLines(bytes: Uint8Array): boolean {
   let column = 0;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] ?? 0;
@@ -124,8 +124,8 @@ function isSevenBitLines(bytes: Uint8Array): boolean {
   return true;
 }
 
-/** For CRLF lines only. */
-function hasLeadingDot(bytes: Uint8Array): boolean {
+/** Whether some line begins with a dot. For CRLF lines only. */
+export function hasLeadingDot(bytes: Uint8Array): boolean {
   const { buffer, byteOffset, byteLength } = bytes;
   return bytes[0] === DOT || Buffer.from(buffer, byteOffset, byteLength).includes(LINE_THEN_DOT);
 }

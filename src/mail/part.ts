@@ -28,7 +28,7 @@ const ONE_CHUNK_BYTES = 64 * 1024;
 
 /** Makes a multipart part (RFC 2046 §5.1). `parameters` are those besides the boundary. */
 export function multipart(
-  subtype: 'mixed' | 'alternative' | 'related',
+  subtype: 'mixed' | 'alternative' | 'related' | 'report',
   parts: readonly Part[],
   boundary: string,
   parameters: readonly Parameter[] = [],

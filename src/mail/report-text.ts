@@ -1,0 +1,110 @@
+import type { Reply } from '../domain/outcome.ts';
+import { formatDate } from './date.ts';
+import type { Report, ReportAction, ReportedRecipient } from './report.ts';
+import { statusOf } from './report-status.ts';
+
+/** The part of a report that people read. */
+
+/** Recipients that are told with what was said; the part for programs has them all. */
+const MAX_TOLD = 100;
+const MAX_REPLY = 300;
+const MAX_SUBJECT = 200;
+/** Neither ends a line nor steers what shows it. */
+const UNSHOWN = /[\p{C}\p{Z}]+/gu;
+
+const HEADINGS: Readonly<Record<ReportAction, string>> = {
+  failed: 'Your message could not be delivered to these recipients, and will not be tried again:',
+  delayed:
+    'Your message has not been delivered to these recipients yet. It is tried again by itself; you need not send it again:',
+  relayed:
+    'Your message was passed on for these recipients. The server that has it now does not confirm deliveries, so this is the last you will hear from us:',
+  delivered: 'Your message was delivered to these recipients:',
+};
+
+/** What a sender can do about a failure, by the beginning of its status (RFC 3463); the first that fits. */
+const ADVICE: readonly (readonly [status: string, advice: string])[] = [
+  ['5.1.8', 'Your own address was refused. Ask whoever runs your mail.'],
+  ['5.1.7', 'Your own address was refused. Ask whoever runs your mail.'],
+  ['5.1.10', 'This domain takes no mail. Look for a typing error in the address.'],
+  ['5.1.', 'Look for a typing error in the address, or ask the recipient for the right one.'],
+  ['5.2.2', 'The mailbox is full. Tell the recipient in another way, and send the message again later.'],
+  ['5.2.3', 'The message is too large for this mailbox. Send a link instead of an attachment.'],
+  ['5.2.', 'The mailbox does not take mail. Ask the recipient for another address.'],
+  ['5.3.4', 'The message is too large. Send a link instead of an attachment.'],
+  ['5.4.', 'The way to the recipient does not work. Ask whoever runs your mail.'],
+  ['5.6.', 'The form of the message was refused. Send it in another form, such as plain text.'],
+  [
+    '5.7.',
+    'The message was refused by a rule. What the other server said may tell which; if not, ask whoever runs your mail.',
+  ],
+  [
+    '4.4.7',
+    'The other side could not be reached, or put us off, for the whole time that a message may wait. Send it again later, or tell the recipient in another way.',
+  ],
+];
+
+/** What the report is called. */
+export function reportSubject({ recipients }: Pick<Report, 'recipients'>): string {
+  const actions = new Set(recipients.map(({ action }) => action));
+  if (actions.has('failed')) return 'Your message could not be delivered';
+  if (actions.has('delayed')) return 'Your message is delayed';
+  return actions.has('relayed') ? 'Your message was passed on' : 'Your message was delivered';
+}
+
+/** The text. It may be anything but ASCII; lines end in LF. */
+export function reportText(report: Report): string {
+  const { hostname, message, returned, recipients } = report;
+  const groups = (['failed', 'delayed', 'relayed', 'delivered'] as const).map((action) =>
+    groupOf(
+      action,
+      recipients.filter((reported) => reported.action === action),
+    ),
+  );
+  const about = [
+    ...(returned.subject === '' ? [] : [`  Subject:   ${shown(returned.subject, MAX_SUBJECT)}`]),
+    `  Received:  ${formatDate(message.arrivedAt)}`,
+    `  Known as:  ${message.id}`,
+  ];
+  return [
+    `This is the mail server ${hostname}.`,
+    ...groups.filter((group) => group !== ''),
+    `The message:\n\n${about.join('\n')}`,
+    `This report was written by a program; nobody reads answers to it. Questions go to postmaster@${hostname}.\n`,
+  ].join('\n\n');
+}
+
+function groupOf(action: ReportAction, recipients: readonly ReportedRecipient[]): string {
+  if (recipients.length === 0) return '';
+  const told = recipients.slice(0, MAX_TOLD).map(paragraphOf);
+  const rest = recipients.length - told.length;
+  if (rest > 0) told.push(`  and ${rest} more, which the attached delivery status names.`);
+  return [HEADINGS[action], ...told].join('\n\n');
+}
+
+function paragraphOf(reported: ReportedRecipient): string {
+  const { recipient, action, reply, host, triedUntil } = reported;
+  const lines = [`  ${recipient.address}`];
+  if (action === 'failed' || action === 'delayed') lines.push(`    ${saidOf(reply, host)}`);
+  const advice = action === 'failed' ? adviceOn(statusOf(reported)) : null;
+  if (advice !== null) lines.push(`    ${advice}`);
+  if (action === 'delayed') lines.push(`    It is tried until ${formatDate(triedUntil)}.`);
+  return lines.join('\n');
+}
+
+function saidOf(reply: Reply | null, host: string | null): string {
+  if (reply === null) return 'There was no way to send it.';
+  const { code, enhanced, text } = reply;
+  if (code === null) return `${shown(text, MAX_REPLY)}.`.replace(/\.\.$/, '.');
+  const who = host === null ? 'The other server' : shown(host, MAX_REPLY);
+  return `${who} said: ${shown([code, enhanced, text].filter((word) => word !== null).join(' '), MAX_REPLY)}`;
+}
+
+function adviceOn(status: string): string | null {
+  return ADVICE.find(([beginning]) => status.startsWith(beginning))?.[1] ?? null;
+}
+
+/** Hostile text as one line. */
+function shown(text: string, most: number): string {
+  const line = text.replace(UNSHOWN, ' ').trim();
+  return line.length <= most ? line : `${[...line].slice(0, most).join('')}…`;
+}
