@@ -122,10 +122,12 @@ export class LiveConfig {
   }
 }
 
-/** Whether any setting or relay in force comes from the file. */
+/** Whether any setting, relay or rule in force comes from the file. */
 function saysSomething({ effective, config }: Loaded): boolean {
   return (
-    effective.some(({ origin }) => origin === 'file') || config.relays.some(({ origin }) => origin === 'file')
+    effective.some(({ origin }) => origin === 'file') ||
+    config.relays.some(({ origin }) => origin === 'file') ||
+    config.routesOrigin === 'file'
   );
 }
 

@@ -2,6 +2,7 @@ import { parseDocument } from 'yaml';
 import { type Fault, showValue, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
 import type { RelaySource } from './relays.ts';
+import type { RoutesSource } from './routes.ts';
 import { isSettingKey, SETTING_KEYS, type SettingKey } from './schema.ts';
 import { SETTINGS } from './settings.ts';
 import type { Origin, Sources } from './sources.ts';
@@ -17,6 +18,8 @@ export interface Given {
 export interface Gathered {
   readonly given: ReadonlyMap<SettingKey, Given>;
   readonly relays: readonly RelaySource[];
+  /** The rules of routing; null where nobody gave any. */
+  readonly routes: RoutesSource | null;
   readonly faults: readonly Fault[];
   /** Names of `WAYBILL_*` variables that are not ours. */
   readonly ignored: readonly string[];
@@ -26,6 +29,9 @@ export interface Gathered {
 const OTHER_VARIABLES = ['WAYBILL_DATA', 'WAYBILL_CONFIG', 'WAYBILL_ADMIN_PASSWORD'];
 const PREFIX = 'WAYBILL_';
 const FILE_SUFFIX = '_file';
+
+/** Under which the rules of routing are stored among the settings, as JSON. */
+export const STORED_ROUTES = 'routes';
 
 /** Reads the sources in rising order of precedence: stored, file, environment. */
 export function gather(sources: Sources): Gathered {
@@ -39,6 +45,7 @@ export function gather(sources: Sources): Gathered {
 class Gatherer implements Gathered {
   readonly given = new Map<SettingKey, Given>();
   readonly relays: RelaySource[] = [];
+  routes: RoutesSource | null = null;
   readonly faults: Fault[] = [];
   readonly ignored: string[] = [];
   readonly #sources: Sources;
@@ -51,7 +58,9 @@ class Gatherer implements Gathered {
     const { settings, relays } = this.#sources.stored;
     for (const [key, json] of settings) {
       const source = 'stored setting';
-      if (isSettingKey(key)) this.given.set(key, { raw: JSON.parse(json), origin: 'stored', source });
+      if (key === STORED_ROUTES)
+        this.routes = { raw: JSON.parse(json), origin: 'stored', source: 'stored routes' };
+      else if (isSettingKey(key)) this.given.set(key, { raw: JSON.parse(json), origin: 'stored', source });
       else this.#refuseKey(key, source);
     }
     for (const { name, definition, password } of relays) {
@@ -88,7 +97,8 @@ class Gatherer implements Gathered {
 
   #takeSection(section: string, body: unknown, source: string): void {
     if (section === 'relays') this.#takeFileRelays(body, source);
-    else if (section === 'routes') this.#refuseRoutes(body, source);
+    // Its mere presence says that the table is the file's.
+    else if (section === 'routes') this.routes = { raw: emptyAsList(body), origin: 'file', source };
     else if (isRecord(body)) this.#takeSettings(section, body, source);
     else this.faults.push({ key: section, value: null, rule: 'must be a map of settings', source });
   }
@@ -128,7 +138,7 @@ class Gatherer implements Gathered {
   }
 
   #takeFileRelays(body: unknown, source: string): void {
-    const list = isRecord(body) && Object.keys(body).length === 0 ? [] : body;
+    const list = emptyAsList(body);
     if (!Array.isArray(list)) {
       this.faults.push({ key: 'relays', value: null, rule: 'must be a list of relays', source });
       return;
@@ -140,15 +150,14 @@ class Gatherer implements Gathered {
     this.relays.push({ raw, key, origin, source, readSecret: this.#sources.readSecret });
   }
 
-  #refuseRoutes(body: unknown, source: string): void {
-    if (Object.keys(Object(body)).length === 0) return;
-    const rule = 'rules come in a later version; until then all mail goes to delivery.default_relay';
-    this.faults.push({ key: 'routes', value: null, rule, source });
-  }
-
   #refuseKey(key: string, source: string): void {
     this.faults.push({ key, value: null, rule: unknownRule('setting', key, SETTING_KEYS), source });
   }
+}
+
+/** A section that says nothing reads as an empty map, also where a list is meant. */
+function emptyAsList(body: unknown): unknown {
+  return isRecord(body) && Object.keys(body).length === 0 ? [] : body;
 }
 
 /** The setting `x` that a key `x_file` stands for; null when there is none. */

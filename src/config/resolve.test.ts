@@ -110,13 +110,12 @@ test('each fault is one line that names key, value, rule and source', () => {
   ]);
 });
 
-test('a file that is no YAML or no map, and routes, are faults', () => {
+test('a file that is no YAML or no map is a fault', () => {
   expect(faultLines({ yaml: 'api: {' })).toHaveLength(1);
   expect(faultLines({ yaml: 'api: { port: 1, port: 2 }' })[0]).toContain('unique');
   expect(faultLines({ yaml: '- api' })).toEqual([
     '/etc/waybill.yaml: must be a map of sections (file /etc/waybill.yaml)',
   ]);
-  expect(faultLines({ yaml: 'routes: [{ via: [out] }]' })[0]).toContain('come in a later version');
   expect(faultLines({ yaml: '' })).toEqual([]);
   expect(faultLines({ yaml: 'routes: []\nrelays:\napi:\n' })).toEqual([]);
 });
@@ -295,4 +294,33 @@ test('only variables with __ and three names without are ours', () => {
   );
   expect([faults, ignored]).toEqual([[], ['WAYBILL_PORT']]);
   expect(faultLines({ environment: { WAYBILL_API__PROT: '1' } })[0]).toContain('did you mean api.port?');
+});
+
+test("the file's routes are the whole table, even when there are none; else those that are stored hold", () => {
+  const rules = JSON.stringify([{ name: 'kept', match: {}, via: ['inbox'] }]);
+  const stored = { settings: new Map([['routes', rules]]), relays: [] };
+  const namesFrom = (yaml: string | undefined) => {
+    const { config, faults } = resolve(sources({ stored, ...(yaml === undefined ? {} : { yaml }) }));
+    expect(faults).toEqual([]);
+    return [config.routesOrigin, ...config.routes.map(({ name }) => name)];
+  };
+  expect(namesFrom(undefined)).toEqual(['stored', 'kept']);
+  expect(namesFrom('api: {}')).toEqual(['stored', 'kept']);
+  expect(namesFrom('routes: [{ match: {}, via: [inbox] }]')).toEqual(['file', 'rule-1']);
+  expect(namesFrom('routes:')).toEqual(['file']);
+  expect(namesFrom('routes: []')).toEqual(['file']);
+});
+
+test('a rule may name any relay that is declared, and a faulty relay is told of once', () => {
+  const yaml = `
+delivery: { default_relay: inbox }
+relays: [{ name: out, type: smtp, host: "no host" }]
+routes: [{ match: {}, via: [out, inbox] }]
+`;
+  expect(faultLines({ yaml })).toEqual([
+    'relays[0].host = "no host": must be a host name or an IP address, or null (file /etc/waybill.yaml)',
+  ]);
+  expect(faultLines({ yaml: 'routes: [{ match: {}, via: [gone] }]' })).toEqual([
+    'routes[0].via[0] = "gone": no such relay (file /etc/waybill.yaml)',
+  ]);
 });

@@ -2,8 +2,9 @@ import type { Relay } from '../domain/relay.ts';
 import { checkTogether } from './checks.ts';
 import { type Fault, showValue } from './fault.ts';
 import { type Given, gather } from './gather.ts';
-import { flawsOf } from './kinds.ts';
-import { BUILTIN_INBOX, readRelay } from './relays.ts';
+import { flawsOf, isRecord } from './kinds.ts';
+import { BUILTIN_INBOX, type RelaySource, readRelay } from './relays.ts';
+import { type RoutesSource, readRoutes } from './routes.ts';
 import { type Config, camelCase, SETTING_KEYS, type SettingKey } from './schema.ts';
 import type { Setting } from './setting.ts';
 import { SETTINGS } from './settings.ts';
@@ -24,7 +25,7 @@ export interface Resolution {
 
 /** Puts the sources together: environment over file over stored settings over default. */
 export function resolve(sources: Sources): Resolution {
-  const { given, relays: definitions, faults: earlier, ignored } = gather(sources);
+  const { given, relays: definitions, routes, faults: earlier, ignored } = gather(sources);
   const faults = [...earlier];
   const effective = SETTING_KEYS.map((key) => readSetting(key, given.get(key), faults));
   const relays = definitions.flatMap((definition): Relay[] => {
@@ -33,10 +34,14 @@ export function resolve(sources: Sources): Resolution {
     faults.push(...reading.faults);
     return [];
   });
+  const { rules, faults: routeFaults } = readRoutes(routes ?? NO_ROUTES, definitions.map(declaredName));
+  faults.push(...routeFaults);
   const { stored } = sources;
   const config: Config = {
     ...nest(effective),
     relays: [BUILTIN_INBOX, ...relays.map((relay) => withState(relay, stored.relays))],
+    routes: rules,
+    routesOrigin: routes?.origin ?? 'stored',
     unreadableRelays: stored.relays.filter((relay) => relay.unreadable).map((relay) => relay.name),
   };
   return {
@@ -62,8 +67,13 @@ function readSetting(key: SettingKey, given: Given | undefined, faults: Fault[])
   return fallback;
 }
 
+/** What of a configuration the settings are. */
+type SettingValues = Omit<Config, 'relays' | 'routes' | 'routesOrigin' | 'unreadableRelays'>;
+
+const NO_ROUTES: RoutesSource = { raw: [], origin: 'stored', source: 'default' };
+
 /** The nested form of the settings' values. */
-export function nest(effective: readonly Effective[]): Omit<Config, 'relays' | 'unreadableRelays'> {
+export function nest(effective: readonly Effective[]): SettingValues {
   const sections: Record<string, Record<string, unknown>> = {};
   for (const { key, value } of effective) {
     const [section = '', name = ''] = key.split('.');
@@ -72,7 +82,12 @@ export function nest(effective: readonly Effective[]): Omit<Config, 'relays' | '
     sections[section] = values;
   }
   // Sound because every key of the table is there, each with a value that its own kind has read.
-  return sections as unknown as Omit<Config, 'relays' | 'unreadableRelays'>;
+  return sections as unknown as SettingValues;
+}
+
+/** The name a definition has, right or wrong: what is wrong with a relay is told once, not again of each rule. */
+function declaredName({ raw }: RelaySource): string {
+  return isRecord(raw) && typeof raw['name'] === 'string' ? raw['name'] : '';
 }
 
 function withState(relay: Relay, stored: readonly OpenedRelay[]): Relay {

@@ -1,4 +1,5 @@
 import type { Relay } from '../domain/relay.ts';
+import type { RouteRule } from '../domain/route.ts';
 import { SETTINGS } from './settings.ts';
 
 type Table = typeof SETTINGS;
@@ -23,6 +24,10 @@ type Values = {
 export interface Config extends Values {
   /** Every relay: the built-in inbox first, then those of the file, then stored ones. */
   readonly relays: readonly Relay[];
+  /** The rules of routing: the file's, else the stored ones. */
+  readonly routes: readonly RouteRule[];
+  /** Where the rules are changed. */
+  readonly routesOrigin: 'file' | 'stored';
   /** Relays whose stored password cannot be read with the present key. */
   readonly unreadableRelays: readonly string[];
 }

@@ -1,0 +1,165 @@
+import { parseDomain } from '../domain/domain-name.ts';
+import { parseMailbox } from '../domain/mailbox.ts';
+import type { Condition, RouteMatch, TimeWindow } from '../domain/route-match.ts';
+import { isTag } from '../domain/tag.ts';
+import { parseCidrs } from '../lib/cidr.ts';
+import { bytes, cidr, flawsOf, type Kind, text } from './kinds.ts';
+import { formatTimeWindow, parseTimeWindow } from './time-window.ts';
+
+/** The conditions of a rule of routing, as `routes:` writes them. */
+
+/** Most values of one condition. */
+export const MAX_VALUES = 1000;
+
+/** How one condition is written. */
+export interface ConditionField {
+  /** A member of {@link RouteMatch}. */
+  readonly condition: Condition;
+  /** Of one value. */
+  readonly kind: Kind<unknown>;
+  readonly meaning: string;
+  /** Whether there may be several values, of which one must hold. */
+  readonly several: boolean;
+  /** What a match holds of values that `kind` has read. Empty for what it cannot hold. */
+  readonly toMatch: (values: readonly unknown[]) => RouteMatch;
+  /** The values as they would be written; empty when the match does not have the condition. */
+  readonly values: (match: RouteMatch) => readonly unknown[];
+}
+
+type WordCondition = Exclude<Condition, 'sourceCidr' | 'minBytes' | 'maxBytes' | 'time'>;
+
+const NULL_SENDER = '<>';
+
+/** An address without a display name, its domain in canonical form. */
+const address = converted('a mail address', (raw) => {
+  const parsed = parseMailbox(raw);
+  return parsed.ok && parsed.value.name === null ? parsed.value.address : null;
+});
+
+const sender: Kind<string> = {
+  ...address,
+  rule: `a mail address, or ${NULL_SENDER} for the null reverse-path`,
+  read: (raw) => (raw === NULL_SENDER ? '' : address.read(raw)),
+};
+
+const domain = converted('a domain such as example.org, or *.example.org for every name below it', (raw) => {
+  const wildcard = raw.startsWith('*.');
+  const name = parseDomain(wildcard ? raw.slice(2) : raw);
+  if (name === null || (wildcard && name.startsWith('['))) return null;
+  return wildcard ? `*.${name}` : name;
+});
+
+const time: Kind<TimeWindow> = {
+  rule: 'a time of the week in UTC such as mon-fri 08:00-18:00, 22:00-06:00 or sat,sun',
+  unit: null,
+  read: (raw) => (typeof raw === 'string' ? (parseTimeWindow(raw) ?? undefined) : undefined),
+  fromText: (line) => line,
+};
+
+const keyName = text('the name of an API key', (raw) => /^[^\p{C}]{1,100}$/u.test(raw));
+const sourceName = text('the name of a row of listener.sources', (raw) => /^[a-z0-9_-]{1,64}$/.test(raw));
+
+/** The conditions, in the order in which they are documented. */
+export const CONDITION_FIELDS = {
+  sender: word(
+    'sender',
+    sender,
+    `The envelope's sender, a whole address; \`${NULL_SENDER}\` is the null reverse-path of bounces.`,
+  ),
+  sender_domain: word(
+    'senderDomain',
+    domain,
+    "The sender's domain. `*.example.org` is every name below it, but not itself.",
+  ),
+  recipient: word('recipient', address, 'The recipient, a whole address.'),
+  recipient_domain: word('recipientDomain', domain, "The recipient's domain, in the same forms."),
+  tag: word('tag', text('a tag of 1 to 128 printable characters', isTag), "One of the message's tags."),
+  key: word('key', keyName, 'The name of the API key that submitted it.'),
+  source: word('source', sourceName, 'The name in `listener.sources` of the device that submitted it.'),
+  source_cidr: {
+    condition: 'sourceCidr',
+    kind: cidr,
+    meaning: 'The address, or the range of it, that it was submitted from.',
+    several: true,
+    toMatch: (values) => {
+      const ranges = values.map(String);
+      const parsed = parseCidrs(ranges);
+      return parsed.ok ? { sourceCidr: { ranges, contains: parsed.cidrs.contains } } : {};
+    },
+    values: ({ sourceCidr }) => sourceCidr?.ranges ?? [],
+  },
+  min_bytes: {
+    condition: 'minBytes',
+    kind: bytes(0),
+    meaning: 'The least size of the whole message, in bytes.',
+    several: false,
+    toMatch: ([value]) => ({ minBytes: Number(value) }),
+    values: ({ minBytes }) => (minBytes === undefined ? [] : [minBytes]),
+  },
+  max_bytes: {
+    condition: 'maxBytes',
+    kind: bytes(0),
+    meaning: 'The most.',
+    several: false,
+    toMatch: ([value]) => ({ maxBytes: Number(value) }),
+    values: ({ maxBytes }) => (maxBytes === undefined ? [] : [maxBytes]),
+  },
+  time: {
+    condition: 'time',
+    kind: time,
+    meaning:
+      'When it is to be sent, in UTC: days, hours or both, such as `mon-fri 08:00-18:00`, `22:00-06:00`, `sat,sun`.',
+    several: true,
+    // Sound because `time` has read them.
+    toMatch: (values) => ({ time: values as readonly TimeWindow[] }),
+    values: ({ time: windows = [] }) => windows.map(formatTimeWindow),
+  },
+} as const satisfies Readonly<Record<string, ConditionField>>;
+
+/** The name of a condition as it is written. */
+export type ConditionName = keyof typeof CONDITION_FIELDS;
+
+/** Every name of a condition. */
+export const CONDITION_NAMES = Object.keys(CONDITION_FIELDS).filter(isConditionName);
+
+/** How a condition of a match is written. */
+export function conditionName(condition: Condition): ConditionName {
+  const found = CONDITION_NAMES.find((name) => CONDITION_FIELDS[name].condition === condition);
+  if (found === undefined) throw new Error(`the table of conditions lacks ${condition}`);
+  return found;
+}
+
+/** Whether `name` is one of a condition. */
+export function isConditionName(name: string): name is ConditionName {
+  return Object.hasOwn(CONDITION_FIELDS, name);
+}
+
+/** What is wrong within the value of one condition, and where in it; or what it adds to a match. */
+export function readCondition(
+  name: ConditionName,
+  raw: unknown,
+): { readonly match: RouteMatch } | { readonly flaws: ReturnType<typeof flawsOf> } {
+  const { kind, several, toMatch }: ConditionField = CONDITION_FIELDS[name];
+  const listed = several && Array.isArray(raw);
+  const items: readonly unknown[] = listed ? raw : [raw];
+  if (items.length === 0 || items.length > MAX_VALUES)
+    return { flaws: [{ place: '', value: undefined, rule: `must have 1 to ${MAX_VALUES} values` }] };
+  const flaws = items.flatMap((item, index) =>
+    kind.read(item) === undefined ? flawsOf(kind, item, listed ? `[${index}]` : '') : [],
+  );
+  return flaws.length > 0 ? { flaws } : { match: toMatch(items.map((item) => kind.read(item))) };
+}
+
+function word(condition: WordCondition, kind: Kind<string>, meaning: string): ConditionField {
+  return {
+    ...{ condition, kind, meaning, several: true },
+    toMatch: (given) => ({ [condition]: new Set(given.map((value) => String(value).toLowerCase())) }),
+    values: (match) => [...(match[condition] ?? [])].map((value) => (value === '' ? NULL_SENDER : value)),
+  };
+}
+
+/** Text that `convert` brings into its one form, or (null) refuses. */
+function converted(rule: string, convert: (raw: string) => string | null): Kind<string> {
+  const read = (raw: unknown) => (typeof raw === 'string' ? (convert(raw) ?? undefined) : undefined);
+  return { rule, unit: null, read, fromText: (line) => line };
+}
