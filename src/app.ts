@@ -18,6 +18,7 @@ import { createLocalOperations } from './control/local.ts';
 import { storedRows } from './control/offline.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
+import { IDLE } from './engine/queue-figures.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Random } from './lib/random.ts';
 import { type Denials, tallyDenials } from './observe/denials.ts';
@@ -200,7 +201,7 @@ class Service implements App {
   ): Promise<ControlServer> {
     const { dataDir, clock, random } = this.#options;
     const operations = createLocalOperations({
-      ...{ ...storage, clock, random, intake: engine.intake, acts: engine.acts },
+      ...{ ...storage, clock, random, intake: engine.intake, acts: engine.acts, queue: IDLE },
       resolution: () => live.loaded,
       reload: () => live.reload(),
     });

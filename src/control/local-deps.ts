@@ -2,6 +2,7 @@ import type { Fault } from '../config/fault.ts';
 import type { Loaded } from '../config/load.ts';
 import type { Acts } from '../engine/acts.ts';
 import type { Intake } from '../engine/intake.ts';
+import type { QueueFigures } from '../engine/queue-figures.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Keyring } from '../store/keyring.ts';
@@ -15,6 +16,8 @@ export interface LocalDeps {
   readonly registry: Registry;
   readonly intake: Intake;
   readonly acts: Acts;
+  /** What the engine knows of its lanes. */
+  readonly queue: QueueFigures;
   readonly clock: Clock;
   readonly random: Random;
   /** The configuration in force, and the vault that goes with it. */

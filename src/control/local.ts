@@ -2,6 +2,7 @@ import { configOperations } from './local-config.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { keyOperations } from './local-keys.ts';
 import { messageOperations } from './local-messages.ts';
+import { queueOperations } from './local-queue.ts';
 import { relayOperations } from './local-relays.ts';
 import type { Operations } from './operations.ts';
 
@@ -12,5 +13,6 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...messageOperations(deps),
     ...relayOperations(deps),
     ...configOperations(deps),
+    ...queueOperations(deps),
   };
 }

@@ -1,5 +1,6 @@
 import { type Loaded, loadConfig, type StoredRows } from '../config/load.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
+import { IDLE } from '../engine/queue-figures.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import { Events } from '../observe/events.ts';
@@ -44,6 +45,7 @@ export async function openOffline(options: OfflineOptions): Promise<Offline> {
       ...options,
       intake: engine.intake,
       acts: engine.acts,
+      queue: IDLE,
       resolution: () => loaded,
       // Without a server to keep running, what is good of a faulty configuration holds: it can be mended piecemeal.
       reload: async () => {

@@ -5,13 +5,14 @@ import { type ApiKey, SCOPES } from '../domain/key.ts';
 import type { attemptsJson } from '../ingest/http/attempts.ts';
 import type { messageJson, statusJson } from '../ingest/http/record.ts';
 import type { ProbeStep } from '../transport/smtp/probe.ts';
+import { QUEUE_REQUESTS, type QueueOperations } from './queue-operations.ts';
 
 /**
  * Everything the command line can ask of an installation. Each operation takes one request and gives one
  * result, both plain JSON, so that the same call works in this process and through the control socket.
  * Errors are {@link OperationError}.
  */
-export interface Operations {
+export interface Operations extends QueueOperations {
   /** Makes an API key. Its secret is in the result and nowhere else. */
   createKey(request: CreateKeyRequest): Promise<CreatedKey>;
   /** Every key, newest first, revoked ones too. */
@@ -122,6 +123,7 @@ const REQUESTS = {
   removeRelay: z.strictObject({ name: z.string() }),
   testRelay: z.strictObject({ name: z.string() }),
   configuration: z.strictObject({}),
+  ...QUEUE_REQUESTS,
 } satisfies Record<OperationName, z.ZodType>;
 
 /** Every operation's name. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
-import type { CancelAnswer, RequeueAnswer, Store } from '../store/store.ts';
+import type { CancelAnswer, Reassignment, RequeueAnswer, Store } from '../store/store.ts';
 import type { Acts } from './acts.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Leases } from './leases.ts';
@@ -48,6 +48,19 @@ export class Acting implements Acts {
     }
     events.emit({ type: 'acted', messageId: id, act: 'retry' });
     return answer.kind;
+  }
+
+  async reroute(moves: readonly Reassignment[]): Promise<number> {
+    const { store, clock, node } = this.#deps;
+    const now = clock.wall();
+    const moved = await store.reassign(moves, { node, now });
+    const lanes = new Set(moves.flatMap(({ to }, place) => (moved[place] && to !== null ? [to.lane] : [])));
+    for (const lane of lanes) {
+      this.#leases.want(lane);
+      // When they are due only the store knows; asking it is cheap.
+      this.#dispatch.expect(lane, now);
+    }
+    return moved.filter(Boolean).length;
   }
 }
 

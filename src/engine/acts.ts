@@ -1,4 +1,4 @@
-import type { CancelAnswer, RequeueAnswer } from '../store/store.ts';
+import type { CancelAnswer, Reassignment, RequeueAnswer } from '../store/store.ts';
 
 /** The door for people and programs who act on messages that are already ours (contract §3.3). */
 export interface Acts {
@@ -6,4 +6,6 @@ export interface Acts {
   cancel(id: string): Promise<CancelAnswer>;
   /** Tries failed and retrying recipients again, now. Rejects with `StoreError`. */
   retry(id: string): Promise<RequeueAnswer['kind']>;
+  /** Gives waiting deliveries another way. Says how many still waited where they were. Rejects with `StoreError`. */
+  reroute(moves: readonly Reassignment[]): Promise<number>;
 }

@@ -1,3 +1,4 @@
+import { addressTest } from '../../domain/address-test.ts';
 import type { MessageStatus } from '../../domain/delivery.ts';
 import type { ListFilter, ListQuery } from '../views.ts';
 import type { Driver } from './driver.ts';
@@ -48,13 +49,6 @@ function textTest(filter: ListFilter | undefined): TextTest | null {
   return (header, reversePath, text) =>
     (isSender === null || isSender(reversePath) || isSender(addressIn(header))) &&
     (part === null || text.toLowerCase().includes(part));
-}
-
-/** Compares with a whole address, or with a domain after `@`, in any letter case. */
-function addressTest(wanted: string): (address: string) => boolean {
-  const text = wanted.toLowerCase();
-  if (!text.startsWith('@')) return (address) => address.toLowerCase() === text;
-  return (address) => address.slice(address.lastIndexOf('@')).toLowerCase() === text;
 }
 
 /** The address of a mailbox as written into a header. An address holds no angle brackets (`domain/mailbox.ts`). */

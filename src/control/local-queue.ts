@@ -1,0 +1,186 @@
+import { parseDomain } from '../domain/domain-name.ts';
+import type { HoldKind } from '../domain/hold.ts';
+import { relayOfLane } from '../domain/lane.ts';
+import type { Relay } from '../domain/relay.ts';
+import type { LaneFigures } from '../engine/queue-figures.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import type { LaneDepth } from '../store/views.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { OperationError } from './operations.ts';
+import type {
+  HoldRequest,
+  HoldView,
+  LaneState,
+  QueueLane,
+  QueueOperations,
+  QueueRequest,
+  QueueView,
+} from './queue-operations.ts';
+import { actOnQueue } from './queue-selection.ts';
+
+/** Lanes with mail in them that are looked at; more are not counted. */
+const MAX_LANES = 100_000;
+/** Lanes shown. */
+const MAX_SHOWN = 500;
+/** What waits without a route is counted up to here. */
+const MAX_COUNTED = 1_000;
+
+/** The operations on the queue. */
+export function queueOperations(deps: LocalDeps): QueueOperations {
+  return {
+    queue: (request) => queueView(request, deps),
+    hold: (request) => hold(request, deps),
+    actOnQueue: (request) => actOnQueue(request, deps),
+  };
+}
+
+async function queueView({ relay }: QueueRequest, deps: LocalDeps): Promise<QueueView> {
+  const { config } = deps.resolution();
+  if (relay !== null && !config.relays.some(({ name }) => name === relay)) throw noSuchRelay(relay);
+  const [depths, lost] = await Promise.all([
+    deps.views.lanes(relay, MAX_LANES),
+    deps.views.waiting({ lane: 'none', after: null, limit: MAX_COUNTED }),
+  ]);
+  const now = deps.clock.wall();
+  const lanes = allLanes(depths, relay, now, deps);
+  const sum = (count: (lane: QueueLane) => number) => lanes.reduce((total, lane) => total + count(lane), 0);
+  const ages = lanes.flatMap(({ oldestSeconds }) => oldestSeconds ?? []);
+  return {
+    time: formatTimestamp(now),
+    lanes: lanes.slice(0, MAX_SHOWN),
+    more: lanes.length > MAX_SHOWN,
+    totals: {
+      waiting: sum(({ waiting }) => waiting),
+      processing: sum(({ processing }) => processing),
+      inFlight: sum(({ inFlight }) => inFlight),
+      oldestSeconds: ages.length === 0 ? null : ages.reduce((a, b) => Math.max(a, b)),
+      perMinute: sum(({ perMinute }) => perMinute),
+    },
+    withoutRoute: { waiting: lost.deliveries.length, more: lost.next !== null },
+  };
+}
+
+/** Every lane of which there is something to tell, and every relay that is a lane itself; the fullest first. */
+function allLanes(
+  depths: readonly LaneDepth[],
+  only: string | null,
+  now: number,
+  deps: LocalDeps,
+): QueueLane[] {
+  const { config, holds } = deps.resolution();
+  const depthOf = new Map(depths.map((depth) => [depth.lane, depth]));
+  const figuresOf = new Map(deps.queue.lanes().map((figures) => [figures.lane, figures]));
+  const relays = new Map(config.relays.map((relay) => [relay.name, relay]));
+  const ownLanes = config.relays.filter(({ type }) => type !== 'mx').map(({ name }) => name);
+  const busy = [...figuresOf.values()].filter(tellsSomething).map(({ lane }) => lane);
+  const held = [...holds.keys()].filter((target) => relays.get(target)?.type !== 'mx');
+  const names = new Set([...depthOf.keys(), ...ownLanes, ...busy, ...held]);
+  const rows = [...names]
+    .filter((lane) => only === null || relayOfLane(lane) === only)
+    .map((lane) => {
+      const facts = { depth: depthOf.get(lane), figures: figuresOf.get(lane) };
+      return laneRow(lane, facts, { relay: relays.get(relayOfLane(lane)), holds, now });
+    });
+  const load = ({ waiting, processing }: QueueLane) => waiting + processing;
+  return rows.sort((a, b) => load(b) - load(a) || (a.lane < b.lane ? -1 : 1));
+}
+
+function tellsSomething({ inHand, perMinute, state }: LaneFigures): boolean {
+  return inHand > 0 || perMinute > 0 || state !== 'closed';
+}
+
+interface LaneFacts {
+  readonly depth: LaneDepth | undefined;
+  readonly figures: LaneFigures | undefined;
+}
+
+interface LaneSurroundings {
+  readonly relay: Relay | undefined;
+  readonly holds: ReadonlyMap<string, HoldKind>;
+  readonly now: number;
+}
+
+function laneRow(lane: string, facts: LaneFacts, around: LaneSurroundings): QueueLane {
+  const { depth, figures } = facts;
+  const reply = figures?.lastReply ?? null;
+  const restsUntil = figures?.restsUntil ?? null;
+  const dueAt = depth?.oldestDueAt ?? null;
+  const state = stateOf(lane, figures, around);
+  return {
+    lane,
+    relay: relayOfLane(lane),
+    state,
+    restsUntil: state === 'resting' && restsUntil !== null ? formatTimestamp(restsUntil) : null,
+    waiting: depth?.waiting ?? 0,
+    processing: depth?.processing ?? 0,
+    inFlight: figures?.inFlight ?? 0,
+    oldestSeconds: dueAt === null ? null : Math.max(0, Math.floor((around.now - dueAt) / 1000)),
+    perMinute: figures?.perMinute ?? 0,
+    lastReply:
+      reply === null
+        ? null
+        : {
+            code: reply.code,
+            enhancedCode: reply.enhanced,
+            reply: reply.text,
+            at: formatTimestamp(reply.at),
+          },
+  };
+}
+
+const BREAKER_STATES = { closed: 'ready', open: 'resting', half_open: 'probing' } as const;
+const HOLD_STATES = { pause: 'paused', drain: 'draining' } as const;
+
+/** What an operator decided is told before what the next hop is like. */
+function stateOf(
+  lane: string,
+  figures: LaneFigures | undefined,
+  { relay, holds }: LaneSurroundings,
+): LaneState {
+  if (relay === undefined) return 'missing';
+  if (relay.disabled) return 'disabled';
+  const kinds = [holds.get(lane), holds.get(relayOfLane(lane))];
+  const kind = kinds.includes('pause') ? 'pause' : kinds.find((other) => other !== undefined);
+  return kind === undefined ? BREAKER_STATES[figures?.state ?? 'closed'] : HOLD_STATES[kind];
+}
+
+async function hold(request: HoldRequest, deps: LocalDeps): Promise<HoldView> {
+  const { holds } = deps.resolution();
+  const target = holds.has(request.target) ? request.target : readTarget(request.target, deps);
+  const { kind } = request;
+  const changed = (holds.get(target) ?? null) !== kind;
+  if (changed) {
+    await deps.registry.putHold(target, kind === null ? null : { kind, since: deps.clock.wall() });
+    // Faults of the configuration do not keep holds from coming into force.
+    await deps.reload();
+  }
+  const relay = relayOfLane(target);
+  const lanes = (await deps.views.lanes(relay, MAX_LANES)).filter(
+    ({ lane }) => target === relay || lane === target,
+  );
+  return {
+    ...{ target, kind, changed },
+    waiting: lanes.reduce((sum, { waiting }) => sum + waiting, 0),
+    processing: lanes.reduce((sum, { processing }) => sum + processing, 0),
+  };
+}
+
+/** The lane's name as the engine has it: of a relay that exists, its domain in the form it is compared in. */
+function readTarget(text: string, deps: LocalDeps): string {
+  const name = relayOfLane(text);
+  const relay = deps.resolution().config.relays.find((candidate) => candidate.name === name);
+  if (relay === undefined) throw noSuchRelay(name);
+  if (name === text) return text;
+  const domain = parseDomain(text.slice(name.length + 1));
+  if (relay.type === 'mx' && domain !== null) return `${name}/${domain}`;
+  throw new OperationError(
+    'invalid',
+    relay.type === 'mx'
+      ? `${text} is no lane: what follows the slash must be a domain, as in ${name}/example.com.`
+      : `${text} is no lane: the relay ${name} has no lanes of its own. Name the relay: ${name}`,
+  );
+}
+
+function noSuchRelay(name: string): OperationError {
+  return new OperationError('not_found', `There is no relay ${name}. See: waybill relays list`);
+}

@@ -1,0 +1,235 @@
+import { addressTest } from '../domain/address-test.ts';
+import { laneOf, relayOfLane } from '../domain/lane.ts';
+import type { Relay } from '../domain/relay.ts';
+import type { MessageDetail, RecipientRecord, WaitingDelivery, WaitingQuery } from '../store/views.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { OperationError } from './operations.ts';
+import type { QueueActRequest, QueueActView, SelectableStatus, Selection } from './queue-operations.ts';
+
+/**
+ * Acts on what a selection names, a bounded part at a time. What waits is walked as it lies in the store, lane by lane
+ * where one is named; what has failed is listed by message. Retry and cancel act on whole messages: one is selected when
+ * any of its recipients is. Mail of test keys is cancelled at most, it never gets another way.
+ */
+
+/** Waiting deliveries looked at in one call. */
+const WAITING_PAGE = 500;
+/** Failed messages looked at in one call. */
+const FAILED_PAGE = 100;
+/** What a cursor begins with once all that waits was seen. */
+const FAILED_PHASE = 'failed ';
+
+/** The rule told of mail that an operator gave its relay by hand. */
+const MANUAL_RULE = 'manual';
+
+/** What each act is usually meant for. */
+const USUAL: Readonly<Record<QueueActRequest['act'], readonly SelectableStatus[]>> = {
+  retry: ['retrying'],
+  cancel: ['queued', 'retrying'],
+  reroute: ['queued', 'retrying'],
+};
+
+/** What can be acted on at all. */
+const POSSIBLE: Readonly<Record<QueueActRequest['act'], readonly SelectableStatus[]>> = {
+  ...USUAL,
+  retry: ['retrying', 'failed'],
+};
+
+/** See {@link QueueOperations.actOnQueue}. */
+export async function actOnQueue(request: QueueActRequest, deps: LocalDeps): Promise<QueueActView> {
+  const job = readJob(request, deps);
+  const { cursor } = request;
+  const wantsFailed = job.statuses.has('failed');
+  const wantsWaiting = job.statuses.size > (wantsFailed ? 1 : 0);
+  if (cursor?.startsWith(FAILED_PHASE) || !wantsWaiting)
+    return await failedPart(cursor === null ? null : cursor.slice(FAILED_PHASE.length) || null, job, deps);
+  const part = await waitingPart(cursor, job, deps);
+  return part.next === null && wantsFailed ? { ...part, next: FAILED_PHASE } : part;
+}
+
+/** A request whose parts are known to make sense. */
+interface Job extends Pick<QueueActRequest, 'act' | 'dryRun'> {
+  readonly selection: Selection;
+  readonly statuses: ReadonlySet<SelectableStatus>;
+  /** Where rerouted mail goes; null for where the table says. */
+  readonly target: Relay | null;
+  readonly now: number;
+  readonly isRecipient: (address: string) => boolean;
+  readonly isSender: (address: string) => boolean;
+}
+
+function readJob({ act, selection, toRelay, dryRun }: QueueActRequest, deps: LocalDeps): Job {
+  const { all, statuses, ...conditions } = selection;
+  const some = statuses.length > 0 || Object.values(conditions).some((value) => value !== null);
+  if (some === all)
+    throw new OperationError(
+      'invalid',
+      all
+        ? 'Everything, or only some of it: leave out --all, or the other conditions.'
+        : 'Say which mail is meant: by lane, relay, status, tag, to, from or age; or all of it.',
+    );
+  const wrong = statuses.find((status) => !POSSIBLE[act].includes(status));
+  if (wrong !== undefined)
+    throw new OperationError(
+      'invalid',
+      `${act} acts on mail that is ${POSSIBLE[act].join(' or ')}, not ${wrong}.`,
+    );
+  return {
+    ...{ act, selection, dryRun },
+    statuses: new Set(statuses.length > 0 ? statuses : USUAL[act]),
+    target: toRelay === null ? null : readRelay(toRelay, deps),
+    now: deps.clock.wall(),
+    isRecipient: addressCondition('to', selection.to),
+    isSender: addressCondition('from', selection.from),
+  };
+}
+
+function readRelay(name: string, deps: LocalDeps): Relay {
+  const relay = deps.resolution().config.relays.find((candidate) => candidate.name === name);
+  if (relay === undefined)
+    throw new OperationError('not_found', `There is no relay ${name}. See: waybill relays list`);
+  if (relay.disabled)
+    throw new OperationError('refused', `The relay ${name} is disabled; mail would only wait for it.`);
+  return relay;
+}
+
+function addressCondition(field: string, wanted: string | null): (address: string) => boolean {
+  if (wanted === null) return () => true;
+  if (wanted.includes('@')) return addressTest(wanted);
+  throw new OperationError(
+    'invalid',
+    `${field}: must be an address such as ann@example.com, or @example.com for a whole domain, not ${JSON.stringify(wanted)}.`,
+  );
+}
+
+async function waitingPart(after: string | null, job: Job, deps: LocalDeps): Promise<QueueActView> {
+  const lane = laneToWalk(job.selection, deps);
+  const page = await deps.views.waiting({ lane, after, limit: WAITING_PAGE });
+  const meant = page.deliveries.filter((delivery) => isMeant(delivery, job));
+  const inState = await withStatus(meant, job, deps);
+  const done =
+    job.act === 'reroute'
+      ? await reroute(inState, job, deps)
+      : await actOnMessages(idsOf(inState), job, deps);
+  return { ...done, next: page.next };
+}
+
+/** The narrowest walk that sees all that is meant. */
+function laneToWalk({ lane, relay }: Selection, deps: LocalDeps): WaitingQuery['lane'] {
+  if (lane !== null) return { name: lane };
+  const found = deps.resolution().config.relays.find(({ name }) => name === relay);
+  return found === undefined || found.type === 'mx' ? 'all' : { name: found.name };
+}
+
+function isMeant(delivery: WaitingDelivery, job: Job): boolean {
+  const { selection, act, now } = job;
+  if (!isWanted(delivery, selection, now)) return false;
+  if (!job.isRecipient(delivery.recipient) || !job.isSender(delivery.reversePath)) return false;
+  if (act === 'cancel') return true;
+  // A test key's mail stays where it is, and what is due already cannot come sooner.
+  return !delivery.test && (act === 'reroute' || delivery.dueAt > now);
+}
+
+function isWanted(
+  { relay, tags, createdAt }: Pick<WaitingDelivery, 'relay' | 'tags' | 'createdAt'>,
+  selection: Selection,
+  now: number,
+): boolean {
+  if (selection.relay !== null && relay !== selection.relay) return false;
+  if (selection.tag !== null && !tags.includes(selection.tag)) return false;
+  const { olderThanSeconds } = selection;
+  return olderThanSeconds === null || createdAt <= now - olderThanSeconds * 1000;
+}
+
+/** Those in a wanted state. Which of the waiting states a delivery is in only its message tells. */
+async function withStatus(
+  deliveries: readonly WaitingDelivery[],
+  { statuses }: Job,
+  deps: LocalDeps,
+): Promise<readonly WaitingDelivery[]> {
+  if (statuses.has('queued') && statuses.has('retrying')) return deliveries;
+  const details = await Promise.all(idsOf(deliveries).map((id) => deps.views.message(id)));
+  const found = new Map(details.map((detail) => [detail?.message.id, detail]));
+  const wanted: ReadonlySet<string> = statuses;
+  return deliveries.filter(({ messageId, index }) => {
+    const state = found.get(messageId)?.recipients.find((recipient) => recipient.index === index)?.state;
+    return state !== undefined && wanted.has(state);
+  });
+}
+
+function idsOf(deliveries: readonly WaitingDelivery[]): string[] {
+  return [...new Set(deliveries.map(({ messageId }) => messageId))];
+}
+
+type Done = Omit<QueueActView, 'next'>;
+
+async function actOnMessages(ids: readonly string[], job: Job, deps: LocalDeps): Promise<Done> {
+  if (job.dryRun) return { matched: ids.length, acted: 0 };
+  // All at once: the store writes what comes together in one transaction.
+  const answers = await Promise.all(
+    ids.map((id) => (job.act === 'retry' ? deps.acts.retry(id) : deps.acts.cancel(id))),
+  );
+  const acted = answers.filter((answer) => answer === 'requeued' || answer === 'cancelled').length;
+  return { matched: ids.length, acted };
+}
+
+async function reroute(deliveries: readonly WaitingDelivery[], job: Job, deps: LocalDeps): Promise<Done> {
+  const { target } = job;
+  const moves = deliveries.flatMap(({ messageId, index, lane, rule, recipient }) => {
+    if (target === null) return [];
+    const to = { relay: target.name, lane: laneOf(target.name, target.type, recipient) };
+    if (lane === to.lane && rule === MANUAL_RULE) return [];
+    return [{ messageId, index, fromLane: lane, to, rule: MANUAL_RULE, group: [target.name] }];
+  });
+  const matched = moves.length;
+  return { matched, acted: job.dryRun || matched === 0 ? 0 : await deps.acts.reroute(moves) };
+}
+
+/** Of messages with failed recipients and none that wait; what failed beside what waits is retried with that. */
+async function failedPart(before: string | null, job: Job, deps: LocalDeps): Promise<QueueActView> {
+  const { tag, to, from, olderThanSeconds } = job.selection;
+  const until = olderThanSeconds === null ? null : job.now - olderThanSeconds * 1000 + 1;
+  const filter = { tag, to, from, subject: null, since: null, until };
+  const page = await deps.views.list({
+    owner: 'all',
+    statuses: ['failed'],
+    filter,
+    before,
+    limit: FAILED_PAGE,
+  });
+  const live = page.messages.filter(({ test }) => !test).map(({ id }) => id);
+  const details = needsRecipients(job.selection)
+    ? await Promise.all(live.map((id) => deps.views.message(id)))
+    : null;
+  const ids =
+    details === null
+      ? live
+      : details.flatMap((detail) => (hasFailedWhere(detail, job, deps) ? [detail.message.id] : []));
+  const done = await actOnMessages(ids, job, deps);
+  return { ...done, next: page.next === null ? null : FAILED_PHASE + page.next };
+}
+
+function needsRecipients({ lane, relay }: Selection): boolean {
+  return lane !== null || relay !== null;
+}
+
+function hasFailedWhere(
+  detail: MessageDetail | null,
+  { selection }: Job,
+  deps: LocalDeps,
+): detail is MessageDetail {
+  const { lane, relay } = selection;
+  const wentThere = (recipient: RecipientRecord) =>
+    (relay === null || recipient.relay === relay) &&
+    (lane === null || laneOfRecipient(recipient, deps) === lane);
+  return (
+    detail?.recipients.some((recipient) => recipient.state === 'failed' && wentThere(recipient)) ?? false
+  );
+}
+
+/** The lane it failed in; its relay, where that is gone. */
+function laneOfRecipient({ relay, address }: RecipientRecord, deps: LocalDeps): string | null {
+  if (relay === null) return null;
+  const found = deps.resolution().config.relays.find(({ name }) => name === relay);
+  return found === undefined ? relayOfLane(relay) : laneOf(relay, found.type, address);
+}
