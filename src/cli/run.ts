@@ -5,6 +5,7 @@ import { type Context, inheritOptions, withCommonOptions } from './context.ts';
 import { Exit } from './exit.ts';
 import { keysCommand } from './keys.ts';
 import { messagesCommand } from './messages.ts';
+import { queueCommand } from './queue.ts';
 import { relaysCommand } from './relays.ts';
 import { sendCommand } from './send.ts';
 import { serveCommand } from './serve.ts';
@@ -37,6 +38,7 @@ function program(context: Context): Command {
     .addCommand(keysCommand(context))
     .addCommand(sendCommand(context))
     .addCommand(messagesCommand(context))
+    .addCommand(queueCommand(context))
     .addCommand(relaysCommand(context))
     .addCommand(configCommand(context))
     .addHelpText('after', START);

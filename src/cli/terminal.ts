@@ -21,8 +21,11 @@ export const processTerminal: Terminal = {
   environment: process.env,
   columns: () => (process.stdout.isTTY ? process.stdout.columns : null),
   redraw: (text) => {
-    // Home, each line with what was behind it cleared, then whatever was below.
-    const lines = text.split('\n').map((line) => `${line}\u001b[K\n`);
+    // Not one line more than the screen has: it would move up. From its corner on, each line clears what was behind it.
+    const lines = text
+      .split('\n')
+      .slice(0, Math.max(1, process.stdout.rows - 1))
+      .map((line) => `${line}\u001b[K\n`);
     process.stdout.write(`\u001b[H${lines.join('')}\u001b[J`);
   },
 };

@@ -1,0 +1,70 @@
+import type { QueueLane, QueueView } from '../control/queue-operations.ts';
+import { oneLine, table } from './terminal.ts';
+
+/** The queue as text for people. */
+
+const HEADINGS = ['LANE', 'STATE', 'WAITING', 'LEASED', 'SENDING', 'OLDEST', '/MIN', 'LAST REPLY'];
+/** Most characters of a lane's name where lines must fit a terminal. */
+const MAX_LANE = 28;
+
+/** The lanes under each other, the sum of all below; lines end at `columns`, where that is not null. */
+export function queueText(view: QueueView, columns: number | null): string {
+  const { lanes, totals } = view;
+  const now = Date.parse(view.time);
+  const name = (lane: string) => (columns === null ? lane : clip(lane, MAX_LANE));
+  const rows = lanes.map((lane) => [
+    name(lane.lane),
+    stateText(lane, now),
+    ...numbers(lane),
+    replyText(lane),
+  ]);
+  const lines = table(HEADINGS, [...rows, ['total', '', ...numbers(totals), '']]).split('\n');
+  const fitting = columns === null ? lines : lines.map((line) => clip(line, columns));
+  return [...fitting, ...notes(view)].join('\n');
+}
+
+function numbers(row: QueueView['totals']): string[] {
+  const { waiting, processing, inFlight, oldestSeconds, perMinute } = row;
+  const oldest = oldestSeconds === null ? '' : ageText(oldestSeconds);
+  return [String(waiting), String(processing), String(inFlight), oldest, String(perMinute)];
+}
+
+function stateText({ state, restsUntil }: QueueLane, now: number): string {
+  if (restsUntil === null) return state;
+  return `${state} ${ageText(Math.max(0, Math.ceil((Date.parse(restsUntil) - now) / 1000)))}`;
+}
+
+function replyText({ lastReply }: QueueLane): string {
+  if (lastReply === null) return '';
+  const { code, reply } = lastReply;
+  return oneLine(code === null || reply.startsWith(String(code)) ? reply : `${code} ${reply}`);
+}
+
+function notes({ withoutRoute, more }: QueueView): string[] {
+  const { waiting } = withoutRoute;
+  const count = withoutRoute.more ? `More than ${waiting}` : String(waiting);
+  return [
+    ...(more ? ['There are more lanes; those of one relay are shown with --relay.'] : []),
+    ...(waiting > 0
+      ? [`${count} recipients wait without a route: no relay is there for them. See: waybill routes`]
+      : []),
+  ];
+}
+
+/** Units of a duration, the longest first. */
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+] as const;
+
+/** Seconds in the largest unit that is full: `0s`, `59s`, `3m`, `2h`, `7d`. */
+export function ageText(seconds: number): string {
+  for (const [unit, size] of UNITS) if (seconds >= size) return `${Math.floor(seconds / size)}${unit}`;
+  return `${Math.floor(seconds)}s`;
+}
+
+function clip(text: string, columns: number): string {
+  const characters = [...text];
+  return characters.length > columns ? `${characters.slice(0, columns - 1).join('')}…` : text;
+}

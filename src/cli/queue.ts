@@ -1,0 +1,140 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { HoldView } from '../control/queue-operations.ts';
+import type { HoldKind } from '../domain/hold.ts';
+import { type CommonOptions, type Context, command, print } from './context.ts';
+import { Exit } from './exit.ts';
+import { queueActCommands } from './queue-acts.ts';
+import { queueText } from './queue-text.ts';
+import { withOperations } from './session.ts';
+import { harmless } from './terminal.ts';
+
+interface QueueOptions extends CommonOptions {
+  readonly watch?: true;
+  readonly relay?: string;
+}
+
+/** How often the screen is drawn anew. */
+const REDRAW_MS = 1_000;
+
+/** `waybill queue …`: what waits where, and what to do about it. */
+export function queueCommand(context: Context): Command {
+  const queue = command('queue', 'what waits where: show it, hold it back, act on it', [
+    'waybill queue',
+    'waybill queue --watch --relay out',
+    'waybill queue pause out',
+    'waybill queue retry --relay out --to @example.net --dry-run',
+  ])
+    .enablePositionalOptions()
+    .option('--watch', 'draw it anew every second, until Ctrl-C')
+    .option('--relay <name>', 'only the lanes of this relay')
+    .action(async (options: QueueOptions) => {
+      if (options.watch) await watch(context, options);
+      else
+        await withOperations(context, options, {}, async (operations, running) => {
+          const view = await operations.queue({ relay: options.relay ?? null });
+          print(
+            context,
+            options,
+            view,
+            () => queueText(view, context.terminal.columns()) + idleNote(running),
+          );
+        });
+    });
+  const holds = [pauseCommand(context), resumeCommand(context), drainCommand(context)];
+  for (const child of [...holds, ...queueActCommands(context)]) queue.addCommand(child);
+  return queue;
+}
+
+function idleNote(running: boolean): string {
+  return running ? '' : '\nThe server does not run: nothing is being sent.';
+}
+
+/** Draws the queue until the user has seen enough. What goes wrong is shown in its place: a server may come back. */
+async function watch(context: Context, options: QueueOptions): Promise<void> {
+  const { terminal, clock } = context;
+  if (options.json || terminal.columns() === null)
+    throw new Exit(2, '--watch draws on a terminal; for programs, repeat: waybill queue --json');
+  const end = new AbortController();
+  const stop = () => end.abort();
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  while (!end.signal.aborted) {
+    terminal.redraw(harmless(await screen(context, options)));
+    await clock.sleep(REDRAW_MS, end.signal);
+  }
+  process.off('SIGINT', stop).off('SIGTERM', stop);
+}
+
+async function screen(context: Context, options: QueueOptions): Promise<string> {
+  let text = '';
+  try {
+    await withOperations(context, options, { tolerateFaults: true }, async (operations, running) => {
+      const view = await operations.queue({ relay: options.relay ?? null });
+      text = `${view.time}\n\n${queueText(view, context.terminal.columns())}${idleNote(running)}`;
+    });
+  } catch (error) {
+    // Without a text it is the note on faults of the configuration, which do not change what waits.
+    if (text === '') text = error instanceof Error ? error.message : String(error);
+  }
+  return text;
+}
+
+function pauseCommand(context: Context): Command {
+  return holdCommand(
+    context,
+    command('pause', 'send nothing by a lane or relay until it is resumed; what is routed to it waits', [
+      'waybill queue pause out',
+      'waybill queue pause direct/example.com',
+    ]),
+    'pause',
+    ({ target, waiting }) =>
+      `${target} is paused, recipients waiting there: ${waiting}. Attempts under way end. To go on: waybill queue resume ${target}`,
+  );
+}
+
+function drainCommand(context: Context): Command {
+  return holdCommand(
+    context,
+    command('drain', 'send what waits for a lane or relay, but route nothing new to it', [
+      'waybill queue drain out',
+    ]),
+    'drain',
+    ({ target, waiting, processing }) =>
+      `${target} is draining: ${waiting + processing} recipients are still sent, new mail goes elsewhere. To undo: waybill queue resume ${target}`,
+  );
+}
+
+function resumeCommand(context: Context): Command {
+  return holdCommand(
+    context,
+    command('resume', 'let a lane or relay go on that was paused or draining', ['waybill queue resume out']),
+    null,
+    ({ target, changed, waiting }) =>
+      changed
+        ? `${target} goes on, recipients waiting there: ${waiting}.`
+        : `${target} was neither paused nor draining itself; see: waybill queue`,
+  );
+}
+
+function holdCommand(
+  context: Context,
+  shell: Command,
+  kind: HoldKind | null,
+  text: (view: HoldView) => string,
+): Command {
+  return shell
+    .argument('<target>', "a relay's name, or a lane: an mx relay's name, a slash and a domain", notEmpty)
+    .action(async (target: string, options: CommonOptions) => {
+      // Holding mail back must not wait until a configuration is mended.
+      await withOperations(context, options, { tolerateFaults: true }, async (operations, running) => {
+        const view = await operations.hold({ target, kind });
+        const note =
+          running || kind !== null ? '' : ' The server does not run; sending begins when it starts.';
+        print(context, options, view, () => text(view) + note);
+      });
+    });
+}
+
+function notEmpty(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('It must not be empty.');
+}
