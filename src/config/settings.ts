@@ -15,6 +15,7 @@ import {
 } from './kinds.ts';
 import { live, restart } from './setting.ts';
 import { API_SETTINGS } from './settings-api.ts';
+import { DNS_SETTINGS } from './settings-dns.ts';
 import { LISTENER_SETTINGS } from './settings-listener.ts';
 
 const MIB = 1024 * 1024;
@@ -69,6 +70,7 @@ export const SETTINGS = {
     'retry',
     'What to do when a connection ends after the final dot, so that the next hop may have the message: try again (a second copy is possible) or hold it until someone decides.',
   ),
+  ...DNS_SETTINGS,
   'limits.max_bytes_in_flight': restart(
     bytes(MIB),
     128 * MIB,

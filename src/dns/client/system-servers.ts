@@ -1,0 +1,58 @@
+/** The servers that the system asks (resolv.conf(5)). */
+import { readFileSync, statSync } from 'node:fs';
+import type { Clock } from '../../lib/clock.ts';
+import { type Endpoint, parseEndpoint } from '../../lib/endpoint.ts';
+
+const DNS_PORT = 53;
+const RESOLV_CONF = '/etc/resolv.conf';
+/** As the system's own resolver has it. */
+const MAX_SERVERS = 3;
+const FALLBACK: readonly Endpoint[] = [{ address: '127.0.0.1', port: DNS_PORT }];
+/** The file is looked at again after so long. */
+const LOOK_AFTER_MS = 1000;
+const MAX_FILE_CHARACTERS = 65_536;
+
+/** The servers of `dns.servers`: those that are configured, or the system's. Each is known to be well-formed. */
+export type ServerList = (configured: readonly string[] | null) => readonly Endpoint[];
+
+/**
+ * Reads the system's servers, and again within a second of a change of the file. A file that is not there, or names
+ * none, means a server on this host, as it does for the system. Link-local addresses with a zone are left out.
+ */
+export function createServerList(clock: Clock, file = RESOLV_CONF): ServerList {
+  let servers = readServers(file);
+  let version = versionOf(file);
+  let lookAt = clock.mono() + LOOK_AFTER_MS;
+  return (configured) => {
+    if (configured !== null) return configured.flatMap((text) => parseEndpoint(text, DNS_PORT) ?? []);
+    if (clock.mono() < lookAt) return servers;
+    lookAt = clock.mono() + LOOK_AFTER_MS;
+    const now = versionOf(file);
+    if (now !== version) servers = readServers(file);
+    version = now;
+    return servers;
+  };
+}
+
+/** The addresses in the text of a resolv.conf; what is none, and every other option, is passed over. */
+export function parseResolvConf(text: string): readonly Endpoint[] {
+  const found = text.split('\n').flatMap((line) => {
+    const [, address = ''] = /^nameserver[ \t]+([^ \t\r#;]+)/.exec(line) ?? [];
+    return parseEndpoint(address, DNS_PORT) ?? [];
+  });
+  return found.length === 0 ? FALLBACK : found.slice(0, MAX_SERVERS);
+}
+
+function readServers(file: string): readonly Endpoint[] {
+  try {
+    return parseResolvConf(readFileSync(file, 'utf8').slice(0, MAX_FILE_CHARACTERS));
+  } catch {
+    return FALLBACK;
+  }
+}
+
+/** Changes with the file; links are followed, as tools replace the file behind one. */
+function versionOf(file: string): string {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
+}

@@ -1,0 +1,154 @@
+/** DNS messages (RFC 1035 §4, EDNS of RFC 6891): a query into bytes, bytes into a response. */
+import { type DnsRecord, readRecord, TYPE_NUMBERS } from './record.ts';
+import type { RecordType } from './resolver.ts';
+import { Malformed, WireReader } from './wire.ts';
+
+/** What crosses every network in one piece (the DNS flag day of 2020). */
+const EDNS_BYTES = 1232;
+const HEADER_BYTES = 12;
+const CLASS_IN = 1;
+const TYPE_OPT = 41;
+const FLAG = {
+  response: 0x8000,
+  authoritative: 0x0400,
+  truncated: 0x0200,
+  recursionDesired: 0x0100,
+} as const;
+const FLAG_LOW = { recursionAvailable: 0x0080, authenticated: 0x0020 } as const;
+const OPCODE = 0x7800;
+
+/** One question, as it goes out. */
+export interface Query {
+  /** 16 random bits. */
+  readonly id: number;
+  /** A name of `parseQueryName`, its letters in the case of {@link mixCase}. */
+  readonly name: string;
+  readonly type: RecordType;
+  /** With EDNS; without for servers that do not know it. */
+  readonly edns: boolean;
+  /**
+   * Ask to be told whether the answer was validated (AD, RFC 6840 §5.7). DO is never set: signatures, which nobody
+   * here reads, would make answers too large for a datagram.
+   */
+  readonly ad: boolean;
+}
+
+/** A response, its records in order. */
+export interface DnsResponse {
+  readonly id: number;
+  /** RFC 1035 §4.1.1, with the upper bits that EDNS adds. */
+  readonly code: number;
+  /** More did not fit. Then there are no records here. */
+  readonly truncated: boolean;
+  readonly authoritative: boolean;
+  readonly recursionAvailable: boolean;
+  /** AD: the server says that it validated what is here. */
+  readonly authenticated: boolean;
+  /** The question, the name's case kept; null when the server left it out. */
+  readonly question: { readonly name: string; readonly type: number } | null;
+  readonly answers: readonly DnsRecord[];
+  readonly authorities: readonly DnsRecord[];
+}
+
+/** The bytes of a query that asks for recursion. */
+export function encodeQuery(query: Query): Buffer {
+  const labels = query.name.split('.').map((label) => Buffer.from(label, 'latin1'));
+  const name = labels.flatMap((label) => [Buffer.of(label.length), label]);
+  const flags = FLAG.recursionDesired | (query.ad ? FLAG_LOW.authenticated : 0);
+  const additional = query.edns ? [Buffer.of(0), u16(TYPE_OPT, EDNS_BYTES, 0, 0, 0)] : [];
+  return Buffer.concat([
+    u16(query.id, flags, 1, 0, 0, query.edns ? 1 : 0),
+    ...name,
+    Buffer.of(0),
+    u16(TYPE_NUMBERS[query.type], CLASS_IN),
+    ...additional,
+  ]);
+}
+
+/** A response, or why the bytes are none. Never throws; work and memory are linear in the bytes. */
+export function parseResponse(
+  bytes: Uint8Array,
+): { readonly ok: true; readonly response: DnsResponse } | { readonly ok: false; readonly reason: string } {
+  try {
+    return { ok: true, response: readResponse(bytes) };
+  } catch (error) {
+    if (error instanceof Malformed) return { ok: false, reason: error.message };
+    throw error;
+  }
+}
+
+/** Whether a response answers a query: same id and question. `exactCase` asks for the same letters (0x20) too. */
+export function answers(query: Query, response: DnsResponse, exactCase: boolean): boolean {
+  if (response.id !== query.id) return false;
+  const { question } = response;
+  // Some servers leave the question out where they did not understand it.
+  if (question === null) return response.code === CODE.formatError || response.code === CODE.notImplemented;
+  const isSame = exactCase
+    ? question.name === query.name
+    : question.name.toLowerCase() === query.name.toLowerCase();
+  return isSame && question.type === TYPE_NUMBERS[query.type];
+}
+
+/** Response codes that mean something here (RFC 1035 §4.1.1). */
+export const CODE = {
+  noError: 0,
+  formatError: 1,
+  serverFailure: 2,
+  noSuchName: 3,
+  notImplemented: 4,
+  refused: 5,
+} as const;
+
+/** Gives each letter of a name the case that one bit of `bits` says, from its first bit on (0x20). */
+export function mixCase(name: string, bits: Uint8Array): string {
+  return name.replace(/[a-z]/g, (letter, index: number) =>
+    ((bits[(index >> 3) % bits.length] ?? 0) >> (index & 7)) & 1 ? letter.toUpperCase() : letter,
+  );
+}
+
+function readResponse(bytes: Uint8Array): DnsResponse {
+  if (bytes.length < HEADER_BYTES) throw new Malformed('it is shorter than a header');
+  const reader = new WireReader(bytes);
+  const id = reader.u16();
+  const flags = reader.u16();
+  if ((flags & FLAG.response) === 0) throw new Malformed('it is no response');
+  if ((flags & OPCODE) !== 0) throw new Malformed('it answers something that is no query');
+  const counts = [reader.u16(), reader.u16(), reader.u16(), reader.u16()] as const;
+  const truncated = (flags & FLAG.truncated) !== 0;
+  const question = readQuestion(reader, counts[0]);
+  // What is there of a truncated response may be cut off anywhere, and is asked for anew.
+  const sections = truncated ? [] : counts.slice(1).map((count) => readRecords(reader, count));
+  const [answerRecords = [], authorities = [], additional = []] = sections;
+  const high = additional.find(({ type }) => type === 'OPT');
+  return {
+    id,
+    code: (flags & 0xf) | (high?.type === 'OPT' ? high.data << 4 : 0),
+    truncated,
+    authoritative: (flags & FLAG.authoritative) !== 0,
+    recursionAvailable: (flags & FLAG_LOW.recursionAvailable) !== 0,
+    authenticated: (flags & FLAG_LOW.authenticated) !== 0,
+    question,
+    answers: answerRecords,
+    authorities,
+  };
+}
+
+function readQuestion(reader: WireReader, count: number): DnsResponse['question'] {
+  if (count === 0) return null;
+  if (count > 1) throw new Malformed('it has more than one question');
+  const name = reader.name();
+  const type = reader.u16();
+  if (reader.u16() !== CLASS_IN) throw new Malformed('its question is of another class');
+  return { name, type };
+}
+
+/** A count that lies ends where the bytes do. */
+function readRecords(reader: WireReader, count: number): DnsRecord[] {
+  const records: DnsRecord[] = [];
+  for (let i = 0; i < count; i++) records.push(readRecord(reader));
+  return records;
+}
+
+function u16(...values: readonly number[]): Buffer {
+  return Buffer.from(values.flatMap((value) => [value >> 8, value & 0xff]));
+}
