@@ -46,8 +46,11 @@ export interface RuleVerdict {
   readonly unmet: Condition | null;
 }
 
-/** What decides before any rule, by the names under which it is told and stored. */
-export const BUILT_IN_RULES = ['test-key', 'postmaster'] as const;
+/** What decides before any rule, by the names under which it is told and stored; the last is for reports alone. */
+export const BUILT_IN_RULES = ['test-key', 'postmaster', 'report-relay'] as const;
+
+/** Told and stored of mail that an operator gave its relay by hand. */
+export const MANUAL_RULE = 'manual';
 
 /**
  * Chooses the group of relays for one recipient. `dice` gives a number in [0, 1) for a rule: the same for all recipients

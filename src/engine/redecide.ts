@@ -1,0 +1,140 @@
+import { relayOfLane } from '../domain/lane.ts';
+import type { Clock } from '../lib/clock.ts';
+import { WakeUp } from '../lib/wakeup.ts';
+import type { Events } from '../observe/events.ts';
+import type { Store } from '../store/store.ts';
+import type { Views, WaitingDelivery, WaitingQuery } from '../store/views.ts';
+import type { Dispatch } from './dispatch.ts';
+import { decideAnew } from './redecision.ts';
+import type { Relays } from './relays.ts';
+import type { EngineSettings } from './settings.ts';
+
+/** Deliveries looked at, and moved, in one transaction. */
+const PAGE = 500;
+/** How often lanes are looked for whose relay is gone, in ms. */
+const LOOK_MS = 10_000;
+/** How many lanes are looked at for that, the fullest first. */
+const LANES_LOOKED_AT = 1_000;
+/** How long after a walk there is another, for what was under way during the first, in ms. */
+const AGAIN_MS = 60_000;
+
+/** What deciding anew needs. */
+export interface RedecideDeps {
+  readonly store: Store;
+  readonly views: Views;
+  readonly clock: Clock;
+  readonly node: string;
+  readonly events: Events;
+  readonly settings: () => EngineSettings;
+  readonly relays: Relays;
+  readonly dispatch: Dispatch;
+  readonly want: (lane: string) => void;
+  readonly fault: (code: string, error: unknown) => void;
+}
+
+/**
+ * Decides anew where waiting mail goes, page by page, after every start and whenever the ways have changed: a table was
+ * published, a relay came, went or was disabled, a hold was laid or lifted.
+ */
+export class Redecide {
+  readonly #deps: RedecideDeps;
+  readonly #wakeUp = new WakeUp();
+  /** A table may have been published while nobody ran. */
+  #stirred = true;
+  /** When the next walk is due though nothing changed (monotonic ms). */
+  #againAt = Number.POSITIVE_INFINITY;
+
+  constructor(deps: RedecideDeps) {
+    this.#deps = deps;
+  }
+
+  /** The ways have changed. */
+  stir(): void {
+    this.#stirred = true;
+    this.#wakeUp.wake();
+  }
+
+  /** Ends a wait: the loop looks whether it was told to stop. */
+  wake(): void {
+    this.#wakeUp.wake();
+  }
+
+  /** Walks until `stopping` aborts and it is woken. Resolves when stopped. */
+  async run(stopping: AbortSignal): Promise<void> {
+    while (!stopping.aborted) {
+      try {
+        await this.#turn(stopping);
+      } catch (error) {
+        this.#deps.fault('redecide_failed', error);
+      }
+      if (!stopping.aborted) await this.#wakeUp.wait(this.#deps.clock, LOOK_MS);
+    }
+  }
+
+  /** Decides deliveries anew by the table, whatever decided them before. Says how many were given another way. */
+  async afresh(deliveries: readonly WaitingDelivery[]): Promise<number> {
+    const { moved } = await this.#decide(deliveries, true);
+    return moved;
+  }
+
+  async #turn(stopping: AbortSignal): Promise<void> {
+    const now = this.#deps.clock.mono();
+    if (!this.#stirred && now < this.#againAt) {
+      for (const lane of await this.#lostLanes()) await this.#walk({ name: lane }, stopping);
+      return;
+    }
+    this.#againAt = this.#stirred ? now + AGAIN_MS : Number.POSITIVE_INFINITY;
+    this.#stirred = false;
+    try {
+      await this.#walk('all', stopping);
+    } catch (error) {
+      this.#stirred = true;
+      throw error;
+    }
+  }
+
+  /** Lanes of relays that are gone, to which what was under way comes back. */
+  async #lostLanes(): Promise<readonly string[]> {
+    const lanes = await this.#deps.views.lanes(null, LANES_LOOKED_AT);
+    return lanes
+      .filter(({ lane, waiting }) => waiting > 0 && !this.#deps.relays.get(relayOfLane(lane)))
+      .map(({ lane }) => lane);
+  }
+
+  async #walk(lane: WaitingQuery['lane'], stopping: AbortSignal): Promise<void> {
+    const { views, events } = this.#deps;
+    const total = { moved: 0, lost: 0 };
+    let after: string | null = null;
+    do {
+      const page = await views.waiting({ lane, after, limit: PAGE });
+      const { moved, lost } = await this.#decide(page.deliveries, false);
+      total.moved += moved;
+      total.lost += lost;
+      after = page.next;
+    } while (after !== null && !stopping.aborted);
+    if (total.moved > 0 || total.lost > 0) events.emit({ type: 'rerouted', ...total });
+  }
+
+  async #decide(
+    deliveries: readonly WaitingDelivery[],
+    afresh: boolean,
+  ): Promise<{ readonly moved: number; readonly lost: number }> {
+    const { store, relays, clock, node, settings } = this.#deps;
+    const parts = { table: settings().routing, relays, now: clock.wall() };
+    const moves = deliveries.flatMap((delivery) => {
+      const move = decideAnew(delivery, parts, afresh);
+      return move === null ? [] : [{ ...move, dueAt: delivery.dueAt }];
+    });
+    if (moves.length === 0) return { moved: 0, lost: 0 };
+    const answers = await store.reassign(moves, { node, now: clock.wall() });
+    const done = moves.filter((_, place) => answers[place]);
+    for (const { to, dueAt } of done) if (to !== null) this.#expect(to.lane, dueAt);
+    const lost = done.filter(({ to }) => to === null).length;
+    return { moved: done.length - lost, lost };
+  }
+
+  #expect(lane: string, dueAt: number): void {
+    this.#deps.want(lane);
+    this.#deps.dispatch.expect(lane, dueAt);
+  }
+}
