@@ -17,6 +17,7 @@ import type { Lane } from './lanes.ts';
 import type { Leases } from './leases.ts';
 import { isAmbiguous } from './persist.ts';
 import { type Admission, type QueueRoom, wishOf } from './queue-room.ts';
+import { recordFactsOf } from './record.ts';
 import type { Relays } from './relays.ts';
 import { explainRoute, planRecipients, type RoutingParts, routeRecipients } from './routing.ts';
 import type { EngineSettings } from './settings.ts';
@@ -180,7 +181,7 @@ export class Accept implements Intake {
     });
     const lanes = [...promised.values()].filter((lane) => lane !== null);
     const expiresAt = dueAt + settings.retry.maxAgeMs;
-    const record = { ...factsOf(submission), id, createdAt, expiresAt, content, deliveries };
+    const record = { ...recordFactsOf(submission), id, createdAt, expiresAt, content, deliveries };
     return { submission, record: { ...record, routeTable: settings.routing.version }, promised: lanes };
   }
 
@@ -257,13 +258,4 @@ export class Accept implements Intake {
 function answered(answer: IntakeAnswer | undefined): IntakeAnswer {
   if (answer === undefined) throw new Error('a submission got no answer');
   return answer;
-}
-
-function factsOf(submission: Submission) {
-  const { envelope, content, source, sourceAddress, keyId, test, reportable } = submission;
-  const { header, tags, metadata, priority, sendAt, idempotency } = submission;
-  const { reversePath, ret, envid } = envelope;
-  const { sizeBytes, flags } = content;
-  const origin = { source, sourceAddress, keyId, test, reportable, idempotency };
-  return { ...origin, reversePath, ret, envid, header, tags, metadata, priority, sendAt, sizeBytes, flags };
 }

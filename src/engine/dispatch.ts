@@ -8,6 +8,7 @@ import type { Lane } from './lanes.ts';
 import type { Job } from './ready.ts';
 import { type Recorded, Recorder } from './recorder.ts';
 import type { RelayAtWork, Relays } from './relays.ts';
+import type { Reports } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
 
 /** Units given back in one call: no transaction may hold the store for long. */
@@ -18,6 +19,7 @@ export interface DispatchDeps extends AttemptDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Events;
+  readonly reports: Reports;
   readonly settings: () => EngineSettings;
   /** Told of lanes that mail waits for and that may not be ours. */
   readonly want: (lane: string) => void;

@@ -17,6 +17,7 @@ import { Leases } from './leases.ts';
 import type { QueueFigures } from './queue-figures.ts';
 import { QueueRoom } from './queue-room.ts';
 import { Relays } from './relays.ts';
+import { Reports } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
 import { Sweep } from './sweep.ts';
 
@@ -71,14 +72,15 @@ export function createEngine(deps: EngineDeps): Engine {
     waysChanged(),
   );
   const want = (lane: string) => leases.want(lane);
-  const dispatch = new Dispatch({ ...parts, want, waysChanged: () => divert.stir() }, lanes, relays);
+  const reports = new Reports({ ...parts, relays, newId: () => accept.newId() });
+  const dispatch = new Dispatch({ ...parts, reports, want, waysChanged: () => divert.stir() }, lanes, relays);
   const leases = new Leases(parts, lanes, dispatch);
   const divert = new Divert({ ...parts, relays, dispatch, lanes, want });
   const waysChanged = () => {
     dispatch.stirAll();
     divert.stir();
   };
-  const sweep = new Sweep(parts, { dispatch, leases, gate, room });
+  const sweep = new Sweep(parts, { dispatch, leases, gate, room, reports });
   const accept = new Accept(parts, { relays, dispatch, leases, gate, room });
   const stopping = new AbortController();
   let loops: Promise<unknown> = Promise.resolve();

@@ -1,12 +1,15 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
-import type { Store, Unit } from '../store/store.ts';
+import type { Settlement, Store, Unit } from '../store/store.ts';
 import { type AttemptEnd, refOf } from './attempt.ts';
 import { persist } from './persist.ts';
 import type { Job } from './ready.ts';
+import { owedBySettling } from './report-policy.ts';
+import type { Reports, WrittenReport } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
 import { announce, settlementOf, type Ways } from './settle.ts';
+import type { Wait } from './wait.ts';
 
 /** What recording needs. */
 export interface RecorderDeps {
@@ -15,13 +18,8 @@ export interface RecorderDeps {
   readonly random: Random;
   readonly events: Events;
   readonly node: string;
+  readonly reports: Reports;
   readonly settings: () => EngineSettings;
-}
-
-/** Something waits in a lane, and comes due at a wall time in ms. */
-export interface Wait {
-  readonly lane: string;
-  readonly dueAt: number;
 }
 
 /**
@@ -43,27 +41,48 @@ export class Recorder {
     this.#giveUp = giveUp;
   }
 
-  /** Writes what an attempt did, and tells the world once it is on disk. */
+  /** Writes what an attempt did, with the report that it owes, and tells the world once it is on disk. */
   async settle(job: Job, relay: string, end: AttemptEnd): Promise<Recorded> {
-    const { clock, store, node, random, events, settings } = this.#deps;
+    const { clock, random, reports, settings } = this.#deps;
     const now = clock.wall();
-    const context = { policy: settings().retry, ways: this.#ways, now, dice: random.next() };
-    const settlement = { ...settlementOf(job.unit, relay, end, context), report: null, delayReported: [] };
+    const { retry, reports: told } = settings();
+    const context = { policy: retry, ways: this.#ways, now, dice: random.next() };
+    const settling = settlementOf(job.unit, relay, end, context);
+    const owed = owedBySettling(job.unit, settling, { now, delayAfterMs: told.delayAfterMs });
+    const report = owed && (await reports.writePatiently(job.unit, owed, this.#giveUp));
+    let taken = false;
+    try {
+      const delayReported = report?.owed.delayed ?? [];
+      const settlement = { ...settling, report: report?.record ?? null, delayReported };
+      const recorded = await this.#write(job.unit, settlement, report, now);
+      taken = recorded !== 'stale' && recorded !== 'refused';
+      return recorded;
+    } finally {
+      reports.decided(report, taken);
+    }
+  }
+
+  async #write(
+    unit: Unit,
+    settlement: Settlement,
+    report: WrittenReport | null,
+    now: number,
+  ): Promise<Recorded> {
+    const { clock, store, node, events, reports } = this.#deps;
     const answer = await persist(clock, this.#giveUp, 'harmless', () =>
       store.settle([settlement], { node, now }),
     );
     if (answer === null) return 'refused';
     if (answer[0]?.kind !== 'settled') return 'stale';
     const { cancelled } = answer[0];
-    announce(events, job.unit, settlement, cancelled);
+    announce(events, unit, settlement, cancelled);
     const { indexes, lane } = settlement.unit;
-    return {
-      waits: settlement.transitions.flatMap(({ nextAttemptAt, next }, place) =>
-        nextAttemptAt === null || cancelled.includes(indexes[place] ?? -1)
-          ? []
-          : { lane: next?.lane ?? lane, dueAt: nextAttemptAt },
-      ),
-    };
+    const waits = settlement.transitions.flatMap(({ nextAttemptAt, next }, place): Wait[] =>
+      nextAttemptAt === null || cancelled.includes(indexes[place] ?? -1)
+        ? []
+        : [{ lane: next?.lane ?? lane, dueAt: nextAttemptAt }],
+    );
+    return { waits: report === null ? waits : [...waits, ...reports.announce(report)] };
   }
 
   /** Gives back work that no peer can have taken; it is due at once, unless it was cancelled and ends by that. */

@@ -7,6 +7,8 @@ import type { Dispatch } from './dispatch.ts';
 import type { Gate } from './gate.ts';
 import type { Leases } from './leases.ts';
 import type { QueueRoom } from './queue-room.ts';
+import { expireAndReport } from './report-expiry.ts';
+import type { Reports } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
 
 /** How many deliveries or messages one transaction of the sweep may touch: none may hold the store for long. */
@@ -30,6 +32,7 @@ export interface SweepPeers {
   readonly leases: Leases;
   readonly gate: Gate;
   readonly room: QueueRoom;
+  readonly reports: Reports;
 }
 
 /** A chore and how often it is done, in ms. */
@@ -46,11 +49,13 @@ export class Sweep {
   readonly #leases: Leases;
   readonly #gate: Gate;
   readonly #room: QueueRoom;
+  readonly #reports: Reports;
   readonly #stopping = new AbortController();
 
-  constructor(deps: SweepDeps, { dispatch, leases, gate, room }: SweepPeers) {
+  constructor(deps: SweepDeps, { dispatch, leases, gate, room, reports }: SweepPeers) {
     this.#deps = deps;
     this.#room = room;
+    this.#reports = reports;
     this.#dispatch = dispatch;
     this.#leases = leases;
     this.#gate = gate;
@@ -89,20 +94,23 @@ export class Sweep {
     this.#dispatch.stirAll();
   }
 
-  /** Fails what waited beyond its time. */
+  /** Fails what waited beyond its time, and reports on it. */
   async expire(): Promise<void> {
     const { store } = this.#deps;
     for (;;) {
       const found = await store.expiring(BATCH, this.#stamp());
       if (found.length === 0 || this.#stopping.signal.aborted) return;
-      const expiries = found.map(({ messageId, deliveries }) => ({
-        messageId,
-        indexes: deliveries.map(({ index }) => index),
-        report: null,
-      }));
-      const done = await store.expire(expiries, this.#stamp());
+      const { any, waits } = await expireAndReport(found, {
+        store,
+        reports: this.#reports,
+        at: () => this.#stamp(),
+      });
+      for (const { lane, dueAt } of waits) {
+        this.#leases.want(lane);
+        this.#dispatch.expect(lane, dueAt);
+      }
       // What another took meanwhile is looked at in the next turn.
-      if (!done.includes(true)) return;
+      if (!any) return;
     }
   }
 

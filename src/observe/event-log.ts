@@ -46,6 +46,16 @@ function logEvent(event: Event, log: Log): void {
     case 'reclaimed':
       logReclaim(event, log);
       break;
+    case 'reported': {
+      const { messageId, reportId, kind, recipients } = event;
+      log.info('message.reported', { messageId, reportId, kind, recipients });
+      break;
+    }
+    case 'report_suppressed': {
+      const { messageId, kind, recipients } = event;
+      log.warn('message.report_suppressed', { messageId, kind, recipients });
+      break;
+    }
     case 'fault':
       log.error('service.fault', { code: event.code, message: event.message });
       break;

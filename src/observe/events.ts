@@ -60,6 +60,21 @@ export type Event =
   /** Its next hop works again. */
   | { readonly type: 'lane_resumed'; readonly lane: string }
   | { readonly type: 'reclaimed'; readonly released: number; readonly unknown: number }
+  /** A sender is told by a message of ours what became of theirs, or some of its recipients. */
+  | {
+      readonly type: 'reported';
+      readonly messageId: string;
+      readonly reportId: string;
+      readonly kind: 'failed' | 'delayed' | 'success';
+      readonly recipients: number;
+    }
+  /** A sender has been told so often within the hour that this is only recorded. */
+  | {
+      readonly type: 'report_suppressed';
+      readonly messageId: string;
+      readonly kind: 'failed' | 'delayed' | 'success';
+      readonly recipients: number;
+    }
   | { readonly type: 'fault'; readonly code: string; readonly message: string };
 
 /** A listener's way out. */

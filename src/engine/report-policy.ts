@@ -1,0 +1,123 @@
+import type { Recipient } from '../domain/envelope.ts';
+import type { Reply } from '../domain/outcome.ts';
+import type { Transition } from '../domain/settle.ts';
+import type { ReportAction, ReportedRecipient } from '../mail/report.ts';
+import type { ExpiringDelivery, ExpiringMessage, Settlement, Unit, UnitDelivery } from '../store/store.ts';
+
+/** Who is owed a delivery status notification, and what it tells (RFC 3461 §4.1, §5.2; contract §11). */
+
+/** What a report is about, most of all. */
+export type ReportKind = 'failed' | 'delayed' | 'success';
+
+/** A report that is owed to a message's sender. */
+export interface Owed {
+  readonly kind: ReportKind;
+  /** At least one. */
+  readonly recipients: readonly ReportedRecipient[];
+  /** Those of the message's indexes of which it tells that they are late. */
+  readonly delayed: readonly number[];
+}
+
+/** What of a message decides whether anybody is told. */
+type Addressee = Pick<Unit, 'reportable' | 'test' | 'reversePath'>;
+
+/** What is told of one delivery. */
+interface Told {
+  readonly index: number;
+  readonly reported: ReportedRecipient;
+}
+
+/** What a settling owes; null for nothing. */
+export function owedBySettling(
+  unit: Unit,
+  { attempt, transitions }: Pick<Settlement, 'attempt' | 'transitions'>,
+  { now, delayAfterMs }: { readonly now: number; readonly delayAfterMs: number },
+): Owed | null {
+  if (!hasAddressee(unit)) return null;
+  const isLate = now - unit.createdAt >= delayAfterMs;
+  const told = unit.deliveries.flatMap((delivery, place): Told[] => {
+    const transition = transitions[place];
+    const outcome = attempt.results[place]?.outcome;
+    if (transition === undefined || outcome === undefined) return [];
+    const passed = outcome.kind === 'delivered' && outcome.dsnPassed;
+    const action = passed ? null : actionOn(delivery, transition, isLate);
+    if (action === null) return [];
+    const reported = {
+      recipient: delivery.recipient,
+      action,
+      expired: transition.outcome === 'expired',
+      reply: transition.reply,
+      host: attempt.evidence.host,
+      triedAt: attempt.startedAt,
+      triedUntil: delivery.expiresAt,
+    };
+    return [{ index: delivery.index, reported }];
+  });
+  return owedFor(told);
+}
+
+/** What an expiry owes; null for nothing. */
+export function owedByExpiry(message: ExpiringMessage): Owed | null {
+  if (!hasAddressee(message)) return null;
+  const wanting = message.deliveries.filter(({ recipient }) => wants(recipient, 'FAILURE'));
+  return owedFor(
+    wanting.map((delivery) => ({
+      index: delivery.index,
+      reported: {
+        recipient: delivery.recipient,
+        action: 'failed',
+        expired: true,
+        reply: lastReply(delivery),
+        ...{ host: null, triedAt: null, triedUntil: delivery.expiresAt },
+      },
+    })),
+  );
+}
+
+/** A report has no sender, and is not reportable: so none is ever written on one. */
+function hasAddressee({ reportable, test, reversePath }: Addressee): boolean {
+  return reportable && !test && reversePath !== '';
+}
+
+/** What is told of a delivery that ended so, or waits; null for nothing. */
+function actionOn(
+  { recipient, delayReported }: UnitDelivery,
+  { state, outcome }: Transition,
+  isLate: boolean,
+): ReportAction | null {
+  switch (state) {
+    case 'delivered':
+      if (!wants(recipient, 'SUCCESS')) return null;
+      return outcome === 'captured' ? 'delivered' : 'relayed';
+    case 'retrying':
+      return isLate && !delayReported && wants(recipient, 'DELAY') ? 'delayed' : null;
+    case 'failed':
+      return isFailure(outcome) && wants(recipient, 'FAILURE') ? 'failed' : null;
+  }
+}
+
+/** What was cancelled its owner knows of; what is held may have arrived. */
+function isFailure(outcome: Transition['outcome']): boolean {
+  return outcome === 'rejected' || outcome === 'expired' || outcome === 'no_route';
+}
+
+/** Who does not say by NOTIFY what they want to know is told of failures. */
+function wants({ notify }: Recipient, condition: 'SUCCESS' | 'DELAY' | 'FAILURE'): boolean {
+  return notify === null ? condition === 'FAILURE' : notify.split(',').includes(condition);
+}
+
+function lastReply({ lastCode, lastEnhanced, lastReply: text }: ExpiringDelivery): Reply | null {
+  if (text === null) return null;
+  const cause = lastCode === null ? 'not_taken' : 'smtp_reply';
+  return { code: lastCode, enhanced: lastEnhanced, cause, text };
+}
+
+function owedFor(told: readonly Told[]): Owed | null {
+  if (told.length === 0) return null;
+  const isThere = (action: ReportAction) => told.some(({ reported }) => reported.action === action);
+  return {
+    kind: isThere('failed') ? 'failed' : isThere('delayed') ? 'delayed' : 'success',
+    recipients: told.map(({ reported }) => reported),
+    delayed: told.flatMap(({ index, reported }) => (reported.action === 'delayed' ? [index] : [])),
+  };
+}

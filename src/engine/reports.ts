@@ -1,0 +1,213 @@
+import { laneOf } from '../domain/lane.ts';
+import type { ContentRef, Submission } from '../domain/message.ts';
+import type { Clock } from '../lib/clock.ts';
+import { messageIdTime } from '../lib/id.ts';
+import type { Random } from '../lib/random.ts';
+import { inSlices } from '../lib/slices.ts';
+import { type ComposedReport, composeReport } from '../mail/report-compose.ts';
+import { type Beginning, MAX_RETURNED_BYTES, NOTHING_RETURNED, returnedOf } from '../mail/report-return.ts';
+import type { Events } from '../observe/events.ts';
+import { type Spool, SpoolError } from '../spool/spool.ts';
+import type { AcceptDelivery, AcceptRecord } from '../store/accepting.ts';
+import type { Unit } from '../store/store.ts';
+import { recordFactsOf } from './record.ts';
+import type { Owed } from './report-policy.ts';
+import { ReportRate } from './report-rate.ts';
+import { type RoutingParts, routeRecipients } from './routing.ts';
+import type { EngineSettings } from './settings.ts';
+import type { Wait } from './wait.ts';
+
+/** How long we wait before appending again what the spool had no room for, in ms, and how often. */
+const RETRY_MS = 1_000;
+const RETRIES = 30;
+/** Told of what goes by `delivery.report_relay`, as the rule that chose it. */
+const REPORT_RULE = 'report-relay';
+
+/** What reporting needs. */
+export interface ReportsDeps {
+  readonly spool: Spool;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Events;
+  readonly settings: () => EngineSettings;
+  readonly relays: RoutingParts['relays'];
+  /** Gives the next message's id. */
+  readonly newId: () => string;
+  readonly fault: (code: string, error: unknown) => void;
+}
+
+/** The message that a report is about. */
+export type Subject = Pick<Unit, 'messageId' | 'reversePath' | 'ret' | 'envid' | 'content' | 'createdAt'>;
+
+/** A report whose bytes are in the spool, to be accepted in the transaction of what it tells. */
+export interface WrittenReport {
+  readonly record: AcceptRecord;
+  readonly owed: Owed;
+  /** The id of the message that it is about, and whom it goes to. */
+  readonly about: string;
+  readonly to: string;
+}
+
+/**
+ * Writes the reports that are owed: the bytes before the store hears of what they tell. They are ordinary messages
+ * from then on, without a sender, so that nobody is ever told of their own fate.
+ */
+export class Reports {
+  readonly #deps: ReportsDeps;
+  readonly #rate: ReportRate;
+
+  constructor(deps: ReportsDeps) {
+    this.#deps = deps;
+    this.#rate = new ReportRate(deps.clock);
+  }
+
+  /**
+   * Composes a report and puts it into the spool. Null when its addressee has had too many, or it cannot be written:
+   * what it would have told is recorded all the same. Every report that is written must be {@link decided}. Rejects
+   * only for want of room (`spool_full`).
+   */
+  async write(subject: Subject, owed: Owed): Promise<WrittenReport | null> {
+    if (!this.#mayGo(subject, owed)) return null;
+    try {
+      return await this.#write(subject, owed);
+    } catch (error) {
+      this.#rate.giveBack(subject.reversePath);
+      if (isFull(error)) throw error;
+      this.#deps.fault('report_failed', error);
+      return null;
+    }
+  }
+
+  /** As `write`, but waits for room, and not for long: what a report would tell must be recorded soon. */
+  async writePatiently(subject: Subject, owed: Owed, giveUp: AbortSignal): Promise<WrittenReport | null> {
+    const { clock, fault } = this.#deps;
+    for (let retries = 0; ; retries++) {
+      try {
+        return await this.write(subject, owed);
+      } catch (error) {
+        if (retries < RETRIES && !giveUp.aborted) await clock.sleep(RETRY_MS, giveUp);
+        else {
+          fault('report_failed', error);
+          return null;
+        }
+      }
+    }
+  }
+
+  /** The store has taken a report, or has not and never will: what is not referred to may be forgotten. */
+  decided(report: WrittenReport | null, taken: boolean): void {
+    if (report === null) return;
+    this.#deps.spool.decided([report.record.content]);
+    if (!taken) this.#rate.giveBack(report.to);
+  }
+
+  /** Tells the world of a report that the store has taken; what of it waits, and where. */
+  announce({ record, owed, about }: WrittenReport): Wait[] {
+    const { events, clock } = this.#deps;
+    const { id, keyId, source, sizeBytes, createdAt, deliveries } = record;
+    const durationMs = Math.max(0, clock.wall() - createdAt);
+    const facts = { messageId: id, keyId, requestId: null, source, sizeBytes, durationMs };
+    events.emit({ type: 'accepted', ...facts, recipients: deliveries.length });
+    const { kind, recipients } = owed;
+    events.emit({ type: 'reported', messageId: about, reportId: id, kind, recipients: recipients.length });
+    return deliveries.flatMap(({ lane, dueAt }) => (lane === null ? [] : { lane, dueAt }));
+  }
+
+  /** Counts it, unless its addressee has had as many as may go in an hour. */
+  #mayGo({ messageId, reversePath }: Subject, { kind, recipients }: Owed): boolean {
+    const { events, settings } = this.#deps;
+    const { perHour } = settings().reports;
+    const mayGo = this.#rate.take(reversePath, perHour);
+    // None at all is a setting; too many is news.
+    if (!mayGo && perHour > 0)
+      events.emit({ type: 'report_suppressed', messageId, kind, recipients: recipients.length });
+    return mayGo;
+  }
+
+  async #write(subject: Subject, owed: Owed): Promise<WrittenReport> {
+    const { spool, newId, settings, clock, random } = this.#deps;
+    const id = newId();
+    const { hostname } = settings().reports;
+    const full = subject.ret === 'FULL' && owed.kind === 'failed';
+    const beginning = await this.#beginningOf(subject.content);
+    const returned = beginning === null ? NOTHING_RETURNED : await inSlices(returnedOf(beginning, full));
+    const message = { id: subject.messageId, envid: subject.envid, arrivedAt: subject.createdAt };
+    const messageId = `<${id}@${hostname}>`;
+    const told = { hostname, to: subject.reversePath, messageId, date: clock.wall(), message, returned };
+    const composed = await inSlices(composeReport({ ...told, recipients: owed.recipients }, random));
+    const submission = submissionOf(id, subject.reversePath, composed, messageId);
+    const [ref] = await spool.append([{ messageId: id, content: composed.content }]);
+    if (ref === undefined) throw new Error('the spool gave no reference');
+    return {
+      record: this.#recordOf(submission, id, ref),
+      owed,
+      about: subject.messageId,
+      to: subject.reversePath,
+    };
+  }
+
+  /** Null when the message cannot be read. */
+  async #beginningOf(ref: ContentRef): Promise<Beginning | null> {
+    try {
+      const content = await this.#deps.spool.read(ref);
+      const pieces: Uint8Array[] = [];
+      let length = 0;
+      for await (const piece of content.chunks()) {
+        pieces.push(piece);
+        length += piece.length;
+        if (length > MAX_RETURNED_BYTES) break;
+      }
+      return { bytes: Buffer.concat(pieces, length), isWhole: length === content.sizeBytes };
+    } catch (error) {
+      if (error instanceof SpoolError) return null;
+      throw error;
+    }
+  }
+
+  /** Routed like any message, or by the relay for reports. */
+  #recordOf(submission: Submission, id: string, content: ContentRef): AcceptRecord {
+    const { relays, clock, settings } = this.#deps;
+    const { routing, reports, retry } = settings();
+    const now = clock.wall();
+    const createdAt = messageIdTime(id);
+    const dueAt = Math.min(createdAt, now);
+    const table = reports.relay === null ? routing : { ...routing, rules: [], defaultRelay: reports.relay };
+    const rule = reports.relay === null ? null : REPORT_RULE;
+    const deliveries = routeRecipients(submission, id, { table, relays, now }).map(
+      ({ relay, ...routed }): AcceptDelivery => {
+        const lane = relay === null ? null : laneOf(relay.name, relay.type, routed.recipient.address);
+        const way = { ...routed, rule: routed.rule ?? rule };
+        return { ...way, relay: relay?.name ?? null, lane, dueAt, fence: null };
+      },
+    );
+    const facts = { ...recordFactsOf(submission), id, createdAt, content, deliveries };
+    return { ...facts, expiresAt: dueAt + retry.maxAgeMs, routeTable: routing.version };
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof SpoolError && error.code === 'spool_full';
+}
+
+/** Belongs to nobody but the server: no key lists it or is charged for it. */
+function submissionOf(
+  id: string,
+  to: string,
+  { content, from, subject }: ComposedReport,
+  messageId: string,
+): Submission {
+  return {
+    id,
+    // RFC 3461 §5.2: reports have the null reverse-path, and nobody is told of their fate.
+    envelope: {
+      reversePath: '',
+      recipients: [{ address: to, kind: 'to', notify: 'NEVER', orcpt: null }],
+      ...{ ret: null, envid: null },
+    },
+    content,
+    header: { from, subject, messageId },
+    ...{ tags: [], metadata: {}, sendAt: null, priority: 'normal', source: 'report' },
+    ...{ sourceAddress: null, requestId: null, keyId: null, keyName: null },
+    ...{ reportable: false, test: false, idempotency: null },
+  };
+}
