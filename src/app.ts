@@ -11,14 +11,14 @@ import { removeRuntime, writeRuntime } from './app/ports.ts';
 import { applyRelays } from './app/relays.ts';
 import { openStorage, type Storage } from './app/storage.ts';
 import type { Fault } from './config/fault.ts';
-import { loadConfig } from './config/load.ts';
+import { type Loaded, loadConfig } from './config/load.ts';
 import { engineSettings } from './control/engine-settings.ts';
 import { layoutOf } from './control/layout.ts';
 import { createLocalOperations } from './control/local.ts';
 import { storedRows } from './control/offline.ts';
+import { publishTable } from './control/route-tables.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
-import { IDLE } from './engine/queue-figures.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Random } from './lib/random.ts';
 import { type Denials, tallyDenials } from './observe/denials.ts';
@@ -174,18 +174,22 @@ class Service implements App {
   async #configure(storage: Storage): Promise<{ live: LiveConfig; log: ServiceLog }> {
     const { clock, logFormat: format } = this.#options;
     const stored = () => storedRows(storage.registry);
-    const first = loadConfig({ ...this.#options, stored: await stored() });
-    if (first.faults.length > 0) throw new ConfigurationError(first.faults);
+    const loaded = loadConfig({ ...this.#options, stored: await stored() });
+    if (loaded.faults.length > 0) throw new ConfigurationError(loaded.faults);
+    const publish = (next: Loaded) => publishTable(next, storage.registry, clock.wall());
+    const first = { ...loaded, routesVersion: await publish(loaded) };
     const log = createLog({ ...first.config.log, format, clock, destination: new Output(STDOUT, clock) });
     this.#log = log;
     logEvents(this.#events, log);
     for (const name of first.ignored) log.debug('config.ignored', { variable: name });
     const live = new LiveConfig({
       ...this.#options,
-      ...{ first, stored, log, signal: this.#stopping.signal },
-      onChange: (config) => {
+      ...{ first, stored, publish, log, signal: this.#stopping.signal },
+      onChange: (config, ways) => {
         log.configure(config.log);
-        if (this.#engine) applyRelays(this.#engine.relays, config, { clock, log });
+        if (this.#engine === null) return;
+        applyRelays(this.#engine.relays, config, { clock, log });
+        if (ways) this.#engine.waysChanged();
       },
     });
     this.#live = live;
@@ -201,7 +205,7 @@ class Service implements App {
   ): Promise<ControlServer> {
     const { dataDir, clock, random } = this.#options;
     const operations = createLocalOperations({
-      ...{ ...storage, clock, random, intake: engine.intake, acts: engine.acts, queue: IDLE },
+      ...{ ...storage, clock, random, intake: engine.intake, acts: engine.acts, queue: engine.queue },
       resolution: () => live.loaded,
       reload: () => live.reload(),
     });

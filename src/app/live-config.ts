@@ -4,6 +4,7 @@ import { type Fault, formatFault } from '../config/fault.ts';
 import { type Loaded, type LoadOptions, loadConfig, type StoredRows } from '../config/load.ts';
 import { afterReload, changedSettings } from '../config/reload.ts';
 import type { Config } from '../config/schema.ts';
+import type { InForce } from '../control/route-tables.ts';
 import type { HealthCheck } from '../domain/health.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -25,12 +26,14 @@ const UNREADABLE: HealthCheck = {
 
 /** What reloading needs. */
 export interface LiveConfigOptions extends Omit<LoadOptions, 'stored'> {
-  readonly first: Loaded;
+  readonly first: InForce;
   readonly stored: () => Promise<StoredRows>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called after every reload that changed something. */
-  readonly onChange: (config: Config) => void;
+  /** Publishes the routing table that a configuration comes to, and gives its version. */
+  readonly publish: (next: Loaded) => Promise<number>;
+  /** Called after every reload; `ways`: the routing table, or what operators hold back, is another. */
+  readonly onChange: (config: Config, ways: boolean) => void;
   /** Ends the watching. */
   readonly signal: AbortSignal;
 }
@@ -41,7 +44,9 @@ export interface LiveConfigOptions extends Omit<LoadOptions, 'stored'> {
  */
 export class LiveConfig {
   readonly #options: LiveConfigOptions;
-  #loaded: Loaded;
+  #loaded: InForce;
+  /** One at a time: what was read first must not come into force last. */
+  #reloading: Promise<unknown> = Promise.resolve();
   #faulty = false;
 
   constructor(options: LiveConfigOptions) {
@@ -55,7 +60,7 @@ export class LiveConfig {
   }
 
   /** With its sources and faults. */
-  get loaded(): Loaded {
+  get loaded(): InForce {
     return this.#loaded;
   }
 
@@ -66,8 +71,14 @@ export class LiveConfig {
   }
 
   /** Reads every source again. Gives the faults that leave the old settings in force. */
-  async reload(): Promise<readonly Fault[]> {
-    const { log, onChange, first } = this.#options;
+  reload(): Promise<readonly Fault[]> {
+    const reloaded = this.#reloading.then(() => this.#reload());
+    this.#reloading = reloaded.catch(() => {});
+    return reloaded;
+  }
+
+  async #reload(): Promise<readonly Fault[]> {
+    const { log, onChange, publish, first } = this.#options;
     const read = loadConfig({ ...this.#options, stored: await this.#options.stored() });
     const next = afterReload(first, read);
     const faults = [...next.faults, ...this.#lostFile(read)];
@@ -79,19 +90,27 @@ export class LiveConfig {
     }
     const applied = changedSettings(this.#loaded.effective, next.effective);
     const waiting = isDeepStrictEqual(this.#loaded.pending, next.pending) ? [] : next.pending;
-    this.#loaded = next;
+    const routesVersion = await publish(next);
+    if (routesVersion !== this.#loaded.routesVersion)
+      log.info('routes.published', { version: routesVersion, origin: next.config.routesOrigin });
+    const ways = routesVersion !== this.#loaded.routesVersion || this.#holdsDiffer(next);
+    this.#loaded = { ...next, routesVersion };
     if (applied.length > 0) log.info('config.applied', { keys: applied.join(' ') });
     if (waiting.length > 0)
       log.warn('config.restart_needed', { keys: waiting.map(({ key }) => key).join(' ') });
-    onChange(next.config);
+    onChange(next.config, ways);
     return [];
   }
 
   /** An operator can hold mail back also while the configuration is faulty. */
-  #applyHolds({ holds }: Loaded): void {
-    if (isDeepStrictEqual(holds, this.#loaded.holds)) return;
-    this.#loaded = { ...this.#loaded, holds };
-    this.#options.onChange(this.config);
+  #applyHolds(next: Loaded): void {
+    if (!this.#holdsDiffer(next)) return;
+    this.#loaded = { ...this.#loaded, holds: next.holds };
+    this.#options.onChange(this.config, true);
+  }
+
+  #holdsDiffer({ holds }: Loaded): boolean {
+    return !isDeepStrictEqual(holds, this.#loaded.holds);
   }
 
   /**

@@ -1,6 +1,6 @@
-import type { Loaded } from '../config/load.ts';
-import { localPostmaster, serverName } from '../config/server-name.ts';
+import { serverName } from '../config/server-name.ts';
 import type { EngineSettings } from '../engine/settings.ts';
+import { type InForce, tableOf } from './route-tables.ts';
 
 const SECOND_MS = 1000;
 const HOUR_MS = 3600 * SECOND_MS;
@@ -9,16 +9,10 @@ const DAY_MS = 24 * HOUR_MS;
 const SHORT_WAY_SHARE = 0.25;
 
 /** What the engine is told of the configuration, and of what operators hold back. */
-export function engineSettings({ config, holds }: Pick<Loaded, 'config' | 'holds'>): EngineSettings {
+export function engineSettings({ config, holds, routesVersion }: InForce): EngineSettings {
   const { delivery, retention, health, limits } = config;
   return {
-    // The table of routes is still the default relay and what is built in, so there is only one version of it.
-    routing: {
-      version: 1,
-      rules: [],
-      defaultRelay: delivery.defaultRelay,
-      postmaster: config.server.postmaster === null ? localPostmaster(config) : null,
-    },
+    routing: tableOf(config, routesVersion),
     retry: {
       firstMs: delivery.retryFirstSeconds * SECOND_MS,
       maxMs: delivery.retryMaxSeconds * SECOND_MS,

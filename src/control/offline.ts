@@ -13,6 +13,7 @@ import { holdDirectory } from './hold.ts';
 import { layoutOf } from './layout.ts';
 import { createLocalOperations } from './local.ts';
 import type { Operations } from './operations.ts';
+import { type InForce, publishTable } from './route-tables.ts';
 
 /** What opening an installation takes whose server does not run. */
 export interface OfflineOptions {
@@ -37,7 +38,11 @@ export async function openOffline(options: OfflineOptions): Promise<Offline> {
   const lock = await holdDirectory(options.dataDir, options.clock);
   try {
     const stores = openSqlite(layout.database);
-    const load = async () => loadConfig({ ...options, stored: await storedRows(stores.registry) });
+    const load = async () => {
+      const read = loadConfig({ ...options, stored: await storedRows(stores.registry) });
+      const routesVersion = await publishTable(read, stores.registry, options.clock.wall());
+      return { ...read, routesVersion };
+    };
     let loaded = await load();
     const { engine, close } = await openEngine(layout.spool, stores, () => loaded, options);
     const operations = createLocalOperations({
@@ -82,7 +87,7 @@ export async function storedRows(registry: Registry): Promise<StoredRows> {
 async function openEngine(
   directory: string,
   { store, views }: SqliteStores,
-  loaded: () => Loaded,
+  loaded: () => InForce,
   { clock, random }: OfflineOptions,
 ): Promise<{ readonly engine: Pick<Engine, 'intake' | 'acts'>; close(): Promise<void> }> {
   const spool = await openSegmentSpool({ directory, onFailure() {} });
