@@ -16,6 +16,7 @@ import type { Lane } from './lanes.ts';
 import { Leases } from './leases.ts';
 import type { QueueFigures } from './queue-figures.ts';
 import { QueueRoom } from './queue-room.ts';
+import { Redecide } from './redecide.ts';
 import { Relays } from './relays.ts';
 import { Reports } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
@@ -46,6 +47,8 @@ export interface Engine {
    * when mail can be accepted.
    */
   start(options: { readonly seize: boolean }): Promise<void>;
+  /** The routing table changed, or what operators hold back: mail that waits is routed anew. Relays tell by themselves. */
+  waysChanged(): void;
   /** Why the last message could not be stored, if that was a short while ago; null when all is well. */
   trouble(): IntakeTrouble | null;
   /** Refuses new mail from now on. */
@@ -76,9 +79,11 @@ export function createEngine(deps: EngineDeps): Engine {
   const dispatch = new Dispatch({ ...parts, reports, want, waysChanged: () => divert.stir() }, lanes, relays);
   const leases = new Leases(parts, lanes, dispatch);
   const divert = new Divert({ ...parts, relays, dispatch, lanes, want });
+  const redecide = new Redecide({ ...parts, relays, dispatch, want });
   const waysChanged = () => {
     dispatch.stirAll();
     divert.stir();
+    redecide.stir();
   };
   const sweep = new Sweep(parts, { dispatch, leases, gate, room, reports });
   const accept = new Accept(parts, { relays, dispatch, leases, gate, room });
@@ -96,14 +101,22 @@ export function createEngine(deps: EngineDeps): Engine {
       await measureRoom(room, deps);
       for (const { relay } of relays.all()) if (relay.type !== 'mx') leases.want(relay.name);
       await leases.turn();
-      loops = Promise.all([dispatch.run(), leases.run(), sweep.run(), divert.run(stopping.signal)]);
+      loops = Promise.all([
+        dispatch.run(),
+        leases.run(),
+        sweep.run(),
+        divert.run(stopping.signal),
+        redecide.run(stopping.signal),
+      ]);
     },
+    waysChanged,
     trouble: () => accept.trouble(),
     suspend: () => gate.set('shutting_down', true),
     stop: async (deadline) => {
       gate.set('shutting_down', true);
       stopping.abort();
       divert.wake();
+      redecide.wake();
       sweep.stop();
       await dispatch.stop(deadline);
       leases.stop();

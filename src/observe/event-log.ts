@@ -56,6 +56,11 @@ function logEvent(event: Event, log: Log): void {
       log.warn('message.report_suppressed', { messageId, kind, recipients });
       break;
     }
+    case 'rerouted': {
+      const { moved, lost } = event;
+      log[lost > 0 ? 'warn' : 'info']('queue.rerouted', { moved, lost });
+      break;
+    }
     case 'fault':
       log.error('service.fault', { code: event.code, message: event.message });
       break;

@@ -75,6 +75,8 @@ export type Event =
       readonly kind: 'failed' | 'delayed' | 'success';
       readonly recipients: number;
     }
+  /** Waiting recipients were given another way, or lost theirs: the routing table or the relays changed. */
+  | { readonly type: 'rerouted'; readonly moved: number; readonly lost: number }
   | { readonly type: 'fault'; readonly code: string; readonly message: string };
 
 /** A listener's way out. */
