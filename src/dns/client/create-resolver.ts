@@ -2,13 +2,13 @@
 import { Budget } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Endpoint } from '../../lib/endpoint.ts';
+import { Flights } from '../../lib/flights.ts';
 import type { Random } from '../../lib/random.ts';
 import { parseQueryName } from '../name.ts';
 import { MAX_ALIASES } from '../read-answer.ts';
 import type { DnsAnswer, DnsFailure, RecordType, Resolver } from '../resolver.ts';
 import { ask } from './ask.ts';
 import { AnswerCache } from './cache.ts';
-import { Flights } from './flights.ts';
 import { ServerOrder } from './server-order.ts';
 
 /** What of the configuration a resolver follows; read anew for each question. */
