@@ -107,6 +107,8 @@ export class Watch {
         const place = { id, index, name: `${token} ${address}` };
         if (old !== state) this.#changed(verb, place, old, state, now);
         if (verb === 'cancel') this.#cancelled(place, state);
+        // Of a cancel and a retry the last one counts, also for what is under way.
+        if (verb === 'requeue' && state === 'processing') this.#marked.delete(`${id}/${index}`);
         before[index] = state;
       }
       if (detail.recipients.length !== before.length)

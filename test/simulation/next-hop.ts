@@ -26,11 +26,17 @@ export const HEALTHY: HopFaults = {
   deferAfterDot: 0,
 };
 
+/** A relay that nobody can connect to. */
+export const DEAD: HopFaults = { ...HEALTHY, refuseConnection: 1 };
+
 const MAX_STEP_MS = 400;
 
 /** The mail world behind the relays: takes messages, remembers every one it took, and misbehaves by the dice. */
 export class NextHop {
+  /** Of every relay that has none of its own. */
   faults: HopFaults = HEALTHY;
+  /** Of single relays, by name. */
+  readonly faultsOf = new Map<string, HopFaults>();
   /** `token recipient` → how often the world took responsibility for it. */
   readonly taken = new Map<string, number>();
   /** Names that were taken since this was last emptied. */
@@ -43,35 +49,46 @@ export class NextHop {
     this.#dice = dice;
   }
 
-  /** The world as one node sees it: what the node does stops when the node does. */
-  transportOf(life: NodeLife): Transport {
+  /** The world as one node sees it through a relay: what the node does stops when the node does. */
+  transportOf(life: NodeLife, relay = 'out'): Transport {
     return {
-      deliver: (job, signal) => this.#converse(life, job, signal),
+      deliver: (job, signal) => this.#converse(life, relay, job, signal),
       connections: () => 0,
       close: async () => {},
     };
   }
 
-  async #converse(life: NodeLife, job: TransportJob, signal: AbortSignal): Promise<TransportResult> {
+  async #converse(
+    life: NodeLife,
+    relay: string,
+    job: TransportJob,
+    signal: AbortSignal,
+  ): Promise<TransportResult> {
+    const faults = () => this.faultsOf.get(relay) ?? this.faults;
     const { recipients } = job.envelope;
     await this.#pass(life);
-    if (this.#happens(this.faults.refuseConnection))
+    if (this.#happens(faults().refuseConnection))
       return all(recipients.length, 'deferred', 'connect_refused', true);
-    const verdicts = recipients.map(() => this.#verdict());
+    const verdicts = recipients.map(() => this.#verdict(faults()));
     await this.#pass(life);
-    if (this.#happens(this.faults.dropBeforeDot))
+    if (this.#happens(faults().dropBeforeDot))
       return all(recipients.length, 'deferred', 'connection_lost', false);
     if (!verdicts.includes('take')) return result(verdicts.map((verdict) => outcomeOf(verdict)));
     if (!(await job.gate()) || signal.aborted)
       return all(recipients.length, 'deferred', 'gate_closed', false);
     await life.running();
-    return this.#finalDot(life, job, verdicts);
+    return this.#finalDot(life, faults(), job, verdicts);
   }
 
   /** From here on the peer may have the message whatever we learn. */
-  async #finalDot(life: NodeLife, job: TransportJob, verdicts: readonly Verdict[]): Promise<TransportResult> {
-    const lost = this.#happens(this.faults.dropAfterDot);
-    const taken = lost ? this.#happens(0.5) : !this.#happens(this.faults.deferAfterDot);
+  async #finalDot(
+    life: NodeLife,
+    faults: HopFaults,
+    job: TransportJob,
+    verdicts: readonly Verdict[],
+  ): Promise<TransportResult> {
+    const lost = this.#happens(faults.dropAfterDot);
+    const taken = lost ? this.#happens(0.5) : !this.#happens(faults.deferAfterDot);
     if (taken)
       for (const [place, { address }] of job.envelope.recipients.entries())
         if (verdicts[place] === 'take') this.#take(await tokenOf(job), address);
@@ -86,9 +103,9 @@ export class NextHop {
     this.takenNow.push(name);
   }
 
-  #verdict(): Verdict {
-    if (this.#happens(this.faults.reject)) return 'reject';
-    return this.#happens(this.faults.defer) ? 'defer' : 'take';
+  #verdict(faults: HopFaults): Verdict {
+    if (this.#happens(faults.reject)) return 'reject';
+    return this.#happens(faults.defer) ? 'defer' : 'take';
   }
 
   #happens(chance: number): boolean {

@@ -1,5 +1,6 @@
 import type { Submission } from '../../src/domain/message.ts';
 import type { Relay } from '../../src/domain/relay.ts';
+import type { RouteRule } from '../../src/domain/route.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
 import type { EngineSettings } from '../../src/engine/settings.ts';
 import { type Random, seededRandom } from '../../src/lib/random.ts';
@@ -11,7 +12,7 @@ import type { Views } from '../../src/store/views.ts';
 import { faultyStore, type StoreFaults } from './faulty-store.ts';
 import { InvariantBroken, Watch } from './invariants.ts';
 import { createMemorySpool } from './memory-spool.ts';
-import { HEALTHY, type HopFaults, NextHop } from './next-hop.ts';
+import { DEAD, type HopFaults, NextHop } from './next-hop.ts';
 import { NodeLife, VirtualTime } from './virtual-clock.ts';
 
 const EPOCH = Date.UTC(2026, 10, 20, 12);
@@ -21,7 +22,7 @@ const MAX_AGE_MS = 30 * MINUTE;
 /** A step that does nothing but fire timers: far beyond what a healthy history takes. */
 const MAX_STEPS = 2_000_000;
 
-const RELAYS: readonly string[] = ['out', 'other'];
+const RELAYS: readonly string[] = ['out', 'other', 'third'];
 
 /** What a history came to. */
 export interface History {
@@ -72,7 +73,7 @@ class World {
     this.#views = sqlite.views;
     this.#watch = new Watch(sqlite.views);
     this.#hop = new NextHop(this.#time, this.#dice);
-    this.#hop.faults = this.#rollHopFaults();
+    for (const relay of RELAYS) this.#hop.faultsOf.set(relay, this.#rollHopFaults());
     this.#faults = { failBefore: this.#dice.next() * 0.05, failAfter: this.#dice.next() * 0.02 };
   }
 
@@ -128,7 +129,7 @@ class World {
     const random = seededRandom(this.#seed * 1000 + this.#born);
     const parts = { store, views: this.#views, spool: this.#spool, clock: life, random, events, node: name };
     const engine = createEngine({ ...parts, settings: () => SETTINGS });
-    for (const relay of RELAYS) engine.relays.put(relayNamed(relay), this.#hop.transportOf(life));
+    for (const relay of RELAYS) engine.relays.put(relayNamed(relay), this.#hop.transportOf(life, relay));
     while (!life.dead) {
       try {
         await engine.start({ seize: false });
@@ -207,13 +208,14 @@ class World {
       } else if (roll < 0.6 && node) {
         node.life.freeze(this.#dice.next() * 2 * MINUTE);
       } else {
-        this.#hop.faults = this.#rollHopFaults();
+        const relay = RELAYS[Math.floor(this.#dice.next() * RELAYS.length)] ?? '';
+        this.#hop.faultsOf.set(relay, this.#dice.next() < 0.3 ? DEAD : this.#rollHopFaults());
       }
     }
   }
 
   #makePeace(): void {
-    this.#hop.faults = HEALTHY;
+    this.#hop.faultsOf.clear();
     this.#faults.failBefore = 0;
     this.#faults.failAfter = 0;
     if (this.#nodes.length === 0) this.#spawn(this.#bear());
@@ -236,9 +238,33 @@ class World {
   }
 }
 
+/** Mail to one domain leaves by two relays in order, to another by two that are drawn, the rest by one. */
+const RULES: readonly RouteRule[] = [
+  {
+    name: 'ordered',
+    match: { recipientDomain: new Set(['example.net']) },
+    via: [
+      { relay: 'out', weight: 1 },
+      { relay: 'other', weight: 1 },
+    ],
+    order: 'given',
+  },
+  {
+    name: 'drawn',
+    match: { recipientDomain: new Set(['example.com']) },
+    via: [
+      { relay: 'other', weight: 3 },
+      { relay: 'third', weight: 1 },
+    ],
+    order: 'weighted',
+  },
+];
+/** Recipients take turns among these. */
+const DOMAINS: readonly string[] = ['example.net', 'example.com', 'example.org'];
+
 /** What simulated engines are told. */
 export const SETTINGS: EngineSettings = {
-  routing: { version: 1, rules: [], defaultRelay: 'out', postmaster: null },
+  routing: { version: 2, rules: RULES, defaultRelay: 'out', postmaster: null },
   holds: new Map(),
   reports: { hostname: 'relay.example', relay: null, delayAfterMs: 4 * 60 * MINUTE, perHour: 20 },
   retry: { firstMs: 10_000, maxMs: 5 * MINUTE, maxAgeMs: MAX_AGE_MS, ambiguous: 'retry' },
@@ -257,7 +283,7 @@ export const SETTINGS: EngineSettings = {
 /** A submission whose contents are its token, to so many recipients. */
 export function submissionNamed(token: string, count: number): Submission {
   const recipients = Array.from({ length: count }, (_, i) => ({
-    address: `r${i}@example.net`,
+    address: `r${i}@${DOMAINS[i % DOMAINS.length]}`,
     kind: 'to' as const,
     notify: null,
     orcpt: null,
