@@ -15,8 +15,8 @@ const PAGE = 500;
 const LOOK_MS = 10_000;
 /** How many lanes are looked at for that, the fullest first. */
 const LANES_LOOKED_AT = 1_000;
-/** How long after a walk there is another, for what was under way during the first, in ms. */
-const AGAIN_MS = 60_000;
+/** How long after a walk there are others, for what was under way during the first, in ms; attempts may take long. */
+const AGAIN_MS: readonly number[] = [5_000, 60_000, 15 * 60_000];
 
 /** What deciding anew needs. */
 export interface RedecideDeps {
@@ -41,8 +41,8 @@ export class Redecide {
   readonly #wakeUp = new WakeUp();
   /** A table may have been published while nobody ran. */
   #stirred = true;
-  /** When the next walk is due though nothing changed (monotonic ms). */
-  #againAt = Number.POSITIVE_INFINITY;
+  /** When the next walks are due though nothing changed (monotonic ms), in order. */
+  #again: readonly number[] = [];
 
   constructor(deps: RedecideDeps) {
     this.#deps = deps;
@@ -67,7 +67,9 @@ export class Redecide {
       } catch (error) {
         this.#deps.fault('redecide_failed', error);
       }
-      if (!stopping.aborted) await this.#wakeUp.wait(this.#deps.clock, LOOK_MS);
+      const [next = Number.POSITIVE_INFINITY] = this.#again;
+      const waitMs = Math.min(LOOK_MS, next - this.#deps.clock.mono());
+      if (!stopping.aborted) await this.#wakeUp.wait(this.#deps.clock, waitMs);
     }
   }
 
@@ -79,11 +81,12 @@ export class Redecide {
 
   async #turn(stopping: AbortSignal): Promise<void> {
     const now = this.#deps.clock.mono();
-    if (!this.#stirred && now < this.#againAt) {
+    const [next = Number.POSITIVE_INFINITY, ...later] = this.#again;
+    if (!this.#stirred && now < next) {
       for (const lane of await this.#lostLanes()) await this.#walk({ name: lane }, stopping);
       return;
     }
-    this.#againAt = this.#stirred ? now + AGAIN_MS : Number.POSITIVE_INFINITY;
+    this.#again = this.#stirred ? AGAIN_MS.map((ms) => now + ms) : later;
     this.#stirred = false;
     try {
       await this.#walk('all', stopping);

@@ -132,8 +132,8 @@ test('a plan is what accepting decides, and leaves nothing behind', async () => 
   const { engine, views } = await start();
   const submission = { ...submissionNamed('a', 2), sendAt: LATER };
   expect(engine.intake.plan(submission)).toEqual([
-    { relay: 'out', rule: null },
-    { relay: 'out', rule: null },
+    { relay: 'out', rule: null, group: [{ relay: 'out', fitness: 'usable' }] },
+    { relay: 'out', rule: null, group: [{ relay: 'out', fitness: 'usable' }] },
   ]);
   expect((await views.figures(LATER)).queuedBytes).toBe(0);
   const [answer] = await engine.intake.accept([submission]);
@@ -143,8 +143,10 @@ test('a plan is what accepting decides, and leaves nothing behind', async () => 
 
 test('a plan names the rule of a test key, and says where there is no way', async () => {
   const { engine } = await start({}, 'nowhere');
-  expect(engine.intake.plan(submissionNamed('a', 1))).toEqual([{ relay: null, rule: null }]);
+  expect(engine.intake.plan(submissionNamed('a', 1))).toEqual([
+    { relay: null, rule: null, group: [{ relay: 'nowhere', fitness: 'missing' }] },
+  ]);
   expect(engine.intake.plan({ ...submissionNamed('a', 1), test: true })).toEqual([
-    { relay: null, rule: 'test-key' },
+    { relay: null, rule: 'test-key', group: [{ relay: 'inbox', fitness: 'missing' }] },
   ]);
 });

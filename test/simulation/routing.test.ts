@@ -135,16 +135,6 @@ test('a relay that drains sends what it has, and what is new waits without a rou
   expect(await recipients(fresh)).toEqual(['a delivered']);
 });
 
-test('a table published while nobody ran is followed after the start', async () => {
-  const first = await start([ruleTo('r', 'a.example', 'a')]);
-  const id = await submit(first.engine, ['a.example'], first.life.wall() + MINUTE);
-  // The next start sees a table of a higher version: here, the one that was published under a running engine
-  // which was not told.
-  first.publish([ruleTo('r', 'a.example', 'b')]);
-  await first.run(2 * MINUTE);
-  expect(await first.recipients(id)).toEqual(['b delivered']);
-});
-
 test('a walk over more mail than a page holds moves all of it', async () => {
   const { engine, life, run, views, publish } = await start([ruleTo('r', 'a.example', 'a')]);
   const domains = Array.from({ length: 60 }, () => 'a.example');
@@ -171,7 +161,7 @@ test('explain tells of every rule, of the group and of each relay in it', async 
     test: false,
   };
   expect(engine.intake.explain(facts)).toEqual({
-    tableVersion: 1,
+    tableVersion: SETTINGS.routing.version,
     rules: [
       { rule: 'to-a', unmet: 'recipientDomain' },
       { rule: 'to-b', unmet: null },
