@@ -1,0 +1,302 @@
+/** Reports to senders by one engine over a real store, in virtual time: what is written, when, and what never is. */
+import { describe, expect, test } from 'vitest';
+import { NO_EVIDENCE } from '../../src/domain/attempt.ts';
+import type { Recipient } from '../../src/domain/envelope.ts';
+import type { Submission } from '../../src/domain/message.ts';
+import { localReply, type Outcome } from '../../src/domain/outcome.ts';
+import type { EngineSettings } from '../../src/engine/settings.ts';
+import type { Event } from '../../src/observe/events.ts';
+import { SpoolError } from '../../src/spool/spool.ts';
+import { StoreError } from '../../src/store/store.ts';
+import type { TransportJob } from '../../src/transport/transport.ts';
+import { startNode } from './one-node.ts';
+import { relayNamed, SETTINGS, submissionNamed } from './world.ts';
+
+const MINUTE = 60_000;
+const OURS: EngineSettings = {
+  ...SETTINGS,
+  routing: { version: 1, rules: [], defaultRelay: 'out', postmaster: null },
+  retry: { firstMs: 10_000, maxMs: 60_000, maxAgeMs: 6 * MINUTE, ambiguous: 'retry' },
+  reports: { hostname: 'relay.example', relay: null, delayAfterMs: 2 * MINUTE, perHour: 20 },
+};
+const SENDER = 'a@example.com';
+const REJECTED: Outcome = { kind: 'rejected', reply: localReply('smtp_reply', '5.1.1', 'No such user') };
+const DEFERRED: Outcome = { kind: 'deferred', reply: localReply('smtp_reply', '4.7.1', 'Greylisted') };
+const TAKEN: Outcome = {
+  kind: 'delivered',
+  ...{
+    captured: false,
+    reply: localReply('smtp_reply', '2.0.0', 'Ok'),
+    providerMessageId: null,
+    dsnPassed: false,
+  },
+};
+
+/** A message that the hop was given. */
+interface Sent {
+  readonly from: string;
+  readonly to: readonly Recipient[];
+  readonly text: string;
+}
+
+/** A node whose hop answers by the recipient's name, and takes all that is for the sender. */
+function startReporting(answers: Readonly<Record<string, Outcome>>, more: Partial<EngineSettings> = {}) {
+  const settings = { ...OURS, ...more };
+  const node = startNode(() => settings);
+  const sent: Sent[] = [];
+  const events: Event[] = [];
+  node.events.on((event) => events.push(event));
+  const hopNamed = (hop: Sent[]) => ({
+    deliver: async (job: TransportJob) => {
+      const { reversePath, recipients } = job.envelope;
+      const outcomes = recipients.map(({ address }) => answers[address.split('@')[0] ?? ''] ?? TAKEN);
+      if (outcomes.some(({ kind }) => kind === 'delivered') && (await job.gate()))
+        hop.push({ from: reversePath, to: recipients, text: await textOf(job) });
+      return { outcomes, evidence: NO_EVIDENCE, hopFailed: false };
+    },
+    connections: () => 0,
+    close: async () => {},
+  });
+  node.engine.relays.put(relayNamed('out'), hopNamed(sent));
+  const faults = () => events.flatMap((event) => (event.type === 'fault' ? [event.code] : []));
+  const reports = () => sent.filter(({ from }) => from === '');
+  const reported = () => events.filter(({ type }) => type === 'reported');
+  return { ...node, sent, seen: events, faults, reports, reported, hopNamed };
+}
+
+async function textOf(job: TransportJob): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of job.content.chunks()) parts.push(chunk);
+  return Buffer.concat(parts).toString('latin1');
+}
+
+const MESSAGE = Buffer.from('Message-ID: <1@example.com>\r\nSubject: x\r\n\r\nHello.\r\n');
+
+function letter(names: Readonly<Record<string, string | null>>, more: Partial<Submission> = {}): Submission {
+  const recipients = Object.entries(names).map(([name, notify]) => ({
+    ...{ address: `${name}@example.net`, kind: 'to' as const, notify, orcpt: null },
+  }));
+  const base = submissionNamed('letter', 1);
+  return {
+    ...base,
+    content: { ...base.content, chunks: [MESSAGE], sizeBytes: MESSAGE.length },
+    envelope: { ...base.envelope, recipients },
+    source: 'smtp',
+    reportable: true,
+    ...more,
+  };
+}
+
+type Node = ReturnType<typeof startReporting>;
+
+async function hand(node: Node, submission: Submission): Promise<string> {
+  const [answer] = await node.engine.intake.accept([submission]);
+  if (answer?.kind !== 'accepted') throw new Error(`not accepted: ${answer?.kind}`);
+  return answer.id;
+}
+
+/** Whom a report names, with what action. */
+function namedIn(report: Sent | undefined): string[] {
+  const found = report?.text.matchAll(/^Final-Recipient: rfc822; (.*)\r\nAction: (.*)\r$/gm) ?? [];
+  return [...found].map(([, address, action]) => `${address} ${action}`);
+}
+
+async function started(...parts: Parameters<typeof startReporting>): Promise<Node> {
+  const node = startReporting(...parts);
+  await node.started;
+  await node.run(2_000);
+  return node;
+}
+
+test('what is refused is reported to its sender at once, in one message without a sender', async () => {
+  const node = await started({ bob: REJECTED, eve: REJECTED });
+  const id = await hand(node, letter({ bob: null, ann: null, eve: null }));
+  await node.run(10_000);
+  expect(node.reports()).toHaveLength(1);
+  const [report] = node.reports();
+  expect(report?.to).toEqual([{ address: SENDER, kind: 'to', notify: 'NEVER', orcpt: null }]);
+  expect(namedIn(report)).toEqual(['bob@example.net failed', 'eve@example.net failed']);
+  expect(report?.text).toContain('In-Reply-To: <1@example.com>');
+  expect(report?.text).toContain('Subject: x');
+  expect(report?.text, 'only the header comes back').not.toContain('Hello.');
+  const [event] = node.reported();
+  expect(event).toMatchObject({ type: 'reported', messageId: id, kind: 'failed', recipients: 2 });
+  const record = await node.views.message(event?.type === 'reported' ? event.reportId : '');
+  expect(record?.message).toMatchObject({
+    source: 'report',
+    status: 'delivered',
+    envelopeFrom: '',
+    keyId: null,
+  });
+  expect(node.faults()).toEqual([]);
+});
+
+test('who asked for the whole message by RET gets it with a failure, and only its header with a success', async () => {
+  const full = { envelope: { ...letter({ bob: null }).envelope, ret: 'FULL' as const } };
+  const node = await started({ bob: REJECTED });
+  await hand(node, letter({}, full));
+  const success = { envelope: { ...letter({ ann: 'SUCCESS' }).envelope, ret: 'FULL' as const } };
+  await hand(node, letter({}, success));
+  await node.run(10_000);
+  const texts = node.reports().map(({ text }) => text);
+  expect(texts.filter((text) => text.includes('Hello.'))).toHaveLength(1);
+  expect(texts.find((text) => text.includes('Hello.'))).toContain('Action: failed');
+});
+
+test('one attempt is one report, however much it decided', async () => {
+  const node = await started({ bob: REJECTED });
+  await hand(node, letter({ bob: 'FAILURE', ann: 'SUCCESS', eve: null }));
+  await node.run(10_000);
+  expect(node.reports().map(namedIn)).toEqual([['bob@example.net failed', 'ann@example.net relayed']]);
+});
+
+test('a report that comes to nothing is reported to nobody: no bounce of a bounce', async () => {
+  const node = await started({ bob: REJECTED, a: REJECTED });
+  await hand(node, letter({ bob: null }));
+  await node.run(10 * MINUTE);
+  expect(node.reported()).toHaveLength(1);
+  expect(node.seen.filter(({ type }) => type === 'accepted')).toHaveLength(2);
+});
+
+test.each<[string, Partial<Submission>]>([
+  ['without a sender', { envelope: { ...letter({ bob: null }).envelope, reversePath: '' } }],
+  ['of a sender who may be forged', { reportable: false }],
+  ['of a test key', { test: true }],
+])('mail %s is never reported on, when it fails and when it expires', async (_, more) => {
+  const node = await started({ bob: REJECTED, slow: DEFERRED });
+  await hand(node, letter({ bob: null }, more));
+  await hand(
+    node,
+    letter(
+      { slow: null },
+      {
+        ...more,
+        ...(more.envelope && {
+          envelope: { ...more.envelope, recipients: letter({ slow: null }).envelope.recipients },
+        }),
+      },
+    ),
+  );
+  await node.run(8 * MINUTE);
+  expect(node.seen.filter(({ type }) => type === 'accepted')).toHaveLength(2);
+  expect(node.reports()).toEqual([]);
+});
+
+test('who asked for it is told of a delay, once, and later of the end', async () => {
+  const node = await started({ slow: DEFERRED });
+  await hand(node, letter({ slow: 'DELAY,FAILURE', other: null }));
+  await node.run(1.5 * MINUTE);
+  expect(node.reports()).toEqual([]);
+  await node.run(3 * MINUTE);
+  expect(node.reports().map(namedIn)).toEqual([['slow@example.net delayed']]);
+  expect(node.reports()[0]?.text).toMatch(/^Will-Retry-Until: /m);
+  await node.run(5 * MINUTE);
+  expect(node.reports().map(namedIn)).toEqual([['slow@example.net delayed'], ['slow@example.net failed']]);
+});
+
+test('what waits too long without a way is reported when it expires, and goes when there is one', async () => {
+  const node = await started({});
+  node.engine.relays.remove('out');
+  await hand(node, letter({ bob: null, never: 'NEVER' }));
+  await node.run(7 * MINUTE);
+  expect(node.reported()).toMatchObject([{ kind: 'failed', recipients: 1 }]);
+  node.engine.relays.put(relayNamed('out'), node.hopNamed(node.sent));
+  await node.run(MINUTE);
+  expect(node.reports().map(namedIn)).toEqual([['bob@example.net failed']]);
+  expect(node.reports()[0]?.text).toContain('Status: 4.4.7');
+});
+
+test('an address gets so many reports in an hour; what is beyond is only recorded, and told of', async () => {
+  const reports = { ...OURS.reports, perHour: 2 };
+  const node = await started({ bob: REJECTED }, { reports });
+  for (let n = 0; n < 4; n++) await hand(node, letter({ bob: null }));
+  await node.run(10_000);
+  expect(node.reports()).toHaveLength(2);
+  const suppressed = node.seen.filter(({ type }) => type === 'report_suppressed');
+  expect(suppressed).toMatchObject([
+    { kind: 'failed', recipients: 1 },
+    { kind: 'failed', recipients: 1 },
+  ]);
+});
+
+test('reports go by the relay for reports, where there is one', async () => {
+  const node = await started({ bob: REJECTED }, { reports: { ...OURS.reports, relay: 'back' } });
+  const back: Sent[] = [];
+  node.engine.relays.put(relayNamed('back'), node.hopNamed(back));
+  await hand(node, letter({ bob: null }));
+  await node.run(10_000);
+  expect(node.reports()).toEqual([]);
+  expect(back.map(({ from }) => from)).toEqual(['']);
+});
+
+describe('a report and what it tells are recorded together, or not at all', () => {
+  test('a settling that is lost to another node leaves no report, and no bytes that are kept', async () => {
+    const node = await started({ bob: REJECTED });
+    const { settle } = node.store;
+    node.store.settle = async (batch) => batch.map(() => ({ kind: 'stale' }));
+    await hand(node, letter({ bob: null }));
+    await node.run(5_000);
+    node.store.settle = settle;
+    expect(node.reported()).toEqual([]);
+    expect(node.seen.filter(({ type }) => type === 'accepted')).toHaveLength(1);
+    // The report's segment is decided, and nothing refers to it.
+    expect(await node.store.liveSegments(await node.spool.idle())).toEqual(
+      new Map([
+        [1, 1],
+        [2, 0],
+      ]),
+    );
+  });
+
+  test('a crash between the bytes and the facts leaves no report; the next attempt writes one', async () => {
+    const node = await started({ bob: REJECTED });
+    const settle = node.store.settle.bind(node.store);
+    node.store.settle = async () => {
+      throw new StoreError('store_failed', 'the machine stops');
+    };
+    await hand(node, letter({ bob: null }));
+    await node.run(5_000);
+    expect(node.seen.filter(({ type }) => type === 'accepted')).toHaveLength(1);
+    node.store.settle = settle;
+    await node.run(5 * 60_000);
+    expect(node.reports()).toHaveLength(1);
+  });
+
+  test('a spool without room is waited for, and the report then goes', async () => {
+    const node = await started({ bob: REJECTED });
+    const append = node.spool.append.bind(node.spool);
+    let full = true;
+    await hand(node, letter({ bob: null }));
+    node.spool.append = async (entries) => {
+      if (full) throw new SpoolError('spool_full', 'no room');
+      return append(entries);
+    };
+    await node.run(5_000);
+    expect(node.reported()).toEqual([]);
+    full = false;
+    await node.run(10_000);
+    expect(node.reports()).toHaveLength(1);
+  });
+
+  test('a report that cannot be written keeps nothing from being recorded', async () => {
+    const node = await started({ bob: REJECTED });
+    const id = await hand(node, letter({ bob: null }));
+    node.spool.append = async () => {
+      throw new SpoolError('spool_full', 'no room');
+    };
+    await node.run(60_000);
+    expect((await node.views.message(id))?.message).toMatchObject({ status: 'failed', outcome: 'rejected' });
+    expect(node.faults()).toEqual(['report_failed']);
+    expect(node.reported()).toEqual([]);
+  });
+
+  test('a message whose contents are gone is reported without them', async () => {
+    const node = await started({ bob: REJECTED });
+    node.spool.read = async () => {
+      throw new SpoolError('content_missing', 'gone');
+    };
+    await hand(node, letter({ bob: null }));
+    await node.run(1_500);
+    expect(node.reported()).toHaveLength(1);
+  });
+});
