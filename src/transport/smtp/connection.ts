@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { TransportSecurity } from '../../domain/attempt.ts';
 import type { Reply } from '../../domain/outcome.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Capabilities, NO_CAPABILITIES } from '../../smtp/capabilities.ts';
@@ -30,7 +31,9 @@ export class SmtpConnection {
   /** Set once the session is open. */
   capabilities: Capabilities = NO_CAPABILITIES;
   address: string | null = null;
+  localAddress: string | null = null;
   tls: string | null = null;
+  verdict: TransportSecurity['verdict'] = 'none';
   /** Transactions begun. */
   transactions = 0;
   /** Resolves when the socket is closed. */
@@ -54,6 +57,11 @@ export class SmtpConnection {
     this.#deadline = new Deadline(settings.clock, () => this.#expired());
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
     this.#listen();
+  }
+
+  /** The server's name, for texts. */
+  get host(): string {
+    return this.#settings.host;
   }
 
   /** Whether a transaction can go on. False once either side has begun to close, or spoke out of turn. */

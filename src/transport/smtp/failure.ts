@@ -22,6 +22,13 @@ export function connectFailure(error: unknown, host: string, port: number): HopF
   const where = `${host}:${port}`;
   if (isDnsError(error))
     return failure('dns_failed', '4.4.3', `The name ${host} could not be resolved (${code})`, error);
+  if (isBindError(error))
+    return failure(
+      'source_ip_unusable',
+      '4.3.5',
+      `${sourceOf(error)} of source_ips cannot be used: it is no address of this machine (${code})`,
+      error,
+    );
   if (code === 'ECONNREFUSED')
     return failure('connect_refused', '4.4.1', `${where} refuses connections; is the server running?`, error);
   if (code === 'ETIMEDOUT') return failure('timeout_connect', '4.4.1', `${where} does not answer`, error);
@@ -37,7 +44,7 @@ export function tlsFailure(error: unknown, host: string): HopFailure {
 /** The session machine gave up. */
 export function openingFailure(action: Extract<OpeningAction, { kind: 'failed' }>, host: string): HopFailure {
   const { cause, text, reply } = action;
-  if (reply === null) return failure(cause, cause === 'tls_failed' ? '4.7.5' : '4.7.0', `${host} ${text}`);
+  if (reply === null) return failure(cause, cause === 'tls_failed' ? '4.7.4' : '4.7.0', `${host} ${text}`);
   const own = localReply(cause, reply.enhanced ?? '4.3.2', `${host} ${text}: ${describeReply(reply, 500)}`);
   return new HopFailure({ ...own, code: reply.code });
 }
@@ -88,6 +95,14 @@ const SPOKEN: Readonly<Record<TimedVerb, string>> = {
 
 function failure(cause: string, enhanced: string, text: string, error?: unknown): HopFailure {
   return new HopFailure(localReply(cause, enhanced, text), { cause: error });
+}
+
+function isBindError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'bind';
+}
+
+function sourceOf(error: Error): string {
+  return 'address' in error ? String(error.address) : 'An address';
 }
 
 function isDnsError(error: unknown): boolean {

@@ -1,22 +1,39 @@
 /** Opens a session: dials, secures, says hello, authenticates. */
 import type { Reply } from '../../domain/outcome.ts';
-import type { SmarthostSettings, TlsMode } from '../../domain/relay.ts';
+import type { TlsMode } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Capabilities } from '../../smtp/capabilities.ts';
 import { type Credentials, Opening, type OpeningAction } from '../../smtp/opening.ts';
 import type { SmtpReply } from '../../smtp/reply.ts';
 import { type ConnectionUser, SmtpConnection } from './connection.ts';
 import { Deadline } from './deadline.ts';
 import { dial } from './dial.ts';
-import { ABORTED, HopFailure, openingFailure, timeoutReply, tlsFailure } from './failure.ts';
+import { ABORTED, HopFailure, openingFailure, timeoutReply } from './failure.ts';
+import type { SourceAddresses } from './source-addresses.ts';
 import type { Timeouts } from './timeouts.ts';
-import { secure } from './tls.ts';
+import { secure, type Trust } from './tls.ts';
 import type { Trace } from './trace.ts';
 
-/** Where to, as whom, and how patiently. */
-export interface OpenTarget {
-  readonly settings: SmarthostSettings;
-  /** The server's own name, for EHLO unless the settings name another. */
-  readonly hostname: string;
+/** Where to, and how the way there is secured. */
+export interface Destination {
+  /** Name or address of the server. */
+  readonly host: string;
+  /** To connect to; null: what the system's resolver says of `host`. */
+  readonly address: string | null;
+  readonly port: number;
+  readonly tls: TlsMode;
+  readonly trust: Trust;
+  /** What to ask for in the handshake instead of `host`. */
+  readonly serverName?: string;
+  /** With these, only an authenticated session counts as open. */
+  readonly credentials: Credentials | null;
+}
+
+/** As whom, from where, and how patiently. */
+export interface OpenTerms {
+  /** Given in EHLO. */
+  readonly helo: string;
+  readonly sources: SourceAddresses;
   readonly clock: Clock;
   readonly timeouts: Timeouts;
 }
@@ -25,34 +42,36 @@ export interface OpenTarget {
  * Opens a session that is ready for MAIL. Throws `HopFailure` when that cannot be done or `signal` aborts, and
  * RangeError, before it connects, for a host name of ours that cannot be written.
  *
- * Opportunistic TLS (RFC 7435) takes any encryption over none, so the certificate is not checked, and a
- * handshake that fails is followed by a connection in clear; unless there is a password to protect.
+ * Opportunistic TLS (RFC 7435) takes any encryption over none: a handshake that fails is followed by a connection
+ * in clear; unless there is a password to protect, or something to be proved.
  */
 export async function openSession(
-  target: OpenTarget,
+  destination: Destination,
+  terms: OpenTerms,
   trace: Trace,
   signal: AbortSignal,
 ): Promise<SmtpConnection> {
-  const { tls, username } = target.settings;
+  const { tls, trust, credentials } = destination;
   try {
-    return await openOnce(target, tls, trace, signal);
+    return await openOnce(destination, terms, trace, signal);
   } catch (error) {
     const handshakeFailed = error instanceof HopFailure && error.reply.cause === 'tls_failed';
-    if (!handshakeFailed || tls !== 'opportunistic' || username !== null) throw error;
-    return await openOnce(target, 'none', trace, signal);
+    const mayBeClear = tls === 'opportunistic' && trust.kind === 'any' && credentials === null;
+    if (!handshakeFailed || !mayBeClear) throw error;
+    trace.tls = null;
+    return await openOnce({ ...destination, tls: 'none' }, terms, trace, signal);
   }
 }
 
 async function openOnce(
-  target: OpenTarget,
-  tls: TlsMode,
+  destination: Destination,
+  terms: OpenTerms,
   trace: Trace,
   signal: AbortSignal,
 ): Promise<SmtpConnection> {
-  const { settings, hostname, clock, timeouts } = target;
-  const { host, port } = settings;
-  const credentials = credentialsOf(settings);
-  const opening = new Opening({ hostname: settings.helo ?? hostname, tls, credentials });
+  const { host, tls, credentials } = destination;
+  const { helo, sources, clock, timeouts } = terms;
+  const opening = new Opening({ hostname: helo, tls, credentials });
   const dialling = new AbortController();
   const abort = () => dialling.abort(new HopFailure(ABORTED));
   const deadline = new Deadline(clock, () =>
@@ -62,10 +81,10 @@ async function openOnce(
   signal.addEventListener('abort', abort);
   deadline.set(timeouts.connect);
   try {
-    const socket = await dial(host, port, clock, trace, dialling.signal);
+    const socket = await dial({ ...destination, sources }, clock, trace, dialling.signal);
+    deadline.clear();
     const connection = new SmtpConnection(socket, { host, clock, timeouts });
-    connection.address = trace.address;
-    return await new Opener(connection, opening, target, tls, trace).run(dialling.signal);
+    return await new Opener(connection, opening, destination, clock, trace).run(dialling.signal);
   } finally {
     deadline.stop();
     signal.removeEventListener('abort', abort);
@@ -75,19 +94,23 @@ async function openOnce(
 /** Runs the opening machine over a connection. */
 class Opener implements ConnectionUser {
   readonly #connection: SmtpConnection;
-  readonly #settings: SmarthostSettings;
-  readonly #clock: Clock;
-  readonly #tls: TlsMode;
   readonly #opening: Opening;
+  readonly #destination: Destination;
+  readonly #clock: Clock;
   readonly #trace: Trace;
   readonly #done = Promise.withResolvers<SmtpConnection>();
 
-  constructor(connection: SmtpConnection, opening: Opening, target: OpenTarget, tls: TlsMode, trace: Trace) {
+  constructor(
+    connection: SmtpConnection,
+    opening: Opening,
+    destination: Destination,
+    clock: Clock,
+    trace: Trace,
+  ) {
     this.#connection = connection;
     this.#opening = opening;
-    this.#settings = target.settings;
-    this.#clock = target.clock;
-    this.#tls = tls;
+    this.#destination = destination;
+    this.#clock = clock;
     this.#trace = trace;
   }
 
@@ -96,7 +119,7 @@ class Opener implements ConnectionUser {
     const abort = () => this.#giveUp(signal.reason);
     signal.addEventListener('abort', abort);
     this.#connection.user = this;
-    if (this.#tls === 'implicit') void this.#secure();
+    if (this.#destination.tls === 'implicit') void this.#secure();
     else this.#connection.expect('greeting');
     try {
       return await this.#done.promise;
@@ -107,7 +130,7 @@ class Opener implements ConnectionUser {
 
   reply(raw: SmtpReply): void {
     const verb = this.#opening.awaiting;
-    const reply = verb === 'auth' ? withoutSecrets(raw, credentialsOf(this.#settings)) : raw;
+    const reply = verb === 'auth' ? withoutSecrets(raw, this.#destination.credentials) : raw;
     this.#trace.replied(verb.toUpperCase(), reply);
     this.#act(this.#opening.receive(reply));
   }
@@ -128,30 +151,37 @@ class Opener implements ConnectionUser {
       case 'ready':
         this.#connection.user = null;
         this.#connection.calm();
-        this.#connection.capabilities = action.capabilities;
+        this.#note(action.capabilities);
         this.#done.resolve(this.#connection);
         return;
       case 'failed':
-        this.#giveUp(openingFailure(action, this.#settings.host));
+        this.#giveUp(openingFailure(action, this.#destination.host));
     }
   }
 
+  /** What is known of the session stays with it, for whoever uses it later. */
+  #note(capabilities: Capabilities): void {
+    this.#connection.capabilities = capabilities;
+    this.#connection.address = this.#trace.address;
+    this.#connection.localAddress = this.#trace.localAddress;
+    this.#connection.tls = this.#trace.tls;
+    this.#trace.verdict = this.#connection.verdict;
+  }
+
   async #secure(): Promise<void> {
-    const { host, verify } = this.#settings;
-    const checked = verify && this.#tls !== 'opportunistic';
+    const { host, tls, trust, serverName = host } = this.#destination;
     this.#connection.expect('tls');
     try {
-      const socket = await secure(this.#connection.detach(), host, checked, this.#clock, this.#trace);
-      if (verify && this.#settings.username !== null && !socket.authorized)
-        throw tlsFailure(new Error(`${socket.authorizationError}; the password is not sent`), host);
-      this.#connection.tls = this.#trace.tls;
+      const peer = { host, serverName, trust };
+      const { socket, verdict } = await secure(this.#connection.detach(), peer, this.#clock, this.#trace);
+      this.#connection.verdict = verdict;
       this.#connection.attach(socket);
     } catch (error) {
       this.#giveUp(error);
       return;
     }
     // With implicit TLS the greeting comes inside, else the hello is said again.
-    if (this.#tls === 'implicit') this.#connection.expect('greeting');
+    if (tls === 'implicit') this.#connection.expect('greeting');
     else this.#act(this.#opening.secured());
   }
 
@@ -159,11 +189,6 @@ class Opener implements ConnectionUser {
     this.#connection.destroy();
     this.#done.reject(reason);
   }
-}
-
-function credentialsOf(settings: SmarthostSettings): Credentials | null {
-  const { username, password } = settings;
-  return username === null ? null : { username, password: password ?? '' };
 }
 
 /** A server may echo what it was sent. */

@@ -3,36 +3,42 @@ import { RSET } from '../../smtp/command.ts';
 import type { SessionState } from '../../smtp/sender.ts';
 import type { SmtpConnection } from './connection.ts';
 import { ABORTED, HopFailure } from './failure.ts';
-import { type OpenTarget, openSession } from './open.ts';
-import type { Trace } from './trace.ts';
 
 /** What a pool may use. */
 export interface PoolLimits {
-  /** Connections at once, idle ones and those being opened too. */
+  /** Connections at once, idle ones and those being opened too, wherever they lead. */
   readonly maxConnections: number;
   /** Transactions over one connection before it is closed. */
   readonly maxTransactions: number;
 }
 
 interface Waiter {
+  readonly way: string;
   readonly resolve: (slot: SmtpConnection | 'open') => void;
   readonly reject: (failure: HopFailure) => void;
 }
 
-/** Lends connections. A borrowed one is given back exactly once. */
+/**
+ * Lends connections. A borrowed one is given back exactly once. Those of the same way (any text that names host,
+ * address and security) stand for one another; where there is no room for one more, the one that has been idle
+ * longest makes room.
+ */
 export class ConnectionPool {
-  readonly #target: OpenTarget;
   readonly #limits: PoolLimits;
-  readonly #open = new Set<SmtpConnection>();
+  /** Those open, with their ways. */
+  readonly #open = new Map<SmtpConnection, string>();
   /** The latest used last: those first in line may grow old and close. */
-  readonly #idle: SmtpConnection[] = [];
+  readonly #idle = new Set<SmtpConnection>();
+  /** The idle ones of each way, the latest used last. No way is remembered that has none. */
+  readonly #idleByWay = new Map<string, SmtpConnection[]>();
+  /** Those we are closing, which still take room. */
+  readonly #ending = new Set<SmtpConnection>();
   readonly #waiters: Waiter[] = [];
   #opening = 0;
   readonly #closed = Promise.withResolvers<void>();
   #closing = false;
 
-  constructor(target: OpenTarget, limits: PoolLimits) {
-    this.#target = target;
+  constructor(limits: PoolLimits) {
     this.#limits = limits;
   }
 
@@ -41,29 +47,40 @@ export class ConnectionPool {
     return this.#open.size;
   }
 
+  /** Ways that something is remembered of. */
+  get ways(): number {
+    return this.#idleByWay.size;
+  }
+
   /** An idle connection, if there is one that looks alive. */
-  takeIdle(): SmtpConnection | null {
-    for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
+  takeIdle(way: string): SmtpConnection | null {
+    for (;;) {
+      const connection = this.#idleByWay.get(way)?.at(-1);
+      if (!connection) return null;
+      this.#forget(connection);
       connection.user = null;
       if (connection.usable) return connection;
     }
-    return null;
   }
 
   /**
-   * A connection that was just opened, or, when there is no room for one more, the next to be given back.
-   * Throws `HopFailure`.
+   * A connection that `open` has just opened, or, when there is no room for one more, the next of its way to be
+   * given back. Throws what `open` throws, and `HopFailure` when `signal` aborts.
    */
-  async takeFresh(trace: Trace, signal: AbortSignal): Promise<SmtpConnection> {
+  async takeFresh(
+    way: string,
+    open: () => Promise<SmtpConnection>,
+    signal: AbortSignal,
+  ): Promise<SmtpConnection> {
     if (this.#used() >= this.#limits.maxConnections) {
-      const slot = await this.#wait(signal);
+      const slot = await this.#wait(way, signal);
       if (slot !== 'open') return slot;
     } else {
       this.#opening++;
     }
     try {
-      const connection = await openSession(this.#target, trace, signal);
-      this.#adopt(connection);
+      const connection = await open();
+      this.#adopt(connection, way);
       return connection;
     } finally {
       this.#opening--;
@@ -74,8 +91,8 @@ export class ConnectionPool {
   /** Takes a connection back after a transaction. */
   giveBack(connection: SmtpConnection, session: SessionState): void {
     const worn = connection.transactions >= this.#limits.maxTransactions;
-    if (session === 'close' || !connection.usable) connection.destroy();
-    else if (worn || this.#closing) connection.quit();
+    if (session === 'close' || !connection.usable) this.#end(connection, 'destroy');
+    else if (worn || this.#closing) this.#end(connection, 'quit');
     else if (session === 'reset') this.#reset(connection);
     else this.#rest(connection);
   }
@@ -83,7 +100,7 @@ export class ConnectionPool {
   /** Closes idle connections now and others when they are given back; resolves when all are closed. */
   close(): Promise<void> {
     this.#closing = true;
-    for (const connection of this.#idle.splice(0)) connection.quit();
+    for (const connection of [...this.#idle]) this.#retire(connection);
     this.#roomMade();
     return this.#closed.promise;
   }
@@ -92,12 +109,18 @@ export class ConnectionPool {
     return this.#open.size + this.#opening;
   }
 
-  #adopt(connection: SmtpConnection): void {
-    this.#open.add(connection);
+  #adopt(connection: SmtpConnection, way: string): void {
+    this.#open.set(connection, way);
     void connection.closed.then(() => {
       this.#open.delete(connection);
+      this.#ending.delete(connection);
       this.#roomMade();
     });
+  }
+
+  #end(connection: SmtpConnection, how: 'quit' | 'destroy'): void {
+    if (this.#open.has(connection)) this.#ending.add(connection);
+    connection[how]();
   }
 
   #reset(connection: SmtpConnection): void {
@@ -112,31 +135,44 @@ export class ConnectionPool {
   #rest(connection: SmtpConnection): void {
     // From here on a reply nobody asked for puts the session out of step, and is no one's answer.
     connection.user = null;
-    const waiter = this.#waiters.shift();
-    if (waiter) {
-      waiter.resolve(connection);
+    const way = this.#open.get(connection) ?? '';
+    const next = this.#waiters.findIndex((waiter) => waiter.way === way);
+    if (next >= 0) {
+      this.#waiters.splice(next, 1)[0]?.resolve(connection);
       return;
     }
-    this.#idle.push(connection);
+    this.#idle.add(connection);
+    const others = this.#idleByWay.get(way);
+    if (others) others.push(connection);
+    else this.#idleByWay.set(way, [connection]);
     connection.expect('idle');
     connection.user = {
       // Nothing was asked: whatever it is (a 421, most likely), this session is over.
       reply: () => {
         this.#forget(connection);
-        connection.destroy();
+        this.#end(connection, 'destroy');
       },
       lost: () => this.#forget(connection),
     };
+    this.#makeRoom();
   }
 
   #forget(idle: SmtpConnection): void {
-    const at = this.#idle.indexOf(idle);
-    if (at >= 0) this.#idle.splice(at, 1);
+    if (!this.#idle.delete(idle)) return;
+    const way = this.#open.get(idle) ?? '';
+    const others = this.#idleByWay.get(way)?.filter((other) => other !== idle) ?? [];
+    if (others.length > 0) this.#idleByWay.set(way, others);
+    else this.#idleByWay.delete(way);
   }
 
-  #wait(signal: AbortSignal): Promise<SmtpConnection | 'open'> {
+  #retire(idle: SmtpConnection): void {
+    this.#forget(idle);
+    this.#end(idle, 'quit');
+  }
+
+  #wait(way: string, signal: AbortSignal): Promise<SmtpConnection | 'open'> {
     const { promise, resolve, reject } = Promise.withResolvers<SmtpConnection | 'open'>();
-    const waiter = { resolve, reject };
+    const waiter = { way, resolve, reject };
     this.#waiters.push(waiter);
     const abort = () => {
       const at = this.#waiters.indexOf(waiter);
@@ -144,7 +180,16 @@ export class ConnectionPool {
       reject(new HopFailure(ABORTED));
     };
     signal.addEventListener('abort', abort);
+    this.#makeRoom();
     return promise.finally(() => signal.removeEventListener('abort', abort));
+  }
+
+  /** As many are closing as are waited for, as far as there are idle ones. */
+  #makeRoom(): void {
+    for (const connection of this.#idle) {
+      if (this.#ending.size >= this.#waiters.length) return;
+      this.#retire(connection);
+    }
   }
 
   /** Lets the next in line open a connection, when one fewer is there. */

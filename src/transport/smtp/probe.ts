@@ -2,6 +2,8 @@ import type { SmarthostSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { HopFailure } from './failure.ts';
 import { openSession } from './open.ts';
+import { smarthostDestination } from './smtp.ts';
+import { SourceAddresses } from './source-addresses.ts';
 import { TIMEOUTS, type Timeouts } from './timeouts.ts';
 import { Trace } from './trace.ts';
 
@@ -35,35 +37,51 @@ export async function* probeSmarthost(
 ): AsyncGenerator<ProbeStep> {
   const { hostname, clock } = context;
   const timeouts = { ...TIMEOUTS, ...context.timeouts };
+  const terms = { helo: settings.helo ?? hostname, sources: new SourceAddresses(settings), clock, timeouts };
+  yield* stepsOf(clock, settings.host, async (tell, trace) => {
+    const { host } = settings;
+    try {
+      const connection = await openSession(smarthostDestination(settings), terms, trace, signal);
+      connection.quit();
+      tell('READY', true, `${host} takes mail from us`);
+    } catch (error) {
+      const { cause, text } = failureOf(error);
+      tell(cause, false, text);
+    }
+  });
+}
+
+/** Tells of a step: its name, whether it is good, and what there is to say. */
+export type Tell = (name: string, ok: boolean, detail: string) => void;
+
+/** Yields what `run` tells, and every step of its trace, until it ends. */
+export async function* stepsOf(
+  clock: Clock,
+  host: string | null,
+  run: (tell: Tell, trace: Trace) => Promise<void>,
+): AsyncGenerator<ProbeStep> {
   const steps: ProbeStep[] = [];
   let heard = Promise.withResolvers<void>();
-  const tell = (step: ProbeStep) => {
-    steps.push(step);
-    heard.resolve();
-    heard = Promise.withResolvers();
-  };
   const startedAt = clock.mono();
-  const atMs = () => Math.round(clock.mono() - startedAt);
-  const trace = new Trace(settings.host, clock, ({ verb, reply, atMs }) =>
-    tell({ name: verb, ok: true, detail: reply, atMs }),
-  );
-  void openSession({ settings, hostname, clock, timeouts }, trace, signal).then(
-    (connection) => {
-      connection.quit();
-      tell({ name: 'READY', ok: true, detail: `${settings.host} takes mail from us`, atMs: atMs() });
-    },
-    (error: unknown) => {
-      const { cause, text } =
-        error instanceof HopFailure ? error.reply : { cause: 'bug', text: String(error) };
-      tell({ name: cause, ok: false, detail: text, atMs: atMs() });
-    },
-  );
-  for (let last = false; !last; ) {
-    const next = heard.promise;
-    for (const step of steps.splice(0)) {
-      yield step;
-      last = step.name === 'READY' || !step.ok;
-    }
-    if (!last) await next;
+  const tell: Tell = (name, ok, detail) => {
+    steps.push({ name, ok, detail, atMs: Math.round(clock.mono() - startedAt) });
+    heard.resolve();
+  };
+  const trace = new Trace(host, clock, ({ verb, reply }) => tell(verb, true, reply));
+  let done = false;
+  const running = run(tell, trace).finally(() => {
+    done = true;
+    heard.resolve();
+  });
+  while (!done || steps.length > 0) {
+    if (steps.length === 0) await heard.promise;
+    heard = Promise.withResolvers();
+    yield* steps.splice(0);
   }
+  await running;
+}
+
+/** What to say of a session that was not opened. */
+export function failureOf(error: unknown): { readonly cause: string; readonly text: string } {
+  return error instanceof HopFailure ? error.reply : { cause: 'bug', text: String(error) };
 }
