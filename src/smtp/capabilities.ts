@@ -12,6 +12,10 @@ export interface Capabilities {
   readonly eightBitMime: boolean;
   /** RFC 6531. */
   readonly smtpUtf8: boolean;
+  /** RFC 3030: content may be sent by BDAT. */
+  readonly chunking: boolean;
+  /** RFC 3461. */
+  readonly dsn: boolean;
   /** RFC 3207. */
   readonly startTls: boolean;
   /** RFC 4954: mechanisms, upper case. */
@@ -25,6 +29,8 @@ export const NO_CAPABILITIES: Capabilities = {
   size: false,
   eightBitMime: false,
   smtpUtf8: false,
+  chunking: false,
+  dsn: false,
   startTls: false,
   authMechanisms: new Set(),
 };
@@ -46,6 +52,8 @@ export function parseCapabilities(reply: SmtpReply): Capabilities {
     size: size !== undefined,
     eightBitMime: keywords.has('8BITMIME'),
     smtpUtf8: keywords.has('SMTPUTF8'),
+    chunking: keywords.has('CHUNKING'),
+    dsn: keywords.has('DSN'),
     startTls: keywords.has('STARTTLS'),
     authMechanisms: mechanisms,
   };

@@ -3,6 +3,8 @@
  * checked again here: nothing that ends a line or a path can be written, whatever a caller passes.
  */
 
+import { isEnvid, isNotify, isOrcpt } from './dsn.ts';
+
 const UNSAFE_IN_PATH = /[\u0000-\u0020\u007f-\u009f<>]/;
 const HOST_NAME = /^[0-9A-Za-z.:_[\]-]{1,255}$/;
 const BASE64_LINE = /^[0-9A-Za-z+/=]*$/;
@@ -20,19 +22,39 @@ export interface MailParameters {
   readonly eightBit?: boolean;
   /** RFC 6531. */
   readonly utf8?: boolean;
+  /** RFC 3461. */
+  readonly ret?: 'FULL' | 'HDRS';
+  /** RFC 3461, xtext. */
+  readonly envid?: string;
 }
 
-/** MAIL FROM; '' is the null reverse-path. Throws RangeError for an unsafe path. */
+/** Parameters of RCPT (RFC 3461); what is absent is not written. */
+export interface RcptParameters {
+  readonly notify?: string;
+  /** A type, `;` and xtext. */
+  readonly orcpt?: string;
+}
+
+/** MAIL FROM; '' is the null reverse-path. Throws RangeError for what cannot be written. */
 export function mailCommand(reversePath: string, parameters: MailParameters): string {
   const size = parameters.sizeBytes === undefined ? '' : ` SIZE=${parameters.sizeBytes}`;
   const body = parameters.eightBit ? ' BODY=8BITMIME' : '';
   const utf8 = parameters.utf8 ? ' SMTPUTF8' : '';
-  return `MAIL FROM:<${checkedPath(reversePath)}>${size}${body}${utf8}\r\n`;
+  const ret = parameters.ret === undefined ? '' : ` RET=${parameters.ret}`;
+  const envid = checkedParameter('ENVID', parameters.envid, isEnvid);
+  return `MAIL FROM:<${checkedPath(reversePath)}>${size}${body}${utf8}${ret}${envid}\r\n`;
 }
 
-/** RCPT TO. Throws RangeError for an unsafe path. */
-export function rcptCommand(forwardPath: string): string {
-  return `RCPT TO:<${checkedPath(forwardPath)}>\r\n`;
+/** RCPT TO. Throws RangeError for what cannot be written. */
+export function rcptCommand(forwardPath: string, parameters: RcptParameters = {}): string {
+  const notify = checkedParameter('NOTIFY', parameters.notify, isNotify);
+  const orcpt = checkedParameter('ORCPT', parameters.orcpt, isOrcpt);
+  return `RCPT TO:<${checkedPath(forwardPath)}>${notify}${orcpt}\r\n`;
+}
+
+/** BDAT (RFC 3030 §2), which as many bytes of content must follow at once. */
+export function bdatCommand(sizeBytes: number, isLast: boolean): string {
+  return `BDAT ${sizeBytes}${isLast ? ' LAST' : ''}\r\n`;
 }
 
 /** EHLO or HELO. Throws RangeError for what cannot be a host name or address literal. */
@@ -58,6 +80,12 @@ export const DATA = 'DATA\r\n';
 export const RSET = 'RSET\r\n';
 export const QUIT = 'QUIT\r\n';
 export const STARTTLS = 'STARTTLS\r\n';
+
+function checkedParameter(keyword: string, value: string | undefined, isValid: (text: string) => boolean) {
+  if (value === undefined) return '';
+  if (!isValid(value)) throw new RangeError(`not a value of ${keyword}`);
+  return ` ${keyword}=${value}`;
+}
 
 function checkedPath(address: string): string {
   if (!isSafePath(address)) throw new RangeError('not a safe path');

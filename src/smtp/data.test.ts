@@ -15,15 +15,35 @@ function frame(chunks: readonly string[], stuff: boolean): string {
   return framed.join('') + framer.end();
 }
 
+const END = '(?:\\r\\n|\\r|\\n)';
+/** Where a receiver that takes anything for the end of a line finds the end of the content. */
+function looseEnd(wire: string): number {
+  return new RegExp(`${END}\\.${END}`).exec(`\r\n${wire}`)?.index ?? -1;
+}
+
+const pieces = (...alphabet: string[]) =>
+  fc.array(fc.string({ unit: fc.constantFrom(...alphabet), maxLength: 12 }), { maxLength: 6 });
+
 test('whatever is sent is received, however it is cut', () => {
-  const piece = fc.string({ unit: fc.constantFrom('.', '\r', '\n', 'x', '\r\n.', '\r\n'), maxLength: 12 });
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 6 }), (chunks) => {
+    fc.property(pieces('.', 'x', '\r\n.', '\r\n'), fc.nat(60), (chunks, cut) => {
       const text = chunks.join('');
       const expected = text === '' || text.endsWith('\r\n') ? text : `${text}\r\n`;
-      expect(receive(frame(chunks, true))).toBe(expected);
+      expect(receive(frame([text.slice(0, cut), text.slice(cut)], true))).toBe(expected);
     }),
     { numRuns: 2000 },
+  );
+});
+
+test('no receiver finds the end before the end, whatever it takes for a line and however the content is cut', () => {
+  fc.assert(
+    fc.property(pieces('.', '\r', '\n', 'x', '\r\n.', '\r\n'), (chunks) => {
+      const wire = frame(chunks, true);
+      expect(receive(wire)).not.toBeNull();
+      // Also where line ends could be counted otherwise, only the last line is a lone dot.
+      expect(looseEnd(wire)).toBeGreaterThanOrEqual(wire.length - 3);
+    }),
+    { numRuns: 5000 },
   );
 });
 

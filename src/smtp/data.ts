@@ -3,11 +3,14 @@
 const CR = 13;
 const LF = 10;
 const DOT = 46;
-const LINE_THEN_DOT = Buffer.from('\r\n.');
+const LF_THEN_DOT = Buffer.from('\n.');
+const CR_THEN_DOT = Buffer.from('\r.');
 
 /**
  * Makes the wire form of contents that come in chunks cut anywhere: doubles a dot at the beginning of a line
- * and knows how the content must be ended.
+ * and knows how the content must be ended. Contents have no line ends but CRLF. Should one ever have others, a dot
+ * behind a bare CR or LF is doubled as well: whatever a server takes for the end of a line, it never finds the end
+ * of the content in it.
  */
 export class DataFramer {
   readonly #stuff: boolean;
@@ -36,10 +39,12 @@ export class DataFramer {
 
   #double(chunk: Uint8Array): Uint8Array {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-    const dots = this.#dotsAtStart(bytes);
-    for (let at = bytes.indexOf(LINE_THEN_DOT); at >= 0; at = bytes.indexOf(LINE_THEN_DOT, at + 1))
-      dots.push(at + 2);
+    const dots = bytes[0] === DOT && (this.#last === LF || this.#last === CR) ? [0] : [];
+    addDots(bytes, LF_THEN_DOT, dots);
+    const found = dots.length;
+    addDots(bytes, CR_THEN_DOT, dots);
     if (dots.length === 0) return chunk;
+    if (dots.length > found) dots.sort((a, b) => a - b);
     const pieces: Buffer[] = [];
     let from = 0;
     for (const dot of dots) {
@@ -50,11 +55,9 @@ export class DataFramer {
     pieces.push(bytes.subarray(from));
     return Buffer.concat(pieces);
   }
+}
 
-  /** Where a line that began in an earlier chunk has its first character in this one. */
-  #dotsAtStart(bytes: Buffer): number[] {
-    if (bytes[0] === DOT && this.#beforeLast === CR && this.#last === LF) return [0];
-    if (bytes[0] === LF && bytes[1] === DOT && this.#last === CR) return [1];
-    return [];
-  }
+/** Adds where the dot of each `pattern` lies. */
+function addDots(bytes: Buffer, pattern: Buffer, dots: number[]): void {
+  for (let at = bytes.indexOf(pattern); at >= 0; at = bytes.indexOf(pattern, at + 1)) dots.push(at + 1);
 }

@@ -1,18 +1,20 @@
 /**
- * One mail transaction from the client's side, as a state machine (RFC 5321 §3.3, RFC 2920): told replies, it
- * says what to send next and, at the end, what became of each recipient. It never sends the final dot: whoever
- * drives it does, and tells it, because from then on the peer may have the message.
+ * One mail transaction from the client's side, as a state machine (RFC 5321 §3.3, RFC 2920, RFC 3030): told
+ * replies, it says what to send next and, at the end, what became of each recipient. It never sends the final dot,
+ * or the last chunk: whoever drives it does, and tells it, because from then on the peer may have the message.
  */
 import type { Envelope } from '../domain/envelope.ts';
 import type { BodyFlags } from '../domain/message.ts';
 import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
 import type { Capabilities } from './capabilities.ts';
-import { DATA, isSafePath, mailCommand, rcptCommand } from './command.ts';
+import { DATA, isSafePath } from './command.ts';
+import { EnvelopeLines } from './envelope-lines.ts';
 import { providerMessageId } from './provider-id.ts';
 import type { SmtpReply } from './reply.ts';
 import {
   isHopsIllness,
   isPositive,
+  isUnknownBdat,
   NO_EIGHT_BIT,
   NO_UTF8,
   outcomeOfRcpt,
@@ -29,21 +31,25 @@ export interface MailPlan {
   readonly flags: BodyFlags;
   /** DATA is said only when {@link Sender.permitted} is called: for contents too large to be begun in vain. */
   readonly holdsData: boolean;
+  /** The content goes by BDAT, never by DATA. */
+  readonly chunking: boolean;
 }
 
-/** What the next reply will answer; `content` while the final dot has not been sent. */
+/** What the next reply will answer; `content` while the final dot, or the last chunk, has not been sent. */
 export type SenderVerb = 'mail' | 'rcpt' | 'data' | 'content' | 'dot';
 
 /**
  * What to do next.
  * - `wait` for another reply; `send` the text, then wait.
  * - `held`: call {@link Sender.permitted} once the message may be sent, or {@link Sender.withdraw}.
- * - `content`: send the content, then its end, calling {@link Sender.dotSent} just before.
+ * - `content`: send the content, then its end, calling {@link Sender.dotSent} just before. With `chunking` that is
+ *   the last chunk; after each one before it call {@link Sender.chunkSent}.
+ * - `chunked`: every chunk that was sent is answered with 2xx.
  * - `end`: every outcome is known. The session can be used again at once (`clean`), after RSET (`reset`), or
  *   not at all (`close`).
  */
 export type SenderAction =
-  | { readonly kind: 'wait' | 'held' | 'content' }
+  | { readonly kind: 'wait' | 'held' | 'content' | 'chunked' }
   | { readonly kind: 'send'; readonly text: string }
   | { readonly kind: 'end'; readonly session: SessionState };
 
@@ -54,15 +60,16 @@ const WAIT: SenderAction = { kind: 'wait' };
 const SEND_DATA: SenderAction = { kind: 'send', text: DATA };
 const HELD: SenderAction = { kind: 'held' };
 const CONTENT: SenderAction = { kind: 'content' };
+const CHUNKED: SenderAction = { kind: 'chunked' };
 const CLEAN: SenderAction = { kind: 'end', session: 'clean' };
 const RESET: SenderAction = { kind: 'end', session: 'reset' };
 const CLOSE: SenderAction = { kind: 'end', session: 'close' };
-const NON_ASCII = /[^\u0000-\u007f]/;
 
 /** Sends one message to its recipients over an open session. */
 export class Sender {
   readonly #plan: MailPlan;
   readonly #capabilities: Capabilities;
+  readonly #lines: EnvelopeLines;
   readonly #outcomes: (Outcome | null)[];
   /** Places in the envelope that RCPT is sent for, in order. */
   readonly #asked: number[] = [];
@@ -76,11 +83,16 @@ export class Sender {
   /** Why the message must not be sent; null while it may. */
   #withdrawn: Reply | null = null;
   #dotSent = false;
+  /** Chunks but the last one: sent, and answered with 2xx. */
+  #chunksSent = 0;
+  #chunksTaken = 0;
+  #chunkingRefused = false;
   #hopFailed = false;
 
   constructor(plan: MailPlan, capabilities: Capabilities) {
     this.#plan = plan;
     this.#capabilities = capabilities;
+    this.#lines = new EnvelopeLines(plan.envelope, plan.sizeBytes, plan.flags, capabilities);
     this.#outcomes = plan.envelope.recipients.map(() => null);
   }
 
@@ -92,6 +104,16 @@ export class Sender {
   /** The hop itself refused to serve, whatever the message. */
   get hopFailed(): boolean {
     return this.#hopFailed;
+  }
+
+  /** The peer does not know BDAT, though it offered it: it is to be sent DATA from now on. */
+  get chunkingRefused(): boolean {
+    return this.#chunkingRefused;
+  }
+
+  /** Chunks that were sent and are not answered yet. */
+  get unansweredChunks(): number {
+    return this.#chunksSent - this.#chunksTaken;
   }
 
   /** One per recipient, in the envelope's order. To be read after the end. */
@@ -109,17 +131,17 @@ export class Sender {
       else this.#outcomes[index] = { kind: 'rejected', reply: UNSAFE_RECIPIENT };
     }
     if (this.#asked.length === 0) return CLEAN;
-    const mail = this.#mailLine();
+    const mail = this.#lines.mail();
     if (!this.#capabilities.pipelining) return { kind: 'send', text: mail };
     let text = mail;
-    for (const index of this.#asked) text += this.#rcptLine(index);
-    return { kind: 'send', text: this.#plan.holdsData ? text : text + DATA };
+    for (const index of this.#asked) text += this.#lines.rcpt(index);
+    return { kind: 'send', text: this.#saysDataAlong ? text + DATA : text };
   }
 
   /** What was `held` may be sent. */
   permitted(): SenderAction {
     this.#held = false;
-    return SEND_DATA;
+    return this.#beginContent();
   }
 
   /**
@@ -128,7 +150,13 @@ export class Sender {
    */
   withdraw(reason: Reply): SenderAction {
     this.#withdrawn = reason;
-    return this.#held ? this.#endWithdrawn(reason, RESET) : WAIT;
+    const nothingSaid = this.#plan.chunking && this.#awaiting === 'content' && this.#chunksSent === 0;
+    return this.#held || nothingSaid ? this.#endWithdrawn(reason, RESET) : WAIT;
+  }
+
+  /** A chunk that is not the last has been written. */
+  chunkSent(): void {
+    this.#chunksSent++;
   }
 
   /** The end of the content is about to be written: from now on the peer may have the message. */
@@ -149,7 +177,7 @@ export class Sender {
       case 'data':
         return this.#onData(reply);
       case 'content':
-        return this.#onEarlyEnd(reply);
+        return this.#onChunk(reply);
       case 'dot':
         return this.#onDot(reply);
     }
@@ -167,31 +195,14 @@ export class Sender {
     if (!isSafePath(envelope.reversePath)) return UNSAFE_SENDER;
     if (maxSizeBytes !== null && sizeBytes > maxSizeBytes)
       return localReply('message_too_large', '5.3.4', `The relay takes at most ${maxSizeBytes} bytes`);
-    if (this.#needsUtf8() && !smtpUtf8) return NO_UTF8;
+    if (this.#lines.needsUtf8 && !smtpUtf8) return NO_UTF8;
     if (flags.eightBit && !eightBitMime) return NO_EIGHT_BIT;
     return null;
   }
 
-  #needsUtf8(): boolean {
-    const { envelope, flags } = this.#plan;
-    return (
-      flags.utf8 ||
-      NON_ASCII.test(envelope.reversePath) ||
-      envelope.recipients.some((recipient) => NON_ASCII.test(recipient.address))
-    );
-  }
-
-  #mailLine(): string {
-    const { envelope, sizeBytes, flags } = this.#plan;
-    return mailCommand(envelope.reversePath, {
-      ...(this.#capabilities.size ? { sizeBytes } : {}),
-      eightBit: flags.eightBit,
-      utf8: this.#needsUtf8(),
-    });
-  }
-
-  #rcptLine(index: number): string {
-    return rcptCommand(this.#plan.envelope.recipients[index]?.address ?? '');
+  /** With PIPELINING, whether DATA goes along with the envelope. */
+  get #saysDataAlong(): boolean {
+    return !this.#plan.holdsData && !this.#plan.chunking;
   }
 
   #onMail(reply: SmtpReply): SenderAction {
@@ -208,7 +219,7 @@ export class Sender {
     else if (this.#outcomes[index] === null) this.#outcomes[index] = outcomeOfRcpt(reply);
     if (!this.#capabilities.pipelining) return this.#sendNextRcpt();
     if (this.#answeredRcpts < this.#asked.length) return WAIT;
-    if (this.#plan.holdsData) return this.#afterRcpts();
+    if (!this.#saysDataAlong) return this.#afterRcpts();
     this.#awaiting = 'data';
     return WAIT;
   }
@@ -217,7 +228,7 @@ export class Sender {
     const next = this.#asked[this.#answeredRcpts];
     if (next === undefined) return this.#afterRcpts();
     if (this.#withdrawn) return this.#endWithdrawn(this.#withdrawn, RESET);
-    return { kind: 'send', text: this.#rcptLine(next) };
+    return { kind: 'send', text: this.#lines.rcpt(next) };
   }
 
   /** Every RCPT is answered, and DATA has not been said. */
@@ -226,7 +237,13 @@ export class Sender {
     if (this.#withdrawn) return this.#endWithdrawn(this.#withdrawn, RESET);
     this.#awaiting = 'data';
     this.#held = this.#plan.holdsData;
-    return this.#held ? HELD : SEND_DATA;
+    return this.#held ? HELD : this.#beginContent();
+  }
+
+  #beginContent(): SenderAction {
+    if (!this.#plan.chunking) return SEND_DATA;
+    this.#awaiting = 'content';
+    return CONTENT;
   }
 
   /** Somebody can be sent to. */
@@ -246,6 +263,24 @@ export class Sender {
     return reply.code < 400 ? CLOSE : RESET;
   }
 
+  /** An answer while the content is being sent. */
+  #onChunk(reply: SmtpReply): SenderAction {
+    const isFirst = this.#chunksTaken === 0;
+    if (this.unansweredChunks === 0) return this.#onEarlyEnd(reply);
+    if (!isPositive(reply)) {
+      // What follows may be half written, and is of no use: the session ends here.
+      return isFirst && isUnknownBdat(reply) ? this.#onUnknownBdat(reply) : this.#onEarlyEnd(reply);
+    }
+    this.#chunksTaken++;
+    return this.unansweredChunks === 0 ? CHUNKED : WAIT;
+  }
+
+  /** It read the content as commands, if it read it at all: nothing can be known of this session any more. */
+  #onUnknownBdat(reply: SmtpReply): SenderAction {
+    this.#chunkingRefused = true;
+    return this.#endAll({ kind: 'deferred', reply: peerReply(reply) }, CLOSE);
+  }
+
   /** The peer answers before it has the end: it will not take the message, and we cannot go on in step. */
   #onEarlyEnd(reply: SmtpReply): SenderAction {
     this.#decide(this.#accepted, reply);
@@ -258,6 +293,8 @@ export class Sender {
       return CLOSE;
     }
     if (!isPositive(reply)) {
+      if (this.#plan.chunking && this.#chunksSent === 0 && isUnknownBdat(reply))
+        return this.#onUnknownBdat(reply);
       this.#decide(this.#accepted, reply);
       return RESET;
     }
@@ -266,7 +303,7 @@ export class Sender {
       captured: false,
       reply: peerReply(reply),
       providerMessageId: providerMessageId(reply.text),
-      dsnPassed: false,
+      dsnPassed: this.#capabilities.dsn,
     };
     for (const index of this.#accepted) this.#outcomes[index] = outcome;
     return CLEAN;

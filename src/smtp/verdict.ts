@@ -30,11 +30,23 @@ export const NO_UTF8 = localReply(
 export const UNDECIDED = localReply('internal_error', '4.3.0', 'The transaction ended without an answer');
 
 /**
- * 421 closes the session whatever was asked; 530 wants AUTH or STARTTLS first. Neither is about the message
- * (RFC 5321 §3.8, RFC 4954 §6).
+ * 421 closes the session whatever was asked; 530 wants AUTH or STARTTLS first, and 534, 535 and 538 do not take the
+ * one there was. None is about the message (RFC 5321 §3.8, RFC 4954 §6), whatever it answers. Any other code may be:
+ * 550 5.7.1 is said of senders more often than of us.
  */
+const ILLNESS: ReadonlySet<number> = new Set([421, 530, 534, 535, 538]);
+
+/** Whether the hop refuses to serve us, rather than this message. */
 export function isHopsIllness(reply: SmtpReply): boolean {
-  return reply.code === 421 || reply.code === 530;
+  return ILLNESS.has(reply.code);
+}
+
+/**
+ * Whether the answer to the first BDAT says that the peer does not know it (RFC 5321 §4.2.4), or took DATA to be
+ * missing. Such a peer offered what something on the way cannot do; the message is not at fault.
+ */
+export function isUnknownBdat(reply: SmtpReply): boolean {
+  return reply.code >= 500 && reply.code <= 504;
 }
 
 /** Whether the command was taken. */

@@ -25,3 +25,40 @@ export class ContentReader {
     return Buffer.from(text.replace(/(^|\r\n)\./g, '$1'), 'latin1');
   }
 }
+
+/** Reads a content that comes in chunks of announced sizes (RFC 3030 §2). */
+export class ChunkReader {
+  readonly #keep: boolean;
+  readonly #chunks: Buffer[] = [];
+  #left = 0;
+  /** The chunk that is being read is the last. */
+  isLast = false;
+
+  constructor(keep: boolean) {
+    this.#keep = keep;
+  }
+
+  /** A BDAT came: `123` or `123 LAST`. */
+  announce(argument: string): void {
+    this.#left = Number.parseInt(argument, 10);
+    this.isLast = / LAST$/i.test(argument);
+  }
+
+  /** Takes a piece of input; how many of its bytes belong to the chunk. */
+  push(piece: Buffer): number {
+    const used = Math.min(piece.length, this.#left);
+    if (this.#keep) this.#chunks.push(piece.subarray(0, used));
+    this.#left -= used;
+    return used;
+  }
+
+  /** The announced bytes have come. */
+  get isComplete(): boolean {
+    return this.#left === 0;
+  }
+
+  /** All chunks. */
+  content(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+}

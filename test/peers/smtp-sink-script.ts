@@ -4,7 +4,9 @@ import type { Certificate } from './certificate.ts';
 
 /**
  * The moments at which a script may step in. `CONNECT` stands for the greeting, `CONTENT` for the first bytes
- * after 354 (its default is to say nothing), `DOT` for the end of the content.
+ * after 354 (its default is to say nothing), `DOT` for the end of the content, by dot or by the last chunk. `BDAT` is
+ * the command itself, before its bytes: its default is to say nothing, and a reply leaves them to be read as commands.
+ * `CHUNK` is the end of a chunk that is not the last.
  */
 export type SinkVerb =
   | 'CONNECT'
@@ -15,6 +17,8 @@ export type SinkVerb =
   | 'MAIL'
   | 'RCPT'
   | 'DATA'
+  | 'BDAT'
+  | 'CHUNK'
   | 'CONTENT'
   | 'DOT'
   | 'RSET'
@@ -29,6 +33,7 @@ const COMMANDS: ReadonlySet<string> = new Set<SinkVerb>([
   'MAIL',
   'RCPT',
   'DATA',
+  'BDAT',
   'RSET',
   'NOOP',
   'QUIT',
@@ -47,6 +52,8 @@ export type SinkAction =
       readonly after?: Promise<unknown>;
       /** What to say; nothing when left out. */
       readonly reply?: string;
+      /** Says `reply` byte by byte, waiting for this before each. */
+      readonly drip?: () => Promise<unknown>;
       /** Repeats `reply` as fast as the client reads, for ever. */
       readonly endless?: boolean;
       /** Ends the connection afterwards: `end` with FIN, `reset` with RST. */

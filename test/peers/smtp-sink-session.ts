@@ -1,7 +1,7 @@
 /** One connection to the SMTP sink: reads commands and content, asks the script, answers. */
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { ContentReader } from './smtp-sink-content.ts';
+import { ChunkReader, ContentReader } from './smtp-sink-content.ts';
 import {
   isCommandVerb,
   type SessionView,
@@ -29,6 +29,9 @@ export class SinkSession implements SessionView {
   #input: Buffer = NOTHING;
   #output = '';
   #content: ContentReader | null = null;
+  /** A content by BDAT; kept from chunk to chunk. */
+  #chunks: ChunkReader | null = null;
+  #inChunk = false;
   #contentBegun = false;
   /** Takes the next line instead of the command reader (AUTH's answers). */
   #lineReader: ((line: string) => void) | null = null;
@@ -79,10 +82,15 @@ export class SinkSession implements SessionView {
   /** Works off what has come, until it is used up or the script makes us wait. */
   #run(): void {
     while (!this.#paused && this.#input.length > 0) {
-      if (this.#content ? !this.#readContent(this.#content) : !this.#readLine()) break;
+      if (!this.#readOn()) break;
     }
     this.#flush();
     this.#sink.noticed();
+  }
+
+  #readOn(): boolean {
+    if (this.#inChunk && this.#chunks) return this.#readChunk(this.#chunks);
+    return this.#content ? this.#readContent(this.#content) : this.#readLine();
   }
 
   #readLine(): boolean {
@@ -122,6 +130,10 @@ export class SinkSession implements SessionView {
       case 'DATA':
         if (this.from === null) return '503 5.5.1 MAIL first';
         return this.to.length === 0 ? '554 5.5.1 no valid recipients' : '354 go on';
+      case 'BDAT':
+        return this.from === null || this.to.length === 0 ? '503 5.5.1 MAIL and RCPT first' : {};
+      case 'CHUNK':
+        return `250 2.0.0 ${argument} octets received`;
       case 'QUIT':
         return { reply: '221 2.0.0 bye', close: 'end' };
       case 'CONTENT':
@@ -188,6 +200,21 @@ export class SinkSession implements SessionView {
     return true;
   }
 
+  #readChunk(reader: ChunkReader): boolean {
+    this.#input = this.#input.subarray(reader.push(this.#input));
+    if (!reader.isComplete) return false;
+    this.#endChunk(reader);
+    return true;
+  }
+
+  #endChunk(reader: ChunkReader): void {
+    this.#inChunk = false;
+    if (reader.isLast) this.messages++;
+    const verb = reader.isLast ? 'DOT' : 'CHUNK';
+    const argument = String(reader.isLast ? this.messages : reader.content().length);
+    this.#perform(verb, argument, () => this.#faithful(verb, argument));
+  }
+
   /** Does what the script says at a verb, else what `faithful` says. */
   #perform(verb: SinkVerb, argument: string, faithful: () => SinkAction): void {
     const scripted = this.#sink.script[verb];
@@ -207,9 +234,13 @@ export class SinkSession implements SessionView {
   }
 
   #act(verb: SinkVerb, argument: string, action: SinkAction): void {
-    const { reply, endless, close } = typeof action === 'string' ? { reply: action } : action;
+    const { reply, endless, close, drip } = typeof action === 'string' ? { reply: action } : action;
     if (endless) {
       this.#sayForEver(`${reply ?? ''}\r\n`);
+      return;
+    }
+    if (drip) {
+      void this.#drip(`${reply ?? ''}\r\n`, drip);
       return;
     }
     if (reply !== undefined) this.#say(reply);
@@ -225,6 +256,7 @@ export class SinkSession implements SessionView {
     if (verb === 'MAIL' && good) this.from = argument.replace(/^from:/i, '');
     if (verb === 'RCPT' && good) this.to.push(/<([^>]*)>/.exec(argument)?.[1] ?? argument);
     if (verb === 'DATA' && reply.startsWith('3')) this.#beginContent();
+    if (verb === 'BDAT' && reply === '') this.#beginChunk(argument);
     if (verb === 'DOT') this.#endContent(good || reply === '');
     if ((verb === 'RSET' || verb === 'EHLO' || verb === 'HELO') && good) this.#forget();
     if (verb === 'STARTTLS' && good) this.#startTls();
@@ -248,8 +280,17 @@ export class SinkSession implements SessionView {
     this.#contentBegun = false;
   }
 
+  #beginChunk(argument: string): void {
+    const reader = this.#chunks ?? new ChunkReader((this.#sink.options.keep ?? 'all') === 'all');
+    this.#chunks = reader;
+    this.#inChunk = true;
+    reader.announce(argument);
+    if (reader.isComplete) this.#endChunk(reader);
+  }
+
   #endContent(taken: boolean): void {
-    const kept = (this.#sink.options.keep ?? 'all') === 'all' ? this.#content?.content() : undefined;
+    const reader = this.#content ?? this.#chunks;
+    const kept = (this.#sink.options.keep ?? 'all') === 'all' ? reader?.content() : undefined;
     const { number: session, tls, user, from, to } = this;
     this.#sink.record({ session, tls, user, from: from ?? '', to, content: kept ?? NOTHING, taken });
     this.#content = null;
@@ -259,6 +300,7 @@ export class SinkSession implements SessionView {
   #forget(): void {
     this.from = null;
     this.to = [];
+    this.#chunks = null;
   }
 
   #say(reply: string): void {
@@ -273,6 +315,16 @@ export class SinkSession implements SessionView {
 
   #flush(): void {
     if (this.#output !== '' && this.#socket.writable) this.#socket.write(this.#takeOutput());
+  }
+
+  async #drip(text: string, wait: () => Promise<unknown>): Promise<void> {
+    this.#paused = true;
+    this.#flush();
+    for (const byte of text) {
+      await wait();
+      if (!this.#socket.writable) return;
+      this.#socket.write(byte, 'latin1');
+    }
   }
 
   #sayForEver(line: string): void {

@@ -1,4 +1,5 @@
 /** Parameters of MAIL and RCPT (RFC 5321 §4.1.2; RFC 1870, 3461, 4954, 6152, 6531). */
+import { isEnvid, isNotify, isOrcpt, MAX_ENVID, MAX_ORCPT } from '../dsn.ts';
 import type { OrReply } from './path.ts';
 import { sessionReply } from './session-reply.ts';
 
@@ -28,13 +29,6 @@ const KEYWORD = /^[A-Za-z0-9][A-Za-z0-9-]*$/;
 const VALUE = /^[!-<>-~\u0080-\u{10ffff}]+$/u;
 const SIZE = /^\d{1,20}$/;
 const XTEXT = /^(?:[!-*,-<>-~]|\+[0-9A-F]{2})+$/;
-const NOTIFY = /^(?:NEVER|(?:SUCCESS|FAILURE|DELAY)(?:,(?:SUCCESS|FAILURE|DELAY)){0,2})$/;
-/** The address behind the type is xtext, or in UTF-8 (RFC 6533 §3). */
-const ORCPT = /^[A-Za-z0-9-]{1,32};[!-<>-~\u0080-\u{10ffff}]+$/u;
-/** RFC 3461 §4.4. */
-const MAX_ENVID = 100;
-/** RFC 3461 §4.2. */
-const MAX_ORCPT = 500;
 /** RFC 4954 §5. */
 const MAX_AUTH = 500;
 /** What the value of a parameter must be, in words. */
@@ -86,7 +80,7 @@ function mailParameter(keyword: string, value: string | null): Partial<MailParam
       return ret === 'FULL' || ret === 'HDRS' ? { ret } : null;
     }
     case 'ENVID':
-      return value !== null && value.length <= MAX_ENVID && XTEXT.test(value) ? { envid: value } : null;
+      return value !== null && isEnvid(value) ? { envid: value } : null;
     case 'AUTH':
       return value !== null && value.length <= MAX_AUTH && (value === '<>' || XTEXT.test(value))
         ? { auth: value }
@@ -100,10 +94,10 @@ function rcptParameter(keyword: string, value: string | null): Partial<RcptParam
   switch (keyword) {
     case 'NOTIFY': {
       const notify = value?.toUpperCase() ?? '';
-      return NOTIFY.test(notify) ? { notify } : null;
+      return isNotify(notify) ? { notify } : null;
     }
     case 'ORCPT':
-      return value !== null && value.length <= MAX_ORCPT && ORCPT.test(value) ? { orcpt: value } : null;
+      return value !== null && isOrcpt(value) ? { orcpt: value } : null;
     default:
       return undefined;
   }

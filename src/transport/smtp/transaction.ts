@@ -1,21 +1,15 @@
 /** One mail transaction over an open session. */
+import type { Envelope } from '../../domain/envelope.ts';
 import type { Outcome, Reply } from '../../domain/outcome.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { DataFramer } from '../../smtp/data.ts';
 import type { SmtpReply } from '../../smtp/reply.ts';
 import { Sender, type SenderAction, type SessionState } from '../../smtp/sender.ts';
 import type { TransportContent, TransportJob } from '../transport.ts';
 import type { ConnectionUser, SmtpConnection } from './connection.ts';
+import { type ContentSender, WHOLE_WRITE_BYTES, writeContent } from './content-writer.ts';
 import { ABORTED, LEASE_LOST, lostReply } from './failure.ts';
+import type { HopForms } from './hop-forms.ts';
 import type { Trace } from './trace.ts';
-
-/**
- * Contents up to this size cost little in vain: DATA does not wait for the gate, only the content does, and leaves
- * in one write with the final dot. For larger ones DATA waits, so that the peer gets nothing of what is refused.
- */
-const WHOLE_WRITE_BYTES = 64 * 1024;
-/** What counts as progress when a large content is written: the time-out is for each block. */
-const BLOCK_BYTES = 64 * 1024;
 
 /** What a transaction came to. */
 export interface TransactionEnd {
@@ -26,25 +20,47 @@ export interface TransactionEnd {
   readonly stillborn: boolean;
 }
 
+/** What transactions share with those before them. */
+export interface TransactionSettings {
+  readonly clock: Clock;
+  /** How contents are brought into a form that the hop takes. */
+  readonly forms: HopForms;
+}
+
 /** Runs a transaction to its end. Rejects only when the contents cannot be read; the connection is then gone. */
-export function transact(
+export async function transact(
   connection: SmtpConnection,
   job: TransportJob,
   trace: Trace,
-  clock: Clock,
+  settings: TransactionSettings,
   signal: AbortSignal,
 ): Promise<TransactionEnd> {
-  return new Promise((resolve, reject) => {
-    new Transaction(connection, job, trace, clock, signal, resolve, reject).start();
-  });
+  // What is ours to do costs the peer no time.
+  connection.calm();
+  const { envelope } = job;
+  const fitted = await settings.forms.fit(job.content, envelope, connection.capabilities);
+  if (!fitted.ok) {
+    const outcomes = envelope.recipients.map(() => fitted.outcome);
+    return { outcomes, hopFailed: false, session: 'clean', stillborn: false };
+  }
+  try {
+    return await new Promise((resolve, reject) => {
+      const fittedJob = { ...job, content: fitted.content };
+      new Transaction(connection, fittedJob, trace, settings, signal, resolve, reject).start();
+    });
+  } finally {
+    fitted.release();
+  }
 }
 
-class Transaction implements ConnectionUser {
+class Transaction implements ConnectionUser, ContentSender {
   readonly #connection: SmtpConnection;
   readonly #job: TransportJob;
   readonly #trace: Trace;
   readonly #clock: Clock;
+  readonly #forms: HopForms;
   readonly #signal: AbortSignal;
+  readonly #chunking: boolean;
   readonly #sender: Sender;
   readonly #resolve: (end: TransactionEnd) => void;
   readonly #reject: (error: unknown) => void;
@@ -52,32 +68,36 @@ class Transaction implements ConnectionUser {
   readonly #onRefused = (): void => this.#withdraw();
   #answered = false;
   #ended = false;
-  #contentAt = 0;
+  /** Told when every chunk is answered. */
+  #onChunked: (() => void) | null = null;
+  #begunAt = 0;
+  #envelopeAt = 0;
+  #contentBegun = false;
+  #dotAt: number | null = null;
 
   constructor(
     connection: SmtpConnection,
     job: TransportJob,
     trace: Trace,
-    clock: Clock,
+    { clock, forms }: TransactionSettings,
     signal: AbortSignal,
     resolve: (end: TransactionEnd) => void,
     reject: (error: unknown) => void,
   ) {
-    const { envelope, content } = job;
     this.#connection = connection;
     this.#job = job;
     this.#trace = trace;
     this.#clock = clock;
+    this.#forms = forms;
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#sender = new Sender(
-      {
-        ...{ envelope, sizeBytes: content.sizeBytes, flags: content.flags },
-        holdsData: content.sizeBytes > WHOLE_WRITE_BYTES,
-      },
-      connection.capabilities,
-    );
+    this.#chunking = connection.capabilities.chunking && !forms.refusesChunks(connection.host);
+    this.#sender = new Sender(planOf(job.envelope, job.content, this.#chunking), connection.capabilities);
+  }
+
+  get ended(): boolean {
+    return this.#ended;
   }
 
   start(): void {
@@ -85,15 +105,22 @@ class Transaction implements ConnectionUser {
     this.#connection.transactions++;
     this.#signal.addEventListener('abort', this.#onAbort);
     this.#job.refused.addEventListener('abort', this.#onRefused);
+    this.#begunAt = this.#clock.mono();
+    this.#envelopeAt = this.#begunAt;
     if (this.#signal.aborted) this.#breakOff(ABORTED);
     else if (this.#job.refused.aborted) this.#endUnsaid();
     // It may have died while it was nobody's.
-    else if (!this.#connection.usable) this.lost(lostReply(this.#trace.host, null));
+    else if (!this.#connection.usable) this.lost(lostReply(this.#connection.host, null));
     else this.#act(this.#sender.begin());
   }
 
   reply(reply: SmtpReply): void {
-    this.#trace.replied(STEP_NAME[this.#sender.awaiting], reply);
+    const { awaiting } = this.#sender;
+    this.#trace.replied(this.#stepName(), reply);
+    if (awaiting === 'mail' || awaiting === 'rcpt') {
+      this.#envelopeAt = this.#clock.mono();
+      this.#trace.mailMs = Math.round(this.#envelopeAt - this.#begunAt);
+    }
     // A server that closes idle connections may have said so just before it heard of this message.
     if (reply.code !== 421) this.#answered = true;
     this.#act(this.#sender.receive(reply));
@@ -102,6 +129,13 @@ class Transaction implements ConnectionUser {
   lost(reason: Reply): void {
     this.#sender.lost(reason);
     this.#end('close');
+  }
+
+  /** With PIPELINING the next one need not wait for the answer (RFC 3030 §4.2). */
+  async chunkSent(): Promise<void> {
+    this.#sender.chunkSent();
+    this.#connection.expect('content');
+    if (!this.#connection.capabilities.pipelining) await this.#chunked();
   }
 
   #act(action: SenderAction): void {
@@ -117,8 +151,11 @@ class Transaction implements ConnectionUser {
         this.#askGate().catch((error: unknown) => this.#fail(error));
         return;
       case 'content':
-        this.#contentAt = this.#clock.mono();
+        this.#contentBegun = true;
         this.#sendContent(this.#job.content).catch((error: unknown) => this.#fail(error));
+        return;
+      case 'chunked':
+        this.#onChunked?.();
         return;
       case 'end':
         this.#end(action.session);
@@ -135,33 +172,36 @@ class Transaction implements ConnectionUser {
   }
 
   async #sendContent(content: TransportContent): Promise<void> {
-    const framer = new DataFramer(content.flags.dotStuffing);
-    const whole = content.sizeBytes <= WHOLE_WRITE_BYTES;
-    // Our own reading and the gate take their time at no cost of the peer's.
-    this.#connection.calm();
-    const pieces = whole ? await collect(content, framer) : await this.#stream(content, framer);
+    const { pieces, end } = await writeContent(content, this.#chunking, this.#connection, this);
     if (this.#ended) return;
+    // A message must not be completed of which a part was refused.
+    await this.#chunked();
+    if (this.#ended) return;
+    this.#connection.calm();
     const open = await this.#job.gate();
     if (this.#ended) return;
-    if (!open) return this.#breakOff(LEASE_LOST);
+    if (!open) return this.#refuseContent();
     if (!this.#connection.usable) return;
+    this.#dotAt = this.#clock.mono();
+    this.#trace.transferMs = Math.round(this.#dotAt - this.#envelopeAt);
     this.#sender.dotSent();
     this.#connection.expect('dot');
-    this.#connection.writeWhole(pieces, framer.end());
+    this.#connection.writeWhole(pieces, end);
   }
 
-  /** Writes the content as fast as the peer takes it. Nothing is left to be written with the end. */
-  async #stream(content: TransportContent, framer: DataFramer): Promise<Uint8Array[]> {
-    for await (const chunk of content.chunks()) {
-      const framed = framer.push(chunk);
-      for (let at = 0; at < framed.length && !this.#ended; at += BLOCK_BYTES) {
-        this.#connection.expect('content');
-        if (!this.#connection.write(framed.subarray(at, at + BLOCK_BYTES))) await this.#connection.drained();
-      }
-      if (this.#ended) break;
-      this.#connection.calm();
-    }
-    return [];
+  /** Resolves when every chunk sent is answered with 2xx, or the transaction has ended. */
+  #chunked(): Promise<void> {
+    if (this.#sender.unansweredChunks === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onChunked = resolve;
+    });
+  }
+
+  /** The content was wanted, and may not be sent. */
+  #refuseContent(): void {
+    const action = this.#sender.withdraw(LEASE_LOST);
+    if (action.kind === 'end') this.#act(action);
+    else this.#breakOff(LEASE_LOST);
   }
 
   /** It will never be permitted. Once the content is wanted only the gate itself can end it. */
@@ -195,7 +235,10 @@ class Transaction implements ConnectionUser {
   #end(session: SessionState): void {
     if (this.#ended) return;
     this.#detach();
-    if (this.#contentAt > 0) this.#trace.transferMs = Math.round(this.#clock.mono() - this.#contentAt);
+    const now = this.#clock.mono();
+    if (this.#dotAt !== null) this.#trace.replyMs = Math.round(now - this.#dotAt);
+    else if (this.#contentBegun) this.#trace.transferMs = Math.round(now - this.#envelopeAt);
+    if (this.#sender.chunkingRefused) this.#forms.chunksRefused(this.#connection.host);
     const stillborn = session === 'close' && !this.#answered && !this.#signal.aborted;
     // A peer that goes away in the middle may be choking on this very message; one that does so before it has
     // heard of it is ill.
@@ -205,17 +248,23 @@ class Transaction implements ConnectionUser {
 
   #detach(): void {
     this.#ended = true;
+    this.#onChunked?.();
     this.#connection.user = null;
     this.#signal.removeEventListener('abort', this.#onAbort);
     this.#job.refused.removeEventListener('abort', this.#onRefused);
+  }
+
+  /** What the reply that comes now answers. */
+  #stepName(): string {
+    const { awaiting } = this.#sender;
+    const isContent = awaiting === 'content' || awaiting === 'dot';
+    return this.#chunking && isContent ? 'BDAT' : STEP_NAME[awaiting];
   }
 }
 
 const STEP_NAME = { mail: 'MAIL', rcpt: 'RCPT', data: 'DATA', content: 'CONTENT', dot: 'DOT' } as const;
 
-/** A content small enough to be held, framed. */
-async function collect(content: TransportContent, framer: DataFramer): Promise<Uint8Array[]> {
-  const pieces: Uint8Array[] = [];
-  for await (const chunk of content.chunks()) pieces.push(framer.push(chunk));
-  return pieces;
+function planOf(envelope: Envelope, content: TransportContent, chunking: boolean) {
+  const { sizeBytes, flags } = content;
+  return { envelope, sizeBytes, flags, chunking, holdsData: sizeBytes > WHOLE_WRITE_BYTES };
 }

@@ -2,28 +2,10 @@
 import { expect, test } from 'vitest';
 import type { ContentRules } from '../../../src/smtp/receiver/content-scanner.ts';
 import { cutAt } from '../../fuzz/fuzz.ts';
+import { SMUGGLED, WRONG_ENDS } from '../../support/wrong-ends.ts';
 import { type Dialogue, dialogue, ENVELOPE } from './dialogue.ts';
 import { type Manner, Peer } from './peer.ts';
 
-/** Each is taken for the end of data by some program. The first eight are every wrong pair of line endings. */
-const FORMS = [
-  '\n.\n',
-  '\n.\r\n',
-  '\r\n.\n',
-  '\r.\r',
-  '\r.\r\n',
-  '\r\n.\r',
-  '\n.\r',
-  '\r.\n',
-  '\r\n\0.\r\n',
-  '\r\n.\0\r\n',
-  '\r\n.\r\0\n',
-  '\r\r\n.\r\r\n',
-  '\r\n.\r\r\n',
-  '\r\n.\n\r\n',
-  '\n\r.\r\n\r',
-];
-const SMUGGLED = 'MAIL FROM:<evil@x.test>\r\nRCPT TO:<b@y.test>\r\nDATA\r\nsecond\r\n.\r\n';
 const POLICIES: readonly ContentRules[] = (['reject', 'normalize'] as const).map((bareNewline) => ({
   bareNewline,
   maxLineBytes: 1000,
@@ -31,7 +13,7 @@ const POLICIES: readonly ContentRules[] = (['reject', 'normalize'] as const).map
 const CLOSED: Dialogue = ['S: 521 5.5.2', 'E: discard', 'E: close malformed_end'];
 const REFUSED: Dialogue = ['S: 550 5.6.11', 'E: discard', 'E: refused nul', 'C: NOOP', 'S: 250 2.0.0'];
 
-for (const form of FORMS) {
+for (const form of WRONG_ENDS) {
   const shown = JSON.stringify(form);
   const hasNul = form.includes('\0');
   // A NUL stands beside the dot, or a CR is by itself within a line: no lone dot, and the content goes on.

@@ -1,10 +1,10 @@
 /** The final dot waits for the gate, and for nothing else; what is stopped before it is never taken. */
 import { describe, expect, test } from 'vitest';
 import { HANG } from '../../peers/smtp-sink-script.ts';
-import { advanceUntil, never, only, type Rig, startRig } from './rig.ts';
+import { advanceUntil, linesOf, never, only, type Rig, startRig } from './rig.ts';
 
 const SMALL = [Buffer.from('Subject: small\r\n\r\nHello.\r\n')];
-const LARGE = [Buffer.from('Subject: large\r\n\r\n'), Buffer.alloc(200_000, 'x'), Buffer.from('\r\n')];
+const LARGE = [Buffer.from('Subject: large\r\n\r\n'), linesOf(200_000)];
 
 /** What the peer was told, in order. */
 const verbs = (rig: Rig) => rig.sink.commands.map(({ line }) => line.split(' ')[0]);
@@ -190,7 +190,7 @@ test('a peer that stops reading in the middle of the content is given up after i
     return HANG;
   };
   const rig = await startRig({ sink: { script: { CONTENT } }, timeouts: { content: 1000 } });
-  const huge = Buffer.alloc(1_000_000, 'x');
+  const huge = linesOf(1_000_000);
   const delivery = rig.deliver({ content: Array(40).fill(huge) });
   await begun.promise;
   expect(only(await advanceUntil(rig.clock, 1000, delivery))).toMatchObject({

@@ -1,7 +1,7 @@
 /** What each answer means for the message (RFC 5321 §4.2, §4.5.4). */
 import { describe, expect, test } from 'vitest';
 import { SINK_EXTENSIONS, type SinkEvent } from '../../peers/smtp-sink-script.ts';
-import { kinds, never, only, startRig } from './rig.ts';
+import { kinds, linesOf, never, only, startRig } from './rig.ts';
 
 const LOCKSTEP = SINK_EXTENSIONS.filter((word) => word !== 'PIPELINING');
 
@@ -17,6 +17,7 @@ describe.each([
         kind: 'delivered',
         captured: false,
         providerMessageId: 'sink-1-1',
+        dsnPassed: false,
         reply: { code: 250, enhanced: '2.0.0', cause: 'smtp_reply', text: 'Ok: queued as sink-1-1' },
       },
     ]);
@@ -128,7 +129,7 @@ test('all recipients refused and 354 all the same: the connection is closed, not
 
 test('an answer before the end of the content ends the transaction', async () => {
   const rig = await startRig({ sink: { script: { CONTENT: '552 5.3.4 too much' } } });
-  const content = [Buffer.alloc(100_000, 'x'), Buffer.from('\r\n')];
+  const content = [linesOf(100_000)];
   let asked = 0;
   // Open for DATA; for the final dot it is never asked again.
   const gate = () => (++asked === 1 ? Promise.resolve(true) : never<boolean>());

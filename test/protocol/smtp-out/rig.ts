@@ -17,6 +17,11 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
+/** About so many bytes of a body in lines that anybody takes. */
+export function linesOf(bytes: number): Buffer {
+  return Buffer.from(`${'x'.repeat(76)}\r\n`.repeat(Math.ceil(bytes / 78)));
+}
+
 /** What a test may set. */
 export interface RigOptions {
   readonly sink?: SmtpSinkOptions;
@@ -30,6 +35,10 @@ export interface Mail {
   readonly from?: string;
   readonly to?: readonly string[];
   readonly content?: string | readonly Uint8Array[];
+  readonly ret?: 'FULL' | 'HDRS' | null;
+  readonly envid?: string | null;
+  /** Of every recipient. */
+  readonly dsn?: { readonly notify: string | null; readonly orcpt: string | null };
   readonly flags?: Partial<TransportJob['content']['flags']>;
   readonly sizeBytes?: number;
   readonly gate?: TransportJob['gate'];
@@ -103,11 +112,10 @@ export function deliver(transport: Transport, mail: Mail = {}): Promise<Transpor
       recipients: (mail.to ?? ['one@example.net']).map((address) => ({
         address,
         kind: 'to',
-        notify: null,
-        orcpt: null,
+        ...(mail.dsn ?? { notify: null, orcpt: null }),
       })),
-      ret: null,
-      envid: null,
+      ret: mail.ret ?? null,
+      envid: mail.envid ?? null,
     },
     content: {
       sizeBytes: mail.sizeBytes ?? chunks.reduce((sum, chunk) => sum + chunk.length, 0),

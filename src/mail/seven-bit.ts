@@ -1,0 +1,226 @@
+/**
+ * Bringing a finished message into a form that an older server takes (RFC 6152 §3): bodies of 8 bits are encoded,
+ * headers written in ASCII, long lines broken, and nothing else is touched. The same message always becomes the same
+ * bytes. Signatures over what is changed (DKIM) do not hold any more; a part that is signed by itself is not changed.
+ */
+import { isAscii } from 'node:buffer';
+import type { Sliced } from '../lib/slices.ts';
+import { withoutComments } from './comments.ts';
+import { type ContentType, parseContentType } from './content-type.ts';
+import { type FieldSpan, type HeaderBlock, readLooseHeader } from './header-block.ts';
+import { LineLength } from './line-length.ts';
+import { convertField } from './seven-bit-field.ts';
+import { encodeLeaf, isEncoding, type LeafEncoding } from './seven-bit-leaf.ts';
+import { splitMultipart } from './seven-bit-parts.ts';
+
+/** What may stay as it is. */
+export interface Allowed {
+  /** Headers may have bytes over 127. */
+  readonly eightBitHeaders: boolean;
+  /** So may bodies. Then headers of messages within them may as well. */
+  readonly eightBitBodies: boolean;
+}
+
+/**
+ * Why a message cannot be converted.
+ * - `signed`: what is signed would have to be changed.
+ * - `structure`: it is not clear what its parts are, or a part must not be encoded (RFC 2046 §5.2).
+ * - `depth`: parts are nested too deeply.
+ * - `header`: a header field says in 8 bits what ASCII cannot say.
+ * - `word`: a header field has a word that is longer than a line.
+ */
+export type Unconvertible = 'signed' | 'structure' | 'depth' | 'header' | 'word';
+
+/** A converted message, or why there is none. */
+export type SevenBit =
+  | {
+      readonly ok: true;
+      readonly chunks: readonly Uint8Array[];
+      /** Bytes over 127 are left, as they may be. */
+      readonly eightBit: boolean;
+    }
+  | { readonly ok: false; readonly because: Unconvertible };
+
+/** Parts within parts. */
+const MAX_DEPTH = 20;
+const MAX_HEADER_BYTES = 256 * 1024;
+const CRLF = Buffer.from('\r\n');
+const BLANK_LINE = Buffer.from('\r\n\r\n');
+/** Raised and caught in this file: a part deep below ends it all. */
+class Refusal extends Error {
+  readonly because: Unconvertible;
+
+  constructor(because: Unconvertible) {
+    super(because);
+    this.because = because;
+  }
+}
+
+/** Converts a message in its wire form: CRLF lines, no NUL. Linear in its size for each level of its parts. */
+export function* toSevenBit(message: Buffer, allowed: Allowed): Sliced<SevenBit> {
+  try {
+    const chunks = yield* convertEntity(message, allowed, { depth: 0, isMessage: true });
+    return { ok: true, chunks, eightBit: !chunks.every((chunk) => isAscii(chunk)) };
+  } catch (error) {
+    if (error instanceof Refusal) return { ok: false, because: error.because };
+    throw error;
+  }
+}
+
+/** Where an entity stands. */
+interface Place {
+  readonly depth: number;
+  /** It is a whole message, not a part of one. */
+  readonly isMessage: boolean;
+}
+
+/** A message or a part: header, blank line, body. */
+interface Entity {
+  readonly bytes: Buffer;
+  readonly header: HeaderBlock;
+  readonly body: Buffer;
+  /** Null when there is none that can be read. */
+  readonly type: ContentType | null;
+  readonly encoding: string;
+}
+
+function* convertEntity(bytes: Buffer, allowed: Allowed, place: Place): Sliced<Uint8Array[]> {
+  if (isFine(bytes, allowed.eightBitBodies && allowed.eightBitHeaders)) return [bytes];
+  if (place.depth > MAX_DEPTH) throw new Refusal('depth');
+  yield;
+  const entity = readEntity(bytes);
+  const fields = headerOf(entity, allowed);
+  if (isUntouched(entity, allowed)) return [...written(fields), CRLF, entity.body];
+  const kind = kindOf(entity);
+  if (kind === 'signed') throw new Refusal('signed');
+  if (kind === 'closed') throw new Refusal('structure');
+  if (kind === 'leaf') return yield* convertLeaf(entity, fields, place);
+  if (!allowed.eightBitBodies) relabel(fields, '7bit');
+  const body =
+    kind === 'message'
+      ? yield* convertEntity(entity.body, withinMessage(allowed), { depth: place.depth + 1, isMessage: true })
+      : yield* convertParts(entity, allowed, place);
+  return [...written(fields), CRLF, ...body];
+}
+
+/** A message within a message is content: it may have what a body may have. */
+function withinMessage({ eightBitBodies }: Allowed): Allowed {
+  return { eightBitBodies, eightBitHeaders: eightBitBodies };
+}
+
+function* convertParts(entity: Entity, allowed: Allowed, place: Place): Sliced<Uint8Array[]> {
+  const boundary = entity.type?.parameters.find(([name]) => name === 'boundary')?.[1] ?? '';
+  const split = splitMultipart(entity.body, boundary);
+  if (split === null) throw new Refusal('structure');
+  const fine = (bytes: Buffer) => isFine(bytes, allowed.eightBitBodies);
+  const pieces: Uint8Array[] = [];
+  // What stands before and behind the parts is read by no one (RFC 2046 §5.1.1).
+  if (fine(split.preamble)) pieces.push(split.preamble);
+  for (const { delimiter, part } of split.parts) {
+    pieces.push(
+      pieces.length === 0 && delimiter[0] === CRLF[0] ? delimiter.subarray(CRLF.length) : delimiter,
+    );
+    pieces.push(...(yield* convertEntity(part, allowed, { depth: place.depth + 1, isMessage: false })));
+  }
+  pieces.push(split.close, fine(split.epilogue) ? split.epilogue : CRLF);
+  return pieces;
+}
+
+function* convertLeaf(entity: Entity, fields: Field[], place: Place): Sliced<Uint8Array[]> {
+  if (!isEncoding(entity.encoding)) throw new Refusal('structure');
+  const mediaType = entity.type?.type ?? 'text/plain';
+  const { encoding, body } = yield* encodeLeaf(entity.body, mediaType.startsWith('text/'), entity.encoding);
+  relabel(fields, encoding);
+  const has = (lowerName: string) => fields.some(({ span }) => span?.lowerName === lowerName);
+  if (!has('content-transfer-encoding')) fields.push(added(`Content-Transfer-Encoding: ${encoding}\r\n`));
+  if (!has('content-type'))
+    fields.push(added(`Content-Type: text/plain; charset=${charsetOf(entity.body)}\r\n`));
+  if (place.isMessage && !has('mime-version')) fields.push(added('MIME-Version: 1.0\r\n'));
+  // A message ends in CRLF; a part leaves that to the boundary.
+  const ends = place.isMessage && (body.at(-1)?.at(-1) ?? 0) !== CRLF[1] ? [CRLF] : [];
+  return [...written(fields), CRLF, ...body, ...ends];
+}
+
+/** A text without a type in 8 bits (RFC 1428 §3). */
+function charsetOf(body: Buffer): string {
+  return body.toString('utf8').includes('\ufffd') ? 'unknown-8bit' : 'utf-8';
+}
+
+/** No line is too long, and bytes over 127 are there only where they may be. */
+function isFine(bytes: Buffer, eightBit: boolean): boolean {
+  if (!eightBit && !isAscii(bytes)) return false;
+  const lines = new LineLength();
+  lines.push(bytes);
+  return !lines.isTooLong;
+}
+
+/** Nothing is to be changed below the header. */
+function isUntouched({ body, type }: Entity, allowed: Allowed): boolean {
+  if (!isFine(body, allowed.eightBitBodies)) return false;
+  // The headers of its parts are headers of this message.
+  const hasParts = type?.type.startsWith('multipart/') ?? false;
+  return !hasParts || isFine(body, allowed.eightBitHeaders);
+}
+
+function kindOf({ type, encoding, header }: Entity): 'leaf' | 'parts' | 'message' | 'signed' | 'closed' {
+  const name = type?.type ?? '';
+  const isPlain = encoding === '7bit' || encoding === '8bit' || encoding === 'binary';
+  if (name === 'multipart/signed') return 'signed';
+  if (name.startsWith('multipart/')) return isPlain ? 'parts' : 'closed';
+  if (name === 'message/rfc822') return isPlain ? 'message' : 'leaf';
+  // Only those of RFC 6532 may be encoded.
+  if (name.startsWith('message/') && !name.startsWith('message/global')) return 'closed';
+  const isUnreadable = type === null && /^multipart\b/i.test(valueIn(header, 'content-type'));
+  return isUnreadable ? 'closed' : 'leaf';
+}
+
+function readEntity(bytes: Buffer): Entity {
+  const blank = bytes.indexOf(BLANK_LINE);
+  const end = blank < 0 ? bytes.length : blank + BLANK_LINE.length;
+  const text = bytes.toString('latin1', 0, Math.min(end, MAX_HEADER_BYTES + CRLF.length));
+  const header = readLooseHeader(text, MAX_HEADER_BYTES);
+  if (header === null) throw new Refusal('structure');
+  const value = valueIn(header, 'content-type');
+  const type = parseContentType(value) ?? parseContentType(withoutComments(value));
+  const encoding =
+    withoutComments(valueIn(header, 'content-transfer-encoding')).trim().toLowerCase() || '7bit';
+  const body = bytes.subarray(header.sizeBytes + (header.brokenOff ? 0 : CRLF.length));
+  return { bytes, header, body, type, encoding };
+}
+
+function valueIn(header: HeaderBlock, lowerName: string): string {
+  return header.fields.find((field) => field.lowerName === lowerName)?.value ?? '';
+}
+
+/** A field as it will be written. */
+interface Field {
+  /** Null for one that is added. */
+  readonly span: FieldSpan | null;
+  bytes: Uint8Array;
+}
+
+function added(text: string): Field {
+  return { span: null, bytes: Buffer.from(text) };
+}
+
+/** The header's fields, each in a form that is allowed. */
+function headerOf({ bytes, header }: Entity, { eightBitHeaders }: Allowed): Field[] {
+  return header.fields.map((span) => {
+    const raw = bytes.subarray(span.start, span.end);
+    if (isFine(raw, eightBitHeaders)) return { span, bytes: raw };
+    const converted = convertField(span, raw, eightBitHeaders);
+    if (typeof converted === 'string') throw new Refusal(converted);
+    return { span, bytes: converted };
+  });
+}
+
+/** Says how the body is encoded, wherever that was said. */
+function relabel(fields: readonly Field[], encoding: LeafEncoding | '7bit'): void {
+  for (const field of fields)
+    if (field.span?.lowerName === 'content-transfer-encoding')
+      field.bytes = Buffer.from(`${field.span.name}: ${encoding}\r\n`);
+}
+
+function written(fields: readonly Field[]): Uint8Array[] {
+  return [Buffer.concat(fields.map(({ bytes }) => bytes))];
+}

@@ -1,0 +1,146 @@
+/** Bringing contents into a form that a hop takes: 7-bit where it must be, lines that are short enough. */
+import type { Envelope } from '../../domain/envelope.ts';
+import { localReply, type Outcome, type Reply } from '../../domain/outcome.ts';
+import { Budget, type Release } from '../../lib/budget.ts';
+import { inSlices } from '../../lib/slices.ts';
+import { LineLength } from '../../mail/line-length.ts';
+import { type Allowed, toSevenBit, type Unconvertible } from '../../mail/seven-bit.ts';
+import type { Capabilities } from '../../smtp/capabilities.ts';
+import { hasUtf8Address } from '../../smtp/envelope-lines.ts';
+import { NO_EIGHT_BIT, NO_UTF8 } from '../../smtp/verdict.ts';
+import type { TransportContent } from '../transport.ts';
+
+/** Larger contents are not converted: both forms are in memory until the peer has the message. */
+export const MAX_CONVERTED_BYTES = 16 * 1024 * 1024;
+/** Bytes of originals that are converted at once, over all connections of a relay. */
+const CONVERSIONS_BYTES = 64 * 1024 * 1024;
+/** Contents up to this size are read once, for looking at them and for sending them. */
+const READ_ONCE_BYTES = 64 * 1024;
+/** Hosts that are remembered. */
+const MAX_HOSTS = 1000;
+
+/** A content that the hop takes, or what to answer for every recipient. */
+export type Fitted =
+  | {
+      readonly ok: true;
+      readonly content: TransportContent;
+      /** To be called when it has been sent. */
+      readonly release: Release;
+    }
+  | { readonly ok: false; readonly outcome: Outcome };
+
+/** What a relay's transactions know of the forms its hosts take. One per relay. */
+export class HopForms {
+  readonly #conversions = new Budget({ capacity: CONVERSIONS_BYTES, maxWaiters: 0 });
+  readonly #withoutChunks = new Set<string>();
+
+  /** Whether a host has shown that it does not know BDAT, whatever it offers. */
+  refusesChunks(host: string): boolean {
+    return this.#withoutChunks.has(host);
+  }
+
+  /** Remembers that a host does not know BDAT, until the relay is set up anew. */
+  chunksRefused(host: string): void {
+    if (this.#withoutChunks.size >= MAX_HOSTS) this.#withoutChunks.clear();
+    this.#withoutChunks.add(host);
+  }
+
+  /**
+   * The content as a hop with these capabilities takes it: as it is where that can be, else converted, the same way
+   * every time. Rejects when it cannot be read.
+   */
+  async fit(content: TransportContent, envelope: Envelope, capabilities: Capabilities): Promise<Fitted> {
+    const { eightBitMime, smtpUtf8, maxSizeBytes } = capabilities;
+    // RFC 6531 §3.1: who offers SMTPUTF8 offers 8BITMIME as well.
+    const takesUtf8 = smtpUtf8 && eightBitMime;
+    if (!takesUtf8 && hasUtf8Address(envelope)) return rejected(NO_UTF8);
+    // What is too large before it grows needs no conversion; the sender says so.
+    if (maxSizeBytes !== null && content.sizeBytes > maxSizeBytes) return asItIs(content);
+    const { read, hasLongLine } = await lookAt(content);
+    const { flags } = read;
+    const isEightBit = (flags.eightBit && !eightBitMime) || (flags.utf8 && !takesUtf8);
+    if (!isEightBit && !hasLongLine) return asItIs(read);
+    const allowed: Allowed = {
+      eightBitHeaders: flags.utf8 ? takesUtf8 : eightBitMime,
+      eightBitBodies: eightBitMime,
+    };
+    return this.#convert(read, allowed, isEightBit);
+  }
+
+  async #convert(content: TransportContent, allowed: Allowed, isEightBit: boolean): Promise<Fitted> {
+    const { sizeBytes, flags } = content;
+    if (sizeBytes > MAX_CONVERTED_BYTES) return rejected(refusalOf('size', allowed, isEightBit));
+    const release = this.#conversions.share('').tryAcquire(sizeBytes);
+    if (release === null) return { ok: false, outcome: { kind: 'deferred', reply: BUSY } };
+    try {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of content.chunks()) chunks.push(chunk);
+      const converted = await inSlices(toSevenBit(Buffer.concat(chunks), allowed));
+      if (!converted.ok) {
+        release();
+        return rejected(refusalOf(converted.because, allowed, isEightBit));
+      }
+      const { eightBit } = converted;
+      const utf8 = flags.utf8 && allowed.eightBitHeaders;
+      return {
+        ok: true,
+        content: {
+          sizeBytes: converted.chunks.reduce((sum, chunk) => sum + chunk.length, 0),
+          flags: { eightBit, utf8, dotStuffing: flags.dotStuffing },
+          chunks: () => converted.chunks,
+        },
+        release,
+      };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+}
+
+const NOTHING = () => {};
+
+const BUSY: Reply = localReply(
+  'conversion_busy',
+  '4.3.1',
+  'Too many messages are being converted for relays without 8BITMIME; this one waits',
+);
+
+function asItIs(content: TransportContent): Fitted {
+  return { ok: true, content, release: NOTHING };
+}
+
+function rejected(reply: Reply): Fitted {
+  return { ok: false, outcome: { kind: 'rejected', reply } };
+}
+
+/** A content, read already where it is small, and whether a line of it is longer than 998 octets. */
+async function lookAt(content: TransportContent) {
+  const lines = new LineLength();
+  const pieces: Uint8Array[] = [];
+  const keeps = content.sizeBytes <= READ_ONCE_BYTES;
+  for await (const chunk of content.chunks()) {
+    lines.push(chunk);
+    if (keeps) pieces.push(chunk);
+    else if (lines.isTooLong) break;
+  }
+  const read: TransportContent = keeps ? { ...content, chunks: () => pieces } : content;
+  return { read, hasLongLine: lines.isTooLong };
+}
+
+const WHY: Readonly<Record<Unconvertible | 'size', string>> = {
+  size: `and a message of more than ${MAX_CONVERTED_BYTES} bytes is not converted`,
+  signed: 'and what is signed must not be changed',
+  structure: 'and its MIME structure does not let it be converted',
+  depth: 'and its parts are nested too deeply to be converted',
+  header: 'and its header cannot be written in ASCII',
+  word: 'and its header cannot be folded',
+};
+
+function refusalOf(because: Unconvertible | 'size', allowed: Allowed, isEightBit: boolean): Reply {
+  const why = WHY[because];
+  if (!isEightBit)
+    return localReply('line_too_long', '5.6.0', `A line of the message is longer than 998 bytes, ${why}`);
+  const { cause, enhanced, text } = because === 'header' || allowed.eightBitBodies ? NO_UTF8 : NO_EIGHT_BIT;
+  return localReply(cause, enhanced ?? '5.6.0', `${text}, ${why}`);
+}
