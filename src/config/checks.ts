@@ -87,5 +87,16 @@ function checkRelays(config: Config, effective: readonly Effective[]): Fault[] {
     const rule = `must be set, because a relay exists besides ${INBOX}: ${others}`;
     faults.push({ key, value: null, rule, source });
   }
-  return faults;
+  return [...faults, ...reportRelayFaults(config, names, effective)];
+}
+
+function reportRelayFaults(
+  { delivery: { reportRelay } }: Config,
+  names: readonly string[],
+  effective: readonly Effective[],
+): Fault[] {
+  const key: SettingKey = 'delivery.report_relay';
+  if (reportRelay === null || names.includes(reportRelay)) return [];
+  const source = effective.find((setting) => setting.key === key)?.source ?? 'default';
+  return [{ key, value: showValue(reportRelay), rule: unknownRule('relay', reportRelay, names), source }];
 }

@@ -35,11 +35,21 @@ test('without any source every default of the contract holds', () => {
     retryMaxSeconds: 3600,
     maxAgeHours: 48,
     ambiguous: 'retry',
+    reportRelay: null,
+    reportDelayHours: 4,
+    reportsPerHour: 20,
   });
   expect(config.relays.map((relay) => [relay.name, relay.type, relay.origin])).toEqual([
     ['inbox', 'inbox', 'builtin'],
   ]);
   expect(effective.every(({ origin }) => origin === 'default')).toBe(true);
+});
+
+test('reports need a relay that exists', () => {
+  const yaml = (name: string) =>
+    `delivery: { default_relay: inbox, report_relay: ${name} }\nrelays: [${SMTP_RELAY}]`;
+  expect(resolve(sources({ yaml: yaml('out') })).config.delivery.reportRelay).toBe('out');
+  expect(faultLines({ yaml: yaml('ou') })).toEqual([expect.stringContaining('delivery.report_relay')]);
 });
 
 test("an mx relay needs a full name to give in EHLO: its own, or the server's", () => {

@@ -22,6 +22,8 @@ const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 const ANYWHERE = ['0.0.0.0/0', '::/0'];
 
+const relayName = text('the name of a relay', (raw) => /^[a-z0-9_-]{1,64}$/.test(raw));
+
 /** Every setting, in the order in which it is documented. */
 export const SETTINGS = {
   ...API_SETTINGS,
@@ -50,7 +52,7 @@ export const SETTINGS = {
     'Who gets mail to `<postmaster>`, the address that every mail server must have. null means the local inbox.',
   ),
   'delivery.default_relay': live(
-    text('the name of a relay', (raw) => /^[a-z0-9_-]{1,64}$/.test(raw)),
+    relayName,
     'inbox',
     'Relay that mail goes to. Must be set once a relay exists besides `inbox`, which only captures.',
   ),
@@ -69,6 +71,21 @@ export const SETTINGS = {
     choice('retry', 'hold'),
     'retry',
     'What to do when a connection ends after the final dot, so that the next hop may have the message: try again (a second copy is possible) or hold it until someone decides.',
+  ),
+  'delivery.report_relay': live(
+    orNull(relayName),
+    null,
+    'Relay by which reports of failure, delay and success go to senders. null means the one that routing chooses.',
+  ),
+  'delivery.report_delay_hours': live(
+    integer(1, 8760, 'hours'),
+    4,
+    'Age at which a sender who asked by NOTIFY to be told of delays is told that a message still waits.',
+  ),
+  'delivery.reports_per_hour': live(
+    integer(0, 10_000),
+    20,
+    'Most reports to one address in an hour, on each node. What is beyond is only recorded. 0 means none at all.',
   ),
   ...DNS_SETTINGS,
   'limits.max_bytes_in_flight': restart(

@@ -21,9 +21,9 @@ export function engineSettings({ config, holds, routesVersion }: InForce): Engin
     },
     reports: {
       hostname: serverName(config),
-      relay: null,
-      delayAfterMs: 4 * HOUR_MS,
-      perHour: 20,
+      relay: delivery.reportRelay,
+      delayAfterMs: delivery.reportDelayHours * HOUR_MS,
+      perHour: delivery.reportsPerHour,
     },
     holds,
     retention: {

@@ -119,6 +119,11 @@ async function removeRelay(request: RelayRequest, deps: LocalDeps): Promise<Rela
       'refused',
       `Mail still waits for the relay ${relay.name} (recipients: ${left}). It can be removed once that is delivered or has failed; see: waybill messages list --status queued --status retrying`,
     );
+  if (deps.resolution().config.delivery.reportRelay === relay.name)
+    throw new OperationError(
+      'refused',
+      `Reports to senders go by ${relay.name}; change delivery.report_relay first.`,
+    );
   if (relay.isDefault) await giveUpDefault(relay.name, deps);
   await registry.removeRelay(relay.name);
   await deps.reload();
