@@ -94,9 +94,20 @@ export function writeResponse(query: DnsQuery, content: DnsContent): Buffer {
   return writer.whole();
 }
 
+/** A message as it goes over TCP, its length in front. */
+export function framed(answer: Buffer): Buffer {
+  return Buffer.concat([Buffer.of(answer.length >> 8, answer.length & 0xff), answer]);
+}
+
+/** The same content, as what did not fit. */
+export function cutOff(content: DnsContent): DnsContent {
+  return { ...content, truncated: true, answers: [], authorities: [] };
+}
+
 function writeRecord(writer: Writer, record: ZoneRecord): void {
   writer.name(record.name);
-  writer.u16(NUMBERS[record.type], 1, record.ttl >>> 16, record.ttl & 0xffff);
+  writer.u16(NUMBERS[record.type], 1);
+  writer.u32(record.ttl);
   const lengthAt = writer.length;
   writer.u16(0);
   writeData(writer, record);
@@ -105,39 +116,41 @@ function writeRecord(writer: Writer, record: ZoneRecord): void {
 
 function writeData(writer: Writer, record: ZoneRecord): void {
   switch (record.type) {
-    case 'A':
-      return writer.bytes(Buffer.from(record.data.split('.').map(Number)));
-    case 'AAAA':
-      return writer.bytes(ipv6(record.data));
     case 'MX':
       writer.u16(record.data.preference);
-      return writer.name(record.data.exchange);
-    case 'TXT':
-      for (const part of record.data.match(/[^]{1,255}/g) ?? [''])
-        writer.bytes(Buffer.concat([Buffer.of(part.length), Buffer.from(part, 'latin1')]));
-      return;
-    case 'TLSA': {
-      const { usage, selector, matchingType, data } = record.data;
-      writer.bytes(Buffer.of(usage, selector, matchingType));
-      return writer.bytes(Buffer.from(data, 'hex'));
-    }
+      writer.name(record.data.exchange);
+      break;
     case 'SOA':
       writer.name('ns.invalid');
       writer.name('hostmaster.invalid');
-      return writer.u16(
-        0,
-        1,
-        0,
-        3600,
-        0,
-        600,
-        0,
-        7200,
-        record.data.minimum >>> 16,
-        record.data.minimum & 0xffff,
-      );
+      // serial, refresh, retry, expire
+      for (const seconds of [1, 3600, 600, 7200, record.data.minimum]) writer.u32(seconds);
+      break;
+    case 'CNAME':
+    case 'NS':
+    case 'PTR':
+      writer.name(record.data);
+      break;
     default:
-      return writer.name(record.data);
+      writer.bytes(plainData(record));
+  }
+}
+
+/** Data without names in it. */
+function plainData(record: Extract<ZoneRecord, { type: 'A' | 'AAAA' | 'TXT' | 'TLSA' }>): Buffer {
+  switch (record.type) {
+    case 'A':
+      return Buffer.from(record.data.split('.').map(Number));
+    case 'AAAA':
+      return ipv6(record.data);
+    case 'TXT': {
+      const parts = record.data.match(/.{1,255}/gs) ?? [''];
+      return Buffer.concat(parts.flatMap((part) => [Buffer.of(part.length), Buffer.from(part, 'latin1')]));
+    }
+    case 'TLSA': {
+      const { usage, selector, matchingType, data } = record.data;
+      return Buffer.concat([Buffer.of(usage, selector, matchingType), Buffer.from(data, 'hex')]);
+    }
   }
 }
 
@@ -167,6 +180,10 @@ class Writer {
     this.bytes(Buffer.from(values.flatMap((value) => [value >> 8, value & 0xff])));
   }
 
+  u32(value: number): void {
+    this.u16(value >>> 16, value & 0xffff);
+  }
+
   patch(at: number, value: number): void {
     this.#bytes.writeUInt16BE(value, at);
   }
@@ -177,7 +194,10 @@ class Writer {
     for (let i = 0; i < labels.length; i++) {
       const rest = labels.slice(i).join('.');
       const place = this.#places.get(rest);
-      if (place !== undefined) return this.u16(0xc000 | place);
+      if (place !== undefined) {
+        this.u16(0xc000 | place);
+        return;
+      }
       if (this.length < 0x4000) this.#places.set(rest, this.length);
       const label = Buffer.from(labels[i] ?? '', 'latin1');
       this.bytes(Buffer.concat([Buffer.of(label.length), label]));
