@@ -206,6 +206,7 @@ class Service implements App {
     const { dataDir, clock, random } = this.#options;
     const operations = createLocalOperations({
       ...{ ...storage, clock, random, intake: engine.intake, acts: engine.acts, queue: engine.queue },
+      ...{ dataDir, running: true },
       resolution: () => live.loaded,
       reload: () => live.reload(),
     });

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { OperationError } from '../control/operations.ts';
 import { configCommand } from './config.ts';
 import { type Context, inheritOptions, withCommonOptions } from './context.ts';
+import { doctorCommand } from './doctor.ts';
 import { Exit } from './exit.ts';
 import { keysCommand } from './keys.ts';
 import { messagesCommand } from './messages.ts';
@@ -41,6 +42,7 @@ function program(context: Context): Command {
     .addCommand(queueCommand(context))
     .addCommand(relaysCommand(context))
     .addCommand(configCommand(context))
+    .addCommand(doctorCommand(context))
     .addHelpText('after', START);
   const output = {
     writeOut: (text: string) => terminal.out(text.trimEnd()),

@@ -20,6 +20,10 @@ export interface LocalDeps {
   readonly queue: QueueFigures;
   readonly clock: Clock;
   readonly random: Random;
+  /** The data directory, absolute. */
+  readonly dataDir: string;
+  /** Whether this is the running server. */
+  readonly running: boolean;
   /** The configuration in force, and the vault that goes with it. */
   readonly resolution: () => Loaded;
   /** Reads every source anew and puts it into force. Gives the faults that kept it from that. */

@@ -1,3 +1,4 @@
+import { examineInstallation } from './doctor/examination.ts';
 import { configOperations } from './local-config.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { keyOperations } from './local-keys.ts';
@@ -14,5 +15,6 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...relayOperations(deps),
     ...configOperations(deps),
     ...queueOperations(deps),
+    doctor: () => examineInstallation({ ...deps, loaded: deps.resolution(), storeFault: null }),
   };
 }

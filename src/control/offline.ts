@@ -51,6 +51,7 @@ export async function openOffline(options: OfflineOptions): Promise<Offline> {
       intake: engine.intake,
       acts: engine.acts,
       queue: IDLE,
+      running: false,
       resolution: () => loaded,
       // Without a server to keep running, what is good of a faulty configuration holds: it can be mended piecemeal.
       reload: async () => {

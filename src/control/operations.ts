@@ -5,6 +5,7 @@ import { type ApiKey, SCOPES } from '../domain/key.ts';
 import type { attemptsJson } from '../ingest/http/attempts.ts';
 import type { messageJson, statusJson } from '../ingest/http/record.ts';
 import type { ProbeStep } from '../transport/smtp/probe.ts';
+import type { Finding } from './doctor/finding.ts';
 import { QUEUE_REQUESTS, type QueueOperations } from './queue-operations.ts';
 
 /**
@@ -45,6 +46,8 @@ export interface Operations extends QueueOperations {
   testRelay(request: RelayRequest): Promise<RelayTest>;
   /** The settings in force, and every relay's fields after them; secrets masked. */
   configuration(request: NoRequest): Promise<readonly SettingView[]>;
+  /** What could keep mail from coming in or going out. Takes a few seconds. */
+  doctor(request: NoRequest): Promise<readonly Finding[]>;
 }
 
 /** Those of them that take messages. */
@@ -123,6 +126,7 @@ const REQUESTS = {
   removeRelay: z.strictObject({ name: z.string() }),
   testRelay: z.strictObject({ name: z.string() }),
   configuration: z.strictObject({}),
+  doctor: z.strictObject({}),
   ...QUEUE_REQUESTS,
 } satisfies Record<OperationName, z.ZodType>;
 

@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { dataDirectory, loadConfig, NOTHING_STORED } from '../config/load.ts';
+import { createControlClient, isServerRunning } from '../control/client.ts';
+import { examineInstallation } from '../control/doctor/examination.ts';
+import { type Finding, fail } from '../control/doctor/finding.ts';
+import { openOffline } from '../control/offline.ts';
+import { type CommonOptions, type Context, command, print } from './context.ts';
+import { Exit } from './exit.ts';
+import { DEFAULT_COLUMNS, fold, oneLine } from './terminal.ts';
+
+/** How long the server, or whoever has the data directory, is waited for: it is not well if it takes longer. */
+const GREETING_MS = 1_000;
+/** The examination itself takes less. */
+const ANSWER_MS = 4_000;
+
+const LABELS: Readonly<Record<Finding['status'], string>> = {
+  ok: 'ok',
+  warn: 'WARN',
+  fail: 'FAIL',
+  skipped: '-',
+};
+
+/** `waybill doctor`: what could keep mail from coming in or going out, and what cures it. */
+export function doctorCommand(context: Context): Command {
+  return command(
+    'doctor',
+    'look for what keeps mail from coming in or going out, with the line that cures it; takes a few seconds',
+    ['waybill doctor', 'waybill doctor --json'],
+  )
+    .addHelpText('after', '\nExit status: 1 if anything fails, 0 if there are at most warnings.')
+    .action(async (options: CommonOptions) => {
+      const findings = await examineHere(context, options);
+      const columns = context.terminal.columns() ?? DEFAULT_COLUMNS;
+      print(context, options, { findings }, () => findingsText(findings, columns));
+      if (findings.some(({ status }) => status === 'fail')) throw new Exit(1);
+    });
+}
+
+/** By the running server, which knows best what it may and sees; else here, as the owner of the data directory. */
+async function examineHere(context: Context, options: CommonOptions): Promise<readonly Finding[]> {
+  const dataDir = dataDirectory(options.data, context.terminal.environment);
+  if (!existsSync(dataDir))
+    throw new Exit(
+      1,
+      `There is no data directory ${dataDir}. Name the right one with --data, or start: waybill serve`,
+    );
+  try {
+    if (!(await isServerRunning(dataDir, GREETING_MS)))
+      return await examineOffline(dataDir, context, options);
+    return await createControlClient(dataDir, ANSWER_MS).doctor({});
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return [
+      fail('server', text, 'see its log, then end it and start it anew: sudo systemctl restart waybill'),
+      ...(await examineWithoutStore(dataDir, context, options, 'The server has it, and does not answer.')),
+    ];
+  }
+}
+
+/** Also where the database cannot be opened: then that is a finding, and the rest is looked at all the same. */
+async function examineOffline(
+  dataDir: string,
+  context: Context,
+  options: CommonOptions,
+): Promise<readonly Finding[]> {
+  const { environment } = context.terminal;
+  const opening = openOffline({ ...context, dataDir, configFile: options.config, environment });
+  const late = context.clock.sleep(GREETING_MS).then(() => null);
+  const opened = await Promise.race([opening, late]).catch((error: unknown) => String(error));
+  if (opened === null || typeof opened === 'string')
+    return await examineWithoutStore(dataDir, context, options, opened ?? 'Another process has it open.');
+  try {
+    return await opened.operations.doctor({});
+  } finally {
+    await opened.close();
+  }
+}
+
+async function examineWithoutStore(
+  dataDir: string,
+  { clock, random, terminal }: Context,
+  options: CommonOptions,
+  storeFault: string,
+): Promise<readonly Finding[]> {
+  const { environment } = terminal;
+  const sources = { dataDir, configFile: options.config, environment, stored: NOTHING_STORED, random };
+  const loaded = loadConfig(sources);
+  return await examineInstallation({
+    dataDir,
+    loaded,
+    views: null,
+    storeFault,
+    running: false,
+    clock,
+    random,
+  });
+}
+
+/** One finding after the other, what cures it below it, and how many of each kind there are. */
+export function findingsText(findings: readonly Finding[], columns: number): string {
+  const width = Math.max(...findings.map(({ name }) => name.length));
+  const indent = 6 + width + 2;
+  const lines = findings.flatMap(({ name, status, found, cure }) => {
+    const head = `${LABELS[status].padEnd(6)}${name.padEnd(width)}  ${found}`;
+    const cured = cure === null ? [] : fold(`${' '.repeat(6)}cure: ${oneLine(cure)}`, 12, columns);
+    return [...fold(oneLine(head), Math.min(indent, 30), columns), ...cured];
+  });
+  return [...lines, '', summary(findings)].join('\n');
+}
+
+function summary(findings: readonly Finding[]): string {
+  const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
+  const [failed, warned] = [count('fail'), count('warn')];
+  if (failed + warned === 0) return 'All is well, as far as could be seen.';
+  return `To mend: ${failed}, to look at: ${warned}.`;
+}

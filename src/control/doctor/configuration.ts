@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { formatFault } from '../../config/fault.ts';
+import { fail, ok, skipped, warn } from './finding.ts';
+import type { Check } from './premises.ts';
+
+/** What of a file's mode lets others than its owner read it. */
+const OTHERS = 0o077;
+
+/** Whether a server could start with the configuration, or go on with it. */
+export const configurationCheck: Check = async ({ loaded }) => {
+  const { faults, configFile } = loaded;
+  if (faults.length === 0) return [ok('configuration', `No faults. File: ${configFile}`)];
+  const cure = `mend ${configFile} (or the variable that is named), then look: waybill config`;
+  return faults.map((fault) => fail('configuration', formatFault(fault), cure));
+};
+
+/** Whether the passwords of relays can be opened, and by nobody else. */
+export const secretKeyCheck: Check = async ({ loaded, dataDir, machine }) => {
+  const { config, vault } = loaded;
+  const path = config.secrets.keyFile ?? join(dataDir, 'secret.key');
+  const name = 'secret key';
+  if (vault === null)
+    return [fail(name, `${path} cannot be read, so that no stored password can be.`, `chmod 600 ${path}`)];
+  if (config.unreadableRelays.length > 0) {
+    const relays = config.unreadableRelays.join(', ');
+    const again = `put back the ${path} of before, or remove and add the relay: waybill relays remove NAME`;
+    return [fail(name, `${path} does not open the stored passwords of: ${relays}.`, again)];
+  }
+  const mode = machine.fileMode(path);
+  if (mode !== null && (mode & OTHERS) !== 0)
+    return [warn(name, `${path} can be read by others than its owner.`, `chmod 600 ${path}`)];
+  return [ok(name, `${path} opens all stored passwords.`)];
+};
+
+/** Whether the database answers. */
+export const databaseCheck: Check = async ({ views, storeFault, clock, dataDir }) => {
+  const name = 'database';
+  const cure = `look at the log, and at the disk below ${dataDir}`;
+  if (storeFault !== null) return [fail(name, storeFault, cure)];
+  if (views === null) return [skipped(name, 'It was not opened.')];
+  const begun = clock.mono();
+  try {
+    const { databaseBytes } = await views.figures(clock.wall());
+    return [ok(name, `${megabytes(databaseBytes)}, answers in ${Math.ceil(clock.mono() - begun)} ms.`)];
+  } catch (error) {
+    return [fail(name, `It does not answer: ${String(error)}`, cure)];
+  }
+};
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}

@@ -1,0 +1,56 @@
+import type { Loaded } from '../../config/load.ts';
+import { serverName } from '../../config/server-name.ts';
+import { createResolver } from '../../dns/client/create-resolver.ts';
+import { createServerList } from '../../dns/client/system-servers.ts';
+import type { Resolver } from '../../dns/resolver.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Random } from '../../lib/random.ts';
+import { probeSmarthost } from '../../transport/smtp/probe.ts';
+import { layoutOf } from '../layout.ts';
+import { examine } from './doctor.ts';
+import type { Finding } from './finding.ts';
+import { realMachine } from './machine.ts';
+import type { Premises } from './premises.ts';
+import { readRuntime } from './runtime.ts';
+
+/** How long one DNS server may take: there must be time to ask another. */
+const DNS_TIMEOUT_MS = 1_200;
+
+/** What an examination takes. */
+export interface ExaminationOptions extends Pick<Premises, 'dataDir' | 'views' | 'storeFault'> {
+  readonly loaded: Loaded;
+  /** Whether the server runs that has the data directory. */
+  readonly running: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Examines an installation on this machine. Never rejects. */
+export async function examineInstallation(options: ExaminationOptions): Promise<readonly Finding[]> {
+  const { loaded, dataDir, running, clock } = options;
+  const hostname = serverName(loaded.config);
+  return await examine({
+    ...options,
+    bound: running ? readRuntime(layoutOf(dataDir).runtime) : null,
+    machine: realMachine(clock),
+    resolver: resolverFor(options),
+    probe: (settings, signal) => probeSmarthost(settings, { hostname, clock }, signal),
+  });
+}
+
+/** A resolver of its own, that remembers nothing: what it says is so now. */
+function resolverFor({ loaded, clock, random }: ExaminationOptions): Resolver {
+  const { dns } = loaded.config;
+  const serverList = createServerList(clock);
+  return createResolver({
+    clock,
+    random,
+    settings: () => ({
+      servers: serverList(dns.servers),
+      trustAd: dns.trustAd,
+      timeoutMs: Math.min(dns.timeoutMs, DNS_TIMEOUT_MS),
+      attempts: 1,
+      cacheEntries: 0,
+    }),
+  });
+}

@@ -1,0 +1,111 @@
+import { isFullName } from '../../config/helo-name.ts';
+import { serverName } from '../../config/server-name.ts';
+import { lookUpAddresses } from '../../dns/addresses.ts';
+import type { DnsRefusal } from '../../dns/refusal.ts';
+import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import type { Check, Premises } from './premises.ts';
+import { isInside } from './ranges.ts';
+
+const NAME = 'host name';
+/** Addresses whose names are asked for. */
+const MAX_ADDRESSES = 8;
+
+/**
+ * Whether name, addresses and reverse names agree: recipients' servers refuse or mark down mail of a host where they do
+ * not. Without an `mx` relay only the smarthost looks at them, and nothing of it is grave.
+ */
+export const namesCheck: Check = async (premises, signal) => {
+  const { config } = premises.loaded;
+  const host = serverName(config);
+  const tell = hasMx(premises) ? fail : warn;
+  if (!isFullName(host))
+    return [
+      tell(
+        NAME,
+        `${host} is no full name in the DNS: other servers cannot look it up.`,
+        'server: { hostname: mail.example.com }  # a name of yours that points here',
+      ),
+    ];
+  const found = await lookUpAddresses(premises.resolver, host, 'any', signal);
+  if (found.kind !== 'addresses') return [notFound(host, found, premises)];
+  const { addresses } = found;
+  const sending = sendingAddresses(premises, addresses);
+  const reverse = await Promise.all(sending.map((address) => reverseName(address, host, premises, signal)));
+  return [ok(NAME, `${host} is at ${addresses.join(', ')}.`), ...reverse];
+};
+
+function notFound(host: string, { kind, reply }: DnsRefusal, premises: Premises): Finding {
+  const servers = 'dns: { servers: ["127.0.0.1"] }  # servers that answer from here';
+  if (kind === 'deferred')
+    return warn(NAME, `Whether ${host} has addresses cannot be told: ${reply.text}`, servers);
+  const tell = hasMx(premises) ? fail : warn;
+  const address = ownPublic(premises)[0] ?? '(your public address)';
+  return tell(NAME, `${host} has no address in the DNS.`, `publish, in the DNS: ${host}. A ${address}`);
+}
+
+function hasMx({ loaded }: Premises): boolean {
+  return loaded.config.relays.some(({ mx }) => mx !== null);
+}
+
+function ownPublic({ machine }: Premises): readonly string[] {
+  return machine.addresses().filter((address) => !isInside(address));
+}
+
+/** What others see mail come from: what is configured, else this machine's; behind NAT what the name points to. */
+function sendingAddresses(premises: Premises, named: readonly string[]): readonly string[] {
+  const { relays } = premises.loaded.config;
+  const configured = relays.flatMap(({ mx, smtp }) => (mx ?? smtp)?.sourceIps ?? []);
+  const own = ownPublic(premises);
+  const candidates = configured.length > 0 ? configured : own.length > 0 ? own : named;
+  return [...new Set(candidates)].filter((address) => !isInside(address)).slice(0, MAX_ADDRESSES);
+}
+
+/** Whether an address has a name that points back to it, and which is ours. */
+async function reverseName(
+  address: string,
+  host: string,
+  premises: Premises,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const { resolver } = premises;
+  const name = `address ${address}`;
+  const tell = hasMx(premises) ? fail : warn;
+  const cure = `ask whoever gave you the address for the PTR record: ${reverseZoneName(address)}. PTR ${host}.`;
+  const answer = await resolver.resolve(reverseZoneName(address), 'PTR', signal);
+  if (answer.kind === 'failed') return skipped(name, `Its name cannot be told: ${answer.text}`);
+  if (answer.kind !== 'found')
+    return tell(name, 'It has no name (PTR): many servers refuse mail from it.', cure);
+  const names = answer.records;
+  const back = await Promise.all(names.map((ptr) => lookUpAddresses(resolver, ptr, 'any', signal)));
+  const confirmed = names.filter((_name, place) => pointsTo(back[place], address));
+  const shown = names.join(', ');
+  if (confirmed.length === 0) return tell(name, `Its name ${shown} does not point back to it.`, cure);
+  if (!confirmed.some((ptr) => ptr.toLowerCase() === host.toLowerCase()))
+    return warn(
+      name,
+      `Its name is ${shown}, and we call ourselves ${host}.`,
+      `server: { hostname: ${confirmed[0]} }  # or ${cure}`,
+    );
+  return ok(name, `Is ${host}, and that points back to it.`);
+}
+
+function pointsTo(found: Awaited<ReturnType<typeof lookUpAddresses>> | undefined, address: string): boolean {
+  return found?.kind === 'addresses' && found.addresses.includes(address);
+}
+
+/** The name whose PTR record names an address (RFC 1035 §3.5, RFC 3596 §2.5). */
+export function reverseZoneName(address: string): string {
+  if (!address.includes(':')) return `${address.split('.').reverse().join('.')}.in-addr.arpa`;
+  return `${[...nibbles(address)].reverse().join('.')}.ip6.arpa`;
+}
+
+/** The 32 hexadecimal digits of an IPv6 address. */
+function nibbles(address: string): string {
+  const [head = '', tail] = address.split('::');
+  const groups = (text: string) => (text === '' ? [] : text.split(':'));
+  const front = groups(head);
+  const back = groups(tail ?? '');
+  const missing = Array.from({ length: 8 - front.length - back.length }, () => '0');
+  const all = tail === undefined ? front : [...front, ...missing, ...back];
+  return all.map((group) => group.padStart(4, '0')).join('');
+}

@@ -1,0 +1,91 @@
+import type { Loaded } from '../../config/load.ts';
+import type { Resolver } from '../../dns/resolver.ts';
+import type { SmarthostSettings } from '../../domain/relay.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { ListenErrorCode } from '../../lib/listen.ts';
+import type { Views } from '../../store/views.ts';
+import type { ProbeStep } from '../../transport/smtp/probe.ts';
+import type { Finding } from './finding.ts';
+
+/** One thing to look at. What it throws becomes a finding; what it has not found when `signal` aborts is lost. */
+export type Check = (premises: Premises, signal: AbortSignal) => Promise<readonly Finding[]>;
+
+/** All that checks look at. */
+export interface Premises {
+  readonly dataDir: string;
+  readonly loaded: Pick<Loaded, 'config' | 'faults' | 'effective' | 'configFile' | 'vault'>;
+  /** The running server's; null while none runs. */
+  readonly bound: RuntimePorts | null;
+  /** Null where the database cannot be opened. */
+  readonly views: Pick<Views, 'figures' | 'waiting' | 'list'> | null;
+  /** Why it cannot. */
+  readonly storeFault: string | null;
+  readonly machine: Machine;
+  readonly resolver: Resolver;
+  /** Connects to a smarthost, and sends nothing. */
+  readonly probe: (settings: SmarthostSettings, signal: AbortSignal) => AsyncIterable<ProbeStep>;
+  readonly clock: Clock;
+}
+
+/** The ports of `runtime.json` (contract §1). */
+export interface RuntimePorts {
+  readonly pid: number;
+  readonly version: string;
+  readonly api: number | null;
+  readonly apiTls: number | null;
+  readonly webui: number | null;
+  readonly smtp: readonly number[];
+  readonly smtpTls: readonly number[];
+}
+
+/** What the doctor asks this machine. What cannot be told is null. */
+export interface Machine {
+  /** Binds a port on every host and lets it go at once: `free`, or why not. */
+  tryPort(hosts: readonly string[], port: number): Promise<'free' | ListenErrorCode>;
+  /** The program that listens on a port, such as `master (process 812)`. */
+  portOwner(port: number): Promise<string | null>;
+  /** Ports below this one need a privilege. */
+  firstFreePort(): number | null;
+  /** Writes and flushes small pieces in a folder for about `budgetMs`: how long each flush took, in ms. */
+  flushTimes(folder: string, budgetMs: number): Promise<readonly number[]>;
+  /** Room on the volume of a folder. */
+  space(folder: string): Promise<VolumeSpace>;
+  /** Whether the folder lies in memory, and is gone with the power. */
+  inMemory(folder: string): Promise<boolean>;
+  /** What a file just written in the folder says of the time (wall ms). */
+  fileTime(folder: string): Promise<number>;
+  /** When the program was installed (wall ms): it is not earlier now. */
+  builtAt(): number;
+  /** Whether the system says that its clock is set by others. */
+  clockSynchronised(signal: AbortSignal): Promise<boolean | null>;
+  /** Most files and sockets that this process may have open. */
+  maxOpenFiles(): number | null;
+  /** Memory that is free for programs, in bytes. */
+  availableMemory(): number | null;
+  /** Addresses of this machine, without loopback and link-local ones. */
+  addresses(): readonly string[];
+  /** The router's address: where connections come from that a container's port mapping hides. */
+  gateway(): string | null;
+  /** Whether we run in a container. */
+  inContainer(): boolean;
+  /** Permission bits of a file. */
+  fileMode(path: string): number | null;
+  /** The text of a file; throws when it cannot be read. */
+  readFile(path: string): string;
+  /** Speaks with a port of this machine from one of its addresses: see {@link Dialogue}. */
+  dialogue(from: string, port: number, lines: readonly string[], signal: AbortSignal): Promise<Dialogue>;
+}
+
+/** See {@link Machine.space}. */
+export interface VolumeSpace {
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
+/** What came of a conversation in SMTP. */
+export interface Dialogue {
+  /** False when nobody answered there. */
+  readonly connected: boolean;
+  /** The greeting, and the reply to each line that was sent, until one was refused or the peer hung up. */
+  readonly replies: readonly string[];
+}

@@ -1,0 +1,44 @@
+import { type CidrSet, parseCidrs } from '../../lib/cidr.ts';
+
+/** Addresses that do not reach the Internet: loopback, private, shared (RFC 6598), link-local. */
+const INSIDE = [
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  '169.254.0.0/16',
+  '::1/128',
+  'fc00::/7',
+  'fe80::/10',
+];
+
+const inside = setOf(INSIDE);
+const loopback = setOf(['127.0.0.0/8', '::1/128']);
+
+/** Whether an address is of a network of ours, not of the Internet. */
+export function isInside(address: string): boolean {
+  return inside.contains(address);
+}
+
+/** Whether an address is this machine's own loopback. */
+export function isLoopback(address: string): boolean {
+  return loopback.contains(address);
+}
+
+/** A set of ranges of the configuration: they are known to be good; of those that are not, the empty set. */
+export function setOf(ranges: readonly string[]): CidrSet {
+  const parsed = parseCidrs(ranges);
+  return parsed.ok ? parsed.cidrs : { contains: () => false };
+}
+
+/** How many bits of a range are fixed: all, for an address. */
+export function prefixOf(range: string): number {
+  const [address = '', bits] = range.split('/');
+  return bits === undefined ? (address.includes(':') ? 128 : 32) : Number(bits);
+}
+
+/** The first address of a range. */
+export function startOf(range: string): string {
+  return range.split('/')[0] ?? range;
+}

@@ -1,0 +1,79 @@
+import type { Relay } from '../../domain/relay.ts';
+import { INBOX } from '../../domain/relay.ts';
+import type { ProbeStep } from '../../transport/smtp/probe.ts';
+import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import type { Check, Premises } from './premises.ts';
+
+/** Relays looked at. */
+const MAX_RELAYS = 50;
+
+/** Whether mail can go out: each smarthost is connected to, up to its readiness for mail. */
+export const relaysCheck: Check = async (premises, signal) => {
+  const { relays, delivery } = premises.loaded.config;
+  const outward = relays.filter(({ type }) => type !== 'inbox').slice(0, MAX_RELAYS);
+  const captured =
+    delivery.defaultRelay === INBOX
+      ? [
+          warn(
+            'default relay',
+            `Mail that no rule routes is only captured in ${INBOX}: nothing of it leaves.`,
+            'waybill relays add out --type smtp --host smtp.example.net --username u --password-file f --default',
+          ),
+        ]
+      : [];
+  const found = await Promise.all(outward.map((relay) => lookAt(relay, premises, signal)));
+  return [...captured, ...found];
+};
+
+async function lookAt(relay: Relay, premises: Premises, signal: AbortSignal): Promise<Finding> {
+  const name = `relay ${relay.name}`;
+  if (premises.loaded.config.unreadableRelays.includes(relay.name))
+    return fail(
+      name,
+      'Its password cannot be read with the present key; its mail waits.',
+      `waybill relays remove ${relay.name}`,
+    );
+  if (relay.disabled) return skipped(name, 'It is disabled.');
+  if (relay.smtp !== null) return await connectTo(relay, relay.smtp, premises, signal);
+  return await askForMx(name, premises, signal);
+}
+
+async function connectTo(
+  { name: relay }: Relay,
+  smtp: NonNullable<Relay['smtp']>,
+  { probe }: Premises,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const name = `relay ${relay}`;
+  const steps: ProbeStep[] = [];
+  // What it said so far is told when the time is over, not lost.
+  const over = new Promise<'over'>((resolve) =>
+    signal.addEventListener('abort', () => resolve('over'), { once: true }),
+  );
+  const talk = (async () => {
+    for await (const step of probe(smtp, signal)) steps.push(step);
+  })();
+  await Promise.race([talk, over]);
+  const last = steps.at(-1);
+  const place = `${smtp.host} port ${smtp.port}`;
+  if (last?.ok === true && last.name === 'READY')
+    return ok(name, `${place} takes mail from us, after ${last.atMs} ms.`);
+  const said = last === undefined ? 'it does not answer' : `${last.name}: ${last.detail}`;
+  return fail(
+    name,
+    `${place} cannot be used: ${said}`,
+    `see the whole conversation: waybill relays test ${relay}`,
+  );
+}
+
+/** Whom a relay of type mx connects to depends on the mail; without the DNS it can find nobody. */
+async function askForMx(name: string, { resolver }: Premises, signal: AbortSignal): Promise<Finding> {
+  const answer = await resolver.resolve('example.com', 'MX', signal);
+  if (answer.kind === 'failed')
+    return fail(
+      name,
+      `The DNS does not answer (${answer.text}): no recipient's server is found.`,
+      'dns: { servers: ["127.0.0.1"] }  # servers that answer from here',
+    );
+  return ok(name, 'The DNS answers. Whether port 25 is open outwards, only a server out there can tell.');
+}
