@@ -32,6 +32,7 @@ export type {
   BatchRefused,
   DnsLookup,
   FieldFault,
+  GroupMember,
   ItemProblem,
   LastError,
   MessageOutcome,

@@ -122,13 +122,6 @@ export type ConditionName = keyof typeof CONDITION_FIELDS;
 /** Every name of a condition. */
 export const CONDITION_NAMES = Object.keys(CONDITION_FIELDS).filter(isConditionName);
 
-/** How a condition of a match is written. */
-export function conditionName(condition: Condition): ConditionName {
-  const found = CONDITION_NAMES.find((name) => CONDITION_FIELDS[name].condition === condition);
-  if (found === undefined) throw new Error(`the table of conditions lacks ${condition}`);
-  return found;
-}
-
 /** Whether `name` is one of a condition. */
 export function isConditionName(name: string): name is ConditionName {
   return Object.hasOwn(CONDITION_FIELDS, name);

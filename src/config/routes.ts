@@ -1,13 +1,12 @@
 import { INBOX } from '../domain/relay.ts';
 import { BUILT_IN_RULES, MANUAL_RULE, type RouteRule, type WeightedRelay } from '../domain/route.ts';
-import { conditionsOf, type RouteMatch } from '../domain/route-match.ts';
+import { conditionName, conditionsOf, type RouteMatch } from '../domain/route-match.ts';
 import { type Fault, showValue, unknownRule } from './fault.ts';
 import { integer, isRecord } from './kinds.ts';
 import {
   CONDITION_FIELDS,
   CONDITION_NAMES,
   type ConditionField,
-  conditionName,
   isConditionName,
   readCondition,
 } from './route-conditions.ts';
@@ -61,6 +60,7 @@ export function ruleDefinition({ name, match, via, order }: RouteRule): RuleDefi
   const conditions: Record<string, unknown> = {};
   for (const condition of conditionsOf(match)) {
     const written = conditionName(condition);
+    if (!isConditionName(written)) throw new Error(`the table of conditions lacks ${written}`);
     const { several, values }: ConditionField = CONDITION_FIELDS[written];
     conditions[written] = several ? values(match) : values(match)[0];
   }

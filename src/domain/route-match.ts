@@ -72,6 +72,11 @@ export function conditionsOf(match: RouteMatch): readonly Condition[] {
   return Object.keys(match) as Condition[];
 }
 
+/** A condition's name as it is written and told: `recipientDomain` is `recipient_domain`. */
+export function conditionName(condition: Condition): string {
+  return condition.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 type Check = (match: RouteMatch, facts: RouteFacts) => boolean;
 
 const CHECKS: Readonly<Record<Condition, Check>> = {

@@ -1,5 +1,6 @@
 import type { Content, ContentRef, Submission } from '../../src/domain/message.ts';
 import { INBOX } from '../../src/domain/relay.ts';
+import type { RouteFacts } from '../../src/domain/route-match.ts';
 import type { Acts } from '../../src/engine/acts.ts';
 import type {
   Intake,
@@ -13,7 +14,7 @@ import { createIdSource, messageIdTime } from '../../src/lib/id.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { type Spool, type SpoolContent, SpoolError } from '../../src/spool/spool.ts';
 import type { AcceptRecord, QueueLimits } from '../../src/store/accepting.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Reassignment, Store } from '../../src/store/store.ts';
 
 const QUEUE_FULL: Suspension = { code: 'queue_limit', detail: 'The queue is full.', retryAfterSeconds: 60 };
 
@@ -36,6 +37,8 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
   #held: Promise<void> | null = null;
   /** Set to refuse everything. */
   suspension: Suspension | null = null;
+  /** What was last to be explained. */
+  explained: RouteFacts | null = null;
   /** Where mail goes that no test key sent. */
   relay = 'out';
   readonly #store: Store;
@@ -61,7 +64,8 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
     return submission.envelope.recipients.map(() => planOf(relay));
   }
 
-  explain(): RouteExplanation {
+  explain(facts: RouteFacts): RouteExplanation {
+    this.explained = facts;
     return { ...planOf(this.relay), tableVersion: 0, rules: [], weighted: false };
   }
 
@@ -74,6 +78,11 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
     const expiresAt = this.#clock.wall() + MAX_AGE_MS;
     const [answer] = await this.#store.requeue([{ id, expiresAt }], this.#stamp());
     return answer?.kind ?? 'not_found';
+  }
+
+  async reroute(moves: readonly Reassignment[]) {
+    const answers = await this.#store.reassign(moves, this.#stamp());
+    return answers.filter(Boolean).length;
   }
 
   async read({ segment }: ContentRef): Promise<SpoolContent> {

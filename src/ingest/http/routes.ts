@@ -7,6 +7,7 @@ import { attemptsEndpoint } from './attempts.ts';
 import { batchEndpoint } from './batch.ts';
 import type { Endpoint } from './call.ts';
 import { contentEndpoint } from './content.ts';
+import { explainEndpoint } from './explain.ts';
 import { InProgress } from './idempotency.ts';
 import { listEndpoint } from './list.ts';
 import { mailgunEndpoint } from './mailgun.ts';
@@ -54,6 +55,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
     { method: 'POST', path: '/api/v1/messages/:id/cancel', target: cancelEndpoint(actDeps) },
     { method: 'POST', path: '/api/v1/messages/:id/retry', target: retryEndpoint(actDeps) },
     { method: 'POST', path: '/api/v1/messages/:id/resend', target: resendEndpoint({ ...submitDeps, spool }) },
+    { method: 'GET', path: '/api/v1/routes/explain', target: explainEndpoint({ intake, clock }) },
     { method: 'POST', path: '/v3/:domain/messages', target: mailgunEndpoint(submitDeps) },
     { method: 'GET', path: '/api/v1/openapi.json', target: { open: descriptionEndpoint(deps.version) } },
     { method: 'GET', path: '/api/v1/ready', target: { open: (exchange) => ready(exchange, deps.ready()) } },

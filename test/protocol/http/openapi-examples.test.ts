@@ -17,7 +17,7 @@ let key: string;
 
 beforeEach(async () => {
   world = await World.start();
-  key = await world.key({ scopes: ['messages:send', 'messages:read', 'messages:content'] });
+  key = await world.key({ scopes: ['messages:send', 'messages:read', 'messages:content', 'admin'] });
 });
 afterEach(() => world.close());
 

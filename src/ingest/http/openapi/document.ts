@@ -13,6 +13,7 @@ import type { ProblemCode } from './problem-codes.ts';
 import { problemExamples } from './problem-examples.ts';
 import { READING } from './reading.ts';
 import { headerRefs, problemsOf, refusal, unknownMethod } from './refusals.ts';
+import { ROUTING } from './routing.ts';
 import { SENDING } from './sending.ts';
 import { SENDING_FINISHED } from './sending-finished.ts';
 import { SERVICE } from './service.ts';
@@ -24,6 +25,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SENDING_FINISHED,
   ...READING,
   ...ACTING,
+  ...ROUTING,
   ...SERVICE,
 ];
 
@@ -31,6 +33,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Sending: 'Messages are accepted, and from then on safe.',
   Reading: 'What became of them.',
   Acting: 'Messages that are not where they should be.',
+  Routing: 'Which way mail takes.',
   Service: 'The service itself; needs no key.',
   Mailgun: 'The same endpoint for clients written for Mailgun.',
 };

@@ -106,7 +106,15 @@ export const VERDICT: z.infer<typeof verdictSchema> = {
   captured: false,
   sizeBytes: 512,
   from: 'orders@example.com',
-  recipients: [{ address: 'bob@example.org', type: 'to', relay: 'ses', rule: null }],
+  recipients: [
+    {
+      address: 'bob@example.org',
+      type: 'to',
+      relay: 'ses',
+      rule: null,
+      group: [{ relay: 'ses', fitness: 'usable' }],
+    },
+  ],
 };
 
 const FAULT = {

@@ -147,6 +147,7 @@ export const FAULTS = {
     cure: 'Encode it as UTF-8, then each byte with percent; `%` itself is `%25`.',
   },
   unknown_parameter: { meaning: 'There is no such parameter.', cure: 'Correct its name, or leave it out.' },
+  name: { meaning: 'The text cannot be a name.', cure: 'Use one of the length that the detail says.' },
   unknown_status: { meaning: 'There is no such status.', cure: 'Use one that the detail names.' },
   bad_cursor: {
     meaning: 'The cursor is none of this list: it was cut, or other parameters or another key belong to it.',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as answers from '../answers.ts';
 import type { Parameter } from '../query.ts';
+import * as routeAnswers from '../route-answers.ts';
 import { attachmentSchema, submissionSchema } from '../submission-schema.ts';
 import { batchSchema, mailgunFormSchema, submissionFormSchema } from './request-schemas.ts';
 
@@ -21,6 +22,9 @@ const NAMED = {
   Receipt: answers.receiptSchema,
   Verdict: answers.verdictSchema,
   VerdictRecipient: answers.verdictRecipientSchema,
+  GroupMember: routeAnswers.groupMemberSchema,
+  RuleVerdict: routeAnswers.ruleVerdictSchema,
+  RouteExplanation: routeAnswers.routeExplanationSchema,
   BatchReceipt: answers.batchReceiptSchema,
   BatchItem: answers.batchItemSchema,
   BatchAccepted: answers.batchAcceptedSchema,

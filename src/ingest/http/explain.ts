@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { parseMailbox } from '../../domain/mailbox.ts';
+import { conditionName, type RouteFacts } from '../../domain/route-match.ts';
+import { ownerOf } from '../../domain/source.ts';
+import { isTag } from '../../domain/tag.ts';
+import type { Intake, RouteExplanation } from '../../engine/intake.ts';
+import { parseCidrs } from '../../lib/cidr.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { formatTimestamp } from '../../lib/timestamp.ts';
+import type { Call, Endpoint } from './call.ts';
+import {
+  asInteger,
+  asText,
+  type ParameterValues,
+  readParameters,
+  TIMESTAMP_RULE,
+  timestampSchema,
+} from './query.ts';
+
+/** `GET /api/v1/routes/explain`: where mail would go, and why. */
+
+/** How the null reverse-path is written. */
+const NULL_SENDER = '<>';
+const MAX_TAGS = 100;
+const MAX_NAME = 100;
+
+const addressSchema = z.string().transform((text, context) => {
+  const parsed = parseMailbox(text);
+  if (parsed.ok && parsed.value.name === null) return parsed.value.address;
+  context.issues.push({ code: 'custom', input: text, message: 'not an address' });
+  return z.NEVER;
+});
+
+const senderSchema = z.union([z.literal(NULL_SENDER).transform(() => ''), addressSchema]);
+
+const nameSchema = z.string().min(1).max(MAX_NAME).optional();
+
+/** What mail is described by. */
+export const EXPLAIN_PARAMETERS = {
+  from: {
+    schema: senderSchema,
+    fromText: asText,
+    repeatable: false,
+    code: 'address_syntax',
+    rule: `an address such as ann@example.com, or ${NULL_SENDER}`,
+    meaning: `The envelope's sender; ${NULL_SENDER} is the null reverse-path of bounces.`,
+    example: 'ann@example.com',
+  },
+  to: {
+    schema: addressSchema,
+    fromText: asText,
+    repeatable: false,
+    code: 'address_syntax',
+    rule: 'an address such as bob@example.org',
+    meaning: 'The recipient.',
+    example: 'bob@example.org',
+  },
+  tag: {
+    schema: z.array(z.string().refine(isTag)).max(MAX_TAGS),
+    fromText: asText,
+    repeatable: true,
+    code: 'tag',
+    rule: 'a tag of 1 to 128 printable characters',
+    meaning: 'A tag of the message. May be given several times.',
+    example: 'news',
+  },
+  key: {
+    schema: nameSchema,
+    fromText: asText,
+    repeatable: false,
+    code: 'name',
+    rule: `a name of 1 to ${MAX_NAME} characters`,
+    meaning: 'The name of the API key that submits it.',
+    example: 'shop',
+  },
+  source: {
+    schema: nameSchema,
+    fromText: asText,
+    repeatable: false,
+    code: 'name',
+    rule: `a name of 1 to ${MAX_NAME} characters`,
+    meaning: 'The name in `listener.sources` of the device that submits it.',
+    example: 'printer',
+  },
+  sourceAddress: {
+    schema: z
+      .string()
+      .refine((text) => !text.includes('/') && parseCidrs([text]).ok)
+      .optional(),
+    fromText: asText,
+    repeatable: false,
+    code: 'address_syntax',
+    rule: 'an IP address',
+    meaning: 'The address that it is submitted from.',
+    example: '192.0.2.7',
+  },
+  sizeBytes: {
+    schema: z.int().min(0).default(0),
+    fromText: asInteger,
+    repeatable: false,
+    code: 'out_of_range',
+    rule: 'a whole number of bytes',
+    meaning: 'The size of the whole message.',
+    example: '52428',
+  },
+  at: {
+    schema: timestampSchema.optional(),
+    fromText: asText,
+    repeatable: false,
+    code: 'timestamp',
+    rule: TIMESTAMP_RULE,
+    meaning: 'When it is to be sent (RFC 3339); now when absent.',
+    example: '2026-11-20T22:30:00Z',
+  },
+};
+
+/** What explaining needs. */
+export interface ExplainDeps {
+  readonly intake: Pick<Intake, 'explain'>;
+  readonly clock: Clock;
+}
+
+/** The endpoint. It tells how relays do, and so is for who runs the server. */
+export function explainEndpoint(deps: ExplainDeps): Endpoint {
+  return {
+    scopes: ['admin'],
+    window: 'read',
+    scheme: 'bearer',
+    handle: async ({ exchange }: Call) => exchange.json(200, explainQuery(exchange.query, deps)),
+  };
+}
+
+/** Explains the mail that a query describes. Throws 400 `invalid_query`. */
+export function explainQuery(query: URLSearchParams, { intake, clock }: ExplainDeps) {
+  const facts = factsOf(readParameters(query, EXPLAIN_PARAMETERS), clock.wall());
+  return explanationJson(facts, intake.explain(facts));
+}
+
+function factsOf(values: ParameterValues<typeof EXPLAIN_PARAMETERS>, now: number): RouteFacts {
+  const { from, to, tag, key, source, sourceAddress, sizeBytes, at } = values;
+  return {
+    recipient: to,
+    reversePath: from,
+    tags: tag,
+    keyId: source === undefined ? null : ownerOf({ name: source }),
+    keyName: key ?? null,
+    sourceAddress: sourceAddress ?? null,
+    sizeBytes,
+    now: at ?? now,
+    test: false,
+  };
+}
+
+/** An explanation as it is told. */
+function explanationJson(facts: RouteFacts, explanation: RouteExplanation) {
+  const { tableVersion, rules, rule, weighted, group, relay } = explanation;
+  return {
+    from: facts.reversePath,
+    to: facts.recipient,
+    at: formatTimestamp(facts.now),
+    tableVersion,
+    rules: rules.map(({ rule: name, unmet }) => ({
+      rule: name,
+      matched: unmet === null,
+      unmet: unmet === null ? null : conditionName(unmet),
+    })),
+    ...{ rule, weighted, group, relay },
+  };
+}
