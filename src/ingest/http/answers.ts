@@ -124,7 +124,7 @@ export const messageRecordSchema = z
     metadata: z.record(z.string(), z.string()),
     sizeBytes: count,
     messageId: z.string().describe('The Message-ID with its angle brackets.'),
-    source: z.enum(SOURCES).describe('The way it came in.'),
+    source: z.enum(SOURCES).describe('The way it came in; `report`: written by the server to tell a sender.'),
     relay: z
       .string()
       .exactOptional()
