@@ -45,7 +45,7 @@ export const RELAY_POLICY: BreakerPolicy = { opensWhenIll: false, ratio: 0.95, m
 
 const WINDOW_MS = 60_000;
 const FIRST_MS = 1_000;
-const MAX_MS = 60_000;
+const MAX_MS = 30_000;
 
 /** A hop nothing is known against. */
 export const CLOSED: Breaker = {
@@ -88,7 +88,7 @@ export function paceOf(breaker: Breaker, now: number, full: number): number {
   return state === 'open' ? 0 : 1;
 }
 
-/** Open for 1 s, doubling to 1 min. */
+/** Open for 1 s, doubling to half a minute. */
 function opened(failures: number, now: number, dice: number): Breaker {
   const ms = Math.min(FIRST_MS * 2 ** Math.min(failures - 1, 20), MAX_MS);
   return { ...CLOSED, failures, until: now + ms * (1 - 0.2 * dice) };

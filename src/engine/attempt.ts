@@ -69,7 +69,7 @@ export async function attempt(
     : await converse(deps, job, lane, relay, { gate, refused: refused.signal });
   await marked;
   // What was refused was broken off: it may have found the hop ill, never well.
-  const tried = result.evidence !== NO_EVIDENCE && (begun || result.hopFailed);
+  const tried = result.evidence !== UNTRIED && (begun || result.hopFailed);
   const dueAt = Math.min(...unit.deliveries.map((delivery) => delivery.dueAt));
   return { ...result, evidence: queued(result.evidence, startedAt - dueAt), startedAt, begun, tried };
 }
@@ -134,9 +134,13 @@ function settleAll(
   text: string,
 ): TransportResult {
   const outcome: Outcome = { kind, reply: localReply(cause, enhanced, text) };
-  return { outcomes: unit.deliveries.map(() => outcome), evidence: NO_EVIDENCE, hopFailed: false };
+  return { outcomes: unit.deliveries.map(() => outcome), evidence: UNTRIED, hopFailed: false };
 }
 
+/** Of an attempt whose transport was never asked. */
+const UNTRIED: Evidence = { ...NO_EVIDENCE };
+
+/** With the time it waited for its turn, in ms. */
 function queued(evidence: Evidence, ms: number): Evidence {
   return { ...evidence, timings: { ...evidence.timings, queueMs: Math.max(0, Math.round(ms)) } };
 }

@@ -24,6 +24,8 @@ export interface ClaimsDeps {
 export interface Claimant {
   /** Starts what a lane has in hand, as far as it may. */
   pump(lane: Lane): void;
+  /** A lane whose hop was ill may try again. */
+  rested(lane: Lane): void;
   /** Starts nothing more on a lane whose leases we cannot be sure to know. */
   retire(lane: Lane): void;
 }
@@ -110,7 +112,7 @@ export class Claims {
     const wall = clock.wall();
     const mono = clock.mono();
     for (const lane of this.#due.take(wall)) if (lane.wantsWork(wall)) this.stir(lane);
-    for (const lane of this.#rests.take(mono)) if (lane.waiting) this.stir(lane);
+    for (const lane of this.#rests.take(mono)) this.#claimant.rested(lane);
     if (mono - this.#lastPollAt >= POLL_MS) this.#poll(mono);
     const wishes: Wish[] = [];
     for (const [name, lanes] of this.#stirred) {

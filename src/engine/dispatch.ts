@@ -1,9 +1,9 @@
-import type { HopNews } from '../domain/breaker.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import { type AttemptDeps, type AttemptEnd, attempt } from './attempt.ts';
 import { Claims } from './claims.ts';
+import { Hops } from './hops.ts';
 import type { Lane } from './lanes.ts';
 import type { Job } from './ready.ts';
 import { type Recorded, Recorder } from './recorder.ts';
@@ -36,6 +36,7 @@ export class Dispatch {
   readonly #lanes: ReadonlyMap<string, Lane>;
   readonly #relays: Relays;
   readonly #claims: Claims;
+  readonly #hops: Hops;
   readonly #work = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   readonly #giveUp = new AbortController();
@@ -49,8 +50,10 @@ export class Dispatch {
     this.#recorder = new Recorder(deps, relays, this.#giveUp.signal);
     this.#claims = new Claims(deps, lanes, relays, {
       pump: (lane) => this.#pump(lane),
+      rested: (lane) => void this.#track(this.#hops.findOut(lane)),
       retire: (lane) => this.retire(lane),
     });
+    this.#hops = new Hops(deps, this.#claims, relays, this.#stopping.signal);
   }
 
   /**
@@ -211,7 +214,7 @@ export class Dispatch {
   async #attemptAndSettle(job: Job, lane: Lane, relay: RelayAtWork): Promise<void> {
     const end = await attempt(this.#deps, job, lane, relay);
     // The hop is free again; what remains is ours to record. It counts as in hand until it is recorded.
-    this.#noteHop(lane, relay, end);
+    this.#hops.tried(lane, relay, end);
     lane.inflight--;
     lane.reserved++;
     relay.end();
@@ -255,33 +258,6 @@ export class Dispatch {
     this.retire(lane);
   }
 
-  #noteHop(lane: Lane, relay: RelayAtWork, end: AttemptEnd): void {
-    const { clock, random, events } = this.#deps;
-    const first = end.outcomes[0]?.reply;
-    const now = clock.mono();
-    if (first && end.tried) {
-      const { code, enhanced, text } = first;
-      lane.lastReply = { code, enhanced, text, at: clock.wall() };
-    }
-    lane.rate.add(now);
-    // A relay that was replaced meanwhile says nothing about its successor.
-    if (!end.tried || lane.abort.signal.aborted || this.#relays.get(relay.relay.name) !== relay) return;
-    const news = newsOf(end);
-    const before = lane.breakerState(now);
-    relay.heard(news, now, random.next());
-    const pauseMs = lane.heard(news, now, random.next());
-    if (pauseMs > 0) {
-      this.#claims.rest(lane, now + pauseMs);
-      events.emit({ type: 'lane_paused', lane: lane.name, pauseMs, cause: first?.cause ?? 'unknown' });
-    }
-    const after = lane.breakerState(now);
-    if (after === 'closed' && before !== 'closed') {
-      events.emit({ type: 'lane_resumed', lane: lane.name });
-      this.#claims.stir(lane);
-    }
-    if (after !== before) this.#deps.waysChanged();
-  }
-
   /** Gives back what a lane has in hand and has not begun. */
   #surrender(lane: Lane): void {
     const jobs = this.#takeReady(lane);
@@ -304,10 +280,4 @@ export class Dispatch {
   #forgetContent(job: Job): void {
     if (job.content) this.#shortWayBytes -= job.unit.sizeBytes;
   }
-}
-
-/** What an attempt says about its hop. */
-function newsOf({ hopFailed, outcomes }: AttemptEnd): HopNews {
-  if (hopFailed) return 'ill';
-  return outcomes.some(({ kind }) => kind === 'delivered' || kind === 'rejected') ? 'well' : 'of_no_use';
 }

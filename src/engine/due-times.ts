@@ -2,11 +2,6 @@
 export class DueTimes<T> {
   readonly #heap: { readonly at: number; readonly item: T }[] = [];
 
-  /** How many times are kept. */
-  get size(): number {
-    return this.#heap.length;
-  }
-
   /** The item comes due at `at`. It may be entered again: each of its times comes. */
   add(at: number, item: T): void {
     const heap = this.#heap;

@@ -49,6 +49,8 @@ export class Lane {
   lastReply: LaneReply | null = null;
   /** Aborts what is under way: the lease was lost, or time is up. */
   readonly abort = new AbortController();
+  /** The hop is being asked whether it is well again; mail waits for the answer. */
+  probing = false;
   #breaker: Breaker = CLOSED;
 
   constructor(name: string, fence: number, trustedUntil: number, now: number) {
@@ -65,7 +67,7 @@ export class Lane {
 
   /** How many attempts may be under way at `now` (monotonic), when `full` is what a well hop gets. */
   pace(now: number, full: number): number {
-    return now < this.trustedUntil && !this.retired ? paceOf(this.#breaker, now, full) : 0;
+    return now < this.trustedUntil && !this.retired && !this.probing ? paceOf(this.#breaker, now, full) : 0;
   }
 
   /** Whether it has reason to ask the store for work at `now` (wall ms). */
@@ -96,10 +98,15 @@ export class Lane {
     return !this.waiting && (pace > 1 ? this.inHand < MAX_FRESH : this.inHand < pace);
   }
 
-  /** Whether mail that could go elsewhere may come here: the hop is well, or may be and nothing is finding that out. */
-  isFit(now: number): boolean {
+  /**
+   * Whether mail that could go elsewhere may come here: the hop is well; or it may be, mail alone can tell, and none is
+   * finding that out already.
+   */
+  isFit(now: number, canBeProbed: boolean): boolean {
     const state = this.breakerState(now);
-    return state === 'closed' || (state === 'half_open' && this.inHand === 0 && !this.waiting);
+    return (
+      state === 'closed' || (state === 'half_open' && !canBeProbed && this.inHand === 0 && !this.waiting)
+    );
   }
 
   /** See {@link BreakerState}. */

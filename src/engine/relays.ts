@@ -141,7 +141,8 @@ export class Relays {
     if (hold !== null) return hold === 'pause' ? 'paused' : 'draining';
     const now = this.#deps.clock.mono();
     if (found.breakerState(now) === 'open') return 'resting';
-    return this.#deps.lanes.get(lane)?.isFit(now) === false ? 'resting' : 'usable';
+    const canBeProbed = found.transport.probe !== undefined;
+    return this.#deps.lanes.get(lane)?.isFit(now, canBeProbed) === false ? 'resting' : 'usable';
   }
 
   /** So many units of the lane were taken in hand, or (negative) are in hand no more. */

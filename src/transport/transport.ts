@@ -13,6 +13,11 @@ import type { Outcome } from '../domain/outcome.ts';
  */
 export interface Transport {
   deliver(job: TransportJob, signal: AbortSignal): Promise<TransportResult>;
+  /**
+   * Finds out whether the next hop can be spoken to, without sending anything. Never throws for what the peer does. Absent
+   * where there is no one hop to ask.
+   */
+  probe?(signal: AbortSignal): Promise<boolean>;
   /** Connections open now, idle ones too. */
   connections(): number;
   /** Closes idle connections at once and those at work when they are done. */

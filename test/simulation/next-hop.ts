@@ -53,6 +53,10 @@ export class NextHop {
   transportOf(life: NodeLife, relay = 'out'): Transport {
     return {
       deliver: (job, signal) => this.#converse(life, relay, job, signal),
+      probe: async () => {
+        await this.#pass(life);
+        return !this.#happens((this.faultsOf.get(relay) ?? this.faults).refuseConnection);
+      },
       connections: () => 0,
       close: async () => {},
     };

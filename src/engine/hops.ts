@@ -1,0 +1,100 @@
+import type { HopNews } from '../domain/breaker.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import type { Events } from '../observe/events.ts';
+import type { AttemptEnd } from './attempt.ts';
+import type { Claims } from './claims.ts';
+import type { Lane } from './lanes.ts';
+import type { RelayAtWork, Relays } from './relays.ts';
+
+/** How long finding out whether a hop is well again may take, in ms. */
+const PROBE_LIMIT_MS = 60_000;
+
+/** What minding hops needs. */
+export interface HopsDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Events;
+  /** Told that a hop was found ill, or well again: mail that waits may have a better way now. */
+  readonly waysChanged: () => void;
+}
+
+/** Minds how the next hops feel: takes the news of attempts, lets ill ones rest, and finds out whether they are well. */
+export class Hops {
+  readonly #deps: HopsDeps;
+  readonly #claims: Claims;
+  readonly #relays: Relays;
+  readonly #stopping: AbortSignal;
+
+  constructor(deps: HopsDeps, claims: Claims, relays: Relays, stopping: AbortSignal) {
+    this.#deps = deps;
+    this.#claims = claims;
+    this.#relays = relays;
+    this.#stopping = stopping;
+  }
+
+  /** An attempt has ended. */
+  tried(lane: Lane, relay: RelayAtWork, end: AttemptEnd): void {
+    const { clock, random } = this.#deps;
+    const now = clock.mono();
+    lane.rate.add(now);
+    if (!end.tried) return;
+    const first = end.outcomes[0]?.reply;
+    if (first) {
+      const { code, enhanced, text } = first;
+      lane.lastReply = { code, enhanced, text, at: clock.wall() };
+    }
+    // A relay that was replaced meanwhile says nothing about its successor.
+    if (lane.abort.signal.aborted || this.#relays.get(relay.relay.name) !== relay) return;
+    relay.heard(newsOf(end), now, random.next());
+    this.#hear(lane, newsOf(end), first?.cause ?? 'unknown');
+  }
+
+  /** A hop that was ill has had its rest: it is asked whether it is well again, where that is possible without mail. */
+  async findOut(lane: Lane): Promise<void> {
+    const { clock } = this.#deps;
+    const transport = this.#relays.ofLane(lane.name)?.transport;
+    if (lane.breakerState(clock.mono()) !== 'half_open' || this.#stopping.aborted) return;
+    if (transport?.probe === undefined || lane.inHand > 0) {
+      this.#claims.stir(lane);
+      return;
+    }
+    lane.probing = true;
+    const limit = new AbortController();
+    const end = () => limit.abort();
+    this.#stopping.addEventListener('abort', end);
+    void clock.sleep(PROBE_LIMIT_MS, limit.signal).then(end);
+    try {
+      const isWell = await transport.probe(limit.signal);
+      if (!this.#stopping.aborted) this.#hear(lane, isWell ? 'well' : 'ill', 'probe_failed');
+    } finally {
+      lane.probing = false;
+      end();
+      this.#stopping.removeEventListener('abort', end);
+    }
+    this.#claims.stir(lane);
+  }
+
+  #hear(lane: Lane, news: HopNews, cause: string): void {
+    const { clock, random, events, waysChanged } = this.#deps;
+    const now = clock.mono();
+    const before = lane.breakerState(now);
+    const pauseMs = lane.heard(news, now, random.next());
+    if (pauseMs > 0) {
+      this.#claims.rest(lane, now + pauseMs);
+      events.emit({ type: 'lane_paused', lane: lane.name, pauseMs, cause });
+    }
+    const after = lane.breakerState(now);
+    if (after === 'closed' && before !== 'closed') {
+      events.emit({ type: 'lane_resumed', lane: lane.name });
+      this.#claims.stir(lane);
+    }
+    if (after !== before) waysChanged();
+  }
+}
+
+/** What an attempt says about its hop. */
+function newsOf({ hopFailed, outcomes }: AttemptEnd): HopNews {
+  if (hopFailed) return 'ill';
+  return outcomes.some(({ kind }) => kind === 'delivered' || kind === 'rejected') ? 'well' : 'of_no_use';
+}
