@@ -1,3 +1,4 @@
+import { Depths } from './depths.ts';
 import type { Driver } from './driver.ts';
 import { Leases } from './leases.ts';
 import { Ledger } from './ledger.ts';
@@ -8,26 +9,29 @@ export class Books {
   readonly db: Driver;
   readonly tallies: Tallies;
   readonly leases: Leases;
+  readonly depths: Depths;
   readonly ledger: Ledger;
 
   constructor(db: Driver) {
     this.db = db;
     this.tallies = new Tallies(db);
     this.leases = new Leases(db);
-    this.ledger = new Ledger(db, this.tallies);
+    this.depths = new Depths(db, this.leases);
+    this.ledger = new Ledger(db, this.tallies, this.depths);
   }
 
   /** Writes what is still in memory; the last thing before a commit, and before a look at what it may be about. */
   closeOff(): void {
     this.tallies.flush();
-    // Lanes that were not known have a row now.
-    this.leases.flush();
+    this.depths.flush();
+    this.leases.forget();
   }
 
   /** Forgets everything in memory, after a roll-back. */
   discard(): void {
     this.tallies.discard();
-    this.leases.discard();
+    this.depths.discard();
+    this.leases.forget();
     this.ledger.discard();
   }
 }

@@ -27,7 +27,9 @@ export function claimVerb(books: Books, deliveries: Deliveries) {
     if (!books.leases.holds(request, at)) return { units: [], nextDueAt: null };
     const units: Unit[] = [];
     for (const rank of RANKS) claimRank(request, rank, units, at);
-    return { units, nextDueAt: firstDue(request.lane) };
+    const nextDueAt = firstDue(request.lane);
+    if (units.length > 0) books.depths.seen(request.lane, nextDueAt);
+    return { units, nextDueAt };
   }
 
   function claimRank(request: ClaimRequest, rank: number, units: Unit[], at: Stamp): void {
@@ -66,12 +68,12 @@ function prepareClaim(db: Driver) {
   return {
     heads: db.prepare<[lane: string, rank: number, now: number, limit: number], [seq: number]>(
       `SELECT message FROM deliveries INDEXED BY deliveries_waiting
-       WHERE lane = ? AND priority = ? AND state IN ('queued', 'retrying') AND due_at <= ?
+       WHERE lane = ? AND priority = ? AND due_at <= ?
        ORDER BY due_at, message, idx LIMIT ?`,
     ),
     siblings: db.prepare<[seq: number, lane: string, now: number, limit: number], SiblingRow>(
       `SELECT ${UNIT_DELIVERY_COLUMNS}, state, relay FROM deliveries NOT INDEXED
-       WHERE message = ? AND lane = ? AND state IN ('queued', 'retrying') AND due_at <= ?
+       WHERE message = ? AND lane = ? AND due_at <= ?
        ORDER BY idx LIMIT ?`,
     ),
     message: db.prepare<[seq: number], UnitHeadRow>(

@@ -149,7 +149,7 @@ export class Deliveries {
     const state = delivery.attempts > 0 ? 'retrying' : 'queued';
     this.#books.ledger.move(delivery.message, delivery.lane, delivery.state, state, cause);
     this.#sql.giveBack.run(state, at.now, delivery.message.seq, delivery.index);
-    this.#books.leases.expect(delivery.lane, at.now);
+    this.#books.depths.enter(delivery.lane, at.now);
     if (delivery.cancelRequested) this.cancel({ ...delivery, state }, at);
   }
 
@@ -175,8 +175,9 @@ export class Deliveries {
     const { message, index, lane } = delivery;
     message.touched = true;
     if (delivery.state !== state) this.#books.ledger.move(message, lane, delivery.state, state, 'retry');
+    else this.#books.depths.leave(lane);
     this.#sql.requeue.run(state, dueAt, expiresAt, message.seq, index);
-    this.#books.leases.expect(lane, dueAt);
+    this.#books.depths.enter(lane, dueAt);
   }
 
   /** Remembers that a delivery's sender was told that it is late. */
@@ -195,8 +196,8 @@ export class Deliveries {
     const { message, index, lane, state, relay, address } = delivery;
     const { reply, next, nextAttemptAt } = transition;
     const toLane = next === null ? lane : next.lane;
-    this.#books.ledger.move(message, lane, state, transition.state, cause, toLane);
-    if (nextAttemptAt !== null) this.#books.leases.expect(toLane, nextAttemptAt);
+    this.#books.ledger.move(message, lane, state, transition.state, cause);
+    if (nextAttemptAt !== null) this.#books.depths.enter(toLane, nextAttemptAt);
     this.#sql.write.run(
       transition.state,
       transition.outcome,

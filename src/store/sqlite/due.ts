@@ -7,7 +7,7 @@ export const RANKS = [0, 1, 2] as const;
 export function firstDueOf(db: Driver): (lane: string) => number | null {
   const byRank = db.prepare<[lane: string, rank: number], [dueAt: number]>(
     `SELECT due_at FROM deliveries INDEXED BY deliveries_waiting
-     WHERE lane = ? AND priority = ? AND state IN ('queued', 'retrying') ORDER BY due_at LIMIT 1`,
+     WHERE lane = ? AND priority = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`,
   );
   return (lane) => {
     let first: number | null = null;

@@ -6,17 +6,6 @@ import { type CountedEvent, dayOf, type GaugeName, minuteOf } from './tallies.ts
 /** How many minutes `last5m` looks back; the running one is the last of them. */
 const RECENT_MINUTES = 5;
 
-/** Lanes with waiting mail, by jumping from each lane's first entry in the index to the next lane's. */
-const WAITING_LANES = `
-  WITH RECURSIVE waiting (lane) AS (
-    SELECT (SELECT lane FROM deliveries INDEXED BY deliveries_waiting
-            WHERE state IN ('queued', 'retrying') AND lane > '' ORDER BY lane LIMIT 1)
-    UNION ALL
-    SELECT (SELECT lane FROM deliveries INDEXED BY deliveries_waiting
-            WHERE state IN ('queued', 'retrying') AND lane > waiting.lane ORDER BY lane LIMIT 1)
-    FROM waiting WHERE lane IS NOT NULL
-  ), ranks (priority) AS (VALUES (0), (1), (2))`;
-
 /** Builds the view `figures`: counters and gauges read as they are, nothing counted. */
 export function figuresView(db: Driver, inSnapshot: InSnapshot): (now: number) => Figures {
   const sql = prepareFigures(db);
@@ -72,11 +61,7 @@ function prepareFigures(db: Driver) {
     ),
     gauges: db.prepare<[], [name: string, value: number]>('SELECT name, value FROM gauges'),
     oldestDue: db.prepare<[now: number], [dueAt: number | null]>(
-      `${WAITING_LANES}
-       SELECT min((SELECT due_at FROM deliveries INDEXED BY deliveries_waiting
-                   WHERE deliveries.lane = waiting.lane AND deliveries.priority = ranks.priority
-                     AND state IN ('queued', 'retrying') AND due_at <= ? ORDER BY due_at LIMIT 1))
-       FROM waiting, ranks WHERE waiting.lane IS NOT NULL`,
+      'SELECT min(first_due) FROM lanes WHERE first_due <= ?',
     ),
     bytes: db.prepare<[], [bytes: number]>(
       'SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()',

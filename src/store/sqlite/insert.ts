@@ -30,7 +30,7 @@ export class Inserter {
   }
 
   #write(record: AcceptRecord, leased: readonly boolean[], at: Stamp): void {
-    const { ledger, tallies, leases } = this.#books;
+    const { ledger, tallies, depths } = this.#books;
     const seq = (this.#sql.lastSeq.get()?.[0] ?? 0) + 1;
     const processing = leased.filter(Boolean).length;
     const queued = leased.length - processing;
@@ -39,9 +39,8 @@ export class Inserter {
     insertMessage(this.#sql, seq, record, { status, queued, processing }, at);
     for (const [index, delivery] of record.deliveries.entries()) {
       const short = leased[index] === true;
-      const { lane, dueAt } = delivery;
-      if (lane !== null) tallies.lane(lane, short ? 0 : 1, short ? 1 : 0);
-      if (!short) leases.expect(lane, dueAt);
+      if (short) depths.work(delivery.lane, 1);
+      else depths.enter(delivery.lane, delivery.dueAt);
       insertDelivery(this.#sql, seq, index, record, delivery, short);
     }
     for (const tag of record.tags) this.#sql.tag.run(record.keyId ?? '', tag, record.id);

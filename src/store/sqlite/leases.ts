@@ -1,7 +1,6 @@
 import type { LaneLease } from '../../domain/lane.ts';
 import type { Stamp } from '../store.ts';
 import type { Driver } from './driver.ts';
-import { firstDueOf } from './due.ts';
 
 type LeaseRow = [node: string | null, fence: number, leaseUntil: number, lookAt: number | null];
 
@@ -18,13 +17,9 @@ const MAX_LOOKS = 2_000;
  */
 export class Leases {
   readonly #seen = new Map<string, LeaseRow | null>();
-  /** The earliest due time of what this transaction has made wait, by lane. */
-  readonly #expected = new Map<string, number>();
-  readonly #firstDue;
   readonly #sql;
 
   constructor(db: Driver) {
-    this.#firstDue = firstDueOf(db);
     this.#sql = prepareLeases(db);
   }
 
@@ -76,24 +71,27 @@ export class Leases {
     this.#seen.clear();
   }
 
-  /** Something waits in a lane (null: in none) from now on, or will be due earlier than before. */
-  expect(lane: string | null, dueAt: number): void {
-    if (lane === null) return;
-    const expected = this.#expected.get(lane);
-    if (expected === undefined || dueAt < expected) this.#expected.set(lane, dueAt);
+  /** Something waits anew in a lane, or is due earlier than it was: discovery must find it then. */
+  expect(lane: string, dueAt: number): void {
+    const [, , leaseUntil, lookAt] = this.#find(lane) ?? [null, 0, 0, null];
+    const free = Math.max(leaseUntil, dueAt);
+    // Where it looks early enough anyway, as at every lane that is held and busy, nothing is written.
+    if (lookAt !== null && lookAt <= free) return;
+    this.#sql.lookAt.run(free, lane);
+    this.#seen.delete(lane);
   }
 
   /**
    * At most `limit` lanes that nobody holds and that have deliveries due. Costs by the number of lanes that may be so,
-   * not of lanes or of deliveries. The depths must be flushed.
+   * not of lanes or deliveries. The depths must be flushed.
    */
   due(limit: number, now: number): string[] {
     if (limit === 0) return [];
     const found: string[] = [];
-    for (const [lane, leaseUntil] of this.#sql.toLookAt.all(now, limit + MAX_LOOKS)) {
-      const dueAt = leaseUntil > now ? leaseUntil : this.#firstDue(lane);
-      if (dueAt !== null && dueAt <= now) found.push(lane);
-      else this.#sql.lookAt.run(dueAt, lane);
+    for (const [lane, leaseUntil, firstDue] of this.#sql.toLookAt.all(now, limit + MAX_LOOKS)) {
+      const free = firstDue === null ? null : Math.max(leaseUntil, firstDue);
+      if (free !== null && free <= now) found.push(lane);
+      else this.#sql.lookAt.run(free, lane);
       if (found.length === limit) break;
     }
     this.#seen.clear();
@@ -106,20 +104,8 @@ export class Leases {
     this.#seen.clear();
   }
 
-  /** Writes when discovery must look at lanes in which something waits anew, and forgets what was read. */
-  flush(): void {
-    for (const [lane, dueAt] of this.#expected) {
-      const [, , leaseUntil, lookAt] = this.#find(lane) ?? [null, 0, 0, null];
-      const free = Math.max(leaseUntil, dueAt);
-      // Where it looks early enough anyway, as at every lane that is held and busy, nothing is written.
-      if (lookAt === null || lookAt > free) this.#sql.lookAt.run(free, lane);
-    }
-    this.discard();
-  }
-
-  /** Forgets a transaction that was rolled back. */
-  discard(): void {
-    this.#expected.clear();
+  /** Forgets what was read; called when a transaction ends. */
+  forget(): void {
     this.#seen.clear();
   }
 
@@ -150,8 +136,11 @@ function prepareLeases(db: Driver) {
       'UPDATE lanes SET node = NULL, lease_until = 0, look_at = 0 WHERE lane = ? AND fence = ?',
     ),
     endAll: db.prepare('UPDATE lanes SET node = NULL, lease_until = 0, look_at = 0 WHERE node IS NOT NULL'),
-    toLookAt: db.prepare<[now: number, limit: number], [lane: string, leaseUntil: number]>(
-      `SELECT lane, lease_until FROM lanes INDEXED BY lanes_to_look_at
+    toLookAt: db.prepare<
+      [now: number, limit: number],
+      [lane: string, leaseUntil: number, firstDue: number | null]
+    >(
+      `SELECT lane, lease_until, first_due FROM lanes INDEXED BY lanes_to_look_at
        WHERE look_at IS NOT NULL AND look_at <= ? ORDER BY look_at LIMIT ?`,
     ),
     lookAt: db.prepare<[lookAt: number | null, lane: string]>('UPDATE lanes SET look_at = ? WHERE lane = ?'),

@@ -8,6 +8,7 @@ import {
 } from '../../domain/delivery.ts';
 import type { LastError } from '../../domain/message.ts';
 import { type Stamp, StoreError } from '../store.ts';
+import type { Depths } from './depths.ts';
 import type { Driver } from './driver.ts';
 import { asFlag, fromJson } from './rows.ts';
 import type { GaugeName, Tallies } from './tallies.ts';
@@ -56,10 +57,12 @@ export class Ledger {
   readonly #bySeq = new Map<number, OpenMessage>();
   readonly #sql;
   readonly #tallies: Tallies;
+  readonly #depths: Depths;
 
-  constructor(db: Driver, tallies: Tallies) {
+  constructor(db: Driver, tallies: Tallies, depths: Depths) {
     this.#sql = prepareLedger(db);
     this.#tallies = tallies;
+    this.#depths = depths;
   }
 
   /** Opens a message by id; null when there is none. */
@@ -79,22 +82,25 @@ export class Ledger {
     return this.#enter(row);
   }
 
-  /** Enters a delivery's change of state, and of its lane if that changes as well, and moves the depths. */
+  /**
+   * Enters a delivery's change of state, and that it left `lane`, or is in processing there. Where it waits from now
+   * on, who knows its due time enters into the depths.
+   */
   move(
     message: OpenMessage,
     lane: string | null,
     from: DeliveryState,
     to: DeliveryState,
     cause: TransitionCause,
-    toLane = lane,
   ): void {
     if (!mayTransition(from, to, cause))
       throw new StoreError('store_bug', `${cause} may not take a delivery from ${from} to ${to}`);
     message.touched = true;
     message.counts[from]--;
     message.counts[to]++;
-    if (lane !== null) this.#tallies.lane(lane, -waitingShare(from), -processingShare(from));
-    if (toLane !== null) this.#tallies.lane(toLane, waitingShare(to), processingShare(to));
+    if (from === 'processing') this.#depths.work(lane, -1);
+    if (isWaiting(from)) this.#depths.leave(lane);
+    if (to === 'processing') this.#depths.work(lane, 1);
   }
 
   /** Counts a message of `bytes` that has just been accepted. */
@@ -180,12 +186,8 @@ export class Ledger {
   }
 }
 
-function waitingShare(state: DeliveryState): number {
-  return state === 'queued' || state === 'retrying' ? 1 : 0;
-}
-
-function processingShare(state: DeliveryState): number {
-  return state === 'processing' ? 1 : 0;
+function isWaiting(state: DeliveryState): boolean {
+  return state === 'queued' || state === 'retrying';
 }
 
 type MessageRow = [

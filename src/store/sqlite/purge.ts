@@ -24,7 +24,7 @@ export function purgeVerb(books: Books) {
     contents += purgeContents('captured', at.now - policy.capturedAgeMs, policy.capturedMaxBytes, room);
     const records = purgeRecords(at.now - policy.recordAgeMs, limit - contents);
     sql.idempotency.run(at.now - IDEMPOTENCY_MS);
-    books.tallies.flush();
+    books.closeOff();
     const more = contents + records >= limit;
     if (!more) sql.emptyQueues.run();
     books.leases.prune(at.now);

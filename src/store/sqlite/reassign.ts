@@ -19,7 +19,7 @@ export function reassignVerb(books: Books) {
   >(
     `UPDATE deliveries SET lane = ?, relay = ?, route_rule = ?, route_group = ?
      WHERE message = (SELECT seq FROM messages WHERE id = ?) AND idx = ?
-       AND state IN ('queued', 'retrying') AND +lane IS ? RETURNING due_at`,
+       AND due_at IS NOT NULL AND +lane IS ? RETURNING due_at`,
   );
   return (moves: readonly Reassignment[], _at: Stamp): boolean[] => moves.map(reassign);
 
@@ -27,9 +27,8 @@ export function reassignVerb(books: Books) {
     const lane = to?.lane ?? null;
     const moved = move.get(lane, to?.relay ?? null, rule, fromGroup(group), messageId, index, fromLane);
     if (moved === undefined) return false;
-    if (fromLane !== null) books.tallies.lane(fromLane, -1, 0);
-    if (lane !== null) books.tallies.lane(lane, 1, 0);
-    books.leases.expect(lane, moved[0]);
+    books.depths.leave(fromLane);
+    books.depths.enter(lane, moved[0]);
     return true;
   }
 }

@@ -46,7 +46,7 @@ interface Bucket {
 }
 
 /**
- * Sums what a transaction adds to counters, gauges, queues, lane depths and segments, so that each row is written
+ * Sums what a transaction adds to counters, gauges, queues and segments, so that each row is written
  * once per transaction however many messages move it. Written by `flush`, thrown away by `discard`.
  */
 export class Tallies {
@@ -54,7 +54,6 @@ export class Tallies {
   #prunedMinute = -1;
   readonly #gauges = new Map<GaugeName, number>();
   readonly #keys = new Map<string, number>();
-  readonly #lanes = new Map<string, { waiting: number; processing: number }>();
   readonly #segments = new Map<number, { live: number; bytes: number }>();
   /** What gauges and queues were, as read in this transaction, so that a batch pays one look-up for each. */
   readonly #gaugesRead = new Map<GaugeName, number>();
@@ -105,17 +104,6 @@ export class Tallies {
     return before + (this.#keys.get(keyId) ?? 0);
   }
 
-  /** Moves a lane's depth. */
-  lane(lane: string, waiting: number, processing: number): void {
-    const depth = this.#lanes.get(lane);
-    if (depth === undefined) {
-      this.#lanes.set(lane, { waiting, processing });
-    } else {
-      depth.waiting += waiting;
-      depth.processing += processing;
-    }
-  }
-
   /** Adds (or, negative, takes) references to a segment. */
   segment(segment: number, live: number, bytes: number): void {
     const use = this.#segments.get(segment);
@@ -134,9 +122,6 @@ export class Tallies {
     this.#gauges.clear();
     for (const [keyId, messages] of this.#keys) if (messages !== 0) this.#write.key.run(keyId, messages);
     this.#keys.clear();
-    for (const [lane, { waiting, processing }] of this.#lanes)
-      if (waiting !== 0 || processing !== 0) this.#write.lane.run(lane, waiting, processing);
-    this.#lanes.clear();
     for (const [segment, { live, bytes }] of this.#segments)
       if (live !== 0 || bytes !== 0) this.#write.segment.run(segment, live, bytes);
     this.#segments.clear();
@@ -149,7 +134,6 @@ export class Tallies {
     this.#prunedMinute = -1;
     this.#gauges.clear();
     this.#keys.clear();
-    this.#lanes.clear();
     this.#segments.clear();
     this.#forgetReads();
   }
@@ -201,10 +185,6 @@ function prepareWrites(db: Driver) {
     ),
     key: db.prepare<[keyId: string, difference: number]>(
       'INSERT INTO key_queues VALUES (?, ?) ON CONFLICT DO UPDATE SET messages = messages + excluded.messages',
-    ),
-    lane: db.prepare<[lane: string, waiting: number, processing: number]>(
-      `INSERT INTO lanes (lane, waiting, processing) VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET waiting = waiting + excluded.waiting, processing = processing + excluded.processing`,
     ),
     segment: db.prepare<[segment: number, live: number, bytes: number]>(
       `INSERT INTO segments VALUES (?, ?, ?)

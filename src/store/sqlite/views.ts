@@ -64,7 +64,7 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
       return id === undefined || hash === undefined ? null : { id, hash };
     },
     figures: figuresView(db, inSnapshot),
-    lanes: lanesView(db, inSnapshot),
+    lanes: lanesView(db),
     waiting: waitingView(db, inSnapshot),
   };
 

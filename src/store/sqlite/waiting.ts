@@ -119,7 +119,7 @@ function prepareWaiting(db: Driver) {
       [rank: number, dueAt: number, seq: number, index: number]
     >(
       `SELECT priority, due_at, message, idx FROM deliveries INDEXED BY deliveries_waiting
-       WHERE state IN ('queued', 'retrying') AND lane IS ? AND (priority, due_at, message, idx) > (?, ?, ?, ?)
+       WHERE due_at IS NOT NULL AND lane IS ? AND (priority, due_at, message, idx) > (?, ?, ?, ?)
        ORDER BY priority, due_at, message, idx LIMIT ?`,
     ),
     delivery: db.prepare<[seq: number, index: number], WaitingRow>(

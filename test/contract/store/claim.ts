@@ -26,7 +26,8 @@ export function claimContract(open: OpenSubject): void {
     afterEach(() => subject.close());
 
     it('gives what an attempt needs', async () => {
-      const record = message({ ret: 'HDRS', envid: 'e1', test: true });
+      const deliveries = [recipient({ group: ['out', 'spare'], rule: 'r1' })];
+      const record = message({ ret: 'HDRS', envid: 'e1', test: true, reportable: true, deliveries });
       await subject.store.accept([record], at());
       const lease = await takeLane(subject.store);
       expect(await claim(subject.store, lease)).toEqual([
@@ -43,17 +44,31 @@ export function claimContract(open: OpenSubject): void {
           flags: record.flags,
           priority: 'normal',
           test: true,
+          reportable: true,
+          createdAt: T0,
           deliveries: [
             {
               index: 0,
               attempts: 0,
               expiresAt: record.expiresAt,
+              dueAt: T0,
+              group: ['out', 'spare'],
+              delayReported: false,
               recipient: record.deliveries[0]?.recipient,
             },
           ],
         },
       ]);
       expect((await read(subject.views, record.id)).message.status).toBe('processing');
+    });
+
+    it('gives the time at which it could first be sent, if that came later than it', async () => {
+      const group: string[] = [];
+      const record = message({ sendAt: T0 + 50, deliveries: [recipient({ dueAt: T0 + 50, group })] });
+      await subject.store.accept([record], at());
+      const [unit] = await claim(subject.store, await takeLane(subject.store), 1, at(60));
+      expect(unit).toMatchObject({ createdAt: T0 + 50, reportable: false });
+      expect(unit?.deliveries).toMatchObject([{ dueAt: T0 + 50, group: [] }]);
     });
 
     it('takes high before normal before bulk, and the longest due first', async () => {

@@ -2,15 +2,20 @@ import { describe } from 'vitest';
 import { acceptContract } from './accept.ts';
 import { cancelContract } from './cancel.ts';
 import { claimContract } from './claim.ts';
+import { expiryContract } from './expiry.ts';
 import type { OpenSubject } from './fixtures.ts';
 import { foreseeContract } from './foresee.ts';
 import { laneContract } from './lanes.ts';
 import { listContract } from './list.ts';
 import { modelContract } from './model.ts';
+import { purgeContract } from './purge.ts';
 import { readingContract } from './reading.ts';
+import { registryContract } from './registry.ts';
+import { reportContract } from './reports.ts';
 import { requeueContract } from './requeue.ts';
 import { settleContract } from './settle.ts';
-import { sweepContract } from './sweep.ts';
+import { waitingContract } from './waiting.ts';
+import { wayContract } from './ways.ts';
 
 /** Everything the store's seams promise, held against one implementation. */
 export function storeContract(name: string, open: OpenSubject): void {
@@ -19,12 +24,17 @@ export function storeContract(name: string, open: OpenSubject): void {
     foreseeContract(open);
     claimContract(open);
     settleContract(open);
+    wayContract(open);
+    reportContract(open);
     laneContract(open);
-    sweepContract(open);
+    expiryContract(open);
+    purgeContract(open);
     cancelContract(open);
     requeueContract(open);
     readingContract(open);
     listContract(open);
+    waitingContract(open);
+    registryContract(open);
     modelContract(open);
   });
 }

@@ -101,6 +101,28 @@ export function message(change: Partial<AcceptRecord> = {}): AcceptRecord {
   };
 }
 
+/** A report on a message: to its sender, from nobody. */
+export function report(change: Partial<AcceptRecord> = {}): AcceptRecord {
+  return message({
+    source: 'report',
+    keyId: null,
+    sourceAddress: null,
+    reversePath: '',
+    content: { segment: 9, offset: 0, length: 500 },
+    deliveries: [recipient({ relay: 'back', lane: 'back', group: ['back'] })],
+    ...change,
+  });
+}
+
+/** Fails the deliveries of a message that are past their expiry; those without a report. */
+export async function expireAll(store: Store, id: string, stamp: Stamp): Promise<boolean[]> {
+  const past = (await store.expiring(1_000, stamp)).filter(({ messageId }) => messageId === id);
+  const batch = past.map(({ messageId, deliveries }) => {
+    return { messageId, indexes: deliveries.map(({ index }) => index), report: null };
+  });
+  return await store.expire(batch, stamp);
+}
+
 /** Takes a lane for an hour. */
 export async function takeLane(store: Store, lane = 'out', stamp = at()): Promise<LaneLease> {
   const leases = await store.acquireLanes([lane], 0, stamp.now + HOUR, stamp);

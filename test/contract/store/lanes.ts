@@ -6,6 +6,7 @@ import {
   claim,
   DAY,
   DELIVERED,
+  expireAll,
   HOUR,
   MINUTE,
   message,
@@ -101,14 +102,58 @@ export function laneContract(open: OpenSubject): void {
       expect(await subject.store.acquireLanes(['out'], 0, T0 + DAY, at(0, 'b'))).toHaveLength(1);
     });
 
-    it('shows how full lanes are, the fullest first', async () => {
-      await subject.store.accept([onLane('a'), onLane('b'), onLane('b', T0 + 1), onLane('c')], at());
+    it('shows how full lanes are, the fullest first, and since when their longest due delivery waits', async () => {
+      await subject.store.accept([onLane('a', T0 + 7), onLane('b'), onLane('b', T0 + 1), onLane('c')], at());
+      await subject.store.accept([message({ priority: 'bulk', deliveries: [onB(T0 - 5)] })], at());
       const lease = await takeLane(subject.store, 'b');
-      await claim(subject.store, lease);
-      expect(await subject.views.lanes(2)).toEqual([
-        { lane: 'b', waiting: 1, processing: 1 },
-        { lane: 'a', waiting: 1, processing: 0 },
+      await claim(subject.store, lease, 1);
+      expect(await subject.views.lanes(null, 2)).toEqual([
+        { lane: 'b', waiting: 2, processing: 1, oldestDueAt: T0 - 5 },
+        { lane: 'a', waiting: 1, processing: 0, oldestDueAt: T0 + 7 },
       ]);
+      await claim(subject.store, lease, 9, at(9));
+      expect(await subject.views.lanes('b', 2)).toEqual([
+        { lane: 'b', waiting: 0, processing: 3, oldestDueAt: null },
+      ]);
+    });
+    const onB = (dueAt: number) => recipient({ lane: 'b', relay: 'b', dueAt });
+
+    it('shows the lanes of a relay, and of no relay whose name begins alike', async () => {
+      const names = ['mx', 'mx/a.example', 'mx/z.example', 'mx-2', 'mx0', 'mx_/a.example', 'm'];
+      await subject.store.accept(
+        names.map((lane) => onLane(lane)),
+        at(),
+      );
+      const of = async (relay: string) => lanes(await subject.views.lanes(relay, 9));
+      expect(await of('mx')).toEqual(['mx', 'mx/a.example', 'mx/z.example']);
+      expect(await of('mx_')).toEqual(['mx_/a.example']);
+      expect(await of('x')).toEqual([]);
+      expect(await subject.views.lanes('mx', 2)).toHaveLength(2);
+    });
+
+    it('finds a lane whenever it is free and something is due, whatever happened to either before', async () => {
+      const found = async (ms: number, node = 'b') => {
+        const leases = await subject.store.acquireLanes([], 9, T0 + ms + MINUTE, at(ms, node));
+        await subject.store.releaseLanes(leases, at(ms, node));
+        return lanes(leases);
+      };
+      await subject.store.accept([onLane('a', T0 + 100)], at());
+      expect(await found(99)).toEqual([]);
+      expect(await found(100)).toEqual(['a']);
+      expect(await found(101), 'released').toEqual(['a']);
+      const lease = await takeLane(subject.store, 'a', at(200));
+      expect(await found(201)).toEqual([]);
+      await subject.store.renewLanes([lease], T0 + 2 * HOUR, at(300));
+      expect(await found(HOUR + 250), 'renewed').toEqual([]);
+      expect(await found(2 * HOUR), 'lapsed').toEqual(['a']);
+      const again = await takeLane(subject.store, 'a', at(3 * HOUR));
+      expect(await claim(subject.store, again, 9, at(3 * HOUR))).toHaveLength(1);
+      await subject.store.releaseLanes([again], at(3 * HOUR));
+      expect(await found(3 * HOUR), 'nothing waits').toEqual([]);
+      await subject.store.accept([onLane('a', T0 + 9 * HOUR)], at(3 * HOUR));
+      expect(await found(4 * HOUR)).toEqual([]);
+      await subject.store.accept([onLane('a', T0 + 8 * HOUR)], at(3 * HOUR));
+      expect(await found(8 * HOUR), 'the earlier of two').toEqual(['a']);
     });
   });
 
@@ -175,6 +220,23 @@ export function laneContract(open: OpenSubject): void {
         [1, 'unknown'],
       ]);
       expect((await subject.views.figures(T0)).possibleDuplicates).toBe(1);
+    });
+
+    it('leaves what has expired waiting, due at once, so that it ends with a report', async () => {
+      const lease = await takeLane(subject.store);
+      const record = message({ deliveries: [recipient({ fence: lease.fence })], expiresAt: T0 + HOUR });
+      await subject.store.accept([record], at());
+      await subject.store.begin([refTo(record.id, lease)], at(4));
+      const answer = await subject.store.reclaim(SWEEP, at(DAY));
+      expect(answer).toEqual({ released: 0, unknown: 1, more: false });
+      expect((await read(subject.views, record.id)).message).toMatchObject({
+        status: 'retrying',
+        outcome: null,
+        nextAttemptAt: T0 + DAY,
+        possibleDuplicate: true,
+      });
+      expect(await expireAll(subject.store, record.id, at(DAY))).toEqual([true]);
+      expect((await read(subject.views, record.id)).message).toMatchObject({ outcome: 'expired' });
     });
 
     it('stops at the limit and says that there is more', async () => {

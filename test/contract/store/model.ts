@@ -2,17 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type DeliveryState,
-  deriveStatus,
   isFinal,
   type MessageStatus,
   mayTransition,
   type TransitionCause,
 } from '../../../src/domain/delivery.ts';
 import type { LaneLease } from '../../../src/domain/lane.ts';
-import type { UnitRef } from '../../../src/store/store.ts';
+import type { AcceptRecord } from '../../../src/store/accepting.ts';
+import type { Settlement, UnitRef } from '../../../src/store/store.ts';
+import { expectDerived } from './derived.ts';
 import {
   at,
-  attemptsOf,
   CAPTURED,
   DEFERRED,
   DELIVERED,
@@ -24,6 +24,7 @@ import {
   read,
   recipient,
   refOf,
+  report,
   type Subject,
   settlement,
   T0,
@@ -31,6 +32,7 @@ import {
 } from './fixtures.ts';
 
 const LANES = ['x', 'y'];
+const HOPS = LANES.map((lane) => ({ relay: lane, lane }));
 const KEYS = ['key_one', 'key_two', null];
 const OUTCOMES = [DELIVERED, CAPTURED, DEFERRED, REJECTED, UNKNOWN];
 
@@ -47,7 +49,8 @@ const VERBS = [
   'expire',
   'cancel',
   'requeue',
-  'reroute',
+  'reassign',
+  'discover',
   'purge',
   'wait',
 ] as const;
@@ -120,12 +123,12 @@ class World {
     else if (verb === 'settle') await this.#settle(choice);
     else if (verb === 'release') await store.release(this.#some(choice), now);
     else if (verb === 'reclaim') await this.#reclaim(choice);
-    else if (verb === 'expire') await store.expire(choice % 5, now);
+    else if (verb === 'expire') await this.#expire(choice);
     else if (verb === 'cancel') await this.#cancel(this.#someIds(choice));
     else if (verb === 'requeue') await this.#requeue(this.#someIds(choice));
     else if (verb === 'purge') await this.#purge(choice);
-    else if (verb === 'reroute')
-      await store.reroute([{ fromLane: 'x', toLane: 'y', toRelay: 'y' }], choice % 3, now);
+    else if (verb === 'reassign') await this.#reassign(choice);
+    else if (verb === 'discover') await this.#discover();
     else this.#ms += choice * 200;
     await this.#watchTransitions(verb);
   }
@@ -142,47 +145,9 @@ class World {
   }
 
   /** Compares what the store keeps by differences with what its deliveries say. */
-  async check(): Promise<void> {
-    const { views, store } = this.#subject;
-    const details = await Promise.all(this.#ids.map((id) => read(views, id)));
-    const depth = new Map(LANES.map((lane) => [lane, { waiting: 0, processing: 0 }]));
-    const messages = { incoming: 0, processing: 0, failed: 0 };
-    const queues = new Map<string, number>();
-    const bytes = { queued: 0, sent: 0, captured: 0 };
-    let live = 0;
-    for (const { message: record, recipients } of details) {
-      const counts = { queued: 0, processing: 0, retrying: 0, delivered: 0, failed: 0 };
-      for (const { state, relay } of recipients) {
-        counts[state]++;
-        const lane = depth.get(relay ?? '');
-        if (lane !== undefined && state === 'processing') lane.processing++;
-        if (lane !== undefined && (state === 'queued' || state === 'retrying')) lane.waiting++;
-      }
-      const status = deriveStatus(counts);
-      expect(record.status).toBe(status);
-      const { content, keyId, outcome } = record;
-      if (content !== null) live++;
-      if (status === 'processing') messages.processing++;
-      else if (status === 'failed') messages.failed += content === null ? 0 : 1;
-      else if (status !== 'delivered') messages.incoming++;
-      const share = !isFinal(status) ? 'queued' : outcome === 'captured' ? 'captured' : 'sent';
-      bytes[share] += content?.length ?? 0;
-      if (share === 'queued' && keyId !== null) queues.set(keyId, (queues.get(keyId) ?? 0) + 1);
-      expect(await attemptsOf(views, record.id)).toHaveLength(record.attempts);
-      const listed = await views.list({ owner: 'all', statuses: [status], before: null, limit: 200 });
-      expect(listed.messages.map(({ id }) => id)).toContain(record.id);
-    }
-    const expected = [...depth].filter(([, { waiting, processing }]) => waiting + processing > 0);
-    const lanes = await views.lanes(9);
-    expect(new Map(lanes.map(({ lane, ...rest }) => [lane, rest]))).toEqual(new Map(expected));
-    const figures = await views.figures(T0 + this.#ms);
-    expect(figures.spool).toEqual(messages);
-    expect(figures.queuedBytes).toBe(bytes.queued);
-    expect(figures.today).toMatchObject({ received: this.#ids.length, ...this.#ended });
-    const books = await this.#subject.books();
-    expect(books).toMatchObject({ sentBytes: bytes.sent, capturedBytes: bytes.captured });
-    expect(new Map([...books.queues].filter(([, count]) => count !== 0))).toEqual(queues);
-    expect(await store.liveSegments([1])).toEqual(new Map([[1, live]]));
+  check(): Promise<void> {
+    const history = { ids: this.#ids, ended: this.#ended };
+    return expectDerived(this.#subject, history, T0 + this.#ms);
   }
 
   async #accept(choice: number): Promise<void> {
@@ -223,14 +188,86 @@ class World {
   async #settle(choice: number): Promise<void> {
     const units = this.#some(choice);
     if (choice % 2 === 0) await this.#begin(units);
-    const batch = units.map((unit) =>
-      settlement(
-        unit,
-        unit.indexes.map((index) => OUTCOMES[(choice + index) % OUTCOMES.length] ?? DELIVERED),
-        at(this.#begun.get(unit) ?? this.#ms),
+    const batch = units.map((unit) => this.#settlementOf(unit, choice));
+    const answers = await this.#subject.store.settle(batch, at(this.#ms));
+    for (const [place, answer] of answers.entries())
+      await this.#expectReport(batch[place]?.report ?? null, answer.kind === 'settled');
+  }
+
+  /** What an attempt did: of every third choice deferrals go elsewhere, of every fourth it brings a report. */
+  #settlementOf(unit: UnitRef, choice: number): Settlement {
+    const outcomes = unit.indexes.map((index) => OUTCOMES[(choice + index) % OUTCOMES.length] ?? DELIVERED);
+    const settled = settlement(unit, outcomes, at(this.#begun.get(unit) ?? this.#ms));
+    const next = choice % 3 === 0 ? (HOPS[choice % 2] ?? null) : null;
+    return {
+      ...settled,
+      transitions: settled.transitions.map((one) => (one.state === 'retrying' ? { ...one, next } : one)),
+      report: choice % 4 === 0 ? this.#report() : null,
+      delayReported: choice % 4 === 0 ? unit.indexes : [],
+    };
+  }
+
+  #report(): AcceptRecord {
+    const deliveries = [recipient({ relay: 'x', lane: 'x', dueAt: T0 + this.#ms })];
+    return report({ deliveries, content: { segment: 1, offset: 0, length: 7 } });
+  }
+
+  /** A report is accepted exactly when what it reports was written. */
+  async #expectReport(record: AcceptRecord | null, written: boolean): Promise<void> {
+    if (record === null) return;
+    expect((await this.#subject.views.message(record.id)) !== null).toBe(written);
+    if (written) this.#ids.push(record.id);
+  }
+
+  /** Expires what it is told is past its time, but for what cannot be; then nothing of it is left to tell. */
+  async #expire(choice: number): Promise<void> {
+    const { store } = this.#subject;
+    const found = await store.expiring(choice % 5, at(this.#ms));
+    const batch = found.map(({ messageId, deliveries }, place) => ({
+      messageId,
+      indexes: deliveries.map(({ index }) => index).concat((choice + place) % 4 === 0 ? [99] : []),
+      report: choice % 2 === 0 ? this.#report() : null,
+    }));
+    const answers = await store.expire(batch, at(this.#ms));
+    expect(answers).toEqual(batch.map(({ indexes }) => !indexes.includes(99)));
+    for (const [place, answer] of answers.entries())
+      await this.#expectReport(batch[place]?.report ?? null, answer);
+    const left = new Set((await store.expiring(1_000, at(this.#ms))).map(({ messageId }) => messageId));
+    for (const [place, answer] of answers.entries())
+      expect(left.has(batch[place]?.messageId ?? '')).toBe(!answer);
+  }
+
+  /** Gives some of what waits another way, or none; where it waits no more, that is refused. */
+  async #reassign(choice: number): Promise<void> {
+    const { store, views } = this.#subject;
+    const { deliveries } = await views.waiting({ lane: 'all', after: null, limit: 1 + (choice % 5) });
+    const moves = deliveries.map(({ messageId, index, lane }, place) => {
+      const to = [...HOPS, null][(choice + place) % 3] ?? null;
+      return { messageId, index, fromLane: lane, to, rule: null, group: [] };
+    });
+    expect(await store.reassign(moves, at(this.#ms))).toEqual(moves.map(() => true));
+    const again = moves.map((move) => ({ ...move, to: null }));
+    const stayed = moves.map(({ fromLane, to }) => fromLane === (to?.lane ?? null));
+    expect(
+      await store.reassign(
+        again.filter((_, place) => !stayed[place]),
+        at(this.#ms),
       ),
-    );
-    await this.#subject.store.settle(batch, at(this.#ms));
+    ).toEqual(stayed.filter((stays) => !stays).map(() => false));
+  }
+
+  /** What discovery finds is free and due; what it does not find, and is free, is not due. */
+  async #discover(): Promise<void> {
+    const { store, views } = this.#subject;
+    const stamp = at(this.#ms, 'other');
+    const due = async () =>
+      new Map((await views.lanes(null, 9)).map(({ lane, oldestDueAt }) => [lane, oldestDueAt]));
+    const isDue = (dueAt: number | null | undefined) => (dueAt ?? Number.POSITIVE_INFINITY) <= stamp.now;
+    const before = await due();
+    const found = await store.acquireLanes([], 9, stamp.now + 1, stamp);
+    for (const { lane } of found) expect(isDue(before.get(lane)), `${lane} is due`).toBe(true);
+    const free = await store.acquireLanes(LANES, 0, stamp.now + 1, stamp);
+    for (const { lane } of free) expect(isDue(before.get(lane)), `${lane} is not due`).toBe(false);
   }
 
   async #cancel(ids: readonly string[]): Promise<void> {

@@ -8,12 +8,15 @@ import {
   DAY,
   DEFERRED,
   DELIVERED,
+  expireAll,
   message,
   type OpenSubject,
   POLICY,
   REJECTED,
   recipient,
   refOf,
+  refTo,
+  settlement,
   T0,
 } from './fixtures.ts';
 
@@ -74,14 +77,14 @@ export function requeueContract(open: OpenSubject): void {
     it('begins backoff and age anew, and goes on counting attempts', async () => {
       const id = await acts.leased(1, { expiresAt: T0 + 50 });
       await acts.attempted(id, [DEFERRED], 10);
-      expect(await acts.subject.store.expire(9, at(51))).toBe(1);
+      expect(await expireAll(acts.subject.store, id, at(51))).toEqual([true]);
       await acts.requeue(id, 60);
       expect((await acts.show(id)).message).toMatchObject({
         status: 'queued',
         expiresAt: NEW_EXPIRY,
         finalAt: null,
       });
-      expect(await acts.subject.store.expire(9, at(8 * DAY))).toBe(0);
+      expect(await acts.subject.store.expiring(9, at(8 * DAY))).toEqual([]);
       const [unit] = await claim(acts.subject.store, acts.lease, 1, at(60));
       expect(unit?.deliveries).toMatchObject([{ attempts: 0, expiresAt: NEW_EXPIRY }]);
       await acts.attempted(id, [DEFERRED], 60);
@@ -97,6 +100,16 @@ export function requeueContract(open: OpenSubject): void {
       const [unit] = await claim(acts.subject.store, acts.lease);
       await acts.subject.store.release([refOf(unit as never)], at(3));
       expect(await acts.statesOf(id)).toEqual(['queued']);
+    });
+
+    it('forgets that its sender was told that it is late', async () => {
+      const id = await acts.leased();
+      await acts.begin(id);
+      const failed = { ...settlement(refTo(id, acts.lease), [REJECTED]), delayReported: [0] };
+      await acts.subject.store.settle([failed], at());
+      await acts.requeue(id);
+      const [unit] = await claim(acts.subject.store, acts.lease);
+      expect(unit?.deliveries).toMatchObject([{ delayReported: false }]);
     });
 
     it('forgets that its cancellation was asked for', async () => {
@@ -167,7 +180,7 @@ export function requeueContract(open: OpenSubject): void {
       expect(await acts.requeue(id, 5)).toEqual({ kind: 'requeued', lanes: [] });
       expect((await acts.show(id)).recipients[0]).toMatchObject({ state: 'queued', relay: null });
       expect(await acts.subject.store.acquireLanes([], 9, T0 + DAY, at(9))).toEqual([]);
-      expect(await acts.subject.views.lanes(9)).toEqual([]);
+      expect(await acts.subject.views.lanes(null, 9)).toEqual([]);
     });
 
     it('keeps every figure right through an end, a new beginning and another end', async () => {
@@ -196,7 +209,9 @@ export function requeueContract(open: OpenSubject): void {
         sentBytes: 0,
         waiting: 1,
       });
-      expect(await acts.subject.views.lanes(9)).toEqual([{ lane: 'out', waiting: 1, processing: 0 }]);
+      expect(await acts.subject.views.lanes(null, 9)).toMatchObject([
+        { lane: 'out', waiting: 1, processing: 0 },
+      ]);
       expect(await acts.subject.store.purge(DROP_CONTENTS, 9, at(DAY)), 'not final').toMatchObject({
         contents: 0,
       });

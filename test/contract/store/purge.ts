@@ -28,53 +28,8 @@ const KEEP: PurgePolicy = {
   recordAgeMs: 90 * DAY,
 };
 
-/** What `expire`, `reroute`, `purge` and the segment verbs promise. */
-export function sweepContract(open: OpenSubject): void {
-  describe('expire and reroute', () => {
-    let subject: Subject;
-    beforeEach(async () => {
-      subject = await open();
-    });
-    afterEach(() => subject.close());
-
-    it('fails what waits past its expiry, and nothing else', async () => {
-      const lease = await takeLane(subject.store);
-      const dying = () => message({ expiresAt: T0 + 5 });
-      const records = [dying(), dying(), message()];
-      const busy = message({ expiresAt: T0 + 5, deliveries: [recipient({ fence: lease.fence })] });
-      await subject.store.accept([...records, busy], at());
-      expect(await subject.store.expire(10, at(5))).toBe(0);
-      expect(await subject.store.expire(1, at(6))).toBe(1);
-      expect(await subject.store.expire(10, at(6))).toBe(1);
-      const states = await Promise.all([...records, busy].map(({ id }) => read(subject.views, id)));
-      expect(states.map((one) => one.message.status)).toEqual(['failed', 'failed', 'queued', 'processing']);
-      expect(states[0]?.message).toMatchObject({
-        outcome: 'expired',
-        attempts: 0,
-        finalAt: T0 + 6,
-        lastError: { code: 'expired', class: 'permanent' },
-      });
-      expect((await subject.views.figures(T0)).relays['out']).toEqual({ delivered: 0, failed: 2 });
-    });
-
-    it('moves waiting deliveries to another lane, at most so many', async () => {
-      const lease = await takeLane(subject.store);
-      const busy = message({ deliveries: [recipient({ fence: lease.fence })] });
-      await subject.store.accept([message(), message(), message(), busy], at());
-      const moves = [{ fromLane: 'out', toLane: 'new/x.org', toRelay: 'new' }];
-      expect(await subject.store.reroute(moves, 2, at())).toBe(2);
-      expect(await subject.store.reroute(moves, 9, at())).toBe(1);
-      expect(await subject.store.reroute(moves, 9, at())).toBe(0);
-      expect(await subject.views.lanes(9)).toEqual([
-        { lane: 'new/x.org', waiting: 3, processing: 0 },
-        { lane: 'out', waiting: 0, processing: 1 },
-      ]);
-      const taken = await takeLane(subject.store, 'new/x.org');
-      const [answer] = await subject.store.claim([{ ...taken, limit: 9, maxRecipients: 9 }], at());
-      expect(answer?.units.map((unit) => unit.relay)).toEqual(['new', 'new', 'new']);
-    });
-  });
-
+/** What `purge` and the segment verbs promise. */
+export function purgeContract(open: OpenSubject): void {
   describe('purge', () => {
     let subject: Subject;
     beforeEach(async () => {

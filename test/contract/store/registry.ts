@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type OpenSubject, type Subject, T0 } from './fixtures.ts';
+
+/** What the registry promises of holds and of published tables. */
+export function registryContract(open: OpenSubject): void {
+  describe('registry', () => {
+    let subject: Subject;
+    beforeEach(async () => {
+      subject = await open();
+    });
+    afterEach(() => subject.close());
+
+    const publish = (definition: string, origin: 'file' | 'stored' = 'stored') =>
+      subject.registry.publishRoutes({ publishedAt: T0, origin, definition });
+
+    it('keeps holds until they are let go, across a restart', async () => {
+      const { registry } = subject;
+      expect(await registry.holds()).toEqual([]);
+      await registry.putHold('out', { kind: 'pause', since: T0 });
+      await registry.putHold('mx/example.net', { kind: 'drain', since: T0 + 1 });
+      await registry.putHold('out', { kind: 'drain', since: T0 + 2 });
+      await registry.putHold('never', null);
+      subject = await subject.reopen();
+      expect(await subject.registry.holds()).toEqual([
+        { target: 'mx/example.net', kind: 'drain', since: T0 + 1 },
+        { target: 'out', kind: 'drain', since: T0 + 2 },
+      ]);
+      await subject.registry.putHold('out', null);
+      expect((await subject.registry.holds()).map(({ target }) => target)).toEqual(['mx/example.net']);
+    });
+
+    it('numbers published tables from 2 on, across a restart', async () => {
+      expect(await subject.registry.routeTables(9)).toEqual([]);
+      expect(await publish('{"rules":[1]}')).toBe(2);
+      subject = await subject.reopen();
+      expect(await publish('{"rules":[2]}', 'file')).toBe(3);
+      expect(await subject.registry.routeTables(9)).toEqual([
+        { version: 3, publishedAt: T0, origin: 'file', definition: '{"rules":[2]}' },
+        { version: 2, publishedAt: T0, origin: 'stored', definition: '{"rules":[1]}' },
+      ]);
+      expect(await subject.registry.routeTables(1)).toMatchObject([{ version: 3 }]);
+    });
+
+    it('gives no new number to what the newest says already, but to what an older one said', async () => {
+      expect(await publish('a')).toBe(2);
+      expect(await publish('a')).toBe(2);
+      expect(await publish('b')).toBe(3);
+      expect(await publish('a')).toBe(4);
+      expect(await subject.registry.routeTables(9)).toHaveLength(3);
+    });
+
+    it('keeps the hundred newest tables', async () => {
+      for (let i = 0; i < 103; i++) await publish(`table ${i}`);
+      const tables = await subject.registry.routeTables(1_000);
+      expect(tables).toHaveLength(100);
+      expect([tables[0]?.version, tables.at(-1)?.version]).toEqual([104, 5]);
+      expect(await publish('one more')).toBe(105);
+    });
+  });
+}
