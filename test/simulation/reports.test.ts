@@ -290,6 +290,47 @@ describe('a report and what it tells are recorded together, or not at all', () =
     expect(node.reported()).toEqual([]);
   });
 
+  test('what expires waits for room to report on it, and keeps no other from expiring', async () => {
+    const node = await started({});
+    node.engine.relays.remove('out');
+    const told = await hand(node, letter({ bob: null }));
+    const untold = await hand(node, letter({ bob: null }, { reportable: false }));
+    const append = node.spool.append.bind(node.spool);
+    node.spool.append = async () => {
+      throw new SpoolError('spool_full', 'no room');
+    };
+    await node.run(7 * MINUTE);
+    expect((await node.views.message(told))?.message.status).toBe('queued');
+    expect((await node.views.message(untold))?.message).toMatchObject({ outcome: 'expired' });
+    node.spool.append = append;
+    await node.run(10_000);
+    expect((await node.views.message(told))?.message).toMatchObject({ outcome: 'expired' });
+    expect(node.reported()).toHaveLength(1);
+    expect(node.faults()).toEqual([]);
+  });
+
+  test('an expiry that the store cannot write leaves no report, and the next one writes it', async () => {
+    const node = await started({}, { reports: { ...OURS.reports, perHour: 1 } });
+    node.engine.relays.remove('out');
+    await hand(node, letter({ bob: null }));
+    const expire = node.store.expire.bind(node.store);
+    node.store.expire = async () => {
+      throw new StoreError('store_busy', 'too much waits');
+    };
+    await node.run(7 * MINUTE);
+    expect(node.seen.filter(({ type }) => type === 'accepted')).toHaveLength(1);
+    node.store.expire = expire;
+    await node.run(10_000);
+    // What did not go does not count towards the limit.
+    expect(node.reported()).toHaveLength(1);
+    expect(node.seen.filter(({ type }) => type === 'report_suppressed')).toEqual([]);
+    const segments = await node.store.liveSegments(await node.spool.idle());
+    expect(
+      [...segments.values()].filter((live) => live > 0),
+      'the message, and one report',
+    ).toHaveLength(2);
+  });
+
   test('a message whose contents are gone is reported without them', async () => {
     const node = await started({ bob: REJECTED });
     node.spool.read = async () => {
