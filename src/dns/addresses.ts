@@ -53,5 +53,5 @@ const SPOKEN = { any: 'IP', ipv4: 'IPv4', ipv6: 'IPv6' } as const;
 function inTurn(first: readonly string[] = [], second: readonly string[] = []): string[] {
   const longest = Math.max(first.length, second.length);
   const pairs = Array.from({ length: longest }, (_, i) => [first[i], second[i]]);
-  return pairs.flat().filter((address) => address !== undefined);
+  return [...new Set(pairs.flat())].filter((address) => address !== undefined);
 }
