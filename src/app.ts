@@ -7,8 +7,9 @@ import { banner } from './app/banner.ts';
 import { MachineFailure } from './app/failure.ts';
 import { createListeners, type Listeners } from './app/listeners.ts';
 import { LiveConfig } from './app/live-config.ts';
+import { createMailDns } from './app/mail-dns.ts';
 import { removeRuntime, writeRuntime } from './app/ports.ts';
-import { applyRelays } from './app/relays.ts';
+import { applyRelays, type TransportParts } from './app/relays.ts';
 import { openStorage, type Storage } from './app/storage.ts';
 import type { Fault } from './config/fault.ts';
 import { type Loaded, loadConfig } from './config/load.ts';
@@ -88,6 +89,7 @@ class Service implements App {
   #storage: Storage | null = null;
   #live: LiveConfig | null = null;
   #engine: Engine | null = null;
+  #transports: TransportParts | null = null;
   #denials: Denials | null = null;
   #listeners: Listeners | null = null;
   #control: ControlServer | null = null;
@@ -120,7 +122,9 @@ class Service implements App {
     const settings = () => engineSettings(live.loaded);
     const engine = createEngine({ ...storage, clock, random, events: this.#events, node, settings });
     this.#engine = engine;
-    applyRelays(engine.relays, live.config, { clock, log });
+    const mailDns = createMailDns(() => live.config, clock, random);
+    this.#transports = { clock, random, log, dns: mailDns };
+    applyRelays(engine.relays, live.config, this.#transports);
     this.#denials = tallyDenials({ events: this.#events, store: storage.store, node, clock, log });
     this.#listeners = await createListeners({
       ...{ storage, live, engine, log, clock, random, version, node, dataDir },
@@ -187,8 +191,8 @@ class Service implements App {
       ...{ first, stored, publish, log, signal: this.#stopping.signal },
       onChange: (config, ways) => {
         log.configure(config.log);
-        if (this.#engine === null) return;
-        applyRelays(this.#engine.relays, config, { clock, log });
+        if (this.#engine === null || this.#transports === null) return;
+        applyRelays(this.#engine.relays, config, this.#transports);
         if (ways) this.#engine.waysChanged();
       },
     });

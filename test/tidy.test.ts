@@ -42,6 +42,10 @@ const LAWS: Readonly<Record<string, Law>> = {
   'store/sqlite': { rooms: ['store', 'domain', 'lib'], packages: /^(node:.*|better-sqlite3)$/ },
   'spool/segments': { rooms: ['spool', 'domain', 'lib'], packages: /^node:/ },
   'transport/smtp': { rooms: ['transport', 'domain', 'lib', 'smtp', 'mail', 'dns'], packages: /^node:/ },
+  'transport/mx': {
+    rooms: ['transport', 'transport/smtp', 'domain', 'lib', 'smtp', 'dns'],
+    packages: /^node:/,
+  },
   'transport/inbox': { rooms: ['transport', 'domain', 'lib'], packages: /^node:/ },
   engine: { rooms: ['domain', 'mail', 'lib', ...CONTRACTS, 'observe/events.ts'], packages: PURE_BUILTINS },
   ingest: {

@@ -5,15 +5,20 @@ import type { Relay } from '../domain/relay.ts';
 import type { Relays } from '../engine/relays.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
 import type { RelayStatus } from '../observe/health.ts';
 import { createInboxTransport } from '../transport/inbox/inbox.ts';
+import { createMxTransport } from '../transport/mx/mx.ts';
 import { createSmtpTransport } from '../transport/smtp/smtp.ts';
 import type { Transport } from '../transport/transport.ts';
+import type { MailDns } from './mail-dns.ts';
 
 /** What transports are made with. */
 export interface TransportParts {
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
+  readonly dns: MailDns;
 }
 
 /** Makes the engine's relays those of the configuration; what did not change stays as it is. */
@@ -39,8 +44,10 @@ function usable(relay: Relay, config: Config): Relay {
   return config.unreadableRelays.includes(relay.name) ? { ...relay, disabled: true } : relay;
 }
 
-function transportFor(relay: Relay, hostname: string, { clock, log }: TransportParts): Transport {
+function transportFor(relay: Relay, hostname: string, parts: TransportParts): Transport {
+  const { clock, random, log, dns } = parts;
   if (relay.type === 'smtp') return createSmtpTransport({ relay, hostname, clock, log });
+  if (relay.type === 'mx') return createMxTransport({ relay, hostname, clock, random, log, ...dns });
   if (relay.type === 'inbox') return createInboxTransport();
   throw new Error(`this version has no relays of type ${relay.type}`);
 }

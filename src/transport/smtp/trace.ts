@@ -64,6 +64,16 @@ export class Trace {
     this.#observe?.(step);
   }
 
+  /** Another host is tried: what was known of the one before is of no matter. */
+  turnTo(host: string): void {
+    this.host = host;
+    this.address = null;
+    this.localAddress = null;
+    this.tls = null;
+    this.verdict = null;
+    this.reused = false;
+  }
+
   /** The session that is used. */
   over(session: UsedSession): void {
     this.host = session.host;

@@ -1,0 +1,125 @@
+/** Where a domain's mail can be taken to, one host after another. */
+import { type HostAddresses, lookUpAddresses } from '../../dns/addresses.ts';
+import type { MtaStsPolicies, MtaStsVerdict } from '../../dns/mta-sts-policies.ts';
+import { type MxHosts, selectHosts } from '../../dns/mx.ts';
+import { type DnsRefusal, deferred, rejected } from '../../dns/refusal.ts';
+import type { Resolver } from '../../dns/resolver.ts';
+import type { MxSettings } from '../../domain/relay.ts';
+import { isPublicAddress } from '../../lib/public-address.ts';
+import type { Random } from '../../lib/random.ts';
+import type { SourceAddresses } from '../smtp/source-addresses.ts';
+import { decideSecurity, type HostSecurity } from './security.ts';
+
+/** What hosts are found with. */
+export interface HostFinderParts {
+  readonly settings: MxSettings;
+  readonly policies: MtaStsPolicies;
+  readonly random: Random;
+  readonly sources: SourceAddresses;
+  /** Names of this server, lower case. */
+  readonly ownNames: readonly string[];
+  /** Whether connecting there would reach this very server. */
+  readonly isOwn: (address: string, port: number) => boolean;
+}
+
+/** What is known of a domain before any of its hosts is looked at. */
+export interface DomainHosts {
+  readonly kind: 'domain';
+  readonly domain: string;
+  readonly hosts: MxHosts['hosts'];
+  /** Set for an address literal, which is no question to the DNS. */
+  readonly literal: string | null;
+  readonly mxAuthenticated: boolean;
+  /** Null where it does not apply. */
+  readonly sts: MtaStsVerdict | null;
+  /** Names in MX records that are no host's. */
+  readonly refused: readonly string[];
+}
+
+/** A host that may be connected to, and how. */
+export interface ReadyHost {
+  readonly kind: 'ready';
+  readonly name: string;
+  /** At least one, in the order in which they are tried. */
+  readonly addresses: readonly string[];
+  readonly security: HostSecurity;
+}
+
+/** Of one host no more are tried in one attempt. */
+const MAX_ADDRESSES = 4;
+const LITERAL = /^\[(?:IPv6:)?(.+)\]$/i;
+
+/** Finds hosts. Remembers nothing: resolver and policies do. */
+export class HostFinder {
+  readonly #parts: HostFinderParts;
+
+  constructor(parts: HostFinderParts) {
+    this.#parts = parts;
+  }
+
+  /** The hosts of a domain, or why there are none. */
+  async hostsOf(domain: string, resolver: Resolver, signal: AbortSignal): Promise<DomainHosts | DnsRefusal> {
+    const { policies, random, ownNames } = this.#parts;
+    const literal = LITERAL.exec(domain)?.[1] ?? null;
+    if (literal !== null) {
+      const hosts = [{ name: domain, preference: 0 }];
+      return { kind: 'domain', domain, hosts, literal, mxAuthenticated: false, sts: null, refused: [] };
+    }
+    const answer = await resolver.resolve(domain, 'MX', signal);
+    const selected = selectHosts(answer, { domain, ownNames, dice: () => random.next() });
+    if (selected.kind !== 'hosts') return selected;
+    const sts = await policies.policyFor(domain, signal);
+    const { hosts, authenticated, refused } = selected;
+    return { kind: 'domain', domain, hosts, literal, mxAuthenticated: authenticated, sts, refused };
+  }
+
+  /** Where a host is and what it may be sent, or why nothing. */
+  async ready(
+    host: string,
+    domain: DomainHosts,
+    resolver: Resolver,
+    signal: AbortSignal,
+  ): Promise<ReadyHost | DnsRefusal> {
+    const { settings, sources } = this.#parts;
+    const found =
+      domain.literal === null
+        ? await lookUpAddresses(resolver, host, sources.family, signal)
+        : literalAddresses(domain.literal);
+    if (found.kind !== 'addresses') return found;
+    const allowed = this.#allowed(host, found, domain.literal !== null);
+    if ('reply' in allowed) return allowed;
+    const addresses = allowed.slice(0, MAX_ADDRESSES);
+    const { port, tls } = settings;
+    if (domain.sts === null)
+      return {
+        kind: 'ready',
+        name: host,
+        addresses,
+        security: { kind: 'secured', way: plain(tls), dane: null },
+      };
+    const { domain: name, mxAuthenticated, sts } = domain;
+    const question = { domain: name, host, port, addresses: found, mxAuthenticated, sts, tls };
+    const security = await decideSecurity(question, resolver, signal);
+    return security.kind === 'secured' ? { kind: 'ready', name: host, addresses, security } : security;
+  }
+
+  /** The addresses that may be connected to: of the Internet, unless told otherwise, and not our own. */
+  #allowed(host: string, { addresses }: HostAddresses, literal: boolean): readonly string[] | DnsRefusal {
+    const { settings, isOwn } = this.#parts;
+    if (addresses.some((address) => isOwn(address, settings.port)))
+      return rejected('mx_loop', '5.4.6', `${host} is this server itself`);
+    const allowed = settings.allowPrivate ? addresses : addresses.filter(isPublicAddress);
+    if (allowed.length > 0) return allowed;
+    const text = `${host} has no public address (${addresses.join(', ')}); allow_private of the relay would allow others`;
+    // A record in the DNS may be mended before the mail is too old. What the sender wrote will not be.
+    return literal ? rejected('private_address', '5.4.4', text) : deferred('private_address', '4.4.4', text);
+  }
+}
+
+function plain(tls: 'opportunistic' | 'required'): HostSecurity['way'] {
+  return { tls, trust: { kind: 'any' } };
+}
+
+function literalAddresses(address: string): HostAddresses {
+  return { kind: 'addresses', addresses: [address], canonicalName: address, authenticated: false };
+}

@@ -1,0 +1,42 @@
+import type { MtaStsPolicies } from '../../dns/mta-sts-policies.ts';
+import type { MxSettings, Relay } from '../../domain/relay.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Random } from '../../lib/random.ts';
+import type { Way } from '../smtp/exchange.ts';
+import { SourceAddresses } from '../smtp/source-addresses.ts';
+import { TIMEOUTS, type Timeouts } from '../smtp/timeouts.ts';
+import { HostFinder } from './hosts.ts';
+
+/** What {@link MxMeans} are made of. */
+export interface MxParts {
+  /** Of type `mx`. */
+  readonly relay: Relay;
+  /** What we call ourselves in EHLO, unless the relay says otherwise. */
+  readonly hostname: string;
+  readonly policies: MtaStsPolicies;
+  /** Whether connecting to an address and port would reach this very server. */
+  readonly isOwn: (address: string, port: number) => boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Instead of {@link TIMEOUTS}, those given. */
+  readonly timeouts?: Partial<Timeouts>;
+}
+
+/** What an `mx` relay finds hosts with, and how it speaks to them. */
+export interface MxMeans {
+  readonly settings: MxSettings;
+  readonly finder: HostFinder;
+  readonly terms: Way['terms'];
+}
+
+/** The means of a relay. */
+export function mxMeans(parts: MxParts): MxMeans {
+  const { relay, hostname, clock } = parts;
+  if (!relay.mx) throw new Error(`relay ${relay.name} is not of type mx`);
+  const settings = relay.mx;
+  const sources = new SourceAddresses(settings);
+  const helo = settings.helo ?? hostname;
+  const ownNames = [...new Set([hostname.toLowerCase(), helo.toLowerCase()])];
+  const finder = new HostFinder({ ...parts, settings, sources, ownNames });
+  return { settings, finder, terms: { helo, sources, clock, timeouts: { ...TIMEOUTS, ...parts.timeouts } } };
+}
