@@ -8,6 +8,7 @@ import { keysCommand } from './keys.ts';
 import { messagesCommand } from './messages.ts';
 import { queueCommand } from './queue.ts';
 import { relaysCommand } from './relays.ts';
+import { routesCommand } from './routes.ts';
 import { sendCommand } from './send.ts';
 import { serveCommand } from './serve.ts';
 import { harmless } from './terminal.ts';
@@ -41,6 +42,7 @@ function program(context: Context): Command {
     .addCommand(messagesCommand(context))
     .addCommand(queueCommand(context))
     .addCommand(relaysCommand(context))
+    .addCommand(routesCommand(context))
     .addCommand(configCommand(context))
     .addCommand(doctorCommand(context))
     .addHelpText('after', START);

@@ -1,5 +1,4 @@
 import type { Fault } from '../config/fault.ts';
-import type { Loaded } from '../config/load.ts';
 import type { Acts } from '../engine/acts.ts';
 import type { Intake } from '../engine/intake.ts';
 import type { QueueFigures } from '../engine/queue-figures.ts';
@@ -8,6 +7,7 @@ import type { Random } from '../lib/random.ts';
 import type { Keyring } from '../store/keyring.ts';
 import type { Registry } from '../store/registry.ts';
 import type { Views } from '../store/views.ts';
+import type { InForce } from './route-tables.ts';
 
 /** The rooms that operations work on. */
 export interface LocalDeps {
@@ -24,8 +24,8 @@ export interface LocalDeps {
   readonly dataDir: string;
   /** Whether this is the running server. */
   readonly running: boolean;
-  /** The configuration in force, and the vault that goes with it. */
-  readonly resolution: () => Loaded;
+  /** The configuration in force, the vault that goes with it, and the version of its routing table. */
+  readonly resolution: () => InForce;
   /** Reads every source anew and puts it into force. Gives the faults that kept it from that. */
   readonly reload: () => Promise<readonly Fault[]>;
 }

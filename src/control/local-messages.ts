@@ -104,7 +104,7 @@ const CODES: Readonly<Record<number, OperationErrorCode>> = {
 };
 
 /** A refusal of the API's as one of an operation; any other error as it is. */
-function asOperationError(error: unknown): unknown {
+export function asOperationError(error: unknown): unknown {
   if (!(error instanceof Problem)) return error;
   const faults = error.errors.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
   const message = faults.length > 0 ? faults.join('\n') : error.detail;

@@ -124,10 +124,23 @@ async function removeRelay(request: RelayRequest, deps: LocalDeps): Promise<Rela
       'refused',
       `Reports to senders go by ${relay.name}; change delivery.report_relay first.`,
     );
+  refuseRouted(relay.name, deps);
   if (relay.isDefault) await giveUpDefault(relay.name, deps);
   await registry.removeRelay(relay.name);
   await deps.reload();
   return relay;
+}
+
+/** A rule that names a relay which is gone is a fault of the configuration. */
+function refuseRouted(name: string, deps: LocalDeps): void {
+  const { config } = deps.resolution();
+  const rules = config.routes.filter(({ via }) => via.some(({ relay }) => relay === name));
+  if (rules.length === 0) return;
+  const names = rules.map((rule) => rule.name).join(', ');
+  throw new OperationError(
+    'refused',
+    `Rules of routing send mail by the relay ${name}: ${names}. Change them first. See: waybill routes show`,
+  );
 }
 
 /** The default relay may go if it is the last one: then mail is captured again. */

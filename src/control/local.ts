@@ -5,6 +5,7 @@ import { keyOperations } from './local-keys.ts';
 import { messageOperations } from './local-messages.ts';
 import { queueOperations } from './local-queue.ts';
 import { relayOperations } from './local-relays.ts';
+import { routeOperations } from './local-routes.ts';
 import type { Operations } from './operations.ts';
 
 /** The operations, done here: in the server, or by a command that holds the data directory. */
@@ -15,6 +16,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...relayOperations(deps),
     ...configOperations(deps),
     ...queueOperations(deps),
+    ...routeOperations(deps),
     doctor: () => examineInstallation({ ...deps, loaded: deps.resolution(), storeFault: null }),
   };
 }

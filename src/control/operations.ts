@@ -7,13 +7,14 @@ import type { messageJson, statusJson } from '../ingest/http/record.ts';
 import type { ProbeStep } from '../transport/smtp/probe.ts';
 import type { Finding } from './doctor/finding.ts';
 import { QUEUE_REQUESTS, type QueueOperations } from './queue-operations.ts';
+import { ROUTE_REQUESTS, type RouteOperations } from './route-operations.ts';
 
 /**
  * Everything the command line can ask of an installation. Each operation takes one request and gives one
  * result, both plain JSON, so that the same call works in this process and through the control socket.
  * Errors are {@link OperationError}.
  */
-export interface Operations extends QueueOperations {
+export interface Operations extends QueueOperations, RouteOperations {
   /** Makes an API key. Its secret is in the result and nowhere else. */
   createKey(request: CreateKeyRequest): Promise<CreatedKey>;
   /** Every key, newest first, revoked ones too. */
@@ -128,6 +129,7 @@ const REQUESTS = {
   configuration: z.strictObject({}),
   doctor: z.strictObject({}),
   ...QUEUE_REQUESTS,
+  ...ROUTE_REQUESTS,
 } satisfies Record<OperationName, z.ZodType>;
 
 /** Every operation's name. */

@@ -41,6 +41,7 @@ export function operationsWithoutBody(): [string, Operation][] {
 /** Parameters without which an operation does nothing. */
 const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   sendRaw: { from: 'jane@example.com', to: 'bob@example.org' },
+  explainRoute: { from: 'jane@example.com', to: 'bob@example.org' },
 };
 
 /** Sends an example to an operation, with what else it needs. */

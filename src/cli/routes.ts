@@ -1,0 +1,175 @@
+import { Command } from 'commander';
+import { stringify } from 'yaml';
+import type { Operations } from '../control/operations.ts';
+import { MAX_REHEARSED, type RouteTableView } from '../control/route-operations.ts';
+import { type CommonOptions, type Context, collect, command, print, wholeNumber } from './context.ts';
+import { explanationText, rehearsalText, tablesText } from './routes-text.ts';
+import { readRules } from './rules-file.ts';
+import { withOperations } from './session.ts';
+
+interface ListOptions extends CommonOptions {
+  readonly limit: number;
+}
+
+interface ExplainOptions extends CommonOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly tag?: readonly string[];
+  readonly key?: string;
+  readonly source?: string;
+  readonly sourceAddress?: string;
+  readonly size?: number;
+  readonly at?: string;
+}
+
+interface TestOptions extends CommonOptions {
+  readonly last: number;
+}
+
+const USUAL_LIMIT = 20;
+const USUAL_LAST = 1000;
+
+/** `waybill routes …`: which way mail takes. */
+export function routesCommand(context: Context): Command {
+  return new Command('routes')
+    .description('routes, which way mail takes: list, show, explain, test, publish, rollback')
+    .addCommand(listCommand(context))
+    .addCommand(showCommand(context))
+    .addCommand(explainCommand(context))
+    .addCommand(testCommand(context))
+    .addCommand(publishCommand(context))
+    .addCommand(rollbackCommand(context));
+}
+
+function listCommand(context: Context): Command {
+  return command('list', 'show the routing tables that were published last', ['waybill routes list'])
+    .option('--limit <n>', `at most so many (default: ${USUAL_LIMIT})`, wholeNumber(1, 1000), USUAL_LIMIT)
+    .action(async (options: ListOptions) => {
+      await withOperations(context, options, { tolerateFaults: true }, async (operations) => {
+        const tables = await operations.routeTables({ limit: options.limit });
+        print(context, options, tables, () => tablesText(tables));
+      });
+    });
+}
+
+function showCommand(context: Context): Command {
+  return command('show', 'show the rules of a table as they stand in a file', [
+    'waybill routes show',
+    'waybill routes show 7 > rules.yaml',
+  ])
+    .argument('[version]', 'its version (default: the one in force)', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .action(async (version: number | undefined, options: CommonOptions) => {
+      await withOperations(context, options, { tolerateFaults: true }, async (operations) => {
+        const table = await operations.routeTable({ version: version ?? null });
+        print(context, options, table, () => tableText(table));
+      });
+    });
+}
+
+function explainCommand(context: Context): Command {
+  return command('explain', 'say where mail would go, and why', [
+    'waybill routes explain --from ann@example.com --to bob@example.org --tag news',
+    "waybill routes explain --from '<>' --to bob@example.org --source printer --size 20000000",
+  ])
+    .requiredOption('--from <address>', "the envelope's sender; <> is the null reverse-path")
+    .requiredOption('--to <address>', 'the recipient')
+    .option('--tag <tag>', 'a tag of the message; may be repeated', collect)
+    .option('--key <name>', 'the API key that submits it')
+    .option('--source <name>', 'the device of listener.sources that submits it')
+    .option('--source-address <address>', 'the address that it is submitted from')
+    .option('--size <bytes>', 'its size (default: 0)', wholeNumber(0, Number.MAX_SAFE_INTEGER))
+    .option('--at <time>', 'when it is to be sent, in RFC 3339 (default: now)')
+    .action(async (options: ExplainOptions) => {
+      await withOperations(context, options, {}, async (operations) => {
+        const explanation = await operations.explainRoute({ query: queryOf(options) });
+        print(context, options, explanation, () => explanationText(explanation));
+      });
+    });
+}
+
+function testCommand(context: Context): Command {
+  return command('test', 'say what of the mail stored last a changed table would send elsewhere', [
+    'waybill routes test rules.yaml',
+    'waybill routes test rules.yaml --last 10000 --json',
+  ])
+    .argument('<file>', 'YAML with routes:, or the list of rules alone; - for the standard input')
+    .option(
+      '--last <n>',
+      `look at so many messages (default: ${USUAL_LAST})`,
+      wholeNumber(1, MAX_REHEARSED),
+      USUAL_LAST,
+    )
+    .action(async (file: string, options: TestOptions) => {
+      const routes = await readRules(file);
+      await withOperations(context, options, {}, async (operations) => {
+        const rehearsal = await operations.rehearseRoutes({ routes, last: options.last });
+        print(context, options, rehearsal, () => rehearsalText(rehearsal));
+      });
+    });
+}
+
+function publishCommand(context: Context): Command {
+  return command('publish', 'put the rules of a file into force; mail that waits is routed anew', [
+    'waybill routes test rules.yaml && waybill routes publish rules.yaml',
+  ])
+    .argument('<file>', 'YAML with routes:, or the list of rules alone; - for the standard input')
+    .action(async (file: string, options: CommonOptions) => {
+      const routes = await readRules(file);
+      await change(context, options, (operations) => operations.publishRoutes({ routes }));
+    });
+}
+
+function rollbackCommand(context: Context): Command {
+  return command('rollback', 'put the rules of an earlier version into force again, as a new version', [
+    'waybill routes rollback 7',
+  ])
+    .argument('<version>', 'the version; see: waybill routes list', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .action(async (version: number, options: CommonOptions) => {
+      await change(context, options, (operations) => operations.rollbackRoutes({ version }));
+    });
+}
+
+async function change(
+  context: Context,
+  options: CommonOptions,
+  act: (operations: Operations) => Promise<RouteTableView>,
+): Promise<void> {
+  // New rules can be the cure of a faulty configuration, so that must not stand in their way.
+  await withOperations(
+    context,
+    options,
+    { tolerateFaults: true, create: true },
+    async (operations, running) => {
+      const table = await act(operations);
+      const next = running
+        ? 'Mail that waits is routed anew now.'
+        : 'Mail that waits is routed anew at the start.';
+      print(
+        context,
+        options,
+        table,
+        () => `Version ${table.version} is in force, with ${table.ruleCount} rules. ${next}`,
+      );
+    },
+  );
+}
+
+function queryOf(options: ExplainOptions): [string, string][] {
+  const { from, to, tag = [], key, source, sourceAddress, size, at } = options;
+  const pairs = Object.entries({ from, to, key, source, sourceAddress, sizeBytes: size, at });
+  const given = pairs.flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return [...given, ...tag.map((value): [string, string] => ['tag', value])];
+}
+
+/** The table as a file that `publish` takes. */
+function tableText({ version, publishedAt, origin, inForce, rules, defaultRelay }: RouteTableView): string {
+  const from = origin === 'file' ? 'the configuration file' : 'a command';
+  const state = inForce ? ', in force' : '';
+  return [
+    `# Version ${version}${state}, published ${publishedAt} by ${from}.`,
+    `# What no rule matches goes by ${defaultRelay}, the default relay.`,
+    stringify({ routes: rules }, { lineWidth: 0, flowCollectionPadding: true }).trimEnd(),
+  ].join('\n');
+}

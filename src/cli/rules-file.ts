@@ -1,0 +1,36 @@
+import { createReadStream } from 'node:fs';
+import { parseDocument } from 'yaml';
+import { Exit } from './exit.ts';
+
+/** The file name that means the standard input. */
+const STANDARD_INPUT = '-';
+/** As much as a configuration file may have. */
+const MAX_BYTES = 1024 * 1024;
+
+/** The list of rules of a YAML file: its section `routes`, or all of it. What is in the list is not looked at. */
+export async function readRules(file: string): Promise<unknown> {
+  const document = parseDocument(await readText(file));
+  const [error] = document.errors;
+  if (error !== undefined) throw new Exit(2, `${file}: ${error.message.split('\n', 1)[0] ?? ''}`);
+  const root: unknown = document.toJS();
+  if (Array.isArray(root)) return root;
+  if (typeof root === 'object' && root !== null && 'routes' in root) return root.routes ?? [];
+  throw new Exit(2, `${file} has neither a section routes nor a list of rules.`);
+}
+
+async function readText(file: string): Promise<string> {
+  const stream = file === STANDARD_INPUT ? process.stdin : createReadStream(file);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > MAX_BYTES) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw new Exit(1, `The file cannot be read: ${String(error)}`);
+  }
+  if (bytes > MAX_BYTES) throw new Exit(2, `${file} is larger than ${MAX_BYTES} bytes.`);
+  return Buffer.concat(chunks).toString();
+}
