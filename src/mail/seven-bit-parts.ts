@@ -67,6 +67,8 @@ function boundaryLines(body: Buffer, boundary: string): BoundaryLine[] {
     const rest = REST_OF_LINE.exec(body.toString('latin1', behind, behind + MAX_REST));
     const beginsLine = at === 0 || (body[at - 1] === 0x0a && body[at - 2] === 0x0d);
     if (rest === null || !beginsLine) continue;
+    // What is cut off here may be of the line.
+    if (!rest[0].endsWith('\n') && behind + rest[0].length < body.length) continue;
     const closes = rest[1] !== undefined;
     // The CRLF before a boundary is of the boundary, unless it ends the boundary before.
     const start = Math.max(at === 0 ? 0 : at - 2, before);

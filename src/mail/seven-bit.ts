@@ -122,7 +122,8 @@ function* convertParts(entity: Entity, allowed: Allowed, place: Place): Sliced<U
     );
     pieces.push(...(yield* convertEntity(part, allowed, { depth: place.depth + 1, isMessage: false })));
   }
-  pieces.push(split.close, fine(split.epilogue) ? split.epilogue : CRLF);
+  pieces.push(split.close);
+  if (fine(split.epilogue)) pieces.push(split.epilogue);
   return pieces;
 }
 
