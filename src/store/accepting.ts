@@ -10,6 +10,9 @@ import type {
 
 /** Accepting messages: what `Store.accept` and `Store.foresee` are asked and answer. */
 
+/** How long a repeat under an idempotency key gets the first answer (contract §2). */
+export const IDEMPOTENCY_MS = 24 * 3_600_000;
+
 /** A routed message on its way into the store. */
 export interface AcceptRecord {
   readonly id: string;

@@ -25,6 +25,12 @@ export interface Registry {
   routeTables(limit: number): Promise<StoredRoutes[]>;
 }
 
+/** How many published tables are kept, the newest ones. */
+export const MAX_ROUTE_TABLES = 100;
+
+/** The version before the first that is published. */
+export const UNPUBLISHED = 1;
+
 /** An operator's hold on a lane, or on a relay with all its lanes. */
 export interface StoredHold {
   /** A lane's name, or a relay's. */

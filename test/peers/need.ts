@@ -7,8 +7,8 @@ import { accessSync, appendFileSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe } from 'vitest';
 
-/** Administrators' programs are there, but not in every user's PATH. */
-const SYSTEM_FOLDERS = ['/usr/sbin', '/sbin', '/usr/local/sbin'];
+/** Administrators' programs are there, and Debian's PostgreSQL, but not in every user's PATH. */
+const SYSTEM_FOLDERS = ['/usr/sbin', '/sbin', '/usr/local/sbin', '/usr/lib/postgresql/15/bin'];
 
 /** Where `program` lies (looked up in PATH and the system folders); null when it cannot be run here. */
 export function locate(program: string): string | null {

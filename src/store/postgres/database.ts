@@ -15,6 +15,8 @@ export interface Queries {
   rows<Row>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
   /** Runs a statement; how many rows it changed. */
   run(sql: string, parameters?: readonly Parameter[]): Promise<number>;
+  /** Runs a text of several statements. */
+  script(sql: string): Promise<void>;
 }
 
 /** How to reach the database. */
@@ -100,7 +102,8 @@ export class Database {
 
   async #admit<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closing !== null) throw new StoreError('store_closed', 'the store is closed');
-    if (this.#pending.size >= MAX_PENDING) throw new StoreError('store_busy', 'too much waits for the database');
+    if (this.#pending.size >= MAX_PENDING)
+      throw new StoreError('store_busy', 'too much waits for the database');
     const running = work();
     this.#pending.add(running);
     try {
@@ -152,8 +155,10 @@ function queriesOver(client: PoolClient): Queries {
     client.query({ name: nameOf(sql), text: sql, values: parameters.map(toHold) });
   return {
     // The statement names its columns as the type does.
-    rows: async <Row>(sql: string, parameters?: readonly Parameter[]) => (await query(sql, parameters)).rows as Row[],
+    rows: async <Row>(sql: string, parameters?: readonly Parameter[]) =>
+      (await query(sql, parameters)).rows as Row[],
     run: async (sql, parameters) => (await query(sql, parameters)).rowCount ?? 0,
+    script: async (sql) => void (await client.query(sql)),
   };
 }
 

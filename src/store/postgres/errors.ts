@@ -46,8 +46,10 @@ function codeOf(error: unknown, message: string): StoreErrorCode {
     const state = error.code ?? '';
     return CODES[state] ?? CODES[state.slice(0, 2)] ?? 'store_bug';
   }
-  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return 'store_bug';
+  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError)
+    return 'store_bug';
   // Node's own errors of sockets and of names: ECONNRESET, ENOTFOUND, …
-  if ('code' in error && typeof error.code === 'string' && error.code.startsWith('E')) return 'store_unavailable';
+  if ('code' in error && typeof error.code === 'string' && error.code.startsWith('E'))
+    return 'store_unavailable';
   return LOST.test(message) ? 'store_unavailable' : 'store_bug';
 }

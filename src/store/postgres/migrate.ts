@@ -30,7 +30,9 @@ const LOCK = 8_420;
  */
 export function migrate(database: Database, steps: readonly Migration[]): Promise<void> {
   return database.transact(async (db) => {
-    const [server] = await db.rows<{ encoding: string }>(`SELECT current_setting('server_encoding') AS encoding`);
+    const [server] = await db.rows<{ encoding: string }>(
+      `SELECT current_setting('server_encoding') AS encoding`,
+    );
     if (server?.encoding !== 'UTF8')
       throw new StoreError('store_bug', `the database is encoded in ${server?.encoding}; it must be UTF8`);
     await db.rows('SELECT pg_advisory_xact_lock($1)', [LOCK]);

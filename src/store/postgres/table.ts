@@ -25,19 +25,21 @@ export class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
     this.columns = this.#fields.map((field) => `${name}.${columnOf(field)} AS "${field}"`).join(', ');
   }
 
-  /** Adds rows, in their order. `otherwise` says what happens to those that are there already. */
-  async insert(db: Queries, rows: readonly Row[], otherwise = ''): Promise<void> {
-    if (rows.length === 0) return;
+  /** Adds rows, in their order; how many were. `otherwise` says what happens to those that are there already. */
+  async insert(db: Queries, rows: readonly Row[], otherwise = ''): Promise<number> {
+    if (rows.length === 0) return 0;
     const list = this.#fields.map(columnOf).join(', ');
     const sql = `INSERT INTO ${this.#name} (${list}) SELECT * FROM ${this.#unnest(this.#fields)} ${otherwise}`;
-    await db.run(sql, arraysOf(rows, this.#fields));
+    return db.run(sql, arraysOf(rows, this.#fields));
   }
 
   /** Makes a writer of some fields of rows that are found by others. The rows must be locked. */
   updater(keys: readonly (keyof Row & string)[], changed: readonly (keyof Row & string)[]) {
     const fields = [...keys, ...changed];
     const set = changed.map((field) => `${columnOf(field)} = new.${columnOf(field)}`).join(', ');
-    const same = keys.map((field) => `${this.#name}.${columnOf(field)} = new.${columnOf(field)}`).join(' AND ');
+    const same = keys
+      .map((field) => `${this.#name}.${columnOf(field)} = new.${columnOf(field)}`)
+      .join(' AND ');
     const sql = `UPDATE ${this.#name} SET ${set}
       FROM ${this.#unnest(fields)} AS new (${fields.map(columnOf).join(', ')}) WHERE ${same}`;
     return async (db: Queries, rows: readonly Row[]): Promise<void> => {

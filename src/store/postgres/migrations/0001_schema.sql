@@ -81,8 +81,6 @@ CREATE TABLE deliveries (
 
 CREATE INDEX deliveries_waiting ON deliveries (lane, priority, due_at, message, index)
   WHERE state IN ('queued', 'retrying');
-CREATE INDEX deliveries_waiting_by_message ON deliveries (message, index)
-  WHERE state IN ('queued', 'retrying');
 CREATE INDEX deliveries_expiring ON deliveries (expires_at, message, index)
   WHERE state IN ('queued', 'retrying');
 CREATE INDEX deliveries_leased ON deliveries (lane, fence, message, index)

@@ -1,0 +1,56 @@
+import type { MessageStatus } from '../domain/delivery.ts';
+
+/** What every store counts, whatever it is made of. */
+
+/** Events that are counted per day and minute; `relay_*` count recipients, the others as contract §8 says. */
+export type CountedEvent =
+  | 'received'
+  | 'delivered'
+  | 'failed'
+  | 'retried'
+  | 'denied'
+  | 'relay_delivered'
+  | 'relay_failed';
+
+/** Numbers that hold now. Message counts by status, bytes kept before and after the end, and flags ever raised. */
+export type GaugeName =
+  | 'incoming'
+  | 'processing'
+  | 'failed_kept'
+  | 'queued_bytes'
+  | 'sent_bytes'
+  | 'captured_bytes'
+  | 'possible_duplicates';
+
+/** Which retention rule holds a final message's contents; `gone` once they are removed. */
+export type Kept = 'sent' | 'captured' | 'gone';
+
+/** The gauge of the bytes that a rule of retention holds. */
+export const BYTES_GAUGE = { sent: 'sent_bytes', captured: 'captured_bytes' } as const;
+
+/** The gauge a message of a status is counted in; a failed one only while its contents are kept. */
+export function gaugeOf(status: MessageStatus, hasContents: boolean): GaugeName | null {
+  if (status === 'queued' || status === 'retrying') return 'incoming';
+  if (status === 'processing') return 'processing';
+  return status === 'failed' && hasContents ? 'failed_kept' : null;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** Minute buckets live this long, for the five minutes that are shown; day buckets for today and yesterday. */
+export const KEEP_MINUTES = 10;
+export const KEEP_DAYS = 2;
+
+/** How many minutes `last5m` looks back; the running one is the last of them. */
+export const RECENT_MINUTES = 5;
+
+/** The UTC minute of a wall time, counted from the epoch. */
+export function minuteOf(now: number): number {
+  return Math.floor(now / MINUTE_MS);
+}
+
+/** The UTC day of a wall time, counted from the epoch. */
+export function dayOf(now: number): number {
+  return Math.floor(now / DAY_MS);
+}

@@ -1,0 +1,25 @@
+import { addressTest } from '../domain/address-test.ts';
+import type { ListFilter } from './views.ts';
+
+/** The tests of lists that no index answers. */
+
+/** Whether a message with this From header, reverse-path and subject belongs on the page. */
+export type TextTest = (from: string, reversePath: string, subject: string) => boolean;
+
+/** Null when neither the sender nor the subject is asked for. */
+export function textTest(filter: ListFilter | undefined): TextTest | null {
+  const from = filter?.from ?? null;
+  const subject = filter?.subject ?? null;
+  if (from === null && subject === null) return null;
+  const isSender = from === null ? null : addressTest(from);
+  const part = subject?.toLowerCase() ?? null;
+  return (header, reversePath, text) =>
+    (isSender === null || isSender(reversePath) || isSender(addressIn(header))) &&
+    (part === null || text.toLowerCase().includes(part));
+}
+
+/** The address of a mailbox as written into a header. An address holds no angle brackets (`domain/mailbox.ts`). */
+function addressIn(mailbox: string): string {
+  const open = mailbox.lastIndexOf('<');
+  return open < 0 ? mailbox.trim() : mailbox.slice(open + 1, mailbox.indexOf('>', open));
+}

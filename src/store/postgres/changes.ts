@@ -1,0 +1,145 @@
+import type { TransitionCause } from '../../domain/delivery.ts';
+import type { LastError } from '../../domain/message.ts';
+import { localReply, type OutcomeName } from '../../domain/outcome.ts';
+import type { Transition } from '../../domain/settle.ts';
+import type { UnitRef } from '../store.ts';
+import type { OpenDelivery } from './ledger.ts';
+import type { Work } from './work.ts';
+
+/** What becomes of deliveries: the one place where a delivery's state is changed. In memory; `Work.write` writes. */
+
+/** Whether a delivery waits. */
+export function isWaiting({ row }: OpenDelivery): boolean {
+  return row.state === 'queued' || row.state === 'retrying';
+}
+
+/** Attempts since it was accepted, or last retried by hand. */
+export function attemptsOf({ row }: OpenDelivery): number {
+  return row.attempts - row.attemptsBefore;
+}
+
+/** The deliveries of a unit, which were loaded; null when any of them is not leased under its lane and fence. */
+export function leasedOf({ ledger }: Work, unit: UnitRef): OpenDelivery[] | null {
+  const found: OpenDelivery[] = [];
+  for (const index of unit.indexes) {
+    const delivery = ledger.delivery(unit.messageId, index);
+    if (delivery?.row.state !== 'processing') return null;
+    if (delivery.row.fence !== unit.fence || delivery.row.lane !== unit.lane) return null;
+    found.push(delivery);
+  }
+  return found.length === 0 ? null : found;
+}
+
+/** Leases a waiting delivery under the fence of its lane. */
+export function lease({ ledger }: Work, delivery: OpenDelivery, fence: number): void {
+  ledger.move(delivery, 'processing', 'claim');
+  delivery.row.dueAt = null;
+  delivery.row.fence = fence;
+}
+
+/** Writes what an attempt did for a delivery in processing. */
+export function settleDelivery(
+  work: Work,
+  delivery: OpenDelivery,
+  transition: Transition,
+  kind: LastError['class'],
+  cause: 'settle' | 'reclaim',
+): void {
+  delivery.row.attempts++;
+  change(work, delivery, transition, kind, cause);
+}
+
+/** Fails a waiting delivery without an attempt. */
+export function fail(
+  work: Work,
+  delivery: OpenDelivery,
+  outcome: Extract<OutcomeName, 'expired' | 'cancelled'>,
+  text: string,
+): void {
+  const transition: Transition = {
+    state: 'failed',
+    outcome,
+    nextAttemptAt: null,
+    next: null,
+    reply: localReply(outcome, outcome === 'expired' ? '5.4.7' : '5.7.0', text),
+    providerMessageId: null,
+    possibleDuplicate: false,
+  };
+  change(work, delivery, transition, 'permanent', outcome === 'expired' ? 'expire' : 'cancel');
+}
+
+/** Fails a waiting delivery on request. */
+export function cancelDelivery(work: Work, delivery: OpenDelivery): void {
+  fail(work, delivery, 'cancelled', 'cancelled on request');
+}
+
+/** Marks a delivery in processing: unless its attempt succeeds, it ends cancelled. Or takes the mark back. */
+export function markCancelled({ ledger }: Work, delivery: OpenDelivery, requested: boolean): void {
+  delivery.message.touched = true;
+  delivery.row.cancelRequested = requested;
+  ledger.touch(delivery);
+}
+
+/**
+ * Gives a leased delivery back, due at once: to `queued`, or `retrying` if it was tried before. One whose cancellation
+ * was requested meanwhile is cancelled.
+ */
+export function giveBack(work: Work, delivery: OpenDelivery, cause: 'release' | 'reclaim'): void {
+  const { row } = delivery;
+  work.ledger.move(delivery, attemptsOf(delivery) > 0 ? 'retrying' : 'queued', cause);
+  row.dueAt = work.at.now;
+  row.fence = null;
+  row.begunAt = null;
+  if (row.cancelRequested) cancelDelivery(work, delivery);
+}
+
+/** Makes a failed or retrying delivery due (wall ms), as if it had never been tried. */
+export function requeue(
+  { ledger }: Work,
+  delivery: OpenDelivery,
+  state: 'queued' | 'retrying',
+  dueAt: number,
+  expiresAt: number,
+): void {
+  const { row, message } = delivery;
+  message.touched = true;
+  if (row.state !== state) ledger.move(delivery, state, 'retry');
+  row.outcome = null;
+  row.dueAt = dueAt;
+  row.expiresAt = expiresAt;
+  row.cancelRequested = false;
+  row.delayReported = false;
+  row.attemptsBefore = row.attempts;
+  ledger.touch(delivery);
+}
+
+function change(
+  work: Work,
+  delivery: OpenDelivery,
+  transition: Transition,
+  kind: LastError['class'],
+  cause: TransitionCause,
+): void {
+  const { message, row } = delivery;
+  const { reply, next, outcome, state } = transition;
+  const { relay } = row;
+  work.ledger.move(delivery, state, cause, next === null ? row.lane : next.lane);
+  row.relay = next === null ? relay : next.relay;
+  row.outcome = outcome;
+  row.dueAt = transition.nextAttemptAt;
+  row.fence = null;
+  row.begunAt = null;
+  row.providerMessageId = transition.providerMessageId;
+  row.lastCode = reply.code;
+  row.lastEnhanced = reply.enhanced;
+  row.lastReply = reply.text;
+  if (state === 'delivered') message.deliveredAt ??= work.at.now;
+  else message.lastError = { code: reply.cause, class: kind, message: reply.text, recipient: row.address };
+  if (transition.possibleDuplicate && !message.possibleDuplicate) {
+    message.possibleDuplicate = true;
+    work.tallies.gauge('possible_duplicates', 1);
+  }
+  // A cancellation says nothing about the relay.
+  if (relay === null || state === 'retrying' || outcome === 'cancelled') return;
+  work.tallies.count(state === 'delivered' ? 'relay_delivered' : 'relay_failed', work.at, 1, relay);
+}

@@ -1,0 +1,86 @@
+import type { ClaimAnswer, ClaimRequest, Unit } from '../store.ts';
+import { lease } from './changes.ts';
+import { FIRST_DUE } from './lanes.ts';
+import { DELIVERIES, type DeliveryRow } from './tables.ts';
+import { unitDeliveryOf, unitHeadOf } from './units.ts';
+import type { Work } from './work.ts';
+
+/**
+ * The verb `claim`. One transaction at a time claims from a lane. A message that another verb is at work on is passed
+ * over and left for the next time: claiming never waits for a message.
+ */
+export async function claim(work: Work, requests: readonly ClaimRequest[]): Promise<ClaimAnswer[]> {
+  await work.lanes.lock(
+    requests.map(({ lane }) => lane),
+    'UPDATE',
+  );
+  const answers: ClaimAnswer[] = [];
+  for (const request of requests) answers.push(await claimLane(work, request));
+  return answers;
+}
+
+async function claimLane(work: Work, request: ClaimRequest): Promise<ClaimAnswer> {
+  if (!work.lanes.holds(request, work.at)) return { units: [], nextDueAt: null };
+  const units: Unit[] = [];
+  const passedOver: string[] = [];
+  while (units.length < request.limit) {
+    const heads = await findHeads(work, request, request.limit - units.length, passedOver);
+    if (heads.length === 0) break;
+    const free = new Set(await work.ledger.openFree(heads));
+    passedOver.push(...heads.filter((id) => !free.has(id)));
+    const found = await siblingsOf(
+      work,
+      request,
+      heads.filter((id) => free.has(id)),
+    );
+    units.push(...found);
+    // They are not found again, in this lane or when a later request names it anew.
+    await work.ledger.writeDeliveries();
+  }
+  const [first] = await work.db.rows<{ dueAt: number | null }>(NEXT_DUE, [request.lane]);
+  return { units, nextDueAt: first?.dueAt ?? null };
+}
+
+/** Messages whose deliveries are the first that are due, in their order. */
+async function findHeads(
+  { db, at }: Work,
+  { lane }: ClaimRequest,
+  limit: number,
+  passedOver: readonly string[],
+): Promise<string[]> {
+  const rows = await db.rows<{ message: string }>(HEADS, [lane, at.now, limit, passedOver]);
+  return [...new Set(rows.map(({ message }) => message))];
+}
+
+/** Leases what is due of locked messages, each message's as one unit. */
+async function siblingsOf(work: Work, request: ClaimRequest, ids: readonly string[]): Promise<Unit[]> {
+  const { lane, fence, maxRecipients } = request;
+  const rows = await work.db.rows<DeliveryRow>(SIBLINGS, [ids, lane, work.at.now, maxRecipients]);
+  const byMessage = Map.groupBy(work.ledger.add(rows), ({ row }) => row.message);
+  return ids.flatMap((id) => {
+    const siblings = byMessage.get(id) ?? [];
+    const [first] = siblings;
+    // Another verb may have had it while its message was not yet locked.
+    if (first === undefined) return [];
+    const deliveries = siblings.map(({ row }) => unitDeliveryOf(row));
+    for (const delivery of siblings) lease(work, delivery, fence);
+    return [{ ...unitHeadOf(first.message.row), lane, fence, relay: first.row.relay ?? '', deliveries }];
+  });
+}
+
+const WAITS = `state IN ('queued', 'retrying')`;
+
+// The index is by lane, priority and due time: each priority is looked up by itself, so that what is not due yet is
+// not read.
+const HEADS = `SELECT message FROM (VALUES (0), (1), (2)) AS ranks (rank), LATERAL (
+    SELECT message, index, due_at FROM deliveries
+    WHERE lane = $1 AND priority = rank AND ${WAITS} AND due_at <= $2 AND message <> ALL($4::text[])
+    ORDER BY due_at, message, index LIMIT $3) AS heads
+  ORDER BY rank, due_at, message, index LIMIT $3`;
+
+const SIBLINGS = `SELECT siblings.* FROM unnest($1::text[]) AS wanted (id), LATERAL (
+    SELECT ${DELIVERIES.columns} FROM deliveries
+    WHERE message = wanted.id AND lane = $2 AND ${WAITS} AND due_at <= $3 ORDER BY index LIMIT $4) AS siblings
+  ORDER BY message, index`;
+
+const NEXT_DUE = `SELECT ${FIRST_DUE} AS "dueAt" FROM (SELECT $1::text COLLATE "C" AS lane) AS depths`;

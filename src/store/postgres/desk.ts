@@ -1,0 +1,136 @@
+import { deriveStatus } from '../../domain/delivery.ts';
+import type { AcceptDelivery, AcceptRecord } from '../accepting.ts';
+import { fromGroup, rankOf } from '../columns.ts';
+import { gaugeOf } from '../counting.ts';
+import { DELIVERIES, type DeliveryRow, MESSAGES, type MessageRow } from './tables.ts';
+import { indexable } from './text.ts';
+import type { Work } from './work.ts';
+
+/** Takes in messages that become ours, with everything that follows from it; `write` writes all of them at once. */
+export class Desk {
+  readonly #work: Work;
+  readonly #messages: MessageRow[] = [];
+  readonly #deliveries: DeliveryRow[] = [];
+  readonly #tags: { readonly keyId: string; readonly tag: string; readonly id: string }[] = [];
+
+  constructor(work: Work) {
+    this.#work = work;
+  }
+
+  /** Takes a message in. Says per delivery whether it took the short way; the lanes of those must be locked. */
+  enter(record: AcceptRecord): boolean[] {
+    const leased = record.deliveries.map((delivery) => this.#takesShortWay(delivery));
+    this.#enter(record, leased);
+    return leased;
+  }
+
+  /** Takes a report on a delivery in. Nobody would hear that it took the short way: it waits. */
+  enterReport(report: AcceptRecord): void {
+    this.#enter(
+      report,
+      report.deliveries.map(() => false),
+    );
+  }
+
+  /** Writes what was taken in. */
+  async write(): Promise<void> {
+    const { db } = this.#work;
+    await MESSAGES.insert(db, this.#messages);
+    await DELIVERIES.insert(db, this.#deliveries);
+    if (this.#tags.length > 0)
+      await db.run(INSERT_TAGS, [
+        this.#tags.map(({ keyId }) => keyId),
+        this.#tags.map(({ tag }) => tag),
+        this.#tags.map(({ id }) => id),
+      ]);
+  }
+
+  #takesShortWay({ lane, fence, dueAt }: AcceptDelivery): boolean {
+    const { lanes, at } = this.#work;
+    return lane !== null && fence !== null && dueAt <= at.now && lanes.holds({ lane, fence }, at);
+  }
+
+  #enter(record: AcceptRecord, leased: readonly boolean[]): void {
+    const { tallies, at } = this.#work;
+    const { content, keyId } = record;
+    const message = messageRow(record, leased, at.now);
+    this.#messages.push(message);
+    for (const [index, delivery] of record.deliveries.entries()) {
+      const short = leased[index] === true;
+      tallies.lane(delivery.lane, short ? 0 : 1, short ? 1 : 0);
+      this.#deliveries.push(deliveryRow(record, index, delivery, short));
+    }
+    for (const tag of record.tags)
+      this.#tags.push({ keyId: keyId ?? '', tag: indexable(tag), id: record.id });
+    const gauge = gaugeOf(message.status, true);
+    if (gauge !== null) tallies.gauge(gauge, 1);
+    tallies.queue(keyId, 1, content.length);
+    tallies.segment(content.segment, 1, content.length);
+    tallies.count('received', at);
+  }
+}
+
+function messageRow(record: AcceptRecord, leased: readonly boolean[], now: number): MessageRow {
+  const processing = leased.filter(Boolean).length;
+  const counts = { queued: leased.length - processing, processing, retrying: 0, delivered: 0, failed: 0 };
+  const { header, flags, content, reportable, routeTable } = record;
+  const { id, keyId, createdAt, expiresAt, test, source, sourceAddress, reversePath, ret, envid, sizeBytes } =
+    record;
+  return {
+    ...{ id, keyId, createdAt, expiresAt, test, source, sourceAddress, reversePath, ret, envid, sizeBytes },
+    ...counts,
+    ...content,
+    ...flags,
+    status: deriveStatus(counts),
+    attempts: 0,
+    kept: null,
+    possibleDuplicate: false,
+    lastError: null,
+    updatedAt: now,
+    statusAt: now,
+    deliveredAt: null,
+    finalAt: null,
+    notBefore: record.sendAt,
+    priority: rankOf(record.priority),
+    reportable,
+    headerFrom: header.from,
+    subject: header.subject,
+    messageId: header.messageId,
+    tags: JSON.stringify(record.tags),
+    metadata: JSON.stringify(record.metadata),
+    routeTable,
+  };
+}
+
+function deliveryRow(
+  record: AcceptRecord,
+  index: number,
+  { recipient, lane, relay, rule, group, dueAt, fence }: AcceptDelivery,
+  leased: boolean,
+): DeliveryRow {
+  const { address, kind, notify, orcpt } = recipient;
+  return {
+    ...{ index, lane, relay, address, kind, notify, orcpt },
+    message: record.id,
+    state: leased ? 'processing' : 'queued',
+    priority: rankOf(record.priority),
+    dueAt: leased ? null : dueAt,
+    expiresAt: record.expiresAt,
+    fence: leased ? fence : null,
+    begunAt: null,
+    cancelRequested: false,
+    attempts: 0,
+    attemptsBefore: 0,
+    delayReported: false,
+    outcome: null,
+    routeRule: rule,
+    routeGroup: fromGroup(group),
+    providerMessageId: null,
+    lastCode: null,
+    lastEnhanced: null,
+    lastReply: null,
+  };
+}
+
+const INSERT_TAGS = `INSERT INTO message_tags (key_id, tag, id) SELECT * FROM unnest($1::text[], $2::text[], $3::text[])
+  ON CONFLICT DO NOTHING`;

@@ -1,0 +1,291 @@
+import {
+  type DeliveryState,
+  deriveStatus,
+  isFinal,
+  mayTransition,
+  type TransitionCause,
+} from '../../domain/delivery.ts';
+import type { LastError } from '../../domain/message.ts';
+import { fromJson } from '../columns.ts';
+import { BYTES_GAUGE, gaugeOf, type Kept } from '../counting.ts';
+import { type Stamp, StoreError } from '../store.ts';
+import type { Queries } from './database.ts';
+import {
+  ATTEMPTS,
+  type AttemptRow,
+  DELIVERIES,
+  type DeliveryRow,
+  MESSAGES,
+  type MessageRow,
+} from './tables.ts';
+import type { Tallies } from './tallies.ts';
+
+/** A message that a verb is at work on: as it was found, and what has changed since. */
+export interface OpenMessage {
+  readonly row: MessageRow;
+  readonly counts: Record<DeliveryState, number>;
+  /** Whether anything of it has changed but its deliveries' rows. */
+  touched: boolean;
+  attempts: number;
+  deliveredAt: number | null;
+  expiresAt: number;
+  possibleDuplicate: boolean;
+  lastError: LastError | null;
+}
+
+/** A delivery of an open message. Its row is changed in place. */
+export interface OpenDelivery {
+  readonly message: OpenMessage;
+  readonly row: DeliveryRow;
+}
+
+/**
+ * The messages and deliveries a verb changes. Messages are locked before anything of them is looked at, all that a
+ * transaction needs at once and in the order of their ids; who holds a message's lock is alone with its deliveries.
+ * What becomes of them is entered in memory, where transitions that do not exist are refused, and written by `write`.
+ */
+export class Ledger {
+  readonly #db: Queries;
+  readonly #tallies: Tallies;
+  readonly #messages = new Map<string, OpenMessage>();
+  readonly #deliveries = new Map<OpenMessage, Map<number, OpenDelivery>>();
+  readonly #changed = new Set<DeliveryRow>();
+  readonly #attempts: AttemptRow[] = [];
+
+  constructor(db: Queries, tallies: Tallies) {
+    this.#db = db;
+    this.#tallies = tallies;
+  }
+
+  /** Locks messages. Of those that do not exist {@link message} says so. */
+  async open(ids: Iterable<string>): Promise<void> {
+    const names = [...new Set(ids)];
+    if (names.length > 0) this.#enter(await this.#db.rows<MessageRow>(LOCK, [names]));
+  }
+
+  /** Locks those of the messages that nobody else is at work on; returns their ids. Never waits, so may come late. */
+  async openFree(ids: readonly string[]): Promise<string[]> {
+    const free = await this.#db.rows<MessageRow>(LOCK_FREE, [ids]);
+    this.#enter(free.filter(({ id }) => !this.#messages.has(id)));
+    return free.map(({ id }) => id);
+  }
+
+  /** An open message; null when there is none of this id. */
+  message(id: string): OpenMessage | null {
+    return this.#messages.get(id) ?? null;
+  }
+
+  /** Reads deliveries of open messages, by the places of the first in the second. */
+  async load(
+    units: Iterable<{ readonly messageId: string; readonly indexes: readonly number[] }>,
+  ): Promise<void> {
+    const ids: string[] = [];
+    const indexes: number[] = [];
+    for (const unit of units)
+      for (const index of unit.indexes) {
+        ids.push(unit.messageId);
+        indexes.push(index);
+      }
+    if (ids.length > 0) this.add(await this.#db.rows<DeliveryRow>(LOAD, [ids, indexes]));
+  }
+
+  /** Reads every delivery of open messages. */
+  async loadAll(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) this.add(await this.#db.rows<DeliveryRow>(LOAD_ALL, [ids]));
+  }
+
+  /** Takes up deliveries that were read under the lock of their messages; returns them. */
+  add(rows: readonly DeliveryRow[]): OpenDelivery[] {
+    return rows.map((row) => {
+      const message = this.message(row.message);
+      if (message === null) throw new StoreError('store_bug', `message ${row.message} is not locked`);
+      const siblings = this.#deliveries.get(message) ?? new Map<number, OpenDelivery>();
+      this.#deliveries.set(message, siblings);
+      const known = siblings.get(row.index) ?? { message, row };
+      siblings.set(row.index, known);
+      return known;
+    });
+  }
+
+  /** A delivery that was read; null when there is none. */
+  delivery(messageId: string, index: number): OpenDelivery | null {
+    const message = this.message(messageId);
+    return (message && this.#deliveries.get(message)?.get(index)) ?? null;
+  }
+
+  /** Every delivery that was read of a message, in envelope order. */
+  deliveriesOf(message: OpenMessage): OpenDelivery[] {
+    return [...(this.#deliveries.get(message)?.values() ?? [])].sort((a, b) => a.row.index - b.row.index);
+  }
+
+  /** Enters that a delivery's row was changed. */
+  touch({ row }: OpenDelivery): void {
+    this.#changed.add(row);
+  }
+
+  /** Enters a delivery's change of state, and of its lane if that changes as well, and moves the depths. */
+  move(delivery: OpenDelivery, to: DeliveryState, cause: TransitionCause, toLane = delivery.row.lane): void {
+    const { message, row } = delivery;
+    if (!mayTransition(row.state, to, cause))
+      throw new StoreError('store_bug', `${cause} may not take a delivery from ${row.state} to ${to}`);
+    message.touched = true;
+    message.counts[row.state]--;
+    message.counts[to]++;
+    this.#tallies.lane(row.lane, -waitingShare(row.state), -processingShare(row.state));
+    this.#tallies.lane(toLane, waitingShare(to), processingShare(to));
+    row.state = to;
+    row.lane = toLane;
+    this.touch(delivery);
+  }
+
+  /** Adds an attempt to the record. */
+  append(attempt: AttemptRow): void {
+    this.#attempts.push(attempt);
+  }
+
+  /** Writes the deliveries that were changed. What is read after it shows them. */
+  async writeDeliveries(): Promise<void> {
+    await updateDeliveries(this.#db, [...this.#changed]);
+    this.#changed.clear();
+  }
+
+  /** Writes everything, and derives what follows for the messages. */
+  async write(at: Stamp): Promise<void> {
+    await this.writeDeliveries();
+    await ATTEMPTS.insert(this.#db, this.#attempts);
+    const touched = [...this.#messages.values()].filter((message) => message.touched);
+    const mixed = await this.#notAllCaptured(touched);
+    await updateMessages(
+      this.#db,
+      touched.map((message) => this.#close(message, mixed.has(message.row.id), at)),
+    );
+  }
+
+  #enter(rows: readonly MessageRow[]): void {
+    for (const row of rows) this.#messages.set(row.id, openMessage(row));
+  }
+
+  /** Of messages of which every recipient is delivered: those of which not all were captured. */
+  async #notAllCaptured(messages: readonly OpenMessage[]): Promise<Set<string>> {
+    const delivered = messages.filter(({ counts }) => deriveStatus(counts) === 'delivered');
+    if (delivered.length === 0) return new Set();
+    const ids = delivered.map(({ row }) => row.id);
+    return new Set((await this.#db.rows<{ id: string }>(NOT_CAPTURED, [ids])).map(({ id }) => id));
+  }
+
+  /** The message as it is to be written; moves what is counted by its status and by what is kept of it. */
+  #close(message: OpenMessage, isMixed: boolean, at: Stamp): MessageRow {
+    const { row, counts, touched: _, ...rest } = message;
+    const status = deriveStatus(counts);
+    const changed = status !== row.status;
+    const ended = isFinal(status);
+    const kept = ended ? keptWhenFinal(message, isMixed) : null;
+    if (changed) this.#changeStatus(message, at);
+    this.#changeKept(row, kept);
+    if (ended !== isFinal(row.status)) this.#tallies.queue(row.keyId, ended ? -1 : 1, row.length ?? 0);
+    return {
+      ...row,
+      ...counts,
+      ...rest,
+      lastError: message.lastError === null ? null : JSON.stringify(message.lastError),
+      status,
+      kept,
+      updatedAt: at.now,
+      statusAt: changed ? at.now : row.statusAt,
+      finalAt: ended ? (row.finalAt ?? at.now) : null,
+    };
+  }
+
+  #changeStatus({ row, counts }: OpenMessage, at: Stamp): void {
+    const status = deriveStatus(counts);
+    const left = gaugeOf(row.status, row.length !== null);
+    const entered = gaugeOf(status, row.length !== null);
+    if (left !== null) this.#tallies.gauge(left, -1);
+    if (entered !== null) this.#tallies.gauge(entered, 1);
+    if (status === 'delivered' || status === 'failed') this.#tallies.count(status, at);
+  }
+
+  #changeKept({ kept: before, length }: MessageRow, kept: Kept | null): void {
+    if (length === null || kept === before) return;
+    if (before === 'sent' || before === 'captured') this.#tallies.gauge(BYTES_GAUGE[before], -length);
+    if (kept === 'sent' || kept === 'captured') this.#tallies.gauge(BYTES_GAUGE[kept], length);
+  }
+}
+
+function openMessage(row: MessageRow): OpenMessage {
+  const { queued, processing, retrying, delivered, failed } = row;
+  return {
+    row,
+    counts: { queued, processing, retrying, delivered, failed },
+    touched: false,
+    attempts: row.attempts,
+    deliveredAt: row.deliveredAt,
+    expiresAt: row.expiresAt,
+    possibleDuplicate: row.possibleDuplicate,
+    lastError: row.lastError === null ? null : fromJson<LastError>(row.lastError),
+  };
+}
+
+/** Captured mail is what every recipient's is. */
+function keptWhenFinal({ row, counts }: OpenMessage, isMixed: boolean): Kept {
+  if (row.length === null) return 'gone';
+  return counts.failed > 0 || isMixed ? 'sent' : 'captured';
+}
+
+function waitingShare(state: DeliveryState): number {
+  return state === 'queued' || state === 'retrying' ? 1 : 0;
+}
+
+function processingShare(state: DeliveryState): number {
+  return state === 'processing' ? 1 : 0;
+}
+
+const LOCK = `SELECT ${MESSAGES.columns} FROM messages WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`;
+const LOCK_FREE = `${LOCK} SKIP LOCKED`;
+const LOAD = `SELECT ${DELIVERIES.columns} FROM deliveries
+  JOIN unnest($1::text[], $2::integer[]) AS wanted (message, index) USING (message, index)`;
+const LOAD_ALL = `SELECT ${DELIVERIES.columns} FROM deliveries WHERE message = ANY($1::text[])`;
+const NOT_CAPTURED = `SELECT DISTINCT message AS id FROM deliveries
+  WHERE message = ANY($1::text[]) AND outcome <> 'captured'`;
+
+const updateMessages = MESSAGES.updater(
+  ['id'],
+  [
+    ...(['status', 'queued', 'processing', 'retrying', 'delivered', 'failed', 'attempts', 'kept'] as const),
+    ...([
+      'possibleDuplicate',
+      'lastError',
+      'updatedAt',
+      'statusAt',
+      'deliveredAt',
+      'finalAt',
+      'expiresAt',
+    ] as const),
+  ],
+);
+
+const updateDeliveries = DELIVERIES.updater(
+  ['message', 'index'],
+  [
+    ...([
+      'state',
+      'lane',
+      'relay',
+      'dueAt',
+      'expiresAt',
+      'fence',
+      'begunAt',
+      'cancelRequested',
+      'attempts',
+    ] as const),
+    ...([
+      'attemptsBefore',
+      'delayReported',
+      'outcome',
+      'routeRule',
+      'routeGroup',
+      'providerMessageId',
+    ] as const),
+    ...(['lastCode', 'lastEnhanced', 'lastReply'] as const),
+  ],
+);

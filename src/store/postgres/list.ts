@@ -1,0 +1,168 @@
+import { addressTest } from '../../domain/address-test.ts';
+import { MESSAGE_STATUSES, type MessageStatus } from '../../domain/delivery.ts';
+import type { MessageRecord } from '../../domain/message.ts';
+import { messageIdFloor } from '../../lib/id.ts';
+import { textTest } from '../matching.ts';
+import { StoreError } from '../store.ts';
+import { type ListPage, type ListQuery, MAX_EXAMINED, MAX_LISTED_CHARACTERS } from '../views.ts';
+import type { Database, Queries } from './database.ts';
+import { readDetails, textLength } from './records.ts';
+import { type Candidate, sourceOf } from './source.ts';
+
+/** How much a list may look at. */
+export interface ListLimits {
+  /** Records for a page; default `MAX_EXAMINED`. */
+  readonly maxExamined?: number;
+}
+
+/** How many lists may be under way, of one owner and in all. Every list over all keys counts as one owner's. */
+const MAX_LISTS = 64;
+const MAX_LISTS_PER_OWNER = 16;
+/** Candidates that are read at once. */
+const MAX_CHUNK = 2_000;
+/** Messages on a page that are read at once: few, because each may be large, and the page ends when it is. */
+const PORTION = 10;
+
+/** Sorts after every message id. */
+const NEWEST = '~';
+
+/** The view `list`. */
+export class Lists {
+  readonly #database: Database;
+  readonly #maxExamined: number;
+  readonly #underWay = new Map<string, number>();
+
+  constructor(database: Database, { maxExamined = MAX_EXAMINED }: ListLimits) {
+    this.#database = database;
+    this.#maxExamined = maxExamined;
+  }
+
+  /** A page, as `Views.list` promises it. All of it shows one state of the database. */
+  async list(query: ListQuery): Promise<ListPage> {
+    const owner = query.owner === 'all' ? '' : query.owner.keyId;
+    const own = this.#underWay.get(owner) ?? 0;
+    const count = [...this.#underWay.values()].reduce((sum, one) => sum + one, 0);
+    if (own >= MAX_LISTS_PER_OWNER || count >= MAX_LISTS)
+      throw new StoreError('store_busy', 'too many lists are asked for at once');
+    this.#underWay.set(owner, own + 1);
+    try {
+      return await this.#database.inSnapshot((db) => new Page(db, query, this.#maxExamined).find());
+    } finally {
+      this.#leave(owner);
+    }
+  }
+
+  #leave(owner: string): void {
+    const own = this.#underWay.get(owner) ?? 0;
+    if (own > 1) this.#underWay.set(owner, own - 1);
+    else this.#underWay.delete(owner);
+  }
+}
+
+/** One page: looks at no more than so many records, messages and, where they are asked for, recipients. */
+class Page {
+  readonly #db: Queries;
+  readonly #query: ListQuery;
+  readonly #messages: MessageRecord[] = [];
+  #left: number;
+  #next: string | null;
+  #characters = 0;
+
+  constructor(db: Queries, query: ListQuery, maxExamined: number) {
+    this.#db = db;
+    this.#query = query;
+    this.#left = maxExamined;
+    this.#next = query.before;
+  }
+
+  async find(): Promise<ListPage> {
+    const { before: top, limit, filter } = this.#query;
+    const { since = null, until = null } = filter ?? {};
+    const source = sourceOf(this.#query);
+    const floor = since === null ? '' : messageIdFloor(since);
+    let before = lower(top ?? NEWEST, until === null ? NEWEST : messageIdFloor(until));
+    for (let chunk = limit + 1; this.#left > 0; chunk = Math.min(chunk * 2, MAX_CHUNK)) {
+      const size = Math.min(chunk, this.#left);
+      const candidates = await source(this.#db, before, floor, size);
+      const isOver = await this.#look(candidates);
+      if (isOver) break;
+      if (candidates.length < size) return { messages: this.#messages, next: null };
+      before = this.#next ?? before;
+    }
+    return { messages: this.#messages, next: this.#next };
+  }
+
+  /** Looks at candidates in their order. Says whether the page has come to its end, and ends with the last one seen. */
+  async #look(candidates: readonly Candidate[]): Promise<boolean> {
+    const belongs = await this.#test(candidates);
+    let matches: string[] = [];
+    for (const candidate of candidates) {
+      const isMatch = belongs(candidate);
+      const isFull = this.#messages.length + matches.length === this.#query.limit;
+      if (this.#left <= 0 || (isMatch && isFull)) {
+        await this.#show(matches);
+        return true;
+      }
+      this.#left -= costOf(candidate, this.#query);
+      this.#next = candidate.id;
+      if (isMatch) matches.push(candidate.id);
+      if (matches.length < PORTION) continue;
+      if (await this.#show(matches)) return true;
+      matches = [];
+    }
+    return this.#show(matches);
+  }
+
+  /** Reads what belongs on the page. Says whether the page is large enough, and then ends with the last one shown. */
+  async #show(ids: readonly string[]): Promise<boolean> {
+    if (ids.length === 0) return false;
+    const details = await readDetails(this.#db, ids);
+    for (const { row, message, recipients } of details) {
+      this.#messages.push(message);
+      this.#characters += textLength(row) + recipients.reduce((sum, { address }) => sum + address.length, 0);
+      if (this.#characters < MAX_LISTED_CHARACTERS) continue;
+      this.#next = message.id;
+      return true;
+    }
+    return false;
+  }
+
+  /** What no index has answered. The addresses of all candidates that the slice will come to are read at once. */
+  async #test(candidates: readonly Candidate[]): Promise<(candidate: Candidate) => boolean> {
+    const { statuses, filter } = this.#query;
+    const wanted: ReadonlySet<MessageStatus> = new Set(statuses.length === 0 ? MESSAGE_STATUSES : statuses);
+    const texts = textTest(filter);
+    const isRight = ({ status, headerFrom, reversePath, subject }: Candidate) =>
+      wanted.has(status) && (texts === null || texts(headerFrom, reversePath, subject));
+    const to = filter?.to ?? null;
+    if (to === null) return isRight;
+    const reached = within(candidates, this.#left, this.#query).filter(isRight);
+    const isAddress = addressTest(to);
+    const rows = await this.#db.rows<{ message: string; address: string }>(READ_ADDRESSES, [
+      reached.map(({ id }) => id),
+    ]);
+    const found = new Set(rows.filter(({ address }) => isAddress(address)).map(({ message }) => message));
+    return ({ id }) => found.has(id);
+  }
+}
+
+/** How many records looking at a candidate means: recipients are records as well. */
+function costOf({ recipients }: Candidate, { filter }: ListQuery): number {
+  return (filter?.to ?? null) === null ? 1 : 1 + recipients;
+}
+
+/** The candidates that may be looked at: up to and with the one that spends what is left. */
+function within(candidates: readonly Candidate[], budget: number, query: ListQuery): Candidate[] {
+  let left = budget;
+  return candidates.filter((candidate) => {
+    const isReached = left > 0;
+    left -= costOf(candidate, query);
+    return isReached;
+  });
+}
+
+function lower(a: string, b: string): string {
+  return a < b ? a : b;
+}
+
+const READ_ADDRESSES = 'SELECT message, address FROM deliveries WHERE message = ANY($1::text[])';

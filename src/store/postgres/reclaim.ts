@@ -1,0 +1,130 @@
+import { type Attempt, NO_EVIDENCE } from '../../domain/attempt.ts';
+import type { LaneLease } from '../../domain/lane.ts';
+import { localReply, type Outcome } from '../../domain/outcome.ts';
+import { endCancelled, settle, type Transition } from '../../domain/settle.ts';
+import type { ReclaimAnswer, ReclaimOptions } from '../upkeep.ts';
+import { attemptsOf, giveBack, settleDelivery } from './changes.ts';
+import type { OpenDelivery } from './ledger.ts';
+import { appendAttempt } from './settle.ts';
+import type { Work } from './work.ts';
+
+const UNKNOWN: Outcome = {
+  kind: 'unknown',
+  reply: localReply('lease_lost', '4.4.2', 'the server stopped while the attempt was under way'),
+};
+
+/** The verb `reclaim`. */
+export async function reclaim(work: Work, options: ReclaimOptions): Promise<ReclaimAnswer> {
+  if (options.seize) await work.lanes.endAll();
+  const leases = await endLost(work, options.limit + 1);
+  const lost = await findLost(work, leases, options.limit + 1);
+  const taken = lost.slice(0, options.limit);
+  const found = await openAll(work, taken);
+  let unknown = 0;
+  for (const attempt of groupByAttempt(found)) unknown += takeBack(work, attempt, options);
+  return { released: found.length - unknown, unknown, more: lost.length > taken.length };
+}
+
+/**
+ * Leases that deliveries were claimed under and that are not live. They are ended for good: a holder may be alive and
+ * late, and what is taken back now must not come under its fence again.
+ */
+async function endLost({ db, lanes, at }: Work, limit: number): Promise<LaneLease[]> {
+  const suspects = await db.rows<LaneLease>(LOST_LEASES, [at.now, limit]);
+  await lanes.lock(
+    suspects.map(({ lane }) => lane),
+    'UPDATE',
+  );
+  // It may have been extended before it was locked.
+  const lost = suspects.filter((lease) => !lanes.isLive(lease, at.now));
+  await lanes.end(lost);
+  return lost;
+}
+
+interface Place {
+  readonly messageId: string;
+  readonly index: number;
+  readonly lane: string;
+  readonly fence: number;
+}
+
+function findLost({ db }: Work, leases: readonly LaneLease[], limit: number): Promise<Place[]> {
+  const lanes = leases.map(({ lane }) => lane);
+  const fences = leases.map(({ fence }) => fence);
+  return db.rows<Place>(UNDER_LEASES, [lanes, fences, limit]);
+}
+
+/** Opens deliveries, in their order, but for those that were settled or taken back meanwhile. */
+async function openAll({ ledger }: Work, places: readonly Place[]): Promise<OpenDelivery[]> {
+  await ledger.open(places.map(({ messageId }) => messageId));
+  await ledger.load(places.map(({ messageId, index }) => ({ messageId, indexes: [index] })));
+  return places.flatMap(({ messageId, index, lane, fence }) => {
+    const delivery = ledger.delivery(messageId, index);
+    const isLeased =
+      delivery?.row.state === 'processing' && delivery.row.lane === lane && delivery.row.fence === fence;
+    return isLeased ? [delivery] : [];
+  });
+}
+
+/** Takes back what one attempt held; returns how many recipients it may have been sent to. */
+function takeBack(work: Work, attempt: readonly OpenDelivery[], options: ReclaimOptions): number {
+  const [first] = attempt;
+  if (first === undefined) return 0;
+  const { begunAt, relay } = first.row;
+  if (begunAt === null) {
+    for (const delivery of attempt) giveBack(work, delivery, 'reclaim');
+    return 0;
+  }
+  const indexes = attempt.map(({ row }) => row.index);
+  let deferred = false;
+  for (const delivery of attempt) {
+    const { expiresAt, cancelRequested } = delivery.row;
+    const waiting = { attempts: attemptsOf(delivery), expiresAt };
+    const planned = waitIfExpired(
+      settle(waiting, UNKNOWN, options.policy, work.at.now, options.dice),
+      work.at.now,
+    );
+    const transition = cancelRequested ? endCancelled(planned) : planned;
+    deferred ||= transition.state === 'retrying';
+    settleDelivery(work, delivery, transition, 'unknown', 'reclaim');
+  }
+  appendAttempt(work, first.message, lostAttempt(begunAt, relay ?? '', indexes), deferred);
+  return attempt.length;
+}
+
+/** What has reached its expiry waits, due at once: `expire` ends it, with the report that nobody has written yet. */
+function waitIfExpired(transition: Transition, now: number): Transition {
+  if (transition.outcome !== 'expired') return transition;
+  return { ...transition, state: 'retrying', outcome: null, nextAttemptAt: now };
+}
+
+/** Deliveries of one message, lane and fence, begun at one time, were in one attempt. They come in this order. */
+function groupByAttempt(deliveries: readonly OpenDelivery[]): OpenDelivery[][] {
+  const groups: OpenDelivery[][] = [];
+  for (const delivery of deliveries) {
+    const group = groups.at(-1);
+    if (group?.[0] !== undefined && isSameAttempt(group[0], delivery)) group.push(delivery);
+    else groups.push([delivery]);
+  }
+  return groups;
+}
+
+function isSameAttempt({ row: a }: OpenDelivery, { row: b }: OpenDelivery): boolean {
+  return a.message === b.message && a.lane === b.lane && a.fence === b.fence && a.begunAt === b.begunAt;
+}
+
+/** What can be said of an attempt that nobody came back from. */
+function lostAttempt(startedAt: number, relay: string, indexes: readonly number[]): Attempt {
+  const results = indexes.map((index) => ({ index, outcome: UNKNOWN }));
+  return { startedAt, relay, evidence: NO_EVIDENCE, results };
+}
+
+const LOST_LEASES = `SELECT DISTINCT lane, fence FROM deliveries
+  WHERE state = 'processing' AND NOT EXISTS (
+    SELECT 1 FROM lanes
+    WHERE lanes.lane = deliveries.lane AND lanes.fence = deliveries.fence AND lease_until > $1)
+  ORDER BY lane, fence LIMIT $2`;
+
+const UNDER_LEASES = `SELECT message AS "messageId", index, lane, fence FROM deliveries
+  JOIN unnest($1::text[], $2::bigint[]) AS lost (lane, fence) USING (lane, fence)
+  WHERE state = 'processing' ORDER BY lane, fence, message, index LIMIT $3`;

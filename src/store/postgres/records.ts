@@ -1,0 +1,63 @@
+import type { LastError, MessageRecord } from '../../domain/message.ts';
+import { summarizeRecipients } from '../../domain/summary.ts';
+import { fromJson, priorityOf } from '../columns.ts';
+import type { MessageDetail, RecipientRecord } from '../views.ts';
+import type { Queries } from './database.ts';
+import { DELIVERIES, type DeliveryRow, MESSAGES, type MessageRow } from './tables.ts';
+
+/** A message as it is shown, and as it was read. */
+export interface Detail extends MessageDetail {
+  readonly row: MessageRow;
+}
+
+/** Reads messages with their recipients, by one statement: those that exist, in the order in which they are named. */
+export async function readDetails(db: Pick<Queries, 'rows'>, ids: readonly string[]): Promise<Detail[]> {
+  const rows = await db.rows<MessageRow & { deliveries: DeliveryRow[] }>(READ, [ids]);
+  return rows.map(({ deliveries, ...row }) => {
+    const recipients = deliveries.map(recipientOf);
+    return { row, recipients, message: messageOf(row, recipients) };
+  });
+}
+
+function recipientOf(row: DeliveryRow): RecipientRecord {
+  const { index, address, kind, state, outcome, relay, attempts, providerMessageId } = row;
+  const { lastCode, lastEnhanced, lastReply, dueAt } = row;
+  return {
+    ...{ index, address, kind, state, outcome, relay, attempts, providerMessageId },
+    ...{ lastCode, lastEnhanced, lastReply, nextAttemptAt: dueAt },
+  };
+}
+
+function messageOf(row: MessageRow, recipients: readonly RecipientRecord[]): MessageRecord {
+  const { id, keyId, status, createdAt, updatedAt, statusAt, finalAt, deliveredAt, expiresAt } = row;
+  const { sizeBytes, eightBit, utf8, dotStuffing, source, test, attempts, possibleDuplicate } = row;
+  const { segment, offset, length } = row;
+  return {
+    ...{ id, keyId, status, createdAt, updatedAt, statusAt, finalAt, deliveredAt, expiresAt },
+    ...{ sizeBytes, source, test, attempts, possibleDuplicate },
+    ...summarizeRecipients(recipients),
+    sendAt: row.notBefore,
+    envelopeFrom: row.reversePath,
+    header: { from: row.headerFrom, subject: row.subject, messageId: row.messageId },
+    tags: fromJson<string[]>(row.tags),
+    metadata: fromJson<Record<string, string>>(row.metadata),
+    flags: { eightBit, utf8, dotStuffing },
+    priority: priorityOf(row.priority),
+    lastError: row.lastError === null ? null : fromJson<LastError>(row.lastError),
+    content: segment === null || offset === null || length === null ? null : { segment, offset, length },
+  };
+}
+
+/** Length of all text in a row. */
+export function textLength(row: object): number {
+  return Object.values(row).reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+    0,
+  );
+}
+
+const READ = `SELECT ${MESSAGES.columns}, recipients.deliveries
+  FROM unnest($1::text[]) WITH ORDINALITY AS wanted (id, place) JOIN messages ON messages.id = wanted.id, LATERAL (
+    SELECT coalesce(json_agg(one ORDER BY one.index), '[]') AS deliveries
+    FROM (SELECT ${DELIVERIES.columns} FROM deliveries WHERE message = messages.id) AS one) AS recipients
+  ORDER BY place`;

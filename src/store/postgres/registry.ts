@@ -1,0 +1,58 @@
+import type { Registry, StoredHold, StoredRelay, StoredRoutes } from '../registry.ts';
+import { MAX_ROUTE_TABLES, UNPUBLISHED } from '../registry.ts';
+import type { Database, Queries } from './database.ts';
+
+/** The registry over a database. */
+export function registryOver(database: Database): Registry {
+  const run = (sql: string, parameters: Parameters<Queries['run']>[1]) =>
+    database.transact((db) => db.run(sql, parameters));
+  return {
+    relays: () => database.rows<StoredRelay>(RELAYS),
+    putRelay: async ({ name, definition, secret, disabled }) =>
+      void (await run(PUT_RELAY, [name, definition, secret, disabled])),
+    removeRelay: async (name) => (await run('DELETE FROM relays WHERE name = $1', [name])) === 1,
+    settings: async () => {
+      const rows = await database.rows<{ name: string; value: string }>(SETTINGS);
+      return new Map(rows.map(({ name, value }) => [name, value]));
+    },
+    putSetting: async (key, value) =>
+      void (value === null
+        ? await run('DELETE FROM settings WHERE name = $1', [key])
+        : await run(PUT_SETTING, [key, value])),
+    holds: () => database.rows<StoredHold>('SELECT target, kind, since FROM holds ORDER BY target'),
+    putHold: async (target, hold) =>
+      void (hold === null
+        ? await run('DELETE FROM holds WHERE target = $1', [target])
+        : await run(PUT_HOLD, [target, hold.kind, hold.since])),
+    publishRoutes: (table) => database.transact((db) => publish(db, table)),
+    routeTables: (limit) => database.rows<StoredRoutes>(ROUTE_TABLES, [limit]),
+  };
+}
+
+async function publish(
+  db: Queries,
+  { publishedAt, origin, definition }: Omit<StoredRoutes, 'version'>,
+): Promise<number> {
+  // One at a time: two nodes that publish the same table must come to one version.
+  await db.script('LOCK TABLE route_tables IN SHARE ROW EXCLUSIVE MODE');
+  const [newest] = await db.rows<StoredRoutes>(ROUTE_TABLES, [1]);
+  if (newest?.definition === definition) return newest.version;
+  const version = (newest?.version ?? UNPUBLISHED) + 1;
+  await db.run(PUBLISH, [version, publishedAt, origin, definition]);
+  await db.run('DELETE FROM route_tables WHERE version <= $1', [version - MAX_ROUTE_TABLES]);
+  return version;
+}
+
+const RELAYS = 'SELECT name, definition, secret, disabled FROM relays ORDER BY name';
+const PUT_RELAY = `INSERT INTO relays (name, definition, secret, disabled) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (name) DO UPDATE
+  SET definition = excluded.definition, secret = excluded.secret, disabled = excluded.disabled`;
+const SETTINGS = 'SELECT name, value FROM settings ORDER BY name';
+const PUT_SETTING = `INSERT INTO settings (name, value) VALUES ($1, $2)
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+const PUT_HOLD = `INSERT INTO holds (target, kind, since) VALUES ($1, $2, $3)
+  ON CONFLICT (target) DO UPDATE SET kind = excluded.kind, since = excluded.since`;
+const ROUTE_TABLES = `SELECT version, published_at AS "publishedAt", origin, definition FROM route_tables
+  ORDER BY version DESC LIMIT $1`;
+const PUBLISH =
+  'INSERT INTO route_tables (version, published_at, origin, definition) VALUES ($1, $2, $3, $4)';

@@ -1,0 +1,110 @@
+import type { Attempt } from '../../domain/attempt.ts';
+import type { LastError } from '../../domain/message.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import { endCancelled } from '../../domain/settle.ts';
+import { type SettleAnswer, type Settlement, StoreError, type UnitRef } from '../store.ts';
+import { giveBack, leasedOf, settleDelivery } from './changes.ts';
+import { Desk } from './desk.ts';
+import type { OpenMessage } from './ledger.ts';
+import type { Work } from './work.ts';
+
+const STALE: SettleAnswer = { kind: 'stale' };
+
+/** The verb `begin`: refused unless the node still holds the lane and every delivery is still the unit's. */
+export async function begin(work: Work, units: readonly UnitRef[]): Promise<boolean[]> {
+  await work.lanes.lock(
+    units.map(({ lane }) => lane),
+    'SHARE',
+  );
+  await openUnits(work, units);
+  return units.map((unit) => {
+    const found = work.lanes.holds(unit, work.at) ? leasedOf(work, unit) : null;
+    if (found === null || found.some(({ row }) => row.cancelRequested)) return false;
+    for (const delivery of found) {
+      delivery.row.begunAt = work.at.now;
+      work.ledger.touch(delivery);
+    }
+    return true;
+  });
+}
+
+/**
+ * The verb `settle`. What counts is the fence the deliveries carry: while they carry the unit's, nobody else can have
+ * taken them, even if the lane's lease has ended, and the truth is worth recording.
+ */
+export async function settle(work: Work, batch: readonly Settlement[]): Promise<SettleAnswer[]> {
+  await openUnits(
+    work,
+    batch.map(({ unit }) => unit),
+  );
+  const desk = new Desk(work);
+  const answers = batch.map((settlement) => settleUnit(work, desk, settlement));
+  await desk.write();
+  return answers;
+}
+
+/** The verb `release`: what is not leased under the unit's fence is left alone. */
+export async function release(work: Work, units: readonly UnitRef[]): Promise<SettleAnswer[]> {
+  await openUnits(work, units);
+  return units.map((unit) => {
+    const found = leasedOf(work, unit);
+    if (found === null) return STALE;
+    const cancelled = found.flatMap(({ row }) => (row.cancelRequested ? [row.index] : []));
+    for (const delivery of found) giveBack(work, delivery, 'release');
+    return { kind: 'settled', cancelled };
+  });
+}
+
+async function openUnits({ ledger }: Work, units: readonly UnitRef[]): Promise<void> {
+  await ledger.open(units.map(({ messageId }) => messageId));
+  await ledger.load(units);
+}
+
+function settleUnit(work: Work, desk: Desk, settlement: Settlement): SettleAnswer {
+  const { unit, attempt, transitions, report, delayReported } = settlement;
+  const found = leasedOf(work, unit);
+  const message = found?.[0]?.message;
+  if (found === null || message === undefined) return STALE;
+  if (found.some(({ row }) => row.begunAt !== attempt.startedAt)) return STALE;
+  let deferred = false;
+  const cancelled: number[] = [];
+  for (const [place, delivery] of found.entries()) {
+    const planned = transitions[place];
+    if (planned === undefined)
+      throw new StoreError('store_bug', `no transition for place ${place} of the unit`);
+    const transition = delivery.row.cancelRequested ? endCancelled(planned) : planned;
+    deferred ||= transition.state === 'retrying';
+    if (transition !== planned) cancelled.push(delivery.row.index);
+    settleDelivery(work, delivery, transition, classOf(attempt, delivery.row.index), 'settle');
+    if (delayReported.includes(delivery.row.index)) delivery.row.delayReported = true;
+  }
+  appendAttempt(work, message, attempt, deferred);
+  if (report !== null) desk.enterReport(report);
+  return { kind: 'settled', cancelled };
+}
+
+/** Adds an attempt to the record of an open message; `deferred` when it left some recipient waiting. */
+export function appendAttempt(work: Work, message: OpenMessage, attempt: Attempt, deferred: boolean): void {
+  message.attempts++;
+  work.ledger.append({
+    message: message.row.id,
+    number: message.attempts,
+    startedAt: attempt.startedAt,
+    relay: attempt.relay,
+    evidence: JSON.stringify(attempt.evidence),
+    results: JSON.stringify(attempt.results),
+  });
+  if (deferred) work.tallies.count('retried', work.at);
+}
+
+const CLASSES: Readonly<Record<Outcome['kind'], LastError['class']>> = {
+  delivered: 'unknown',
+  deferred: 'transient',
+  rejected: 'permanent',
+  unknown: 'unknown',
+};
+
+function classOf(attempt: Attempt, index: number): LastError['class'] {
+  const kind = attempt.results.find((result) => result.index === index)?.outcome.kind ?? 'unknown';
+  return CLASSES[kind];
+}

@@ -1,0 +1,52 @@
+import { MESSAGE_STATUSES, type MessageStatus } from '../../domain/delivery.ts';
+import type { ListQuery } from '../views.ts';
+import type { Parameter, Queries } from './database.ts';
+import { indexable } from './text.ts';
+
+/** A message that may belong on a page, with what that is decided by. */
+export interface Candidate {
+  readonly id: string;
+  readonly status: MessageStatus;
+  readonly headerFrom: string;
+  readonly reversePath: string;
+  readonly subject: string;
+  /** How many it has. */
+  readonly recipients: number;
+}
+
+/** Gives at most `limit` candidates with ids from `floor` up to, and without, `before`; the newest first. */
+export type Source = (db: Queries, before: string, floor: string, limit: number) => Promise<Candidate[]>;
+
+/**
+ * The narrowest index for a list: that of a tag, that of a key by status, or that of all ids. Statuses that the index
+ * does not tell apart are left to the caller.
+ */
+export function sourceOf({ owner, statuses, filter }: ListQuery): Source {
+  const tag = filter?.tag == null ? null : indexable(filter.tag);
+  if (owner === 'all') return tag === null ? reading(ALL) : reading(OF_TAG, tag);
+  if (tag !== null) return reading(OF_KEY_AND_TAG, owner.keyId, tag);
+  return reading(OF_KEY, owner.keyId, statuses.length === 0 ? MESSAGE_STATUSES : [...new Set(statuses)]);
+}
+
+function reading(sql: string, ...parameters: readonly Parameter[]): Source {
+  return (db, before, floor, limit) => db.rows<Candidate>(sql, [before, floor, limit, ...parameters]);
+}
+
+const COLUMNS = `messages.id, messages.status, messages.header_from AS "headerFrom",
+  messages.reverse_path AS "reversePath", messages.subject,
+  messages.queued + messages.processing + messages.retrying + messages.delivered + messages.failed AS recipients`;
+
+const ALL = `SELECT ${COLUMNS} FROM messages WHERE id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3`;
+
+// A merge of the key's statuses, each of which is in the order of the index.
+const OF_KEY = `SELECT page.* FROM unnest($5::text[]) AS wanted (status), LATERAL (
+    SELECT ${COLUMNS} FROM messages
+    WHERE key_id = $4 AND messages.status = wanted.status AND id < $1 AND id >= $2
+    ORDER BY messages.id DESC LIMIT $3) AS page
+  ORDER BY page.id DESC LIMIT $3`;
+
+const TAGGED = `(SELECT id FROM message_tags WHERE WHICH AND id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3) AS tagged`;
+const OF_TAG = `SELECT ${COLUMNS} FROM ${TAGGED.replace('WHICH', 'tag = $4')} JOIN messages USING (id)
+  ORDER BY messages.id DESC`;
+const OF_KEY_AND_TAG = `SELECT ${COLUMNS} FROM ${TAGGED.replace('WHICH', 'key_id = $4 AND tag = $5')}
+  JOIN messages USING (id) ORDER BY messages.id DESC`;

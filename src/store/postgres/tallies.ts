@@ -1,0 +1,141 @@
+import { type CountedEvent, dayOf, type GaugeName, minuteOf } from '../counting.ts';
+import type { Stamp } from '../store.ts';
+import type { Queries, SqlValue } from './database.ts';
+
+/** A lane's depth, or a change of it. */
+interface Depth {
+  waiting: number;
+  processing: number;
+}
+
+/** References to a segment, or a change of them. */
+interface SegmentUse {
+  live: number;
+  bytes: number;
+}
+
+/**
+ * Sums what a transaction adds to queues of keys, gauges, depths, segments and counters, so that each row is written
+ * once. They are the last that a transaction locks, in this order and each kind in the order of its names: two that
+ * move the same figures wait for each other, and never in a circle.
+ */
+export class Tallies {
+  readonly #keys = new Map<string, number>();
+  readonly #gauges = new Map<GaugeName, number>();
+  readonly #depths = new Map<string, Depth>();
+  readonly #segments = new Map<number, SegmentUse>();
+  /** By node, event and relay, as JSON. */
+  readonly #counts = new Map<string, { readonly now: number; count: number }>();
+
+  /** A message of `bytes` begins (1) or ceases (-1) to be one that is not final; of no key if null. */
+  queue(keyId: string | null, messages: 1 | -1, bytes: number): void {
+    this.gauge('queued_bytes', messages * bytes);
+    if (keyId !== null) this.#keys.set(keyId, (this.#keys.get(keyId) ?? 0) + messages);
+  }
+
+  /** Moves a gauge. */
+  gauge(name: GaugeName, difference: number): void {
+    this.#gauges.set(name, (this.#gauges.get(name) ?? 0) + difference);
+  }
+
+  /** Moves a lane's depth; null is no lane. */
+  lane(lane: string | null, waiting: number, processing: number): void {
+    if (lane === null) return;
+    const depth = this.#depths.get(lane) ?? { waiting: 0, processing: 0 };
+    depth.waiting += waiting;
+    depth.processing += processing;
+    this.#depths.set(lane, depth);
+  }
+
+  /** Adds (or, negative, takes) references to a segment. */
+  segment(segment: number, live: number, bytes: number): void {
+    const use = this.#segments.get(segment) ?? { live: 0, bytes: 0 };
+    use.live += live;
+    use.bytes += bytes;
+    this.#segments.set(segment, use);
+  }
+
+  /** Counts an event at the stamp's day and minute; a transaction has one stamp. */
+  count(event: CountedEvent, at: Stamp, count = 1, relay = ''): void {
+    const name = JSON.stringify([at.node, event, relay]);
+    const sum = this.#counts.get(name) ?? { now: at.now, count: 0 };
+    sum.count += count;
+    this.#counts.set(name, sum);
+  }
+
+  /** Writes the sums: the last thing before the commit. */
+  async write(db: Queries): Promise<void> {
+    await upsert(
+      db,
+      WRITE_KEYS,
+      sorted(this.#keys).filter(([, messages]) => messages !== 0),
+    );
+    await upsert(
+      db,
+      WRITE_GAUGES,
+      sorted(this.#gauges).filter(([, value]) => value !== 0),
+    );
+    const depths = sorted(this.#depths).map(([lane, { waiting, processing }]) => [lane, waiting, processing]);
+    await upsert(
+      db,
+      WRITE_DEPTHS,
+      depths.filter(([, ...moved]) => moved.some(isMove)),
+    );
+    const segments = sorted(this.#segments).map(([segment, { live, bytes }]) => [segment, live, bytes]);
+    await upsert(
+      db,
+      WRITE_SEGMENTS,
+      segments.filter(([, ...moved]) => moved.some(isMove)),
+    );
+    await upsert(db, WRITE_COUNTS, this.#counters());
+  }
+
+  #counters(): SqlValue[][] {
+    const counts = sorted(this.#counts);
+    return (['day', 'minute'] as const).flatMap((period) =>
+      counts.map(([name, { now, count }]) => {
+        const start = period === 'day' ? dayOf(now) : minuteOf(now);
+        return [period, start, ...(JSON.parse(name) as [string, string, string]), count];
+      }),
+    );
+  }
+}
+
+function isMove(value: SqlValue): boolean {
+  return value !== 0;
+}
+
+/** In the order of the names, which is the same for everybody. */
+function sorted<K extends string | number, V>(sums: ReadonlyMap<K, V>): [K, V][] {
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Gives the rows to a statement column by column. */
+async function upsert(db: Queries, sql: string, rows: readonly (readonly SqlValue[])[]): Promise<void> {
+  const [first] = rows;
+  if (first === undefined) return;
+  await db.run(
+    sql,
+    first.map((_, column) => rows.map((row) => row[column] ?? null)),
+  );
+}
+
+const WRITE_KEYS = `INSERT INTO key_queues (key_id, messages) SELECT * FROM unnest($1::text[], $2::bigint[])
+  ON CONFLICT (key_id) DO UPDATE SET messages = key_queues.messages + excluded.messages`;
+
+const WRITE_GAUGES = `INSERT INTO gauges (name, value) SELECT * FROM unnest($1::text[], $2::bigint[])
+  ON CONFLICT (name) DO UPDATE SET value = gauges.value + excluded.value`;
+
+const WRITE_DEPTHS = `INSERT INTO depths (lane, waiting, processing)
+  SELECT * FROM unnest($1::text[], $2::integer[], $3::integer[])
+  ON CONFLICT (lane) DO UPDATE
+  SET waiting = depths.waiting + excluded.waiting, processing = depths.processing + excluded.processing`;
+
+const WRITE_SEGMENTS = `INSERT INTO segments (segment, live, bytes)
+  SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])
+  ON CONFLICT (segment) DO UPDATE
+  SET live = segments.live + excluded.live, bytes = segments.bytes + excluded.bytes`;
+
+const WRITE_COUNTS = `INSERT INTO counters (period, start, node, event, relay, count)
+  SELECT * FROM unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::bigint[])
+  ON CONFLICT (period, start, node, event, relay) DO UPDATE SET count = counters.count + excluded.count`;

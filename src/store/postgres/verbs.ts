@@ -1,0 +1,89 @@
+import type { LaneLease } from '../../domain/lane.ts';
+import type { Stamp, Store } from '../store.ts';
+import { accept, foresee } from './accept.ts';
+import { cancel, requeue } from './acts.ts';
+import { claim } from './claim.ts';
+import type { Database } from './database.ts';
+import { expire, expiring } from './expire.ts';
+import { purge } from './purge.ts';
+import { reassign } from './reassign.ts';
+import { reclaim } from './reclaim.ts';
+import { begin, release, settle } from './settle.ts';
+import { Work } from './work.ts';
+
+/** The store over a database: each verb in a transaction of its own. */
+export function storeOver(database: Database, close: () => Promise<void>): Store {
+  const within = <T>(at: Stamp, verb: (work: Work) => Promise<T>): Promise<T> =>
+    database.transact(async (db) => {
+      const work = new Work(db, at);
+      const answer = await verb(work);
+      await work.write();
+      return answer;
+    });
+  return {
+    accept: (batch, at, limits) => within(at, (work) => accept(work, batch, limits)),
+    foresee: (wishes, at, limits) => database.inSnapshot((db) => foresee(db, wishes, at.now, limits)),
+    claim: (requests, at) => within(at, (work) => claim(work, requests)),
+    begin: (units, at) => within(at, (work) => begin(work, units)),
+    settle: (batch, at) => within(at, (work) => settle(work, batch)),
+    release: (units, at) => within(at, (work) => release(work, units)),
+    reclaim: (options, at) => within(at, (work) => reclaim(work, options)),
+    expiring: (limit, at) => database.inSnapshot((db) => expiring(db, limit, at.now)),
+    expire: (batch, at) => within(at, (work) => expire(work, batch)),
+    cancel: (ids, at) => within(at, (work) => cancel(work, ids)),
+    requeue: (requests, at) => within(at, (work) => requeue(work, requests)),
+    reassign: (moves, at) => within(at, (work) => reassign(work, moves)),
+    purge: (policy, limit, at) => within(at, (work) => purge(work, policy, limit)),
+    acquireLanes: (wanted, limit, leaseUntil, at) =>
+      within(at, async ({ lanes }) =>
+        lanes.grant([...wanted, ...(await lanes.due(limit, at.now))], leaseUntil, at),
+      ),
+    renewLanes: (leases, leaseUntil, at) => within(at, (work) => renew(work, leases, leaseUntil)),
+    releaseLanes: (leases, at) => within(at, (work) => releaseAll(work, leases)),
+    tally: (counts, at) =>
+      within(at, async ({ tallies }) => {
+        for (const { event, count } of counts) tallies.count(event, at, count);
+      }),
+    liveSegments: (segments) => liveSegments(database, segments),
+    forgetSegments: async (segments) => {
+      await database.transact((db) => db.run(FORGET_SEGMENTS, [segments]));
+    },
+    close,
+  };
+}
+
+async function lockLanes({ lanes }: Work, leases: readonly LaneLease[]): Promise<void> {
+  await lanes.lock(
+    leases.map(({ lane }) => lane),
+    'UPDATE',
+  );
+}
+
+/**
+ * Extends leases, also those that have lapsed if nobody has taken the lane or its deliveries since: a clock that jumped
+ * ends nothing.
+ */
+async function renew(work: Work, leases: readonly LaneLease[], leaseUntil: number): Promise<string[]> {
+  await lockLanes(work, leases);
+  const ours = Map.groupBy(leases, (lease) => work.lanes.isOf(lease, work.at.node));
+  await work.lanes.extend(
+    (ours.get(true) ?? []).map(({ lane }) => lane),
+    leaseUntil,
+  );
+  return (ours.get(false) ?? []).map(({ lane }) => lane);
+}
+
+async function releaseAll(work: Work, leases: readonly LaneLease[]): Promise<void> {
+  await lockLanes(work, leases);
+  await work.lanes.end(leases.filter((lease) => work.lanes.isOf(lease, work.at.node)));
+}
+
+async function liveSegments(database: Database, segments: readonly number[]): Promise<Map<number, number>> {
+  const rows = await database.rows<{ segment: number; live: number }>(LIVE_SEGMENTS, [segments]);
+  const found = new Map(rows.map(({ segment, live }) => [segment, live]));
+  return new Map(segments.map((segment) => [segment, found.get(segment) ?? 0]));
+}
+
+const LIVE_SEGMENTS = 'SELECT segment, live FROM segments WHERE segment = ANY($1::bigint[])';
+const FORGET_SEGMENTS = `DELETE FROM segments WHERE live = 0 AND segment IN (
+  SELECT segment FROM segments WHERE segment = ANY($1::bigint[]) ORDER BY segment FOR UPDATE)`;

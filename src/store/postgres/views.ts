@@ -1,0 +1,79 @@
+import type { Attempt, AttemptResult, Evidence } from '../../domain/attempt.ts';
+import { IDEMPOTENCY_MS } from '../accepting.ts';
+import { fromJson } from '../columns.ts';
+import {
+  type AttemptPage,
+  type AttemptRange,
+  MAX_EVIDENCE_BYTES,
+  type MessageDetail,
+  type Remembered,
+  type Views,
+} from '../views.ts';
+import type { Database } from './database.ts';
+import { figures, lanes } from './figures.ts';
+import { type ListLimits, Lists } from './list.ts';
+import { readDetails } from './records.ts';
+import { ATTEMPTS, type AttemptRow } from './tables.ts';
+import { waiting } from './waiting.ts';
+
+/** The views over connections of their own: no reader waits for a writer. */
+export function viewsOver(database: Database, limits: ListLimits): Views {
+  const lists = new Lists(database, limits);
+  return {
+    message: (id) => message(database, id),
+    list: (query) => lists.list(query),
+    attempts: (id, range) => attempts(database, id, range),
+    remembered: async (keyId, key, now) => {
+      const [first] = await database.rows<Remembered>(REMEMBERED, [keyId, key, now - IDEMPOTENCY_MS]);
+      return first ?? null;
+    },
+    figures: (now) => database.inSnapshot((db) => figures(db, now)),
+    lanes: (relay, limit) => lanes(database, relay, limit),
+    waiting: (query) => database.inSnapshot((db) => waiting(db, query)),
+    close: () => database.close(),
+  };
+}
+
+async function message(database: Database, id: string): Promise<MessageDetail | null> {
+  const [detail] = await readDetails(database, [id]);
+  return detail === undefined ? null : { message: detail.message, recipients: detail.recipients };
+}
+
+/** No attempt is read whose evidence would not fit any more. */
+async function attempts(
+  database: Database,
+  id: string,
+  { after, limit }: AttemptRange,
+): Promise<AttemptPage> {
+  const rows = await database.rows<AttemptRow & { last: number }>(PAGE, [
+    id,
+    after,
+    limit,
+    MAX_EVIDENCE_BYTES,
+  ]);
+  const end = rows.at(-1);
+  return {
+    attempts: rows.map(attemptOf),
+    next: end !== undefined && end.number < end.last ? end.number : null,
+  };
+}
+
+function attemptOf({ startedAt, relay, evidence, results }: AttemptRow): Attempt {
+  return {
+    startedAt,
+    relay,
+    evidence: fromJson<Evidence>(evidence),
+    results: fromJson<AttemptResult[]>(results),
+  };
+}
+
+const REMEMBERED = 'SELECT id, hash FROM idempotency WHERE key_id = $1 AND idem_key = $2 AND created_at > $3';
+
+// `earlier` is what the attempts before it on the page take; a length is known without reading the text.
+const PAGE = `SELECT ${ATTEMPTS.columns}, last FROM (
+    SELECT message, number, messages.attempts AS last,
+      sum(octet_length(evidence) + octet_length(results)) OVER (ORDER BY number)
+        - octet_length(evidence) - octet_length(results) AS earlier
+    FROM attempts JOIN messages ON messages.id = message
+    WHERE message = $1 AND number > $2 ORDER BY number LIMIT $3) AS page
+  JOIN attempts USING (message, number) WHERE earlier < $4 ORDER BY number`;
