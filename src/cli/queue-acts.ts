@@ -77,7 +77,7 @@ function actCommand(context: Context, shell: Command, act: QueueActRequest['act'
       print(context, options, { act, dryRun: request.dryRun, ...sum }, () =>
         request.dryRun
           ? `${matched} ${what} are meant; nothing was done.`
-          : `${acted} ${done}.${acted < matched ? ` ${matched - acted} had ended, or changed, meanwhile.` : ''}`,
+          : `${acted} ${done}.${acted < matched ? ` Left as they are: ${matched - acted}.` : ''}`,
       );
     });
   });

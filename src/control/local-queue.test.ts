@@ -46,12 +46,15 @@ let loaded: Loaded;
 let now: number;
 let figures: readonly LaneFigures[];
 let queue: QueueOperations;
+/** Whose way was decided anew. */
+let redecided: string[];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'waybill-queue-'));
   writeFileSync(join(folder, 'waybill.yaml'), CONFIGURATION);
   stores = openSqlite(join(folder, 'waybill.db'));
   now = T0;
+  redecided = [];
   figures = IDLE.lanes();
   await load();
   expect(loaded.faults).toEqual([]);
@@ -59,7 +62,7 @@ beforeEach(async () => {
     ...{ views: stores.views, registry: stores.registry, acts: storeActs() },
     queue: { lanes: () => figures },
     clock: { ...systemClock, wall: () => now },
-    resolution: () => loaded,
+    resolution: () => ({ ...loaded, routesVersion: 2 }),
     reload: async () => {
       await load();
       return [];
@@ -91,6 +94,10 @@ function storeActs(): Acts {
     retry: async (id) => {
       const [answer] = await stores.store.requeue([{ id, expiresAt: now + 48 * HOUR }], stamp());
       return answer?.kind ?? 'not_found';
+    },
+    redecide: async (deliveries) => {
+      redecided.push(...deliveries.map(({ recipient: address }) => address));
+      return deliveries.length;
     },
     reroute: async (moves) => (await stores.store.reassign(moves, stamp())).filter(Boolean).length,
   };
@@ -332,6 +339,16 @@ describe('rerouting', () => {
       [null, 'direct'],
     ]);
     expect(await act('reroute', { to: '@example.net' }, { toRelay: 'direct' })).toMatchObject({ matched: 0 });
+  });
+
+  test("without a relay leaves it to the routing table, but for what is a test key's", async () => {
+    const inInbox = { relay: 'inbox', lane: 'inbox', group: ['inbox'] };
+    await accept({ test: true, deliveries: [to('test@example.com', inInbox)] });
+    await accept({ deliveries: [to('a@example.com'), to('b@example.net')] });
+    expect(await act('reroute', ALL, { dryRun: true })).toMatchObject({ matched: 2, acted: 0 });
+    expect(redecided).toEqual([]);
+    expect(await act('reroute', { to: '@example.net' })).toMatchObject({ matched: 1, acted: 1 });
+    expect(redecided).toEqual(['b@example.net']);
   });
 
   test('and retrying never let the mail of a test key out of the inbox', async () => {

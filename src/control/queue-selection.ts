@@ -1,6 +1,7 @@
 import { addressTest } from '../domain/address-test.ts';
 import { laneOf, relayOfLane } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
+import { MANUAL_RULE } from '../domain/route.ts';
 import type { MessageDetail, RecipientRecord, WaitingDelivery, WaitingQuery } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { OperationError } from './operations.ts';
@@ -18,9 +19,6 @@ const WAITING_PAGE = 500;
 const FAILED_PAGE = 100;
 /** What a cursor begins with once all that waits was seen. */
 const FAILED_PHASE = 'failed ';
-
-/** The rule told of mail that an operator gave its relay by hand. */
-const MANUAL_RULE = 'manual';
 
 /** What each act is usually meant for. */
 const USUAL: Readonly<Record<QueueActRequest['act'], readonly SelectableStatus[]>> = {
@@ -174,15 +172,18 @@ async function actOnMessages(ids: readonly string[], job: Job, deps: LocalDeps):
 }
 
 async function reroute(deliveries: readonly WaitingDelivery[], job: Job, deps: LocalDeps): Promise<Done> {
-  const { target } = job;
+  const { target, dryRun } = job;
+  if (target === null) {
+    const matched = deliveries.length;
+    return { matched, acted: dryRun || matched === 0 ? 0 : await deps.acts.redecide(deliveries) };
+  }
   const moves = deliveries.flatMap(({ messageId, index, lane, rule, recipient }) => {
-    if (target === null) return [];
     const to = { relay: target.name, lane: laneOf(target.name, target.type, recipient) };
     if (lane === to.lane && rule === MANUAL_RULE) return [];
     return [{ messageId, index, fromLane: lane, to, rule: MANUAL_RULE, group: [target.name] }];
   });
   const matched = moves.length;
-  return { matched, acted: job.dryRun || matched === 0 ? 0 : await deps.acts.reroute(moves) };
+  return { matched, acted: dryRun || matched === 0 ? 0 : await deps.acts.reroute(moves) };
 }
 
 /** Of messages with failed recipients and none that wait; what failed beside what waits is retried with that. */

@@ -1,9 +1,11 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
 import type { CancelAnswer, Reassignment, RequeueAnswer, Store } from '../store/store.ts';
+import type { WaitingDelivery } from '../store/views.ts';
 import type { Acts } from './acts.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Leases } from './leases.ts';
+import type { Redecide } from './redecide.ts';
 import type { EngineSettings } from './settings.ts';
 
 /** What acting needs. */
@@ -20,11 +22,13 @@ export class Acting implements Acts {
   readonly #deps: ActingDeps;
   readonly #dispatch: Dispatch;
   readonly #leases: Leases;
+  readonly #redecide: Redecide;
 
-  constructor(deps: ActingDeps, dispatch: Dispatch, leases: Leases) {
+  constructor(deps: ActingDeps, dispatch: Dispatch, leases: Leases, redecide: Redecide) {
     this.#deps = deps;
     this.#dispatch = dispatch;
     this.#leases = leases;
+    this.#redecide = redecide;
   }
 
   async cancel(id: string): Promise<CancelAnswer> {
@@ -61,6 +65,10 @@ export class Acting implements Acts {
       this.#dispatch.expect(lane, now);
     }
     return moved.filter(Boolean).length;
+  }
+
+  redecide(deliveries: readonly WaitingDelivery[]): Promise<number> {
+    return this.#redecide.afresh(deliveries);
   }
 }
 

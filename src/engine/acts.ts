@@ -1,4 +1,5 @@
 import type { CancelAnswer, Reassignment, RequeueAnswer } from '../store/store.ts';
+import type { WaitingDelivery } from '../store/views.ts';
 
 /** The door for people and programs who act on messages that are already ours (contract §3.3). */
 export interface Acts {
@@ -8,4 +9,9 @@ export interface Acts {
   retry(id: string): Promise<RequeueAnswer['kind']>;
   /** Gives waiting deliveries another way. Says how many still waited where they were. Rejects with `StoreError`. */
   reroute(moves: readonly Reassignment[]): Promise<number>;
+  /**
+   * Decides by the routing table where waiting deliveries go, whatever decided it before. Says how many were given
+   * another way. Rejects with `StoreError`.
+   */
+  redecide(deliveries: readonly WaitingDelivery[]): Promise<number>;
 }

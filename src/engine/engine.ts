@@ -92,7 +92,7 @@ export function createEngine(deps: EngineDeps): Engine {
 
   return {
     intake: accept,
-    acts: new Acting(parts, dispatch, leases),
+    acts: new Acting(parts, dispatch, leases, redecide),
     relays,
     queue: { lanes: () => figuresOf(lanes.values(), relays, deps.clock) },
     start: async ({ seize }) => {

@@ -85,6 +85,11 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
     return answers.filter(Boolean).length;
   }
 
+  /** Nothing is routed here, so nothing is decided anew. */
+  redecide(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
   async read({ segment }: ContentRef): Promise<SpoolContent> {
     const content = this.#contents[segment - 1];
     if (content === undefined) throw new SpoolError('content_missing', `there is no segment ${segment}`);

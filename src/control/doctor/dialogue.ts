@@ -20,6 +20,8 @@ export function dialogue(
     const waiting = [...lines];
     const parser = new ReplyParser();
     let connected = false;
+    // Then what is still to come is about the farewell.
+    let over = false;
     const socket = connect({ host: from, port, localAddress: from });
     const end = () => {
       socket.destroy();
@@ -32,9 +34,10 @@ export function dialogue(
     socket.on('error', end).on('close', end);
     socket.on('data', (chunk: Buffer) => {
       parser.push(chunk);
-      for (let reply = parser.next(); reply !== null; reply = parser.next()) {
+      for (let reply = parser.next(); reply !== null && !over; reply = parser.next()) {
         replies.push(describeReply(reply, MAX_REPLY));
         const line = reply.code < 400 ? waiting.shift() : undefined;
+        over = line === undefined;
         if (line === undefined) socket.end('QUIT\r\n');
         else socket.write(`${line}\r\n`);
       }
