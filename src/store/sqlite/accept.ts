@@ -1,12 +1,16 @@
 import type { Idempotency } from '../../domain/message.ts';
-import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from '../accepting.ts';
+import {
+  type AcceptAnswer,
+  type AcceptRecord,
+  type AcceptWish,
+  type Foresight,
+  IDEMPOTENCY_MS,
+  type QueueLimits,
+} from '../accepting.ts';
 import type { Stamp } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
 import { Inserter } from './insert.ts';
-
-/** How long a repeat under an idempotency key gets the first answer (contract §2). */
-export const IDEMPOTENCY_MS = 24 * 3_600_000;
 
 type Refusal = Exclude<AcceptAnswer, { readonly kind: 'accepted' }>;
 

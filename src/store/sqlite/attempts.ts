@@ -1,4 +1,4 @@
-import type { Attempt, AttemptResult, Evidence } from '../../domain/attempt.ts';
+import { type Attempt, type AttemptResult, type Evidence, NO_EVIDENCE } from '../../domain/attempt.ts';
 import type { Stamp } from '../store.ts';
 import { type AttemptPage, type AttemptRange, MAX_EVIDENCE_BYTES } from '../views.ts';
 import type { Books } from './books.ts';
@@ -60,12 +60,18 @@ export function attemptsView(db: Driver, inSnapshot: InSnapshot) {
     });
 }
 
-/** Reads a row back. */
+/** Reads a row back. What was not recorded yet when it was written is as if it had not happened. */
 function attemptOf([startedAt, relay, evidence, results]: AttemptRow): Attempt {
+  const { timings, ...found } = fromJson<Evidence>(evidence);
   return {
     startedAt,
     relay,
-    evidence: fromJson<Evidence>(evidence),
-    results: fromJson<AttemptResult[]>(results),
+    evidence: { ...NO_EVIDENCE, ...found, timings: { ...NO_EVIDENCE.timings, ...timings } },
+    results: fromJson<AttemptResult[]>(results).map(({ index, outcome }) => ({
+      index,
+      outcome: outcome.kind === 'delivered' ? { ...NOT_PASSED, ...outcome } : outcome,
+    })),
   };
 }
+
+const NOT_PASSED = { dsnPassed: false } as const;

@@ -46,13 +46,10 @@ describe('migrations', () => {
     expect(schemaOf(path)).toEqual(schemaOf(freshPath()));
   });
 
-  it.each([1, 2])(
+  it.each([1, 2, 3])(
     'counts what waits in a database that version %i wrote, and goes on from there',
     async (version) => {
-      const old = openBetterSqlite3(path);
-      old.exec(readFileSync(new URL(`000${version}_states.sql`, FIXTURES), 'utf8'));
-      old.close();
-      const stores = openSqlite(path);
+      const stores = openOld(version);
       expect(schemaOf(path)).toEqual(schemaOf(freshPath()));
       expect(await figuresOf(stores)).toEqual({
         queues: { key_one: 5, key_two: 2 },
@@ -83,6 +80,69 @@ describe('migrations', () => {
       await stores.store.close();
     },
   );
+
+  /** Opens a database that a version wrote. */
+  const openOld = (version: number) => {
+    const old = openBetterSqlite3(path);
+    old.exec(readFileSync(new URL(`000${version}_states.sql`, FIXTURES), 'utf8'));
+    old.close();
+    return openSqlite(path);
+  };
+
+  it.each([1, 2])(
+    'finds the lanes in which mail of version %i waits, each when it is due',
+    async (version) => {
+      const { store, views } = openOld(version);
+      const firstDue = 1_795_176_030_000;
+      expect(await views.lanes(null, 9)).toEqual([
+        { lane: 'out', waiting: 5, processing: 3, oldestDueAt: firstDue },
+      ]);
+      expect((await views.figures(firstDue)).oldestDueAt).toBe(firstDue);
+      const { deliveries } = await views.waiting({ lane: { name: 'out' }, after: null, limit: 9 });
+      expect(deliveries.map(({ group }) => group)).toEqual(Array(5).fill([]));
+      const at = { node: 'b', now: firstDue + 86_400_000 };
+      const [lease] = await store.acquireLanes([], 9, at.now + 1, at);
+      expect(lease?.lane).toBe('out');
+      const [answer] = await store.claim(
+        [{ lane: 'out', fence: lease?.fence ?? 0, limit: 9, maxRecipients: 9 }],
+        at,
+      );
+      expect(answer?.units).toHaveLength(5);
+      await store.close();
+    },
+  );
+
+  it('tells of attempts before there was more to tell', async () => {
+    const { store, views } = openOld(2);
+    const delivered = await views.attempts('msg_01m7wd8qsh4008fyzq8yebgvfy', { after: 0, limit: 1 });
+    expect(delivered.attempts).toMatchObject([
+      {
+        evidence: { host: 'mx', localAddress: null, security: null, dns: [] },
+        results: [{ outcome: { kind: 'delivered', dsnPassed: false } }],
+      },
+    ]);
+    expect(delivered.attempts[0]?.evidence.timings).toMatchObject({
+      queueMs: null,
+      connectMs: 1,
+      replyMs: null,
+    });
+    await store.close();
+  });
+
+  it('reads routes, holds and tables that version 3 wrote', async () => {
+    const { store, views, registry } = openOld(3);
+    expect(await registry.holds()).toEqual([{ target: 'mx', kind: 'pause', since: 1_795_176_031_000 }]);
+    expect((await registry.routeTables(9)).map(({ version, origin }) => [version, origin])).toEqual([
+      [3, 'stored'],
+      [2, 'file'],
+    ]);
+    const { deliveries } = await views.waiting({ lane: { name: 'mx/example.net' }, after: null, limit: 9 });
+    expect(deliveries).toMatchObject([{ relay: 'mx', rule: 'news', group: ['mx', 'out'] }]);
+    const expiring = await store.expiring(99, { node: 'a', now: 1_895_176_031_000 });
+    expect(expiring.filter(({ reportable }) => reportable)).toHaveLength(2);
+    expect(expiring.flatMap((one) => one.deliveries).filter((one) => one.delayReported)).toHaveLength(1);
+    await store.close();
+  });
 
   /** A database that this version made. */
   const freshPath = () => {

@@ -1,7 +1,7 @@
 import type { MessageStatus } from '../../domain/delivery.ts';
+import { IDEMPOTENCY_MS } from '../accepting.ts';
 import type { Stamp } from '../store.ts';
 import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
-import { IDEMPOTENCY_MS } from './accept.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
 import { fromJson } from './rows.ts';

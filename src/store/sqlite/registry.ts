@@ -1,13 +1,13 @@
 import type { HoldKind } from '../../domain/hold.ts';
-import type { StoredHold, StoredRelay, StoredRoutes } from '../registry.ts';
+import {
+  MAX_ROUTE_TABLES,
+  type StoredHold,
+  type StoredRelay,
+  type StoredRoutes,
+  UNPUBLISHED,
+} from '../registry.ts';
 import type { Driver } from './driver.ts';
 import { asFlag } from './rows.ts';
-
-/** How many published tables are kept, the newest ones. */
-const MAX_ROUTE_TABLES = 100;
-
-/** The version before the first that is published. */
-const UNPUBLISHED = 1;
 
 /** Builds the verbs of the registry. */
 export function registryVerbs(db: Driver) {

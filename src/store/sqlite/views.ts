@@ -1,6 +1,7 @@
 import type { MessageRecord } from '../../domain/message.ts';
+import { IDEMPOTENCY_MS } from '../accepting.ts';
 import type { ListPage, ListQuery, MessageDetail, RecipientRecord, Remembered, Views } from '../views.ts';
-import { IDEMPOTENCY_MS, prepareFindIdempotency } from './accept.ts';
+import { prepareFindIdempotency } from './accept.ts';
 import { attemptsView } from './attempts.ts';
 import type { Driver, SqlValue } from './driver.ts';
 import { figuresView } from './figures.ts';
