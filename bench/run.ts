@@ -7,9 +7,12 @@ import { canTrace } from './measure/flushes.ts';
 import { describeMachine } from './measure/machine.ts';
 import { type Effort, runPairs } from './pairs.ts';
 import { renderReport, summarise } from './report.ts';
+import { drain } from './scenarios/drain.ts';
 import { httpAccept } from './scenarios/http-accept.ts';
 import { httpToSmtp } from './scenarios/http-to-smtp.ts';
+import { manyLanesClaim, manyLanesMemory } from './scenarios/many-lanes.ts';
 import { memory100k } from './scenarios/memory-100k.ts';
+import { oneDeadRelay } from './scenarios/one-dead-relay.ts';
 import { smtpAccept, smtpAccept100k, smtpAcceptSingle } from './scenarios/smtp-accept.ts';
 import { smtpToSmtp, smtpToSmtp100, smtpToSmtp100k } from './scenarios/smtp-to-smtp.ts';
 import { killAll } from './systems/child.ts';
@@ -20,6 +23,7 @@ const SCENARIOS = [
   ...[httpAccept, httpToSmtp, memory100k],
   ...[smtpAccept, smtpAcceptSingle, smtpAccept100k],
   ...[smtpToSmtp, smtpToSmtp100, smtpToSmtp100k],
+  ...[drain, oneDeadRelay, manyLanesClaim, manyLanesMemory],
 ];
 const RECORDS = fileURLToPath(new URL('./results/runs.jsonl', import.meta.url));
 /** statfs(2): a file system in memory, where flushing costs nothing and proves nothing. */

@@ -10,6 +10,8 @@ export interface SmtpLoad {
   readonly sessions: number;
   /** Of each message's body. */
   readonly sizeBytes: number;
+  /** Whom it goes to, if not to the usual one. */
+  readonly recipient?: string;
   /** Each session sends all its messages over one connection; else it opens one for every message. */
   readonly keepConnections: boolean;
 }
@@ -26,9 +28,9 @@ export function smtpSourceMissing(): string | null {
  * then ends with an error.
  */
 export async function runSmtpSource(load: SmtpLoad): Promise<void> {
-  const { port, messages, sessions, sizeBytes, keepConnections } = load;
+  const { port, messages, sessions, sizeBytes, keepConnections, recipient = 'recipient@example.net' } = load;
   const amount = ['-s', sessions, '-m', messages, '-l', sizeBytes].map(String);
-  const mail = ['-f', 'sender@example.com', '-t', 'recipient@example.net'];
+  const mail = ['-f', 'sender@example.com', '-t', recipient];
   const keep = keepConnections ? ['-d'] : [];
   await promisify(execFile)(PROGRAM, [...keep, ...amount, ...mail, `127.0.0.1:${port}`]);
 }

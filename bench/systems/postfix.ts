@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { freePort } from '../../test/peers/free-port.ts';
 import { writePostfixFiles } from '../../test/peers/postfix-files.ts';
 import { countFlushes, traced } from '../measure/flushes.ts';
@@ -9,6 +11,7 @@ import type { Relay, SystemOptions } from './system.ts';
 import { untilListening } from './wait.ts';
 
 const POSTFIX = '/usr/sbin/postfix';
+const run = promisify(execFile);
 
 /** Why Postfix cannot be measured here; null when it can. */
 export function postfixMissing(): string | null {
@@ -27,8 +30,17 @@ export async function startPostfix(options: SystemOptions & { readonly relayPort
     log: path.join(directory, 'postfix.log'),
   });
   await untilListening(port);
+  const defer = async (transports: string): Promise<void> => {
+    await run('/usr/sbin/postconf', ['-c', configuration, '-e', `defer_transports=${transports}`]);
+    await run(POSTFIX, ['-c', configuration, 'reload']);
+  };
   return {
     smtpPort: port,
+    hold: () => defer('smtp'),
+    release: async () => {
+      await defer('');
+      await run('/usr/sbin/postqueue', ['-c', configuration, '-f']);
+    },
     usage: () => usageOf(child.pid),
     flushes: () => (options.trace ? countFlushes(trace) : Number.NaN),
     stop: () => child.kill(),

@@ -22,6 +22,10 @@ export interface SystemOptions {
 export interface Relay extends System {
   /** On 127.0.0.1; takes mail from there to anywhere. */
   readonly smtpPort: number;
+  /** Keeps what comes from now on in its queue. */
+  hold(): Promise<void>;
+  /** Lets it go, all at once. */
+  release(): Promise<void>;
 }
 
 /** Starts such a system. It relays everything to `relayPort` of 127.0.0.1 over at most 20 connections. */

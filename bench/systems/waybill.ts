@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { createControlClient } from '../../src/control/client.ts';
 import { countFlushes, traced } from '../measure/flushes.ts';
 import { usageOf } from '../measure/process-tree.ts';
 import { startChild } from './child.ts';
@@ -28,13 +29,20 @@ const ENVIRONMENT = {
 };
 
 /** Starts `./waybill serve` with everything relayed to `relayPort` over at most 20 connections, as Postfix does. */
-export async function startWaybill(
-  options: SystemOptions & { readonly relayPort: number },
+export function startWaybill(options: SystemOptions & { readonly relayPort: number }): Promise<Waybill> {
+  return startConfigured(options, configuration(options.relayPort), ['out']);
+}
+
+/** Starts it with a configuration of one's own; `held`: the relays that {@link Waybill.hold} holds. */
+export async function startConfigured(
+  options: SystemOptions,
+  yaml: string,
+  held: readonly string[],
 ): Promise<Waybill> {
   const data = path.join(options.directory, 'data');
   const trace = path.join(options.directory, 'flushes.trace');
-  await mkdir(data, { mode: 0o700 });
-  await writeFile(path.join(data, 'waybill.yaml'), configuration(options.relayPort));
+  await mkdir(data, { mode: 0o700, recursive: true });
+  await writeFile(path.join(data, 'waybill.yaml'), yaml);
   const serve = [LAUNCHER, 'serve', '--data', data];
   const child = await startChild(options.trace ? traced(serve, trace) : serve, {
     log: path.join(options.directory, 'waybill.log'),
@@ -56,7 +64,13 @@ export async function startWaybill(
     ['keys', 'create', 'bench', '--quiet', '--data', data],
     { env: { ...process.env, ...ENVIRONMENT } },
   );
+  const operations = createControlClient(data);
+  const holdAll = async (kind: 'pause' | null): Promise<void> => {
+    for (const target of held) await operations.hold({ target, kind });
+  };
   return {
+    hold: () => holdAll('pause'),
+    release: () => holdAll(null),
     apiPort,
     smtpPort: smtp[0] ?? Number.NaN,
     key: stdout.trim(),

@@ -1,0 +1,59 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createIdSource } from '../../src/lib/id.ts';
+import { seededRandom } from '../../src/lib/random.ts';
+import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
+import type { AcceptRecord } from '../../src/store/accepting.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+
+/** A queue as it is found: so many messages, one recipient each, spread evenly over so many domains. */
+export interface Backlog {
+  readonly messages: number;
+  readonly lanes: number;
+  /** The relay they wait for, of type `mx`. */
+  readonly relay: string;
+}
+
+const BATCH = 1000;
+const DAY_MS = 24 * 3600 * 1000;
+const FLAGS = { eightBit: false, utf8: false, dotStuffing: false };
+
+/** The lane of the message with that number. */
+export function laneOfBacklog({ lanes, relay }: Pick<Backlog, 'lanes' | 'relay'>, number: number): string {
+  return `${relay}/d${number % lanes}.example`;
+}
+
+/** Makes a data directory with this queue in it. All messages have the same contents, which lie in the spool once. */
+export async function makeBacklog(data: string, backlog: Backlog): Promise<void> {
+  await mkdir(data, { recursive: true, mode: 0o700 });
+  const spool = await openSegmentSpool({ directory: path.join(data, 'spool'), onFailure() {} });
+  const { store } = openSqlite(path.join(data, 'waybill.db'));
+  const nextId = createIdSource(systemClock, seededRandom(1));
+  const text = Buffer.from('From: a@example.com\r\nSubject: bench\r\n\r\nHello\r\n');
+  const content = { chunks: [text], sizeBytes: text.length, flags: FLAGS };
+  const [ref] = await spool.append([{ messageId: nextId(), content }]);
+  if (ref === undefined) throw new Error('the spool gave no reference');
+  for (let first = 0; first < backlog.messages; first += BATCH) {
+    const length = Math.min(BATCH, backlog.messages - first);
+    const now = systemClock.wall();
+    const records = Array.from({ length }, (_, place): AcceptRecord => {
+      const lane = laneOfBacklog(backlog, first + place);
+      const address = `r@${lane.slice(backlog.relay.length + 1)}`;
+      const recipient = { address, kind: 'to', notify: null, orcpt: null } as const;
+      const way = { relay: backlog.relay, lane, rule: null, group: [backlog.relay] };
+      return {
+        ...{ id: nextId(), createdAt: now, keyId: null, test: false, source: 'api', sourceAddress: null },
+        ...{ reversePath: 'a@example.com', ret: null, envid: null, reportable: false },
+        header: { from: 'a@example.com', subject: 'bench', messageId: '<bench@example.com>' },
+        ...{ tags: [], metadata: {}, sizeBytes: text.length, flags: FLAGS, priority: 'normal' },
+        ...{ sendAt: null, expiresAt: now + DAY_MS, content: ref, idempotency: null, routeTable: 1 },
+        deliveries: [{ recipient, ...way, dueAt: now, fence: null }],
+      };
+    });
+    await store.accept(records, { node: 'bench', now });
+  }
+  spool.decided([ref]);
+  await spool.close();
+  await store.close();
+}
