@@ -13,7 +13,7 @@ export function tablesText(tables: readonly RouteTableSummary[]): string {
     String(ruleCount),
     defaultRelay,
   ]);
-  return table(['VERSION', 'PUBLISHED', 'BY', 'RULES', 'DEFAULT'], rows);
+  return table(['VERSION', 'PUBLISHED', 'RULES FROM', 'RULES', 'DEFAULT'], rows);
 }
 
 /** Where mail would go, rule by rule and relay by relay. */

@@ -168,7 +168,7 @@ function tableText({ version, publishedAt, origin, inForce, rules, defaultRelay 
   const from = origin === 'file' ? 'the configuration file' : 'a command';
   const state = inForce ? ', in force' : '';
   return [
-    `# Version ${version}${state}, published ${publishedAt} by ${from}.`,
+    `# Version ${version}${state}, published ${publishedAt}; its rules are from ${from}.`,
     `# What no rule matches goes by ${defaultRelay}, the default relay.`,
     stringify({ routes: rules }, { lineWidth: 0, flowCollectionPadding: true }).trimEnd(),
   ].join('\n');

@@ -10,6 +10,7 @@ const well: HealthFacts = {
   portFaults: [],
   relays: [{ state: 'closed' }, { state: 'half_open' }],
   latenessMs: 0,
+  unrouted: false,
   certificateLeftMs: 90 * DAY,
   notices: [],
 };
@@ -66,6 +67,7 @@ test.each<[string, Partial<HealthFacts>, string, string | null]>([
   ],
   ['an open breaker', { relays: [{ state: 'closed' }, { state: 'open' }] }, 'degraded', 'relays'],
   ['a delivery 5 minutes late', { latenessMs: 5 * MINUTE }, 'healthy', null],
+  ['mail without a route', { unrouted: true }, 'degraded', 'routes'],
   ['a delivery more than 5 minutes late', { latenessMs: 5 * MINUTE + 1 }, 'degraded', 'queue'],
   ['a certificate with 14 days left', { certificateLeftMs: 14 * DAY }, 'healthy', null],
   ['a certificate with less', { certificateLeftMs: 14 * DAY - 1 }, 'degraded', 'certificate'],

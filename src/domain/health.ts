@@ -50,6 +50,8 @@ export interface HealthFacts {
   readonly relays: readonly { readonly state: BreakerState }[];
   /** How late the longest waiting due delivery is, in ms; 0 when none is due. */
   readonly latenessMs: number;
+  /** Mail waits for a route. */
+  readonly unrouted: boolean;
   /** Time until the TLS certificate expires, in ms; null when there is none. */
   readonly certificateLeftMs: number | null;
   /** Findings of other rooms, such as a configuration file that could not be read. */
@@ -77,6 +79,7 @@ export function assessHealth(facts: HealthFacts): HealthVerdict {
     checkPorts(facts.portFaults),
     checkRelays(facts.relays),
     checkQueue(facts.latenessMs),
+    checkRoutes(facts.unrouted),
     ...(facts.certificateLeftMs === null ? [] : [checkCertificate(facts.certificateLeftMs)]),
     ...facts.notices,
   ];
@@ -161,6 +164,12 @@ function checkQueue(latenessMs: number): HealthCheck {
   return latenessMs > LATE_MS
     ? degraded('queue', 'A delivery has been due for more than 5 minutes.')
     : healthy('queue', 'Deliveries are made when they are due.');
+}
+
+function checkRoutes(unrouted: boolean): HealthCheck {
+  return unrouted
+    ? degraded('routes', 'Mail waits for a route: no relay that its rule or the default names takes it.')
+    : healthy('routes', 'All mail that waits has a route.');
 }
 
 function checkCertificate(leftMs: number): HealthCheck {

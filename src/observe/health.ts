@@ -18,7 +18,7 @@ import { Poll } from './poll.ts';
 /** Where health looks. Every function answers at once from memory; only `views` and `spool` are asked in the background. */
 export interface HealthSources {
   readonly clock: Clock;
-  readonly views: Pick<Views, 'figures'>;
+  readonly views: Pick<Views, 'figures' | 'waiting'>;
   readonly spool: Pick<Spool, 'space'>;
   /** The writing side of the store. */
   readonly store: () => StoreCondition;
@@ -158,6 +158,8 @@ class PolledHealth implements Health {
   readonly #startedAt: number;
   readonly #startedMono: number;
   readonly #figures: Poll<Figures>;
+  /** Whether mail waits without a route. */
+  readonly #unrouted: Poll<boolean>;
   readonly #space: Poll<{ readonly freeBytes: number; readonly totalBytes: number } | null>;
 
   constructor(sources: HealthSources, identity: HealthIdentity) {
@@ -167,15 +169,18 @@ class PolledHealth implements Health {
     this.#startedAt = clock.wall();
     this.#startedMono = clock.mono();
     this.#figures = new Poll(() => views.figures(clock.wall()), POLL_MS, clock);
+    this.#unrouted = new Poll(() => anyUnrouted(views), POLL_MS, clock);
     this.#space = new Poll(() => spool.space(), POLL_MS, clock);
   }
 
   async start(): Promise<void> {
-    await Promise.all([this.#figures.start(SILENT_MS), this.#space.start(SILENT_MS)]);
+    const polls = [this.#figures, this.#unrouted, this.#space];
+    await Promise.all(polls.map((poll) => poll.start(SILENT_MS)));
   }
 
   stop(): void {
     this.#figures.stop();
+    this.#unrouted.stop();
     this.#space.stop();
   }
 
@@ -235,6 +240,7 @@ class PolledHealth implements Health {
       portFaults: ports().faults,
       relays: relays(),
       latenessMs: lateness(snapshot, now),
+      unrouted: this.#unrouted.latest ?? false,
       certificateLeftMs: expiresAt === null ? null : expiresAt - now,
       notices: notices(),
     });
@@ -243,6 +249,11 @@ class PolledHealth implements Health {
   #disk(snapshot: HealthSnapshot): DiskStatus {
     return diskStatus(snapshot.disk?.freeBytes ?? null, this.#sources.diskLimits());
   }
+}
+
+async function anyUnrouted(views: Pick<Views, 'waiting'>): Promise<boolean> {
+  const { deliveries } = await views.waiting({ lane: 'none', after: null, limit: 1 });
+  return deliveries.length > 0;
 }
 
 /** How long ago the longest waiting due delivery came due, in ms. */

@@ -1,8 +1,9 @@
 /** `GET /health` (contract §7), over real sockets with TLS. */
 import { expect, test } from 'vitest';
 import type { PortFault } from '../../../src/domain/health.ts';
+import type { WaitingDelivery } from '../../../src/store/views.ts';
 import { startDashboard } from './dashboard-server.ts';
-import { EPOCH, FIGURES, type SourceChanges } from './world.ts';
+import { EPOCH, FIGURES, type SourceChanges, viewsWith } from './world.ts';
 
 const GIB = 1024 ** 3;
 const DAY = 86_400_000;
@@ -87,7 +88,7 @@ test.each<[string, SourceChanges, number, string, string | null]>([
   ],
   [
     'a store that cannot be read',
-    { views: { figures: () => Promise.reject(new Error('SQLITE_BUSY /var/lib/secret')) } },
+    { views: viewsWith(() => Promise.reject(new Error('SQLITE_BUSY /var/lib/secret'))) },
     503,
     'critical',
     'database',
@@ -122,10 +123,23 @@ test.each<[string, SourceChanges, number, string, string | null]>([
   ],
   [
     'a delivery due for more than 5 minutes',
-    { views: { figures: async () => ({ ...FIGURES, oldestDueAt: EPOCH - 300_000 }) } },
+    { views: viewsWith(async () => ({ ...FIGURES, oldestDueAt: EPOCH - 300_000 })) },
     200,
     'degraded',
     'queue',
+  ],
+  [
+    'mail without a route',
+    {
+      // Sound because nothing looks at what it is.
+      views: {
+        ...viewsWith(async () => FIGURES),
+        waiting: async () => ({ deliveries: [{} as WaitingDelivery], next: null }),
+      },
+    },
+    200,
+    'degraded',
+    'routes',
   ],
   [
     'a certificate expiring within 14 days',
@@ -149,7 +163,7 @@ test.each<[string, SourceChanges, number, string, string | null]>([
 
 test('health answers in time while the store is blocked', async () => {
   const { ask, clock } = await startDashboard({
-    sources: { views: { figures: () => new Promise(() => {}) } },
+    sources: { views: viewsWith(() => new Promise(() => {})) },
   });
   const first = await ask({ path: '/health' });
   expect(first.status).toBe(503);
@@ -177,7 +191,7 @@ test('a store that blocks later keeps the last figures, and is reachable again w
     if (blocked) await new Promise<void>((resolve) => (release = resolve));
     return FIGURES;
   };
-  const { ask, clock } = await startDashboard({ sources: { views: { figures } } });
+  const { ask, clock } = await startDashboard({ sources: { views: viewsWith(figures) } });
   blocked = true;
   await clock.advance(4000);
   expect(JSON.parse((await ask({ path: '/health' })).body)).toMatchObject({

@@ -6,6 +6,7 @@ import { METRICS } from '../../../src/observe/metric-table.ts';
 import { METRICS_DOC, metricsDoc } from '../../../tools/metrics-doc.ts';
 import { describeWith } from '../../peers/need.ts';
 import { startDashboard } from './dashboard-server.ts';
+import { viewsWith } from './world.ts';
 
 /** The gauges of the contract, with their labels and every value that must always be there. */
 const CONTRACT: Readonly<Record<string, readonly string[]>> = {
@@ -60,7 +61,7 @@ test('the text is exactly what it was when it was last looked at', async () => {
 });
 
 test('every gauge of the contract is there, with exactly its labels, also before the store has answered', async () => {
-  const text = await scrape({ sources: { views: { figures: () => new Promise(() => {}) } } });
+  const text = await scrape({ sources: { views: viewsWith(() => new Promise(() => {})) } });
   for (const [name, labels] of Object.entries(CONTRACT)) {
     expect(text).toContain(`# TYPE ${name} gauge\n`);
     const lines = text

@@ -4,7 +4,7 @@ import { Counters } from '../../../src/observe/counters.ts';
 import { Events } from '../../../src/observe/events.ts';
 import { createHealth, type Health, type HealthSources } from '../../../src/observe/health.ts';
 import { createMetrics, type MetricSources } from '../../../src/observe/metrics.ts';
-import type { Figures } from '../../../src/store/views.ts';
+import type { Figures, Views } from '../../../src/store/views.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 /** When every test begins. */
@@ -27,12 +27,17 @@ export const FIGURES: Figures = {
 /** What a test may change. */
 export type SourceChanges = Partial<Omit<HealthSources, 'clock'>>;
 
+/** A store with these figures, in which all mail has a route. */
+export function viewsWith(figures: Views['figures']): HealthSources['views'] {
+  return { figures, waiting: async () => ({ deliveries: [], next: null }) };
+}
+
 /** Sources of a service that is well, a health that has looked once, and the metrics over it. */
 export async function createWorld(changes: SourceChanges = {}) {
   const clock = new ManualClock(EPOCH);
   const sources: HealthSources = {
     clock,
-    views: { figures: async () => FIGURES },
+    views: viewsWith(async () => FIGURES),
     spool: { space: async () => ({ freeBytes: 5 * GIB, totalBytes: 10 * GIB }) },
     store: () => ({ failed: false, waitingMs: 0 }),
     ports: () => ({
