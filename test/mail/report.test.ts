@@ -275,6 +275,17 @@ describeWith(['python3'], 'a report', () => {
   });
 });
 
+test("a peer's reply is one line of printable ASCII, without runs of blanks and of bounded length", () => {
+  const text = ' no\r\nAction:  delivered\t\u0000 \u2028für  dich';
+  const told = (given: string) => {
+    const answer = { code: 550, enhanced: '5.1.1', cause: 'smtp_reply', text: given };
+    const lines = written(report({ recipients: [recipient({ reply: answer })] })).bytes.toString();
+    return /^Diagnostic-Code: ((?:.*\r\n )*.*)\r\n/m.exec(lines)?.[1]?.replaceAll('\r\n', '');
+  };
+  expect(told(text)).toBe('smtp; 550 5.1.1 no Action: delivered? f?r dich');
+  expect(told('x'.repeat(5000))).toBe(`smtp; 550 5.1.1 ${'x'.repeat(500)}`);
+});
+
 test('another parser finds the same parts', async () => {
   const { attachments, text } = await PostalMime.parse(written(report()).bytes, {
     rfc822Attachments: true,

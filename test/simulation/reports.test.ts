@@ -143,6 +143,13 @@ test('who asked for the whole message by RET gets it with a failure, and only it
   expect(texts.find((text) => text.includes('Hello.'))).toContain('Action: failed');
 });
 
+test('a report does not wait for anybody to look for it', async () => {
+  const node = await started({ bob: REJECTED });
+  await hand(node, letter({ bob: null }));
+  await node.run(10);
+  expect(node.reports()).toHaveLength(1);
+});
+
 test('one attempt is one report, however much it decided', async () => {
   const node = await started({ bob: REJECTED });
   await hand(node, letter({ bob: 'FAILURE', ann: 'SUCCESS', eve: null }));
