@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { planOf, watched } from '../../../test/support/watched-driver.ts';
 import type { ListFilter, ListQuery } from '../views.ts';
-import type { Driver, SqlValue } from './driver.ts';
+import type { Driver } from './driver.ts';
 import { openDatabase } from './open.ts';
 import { SLICE_RECORDS, sliceFinder } from './pages.ts';
 import { Paging } from './paging.ts';
@@ -26,22 +27,6 @@ function fill(db: Driver): void {
       SELECT seq, value, 'queued', 1, 1, 'b@example.net', 'to' FROM messages, json_each('[0, 1, 2]');
     ANALYZE;
   `);
-}
-
-/** The driver, counting the rows of every list of rows that it gives, and keeping the SQL that it compiles. */
-function watched(db: Driver) {
-  const seen = { rows: 0, sql: [] as string[] };
-  const prepare = <P extends readonly SqlValue[], R extends readonly SqlValue[]>(sql: string) => {
-    const statement = db.prepare<P, R>(sql);
-    seen.sql.push(sql);
-    const all = (...params: P) => {
-      const rows = statement.all(...params);
-      seen.rows += rows.length;
-      return rows;
-    };
-    return { ...statement, all, run: statement.run.bind(statement), get: statement.get.bind(statement) };
-  };
-  return { seen, db: { ...db, prepare } as Driver };
 }
 
 describe('the cost of a page', () => {
@@ -125,13 +110,7 @@ describe('the cost of a page', () => {
 
   it('every statement walks an index in its order: nothing is scanned, nothing is sorted', () => {
     for (const sql of seen.sql) {
-      const count = sql.split('?').length - 1;
-      const plan = inner
-        .prepare<number[], [id: number, parent: number, unused: number, detail: string]>(
-          `EXPLAIN QUERY PLAN ${sql}`,
-        )
-        .all(...Array.from({ length: count }, () => 1))
-        .map(([, , , detail]) => detail);
+      const plan = planOf(inner, sql);
       expect(plan.length, sql).toBeGreaterThan(0);
       for (const detail of plan)
         expect(detail, sql).toMatch(/^SEARCH \w+ USING (COVERING )?(INDEX|INTEGER|PRIMARY)/);
