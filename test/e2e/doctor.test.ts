@@ -11,16 +11,12 @@ import type { Installation } from '../peers/server.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
 import { installed } from './service.ts';
 
-const LIMIT_MS = 5_000;
-
-/** Its findings by name, its status, and how long it took. */
+/** Its findings by name, and its status. */
 async function examine(installation: Installation) {
-  const begun = performance.now();
   const { code, stdout, stderr } = await installation.run('doctor', '--json');
-  const tookMs = performance.now() - begun;
   expect(stderr).toBe('');
   const { findings }: { findings: Finding[] } = JSON.parse(stdout);
-  return { code, tookMs, findings, of: new Map(findings.map((finding) => [finding.name, finding])) };
+  return { code, findings, of: new Map(findings.map((finding) => [finding.name, finding])) };
 }
 
 function configuration(relayPort: number, listener: string): string {
@@ -36,13 +32,12 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${relayPort}, tls: none
 }
 
 describe('the doctor', () => {
-  test('looks at a running server, and at an installation without one, each time within 5 s', async (context) => {
+  test('looks at a running server, and at an installation without one', async (context) => {
     await using sink = await sinkForTest();
     const installation = installed(context, configuration(sink.port, 'ports: [0]'));
     const server = await installation.start();
     const running = await examine(installation);
     expect(running.code).toBe(0);
-    expect(running.tookMs).toBeLessThan(LIMIT_MS);
     for (const name of [
       'configuration',
       'secret key',
@@ -57,7 +52,6 @@ describe('the doctor', () => {
     await server.end('SIGTERM');
     const idle = await examine(installation);
     expect(idle.code).toBe(0);
-    expect(idle.tookMs).toBeLessThan(LIMIT_MS);
     expect(idle.of.get('server')).toMatchObject({ status: 'skipped' });
     expect(idle.of.get('relay out')).toMatchObject({ status: 'ok' });
   });

@@ -1,0 +1,340 @@
+/** What each check makes of what it finds. */
+import { describe, expect, test } from 'vitest';
+import { BOUND, premises, scriptedResolver } from '../../../test/support/premises.ts';
+import type { ProbeStep } from '../../transport/smtp/probe.ts';
+import { certificateCheck } from './certificate.ts';
+import { clockCheck } from './clock.ts';
+import { configurationCheck, databaseCheck, secretKeyCheck } from './configuration.ts';
+import { diskCheck, flushCheck } from './disk.ts';
+import { limitsCheck } from './limits.ts';
+import { namesCheck, reverseZoneName } from './names.ts';
+import { openRelayCheck } from './open-relay.ts';
+import { portsCheck } from './ports.ts';
+import type { Check, Premises } from './premises.ts';
+import { relaysCheck } from './relays.ts';
+import { sourcesCheck } from './sources.ts';
+
+const T = Date.UTC(2026, 10, 20);
+const DAY = 86_400_000;
+const MIB = 1024 * 1024;
+
+const MX =
+  'server: { hostname: mail.example.com }\ndelivery: { default_relay: d }\nrelays: [{ name: d, type: mx }]';
+const OUT =
+  'server: { hostname: mail.example.com }\ndelivery: { default_relay: out }\nrelays: [{ name: out, type: smtp, host: out.example.net }]';
+const SOURCE = 'listener: { allowed_cidrs: ["127.0.0.0/8", "172.17.0.0/16"] }';
+
+/** A conversation with a relay that ends like this. */
+const ends = (step: ProbeStep): Premises['probe'] =>
+  async function* () {
+    yield step;
+  };
+
+/** Views that know so many recipients waiting, of messages from one address, the newest accepted then. */
+function views(sourceAddress: string, count: number, createdAt = T): Premises['views'] {
+  const deliveries = Array.from({ length: count }, () => ({ sourceAddress }));
+  // Sound because the checks look at nothing else.
+  return {
+    waiting: async () => ({ deliveries, next: null }),
+    list: async () => ({ messages: [{ createdAt }], next: null }),
+    figures: async () => ({ databaseBytes: MIB }),
+  } as unknown as Premises['views'];
+}
+
+const ZONE = {
+  'A mail.example.com': ['192.0.2.7'],
+  'PTR 7.2.0.192.in-addr.arpa': ['mail.example.com'],
+};
+const resolver = scriptedResolver;
+
+type Row = [
+  what: string,
+  check: Check,
+  premises: Parameters<typeof premises>[0],
+  expected: readonly string[],
+];
+
+const ROWS: readonly Row[] = [
+  ['a good configuration', configurationCheck, {}, ['ok configuration']],
+  [
+    'a faulty configuration',
+    configurationCheck,
+    { file: 'api: { prot: 1, port: x }' },
+    ['fail configuration', 'fail configuration'],
+  ],
+  ['a good key', secretKeyCheck, {}, ['ok secret key']],
+  ['a key that others read', secretKeyCheck, { machine: { fileMode: () => 0o644 } }, ['warn secret key']],
+  ['a database that is not open', databaseCheck, {}, ['skipped database']],
+  ['a database that cannot be opened', databaseCheck, { storeFault: 'is newer' }, ['fail database']],
+  ['a database that answers', databaseCheck, { views: views('', 0) }, ['ok database']],
+  ['enough disk', diskCheck, {}, ['ok disk']],
+  [
+    'little disk',
+    diskCheck,
+    { machine: { space: async () => ({ freeBytes: 500 * MIB, totalBytes: 1e12 }) } },
+    ['warn disk'],
+  ],
+  [
+    'no disk',
+    diskCheck,
+    { machine: { space: async () => ({ freeBytes: 100 * MIB, totalBytes: 1e12 }) } },
+    ['fail disk'],
+  ],
+  ['a good flush', flushCheck, {}, ['ok disk flush']],
+  [
+    'one slow flush among fast ones',
+    flushCheck,
+    { machine: { flushTimes: async () => [0.5, 900, 0.5] } },
+    ['ok disk flush'],
+  ],
+  ['slow flushes', flushCheck, { machine: { flushTimes: async () => [30, 40, 0.5] } }, ['warn disk flush']],
+  [
+    'flushes that reach no disk',
+    flushCheck,
+    { machine: { flushTimes: async () => [0.001, 0.002] } },
+    ['warn disk flush'],
+  ],
+  ['data in memory', flushCheck, { machine: { inMemory: async () => true } }, ['fail disk flush']],
+  ['a clock that is set', clockCheck, {}, ['ok clock']],
+  [
+    'a clock that nobody can be asked about',
+    clockCheck,
+    { machine: { clockSynchronised: async () => null } },
+    ['ok clock'],
+  ],
+  [
+    'a clock that nobody sets',
+    clockCheck,
+    { machine: { clockSynchronised: async () => false } },
+    ['warn clock'],
+  ],
+  ['a clock before the program', clockCheck, { machine: { builtAt: () => T + 1 } }, ['fail clock']],
+  [
+    'a clock apart from the disk',
+    clockCheck,
+    { machine: { fileTime: async () => T - 60_000 } },
+    ['warn clock'],
+  ],
+  ['a clock behind the newest message', clockCheck, { views: views('', 0, T + DAY) }, ['fail clock']],
+  ['enough of everything', limitsCheck, {}, ['ok open files', 'ok memory']],
+  ['few files', limitsCheck, { machine: { maxOpenFiles: () => 1024 } }, ['warn open files', 'ok memory']],
+  [
+    'little memory',
+    limitsCheck,
+    { machine: { availableMemory: () => 100 * MIB } },
+    ['ok open files', 'warn memory'],
+  ],
+  [
+    'no limits to be told',
+    limitsCheck,
+    { machine: { maxOpenFiles: () => null, availableMemory: () => null } },
+    ['ok open files', 'ok memory'],
+  ],
+  ['an own certificate not made yet', certificateCheck, {}, ['skipped certificate']],
+  [
+    'a certificate that is none',
+    certificateCheck,
+    { file: 'tls: { cert_file: /a, key_file: /b }' },
+    ['fail certificate'],
+  ],
+  ['no SMTP at all', openRelayCheck, { file: 'listener: { ports: [] }' }, ['skipped open relay']],
+  ['a server that does not run', openRelayCheck, {}, ['ok open relay', 'skipped open relay test']],
+  [
+    'a listener that refuses strangers',
+    openRelayCheck,
+    { bound: BOUND },
+    ['ok open relay', 'ok open relay test'],
+  ],
+  [
+    'a listener strangers do not reach',
+    openRelayCheck,
+    { bound: BOUND, machine: { dialogue: async () => ({ connected: false, replies: [] }) } },
+    ['ok open relay', 'ok open relay test'],
+  ],
+  [
+    'a listener that relays for strangers',
+    openRelayCheck,
+    {
+      bound: BOUND,
+      machine: {
+        dialogue: async () => ({ connected: true, replies: ['220', '250', '250', '250 2.1.5 fine'] }),
+      },
+    },
+    ['ok open relay', 'fail open relay test'],
+  ],
+  [
+    'the world allowed',
+    openRelayCheck,
+    { file: 'listener: { allowed_cidrs: ["0.0.0.0/0"] }' },
+    ['fail open relay', 'skipped open relay test'],
+  ],
+  [
+    'half of IPv6 allowed',
+    openRelayCheck,
+    { file: 'listener: { allowed_cidrs: ["2000::/3"] }' },
+    ['fail open relay', 'skipped open relay test'],
+  ],
+  [
+    'the world allowed, but with keys',
+    openRelayCheck,
+    { file: 'listener: { allowed_cidrs: ["0.0.0.0/0"], require_auth: true }' },
+    ['ok open relay', 'skipped open relay test'],
+  ],
+  [
+    'a wide public range',
+    openRelayCheck,
+    { file: 'listener: { allowed_cidrs: ["198.0.0.0/12"] }' },
+    ['warn open relay', 'skipped open relay test'],
+  ],
+  [
+    'private ranges',
+    openRelayCheck,
+    { file: 'listener: { allowed_cidrs: ["10.0.0.0/8", "fc00::/7", "192.168.0.0/16"] }' },
+    ['ok open relay', 'skipped open relay test'],
+  ],
+  [
+    'own addresses that all may send',
+    openRelayCheck,
+    { bound: BOUND, file: 'listener: { allowed_cidrs: ["192.0.2.0/24"] }' },
+    ['ok open relay', 'skipped open relay test'],
+  ],
+  ['sources that nothing hides', sourcesCheck, {}, ['ok sources']],
+  [
+    'a gateway allowed, in a container',
+    sourcesCheck,
+    { file: SOURCE, machine: { gateway: () => '172.17.0.1', inContainer: () => true } },
+    ['warn sources'],
+  ],
+  [
+    'a gateway allowed, elsewhere',
+    sourcesCheck,
+    { file: SOURCE, machine: { gateway: () => '172.17.0.1' } },
+    ['ok sources'],
+  ],
+  ['all mail from one private address', sourcesCheck, { views: views('10.0.0.1', 20) }, ['warn sources']],
+  ['a little mail from one private address', sourcesCheck, { views: views('10.0.0.1', 19) }, ['ok sources']],
+  ['all mail from this machine', sourcesCheck, { views: views('127.0.0.1', 50) }, ['ok sources']],
+  ['a name that is none', namesCheck, { file: 'server: { hostname: box }' }, ['warn host name']],
+  ['a name without addresses', namesCheck, {}, ['warn host name']],
+  ['a name without addresses, with an mx relay', namesCheck, { file: MX }, ['fail host name']],
+  [
+    'a DNS that does not answer',
+    namesCheck,
+    { resolver: resolver({ 'A mail.example.com': 'fail', 'AAAA mail.example.com': 'fail' }) },
+    ['warn host name'],
+  ],
+  ['names that agree', namesCheck, { resolver: resolver(ZONE) }, ['ok host name', 'ok address 192.0.2.7']],
+  [
+    'an address without a name',
+    namesCheck,
+    { file: MX, resolver: resolver({ 'A mail.example.com': ['192.0.2.7'] }) },
+    ['ok host name', 'fail address 192.0.2.7'],
+  ],
+  [
+    "an address with another's name",
+    namesCheck,
+    {
+      resolver: resolver({
+        ...ZONE,
+        'PTR 7.2.0.192.in-addr.arpa': ['a.example.net'],
+        'A a.example.net': ['192.0.2.7'],
+      }),
+    },
+    ['ok host name', 'warn address 192.0.2.7'],
+  ],
+  [
+    'a name that does not point back',
+    namesCheck,
+    { file: MX, resolver: resolver({ ...ZONE, 'PTR 7.2.0.192.in-addr.arpa': ['a.example.net'] }) },
+    ['ok host name', 'fail address 192.0.2.7'],
+  ],
+  ['only the inbox', relaysCheck, {}, ['warn default relay']],
+  ['a relay that is ready', relaysCheck, { file: OUT }, ['ok relay out']],
+  [
+    'a relay that refuses',
+    relaysCheck,
+    { file: OUT, probe: ends({ name: 'connect_refused', ok: false, detail: 'no', atMs: 1 }) },
+    ['fail relay out'],
+  ],
+  [
+    'a relay that stops half way',
+    relaysCheck,
+    { file: OUT, probe: ends({ name: 'EHLO', ok: true, detail: '250', atMs: 1 }) },
+    ['fail relay out'],
+  ],
+  ['an mx relay with a DNS', relaysCheck, { file: MX }, ['ok relay d']],
+  [
+    'an mx relay without a DNS',
+    relaysCheck,
+    { file: MX, resolver: resolver({ 'MX example.com': 'fail' }) },
+    ['fail relay d'],
+  ],
+];
+
+test.each(ROWS)('%s', async (_what, check, change, expected) => {
+  const findings = await check(premises(change), new AbortController().signal);
+  expect(findings.map(({ status, name }) => `${status} ${name}`)).toEqual(expected);
+  for (const { status, cure } of findings)
+    expect(cure === null).toBe(status === 'ok' || status === 'skipped');
+});
+
+describe('a port', () => {
+  const look = async (change: Parameters<typeof premises>[0]) => {
+    const findings = await portsCheck(premises(change), new AbortController().signal);
+    return new Map(findings.map((finding) => [finding.name, finding]));
+  };
+
+  test('that the running server has is well, whoever else would get it', async () => {
+    const found = await look({ bound: BOUND, machine: { tryPort: async () => 'address_in_use' } });
+    for (const name of ['server', 'port 25', 'port 587', 'port 8025', 'port 8420'])
+      expect(found.get(name)).toMatchObject({ status: 'ok' });
+  });
+
+  test('of the defaults that needs a privilege is a warning with the cure, one that was set a failure', async () => {
+    const machine = { tryPort: async () => 'permission_denied' as const };
+    const byDefault = (await look({ machine })).get('port 25');
+    expect(byDefault).toMatchObject({ status: 'warn', found: expect.stringContaining('2525 is used') });
+    expect(byDefault?.cure).toContain('CAP_NET_BIND_SERVICE');
+    expect(byDefault?.cure).toContain('net.ipv4.ip_unprivileged_port_start=25');
+    const set = await look({ machine, file: 'listener: { ports: [25] }' });
+    expect(set.get('port 25')).toMatchObject({ status: 'fail' });
+  });
+
+  test('that another program has is told with that program', async () => {
+    const taken = { tryPort: async () => 'address_in_use' as const };
+    const known = await look({ machine: { ...taken, portOwner: async () => 'master (process 812)' } });
+    expect(known.get('port 8025')?.cure).toContain('stop master (process 812)');
+    expect((await look({ machine: taken })).get('port 587')?.cure).toContain('ss -ltnp');
+  });
+
+  test('that the running server lacks though it is free is a warning; port 0 is any', async () => {
+    const found = await look({ bound: { ...BOUND, smtp: [2525] }, file: 'api: { port: 0 }' });
+    expect(found.get('port 25')).toMatchObject({ status: 'warn', cure: expect.stringContaining('restart') });
+    expect(found.get('api.port (any)')).toMatchObject({ status: 'ok' });
+  });
+});
+
+test('a relay that says nothing until the time is over is told with what it said last', async () => {
+  const limit = new AbortController();
+  const done = relaysCheck(
+    premises({
+      file: OUT,
+      probe: async function* () {
+        yield { name: 'CONNECT', ok: true, detail: '192.0.2.25:587', atMs: 3 };
+        limit.abort();
+        await new Promise(() => {});
+      },
+    }),
+    limit.signal,
+  );
+  expect(await done).toMatchObject([
+    { status: 'fail', found: expect.stringContaining('CONNECT: 192.0.2.25:587') },
+  ]);
+});
+
+test('the name for an address is asked for under its zone', () => {
+  expect(reverseZoneName('192.0.2.7')).toBe('7.2.0.192.in-addr.arpa');
+  const zone = '7.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa';
+  expect(reverseZoneName('2001:db8::7')).toBe(zone);
+  expect(reverseZoneName('2001:db8:0:0:0:0:0:7')).toBe(zone);
+});
