@@ -146,3 +146,15 @@ test('refusals, acts, pauses, recoveries and faults', () => {
     ['error', 'service.fault', { code: 'store_failed', message: 'The store cannot commit.' }],
   ]);
 });
+
+test('a report to a sender is one line, and one that did not go is a warning', () => {
+  expect(
+    linesOf(
+      { type: 'reported', messageId: 'msg_1', reportId: 'msg_2', kind: 'failed', recipients: 3 },
+      { type: 'report_suppressed', messageId: 'msg_3', kind: 'delayed', recipients: 1 },
+    ),
+  ).toEqual([
+    ['info', 'message.reported', { messageId: 'msg_1', reportId: 'msg_2', kind: 'failed', recipients: 3 }],
+    ['warn', 'message.report_suppressed', { messageId: 'msg_3', kind: 'delayed', recipients: 1 }],
+  ]);
+});
