@@ -47,11 +47,6 @@ export class ConnectionPool {
     return this.#open.size;
   }
 
-  /** Ways that something is remembered of. */
-  get ways(): number {
-    return this.#idleByWay.size;
-  }
-
   /** An idle connection, if there is one that looks alive. */
   takeIdle(way: string): SmtpConnection | null {
     for (;;) {
