@@ -8,14 +8,25 @@ import { untilFound } from './watch.ts';
 /** The user `nobody` of Debian: Postfix stores mail for a user that is not root. */
 const MAILBOX_OWNER = 65_534;
 
-/** Starts a Postfix that takes mail for example.net and stores it; resolves when it accepts connections. */
-export async function startPostfix(): Promise<MailServer> {
-  const directory = mkdtempSync(join(tmpdir(), 'waybill-postfix-'));
-  const inbox = makeMaildir(directory);
-  return new Postfix(await PostfixInstance.start(directory, mailboxSettings(directory)), inbox);
+/** A Postfix that stores mail, and what it has done with it. */
+export interface StoringPostfix extends MailServer {
+  /** Everything it has stored. */
+  stored(): readonly Buffer[];
+  /** Messages of which it has taken at least the envelope, whatever became of them. */
+  begun(): number;
 }
 
-class Postfix implements MailServer {
+/**
+ * Starts a Postfix that takes mail for example.net and stores it, with more lines in `main.cf`; resolves when it
+ * accepts connections.
+ */
+export async function startPostfix(more = ''): Promise<StoringPostfix> {
+  const directory = mkdtempSync(join(tmpdir(), 'waybill-postfix-'));
+  const inbox = makeMaildir(directory);
+  return new Postfix(await PostfixInstance.start(directory, mailboxSettings(directory) + more), inbox);
+}
+
+class Postfix implements StoringPostfix {
   readonly port: number;
   readonly #instance: PostfixInstance;
   readonly #inbox: string;
@@ -42,11 +53,17 @@ class Postfix implements MailServer {
     return this.#instance.stop();
   }
 
+  stored(): readonly Buffer[] {
+    return readdirSync(this.#inbox).map((name) => readFileSync(join(this.#inbox, name)));
+  }
+
+  begun(): number {
+    return [...this.#instance.log().matchAll(/\/smtpd\[\d+\]: \w+: client=/g)].length;
+  }
+
   /** Every recipient gets a file of its own that begins with what Postfix adds. */
   #find(recipient: string): Buffer | undefined {
-    return readdirSync(this.#inbox)
-      .map((name) => readFileSync(join(this.#inbox, name)))
-      .find((mail) => mail.includes(`\nDelivered-To: ${recipient}\n`));
+    return this.stored().find((mail) => mail.includes(`\nDelivered-To: ${recipient}\n`));
   }
 }
 

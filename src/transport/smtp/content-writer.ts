@@ -12,7 +12,7 @@ export const WHOLE_WRITE_BYTES = 64 * 1024;
 /** What counts as progress when a large content is written: the time-out is for each block. */
 const BLOCK_BYTES = 64 * 1024;
 /** Bytes of one BDAT. The last is in memory until the gate opens. */
-export const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 /** Whoever sends a content. */
 export interface ContentSender {
