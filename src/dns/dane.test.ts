@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAuthority, createCertificate } from '../../test/peers/certificate.ts';
@@ -57,8 +57,10 @@ test('usage 2 asks for a signature: a certificate that only lies beside the chai
 });
 
 test('usage 2 asks for an issuer that may issue', () => {
-  const pretender = createCertificate({ hosts: ['Test Root'] });
-  expect(matchTlsa([tlsa(2, 0, 1, derOf(pretender))], [leaf, derOf(pretender)], context)).toBe(false);
+  const pretender = createCertificate({ hosts: ['mx.a.test'] });
+  const issuer = { ...pretender, name: 'mx.a.test', privateKey: createPrivateKey(pretender.key) };
+  const signed = derOf(createCertificate({ hosts: ['mx.a.test'], issuer }));
+  expect(matchTlsa([tlsa(2, 0, 1, derOf(pretender))], [signed, derOf(pretender)], context)).toBe(false);
 });
 
 test('the anchor of usage 2 may stand in the record and not in the chain', () => {

@@ -56,12 +56,6 @@ export class AnswerCache {
     }
   }
 
-  /** Forgets everything. */
-  clear(): void {
-    this.#entries.clear();
-    this.#bytes = 0;
-  }
-
   #add(key: string, entry: Entry): void {
     this.#entries.set(key, entry);
     this.#bytes += entry.bytes;

@@ -58,8 +58,6 @@ class Asking {
   readonly #order: ServerOrder;
   readonly #budget: Budget;
   readonly #flights = new Flights<DnsAnswer<RecordType>>();
-  /** Whom the answers in the cache are from, and whether they were trusted. */
-  #origin = '';
 
   constructor(parts: ResolverParts) {
     this.#parts = parts;
@@ -72,9 +70,8 @@ class Asking {
     const name = parseQueryName(text);
     if (name === null) return failed('dns_invalid', 'this is no name that the DNS could be asked for');
     const settings = this.#parts.settings();
-    this.#forgetOthers(settings);
     // The key tells the type: what is found under it answers a question of that type.
-    const key = `${this.#origin} ${type} ${name}`;
+    const key = `${type} ${name} ${originOf(settings)}`;
     const kept = this.#cache.get(key) as DnsAnswer<T> | null;
     if (kept !== null) return kept;
     const answer = (await this.#flights.join(key, signal, (limit) =>
@@ -83,15 +80,7 @@ class Asking {
     return answer ?? failed('dns_timeout', 'there was no answer in the time that was left');
   }
 
-  /** Answers of other servers, or read with other trust, are not used. */
-  #forgetOthers(settings: ResolverSettings): void {
-    const servers = settings.servers.map(({ address, port }) => `${address} ${port}`);
-    const origin = `${isTrusted(settings)} ${servers.join(',')}`;
-    if (origin !== this.#origin) this.#cache.clear();
-    this.#origin = origin;
-  }
-
-  /** Under its turn; kept, unless it was given up or the servers have changed since. */
+  /** Under its turn; kept, unless it was given up. */
   async #answer(
     key: string,
     name: string,
@@ -103,8 +92,7 @@ class Asking {
     if (release === null) return failed('dns_timeout', 'too many questions wait for their turn');
     try {
       const { answer, bytes } = await this.#follow(name, type, settings, signal);
-      if (!signal.aborted && key.startsWith(`${this.#origin} `))
-        this.#cache.put(key, answer, bytes, settings.cacheEntries);
+      if (!signal.aborted) this.#cache.put(key, answer, bytes, settings.cacheEntries);
       return answer;
     } finally {
       release();
@@ -137,6 +125,12 @@ class Asking {
     }
     return { answer: failed('dns_malformed', `the aliases of ${asked} lead nowhere`), bytes };
   }
+}
+
+/** Whom an answer is from, and with what trust it was read: answers of others are not used. */
+function originOf(settings: ResolverSettings): string {
+  const servers = settings.servers.map(({ address, port }) => `${address} ${port}`);
+  return `${isTrusted(settings)} ${servers.join(' ')}`;
 }
 
 /** Whether AD counts: it is worth what the way to the server is worth, and on this host there is no way. */
