@@ -12,7 +12,6 @@ import type { ClaimRequest } from '../store/store.ts';
 import { MinuteRate } from './minute-rate.ts';
 import type { LaneReply } from './queue-figures.ts';
 import { ReadyQueue } from './ready.ts';
-import type { RelayAtWork } from './relays.ts';
 
 /** How much a lane claims, as a multiple of what it may have under way: keeps slots from idling. */
 const CLAIM_FACTOR = 2;
@@ -21,6 +20,14 @@ const CLAIM_FACTOR = 2;
  * less than queueing it and claiming it again; its bytes have a bound of their own.
  */
 const MAX_FRESH = 5_000;
+
+/** What a relay lets one of its lanes have. */
+export interface LaneLimits {
+  /** Attempts at once, in health. */
+  readonly perLane: number;
+  /** Recipients in one transaction. */
+  readonly maxRecipients: number;
+}
 
 /** A lane this node holds: the next hop as the queue sees it, with what is in hand and how the hop feels. */
 export class Lane {
@@ -80,14 +87,13 @@ export class Lane {
    * What to ask the store for now; null when no room is free, of at most `most` units. While slots are busy it waits
    * until a good handful is: small claims cost as much as large ones. Takes note that the asking is under way.
    */
-  claimRequest(relay: RelayAtWork, most: number, mono: number): ClaimRequest | null {
-    const pace = this.pace(mono, relay.perLane);
+  claimRequest({ perLane, maxRecipients }: LaneLimits, most: number, mono: number): ClaimRequest | null {
+    const pace = this.pace(mono, perLane);
     const room = Math.min(most, (pace <= 1 ? pace : pace * CLAIM_FACTOR) - this.inHand);
     const worthwhile = this.inflight === 0 ? 1 : Math.min(most, Math.max(1, pace >> 1));
     if (room < worthwhile || room < 1) return null;
     this.waiting = false;
     this.nextDueAt = null;
-    const { maxRecipients } = relay.relay.limits;
     return { lane: this.name, fence: this.fence, limit: room, maxRecipients };
   }
 

@@ -12,13 +12,13 @@ import { laneOf, relayOfLane } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { Lane } from './lanes.ts';
+import type { Lane, LaneLimits } from './lanes.ts';
 
 /** How many units of claimed work a relay may have in hand, as a multiple of what it may have under way. */
 const IN_HAND_FACTOR = 2;
 
 /** A relay at work: its transport, how much of it is in use, and the lanes that wait for a slot of it. */
-export class RelayAtWork {
+export class RelayAtWork implements LaneLimits {
   readonly relay: Relay;
   readonly transport: Transport;
   /** Attempts under way over all lanes. */
@@ -39,6 +39,11 @@ export class RelayAtWork {
   get perLane(): number {
     const { limits, mx } = this.relay;
     return mx === null ? limits.maxConcurrency : Math.min(limits.maxConcurrency, mx.maxPerDomain);
+  }
+
+  /** Most recipients in one transaction. */
+  get maxRecipients(): number {
+    return this.relay.limits.maxRecipients;
   }
 
   /** Whether an attempt may start now (monotonic ms). */

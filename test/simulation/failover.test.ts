@@ -137,8 +137,8 @@ test.each(SEEDS)(
     for (let round = 0; round < 12; round++) {
       for (const [name, faults] of rollFaults(dice)) hop.faultsOf.set(name, faults);
       // A relay that has come back is asked within half a minute, and answers.
-    await run(40 * SECOND);
-    const count = 1 + Math.floor(dice.next() * 12);
+      await run(40 * SECOND);
+      const count = 1 + Math.floor(dice.next() * 12);
       const tokens = Array.from({ length: count }, (_, place) => `s${seed}r${round}m${place}`);
       const ids = await Promise.all(tokens.map((token) => accept(engine, token)));
       await run(PROMPT_MS + 12 * SECOND);

@@ -44,6 +44,8 @@ export class Watch {
   readonly #begun = new Set<string>();
   /** `token address` of recipients that were cancelled before an attempt had begun. */
   readonly #barred = new Set<string>();
+  /** `token address` → how often it failed for good, of which its sender must hear: not by a cancellation. */
+  readonly failed = new Map<string, number>();
   readonly #hash = createHash('sha256');
   /** Token of the submission → the id it was stored under. */
   readonly ids = new Map<string, string>();
@@ -100,12 +102,14 @@ export class Watch {
         number
       >;
       const token = detail.message.header.subject;
-      for (const { index, state, address } of detail.recipients) {
+      for (const { index, state, address, outcome } of detail.recipients) {
         counts[state]++;
         const old = before[index];
         if (old === undefined) throw new InvariantBroken(`${id} has a recipient ${address} nobody submitted`);
         const place = { id, index, name: `${token} ${address}` };
         if (old !== state) this.#changed(verb, place, old, state, now);
+        if (old !== state && state === 'failed' && outcome !== 'cancelled')
+          this.failed.set(place.name, (this.failed.get(place.name) ?? 0) + 1);
         if (verb === 'cancel') this.#cancelled(place, state);
         // Of a cancel and a retry the last one counts, also for what is under way.
         if (verb === 'requeue' && state === 'processing') this.#marked.delete(`${id}/${index}`);
@@ -131,8 +135,10 @@ export class Watch {
     for (const name of names) {
       const again = (taken.get(name) ?? 0) > 1;
       if (!again && !this.#barred.has(name)) continue;
-      const id = this.ids.get(name.slice(0, name.indexOf(' ')));
-      const detail = id === undefined ? null : await this.#views.message(id);
+      const token = name.slice(0, name.indexOf(' '));
+      // A report has its own id for a token.
+      const id = this.ids.get(token) ?? token;
+      const detail = await this.#views.message(id);
       if (!detail?.message.possibleDuplicate)
         throw new InvariantBroken(`${name} was ${again ? 'taken again' : 'taken after its end'}, unflagged`);
     }

@@ -124,11 +124,11 @@ export class NextHop {
 
 type Verdict = 'take' | 'defer' | 'reject';
 
-/** Simulated contents are the submission's token, so that the hop knows what it was given. */
+/** Simulated contents have the submission's token in their Message-ID, reports their own id: the hop knows what it got. */
 async function tokenOf(job: TransportJob): Promise<string> {
   const parts: Uint8Array[] = [];
   for await (const chunk of job.content.chunks()) parts.push(chunk);
-  return Buffer.concat(parts).toString('latin1');
+  return /^Message-ID: <([^@>]+)@/m.exec(Buffer.concat(parts).toString('latin1'))?.[1] ?? '';
 }
 
 function reply(cause: string): Reply {

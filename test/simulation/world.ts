@@ -13,6 +13,7 @@ import { faultyStore, type StoreFaults } from './faulty-store.ts';
 import { InvariantBroken, Watch } from './invariants.ts';
 import { createMemorySpool } from './memory-spool.ts';
 import { DEAD, type HopFaults, NextHop } from './next-hop.ts';
+import { checkReports } from './reports.ts';
 import { NodeLife, VirtualTime } from './virtual-clock.ts';
 
 const EPOCH = Date.UTC(2026, 10, 20, 12);
@@ -86,6 +87,7 @@ class World {
     this.#makePeace();
     await this.#advance(30 * MINUTE + 2 * MAX_AGE_MS, () => this.#watch.unfinished().length === 0);
     await this.#watch.ended(this.#hop.taken);
+    await checkReports(this.#views, this.#spool, this.#watch.failed);
     await this.#store.close();
     const copies = [...this.#hop.taken.values()];
     return {
@@ -188,6 +190,7 @@ class World {
     const later = this.#dice.next() < 0.1 ? EPOCH + this.#time.now + this.#dice.next() * 5 * MINUTE : null;
     return {
       ...submissionNamed(token, count),
+      reportable: true,
       sendAt: later === null ? null : Math.floor(later),
       priority: this.#dice.next() < 0.2 ? 'high' : 'normal',
     };
@@ -266,7 +269,7 @@ const DOMAINS: readonly string[] = ['example.net', 'example.com', 'example.org']
 export const SETTINGS: EngineSettings = {
   routing: { version: 2, rules: RULES, defaultRelay: 'out', postmaster: null },
   holds: new Map(),
-  reports: { hostname: 'relay.example', relay: null, delayAfterMs: 4 * 60 * MINUTE, perHour: 20 },
+  reports: { hostname: 'relay.example', relay: null, delayAfterMs: 4 * 60 * MINUTE, perHour: 1_000_000 },
   retry: { firstMs: 10_000, maxMs: 5 * MINUTE, maxAgeMs: MAX_AGE_MS, ambiguous: 'retry' },
   retention: {
     contentAgeMs: 7 * 24 * 60 * MINUTE,
@@ -288,7 +291,7 @@ export function submissionNamed(token: string, count: number): Submission {
     notify: null,
     orcpt: null,
   }));
-  const bytes = Buffer.from(token, 'latin1');
+  const bytes = Buffer.from(`Message-ID: <${token}@example.com>\r\n\r\n`, 'latin1');
   const flags = { eightBit: false, utf8: false, dotStuffing: false };
   return {
     envelope: { reversePath: 'a@example.com', recipients, ret: null, envid: null },
