@@ -1,22 +1,30 @@
 import { Command, Option } from 'commander';
 import { readSecret } from '../config/load.ts';
+import { RELAY_TYPES } from '../config/relay-fields.ts';
 import type { RelayTest, RelayView } from '../control/operations.ts';
-import { type CommonOptions, type Context, command, print, wholeNumber } from './context.ts';
+import { type CommonOptions, type Context, collect, command, print, wholeNumber } from './context.ts';
 import { Exit } from './exit.ts';
 import { withOperations } from './session.ts';
 import { oneLine, table } from './terminal.ts';
 
 interface AddOptions extends CommonOptions {
   readonly type: string;
-  readonly host: string;
+  readonly host?: string;
   readonly port?: number;
   readonly tls?: string;
   readonly verify: boolean;
   readonly username?: string;
   readonly passwordFile?: string;
   readonly helo?: string;
+  readonly sourceIp?: readonly string[];
+  readonly ipFamily?: string;
+  readonly maxPerDomain?: number;
   readonly maxConcurrency?: number;
   readonly default?: true;
+}
+
+interface TestOptions extends CommonOptions {
+  readonly to?: string;
 }
 
 /** `waybill relays …`: the ways out. */
@@ -41,21 +49,42 @@ function listCommand(context: Context): Command {
 }
 
 function addCommand(context: Context): Command {
-  const tls = new Option('--tls <mode>', 'how the connection is secured (default: required)');
+  const type = new Option('--type <type>', "smtp, a smarthost, or mx, the recipients' own servers");
+  const tls = new Option(
+    '--tls <mode>',
+    'how the connection is secured (default: required, with type mx opportunistic)',
+  );
+  const family = new Option('--ip-family <family>', 'connect over nothing else (default: any)');
   return command('add', 'add a relay', [
     'waybill relays add out --type smtp --host smtp.example.net --username u --password-file /run/secrets/p --default',
+    'waybill relays add direct --type mx --helo mail.example.com --default',
     'waybill relays add local --type smtp --host 127.0.0.1 --port 2526 --tls none --default',
   ])
     .argument('<name>', 'name: 1 to 64 of a-z 0-9 - _')
-    .requiredOption('--type <type>', 'smtp, a smarthost')
-    .requiredOption('--host <host>', 'name or address of the smarthost')
-    .option('--port <port>', 'its port (default: 587, or 465 with --tls implicit)', wholeNumber(1, 65_535))
+    .addOption(type.choices(RELAY_TYPES).makeOptionMandatory())
+    .option('--host <host>', 'name or address of the smarthost; required with type smtp')
+    .option(
+      '--port <port>',
+      'its port (default: 587, or 465 with --tls implicit; with type mx 25)',
+      wholeNumber(1, 65_535),
+    )
     .addOption(tls.choices(['required', 'opportunistic', 'implicit', 'none']))
     .option('--no-verify', 'do not check its certificate')
     .option('--username <name>', 'user name for AUTH')
     .option('--password-file <file>', 'file with the password for AUTH; it is kept encrypted')
     .option('--helo <name>', 'name given in EHLO (default: server.hostname)')
-    .option('--max-concurrency <n>', 'most attempts at once (default: 20)', wholeNumber(1, 10_000))
+    .option('--source-ip <address>', 'connect from it; may be repeated, each in its turn', collect)
+    .addOption(family.choices(['any', 'ipv4', 'ipv6']))
+    .option(
+      '--max-concurrency <n>',
+      'most attempts at once (default: 20, with type mx 100)',
+      wholeNumber(1, 10_000),
+    )
+    .option(
+      '--max-per-domain <n>',
+      'with type mx: most attempts at once to one domain (default: 20)',
+      wholeNumber(1, 10_000),
+    )
     .option('--default', 'send mail through it unless told otherwise')
     .action(async (name: string, options: AddOptions) => {
       const password = options.passwordFile === undefined ? null : readPassword(options.passwordFile);
@@ -70,7 +99,7 @@ function addCommand(context: Context): Command {
           context,
           options,
           relay,
-          () => `Added ${relay.name}. Try it with: waybill relays test ${relay.name}`,
+          () => `Added ${relay.name}. Try it with: waybill relays test ${relay.name}${tryOut(relay)}`,
         );
       });
     });
@@ -79,11 +108,13 @@ function addCommand(context: Context): Command {
 function testCommand(context: Context): Command {
   return command('test', 'connect to a relay, secure, authenticate, and send nothing', [
     'waybill relays test out',
+    'waybill relays test direct --to someone@example.net',
   ])
     .argument('<name>', "the relay's name")
-    .action(async (name: string, options: CommonOptions) => {
+    .option('--to <address>', 'with type mx: whose mail servers to look up and connect to')
+    .action(async (name: string, options: TestOptions) => {
       await withOperations(context, options, {}, async (operations) => {
-        const result = await operations.testRelay({ name });
+        const result = await operations.testRelay({ name, to: options.to ?? null });
         const lines = result.steps.map(stepLine);
         print(context, options, result, () => lines.join('\n'));
         if (!result.ok) throw new Exit(1, `The relay ${name} does not work.`);
@@ -105,9 +136,21 @@ function removeCommand(context: Context): Command {
 
 /** The options as a definition of the configuration file. */
 function definitionOf(name: string, options: AddOptions): Record<string, unknown> {
-  const { type, host, port, tls, verify, username, helo, maxConcurrency } = options;
-  const definition = { name, type, host, port, tls, verify, username, helo, max_concurrency: maxConcurrency };
+  const { type, host, port, tls, verify, username, helo } = options;
+  const definition = {
+    ...{ name, type, host, port, tls, username, helo },
+    // The option is there to be switched off; said nothing, it is the default of the type.
+    verify: verify ? undefined : false,
+    source_ips: options.sourceIp,
+    ip_family: options.ipFamily,
+    max_concurrency: options.maxConcurrency,
+    max_per_domain: options.maxPerDomain,
+  };
   return Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));
+}
+
+function tryOut({ type }: RelayView): string {
+  return type === 'mx' ? ' --to someone@example.net' : '';
 }
 
 function stepLine({ name, ok, detail, atMs }: RelayTest['steps'][number]): string {
@@ -126,7 +169,7 @@ function relayTable(relays: readonly RelayView[]): string {
   const rows = relays.map((relay) => [
     relay.isDefault ? `${relay.name} (default)` : relay.name,
     relay.type,
-    relay.host === null ? 'local capture' : `${relay.host}:${relay.port}`,
+    destinationOf(relay),
     relay.tls ?? '',
     relay.origin,
     stateOf(relay),
@@ -134,6 +177,11 @@ function relayTable(relays: readonly RelayView[]): string {
     String(relay.processing),
   ]);
   return table(['NAME', 'TYPE', 'TO', 'TLS', 'FROM', 'STATE', 'WAITING', 'PROCESSING'], rows);
+}
+
+function destinationOf({ type, host, port }: RelayView): string {
+  if (type === 'mx') return `recipients' MX, port ${port}`;
+  return host === null ? 'local capture' : `${host}:${port}`;
 }
 
 function stateOf(relay: RelayView): string {

@@ -1,7 +1,8 @@
 import type { Loaded } from '../config/load.ts';
+import { ruleDefinition } from '../config/routes.ts';
 import { SETTINGS } from '../config/settings.ts';
 import { sourceDefinition } from '../config/sources-kind.ts';
-import type { Relay } from '../domain/relay.ts';
+import type { MxSettings, OriginSettings, Relay, SmarthostSettings } from '../domain/relay.ts';
 import type { LocalDeps } from './local-deps.ts';
 import type { Operations, SettingView } from './operations.ts';
 
@@ -12,7 +13,8 @@ export function configOperations(deps: LocalDeps): Pick<Operations, 'configurati
   return {
     configuration: async () => {
       const loaded = deps.resolution();
-      return [...settingViews(loaded), ...loaded.config.relays.flatMap((relay) => relayRows(relay, loaded))];
+      const relays = loaded.config.relays.flatMap((relay) => relayRows(relay, loaded));
+      return [...settingViews(loaded), ...relays, ...routeRows(loaded)];
     },
   };
 }
@@ -35,12 +37,12 @@ function settingViews({ effective, pending, config }: Loaded): SettingView[] {
 }
 
 /** A relay's fields as settings, by the names they have in the configuration file. */
-function relayRows({ name, type, origin, limits, smtp }: Relay, { configFile }: Loaded): SettingView[] {
+function relayRows({ name, type, origin, limits, smtp, mx }: Relay, { configFile }: Loaded): SettingView[] {
   const sources = { builtin: 'built in', file: `file ${configFile}`, stored: 'stored relay' };
   const fields = {
     type,
-    ...smtp,
-    ...(smtp?.password == null ? {} : { password: MASK }),
+    ...(smtp === null ? {} : smarthostFields(smtp)),
+    ...(mx === null ? {} : mxFields(mx)),
     max_concurrency: limits.maxConcurrency,
     max_rate_per_second: limits.maxRatePerSecond,
     max_message_bytes: limits.maxMessageBytes,
@@ -51,5 +53,31 @@ function relayRows({ name, type, origin, limits, smtp }: Relay, { configFile }: 
     value,
     source: sources[origin],
     applies: 'live',
+  }));
+}
+
+function smarthostFields(settings: SmarthostSettings): Record<string, unknown> {
+  const { host, port, tls, verify, username, password } = settings;
+  const masked = password === null ? null : MASK;
+  return { host, port, tls, verify, username, password: masked, ...originFields(settings) };
+}
+
+function mxFields(settings: MxSettings): Record<string, unknown> {
+  const { port, tls, allowPrivate, maxPerDomain } = settings;
+  const own = { allow_private: allowPrivate, max_per_domain: maxPerDomain };
+  return { port, tls, ...own, ...originFields(settings) };
+}
+
+function originFields({ helo, sourceIps, ipFamily }: OriginSettings): Record<string, unknown> {
+  return { helo, source_ips: sourceIps, ip_family: ipFamily };
+}
+
+/** Each rule of routing as it would stand in the configuration file. */
+function routeRows({ config, configFile }: Loaded): SettingView[] {
+  const source = config.routesOrigin === 'file' ? `file ${configFile}` : 'stored routes';
+  return config.routes.map((rule, index) => ({
+    key: `routes[${index}]`,
+    value: ruleDefinition(rule),
+    ...{ source, applies: 'live' },
   }));
 }

@@ -1,10 +1,14 @@
+import { createMailDns } from '../app/mail-dns.ts';
 import { formatFault } from '../config/fault.ts';
+import { heloFault } from '../config/helo-name.ts';
 import { readRelay } from '../config/relays.ts';
 import { serverName } from '../config/server-name.ts';
 import type { Effective } from '../config/sources.ts';
 import { relayOfLane } from '../domain/lane.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';
 import type { LaneDepth } from '../store/views.ts';
+import { mxMeans } from '../transport/mx/means.ts';
+import { probeMx, READY } from '../transport/mx/probe.ts';
 import { type ProbeStep, probeSmarthost } from '../transport/smtp/probe.ts';
 import type { LocalDeps } from './local-deps.ts';
 import {
@@ -14,6 +18,7 @@ import {
   type RelayRequest,
   type RelayTest,
   type RelayView,
+  type TestRelayRequest,
 } from './operations.ts';
 
 const DEFAULT_RELAY = 'delivery.default_relay';
@@ -45,6 +50,8 @@ async function addRelay(request: AddRelayRequest, deps: LocalDeps): Promise<Rela
       'refused',
       `There is a relay ${relay.name} already. Remove it first, or choose another name.`,
     );
+  const nameless = heloFault(relay, config, deps.resolution().effective);
+  if (nameless !== null) throw new OperationError('invalid', formatFault(nameless));
   checkDefault(relay.name, makeDefault, deps);
   if (password !== null && vault === null)
     throw new OperationError(
@@ -162,20 +169,42 @@ async function giveUpDefault(name: string, deps: LocalDeps): Promise<void> {
   await deps.registry.putSetting(DEFAULT_RELAY, null);
 }
 
-async function testRelay({ name }: RelayRequest, deps: LocalDeps): Promise<RelayTest> {
+async function testRelay({ name, to }: TestRelayRequest, deps: LocalDeps): Promise<RelayTest> {
   const { config } = deps.resolution();
   const relay = config.relays.find((candidate) => candidate.name === name);
   if (relay === undefined) throw noSuchRelay(name);
-  if (relay.smtp === null)
-    return { ok: true, steps: [{ name: 'CAPTURE', ok: true, detail: 'Connects to nothing.', atMs: 0 }] };
-  const { clock } = deps;
+  if (relay.mx !== null && to === null)
+    throw new OperationError(
+      'invalid',
+      `The relay ${name} delivers to recipients' own servers. Say whose to try: waybill relays test ${name} --to someone@example.net`,
+    );
+  if (relay.mx === null && to !== null)
+    throw new OperationError('invalid', `The relay ${name} is not of type mx: leave --to out.`);
   const limit = new AbortController();
-  void clock.sleep(PROBE_LIMIT_MS, limit.signal).then(() => limit.abort());
+  void deps.clock.sleep(PROBE_LIMIT_MS, limit.signal).then(() => limit.abort());
   const steps: ProbeStep[] = [];
-  const context = { hostname: serverName(config), clock };
-  for await (const step of probeSmarthost(relay.smtp, context, limit.signal)) steps.push(step);
+  for await (const step of probeSteps(relay, to ?? '', deps, limit.signal)) steps.push(step);
   limit.abort();
-  return { ok: steps.every(({ ok }) => ok), steps };
+  // Of several hosts of a domain one is enough.
+  const ok = relay.mx === null ? steps.every((step) => step.ok) : steps.some((step) => step.name === READY);
+  return { ok, steps };
+}
+
+async function* probeSteps(
+  relay: Relay,
+  to: string,
+  { resolution, clock, random }: LocalDeps,
+  signal: AbortSignal,
+): AsyncGenerator<ProbeStep> {
+  const { config } = resolution();
+  const hostname = serverName(config);
+  if (relay.smtp !== null) yield* probeSmarthost(relay.smtp, { hostname, clock }, signal);
+  else if (relay.mx !== null) {
+    // Nothing that was remembered is asked: whoever tests has just changed something.
+    const dns = createMailDns(() => resolution().config, clock, random);
+    const means = mxMeans({ relay, hostname, clock, random, ...dns });
+    yield* probeMx(to, means, dns.resolver, signal);
+  } else yield { name: 'CAPTURE', ok: true, detail: 'Connects to nothing.', atMs: 0 };
 }
 
 async function viewOf(name: string, deps: LocalDeps): Promise<RelayView> {
@@ -192,8 +221,8 @@ async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
     type: relay.type,
     origin: relay.origin,
     host: relay.smtp?.host ?? null,
-    port: relay.smtp?.port ?? null,
-    tls: relay.smtp?.tls ?? null,
+    port: relay.smtp?.port ?? relay.mx?.port ?? null,
+    tls: relay.smtp?.tls ?? relay.mx?.tls ?? null,
     verify: relay.smtp?.verify ?? null,
     username: relay.smtp?.username ?? null,
     isDefault: relay.name === config.delivery.defaultRelay,

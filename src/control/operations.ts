@@ -4,9 +4,9 @@ import { MESSAGE_STATUSES } from '../domain/delivery.ts';
 import { type ApiKey, SCOPES } from '../domain/key.ts';
 import type { attemptsJson } from '../ingest/http/attempts.ts';
 import type { messageJson, statusJson } from '../ingest/http/record.ts';
+import { QUEUE_REQUESTS, type QueueOperations } from '../ingest/queue-door.ts';
 import type { ProbeStep } from '../transport/smtp/probe.ts';
 import type { Finding } from './doctor/finding.ts';
-import { QUEUE_REQUESTS, type QueueOperations } from './queue-operations.ts';
 import { ROUTE_REQUESTS, type RouteOperations } from './route-operations.ts';
 
 /**
@@ -44,7 +44,7 @@ export interface Operations extends QueueOperations, RouteOperations {
   /** Forgets a stored relay that no mail waits for. */
   removeRelay(request: RelayRequest): Promise<RelayView>;
   /** Connects to a relay without sending anything. */
-  testRelay(request: RelayRequest): Promise<RelayTest>;
+  testRelay(request: TestRelayRequest): Promise<RelayTest>;
   /** The settings in force, and every relay's fields after them; secrets masked. */
   configuration(request: NoRequest): Promise<readonly SettingView[]>;
   /** What could keep mail from coming in or going out. Takes a few seconds. */
@@ -125,7 +125,11 @@ const REQUESTS = {
     makeDefault: z.boolean(),
   }),
   removeRelay: z.strictObject({ name: z.string() }),
-  testRelay: z.strictObject({ name: z.string() }),
+  testRelay: z.strictObject({
+    name: z.string(),
+    /** Whose mail servers to try, for a relay of type `mx`; null for others. */
+    to: z.string().nullable(),
+  }),
   configuration: z.strictObject({}),
   doctor: z.strictObject({}),
   ...QUEUE_REQUESTS,
@@ -150,6 +154,8 @@ export type AttemptsRequest = z.infer<typeof REQUESTS.attempts>;
 export type MessagesRequest = z.infer<typeof REQUESTS.messages>;
 /** See {@link Operations.addRelay}. */
 export type AddRelayRequest = z.infer<typeof REQUESTS.addRelay>;
+/** See {@link Operations.testRelay}. */
+export type TestRelayRequest = z.infer<typeof REQUESTS.testRelay>;
 /** Names a relay. */
 export type RelayRequest = z.infer<typeof REQUESTS.removeRelay>;
 
@@ -191,7 +197,7 @@ export interface RelayView {
   readonly name: string;
   readonly type: string;
   readonly origin: string;
-  /** Where it connects to; null for the inbox. */
+  /** Where it connects to; null for the inbox and for `mx`, which asks the DNS. */
   readonly host: string | null;
   readonly port: number | null;
   readonly tls: string | null;

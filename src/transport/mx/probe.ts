@@ -1,0 +1,82 @@
+import type { Resolver } from '../../dns/resolver.ts';
+import { parseMailbox } from '../../domain/mailbox.ts';
+import { openSession } from '../smtp/open.ts';
+import { failureOf, type ProbeStep, stepsOf, type Tell } from '../smtp/probe.ts';
+import type { Trace } from '../smtp/trace.ts';
+import type { DomainHosts, ReadyHost } from './hosts.ts';
+import type { MxMeans } from './means.ts';
+import { describeAnswer } from './recording-resolver.ts';
+import { stsMode } from './security.ts';
+import { waysTo } from './ways.ts';
+
+/** The name of the step that says that a host would take mail. */
+export const READY = 'READY';
+
+/**
+ * Looks up where a recipient's mail goes, and opens a session with each of the hosts, as a delivery would, without
+ * sending anything. Yields each step as it happens. Never throws for what the DNS or a peer does.
+ */
+export async function* probeMx(
+  recipient: string,
+  means: MxMeans,
+  resolver: Resolver,
+  signal: AbortSignal,
+): AsyncGenerator<ProbeStep> {
+  yield* stepsOf(means.terms.clock, null, async (tell, trace) => {
+    const mailbox = parseMailbox(recipient);
+    if (!mailbox.ok) return tell('address', false, `${recipient} is no mail address`);
+    const { address } = mailbox.value;
+    const domain = address.slice(address.lastIndexOf('@') + 1);
+    const told = telling(resolver, tell);
+    const found = await means.finder.hostsOf(domain, told, signal);
+    if (found.kind !== 'domain') return tell(found.reply.cause, false, found.reply.text);
+    if (found.sts !== null) tell('MTA-STS', true, stsMode(found.sts));
+    for (const { name } of found.hosts) await probeHost(name, found, means, told, trace, tell, signal);
+  });
+}
+
+async function probeHost(
+  name: string,
+  domain: DomainHosts,
+  means: MxMeans,
+  resolver: Resolver,
+  trace: Trace,
+  tell: Tell,
+  signal: AbortSignal,
+): Promise<void> {
+  const host = await means.finder.ready(name, domain, resolver, signal);
+  if (host.kind !== 'ready') return tell(host.reply.cause, false, host.reply.text);
+  tell('HOST', true, `${name}: ${demands(host)}`);
+  for (const { destination, terms } of waysTo(host, means)) {
+    trace.turnTo(name);
+    try {
+      const connection = await openSession(destination, terms, trace, signal);
+      connection.quit();
+      const secured = connection.tls === null ? 'in clear' : `${connection.tls}, ${connection.verdict}`;
+      return tell(READY, true, `${name} (${connection.address}) takes mail from us, ${secured}`);
+    } catch (error) {
+      const { cause, text } = failureOf(error);
+      tell(cause, false, text);
+    }
+  }
+}
+
+/** What the connection to a host must be, in words. */
+function demands({ security: { way, dane } }: ReadyHost): string {
+  if (way.trust.kind === 'dane') return 'TLS with a certificate that matches its TLSA records (DANE)';
+  if (way.trust.kind === 'name') return 'TLS with a verified certificate (MTA-STS)';
+  if (way.tls === 'required') return dane === 'unusable' ? 'TLS (its TLSA records are unusable)' : 'TLS';
+  return 'TLS if offered';
+}
+
+function telling(resolver: Resolver, tell: Tell): Resolver {
+  return {
+    async resolve(name, type, signal) {
+      const answer = await resolver.resolve(name, type, signal);
+      const vouched = answer.kind !== 'failed' && answer.authenticated ? ' (validated)' : '';
+      const text = answer.kind === 'failed' ? answer.text : describeAnswer(answer);
+      tell(type, answer.kind !== 'failed', `${name}: ${text}${vouched}`);
+      return answer;
+    },
+  };
+}
