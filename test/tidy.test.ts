@@ -39,6 +39,7 @@ const LAWS: Readonly<Record<string, Law>> = {
   store: { rooms: ['domain'], packages: /^$/ },
   spool: { rooms: ['domain'], packages: /^$/ },
   transport: { rooms: ['domain'], packages: /^$/ },
+  'store/postgres': { rooms: ['store', 'domain', 'lib'], packages: /^(node:.*|pg)$/ },
   'store/sqlite': { rooms: ['store', 'domain', 'lib'], packages: /^(node:.*|better-sqlite3)$/ },
   'spool/segments': { rooms: ['spool', 'domain', 'lib'], packages: /^node:/ },
   'transport/smtp': { rooms: ['transport', 'domain', 'lib', 'smtp', 'mail', 'dns'], packages: /^node:/ },

@@ -8,17 +8,20 @@ import { locate } from './need.ts';
 /** The programs it needs. */
 export const POSTGRES_PROGRAMS = ['initdb', 'postgres'];
 
+const MAX_LOG = 100_000;
+
 /** A PostgreSQL of its own, in a temporary folder, behind a socket in it. What it loses when it is killed is nobody's. */
 export class Postgres {
-  readonly #child: ChildProcess;
   readonly #directory: string;
-  readonly #admin: Client;
+  readonly #owner: Owner | null;
+  #child: ChildProcess | null = null;
+  #admin: Client | null = null;
   #schemas = 0;
+  #log = '';
 
-  private constructor(child: ChildProcess, directory: string, admin: Client) {
-    this.#admin = admin;
-    this.#child = child;
+  private constructor(directory: string, owner: Owner | null) {
     this.#directory = directory;
+    this.#owner = owner;
   }
 
   /** Makes a cluster and starts it; resolves when it accepts connections. */
@@ -27,53 +30,81 @@ export class Postgres {
     // It refuses to run as root.
     const owner = process.getuid?.() === 0 ? ownerOf('postgres') : null;
     if (owner !== null) chownSync(directory, owner.uid, owner.gid);
-    const data = join(directory, 'data');
     // The order of the database's own texts is another than that of their bytes: nothing may rely on it.
     const locale = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en', '--locale=C.UTF-8'];
     const made = spawnSync(
       locate('initdb') ?? '',
-      ['-D', data, '-U', 'waybill', '--auth=trust', '--no-sync', ...locale],
+      ['-D', join(directory, 'data'), '-U', 'waybill', '--auth=trust', '--no-sync', ...locale],
       { ...owner, cwd: directory, encoding: 'utf8' },
     );
     if (made.status !== 0) throw new Error(`initdb ended with ${made.status}:\n${made.stderr}`);
-    const child = spawn(locate('postgres') ?? '', ['-D', data, ...settings(directory)], {
-      ...owner,
-      cwd: directory,
+    const server = new Postgres(directory, owner);
+    await server.up();
+    return server;
+  }
+
+  /** Starts it; resolves when it accepts connections. */
+  async up(): Promise<void> {
+    const data = join(this.#directory, 'data');
+    this.#child = spawn(locate('postgres') ?? '', ['-D', data, ...settings(this.#directory)], {
+      ...this.#owner,
+      cwd: this.#directory,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    await untilReady(child);
-    const admin = new Client({ connectionString: urlOf(directory) });
-    await admin.connect();
-    return new Postgres(child, directory, admin);
+    this.#child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      this.#log = `${this.#log}${chunk}`.slice(-MAX_LOG);
+    });
+    await untilReady(this.#child);
+    this.#admin = new Client({ connectionString: this.url() });
+    // It is lost when the server goes down, and made anew when it comes up.
+    this.#admin.on('error', () => {});
+    await this.#admin.connect();
+  }
+
+  /** The end of what it has complained of, such as deadlocks and errors of statements. */
+  get log(): string {
+    return this.#log;
+  }
+
+  /** Ends it at once, and with it every connection; what was committed is kept. */
+  async down(): Promise<void> {
+    const ended = new Promise((resolve) => this.#child?.once('exit', resolve));
+    this.#child?.kill('SIGQUIT');
+    await ended;
+  }
+
+  /** The address of a database: of the one that is always there, unless it is named. */
+  url(database = 'postgres'): string {
+    return `postgres://waybill@/${database}?host=${encodeURIComponent(this.#directory)}`;
   }
 
   /** The address of a database that shows nothing but a new, empty schema. */
   async schema(): Promise<string> {
     const name = `s${this.#schemas++}`;
     await this.run(`CREATE SCHEMA ${name}`);
-    return `${urlOf(this.#directory)}&options=-csearch_path%3D${name}`;
+    return `${this.url()}&options=-csearch_path%3D${name}`;
   }
 
   /** Runs statements as the owner of everything, in the schema of this address; returns the last one's rows. */
   async run(sql: string, url = ''): Promise<Record<string, unknown>[]> {
     const schema = /search_path%3D(\w+)/.exec(url)?.[1] ?? 'public';
-    const results = [await this.#admin.query(`SET search_path = ${schema}; ${sql}`)].flat();
-    return results.at(-1)?.rows ?? [];
+    // Asked at once, so that nobody else's comes in between.
+    const set = this.#admin?.query(`SET search_path = ${schema}`);
+    const [, result] = await Promise.all([set, this.#admin?.query(sql)]);
+    return [result].flat().at(-1)?.rows ?? [];
   }
 
-  /** Kills it and removes its folder. */
+  /** Ends it and removes its folder. */
   async stop(): Promise<void> {
-    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
-    await this.#admin.end();
-    // It ends at once, and its connections' processes with it.
-    this.#child.kill('SIGQUIT');
-    await ended;
+    await this.down();
     rmSync(this.#directory, { recursive: true });
   }
 }
 
-function urlOf(directory: string): string {
-  return `postgres://waybill@/postgres?host=${encodeURIComponent(directory)}`;
+/** Whom the server runs as. */
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
 }
 
 /** Small, quick, and without any care for what a power failure would do. */
@@ -86,11 +117,12 @@ function settings(directory: string): string[] {
     shared_buffers: '64MB',
     max_connections: '50',
     autovacuum: 'off',
+    deadlock_timeout: '100ms',
   };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-function ownerOf(user: string): { uid: number; gid: number } {
+function ownerOf(user: string): Owner {
   const line = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .find((one) => one.startsWith(`${user}:`));
@@ -103,8 +135,8 @@ function ownerOf(user: string): { uid: number; gid: number } {
 async function untilReady(child: ChildProcess): Promise<void> {
   let log = '';
   await new Promise<void>((resolve, reject) => {
-    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-      log = `${log}${chunk}`.slice(-10_000);
+    child.stderr?.on('data', (chunk) => {
+      log += chunk;
       if (log.includes('ready to accept connections')) resolve();
     });
     child.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}:\n${log}`)));

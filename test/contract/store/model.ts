@@ -86,7 +86,8 @@ export function modelContract(open: OpenSubject): void {
         }),
         { numRuns: 40, seed: 20261120 },
       );
-    });
+      // Some thousand transactions, of which each goes to a server and back several times.
+    }, 180_000);
   });
 }
 
@@ -339,15 +340,15 @@ class World {
   /** Every change since the last look must be one that the verb may cause. */
   async #watchTransitions(...verbs: readonly Step[0][]): Promise<void> {
     const causes = verbs.flatMap((verb) => CAUSES[verb] ?? []);
-    for (const id of this.#ids) {
-      const { message: record, recipients } = await read(this.#subject.views, id);
+    const details = await Promise.all(this.#ids.map((id) => read(this.#subject.views, id)));
+    for (const { message: record, recipients } of details) {
+      const { id, status } = record;
       for (const { index, state } of recipients) {
         const before = this.#states.get(`${id}/${index}`) ?? 'queued';
         expect(before === state || reachable(before, state, causes), `${before} to ${state}`).toBe(true);
         this.#states.set(`${id}/${index}`, state);
         if (state !== 'processing') this.#marked.delete(`${id}/${index}`);
       }
-      const { status } = record;
       if (status !== this.#statuses.get(id) && (status === 'delivered' || status === 'failed'))
         this.#ended[status]++;
       this.#statuses.set(id, status);
