@@ -1,6 +1,7 @@
 /** Writes docs/configuration.md from the tables in src/config: `node tools/config-doc.ts`. */
 import { writeFileSync } from 'node:fs';
 import { RELAY_FIELDS, type RelayField } from '../src/config/relay-fields.ts';
+import { CONDITION_FIELDS, CONDITION_NAMES } from '../src/config/route-conditions.ts';
 import { SETTING_KEYS } from '../src/config/schema.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { SETTINGS } from '../src/config/settings.ts';
@@ -61,6 +62,22 @@ listener:
 |---|---|---|---|
 `;
 
+const ROUTES_HEAD = `
+## routes
+
+A list of rules of routing, of which the first that matches decides; a section \`routes\` in the file is the whole table.
+What rules do, and what becomes of mail that waits, is in [routing.md](routing.md).
+
+| Member | Meaning |
+|---|---|
+| \`name\` | 1 to 64 of a-z 0-9 - _; \`rule-1\` and so on when absent. |
+| \`match\` | A map of conditions that must all hold; \`{}\` matches everything. |
+| \`via\` | Relays in the order in which they are tried, or each with its weight: \`{ relay: out, weight: 3 }\`. |
+
+| Condition | Must be | Meaning |
+|---|---|---|
+`;
+
 const RELAYS_HEAD = `
 ## relays
 
@@ -75,7 +92,24 @@ taken together; one name in both is a fault.
 export function configDoc(): string {
   const sections = [...new Set(SETTING_KEYS.map(sectionOf))];
   const settings = sections.map(settingsSection).join('');
-  return HEAD + settings + SOURCES_HEAD + fieldRows(SOURCE_FIELDS) + RELAYS_HEAD + fieldRows(RELAY_FIELDS);
+  return (
+    HEAD +
+    settings +
+    SOURCES_HEAD +
+    fieldRows(SOURCE_FIELDS) +
+    RELAYS_HEAD +
+    fieldRows(RELAY_FIELDS) +
+    routesSection()
+  );
+}
+
+function routesSection(): string {
+  const rows = CONDITION_NAMES.map((name) => {
+    const { kind, meaning, several } = CONDITION_FIELDS[name];
+    const rule = several ? `${mustBe(kind)}; or a list of them` : mustBe(kind);
+    return `| \`${name}\` | ${rule} | ${meaning} |\n`;
+  });
+  return ROUTES_HEAD + rows.join('');
 }
 
 function settingsSection(section: string): string {
