@@ -1,5 +1,7 @@
 /** Cutting the body of a multipart at its boundaries (RFC 2046 §5.1.1), so that joining the pieces gives it back. */
 
+import { SLICE_BYTES, type Sliced } from '../lib/slices.ts';
+
 /** One part, and the boundary line before it. */
 export interface SplitPart {
   /** With the CRLF before it, which belongs to it, and the one behind. */
@@ -31,9 +33,9 @@ interface BoundaryLine {
 }
 
 /** Null for a boundary that cannot be one, a body without it, or one of too many parts. */
-export function splitMultipart(body: Buffer, boundary: string): SplitMultipart | null {
+export function* splitMultipart(body: Buffer, boundary: string): Sliced<SplitMultipart | null> {
   if (boundary === '' || boundary.length > MAX_BOUNDARY) return null;
-  const lines = boundaryLines(body, boundary);
+  const lines = yield* boundaryLines(body, boundary);
   const [first] = lines;
   if (first === undefined || first.closes || lines.length > MAX_PARTS) return null;
   const last = lines.at(-1);
@@ -58,15 +60,22 @@ function partsEnd(opening: readonly BoundaryLine[]): number {
 }
 
 /** Up to the first that closes. */
-function boundaryLines(body: Buffer, boundary: string): BoundaryLine[] {
+function* boundaryLines(body: Buffer, boundary: string): Sliced<BoundaryLine[]> {
   const marker = Buffer.from(`--${boundary}`);
   const lines: BoundaryLine[] = [];
   let before = 0;
+  let slice = SLICE_BYTES;
   for (let at = body.indexOf(marker); at >= 0; at = body.indexOf(marker, at + 1)) {
+    // A body may be made of what looks like boundaries.
+    if (at > slice) {
+      yield;
+      slice = at + SLICE_BYTES;
+    }
+    const beginsLine = at === 0 || (body[at - 1] === 0x0a && body[at - 2] === 0x0d);
+    if (!beginsLine) continue;
     const behind = at + marker.length;
     const rest = REST_OF_LINE.exec(body.toString('latin1', behind, behind + MAX_REST));
-    const beginsLine = at === 0 || (body[at - 1] === 0x0a && body[at - 2] === 0x0d);
-    if (rest === null || !beginsLine) continue;
+    if (rest === null) continue;
     // What is cut off here may be of the line.
     if (!rest[0].endsWith('\n') && behind + rest[0].length < body.length) continue;
     const closes = rest[1] !== undefined;

@@ -4,6 +4,8 @@ import { parseDomain } from '../domain/domain-name.ts';
 const NON_ASCII = /[^\0-\x7f]/;
 const SEPARATOR = /[,;:]/;
 const BLANK = /[\t ]/;
+/** What an address literal is made of; it is short. */
+const LITERAL = /\[[0-9A-Za-z.:]{1,64}\]/y;
 const SPECIAL = /[\t "(<,;:]/;
 
 interface Token {
@@ -138,11 +140,12 @@ function blankEnd(value: string, start: number): number {
 
 /** An address literal is of its atom, colons and all. */
 function atomEnd(value: string, start: number): number {
-  for (let at = start; at < value.length; at++) {
-    if (value[at] === '[') at = Math.max(at, value.indexOf(']', at));
-    else if (at > start && SPECIAL.test(value[at] ?? '')) return at;
+  let end = start;
+  while (end < value.length && (end === start || !SPECIAL.test(value[end] ?? ''))) {
+    LITERAL.lastIndex = end;
+    end = LITERAL.test(value) ? LITERAL.lastIndex : end + 1;
   }
-  return value.length;
+  return end;
 }
 
 /** Behind what closes the quote or comment at `start`; -1 when nothing does. */

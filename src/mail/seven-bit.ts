@@ -110,7 +110,7 @@ function withinMessage({ eightBitBodies }: Allowed): Allowed {
 
 function* convertParts(entity: Entity, allowed: Allowed, place: Place): Sliced<Uint8Array[]> {
   const boundary = entity.type?.parameters.find(([name]) => name === 'boundary')?.[1] ?? '';
-  const split = splitMultipart(entity.body, boundary);
+  const split = yield* splitMultipart(entity.body, boundary);
   if (split === null) throw new Refusal('structure');
   const fine = (bytes: Buffer) => isFine(bytes, allowed.eightBitBodies);
   const pieces: Uint8Array[] = [];

@@ -11,7 +11,7 @@ import { describeWith } from '../peers/need.ts';
 import { type StoringPostfix, startPostfix } from '../peers/postfix.ts';
 import { POSTFIX_PROGRAMS } from '../peers/postfix-instance.ts';
 import { SmtpClient } from '../peers/smtp-client.ts';
-import { deliver, only, relayTo } from '../protocol/smtp-out/rig.ts';
+import { deliver, linesOf, only, relayTo } from '../protocol/smtp-out/rig.ts';
 import { WRONG_ENDS } from '../support/wrong-ends.ts';
 import { createKey } from './service.ts';
 import { type SmtpService, startSmtpService } from './smtp-service.ts';
@@ -31,6 +31,22 @@ describeWith(POSTFIX_PROGRAMS, 'with a stock Postfix behind us', () => {
       postfix = await startPostfix(settings);
     });
     afterAll(() => postfix.stop());
+
+    test('a large message arrives whole', async () => {
+      const transport = createSmtpTransport({
+        relay: relayTo({ port: postfix.port }),
+        hostname: 'client.example',
+        clock: systemClock,
+        log: silentLog,
+      });
+      onTestFinished(() => transport.close());
+      const content = [Buffer.from('Subject: large\r\n\r\n.first\r\n'), linesOf(3_000_000)];
+      const mail = { to: ['large@example.net'], content, flags: { dotStuffing: true } };
+      expect(only(await deliver(transport, mail)).kind).toBe('delivered');
+      const arrived = (await postfix.mailFor('large@example.net')).toString('latin1');
+      const body = Buffer.concat(content).toString('latin1').replaceAll('\r\n', '\n');
+      expect(arrived.slice(arrived.indexOf('\n\n'))).toBe(body.slice(body.indexOf('\n\n')));
+    });
 
     test.each(FORMS)('%s from our client is in one message', async (_shown, form, index) => {
       const transport = createSmtpTransport({
