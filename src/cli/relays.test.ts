@@ -1,0 +1,32 @@
+import { afterEach, expect, test } from 'vitest';
+import { Installation } from '../../test/support/installation.ts';
+
+const installation = new Installation();
+afterEach(() => installation.remove());
+
+test('an mx relay is added without a host, shown as what it is, and needs a full name for EHLO', async () => {
+  const add = ['relays', 'add', 'direct', '--type', 'mx', '--default'];
+  const environment = { WAYBILL_SERVER__HOSTNAME: 'mail' };
+  const nameless = await installation.waybill(add, { environment });
+  expect(nameless).toMatchObject({ status: expect.any(Number), out: '' });
+  expect(nameless.status).not.toBe(0);
+  expect(nameless.err).toContain('server.hostname = "mail": must be a full name');
+
+  const sources = ['--source-ip', '192.0.2.1', '--source-ip', '192.0.2.2'];
+  const added = await installation.waybill([...add, '--helo', 'mail.example.com', ...sources], {
+    environment,
+  });
+  expect(added).toMatchObject({ status: 0, err: '' });
+  expect(added.out).toContain('waybill relays test direct --to someone@example.net');
+  const { out } = await installation.waybill(['relays', 'list'], { environment });
+  expect(out).toMatch(/direct \(default\) +mx +recipients' MX, port 25 +opportunistic +stored +ready/);
+  const config = await installation.waybill(['config'], { environment });
+  expect(config.out).toMatch(/relays\.direct\.source_ips.*192\.0\.2\.2/);
+
+  const host = await installation.waybill(['relays', 'add', 'x', '--type', 'mx', '--host', 'h'], {
+    environment,
+  });
+  expect(host.err).toContain('means nothing to type mx');
+  const untold = await installation.waybill(['relays', 'test', 'direct'], { environment });
+  expect(untold.err).toContain('--to someone@example.net');
+});
