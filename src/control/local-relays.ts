@@ -26,6 +26,8 @@ const DEFAULT_RELAY = 'delivery.default_relay';
 const MAX_LANES = 100_000;
 /** How long a test connection may take in all. */
 const PROBE_LIMIT_MS = 60_000;
+/** How long it waits for one of several hosts to answer at all. */
+const PROBE_CONNECT_MS = 5_000;
 
 type RelayOperation = 'relays' | 'addRelay' | 'removeRelay' | 'testRelay';
 
@@ -202,7 +204,8 @@ async function* probeSteps(
   else if (relay.mx !== null) {
     // Nothing that was remembered is asked: whoever tests has just changed something.
     const dns = createMailDns(() => resolution().config, clock, random);
-    const means = mxMeans({ relay, hostname, clock, random, ...dns });
+    const timeouts = { connect: PROBE_CONNECT_MS };
+    const means = mxMeans({ relay, hostname, clock, random, timeouts, ...dns });
     yield* probeMx(to, means, dns.resolver, signal);
   } else yield { name: 'CAPTURE', ok: true, detail: 'Connects to nothing.', atMs: 0 };
 }
