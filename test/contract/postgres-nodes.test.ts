@@ -142,6 +142,15 @@ describeWith(POSTGRES_PROGRAMS, 'nodes over one PostgreSQL', () => {
     expect(kinds.filter((kind) => kind === 'replayed')).toHaveLength(keys.length * 3);
   });
 
+  it('come to one version of the routing table that all of them publish', async () => {
+    const publish = (definition: string) =>
+      Promise.all(
+        nodes.map(({ registry }) => registry.publishRoutes({ publishedAt: T0, origin: 'file', definition })),
+      );
+    expect(await publish('{}')).toEqual([2, 2, 2, 2]);
+    expect(await publish('{"rules":[]}')).toEqual([3, 3, 3, 3]);
+  });
+
   it('come to no harm when all verbs meet at the same messages, in any order', async () => {
     const lease = await takeLane(first.store);
     const records = Array.from({ length: 20 }, () => message({ deliveries: [recipient(), recipient()] }));

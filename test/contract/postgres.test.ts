@@ -113,17 +113,33 @@ describeWith(POSTGRES_PROGRAMS, 'the store over PostgreSQL', () => {
 
   it('finishes what was asked before it closes, and nothing that comes later', async () => {
     const lock = await lockAll();
-    const record = message();
-    const accepted = stores.store.accept([record], at());
-    await untilWaiting(1);
+    // More than there are connections: some have none yet.
+    const records = Array.from({ length: 12 }, () => message());
+    const accepted = Promise.all(records.map((record) => stores.store.accept([record], at())));
+    await untilWaiting(8);
     const closed = stores.store.close();
     await expect(stores.store.accept([message()], at())).rejects.toMatchObject({ code: 'store_closed' });
     await lock.end();
-    expect(await accepted).toMatchObject([{ kind: 'accepted' }]);
+    expect((await accepted).flat().every(({ kind }) => kind === 'accepted')).toBe(true);
     await closed;
-    await expect(stores.views.message(record.id)).rejects.toMatchObject({ code: 'store_closed' });
+    await expect(stores.views.message('msg_none')).rejects.toMatchObject({ code: 'store_closed' });
     stores = await openPostgres({ url });
-    expect((await read(stores.views, record.id)).message.status).toBe('queued');
+    expect((await stores.views.figures(T0)).today.received).toBe(records.length);
+  });
+
+  it('refuses lists when too many are under way, of one owner or in all', async () => {
+    const lock = await lockAll();
+    const list = (keyId: string) =>
+      stores.views.list({ owner: { keyId }, statuses: [], before: null, limit: 1 });
+    const calls: Promise<unknown>[] = [];
+    for (const keyId of ['k1', 'k2', 'k3', 'k4']) {
+      for (let i = 0; i < 16; i++) calls.push(list(keyId));
+      if (keyId === 'k1') await expect(list(keyId)).rejects.toMatchObject({ code: 'store_busy' });
+    }
+    await expect(list('k5')).rejects.toMatchObject({ code: 'store_busy' });
+    await lock.end();
+    await Promise.all(calls);
+    expect(await list('k1')).toEqual({ messages: [], next: null });
   });
 
   it('is made once, however many open it at once, and refuses to be opened by an older program', async () => {
