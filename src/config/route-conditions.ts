@@ -9,7 +9,7 @@ import { formatTimeWindow, parseTimeWindow } from './time-window.ts';
 /** The conditions of a rule of routing, as `routes:` writes them. */
 
 /** Most values of one condition. */
-export const MAX_VALUES = 1000;
+const MAX_VALUES = 1000;
 
 /** How one condition is written. */
 export interface ConditionField {

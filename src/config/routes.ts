@@ -14,9 +14,9 @@ import {
 /** The rules of routing: `routes:` of the configuration file, and the same list when it is stored. */
 
 /** Most rules of a table. */
-export const MAX_RULES = 500;
+const MAX_RULES = 500;
 /** Most relays of a group. */
-export const MAX_GROUP = 16;
+const MAX_GROUP = 16;
 
 const RULE_NAME = /^[a-z0-9_-]{1,64}$/;
 /** Decisions that are no rule's are told and stored under these. */

@@ -47,7 +47,7 @@ export function tableOf(config: Config, version: number): RoutingTable {
 }
 
 /** The same as it is kept and shown. */
-export function tableDefinition(config: Config): TableDefinition {
+function tableDefinition(config: Config): TableDefinition {
   const { rules, defaultRelay, postmaster } = tableOf(config, UNPUBLISHED);
   return { rules: rules.map(ruleDefinition), defaultRelay, postmaster };
 }

@@ -41,6 +41,8 @@ export class Redecide {
   readonly #wakeUp = new WakeUp();
   /** A table may have been published while nobody ran. */
   #stirred = true;
+  /** The first walk of all, before which nothing was under way. */
+  #first = true;
   /** When the next walks are due though nothing changed (monotonic ms), in order. */
   #again: readonly number[] = [];
 
@@ -86,8 +88,9 @@ export class Redecide {
       for (const lane of await this.#lostLanes()) await this.#walk({ name: lane }, stopping);
       return;
     }
-    this.#again = this.#stirred ? AGAIN_MS.map((ms) => now + ms) : later;
+    this.#again = this.#stirred && !this.#first ? AGAIN_MS.map((ms) => now + ms) : later;
     this.#stirred = false;
+    this.#first = false;
     try {
       await this.#walk('all', stopping);
     } catch (error) {
