@@ -1,4 +1,5 @@
 import { serverName } from '../config/server-name.ts';
+import { queueForApi } from '../control/queue-for-api.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import { createHttpServer, type Handler, type HttpServer } from '../http/server.ts';
 import { createIngestApi } from '../ingest/http/api.ts';
@@ -10,10 +11,29 @@ import type { LiveConfig } from './live-config.ts';
 
 /** Makes what answers the requests of the ingestion API, on its plain port and its TLS port alike. */
 export function apiHandler(parts: ListenerParts, shared: IngestShared): Handler {
-  const { engine, storage, events, clock, random, log, version, ready, signal } = parts;
+  const { engine, storage, live, events, clock, random, log, version, ready, signal } = parts;
   const { intake, acts } = engine;
   const { views, spool } = storage;
-  const deps = { intake, acts, spool, views, shared, events, clock, random, log, version, ready, signal };
+  const queue = queueForApi({
+    ...{ views, acts, clock, registry: storage.registry, queue: engine.queue },
+    resolution: () => live.loaded,
+    reload: () => live.reload(),
+  });
+  const deps = {
+    intake,
+    acts,
+    queue,
+    spool,
+    views,
+    shared,
+    events,
+    clock,
+    random,
+    log,
+    version,
+    ready,
+    signal,
+  };
   return createIngestApi(deps, apiOptions(parts.live));
 }
 

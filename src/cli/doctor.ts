@@ -98,7 +98,7 @@ async function examineWithoutStore(
 }
 
 /** One finding after the other, what cures it below it, and how many of each kind there are. */
-export function findingsText(findings: readonly Finding[], columns: number): string {
+function findingsText(findings: readonly Finding[], columns: number): string {
   const width = Math.max(...findings.map(({ name }) => name.length));
   const indent = 6 + width + 2;
   const lines = findings.flatMap(({ name, status, found, cure }) => {

@@ -5,7 +5,7 @@ import {
   SELECTABLE_STATUSES,
   type SelectableStatus,
   type Selection,
-} from '../control/queue-operations.ts';
+} from '../ingest/queue-door.ts';
 import { type CommonOptions, type Context, collectFrom, command, print } from './context.ts';
 import { withOperations } from './session.ts';
 

@@ -1,4 +1,4 @@
-import type { QueueLane, QueueView } from '../control/queue-operations.ts';
+import type { QueueLane, QueueView } from '../ingest/queue-door.ts';
 import { oneLine, table } from './terminal.ts';
 
 /** The queue as text for people. */
@@ -59,7 +59,7 @@ const UNITS = [
 ] as const;
 
 /** Seconds in the largest unit that is full: `0s`, `59s`, `3m`, `2h`, `7d`. */
-export function ageText(seconds: number): string {
+function ageText(seconds: number): string {
   for (const [unit, size] of UNITS) if (seconds >= size) return `${Math.floor(seconds / size)}${unit}`;
   return `${Math.floor(seconds)}s`;
 }

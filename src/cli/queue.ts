@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { HoldView } from '../control/queue-operations.ts';
 import type { HoldKind } from '../domain/hold.ts';
+import type { HoldView } from '../ingest/queue-door.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';
 import { queueActCommands } from './queue-acts.ts';

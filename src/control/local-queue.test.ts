@@ -18,13 +18,12 @@ import { localReply, type Outcome } from '../domain/outcome.ts';
 import { settle } from '../domain/settle.ts';
 import type { Acts } from '../engine/acts.ts';
 import { IDLE, type LaneFigures } from '../engine/queue-figures.ts';
+import type { QueueActRequest, QueueOperations, Selection } from '../ingest/queue-door.ts';
 import { systemClock } from '../lib/clock.ts';
 import { systemRandom } from '../lib/random.ts';
 import type { AcceptDelivery, AcceptRecord } from '../store/accepting.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
-import type { LocalDeps } from './local-deps.ts';
-import { queueOperations } from './local-queue.ts';
-import type { QueueActRequest, QueueOperations, Selection } from './queue-operations.ts';
+import { type QueueDeps, queueOperations } from './local-queue.ts';
 
 /** The queue's operations over a real store and a real configuration; the engine's acts are the store's verbs. */
 
@@ -58,7 +57,7 @@ beforeEach(async () => {
   figures = IDLE.lanes();
   await load();
   expect(loaded.faults).toEqual([]);
-  const deps: Pick<LocalDeps, 'views' | 'registry' | 'acts' | 'queue' | 'clock' | 'resolution' | 'reload'> = {
+  const deps: QueueDeps = {
     ...{ views: stores.views, registry: stores.registry, acts: storeActs() },
     queue: { lanes: () => figures },
     clock: { ...systemClock, wall: () => now },
@@ -68,8 +67,7 @@ beforeEach(async () => {
       return [];
     },
   };
-  // Sound because the operations on the queue ask for nothing else.
-  queue = queueOperations(deps as LocalDeps);
+  queue = queueOperations(deps);
 });
 afterEach(async () => {
   await stores.store.close();

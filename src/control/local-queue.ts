@@ -1,12 +1,9 @@
+import type { Loaded } from '../config/load.ts';
 import { parseDomain } from '../domain/domain-name.ts';
 import type { HoldKind } from '../domain/hold.ts';
 import { relayOfLane } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { LaneFigures } from '../engine/queue-figures.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
-import type { LaneDepth } from '../store/views.ts';
-import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
 import type {
   HoldRequest,
   HoldView,
@@ -15,7 +12,11 @@ import type {
   QueueOperations,
   QueueRequest,
   QueueView,
-} from './queue-operations.ts';
+} from '../ingest/queue-door.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import type { LaneDepth } from '../store/views.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { OperationError } from './operations.ts';
 import { actOnQueue } from './queue-selection.ts';
 
 /** Lanes with mail in them that are looked at; more are not counted. */
@@ -25,8 +26,15 @@ const MAX_SHOWN = 500;
 /** What waits without a route is counted up to here. */
 const MAX_COUNTED = 1_000;
 
+/** What the operations on the queue work with. */
+export interface QueueDeps
+  extends Pick<LocalDeps, 'views' | 'registry' | 'acts' | 'queue' | 'clock' | 'reload'> {
+  /** What is in force. */
+  readonly resolution: () => Pick<Loaded, 'config' | 'holds'>;
+}
+
 /** The operations on the queue. */
-export function queueOperations(deps: LocalDeps): QueueOperations {
+export function queueOperations(deps: QueueDeps): QueueOperations {
   return {
     queue: (request) => queueView(request, deps),
     hold: (request) => hold(request, deps),
@@ -34,7 +42,7 @@ export function queueOperations(deps: LocalDeps): QueueOperations {
   };
 }
 
-async function queueView({ relay }: QueueRequest, deps: LocalDeps): Promise<QueueView> {
+async function queueView({ relay }: QueueRequest, deps: QueueDeps): Promise<QueueView> {
   const { config } = deps.resolution();
   if (relay !== null && !config.relays.some(({ name }) => name === relay)) throw noSuchRelay(relay);
   const [depths, lost] = await Promise.all([
@@ -65,7 +73,7 @@ function allLanes(
   depths: readonly LaneDepth[],
   only: string | null,
   now: number,
-  deps: LocalDeps,
+  deps: QueueDeps,
 ): QueueLane[] {
   const { config, holds } = deps.resolution();
   const depthOf = new Map(depths.map((depth) => [depth.lane, depth]));
@@ -144,7 +152,7 @@ function stateOf(
   return kind === undefined ? BREAKER_STATES[figures?.state ?? 'closed'] : HOLD_STATES[kind];
 }
 
-async function hold(request: HoldRequest, deps: LocalDeps): Promise<HoldView> {
+async function hold(request: HoldRequest, deps: QueueDeps): Promise<HoldView> {
   const { holds } = deps.resolution();
   const target = holds.has(request.target) ? request.target : readTarget(request.target, deps);
   const { kind } = request;
@@ -166,7 +174,7 @@ async function hold(request: HoldRequest, deps: LocalDeps): Promise<HoldView> {
 }
 
 /** The lane's name as the engine has it: of a relay that exists, its domain in the form it is compared in. */
-function readTarget(text: string, deps: LocalDeps): string {
+function readTarget(text: string, deps: QueueDeps): string {
   const name = relayOfLane(text);
   const relay = deps.resolution().config.relays.find((candidate) => candidate.name === name);
   if (relay === undefined) throw noSuchRelay(name);

@@ -1,11 +1,12 @@
+import type { Loaded } from '../config/load.ts';
 import { addressTest } from '../domain/address-test.ts';
 import { laneOf, relayOfLane } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
 import { MANUAL_RULE } from '../domain/route.ts';
+import type { QueueActRequest, QueueActView, SelectableStatus, Selection } from '../ingest/queue-door.ts';
 import type { MessageDetail, RecipientRecord, WaitingDelivery, WaitingQuery } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { OperationError } from './operations.ts';
-import type { QueueActRequest, QueueActView, SelectableStatus, Selection } from './queue-operations.ts';
 
 /**
  * Acts on what a selection names, a bounded part at a time. What waits is walked as it lies in the store, lane by lane
@@ -33,8 +34,13 @@ const POSSIBLE: Readonly<Record<QueueActRequest['act'], readonly SelectableStatu
   retry: ['retrying', 'failed'],
 };
 
-/** See {@link QueueOperations.actOnQueue}. */
-export async function actOnQueue(request: QueueActRequest, deps: LocalDeps): Promise<QueueActView> {
+/** What acting on a selection needs. */
+interface ActDeps extends Pick<LocalDeps, 'views' | 'acts' | 'clock'> {
+  readonly resolution: () => Pick<Loaded, 'config'>;
+}
+
+/** See `QueueOperations.actOnQueue`. */
+export async function actOnQueue(request: QueueActRequest, deps: ActDeps): Promise<QueueActView> {
   const job = readJob(request, deps);
   const { cursor } = request;
   const wantsFailed = job.statuses.has('failed');
@@ -56,7 +62,7 @@ interface Job extends Pick<QueueActRequest, 'act' | 'dryRun'> {
   readonly isSender: (address: string) => boolean;
 }
 
-function readJob({ act, selection, toRelay, dryRun }: QueueActRequest, deps: LocalDeps): Job {
+function readJob({ act, selection, toRelay, dryRun }: QueueActRequest, deps: ActDeps): Job {
   const { all, statuses, ...conditions } = selection;
   const some = statuses.length > 0 || Object.values(conditions).some((value) => value !== null);
   if (some === all)
@@ -82,7 +88,7 @@ function readJob({ act, selection, toRelay, dryRun }: QueueActRequest, deps: Loc
   };
 }
 
-function readRelay(name: string, deps: LocalDeps): Relay {
+function readRelay(name: string, deps: ActDeps): Relay {
   const relay = deps.resolution().config.relays.find((candidate) => candidate.name === name);
   if (relay === undefined)
     throw new OperationError('not_found', `There is no relay ${name}. See: waybill relays list`);
@@ -100,7 +106,7 @@ function addressCondition(field: string, wanted: string | null): (address: strin
   );
 }
 
-async function waitingPart(after: string | null, job: Job, deps: LocalDeps): Promise<QueueActView> {
+async function waitingPart(after: string | null, job: Job, deps: ActDeps): Promise<QueueActView> {
   const lane = laneToWalk(job.selection, deps);
   const page = await deps.views.waiting({ lane, after, limit: WAITING_PAGE });
   const meant = page.deliveries.filter((delivery) => isMeant(delivery, job));
@@ -113,7 +119,7 @@ async function waitingPart(after: string | null, job: Job, deps: LocalDeps): Pro
 }
 
 /** The narrowest walk that sees all that is meant. */
-function laneToWalk({ lane, relay }: Selection, deps: LocalDeps): WaitingQuery['lane'] {
+function laneToWalk({ lane, relay }: Selection, deps: ActDeps): WaitingQuery['lane'] {
   if (lane !== null) return { name: lane };
   const found = deps.resolution().config.relays.find(({ name }) => name === relay);
   return found === undefined || found.type === 'mx' ? 'all' : { name: found.name };
@@ -143,7 +149,7 @@ function isWanted(
 async function withStatus(
   deliveries: readonly WaitingDelivery[],
   { statuses }: Job,
-  deps: LocalDeps,
+  deps: ActDeps,
 ): Promise<readonly WaitingDelivery[]> {
   if (statuses.has('queued') && statuses.has('retrying')) return deliveries;
   const details = await Promise.all(idsOf(deliveries).map((id) => deps.views.message(id)));
@@ -161,7 +167,7 @@ function idsOf(deliveries: readonly WaitingDelivery[]): string[] {
 
 type Done = Omit<QueueActView, 'next'>;
 
-async function actOnMessages(ids: readonly string[], job: Job, deps: LocalDeps): Promise<Done> {
+async function actOnMessages(ids: readonly string[], job: Job, deps: ActDeps): Promise<Done> {
   if (job.dryRun) return { matched: ids.length, acted: 0 };
   // All at once: the store writes what comes together in one transaction.
   const answers = await Promise.all(
@@ -171,7 +177,7 @@ async function actOnMessages(ids: readonly string[], job: Job, deps: LocalDeps):
   return { matched: ids.length, acted };
 }
 
-async function reroute(deliveries: readonly WaitingDelivery[], job: Job, deps: LocalDeps): Promise<Done> {
+async function reroute(deliveries: readonly WaitingDelivery[], job: Job, deps: ActDeps): Promise<Done> {
   const { target, dryRun } = job;
   if (target === null) {
     const matched = deliveries.length;
@@ -187,7 +193,7 @@ async function reroute(deliveries: readonly WaitingDelivery[], job: Job, deps: L
 }
 
 /** Of messages with failed recipients and none that wait; what failed beside what waits is retried with that. */
-async function failedPart(before: string | null, job: Job, deps: LocalDeps): Promise<QueueActView> {
+async function failedPart(before: string | null, job: Job, deps: ActDeps): Promise<QueueActView> {
   const { tag, to, from, olderThanSeconds } = job.selection;
   const until = olderThanSeconds === null ? null : job.now - olderThanSeconds * 1000 + 1;
   const filter = { tag, to, from, subject: null, since: null, until };
@@ -217,7 +223,7 @@ function needsRecipients({ lane, relay }: Selection): boolean {
 function hasFailedWhere(
   detail: MessageDetail | null,
   { selection }: Job,
-  deps: LocalDeps,
+  deps: ActDeps,
 ): detail is MessageDetail {
   const { lane, relay } = selection;
   const wentThere = (recipient: RecipientRecord) =>
@@ -229,7 +235,7 @@ function hasFailedWhere(
 }
 
 /** The lane it failed in; its relay, where that is gone. */
-function laneOfRecipient({ relay, address }: RecipientRecord, deps: LocalDeps): string | null {
+function laneOfRecipient({ relay, address }: RecipientRecord, deps: ActDeps): string | null {
   if (relay === null) return null;
   const found = deps.resolution().config.relays.find(({ name }) => name === relay);
   return found === undefined ? relayOfLane(relay) : laneOf(relay, found.type, address);

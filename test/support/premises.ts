@@ -8,7 +8,7 @@ import { systemRandom } from '../../src/lib/random.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** A configuration as it is once loaded from a file with this text. */
-export function loadedFrom(text: string): Loaded {
+function loadedFrom(text: string): Loaded {
   const dataDir = mkdtempSync(join(tmpdir(), 'waybill-premises-'));
   try {
     writeFileSync(join(dataDir, 'waybill.yaml'), text);
@@ -21,7 +21,7 @@ export function loadedFrom(text: string): Loaded {
 const GIB = 1024 ** 3;
 
 /** A machine on which nothing is wrong. */
-export const GOOD_MACHINE: Machine = {
+const GOOD_MACHINE: Machine = {
   tryPort: async () => 'free',
   portOwner: async () => null,
   firstFreePort: () => 1024,

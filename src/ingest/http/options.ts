@@ -7,6 +7,7 @@ import type { Random } from '../../lib/random.ts';
 import type { Events } from '../../observe/events.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Views } from '../../store/views.ts';
+import type { QueueOperations } from '../queue-door.ts';
 import type { IngestShared } from '../shared.ts';
 import type { IngestLimits } from './limits.ts';
 
@@ -16,6 +17,8 @@ export interface IngestDeps {
   readonly acts: Acts;
   readonly spool: Pick<Spool, 'read'>;
   readonly views: Views;
+  /** Looking at the queue and acting on it. What it refuses is a `Problem`. */
+  readonly queue: QueueOperations;
   readonly shared: IngestShared;
   readonly events: Events;
   readonly clock: Clock;

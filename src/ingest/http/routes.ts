@@ -13,6 +13,7 @@ import { listEndpoint } from './list.ts';
 import { mailgunEndpoint } from './mailgun.ts';
 import { descriptionEndpoint } from './openapi/endpoint.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
+import { holdEndpoint, queueActEndpoint, queueEndpoint } from './queue.ts';
 import { rawEndpoint } from './raw.ts';
 import { resendEndpoint } from './resend.ts';
 import { statusEndpoint } from './status.ts';
@@ -44,6 +45,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
   const batchRate = new RateLimiter({ maxWindows: options.maxKeysInMemory });
   const submitDeps = { intake, views, clock, random, budget, inProgress, nextToken, options };
   const actDeps = { acts, views, budget };
+  const queueDeps = { queue: deps.queue, budget };
   return [
     { method: 'POST', path: '/api/v1/messages', target: submitEndpoint(submitDeps) },
     { method: 'GET', path: '/api/v1/messages', target: listEndpoint(views) },
@@ -56,6 +58,13 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
     { method: 'POST', path: '/api/v1/messages/:id/retry', target: retryEndpoint(actDeps) },
     { method: 'POST', path: '/api/v1/messages/:id/resend', target: resendEndpoint({ ...submitDeps, spool }) },
     { method: 'GET', path: '/api/v1/routes/explain', target: explainEndpoint({ intake, clock }) },
+    { method: 'GET', path: '/api/v1/queue', target: queueEndpoint(queueDeps) },
+    { method: 'POST', path: '/api/v1/queue/pause', target: holdEndpoint('pause', queueDeps) },
+    { method: 'POST', path: '/api/v1/queue/drain', target: holdEndpoint('drain', queueDeps) },
+    { method: 'POST', path: '/api/v1/queue/resume', target: holdEndpoint(null, queueDeps) },
+    { method: 'POST', path: '/api/v1/queue/retry', target: queueActEndpoint('retry', queueDeps) },
+    { method: 'POST', path: '/api/v1/queue/cancel', target: queueActEndpoint('cancel', queueDeps) },
+    { method: 'POST', path: '/api/v1/queue/reroute', target: queueActEndpoint('reroute', queueDeps) },
     { method: 'POST', path: '/v3/:domain/messages', target: mailgunEndpoint(submitDeps) },
     { method: 'GET', path: '/api/v1/openapi.json', target: { open: descriptionEndpoint(deps.version) } },
     { method: 'GET', path: '/api/v1/ready', target: { open: (exchange) => ready(exchange, deps.ready()) } },

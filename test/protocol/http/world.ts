@@ -1,6 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'vitest';
+import { loadConfig, NOTHING_STORED } from '../../../src/config/load.ts';
+import { queueForApi } from '../../../src/control/queue-for-api.ts';
 import type { Submission } from '../../../src/domain/message.ts';
+import { IDLE } from '../../../src/engine/queue-figures.ts';
 import type { HttpLimits } from '../../../src/http/limits.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
 import { createIngestApi } from '../../../src/ingest/http/api.ts';
@@ -90,6 +96,23 @@ const LIMITS: HttpLimits = {
   maxUnsentBytes: 100 * 1024 * 1024,
 };
 
+/** The queue of a world, whose only relay is the inbox; what is held is read anew each time. */
+function queueOf({ stores, intake, clock }: IngestWorld) {
+  const { views, registry } = stores;
+  const dataDir = mkdtempSync(join(tmpdir(), 'waybill-world-'));
+  let loaded = loadConfig({ dataDir, environment: {}, stored: NOTHING_STORED, random: seededRandom(9) });
+  rmSync(dataDir, { recursive: true });
+  return queueForApi({
+    ...{ views, registry, clock, acts: intake, queue: IDLE },
+    resolution: () => loaded,
+    reload: async () => {
+      const held = await registry.holds();
+      loaded = { ...loaded, holds: new Map(held.map(({ target, kind }) => [target, kind])) };
+      return [];
+    },
+  });
+}
+
 /** The ingestion API behind a real HTTP server, over a real store, with a clock that the test moves. */
 export class World extends IngestWorld {
   /** The settings in force; a test may change them, and the limits. */
@@ -108,6 +131,7 @@ export class World extends IngestWorld {
       {
         ...{ intake, views, shared, events, clock, random, log, signal },
         acts: intake,
+        queue: queueOf(this),
         spool: intake,
         version: '0.0.0',
         ready: () => this.ready,

@@ -11,6 +11,7 @@ import type { Media, Operation, RequestBody, Success, Tag } from './operation.ts
 import { PREAMBLE } from './preamble.ts';
 import type { ProblemCode } from './problem-codes.ts';
 import { problemExamples } from './problem-examples.ts';
+import { QUEUE } from './queue.ts';
 import { READING } from './reading.ts';
 import { headerRefs, problemsOf, refusal, unknownMethod } from './refusals.ts';
 import { ROUTING } from './routing.ts';
@@ -25,6 +26,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SENDING_FINISHED,
   ...READING,
   ...ACTING,
+  ...QUEUE,
   ...ROUTING,
   ...SERVICE,
 ];
@@ -34,6 +36,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Reading: 'What became of them.',
   Acting: 'Messages that are not where they should be.',
   Routing: 'Which way mail takes.',
+  Queue: 'What waits where, for who runs the server: see it, hold it, act on many.',
   Service: 'The service itself; needs no key.',
   Mailgun: 'The same endpoint for clients written for Mailgun.',
 };

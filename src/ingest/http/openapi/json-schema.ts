@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import * as answers from '../answers.ts';
 import type { Parameter } from '../query.ts';
+import * as queue from '../queue.ts';
+import * as queueAnswers from '../queue-answers.ts';
 import * as routeAnswers from '../route-answers.ts';
 import { attachmentSchema, submissionSchema } from '../submission-schema.ts';
 import { batchSchema, mailgunFormSchema, submissionFormSchema } from './request-schemas.ts';
@@ -42,6 +44,12 @@ const NAMED = {
   TransportSecurity: answers.transportSecuritySchema,
   AttemptResult: answers.attemptResultSchema,
   AttemptsPage: answers.attemptsPageSchema,
+  Queue: queueAnswers.queueSchema,
+  QueueHold: queueAnswers.holdSchema,
+  QueueAct: queueAnswers.queueActSchema,
+  QueueTarget: queue.holdBodySchema,
+  QueueSelection: queue.queueActBodySchema,
+  QueueReroute: queue.rerouteBodySchema,
   Problem: answers.problemSchema,
   ItemProblem: answers.itemProblemSchema,
   FieldFault: answers.fieldFaultSchema,

@@ -26,7 +26,7 @@ export interface Operation {
 }
 
 /** Groups of operations. */
-export type Tag = 'Sending' | 'Reading' | 'Acting' | 'Routing' | 'Service' | 'Mailgun';
+export type Tag = 'Sending' | 'Reading' | 'Acting' | 'Routing' | 'Queue' | 'Service' | 'Mailgun';
 
 /** What a key must be able to do. */
 export interface Access {

@@ -129,6 +129,21 @@ export const PROBLEMS = {
     meaning: 'No recipient has failed or waits for another try.',
     cure: 'Nothing is to be done; to send it once more to all, resend it.',
   },
+  invalid_request: {
+    statuses: [400],
+    meaning: 'Some fields are not valid, or do not go together; the detail or `errors` say which.',
+    cure: 'Correct them. Nothing was done.',
+  },
+  relay_not_found: {
+    statuses: [404],
+    meaning: 'There is no relay of that name.',
+    cure: 'Name one of the configuration; `waybill relays list` shows them.',
+  },
+  relay_disabled: {
+    statuses: [409],
+    meaning: 'The relay is disabled: what is given to it would only wait.',
+    cure: 'Name another relay, or enable it first.',
+  },
   test_key: {
     statuses: [409],
     meaning: 'The message was submitted with a test key, and never leaves.',

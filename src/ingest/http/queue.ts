@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { joinBody, readBody } from '../../http/body.ts';
+import { parseJson } from '../../http/json.ts';
+import { Problem } from '../../http/problem.ts';
+import { quote } from '../../http/quote.ts';
+import type { Budget } from '../../lib/budget.ts';
+import { type QueueActRequest, type QueueOperations, selectionSchema } from '../queue-door.ts';
+import type { Call, Endpoint } from './call.ts';
+import { asText, NO_PARAMETERS, readParameters } from './query.ts';
+import { requireType } from './read-fields.ts';
+
+/** `/api/v1/queue`: what waits where, holding it back, and acting on many; for who runs the server. */
+
+/** What the endpoints need. */
+export interface QueueDeps {
+  readonly queue: QueueOperations;
+  /** Bytes of bodies in memory. */
+  readonly budget: Budget;
+}
+
+const MAX_BYTES = 64 * 1024;
+const JSON_LIMITS = { maxDepth: 4, maxValues: 100 };
+const ADVICE = 'Name less at once.';
+const MAX_FAULTS = 20;
+
+/** The parameters of the view. */
+export const QUEUE_PARAMETERS = {
+  relay: {
+    schema: z.string().min(1).optional(),
+    fromText: asText,
+    repeatable: false,
+    code: 'name',
+    rule: "a relay's name",
+    meaning: 'Only the lanes of this relay.',
+    example: 'inbox',
+  },
+};
+
+/** What a hold is asked by. */
+export const holdBodySchema = z.strictObject({
+  target: z.string().min(1).max(1000).describe('A relay’s name, or a lane’s: `direct/example.com`.'),
+});
+
+const part = { dryRun: z.boolean().default(false), cursor: z.string().max(1000).nullable().default(null) };
+
+/** A selection as it is written: what is left out is not asked for. */
+const writtenSelection = z.strictObject({
+  ...selectionSchema.extend({ all: z.boolean().default(false) }).partial().shape,
+});
+
+/** What an act on a selection is asked by. */
+export const queueActBodySchema = z.strictObject({ selection: writtenSelection, ...part });
+
+/** As {@link queueActBodySchema}, with where mail is to go. */
+export const rerouteBodySchema = queueActBodySchema.extend({
+  toRelay: z.string().min(1).nullable().default(null),
+});
+
+/** The view. */
+export function queueEndpoint({ queue }: Pick<QueueDeps, 'queue'>): Endpoint {
+  return endpoint('read', async ({ exchange }) => {
+    const { relay = null } = readParameters(exchange.query, QUEUE_PARAMETERS);
+    exchange.json(200, await queue.queue({ relay }));
+  });
+}
+
+/** Pauses, drains or (null) resumes. */
+export function holdEndpoint(kind: 'pause' | 'drain' | null, deps: QueueDeps): Endpoint {
+  return endpoint('send', async (call) => {
+    const { target } = await readFields(call, holdBodySchema, deps);
+    call.exchange.json(200, await deps.queue.hold({ target, kind }));
+  });
+}
+
+/** Retries, cancels or reroutes a part of what a selection names. */
+export function queueActEndpoint(act: QueueActRequest['act'], deps: QueueDeps): Endpoint {
+  return endpoint('send', async (call) => {
+    const schema =
+      act === 'reroute' ? rerouteBodySchema : queueActBodySchema.extend({ toRelay: z.null().default(null) });
+    const { selection, ...rest } = await readFields(call, schema, deps);
+    const { lane = null, relay = null, statuses = [], tag = null, to = null, from = null } = selection;
+    const { olderThanSeconds = null, all = false } = selection;
+    const whole = { lane, relay, statuses, tag, to, from, olderThanSeconds, all };
+    const { matched, acted, next } = await deps.queue.actOnQueue({ act, ...rest, selection: whole });
+    call.exchange.json(200, { matched, acted, more: next !== null, cursor: next });
+  });
+}
+
+function endpoint(window: Endpoint['window'], handle: Endpoint['handle']): Endpoint {
+  return { scopes: ['admin'], window, scheme: 'bearer', handle };
+}
+
+/** Reads a small JSON object. Throws 400 `invalid_request` with every faulty field, and what reading a body throws. */
+async function readFields<T>(
+  { exchange, caller }: Call,
+  schema: z.ZodType<T>,
+  { budget }: QueueDeps,
+): Promise<T> {
+  readParameters(exchange.query, NO_PARAMETERS);
+  requireType(exchange, ['application/json']);
+  const bounds = { maxBytes: MAX_BYTES, advice: ADVICE, budget: budget.share(caller.key.id) };
+  const parsed = schema.safeParse(parseJson(joinBody(await readBody(exchange, bounds)), JSON_LIMITS));
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.slice(0, MAX_FAULTS).map(({ path, message }) => ({
+    pointer: path.map((name) => `/${String(name)}`).join(''),
+    code: 'type',
+    detail: `${path.length === 0 ? 'The body' : quote(path.join('.'))}: ${message}.`,
+  }));
+  throw new Problem(400, 'invalid_request', 'Some fields are not valid; see errors.', { errors });
+}

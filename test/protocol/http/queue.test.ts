@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { attempt, DEFERRED } from './deliver.ts';
+import { MAIL, World } from './world.ts';
+
+/** `/api/v1/queue`: what operators see and do, over the API. */
+
+let world: World;
+let admin: string;
+
+beforeEach(async () => {
+  world = await World.start();
+  admin = await world.key({ scopes: ['admin'] });
+});
+afterEach(() => world.close());
+
+const post = (act: string, body: object, key = admin) =>
+  world.ask({ method: 'POST', path: `/api/v1/queue/${act}`, key, body });
+
+async function submit(): Promise<string> {
+  const sender = await world.key();
+  const { json } = await world.post(sender, MAIL);
+  return String(json['id']);
+}
+
+test('a lane is seen, held and let go', async () => {
+  await submit();
+  expect((await post('pause', { target: 'inbox' })).json).toMatchObject({ kind: 'pause', changed: true });
+  const { json } = await world.ask({ path: '/api/v1/queue', key: admin });
+  expect(json['totals']).toMatchObject({ waiting: 1 });
+  const { json: one } = await world.ask({ path: '/api/v1/queue?relay=inbox', key: admin });
+  expect(one['lanes']).toMatchObject([{ lane: 'inbox', state: 'paused' }]);
+  expect((await post('drain', { target: 'inbox' })).json).toMatchObject({ kind: 'drain', changed: true });
+  expect((await post('resume', { target: 'inbox' })).json).toMatchObject({ kind: null, changed: true });
+});
+
+test('what a selection names is retried, counted, rerouted and cancelled', async () => {
+  const id = await submit();
+  await attempt(world, DEFERRED);
+  const selection = { to: '@example.org' };
+  const done = (matched: number, acted: number) => ({ matched, acted, more: false, cursor: null });
+  expect((await post('retry', { selection, dryRun: true })).json).toEqual(done(1, 0));
+  expect((await post('retry', { selection })).json).toEqual(done(1, 1));
+  expect((await post('reroute', { selection, toRelay: 'inbox' })).json).toEqual(done(1, 1));
+  expect((await post('cancel', { selection: { all: true } })).json).toEqual(done(1, 1));
+  expect((await world.stores.views.message(id))?.message.outcome).toBe('cancelled');
+});
+
+test('only a key with the scope admin may', async () => {
+  const others = await world.key({ scopes: ['messages:send', 'messages:read_all'] });
+  expect((await world.ask({ path: '/api/v1/queue', key: others })).status).toBe(403);
+  expect((await post('pause', { target: 'inbox' }, others)).json['code']).toBe('scope_missing');
+  expect((await post('cancel', { selection: { all: true } }, others)).status).toBe(403);
+});
+
+test.each<[string, string, object, number, string]>([
+  ['no target', 'pause', {}, 400, 'invalid_request'],
+  ['a field that there is not', 'pause', { target: 'inbox', kind: 'drain' }, 400, 'invalid_request'],
+  ['a relay that there is not', 'pause', { target: 'nowhere' }, 404, 'relay_not_found'],
+  ['nothing selected', 'cancel', { selection: {} }, 400, 'invalid_request'],
+  ['a status that makes no sense', 'cancel', { selection: { statuses: ['failed'] } }, 400, 'invalid_request'],
+  ['a relay to retry by', 'retry', { selection: { all: true }, toRelay: 'inbox' }, 400, 'invalid_request'],
+  ['a way that there is not', 'reroute', { selection: { all: true }, toRelay: 'x' }, 404, 'relay_not_found'],
+])('%s is refused', async (_what, act, body, status, code) => {
+  const answer = await post(act, body);
+  expect([answer.status, answer.json['code']]).toEqual([status, code]);
+});
