@@ -57,7 +57,7 @@ class Writer {
     // Every index below is in bounds; asking again for each byte would double the time.
     while (at < until) {
       if (out.length - length < STEP) {
-        out = this.#nextPiece(length);
+        out = this.#nextPiece(length, total - at);
         length = 1;
       }
       const byte = bytes[at] as number;
@@ -93,10 +93,11 @@ class Writer {
   }
 
   /** Begins a piece with the last byte of the one before: it may turn out to be a blank that ends a line. */
-  #nextPiece(length: number): Buffer {
+  #nextPiece(length: number, left: number): Buffer {
     const full = this.#out;
     this.#pieces.push(full.subarray(0, length - 1));
-    this.#out = Buffer.allocUnsafe(PIECE_BYTES);
+    // The most that what is left can become, with its breaks; little for the many small parts of a message.
+    this.#out = Buffer.allocUnsafe(Math.min(left * (ESCAPE + 1) + 2 * STEP, PIECE_BYTES));
     this.#out[0] = full[length - 1] as number;
     return this.#out;
   }

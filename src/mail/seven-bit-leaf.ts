@@ -1,5 +1,5 @@
 /** Encoding the body of one part that an older server does not take as it is (RFC 2045 §6). */
-import type { Sliced } from '../lib/slices.ts';
+import { SLICE_BYTES, type Sliced } from '../lib/slices.ts';
 import { encodeBase64 } from './base64.ts';
 import { encodeQuotedPrintable } from './quoted-printable.ts';
 
@@ -13,8 +13,17 @@ export interface EncodedLeaf {
 }
 
 const ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary', 'quoted-printable', 'base64']);
-/** A line end that is not CRLF, or what no line may have: quoted-printable text cannot say it. */
-const NOT_TEXT = /\r(?!\n)|(?<!\r)\n|\0/;
+const CR = 0x0d;
+const LF = 0x0a;
+const TAB = 0x09;
+const SPACE = 0x20;
+const EQUALS = 0x3d;
+const LINE_END = Buffer.from('\r\n');
+/** The value of each hexadecimal digit; -1 for every other byte. */
+const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
+  const value = Number.parseInt(String.fromCharCode(byte), 16);
+  return Number.isNaN(value) ? -1 : value;
+});
 /** Where encoding has broken a line in the middle, something that could be taken for a boundary. */
 const NEW_BOUNDARY = Buffer.from('=\r\n--');
 
@@ -25,23 +34,82 @@ export function isEncoding(encoding: string): boolean {
 
 /** Encodes a body, decoding it first if it was encoded badly. Text becomes quoted-printable, if it can; the rest base64. */
 export function* encodeLeaf(body: Buffer, isText: boolean, encoding: string): Sliced<EncodedLeaf> {
-  const bytes = decode(body, encoding);
-  yield;
-  if (isText && !NOT_TEXT.test(bytes.toString('latin1'))) {
+  const bytes = yield* decode(body, encoding);
+  if (isText && (yield* isLines(bytes))) {
     const encoded = yield* encodeQuotedPrintable(bytes);
-    const whole = Buffer.concat(encoded);
-    if (!whole.includes(NEW_BOUNDARY)) return { encoding: 'quoted-printable', body: [whole] };
+    if (!(yield* hasNewBoundary(encoded))) return { encoding: 'quoted-printable', body: encoded };
   }
   return { encoding: 'base64', body: [encodeBase64(bytes)] };
 }
 
-function decode(body: Buffer, encoding: string): Buffer {
+/** Whether every line end is CRLF, and there is no NUL: quoted-printable text cannot say anything else. */
+function* isLines(bytes: Buffer): Sliced<boolean> {
+  let before = 0;
+  for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
+    yield;
+    for (const byte of bytes.subarray(from, from + SLICE_BYTES)) {
+      if (byte === 0 || (byte === LF) !== (before === CR)) return false;
+      before = byte;
+    }
+  }
+  return before !== CR;
+}
+
+/** Looks into each piece, and over the seam behind it. */
+function* hasNewBoundary(pieces: readonly Uint8Array[]): Sliced<boolean> {
+  let seam: Buffer = Buffer.alloc(0);
+  for (const piece of pieces) {
+    yield;
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+    const over = Buffer.concat([seam, bytes.subarray(0, NEW_BOUNDARY.length)]);
+    if (bytes.includes(NEW_BOUNDARY) || over.includes(NEW_BOUNDARY)) return true;
+    seam = Buffer.concat([seam, bytes.subarray(-NEW_BOUNDARY.length)]).subarray(-NEW_BOUNDARY.length);
+  }
+  return false;
+}
+
+function* decode(body: Buffer, encoding: string): Sliced<Buffer> {
   if (encoding === 'base64') return Buffer.from(body.toString('latin1'), 'base64');
-  if (encoding !== 'quoted-printable') return body;
-  const text = body
-    .toString('latin1')
-    .replace(/(?<![\t ])[\t ]+(?=\r\n|$)/g, '')
-    .replace(/=\r\n/g, '')
-    .replace(/=([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return Buffer.from(text, 'latin1');
+  return encoding === 'quoted-printable' ? yield* decodeQuotedPrintable(body) : body;
+}
+
+/** Reads quoted-printable (RFC 2045 §6.7); what is none of it is taken as it stands. */
+function* decodeQuotedPrintable(body: Buffer): Sliced<Buffer> {
+  const out = Buffer.allocUnsafe(body.length);
+  let length = 0;
+  let slice = SLICE_BYTES;
+  for (let start = 0; start < body.length; ) {
+    if (start > slice) {
+      yield;
+      slice = start + SLICE_BYTES;
+    }
+    const found = body.indexOf(LINE_END, start);
+    const end = found < 0 ? body.length : found;
+    const text = textEnd(body, start, end);
+    const isSoft = text > start && body[text - 1] === EQUALS;
+    length = decodeLine(body, start, isSoft ? text - 1 : text, out, length);
+    if (found >= 0 && !isSoft) length += LINE_END.copy(out, length);
+    start = end + LINE_END.length;
+  }
+  return out.subarray(0, length);
+}
+
+/** Where the blanks at the end of a line begin, which are not of it (rule 3). */
+function textEnd(body: Buffer, start: number, end: number): number {
+  let at = end;
+  while (at > start && (body[at - 1] === SPACE || body[at - 1] === TAB)) at--;
+  return at;
+}
+
+/** Decodes from `start` to `end`; gives where the copy ends. */
+function decodeLine(body: Buffer, start: number, end: number, out: Buffer, from: number): number {
+  let length = from;
+  for (let at = start; at < end; at++) {
+    const byte = body[at] as number;
+    const high = byte === EQUALS && at + 2 < end ? (HEX[body[at + 1] as number] as number) : -1;
+    const low = high >= 0 ? (HEX[body[at + 2] as number] as number) : -1;
+    if (low >= 0) at += 2;
+    out[length++] = low >= 0 ? high * 16 + low : byte;
+  }
+  return length;
 }
