@@ -66,7 +66,7 @@ async function checkOf(service: Service, name: string) {
 }
 
 // At once, because most of the time goes by in waiting.
-describe.concurrent('routes', { timeout: 60_000 }, () => {
+describe.concurrent('routes', { timeout: 180_000 }, () => {
   test('one message with three recipients leaves by three relays, as explain tells', async (context) => {
     const { sinks, service } = await install(context, THREE_WAYS);
     const to = ['a@mail.example.org', 'b@example.net', 'c@example.com'];
@@ -114,7 +114,7 @@ describe.concurrent('routes', { timeout: 60_000 }, () => {
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('has a section routes')]);
     expect((await service.installation.run('routes', 'rollback', '2')).code).toBe(1);
     service.installation.configure(configuration(sinks, THREE_WAYS.replace('[bulk]', '[direct]')));
-    await vi.waitFor(async () => expect((await routes(service, 'show')).version).toBe(3), 10_000);
+    await vi.waitFor(async () => expect((await routes(service, 'show')).version).toBe(3), 30_000);
     expect(await routes(service, 'list')).toMatchObject([
       { version: 3, inForce: true, origin: 'file', ruleCount: 2 },
       { version: 2, inForce: false, origin: 'file', ruleCount: 2 },
@@ -145,7 +145,7 @@ describe.concurrent('routes', { timeout: 60_000 }, () => {
     });
     expect(await routes(service, 'publish', file)).toMatchObject({ version: 3, ruleCount: 1, inForce: true });
     const relaysOf = async () => (await client.record(id)).recipients.map(({ relay }) => relay);
-    await vi.waitFor(async () => expect(await relaysOf()).toEqual(['direct', 'out']), 10_000);
+    await vi.waitFor(async () => expect(await relaysOf()).toEqual(['direct', 'out']), 30_000);
     await service.server.end('SIGTERM');
     // What was published holds after a restart, and commands work without a server.
     const wrong = fileOf(service, '[{ match: { tag: x }, via: [nobody] }]');
@@ -160,7 +160,7 @@ describe.concurrent('routes', { timeout: 60_000 }, () => {
           'out',
           'out',
         ]),
-      10_000,
+      30_000,
     );
   });
 
@@ -187,12 +187,12 @@ describe.concurrent('routes', { timeout: 60_000 }, () => {
     const { service } = await install(context);
     await service.installation.run('queue', 'drain', 'out');
     const id = await service.client.send({ ...LETTER, to: 'b@example.net' });
-    await vi.waitFor(async () => expect(await checkOf(service, 'routes')).toBe('degraded'), 10_000);
+    await vi.waitFor(async () => expect(await checkOf(service, 'routes')).toBe('degraded'), 30_000);
     expect((await service.client.record(id)).recipients).toMatchObject([{ status: 'queued', relay: null }]);
     const explained = await routes(service, 'explain', '--from', '<>', '--to', 'b@example.net');
     expect(explained).toMatchObject({ relay: null, group: [{ relay: 'out', fitness: 'draining' }] });
     await service.installation.run('queue', 'resume', 'out');
     expect(await service.client.end(id)).toMatchObject({ status: 'delivered', relay: 'out' });
-    await vi.waitFor(async () => expect(await checkOf(service, 'routes')).toBe('healthy'), 10_000);
+    await vi.waitFor(async () => expect(await checkOf(service, 'routes')).toBe('healthy'), 30_000);
   });
 });
