@@ -10,7 +10,7 @@ let key: string;
 
 beforeAll(async () => {
   world = await World.start();
-  key = await world.key({ scopes: ['messages:send', 'messages:read', 'messages:content'] });
+  key = await world.key({ scopes: ['messages:send', 'messages:read', 'messages:content', 'admin'] });
 });
 afterAll(() => world.close());
 
@@ -261,7 +261,11 @@ describe('100 Continue', () => {
 
 describe('methods', () => {
   const described = Object.entries(DOCUMENT['paths'] as Record<string, Record<string, unknown>>);
-  const at = (path: string) => path.replace('{id}', messageId).replace('{domain}', 'x.test');
+  const at = (path: string) =>
+    path
+      .replace('{id}', messageId)
+      .replace('{domain}', 'x.test')
+      .replace(/explain$/, 'explain?from=a@example.com&to=b@example.com');
   let messageId: string;
   beforeAll(async () => {
     messageId = String((await world.post(key, MAIL)).json['id']);
