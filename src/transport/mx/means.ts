@@ -6,6 +6,7 @@ import type { Way } from '../smtp/exchange.ts';
 import { SourceAddresses } from '../smtp/source-addresses.ts';
 import { TIMEOUTS, type Timeouts } from '../smtp/timeouts.ts';
 import { HostFinder } from './hosts.ts';
+import { Unreachable } from './unreachable.ts';
 
 /** What {@link MxMeans} are made of. */
 export interface MxParts {
@@ -27,6 +28,7 @@ export interface MxMeans {
   readonly settings: MxSettings;
   readonly finder: HostFinder;
   readonly terms: Way['terms'];
+  readonly unreachable: Unreachable;
 }
 
 /** The means of a relay. */
@@ -38,5 +40,6 @@ export function mxMeans(parts: MxParts): MxMeans {
   const helo = settings.helo ?? hostname;
   const ownNames = [...new Set([hostname.toLowerCase(), helo.toLowerCase()])];
   const finder = new HostFinder({ ...parts, settings, sources, ownNames });
-  return { settings, finder, terms: { helo, sources, clock, timeouts: { ...TIMEOUTS, ...parts.timeouts } } };
+  const terms = { helo, sources, clock, timeouts: { ...TIMEOUTS, ...parts.timeouts } };
+  return { settings, finder, terms, unreachable: new Unreachable(clock) };
 }

@@ -75,6 +75,8 @@ class MxAttempt {
   readonly #pending: Pending;
   /** Why no host has it: the last that may have it later, else the last that never will. */
   #why: DnsRefusal | null = null;
+  /** What could not be connected to of late comes after all others. */
+  readonly #putOff: { readonly way: Way; readonly dane: string | null }[] = [];
   /** The hosts that follow are as far from the recipient as we are, or farther: mail would come back. */
   #cameToUs = false;
 
@@ -107,6 +109,10 @@ class MxAttempt {
       if (end !== null) return end;
       if (this.#cameToUs) break;
     }
+    for (const { way, dane } of this.#putOff) {
+      const end = await this.#tryWay(way, dane);
+      if (end !== null) return end;
+    }
     return this.#end(this.#why ?? STOPPED);
   }
 
@@ -121,16 +127,21 @@ class MxAttempt {
       this.#trace.happened('SKIP', host.reply.text);
       return null;
     }
-    this.#trace.dane = host.security.dane;
+    const { dane } = host.security;
     for (const way of waysTo(host, this.#means)) {
-      const end = await this.#tryWay(way);
+      if (this.#means.unreachable.has(way.destination.address ?? '')) {
+        this.#putOff.push({ way, dane });
+        continue;
+      }
+      const end = await this.#tryWay(way, dane);
       if (end !== null) return end;
     }
     return null;
   }
 
-  async #tryWay(way: Way): Promise<TransportResult | null> {
+  async #tryWay(way: Way, dane: string | null): Promise<TransportResult | null> {
     this.#trace.turnTo(way.destination.host);
+    this.#trace.dane = dane;
     try {
       const end = await this.#exchange.send(way, this.#pending.job, this.#trace, this.#signal);
       // Only a hop that failed leaves someone: it said 421, or was gone before it heard of the message.
@@ -139,6 +150,7 @@ class MxAttempt {
       return this.#goOn(waiting?.reply ?? ABORTED);
     } catch (error) {
       if (!(error instanceof HopFailure)) throw error;
+      if (NOT_CONNECTED.has(error.reply.cause)) this.#means.unreachable.note(way.destination.address ?? '');
       return this.#goOn(error.reply);
     }
   }
@@ -180,6 +192,9 @@ class MxAttempt {
     return { outcomes: this.#pending.settled(rest), evidence: this.#trace.evidence(), hopFailed };
   }
 }
+
+/** Causes that say that an address leads nowhere now. */
+const NOT_CONNECTED: ReadonlySet<string> = new Set(['connect_refused', 'connect_failed', 'timeout_connect']);
 
 /** Told to stop before anything else was known. */
 const STOPPED: DnsRefusal = { kind: 'deferred', reply: ABORTED };

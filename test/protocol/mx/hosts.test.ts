@@ -251,6 +251,19 @@ test('a source address that is not ours is named', async () => {
   expect(end.text).toContain('192.0.2.77');
 });
 
+test('a host that could not be connected to comes last for a minute, and is then the first again', async () => {
+  const rig = await startMxRig({ sinks: { '127.0.0.1': {}, '127.0.0.2': {} }, pool: { maxTransactions: 1 } });
+  rig.route('example.net', { 'mx1.example.net': DOWN, 'mx2.example.net': '127.0.0.1' });
+  const verbs = async () => (await rig.deliver()).evidence.steps.map(({ verb }) => verb);
+  expect(await verbs()).toContain('FAILED');
+  expect(await verbs()).not.toContain('FAILED');
+  await rig.clock.advance(60_000);
+  expect(await verbs()).toContain('FAILED');
+  // It is still tried where nothing else is left.
+  rig.route('only.test', { 'mx.only.test': DOWN });
+  expect(only(await rig.deliver({ to: ['a@only.test'] }))).toMatchObject({ cause: 'connect_refused' });
+});
+
 test('told to stop, it asks and connects no further', async () => {
   const rig = await startMxRig();
   rig.route('example.net', { 'mx1.example.net': DOWN, 'mx2.example.net': '127.0.0.1' });
