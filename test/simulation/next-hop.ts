@@ -124,11 +124,12 @@ export class NextHop {
 
 type Verdict = 'take' | 'defer' | 'reject';
 
-/** Simulated contents have the submission's token in their Message-ID, reports their own id: the hop knows what it got. */
+/** Simulated contents are their token, or have it in their Message-ID, as reports have their id: the hop knows what it got. */
 async function tokenOf(job: TransportJob): Promise<string> {
   const parts: Uint8Array[] = [];
   for await (const chunk of job.content.chunks()) parts.push(chunk);
-  return /^Message-ID: <([^@>]+)@/m.exec(Buffer.concat(parts).toString('latin1'))?.[1] ?? '';
+  const text = Buffer.concat(parts).toString('latin1');
+  return /^Message-ID: <([^@>]+)@/m.exec(text)?.[1] ?? text;
 }
 
 function reply(cause: string): Reply {

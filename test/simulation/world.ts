@@ -187,9 +187,13 @@ class World {
 
   #submission(token: string): Submission {
     const count = 1 + Math.floor(this.#dice.next() * 4);
+    const named = submissionNamed(token, count);
+    // Reports name what they are about by its Message-ID.
+    const text = Buffer.from(`Message-ID: ${named.header.messageId}\r\n\r\n`, 'latin1');
     const later = this.#dice.next() < 0.1 ? EPOCH + this.#time.now + this.#dice.next() * 5 * MINUTE : null;
     return {
-      ...submissionNamed(token, count),
+      ...named,
+      content: { ...named.content, chunks: [text], sizeBytes: text.length },
       reportable: true,
       sendAt: later === null ? null : Math.floor(later),
       priority: this.#dice.next() < 0.2 ? 'high' : 'normal',
@@ -291,7 +295,7 @@ export function submissionNamed(token: string, count: number): Submission {
     notify: null,
     orcpt: null,
   }));
-  const bytes = Buffer.from(`Message-ID: <${token}@example.com>\r\n\r\n`, 'latin1');
+  const bytes = Buffer.from(token, 'latin1');
   const flags = { eightBit: false, utf8: false, dotStuffing: false };
   return {
     envelope: { reversePath: 'a@example.com', recipients, ret: null, envid: null },
