@@ -50,6 +50,11 @@ export function minuteOf(now: number): number {
   return Math.floor(now / MINUTE_MS);
 }
 
+/** The day of such a minute. */
+export function dayOfMinute(minute: number): number {
+  return dayOf(minute * MINUTE_MS);
+}
+
 /** The UTC day of a wall time, counted from the epoch. */
 export function dayOf(now: number): number {
   return Math.floor(now / DAY_MS);

@@ -1,17 +1,11 @@
-import { type Attempt, NO_EVIDENCE } from '../../domain/attempt.ts';
 import type { LaneLease } from '../../domain/lane.ts';
-import { localReply, type Outcome } from '../../domain/outcome.ts';
-import { endCancelled, settle, type Transition } from '../../domain/settle.ts';
+import { endCancelled } from '../../domain/settle.ts';
+import { groupByAttempt, lostAttempt, settleLost } from '../lost.ts';
 import type { ReclaimAnswer, ReclaimOptions } from '../upkeep.ts';
 import { attemptsOf, giveBack, settleDelivery } from './changes.ts';
 import type { OpenDelivery } from './ledger.ts';
 import { appendAttempt } from './settle.ts';
 import type { Work } from './work.ts';
-
-const UNKNOWN: Outcome = {
-  kind: 'unknown',
-  reply: localReply('lease_lost', '4.4.2', 'the server stopped while the attempt was under way'),
-};
 
 /** The verb `reclaim`. */
 export async function reclaim(work: Work, options: ReclaimOptions): Promise<ReclaimAnswer> {
@@ -21,7 +15,7 @@ export async function reclaim(work: Work, options: ReclaimOptions): Promise<Recl
   const taken = lost.slice(0, options.limit);
   const found = await openAll(work, taken);
   let unknown = 0;
-  for (const attempt of groupByAttempt(found)) unknown += takeBack(work, attempt, options);
+  for (const attempt of groupByAttempt(found, ({ row }) => row)) unknown += takeBack(work, attempt, options);
   return { released: found.length - unknown, unknown, more: lost.length > taken.length };
 }
 
@@ -79,44 +73,13 @@ function takeBack(work: Work, attempt: readonly OpenDelivery[], options: Reclaim
   let deferred = false;
   for (const delivery of attempt) {
     const { expiresAt, cancelRequested } = delivery.row;
-    const waiting = { attempts: attemptsOf(delivery), expiresAt };
-    const planned = waitIfExpired(
-      settle(waiting, UNKNOWN, options.policy, work.at.now, options.dice),
-      work.at.now,
-    );
+    const planned = settleLost({ attempts: attemptsOf(delivery), expiresAt }, options, work.at.now);
     const transition = cancelRequested ? endCancelled(planned) : planned;
     deferred ||= transition.state === 'retrying';
     settleDelivery(work, delivery, transition, 'unknown', 'reclaim');
   }
-  appendAttempt(work, first.message, lostAttempt(begunAt, relay ?? '', indexes), deferred);
+  appendAttempt(work, first.message, lostAttempt(begunAt, relay, indexes), deferred);
   return attempt.length;
-}
-
-/** What has reached its expiry waits, due at once: `expire` ends it, with the report that nobody has written yet. */
-function waitIfExpired(transition: Transition, now: number): Transition {
-  if (transition.outcome !== 'expired') return transition;
-  return { ...transition, state: 'retrying', outcome: null, nextAttemptAt: now };
-}
-
-/** Deliveries of one message, lane and fence, begun at one time, were in one attempt. They come in this order. */
-function groupByAttempt(deliveries: readonly OpenDelivery[]): OpenDelivery[][] {
-  const groups: OpenDelivery[][] = [];
-  for (const delivery of deliveries) {
-    const group = groups.at(-1);
-    if (group?.[0] !== undefined && isSameAttempt(group[0], delivery)) group.push(delivery);
-    else groups.push([delivery]);
-  }
-  return groups;
-}
-
-function isSameAttempt({ row: a }: OpenDelivery, { row: b }: OpenDelivery): boolean {
-  return a.message === b.message && a.lane === b.lane && a.fence === b.fence && a.begunAt === b.begunAt;
-}
-
-/** What can be said of an attempt that nobody came back from. */
-function lostAttempt(startedAt: number, relay: string, indexes: readonly number[]): Attempt {
-  const results = indexes.map((index) => ({ index, outcome: UNKNOWN }));
-  return { startedAt, relay, evidence: NO_EVIDENCE, results };
 }
 
 const LOST_LEASES = `SELECT DISTINCT lane, fence FROM deliveries

@@ -1,7 +1,6 @@
 import type { Attempt } from '../../domain/attempt.ts';
-import type { LastError } from '../../domain/message.ts';
-import type { Outcome } from '../../domain/outcome.ts';
 import { endCancelled } from '../../domain/settle.ts';
+import { classOf } from '../last-error.ts';
 import { type SettleAnswer, type Settlement, StoreError, type UnitRef } from '../store.ts';
 import { giveBack, leasedOf, settleDelivery } from './changes.ts';
 import { Desk } from './desk.ts';
@@ -95,16 +94,4 @@ export function appendAttempt(work: Work, message: OpenMessage, attempt: Attempt
     results: JSON.stringify(attempt.results),
   });
   if (deferred) work.tallies.count('retried', work.at);
-}
-
-const CLASSES: Readonly<Record<Outcome['kind'], LastError['class']>> = {
-  delivered: 'unknown',
-  deferred: 'transient',
-  rejected: 'permanent',
-  unknown: 'unknown',
-};
-
-function classOf(attempt: Attempt, index: number): LastError['class'] {
-  const kind = attempt.results.find((result) => result.index === index)?.outcome.kind ?? 'unknown';
-  return CLASSES[kind];
 }

@@ -1,10 +1,10 @@
 import { type Attempt, type AttemptResult, type Evidence, NO_EVIDENCE } from '../../domain/attempt.ts';
+import { fromJson } from '../columns.ts';
 import type { Stamp } from '../store.ts';
 import { type AttemptPage, type AttemptRange, MAX_EVIDENCE_BYTES } from '../views.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
 import type { OpenMessage } from './ledger.ts';
-import { fromJson } from './rows.ts';
 import type { InSnapshot } from './snapshot.ts';
 
 /** A row of `attempts` without its key. */

@@ -1,10 +1,7 @@
+import { type CountedEvent, dayOf, type GaugeName, minuteOf, RECENT_MINUTES } from '../counting.ts';
 import type { Figures } from '../views.ts';
 import type { Driver } from './driver.ts';
 import type { InSnapshot } from './snapshot.ts';
-import { type CountedEvent, dayOf, type GaugeName, minuteOf } from './tallies.ts';
-
-/** How many minutes `last5m` looks back; the running one is the last of them. */
-const RECENT_MINUTES = 5;
 
 /** Builds the view `figures`: counters and gauges read as they are, nothing counted. */
 export function figuresView(db: Driver, inSnapshot: InSnapshot): (now: number) => Figures {

@@ -1,9 +1,10 @@
 import { type DeliveryState, deriveStatus, type MessageStatus } from '../../domain/delivery.ts';
 import type { AcceptDelivery, AcceptRecord } from '../accepting.ts';
+import { fromGroup, rankOf } from '../columns.ts';
 import type { Stamp } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
-import { asFlag, fromGroup, rankOf } from './rows.ts';
+import { asFlag } from './rows.ts';
 
 /** Writes messages that have become ours, with everything that follows from it. */
 export class Inserter {

@@ -1,6 +1,6 @@
 import type { ApiKey, Scope } from '../../domain/key.ts';
+import { fromJson } from '../columns.ts';
 import type { Driver } from './driver.ts';
-import { fromJson } from './rows.ts';
 
 type KeyRow = [
   id: string,

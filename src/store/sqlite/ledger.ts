@@ -7,14 +7,13 @@ import {
   type TransitionCause,
 } from '../../domain/delivery.ts';
 import type { LastError } from '../../domain/message.ts';
+import { fromJson } from '../columns.ts';
+import { BYTES_GAUGE, gaugeOf, type Kept } from '../counting.ts';
 import { type Stamp, StoreError } from '../store.ts';
 import type { Depths } from './depths.ts';
 import type { Driver } from './driver.ts';
-import { asFlag, fromJson } from './rows.ts';
-import type { GaugeName, Tallies } from './tallies.ts';
-
-/** Which retention rule holds a final message's contents; null while it is not final. */
-type Kept = 'sent' | 'captured' | 'gone' | null;
+import { asFlag } from './rows.ts';
+import type { Tallies } from './tallies.ts';
 
 /** What of a message changes after acceptance, while a verb is at work on it. */
 export interface OpenMessage {
@@ -23,7 +22,8 @@ export interface OpenMessage {
   readonly keyId: string | null;
   readonly counts: Record<DeliveryState, number>;
   readonly status: MessageStatus;
-  readonly kept: Kept;
+  /** Null while it is not final. */
+  readonly kept: Kept | null;
   readonly finalAt: number | null;
   readonly statusAt: number;
   /** Before this time (wall ms) it may not be sent; null for no such time. */
@@ -39,13 +39,6 @@ export interface OpenMessage {
   expiresAt: number;
   possibleDuplicate: boolean;
   lastError: LastError | null;
-}
-
-/** The gauge a message of a status is counted in; a failed one only while its contents are kept. */
-function gaugeOf(status: MessageStatus, hasContents: boolean): GaugeName | null {
-  if (status === 'queued' || status === 'retrying') return 'incoming';
-  if (status === 'processing') return 'processing';
-  return status === 'failed' && hasContents ? 'failed_kept' : null;
 }
 
 /**
@@ -177,12 +170,11 @@ export class Ledger {
     return this.#sql.notCaptured.get(message.seq) === undefined ? 'captured' : 'sent';
   }
 
-  #changeKept(message: OpenMessage, kept: Kept): void {
+  #changeKept(message: OpenMessage, kept: Kept | null): void {
     if (message.length === null || kept === message.kept) return;
-    if (message.kept === 'sent') this.#tallies.gauge('sent_bytes', -message.length);
-    if (message.kept === 'captured') this.#tallies.gauge('captured_bytes', -message.length);
-    if (kept === 'sent') this.#tallies.gauge('sent_bytes', message.length);
-    if (kept === 'captured') this.#tallies.gauge('captured_bytes', message.length);
+    const before = message.kept;
+    if (before === 'sent' || before === 'captured') this.#tallies.gauge(BYTES_GAUGE[before], -message.length);
+    if (kept === 'sent' || kept === 'captured') this.#tallies.gauge(BYTES_GAUGE[kept], message.length);
   }
 }
 
@@ -200,7 +192,7 @@ type MessageRow = [
   delivered: number,
   failed: number,
   attempts: number,
-  kept: Kept,
+  kept: Kept | null,
   possibleDuplicate: number,
   lastError: string | null,
   statusAt: number,
@@ -257,7 +249,7 @@ function prepareLedger(db: Driver) {
         delivered: number,
         failed: number,
         attempts: number,
-        kept: Kept,
+        kept: Kept | null,
         possibleDuplicate: number,
         lastError: string | null,
         updatedAt: number,

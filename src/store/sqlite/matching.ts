@@ -1,6 +1,7 @@
 import { addressTest } from '../../domain/address-test.ts';
 import type { MessageStatus } from '../../domain/delivery.ts';
-import type { ListFilter, ListQuery } from '../views.ts';
+import { textTest } from '../matching.ts';
+import type { ListQuery } from '../views.ts';
 import type { Driver } from './driver.ts';
 
 /** Records that a page may still look at. */
@@ -35,26 +36,6 @@ export function matchers(db: Driver): (query: ListQuery, budget: Budget) => Matc
       return addresses.some(([address]) => to(address));
     };
   };
-}
-
-type TextTest = (from: string, reversePath: string, subject: string) => boolean;
-
-/** Null when neither the sender nor the subject is asked for. */
-function textTest(filter: ListFilter | undefined): TextTest | null {
-  const from = filter?.from ?? null;
-  const subject = filter?.subject ?? null;
-  if (from === null && subject === null) return null;
-  const isSender = from === null ? null : addressTest(from);
-  const part = subject?.toLowerCase() ?? null;
-  return (header, reversePath, text) =>
-    (isSender === null || isSender(reversePath) || isSender(addressIn(header))) &&
-    (part === null || text.toLowerCase().includes(part));
-}
-
-/** The address of a mailbox as written into a header. An address holds no angle brackets (`domain/mailbox.ts`). */
-function addressIn(mailbox: string): string {
-  const open = mailbox.lastIndexOf('<');
-  return open < 0 ? mailbox.trim() : mailbox.slice(open + 1, mailbox.indexOf('>', open));
 }
 
 function prepareMatching(db: Driver) {

@@ -1,15 +1,14 @@
 import type { MessageStatus } from '../../domain/delivery.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
+import { fromJson } from '../columns.ts';
+import { BYTES_GAUGE, type Kept } from '../counting.ts';
 import type { Stamp } from '../store.ts';
 import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
-import { fromJson } from './rows.ts';
 
 /** Which retention rule holds contents that are still kept. */
-type KeptRule = 'sent' | 'captured';
-
-const BYTES_GAUGE = { sent: 'sent_bytes', captured: 'captured_bytes' } as const;
+type KeptRule = Exclude<Kept, 'gone'>;
 
 /**
  * Builds the verb `purge`. Every search starts from the index of final messages, so that nothing that is not

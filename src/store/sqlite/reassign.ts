@@ -1,6 +1,6 @@
+import { fromGroup } from '../columns.ts';
 import type { Reassignment, Stamp } from '../store.ts';
 import type { Books } from './books.ts';
-import { fromGroup } from './rows.ts';
 
 /** Builds the verb `reassign`. Another way changes no state, so no message is touched. */
 export function reassignVerb(books: Books) {

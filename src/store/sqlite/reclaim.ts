@@ -1,17 +1,11 @@
-import { type Attempt, NO_EVIDENCE } from '../../domain/attempt.ts';
-import { localReply, type Outcome } from '../../domain/outcome.ts';
-import { endCancelled, settle, type Transition } from '../../domain/settle.ts';
+import { endCancelled } from '../../domain/settle.ts';
+import { groupByAttempt, lostAttempt, settleLost } from '../lost.ts';
 import type { Stamp } from '../store.ts';
 import type { ReclaimAnswer, ReclaimOptions } from '../upkeep.ts';
 import type { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
 import type { Deliveries, FoundDelivery } from './deliveries.ts';
 import type { Driver } from './driver.ts';
-
-const UNKNOWN: Outcome = {
-  kind: 'unknown',
-  reply: localReply('lease_lost', '4.4.2', 'the server stopped while the attempt was under way'),
-};
 
 /** Builds the verb `reclaim`. */
 export function reclaimVerb(books: Books, deliveries: Deliveries, attempts: AttemptLog) {
@@ -21,7 +15,8 @@ export function reclaimVerb(books: Books, deliveries: Deliveries, attempts: Atte
     const lost = findLost(options.limit + 1, at.now);
     const taken = lost.slice(0, options.limit);
     let unknown = 0;
-    for (const attempt of groupByAttempt(taken)) unknown += takeBack(attempt, options, at);
+    for (const attempt of groupByAttempt(taken, (delivery) => delivery))
+      unknown += takeBack(attempt, options, at);
     books.ledger.flush(at);
     return { released: taken.length - unknown, unknown, more: lost.length > taken.length };
   };
@@ -55,48 +50,15 @@ export function reclaimVerb(books: Books, deliveries: Deliveries, attempts: Atte
     }
     let deferred = false;
     for (const delivery of attempt) {
-      const planned = waitIfExpired(settle(delivery, UNKNOWN, options.policy, at.now, options.dice), at);
+      const planned = settleLost(delivery, options, at.now);
       const transition = delivery.cancelRequested ? endCancelled(planned) : planned;
       deferred ||= transition.state === 'retrying';
       deliveries.settle(delivery, transition, 'unknown', 'reclaim', at);
     }
-    attempts.append(first.message, lostAttempt(attempt, first), deferred, at);
+    const indexes = attempt.map(({ index }) => index);
+    attempts.append(first.message, lostAttempt(first.begunAt, first.relay, indexes), deferred, at);
     return attempt.length;
   }
-}
-
-/** What has reached its expiry waits, due at once: `expire` ends it, with the report that nobody has written yet. */
-function waitIfExpired(transition: Transition, at: Stamp): Transition {
-  if (transition.outcome !== 'expired') return transition;
-  return { ...transition, state: 'retrying', outcome: null, nextAttemptAt: at.now };
-}
-
-/** Deliveries of one message, lane and fence, begun at one time, were in one attempt. They come in this order. */
-function groupByAttempt(deliveries: readonly FoundDelivery[]): FoundDelivery[][] {
-  const groups: FoundDelivery[][] = [];
-  for (const delivery of deliveries) {
-    const group = groups.at(-1);
-    const first = group?.[0];
-    if (
-      first?.message === delivery.message &&
-      first.lane === delivery.lane &&
-      first.fence === delivery.fence &&
-      first.begunAt === delivery.begunAt
-    )
-      group?.push(delivery);
-    else groups.push([delivery]);
-  }
-  return groups;
-}
-
-/** What can be said of an attempt that nobody came back from. */
-function lostAttempt(deliveries: readonly FoundDelivery[], first: FoundDelivery): Attempt {
-  return {
-    startedAt: first.begunAt ?? 0,
-    relay: first.relay ?? '',
-    evidence: NO_EVIDENCE,
-    results: deliveries.map(({ index }) => ({ index, outcome: UNKNOWN })),
-  };
 }
 
 function prepareReclaim(db: Driver) {

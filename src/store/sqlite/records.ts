@@ -3,8 +3,8 @@ import type { RecipientKind } from '../../domain/envelope.ts';
 import type { LastError, MessageRecord, Source } from '../../domain/message.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { summarizeRecipients } from '../../domain/summary.ts';
+import { fromJson, priorityOf } from '../columns.ts';
 import type { RecipientRecord } from '../views.ts';
-import { fromJson, priorityOf } from './rows.ts';
 
 /** A recipient as a row, in the order of {@link RECIPIENT_COLUMNS}. */
 export type RecipientRow = [

@@ -1,35 +1,4 @@
-import type { Priority } from '../../domain/message.ts';
-
-/** How values of the domain are written into columns. */
-
-const RANKS: readonly Priority[] = ['high', 'normal', 'bulk'];
-
-/** The column form of a priority; lower goes first. */
-export function rankOf(priority: Priority): number {
-  return RANKS.indexOf(priority);
-}
-
-/** The priority of a rank. */
-export function priorityOf(rank: number): Priority {
-  return RANKS[rank] ?? 'normal';
-}
-
 /** The column form of a boolean. */
 export function asFlag(value: boolean): number {
   return value ? 1 : 0;
-}
-
-/** Reads a JSON column that this program wrote. */
-export function fromJson<T>(text: string): T {
-  return JSON.parse(text) as T;
-}
-
-/** The column form of a group of relays, whose names hold no comma; null for none. */
-export function fromGroup(group: readonly string[]): string | null {
-  return group.length === 0 ? null : group.join(',');
-}
-
-/** The names in a group; none where mail was accepted before there were groups. */
-export function groupOf(column: string | null): string[] {
-  return column === null ? [] : column.split(',');
 }

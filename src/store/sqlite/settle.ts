@@ -1,7 +1,5 @@
-import type { Attempt } from '../../domain/attempt.ts';
-import type { LastError } from '../../domain/message.ts';
-import type { Outcome } from '../../domain/outcome.ts';
 import { endCancelled, type Transition } from '../../domain/settle.ts';
+import { classOf } from '../last-error.ts';
 import type { SettleAnswer, Settlement, Stamp, UnitRef } from '../store.ts';
 import type { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
@@ -77,16 +75,4 @@ function transitionAt(transitions: readonly Transition[], place: number): Transi
   const transition = transitions[place];
   if (transition === undefined) throw new Error(`no transition for place ${place} of the unit`);
   return transition;
-}
-
-const CLASSES: Readonly<Record<Outcome['kind'], LastError['class']>> = {
-  delivered: 'unknown',
-  deferred: 'transient',
-  rejected: 'permanent',
-  unknown: 'unknown',
-};
-
-function classOf(attempt: Attempt, index: number): LastError['class'] {
-  const kind = attempt.results.find((result) => result.index === index)?.outcome.kind ?? 'unknown';
-  return CLASSES[kind];
 }

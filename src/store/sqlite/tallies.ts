@@ -1,42 +1,13 @@
+import {
+  type CountedEvent,
+  dayOfMinute,
+  type GaugeName,
+  KEEP_DAYS,
+  KEEP_MINUTES,
+  minuteOf,
+} from '../counting.ts';
 import type { Stamp } from '../store.ts';
 import type { Driver } from './driver.ts';
-
-/** Events that are counted per day and minute; `relay_*` count recipients, the others as contract §8 says. */
-export type CountedEvent =
-  | 'received'
-  | 'delivered'
-  | 'failed'
-  | 'retried'
-  | 'denied'
-  | 'relay_delivered'
-  | 'relay_failed';
-
-/** Numbers that hold now. Message counts by status, bytes kept before and after the end, and flags ever raised. */
-export type GaugeName =
-  | 'incoming'
-  | 'processing'
-  | 'failed_kept'
-  | 'queued_bytes'
-  | 'sent_bytes'
-  | 'captured_bytes'
-  | 'possible_duplicates';
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
-
-/** Minute buckets live this long, for the five minutes that are shown; day buckets for today and yesterday. */
-const KEEP_MINUTES = 10;
-const KEEP_DAYS = 2;
-
-/** The UTC minute of a wall time, counted from the epoch. */
-export function minuteOf(now: number): number {
-  return Math.floor(now / MINUTE_MS);
-}
-
-/** The UTC day of a wall time, counted from the epoch. */
-export function dayOf(now: number): number {
-  return Math.floor(now / DAY_MS);
-}
 
 interface Bucket {
   readonly node: string;
@@ -147,7 +118,7 @@ export class Tallies {
     const bucket = this.#bucket;
     if (bucket === null) return;
     this.#bucket = null;
-    const day = Math.floor((bucket.minute * MINUTE_MS) / DAY_MS);
+    const day = dayOfMinute(bucket.minute);
     for (const [name, count] of bucket.counts) {
       const space = name.indexOf(' ');
       const event = name.slice(0, space);

@@ -1,6 +1,6 @@
 import type { RecipientKind } from '../../domain/envelope.ts';
+import { groupOf, priorityOf } from '../columns.ts';
 import type { Unit, UnitDelivery } from '../store.ts';
-import { groupOf, priorityOf } from './rows.ts';
 
 /** What an attempt or a report is made from, as rows. */
 

@@ -1,3 +1,4 @@
+import { fromJson, groupOf } from '../columns.ts';
 import {
   MAX_WAITING_CHARACTERS,
   type WaitingDelivery,
@@ -5,7 +6,7 @@ import {
   type WaitingQuery,
 } from '../views.ts';
 import type { Driver } from './driver.ts';
-import { fromJson, groupOf } from './rows.ts';
+import { textLength } from './paging.ts';
 import type { InSnapshot } from './snapshot.ts';
 
 /** Where a delivery stands in the order of its pages, as numbers: the columns of the index that is walked. */
@@ -26,15 +27,24 @@ export function waitingView(db: Driver, inSnapshot: InSnapshot) {
       const deliveries: WaitingDelivery[] = [];
       let characters = 0;
       let last: Place | null = null;
+      const keyNames = new Map<string, string | null>();
+      const nameOfKey = (keyId: string) => {
+        const known = keyNames.get(keyId);
+        if (known !== undefined) return known;
+        const name = sql.key.get(keyId)?.[0] ?? null;
+        keyNames.set(keyId, name);
+        return name;
+      };
       for (const place of lane === 'all' ? all(start, limit + 1) : ofLane(nameOf(lane), start, limit + 1)) {
         if (deliveries.length === limit || characters >= MAX_WAITING_CHARACTERS)
           return { deliveries, next: last === null ? null : last.join(' ') };
         const [seq, index] = place.slice(-2);
-        const row = sql.delivery.get(seq ?? START, index ?? START);
+        const delivery = sql.delivery.get(seq ?? START, index ?? START);
+        const message = sql.message.get(seq ?? START);
         last = place;
-        if (row === undefined) continue;
-        for (const value of row) if (typeof value === 'string') characters += value.length;
-        deliveries.push(deliveryOf(row));
+        if (delivery === undefined || message === undefined) continue;
+        characters += textLength(delivery) + textLength(message);
+        deliveries.push(waitingOf(delivery, message, nameOfKey));
       }
       return { deliveries, next: null };
     });
@@ -60,29 +70,33 @@ function placeOf(text: string): Place | null {
   return place.every(Number.isSafeInteger) ? place : null;
 }
 
-type WaitingRow = [
-  messageId: string,
+type DeliveryRow = [
   index: number,
   lane: string | null,
   relay: string | null,
   rule: string | null,
   group: string | null,
   dueAt: number,
-  routeTable: number,
   recipient: string,
+];
+
+type MessageRow = [
+  messageId: string,
+  routeTable: number,
   reversePath: string,
   tags: string,
   keyId: string | null,
-  keyName: string | null,
   sourceAddress: string | null,
   sizeBytes: number,
   test: number,
   createdAt: number,
 ];
 
-function deliveryOf(row: WaitingRow): WaitingDelivery {
-  const [messageId, index, lane, relay, rule, group, dueAt, routeTable, recipient, ...rest] = row;
-  const [reversePath, tags, keyId, keyName, sourceAddress, sizeBytes, test, createdAt] = rest;
+function waitingOf(
+  [index, lane, relay, rule, group, dueAt, recipient]: DeliveryRow,
+  [messageId, routeTable, reversePath, tags, keyId, sourceAddress, sizeBytes, test, createdAt]: MessageRow,
+  nameOfKey: (keyId: string) => string | null,
+): WaitingDelivery {
   return {
     messageId,
     index,
@@ -96,7 +110,7 @@ function deliveryOf(row: WaitingRow): WaitingDelivery {
     reversePath,
     tags: fromJson<string[]>(tags),
     keyId,
-    keyName,
+    keyName: keyId === null ? null : nameOfKey(keyId),
     sourceAddress,
     sizeBytes,
     test: test === 1,
@@ -122,11 +136,14 @@ function prepareWaiting(db: Driver) {
        WHERE due_at IS NOT NULL AND lane IS ? AND (priority, due_at, message, idx) > (?, ?, ?, ?)
        ORDER BY priority, due_at, message, idx LIMIT ?`,
     ),
-    delivery: db.prepare<[seq: number, index: number], WaitingRow>(
-      `SELECT m.id, d.idx, d.lane, d.relay, d.route_rule, d.route_group, d.due_at, m.route_table, d.address,
-         m.reverse_path, m.tags, m.key_id, k.name, m.source_address, m.size_bytes, m.test, m.created_at
-       FROM deliveries d NOT INDEXED CROSS JOIN messages m ON m.seq = d.message LEFT JOIN keys k ON k.id = m.key_id
-       WHERE d.message = ? AND d.idx = ?`,
+    delivery: db.prepare<[seq: number, index: number], DeliveryRow>(
+      `SELECT idx, lane, relay, route_rule, route_group, due_at, address FROM deliveries
+       WHERE message = ? AND idx = ?`,
     ),
+    message: db.prepare<[seq: number], MessageRow>(
+      `SELECT id, route_table, reverse_path, tags, key_id, source_address, size_bytes, test, created_at
+       FROM messages WHERE seq = ?`,
+    ),
+    key: db.prepare<[id: string], [name: string]>('SELECT name FROM keys WHERE id = ?'),
   };
 }
