@@ -243,6 +243,13 @@ test('connections come from source_ips in turn, and say helo', async () => {
   expect(rig.sink().commands[0]?.line).toBe('EHLO out.example.net');
 });
 
+test('where only IPv4 is named to connect from, IPv6 is not asked for', async () => {
+  const rig = await startMxRig({ mx: { sourceIps: ['127.0.0.11'] } });
+  rig.route('example.net', { 'mx.example.net': '127.0.0.1' });
+  expect((await rig.deliver()).evidence.localAddress).toBe('127.0.0.11');
+  expect(rig.dns.asked.map(({ type }) => type)).not.toContain('AAAA');
+});
+
 test('a source address that is not ours is named', async () => {
   const rig = await startMxRig({ mx: { sourceIps: ['192.0.2.77'] } });
   rig.route('example.net', { 'mx.example.net': '127.0.0.1' });

@@ -113,7 +113,7 @@ export async function startMxRig(options: MxRigOptions = {}): Promise<MxRig> {
 }
 
 /** A relay of type `mx`. */
-export function mxRelay(mx: Partial<MxSettings>): Relay {
+function mxRelay(mx: Partial<MxSettings>): Relay {
   return {
     ...{ name: 'direct', type: 'mx', origin: 'file', disabled: false, smtp: null },
     limits: { maxConcurrency: 20, maxRatePerSecond: 0, maxMessageBytes: 0, maxRecipients: 100 },
