@@ -1,5 +1,6 @@
 import type { MessageRecord } from '../../domain/message.ts';
 import { type ListPage, type ListQuery, MAX_EXAMINED, MAX_LISTED_CHARACTERS } from '../views.ts';
+import type { SqlValue } from './driver.ts';
 
 /** Which part of a page is looked for next, and how many records may still be looked at for all of it. */
 export interface SliceRequest {
@@ -60,4 +61,9 @@ export class Paging {
     if (reason === 'complete' || this.#left <= 0 || this.#room <= 0)
       this.#page = { messages: this.#messages, next };
   }
+}
+
+/** Length of all text in a row, by which pages are bounded. */
+export function textLength(row: readonly SqlValue[]): number {
+  return row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }

@@ -3,11 +3,11 @@ import { IDEMPOTENCY_MS } from '../accepting.ts';
 import type { ListPage, ListQuery, MessageDetail, RecipientRecord, Remembered, Views } from '../views.ts';
 import { prepareFindIdempotency } from './accept.ts';
 import { attemptsView } from './attempts.ts';
-import type { Driver, SqlValue } from './driver.ts';
+import type { Driver } from './driver.ts';
 import { figuresView } from './figures.ts';
 import { lanesView } from './lanes.ts';
 import { SLICE_RECORDS, sliceFinder } from './pages.ts';
-import { type ListSlice, Paging, type SliceRequest } from './paging.ts';
+import { type ListSlice, Paging, type SliceRequest, textLength } from './paging.ts';
 import {
   MESSAGE_COLUMNS,
   type MessageRow,
@@ -92,11 +92,6 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
   function recipientsOf(seq: number): RecipientRecord[] {
     return sql.recipients.all(seq).map(recipientOf);
   }
-}
-
-/** Length of all text in a row. */
-function textLength(row: readonly SqlValue[]): number {
-  return row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
 
 function prepareViews(db: Driver) {
