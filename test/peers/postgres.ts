@@ -135,10 +135,13 @@ function ownerOf(user: string): Owner {
 async function untilReady(child: ChildProcess): Promise<void> {
   let log = '';
   await new Promise<void>((resolve, reject) => {
-    child.stderr?.on('data', (chunk) => {
+    const listen = (chunk: string) => {
       log += chunk;
-      if (log.includes('ready to accept connections')) resolve();
-    });
+      if (!log.includes('ready to accept connections')) return;
+      child.stderr?.off('data', listen);
+      resolve();
+    };
+    child.stderr?.on('data', listen);
     child.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}:\n${log}`)));
   });
 }
