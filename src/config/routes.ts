@@ -1,5 +1,11 @@
 import { INBOX } from '../domain/relay.ts';
-import { BUILT_IN_RULES, MANUAL_RULE, type RouteRule, type WeightedRelay } from '../domain/route.ts';
+import {
+  AMBIGUOUS_RULE,
+  BUILT_IN_RULES,
+  MANUAL_RULE,
+  type RouteRule,
+  type WeightedRelay,
+} from '../domain/route.ts';
 import { conditionName, conditionsOf, type RouteMatch } from '../domain/route-match.ts';
 import { type Fault, showValue, unknownRule } from './fault.ts';
 import { integer, isRecord } from './kinds.ts';
@@ -20,7 +26,7 @@ const MAX_GROUP = 16;
 
 const RULE_NAME = /^[a-z0-9_-]{1,64}$/;
 /** Decisions that are no rule's are told and stored under these. */
-const TAKEN_NAMES: readonly string[] = [...BUILT_IN_RULES, MANUAL_RULE, 'default'];
+const TAKEN_NAMES: readonly string[] = [...BUILT_IN_RULES, MANUAL_RULE, AMBIGUOUS_RULE, 'default'];
 const MEMBERS = ['name', 'match', 'via'];
 const WEIGHED_MEMBERS = ['relay', 'weight'];
 const weightKind = integer(1, 1_000_000);

@@ -53,6 +53,12 @@ export const BUILT_IN_RULES = ['test-key', 'postmaster', 'report-relay'] as cons
 export const MANUAL_RULE = 'manual';
 
 /**
+ * Told and stored of what may have been sent already (contract §11, `delivery.ambiguous`): its group is the relay that may
+ * have sent it, so that no other does.
+ */
+export const AMBIGUOUS_RULE = 'ambiguous';
+
+/**
  * Chooses the group of relays for one recipient. `dice` gives a number in [0, 1) for a rule: the same for all recipients
  * of a message, so that siblings go the same way.
  */

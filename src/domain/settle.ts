@@ -89,6 +89,11 @@ function waitOrEnd(
   return { ...base, state: 'retrying', outcome: null, nextAttemptAt: due };
 }
 
+/** Whether it goes on with the relay it was at, whatever routing says: the peer may have the message. */
+export function keepsRelay({ state, possibleDuplicate }: Transition): boolean {
+  return state === 'retrying' && possibleDuplicate;
+}
+
 /**
  * What becomes of a delivery whose cancellation was asked for during the attempt: it waits no more. Any other end
  * stands, and so does the flag that the peer may have the message.

@@ -1,7 +1,7 @@
 import { chooseRelay, type RelayFitness } from '../domain/failover.ts';
 import { laneOf } from '../domain/lane.ts';
 import { INBOX } from '../domain/relay.ts';
-import { MANUAL_RULE, messageDice, type RouteDecision, route } from '../domain/route.ts';
+import { AMBIGUOUS_RULE, MANUAL_RULE, messageDice, type RouteDecision, route } from '../domain/route.ts';
 import type { Reassignment } from '../store/store.ts';
 import type { WaitingDelivery } from '../store/views.ts';
 import type { RoutingParts } from './routing.ts';
@@ -10,7 +10,7 @@ import type { RoutingParts } from './routing.ts';
 const STAYS: readonly RelayFitness[] = ['usable', 'resting', 'draining'];
 
 /** Decisions that are no table's: they hold as long as there is a way. */
-const NO_TABLES: readonly (string | null)[] = [MANUAL_RULE, 'report-relay'];
+const NO_TABLES: readonly (string | null)[] = [MANUAL_RULE, AMBIGUOUS_RULE, 'report-relay'];
 
 /**
  * Another way for a waiting delivery; null when it stays as it is.

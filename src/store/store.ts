@@ -50,7 +50,8 @@ export interface Store {
 
   /**
    * Writes what attempts did: transitions of the units' deliveries, the attempt record, counters; and accepts the
-   * report that goes with it, as `accept` would without limits.
+   * report that goes with it, as `accept` would without limits. What may have been sent and waits again keeps its relay:
+   * that is its group from then on, by the rule `ambiguous`.
    * One answer per settlement, in order. Stale ones write nothing: not under the fence, or not begun at the
    * attempt's `startedAt` (the time given to `begin`), as when an answer was lost. A delivery whose cancellation
    * was requested meanwhile and that would wait again becomes failed/cancelled instead.
@@ -67,7 +68,7 @@ export interface Store {
   /**
    * Takes back deliveries whose lane lease has ended, or was granted anew, since they were claimed; with
    * `seize`, all leases of all nodes end first (a fresh holder of the data directory's lock). What was not
-   * begun goes back as in `release`; what was begun is settled as `unknown` by `policy`, with an attempt record
+   * begun goes back as in `release`; what was begun is settled as `unknown` by `policy`, as in `settle`, with an attempt record
    * and the message flagged. At most `limit` deliveries; call again while `more`.
    */
   reclaim(options: ReclaimOptions, at: Stamp): Promise<ReclaimAnswer>;

@@ -92,6 +92,8 @@ test('an ambiguous end never goes to another relay', async () => {
   hop.faultsOf.set('first', { ...HEALTHY, dropAfterDot: 1 });
   const id = await accept(engine, 'perhaps');
   await run(5 * MINUTE);
+  hop.faultsOf.set('first', DEAD);
+  await run(10 * MINUTE);
   const { attempts } = await views.attempts(id, { after: 0, limit: 50 });
   expect(attempts.length).toBeGreaterThan(2);
   expect(attempts.map(({ relay }) => relay)).toEqual(attempts.map(() => 'first'));

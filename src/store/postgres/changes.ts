@@ -1,7 +1,8 @@
 import type { TransitionCause } from '../../domain/delivery.ts';
 import type { LastError } from '../../domain/message.ts';
 import { localReply, type OutcomeName } from '../../domain/outcome.ts';
-import type { Transition } from '../../domain/settle.ts';
+import { AMBIGUOUS_RULE } from '../../domain/route.ts';
+import { keepsRelay, type Transition } from '../../domain/settle.ts';
 import type { UnitRef } from '../store.ts';
 import type { OpenDelivery } from './ledger.ts';
 import type { Work } from './work.ts';
@@ -133,6 +134,10 @@ function change(
   row.lastCode = reply.code;
   row.lastEnhanced = reply.enhanced;
   row.lastReply = reply.text;
+  if (keepsRelay(transition)) {
+    row.routeRule = AMBIGUOUS_RULE;
+    row.routeGroup = row.relay;
+  }
   if (state === 'delivered') message.deliveredAt ??= work.at.now;
   else message.lastError = { code: reply.cause, class: kind, message: reply.text, recipient: row.address };
   if (transition.possibleDuplicate && !message.possibleDuplicate) {

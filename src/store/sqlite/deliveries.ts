@@ -1,7 +1,8 @@
 import type { DeliveryState, TransitionCause } from '../../domain/delivery.ts';
 import type { LastError } from '../../domain/message.ts';
 import { localReply, type OutcomeName } from '../../domain/outcome.ts';
-import type { Transition } from '../../domain/settle.ts';
+import { AMBIGUOUS_RULE } from '../../domain/route.ts';
+import { keepsRelay, type Transition } from '../../domain/settle.ts';
 import type { Stamp, UnitRef } from '../store.ts';
 import type { Books } from './books.ts';
 import type { OpenMessage } from './ledger.ts';
@@ -216,6 +217,7 @@ export class Deliveries {
     if (transition.state === 'delivered') message.deliveredAt ??= at.now;
     else message.lastError = { code: reply.cause, class: kind, message: reply.text, recipient: address };
     if (transition.possibleDuplicate) this.#flagDuplicate(message);
+    if (keepsRelay(transition)) this.#sql.keepRelay.run(AMBIGUOUS_RULE, message.seq, index);
     // A cancellation says nothing about the relay.
     if (relay === null || transition.state === 'retrying' || transition.outcome === 'cancelled') return;
     const event = transition.state === 'delivered' ? 'relay_delivered' : 'relay_failed';
@@ -239,6 +241,9 @@ function prepareDeliveries({ db }: Books) {
     ),
     setCancelRequested: db.prepare<[requested: number, seq: number, index: number]>(
       'UPDATE deliveries SET cancel_requested = ? WHERE message = ? AND idx = ?',
+    ),
+    keepRelay: db.prepare<[rule: string, seq: number, index: number]>(
+      'UPDATE deliveries SET route_rule = ?, route_group = relay WHERE message = ? AND idx = ?',
     ),
     setDelayReported: db.prepare<[seq: number, index: number]>(
       'UPDATE deliveries SET delay_reported = 1 WHERE message = ? AND idx = ?',

@@ -19,6 +19,7 @@ import {
   settlement,
   T0,
   takeLane,
+  UNKNOWN,
 } from './fixtures.ts';
 
 const SPARE: Hop = { relay: 'spare', lane: 'spare/example.net' };
@@ -90,6 +91,18 @@ export function wayContract(open: OpenSubject): void {
           [0, 1],
           [2, 1],
         ]);
+      });
+
+      it('what may have been sent keeps its relay', async () => {
+        const lease = await takeLane(subject.store);
+        const record = await accepted({
+          deliveries: [recipient({ fence: lease.fence, rule: 'r1', group: ['out', 'spare'] })],
+        });
+        const unit = refTo(record.id, lease);
+        await subject.store.begin([unit], at());
+        expect(await subject.store.settle([settlement(unit, [UNKNOWN])], at())).toEqual([SETTLED]);
+        const { deliveries } = await subject.views.waiting({ lane: 'all', after: null, limit: 9 });
+        expect(deliveries).toMatchObject([{ relay: 'out', rule: 'ambiguous', group: ['out'] }]);
       });
 
       it('what ends cancelled instead goes nowhere', async () => {
