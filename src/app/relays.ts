@@ -32,10 +32,11 @@ export function applyRelays(relays: Relays, config: Config, parts: TransportPart
 
 /** How each relay does at `now` (monotonic ms), for health and metrics. */
 export function relayStates(relays: Relays, now: number): RelayStatus[] {
-  return [...relays.all()].map(({ relay: { name }, inflight }) => ({
+  return [...relays.all()].map(({ relay: { name, disabled }, inflight }) => ({
     name,
     state: relays.breakerState(name, now),
     inflight,
+    disabled,
   }));
 }
 

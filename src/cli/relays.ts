@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { readSecret } from '../config/load.ts';
 import { RELAY_TYPES } from '../config/relay-fields.ts';
-import type { RelayTest, RelayView } from '../control/operations.ts';
+import type { RelaySwitch, RelayTest, RelayView } from '../control/operations.ts';
 import { type CommonOptions, type Context, collect, command, print, wholeNumber } from './context.ts';
 import { Exit } from './exit.ts';
 import { withOperations } from './session.ts';
@@ -30,10 +30,12 @@ interface TestOptions extends CommonOptions {
 /** `waybill relays …`: the ways out. */
 export function relaysCommand(context: Context): Command {
   return new Command('relays')
-    .description('relays, the ways out: list, add, test, remove')
+    .description('relays, the ways out: list, add, test, disable, enable, remove')
     .addCommand(listCommand(context))
     .addCommand(addCommand(context))
     .addCommand(testCommand(context))
+    .addCommand(disableCommand(context))
+    .addCommand(enableCommand(context))
     .addCommand(removeCommand(context));
 }
 
@@ -120,6 +122,47 @@ function testCommand(context: Context): Command {
         if (!result.ok) throw new Exit(1, `The relay ${name} does not work.`);
       });
     });
+}
+
+function disableCommand(context: Context): Command {
+  const shell = command('disable', 'send nothing by a relay, until it is enabled: its mail moves or waits', [
+    'waybill relays disable out',
+  ]);
+  return switchCommand(context, shell, true, disabledText);
+}
+
+function enableCommand(context: Context): Command {
+  const shell = command('enable', 'send by a disabled relay again', ['waybill relays enable out']);
+  return switchCommand(context, shell, false, ({ name, changed }) =>
+    changed ? `Enabled ${name}. What waits for it is sent.` : `${name} was not disabled.`,
+  );
+}
+
+function switchCommand(
+  context: Context,
+  shell: Command,
+  disabled: boolean,
+  text: (relay: RelaySwitch) => string,
+): Command {
+  return shell.argument('<name>', "the relay's name").action(async (name: string, options: CommonOptions) => {
+    await withOperations(context, options, {}, async (operations) => {
+      const relay = await operations.switchRelay({ name, disabled });
+      print(context, options, relay, () => text(relay));
+    });
+  });
+}
+
+function disabledText({ name, changed, isDefault, waiting, processing }: RelaySwitch): string {
+  const enable = `waybill relays enable ${name}`;
+  return [
+    changed ? `Disabled ${name}: nothing more is sent by it.` : `${name} is disabled already.`,
+    processing > 0 ? `What is under way ends (recipients: ${processing}).` : '',
+    `Its mail goes by the next relay of its group, or waits (recipients just now: ${waiting}).`,
+    isDefault ? 'It is the default relay: mail that no rule sends elsewhere waits, too.' : '',
+    `To send by it again: ${enable}`,
+  ]
+    .filter((line) => line !== '')
+    .join('\n');
 }
 
 function removeCommand(context: Context): Command {

@@ -141,6 +141,23 @@ describe.each([{ running: true }, { running: false }])(
       expect((await here.waybill(['relays', 'remove', 'none'])).err).toContain('no relay none');
     });
 
+    test('a stored relay is disabled and enabled again; others are held back instead', async () => {
+      await here.waybill([...RELAY, '--default']);
+      expect(await here.json(['relays', 'disable', 'out'])).toMatchObject({
+        ...{ name: 'out', disabled: true, changed: true, isDefault: true },
+      });
+      expect((await here.waybill(['relays', 'disable', 'out'])).out).toContain('disabled already');
+      expect((await here.waybill(['relays', 'list'])).out).toMatch(/out \(default\).* disabled +0/);
+      expect((await here.json(['queue'])).lanes).toContainEqual(
+        expect.objectContaining({ lane: 'out', state: 'disabled' }),
+      );
+      expect(await here.json(['relays', 'enable', 'out'])).toMatchObject({ disabled: false, changed: true });
+      expect((await here.waybill(['relays', 'enable', 'out'])).out).toContain('was not disabled');
+      const inbox = await here.waybill(['relays', 'disable', 'inbox']);
+      expect(inbox).toMatchObject({ status: 1, err: expect.stringContaining('waybill queue pause inbox') });
+      expect((await here.waybill(['relays', 'disable', 'none'])).err).toContain('no relay none');
+    });
+
     test('a password is kept sealed and shown nowhere', async () => {
       const file = join(here.folder, 'password');
       writeFileSync(file, 'hunter2\n');
@@ -160,6 +177,8 @@ describe.each([{ running: true }, { running: false }])(
         const { status, out } = await here.waybill([...args, '--json']);
         expect([status, out.includes('hunter2')]).toEqual([0, false]);
       }
+      // Neither is it lost while the relay is disabled.
+      for (const act of ['disable', 'enable']) await here.json(['relays', act, 'out']);
       const [, relay] = await here.json(['relays', 'list']);
       expect(relay).toMatchObject({ username: 'u', credentialsUnreadable: false });
       const { out } = await here.waybill(['config']);

@@ -4,9 +4,7 @@ import { heloFault } from '../config/helo-name.ts';
 import { readRelay } from '../config/relays.ts';
 import { serverName } from '../config/server-name.ts';
 import type { Effective } from '../config/sources.ts';
-import { relayOfLane } from '../domain/lane.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';
-import type { LaneDepth } from '../store/views.ts';
 import { mxMeans } from '../transport/mx/means.ts';
 import { probeMx, READY } from '../transport/mx/probe.ts';
 import { type ProbeStep, probeSmarthost } from '../transport/smtp/probe.ts';
@@ -16,20 +14,21 @@ import {
   OperationError,
   type Operations,
   type RelayRequest,
+  type RelaySwitch,
   type RelayTest,
   type RelayView,
+  type SwitchRelayRequest,
   type TestRelayRequest,
 } from './operations.ts';
+import { noSuchRelay, relayViews, viewOf } from './relay-views.ts';
 
 const DEFAULT_RELAY = 'delivery.default_relay';
-/** More lanes than this with mail in them are not looked at. */
-const MAX_LANES = 100_000;
 /** How long a test connection may take in all. */
 const PROBE_LIMIT_MS = 60_000;
 /** How long it waits for one of several hosts to answer at all. */
 const PROBE_CONNECT_MS = 5_000;
 
-type RelayOperation = 'relays' | 'addRelay' | 'removeRelay' | 'testRelay';
+type RelayOperation = 'relays' | 'addRelay' | 'removeRelay' | 'switchRelay' | 'testRelay';
 
 /** The operations on relays. */
 export function relayOperations(deps: LocalDeps): Pick<Operations, RelayOperation> {
@@ -37,6 +36,7 @@ export function relayOperations(deps: LocalDeps): Pick<Operations, RelayOperatio
     relays: () => relayViews(deps),
     addRelay: (request) => addRelay(request, deps),
     removeRelay: (request) => removeRelay(request, deps),
+    switchRelay: (request) => switchRelay(request, deps),
     testRelay: (request) => testRelay(request, deps),
   };
 }
@@ -126,7 +126,7 @@ async function removeRelay(request: RelayRequest, deps: LocalDeps): Promise<Rela
   if (left > 0)
     throw new OperationError(
       'refused',
-      `Mail still waits for the relay ${relay.name} (recipients: ${left}). It can be removed once that is delivered or has failed; see: waybill messages list --status queued --status retrying`,
+      `Mail still waits for the relay ${relay.name} (recipients: ${left}). Move it: waybill queue reroute --relay ${relay.name} --to-relay NAME. Or let it be delivered; new mail is kept away meanwhile by: waybill queue drain ${relay.name}`,
     );
   if (deps.resolution().config.delivery.reportRelay === relay.name)
     throw new OperationError(
@@ -171,6 +171,32 @@ async function giveUpDefault(name: string, deps: LocalDeps): Promise<void> {
   await deps.registry.putSetting(DEFAULT_RELAY, null);
 }
 
+async function switchRelay({ name, disabled }: SwitchRelayRequest, deps: LocalDeps): Promise<RelaySwitch> {
+  const { registry } = deps;
+  await requireGoodSources(deps);
+  const relay = await viewOf(name, deps);
+  const stored = (await registry.relays()).find((row) => row.name === name);
+  if (relay.origin !== 'stored' || stored === undefined) throw notStored(relay);
+  const changed = stored.disabled !== disabled;
+  if (changed) {
+    await registry.putRelay({ ...stored, disabled });
+    await deps.reload();
+  }
+  return { ...(await viewOf(name, deps)), changed };
+}
+
+/** What is not ours to switch can be held back all the same. */
+function notStored({ name, origin }: RelayView): OperationError {
+  const where =
+    origin === 'file'
+      ? `is declared in the configuration file; take it out there, or hold its mail back`
+      : 'is built in and cannot be disabled; hold its mail back';
+  return new OperationError(
+    'refused',
+    `The relay ${name} ${where}: waybill queue pause ${name} (and then: waybill queue resume ${name})`,
+  );
+}
+
 async function testRelay({ name, to }: TestRelayRequest, deps: LocalDeps): Promise<RelayTest> {
   const { config } = deps.resolution();
   const relay = config.relays.find((candidate) => candidate.name === name);
@@ -210,45 +236,8 @@ async function* probeSteps(
   } else yield { name: 'CAPTURE', ok: true, detail: 'Connects to nothing.', atMs: 0 };
 }
 
-async function viewOf(name: string, deps: LocalDeps): Promise<RelayView> {
-  const found = (await relayViews(deps)).find((view) => view.name === name);
-  if (found === undefined) throw noSuchRelay(name);
-  return found;
-}
-
-async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
-  const { config } = deps.resolution();
-  const depths = await deps.views.lanes(null, MAX_LANES);
-  return config.relays.map((relay) => ({
-    name: relay.name,
-    type: relay.type,
-    origin: relay.origin,
-    host: relay.smtp?.host ?? null,
-    port: relay.smtp?.port ?? relay.mx?.port ?? null,
-    tls: relay.smtp?.tls ?? relay.mx?.tls ?? null,
-    verify: relay.smtp?.verify ?? null,
-    username: relay.smtp?.username ?? null,
-    isDefault: relay.name === config.delivery.defaultRelay,
-    disabled: relay.disabled,
-    credentialsUnreadable: config.unreadableRelays.includes(relay.name),
-    ...depthOf(relay.name, depths),
-  }));
-}
-
-function depthOf(name: string, depths: readonly LaneDepth[]): Pick<RelayView, 'waiting' | 'processing'> {
-  const own = depths.filter(({ lane }) => relayOfLane(lane) === name);
-  return {
-    waiting: own.reduce((sum, { waiting }) => sum + waiting, 0),
-    processing: own.reduce((sum, { processing }) => sum + processing, 0),
-  };
-}
-
 function defaultRelay(deps: LocalDeps): Effective {
   const found = deps.resolution().effective.find(({ key }) => key === DEFAULT_RELAY);
   if (found === undefined) throw new Error(`the table of settings lacks ${DEFAULT_RELAY}`);
   return found;
-}
-
-function noSuchRelay(name: string): OperationError {
-  return new OperationError('not_found', `There is no relay ${name}. See: waybill relays list`);
 }

@@ -43,6 +43,8 @@ export interface Operations extends QueueOperations, RouteOperations {
   addRelay(request: AddRelayRequest): Promise<RelayView>;
   /** Forgets a stored relay that no mail waits for. */
   removeRelay(request: RelayRequest): Promise<RelayView>;
+  /** Disables a stored relay, so that nothing is sent by it, or enables it again. */
+  switchRelay(request: SwitchRelayRequest): Promise<RelaySwitch>;
   /** Connects to a relay without sending anything. */
   testRelay(request: TestRelayRequest): Promise<RelayTest>;
   /** The settings in force, and every relay's fields after them; secrets masked. */
@@ -125,6 +127,7 @@ const REQUESTS = {
     makeDefault: z.boolean(),
   }),
   removeRelay: z.strictObject({ name: z.string() }),
+  switchRelay: z.strictObject({ name: z.string(), disabled: z.boolean() }),
   testRelay: z.strictObject({
     name: z.string(),
     /** Whose mail servers to try, for a relay of type `mx`; null for others. */
@@ -156,6 +159,8 @@ export type MessagesRequest = z.infer<typeof REQUESTS.messages>;
 export type AddRelayRequest = z.infer<typeof REQUESTS.addRelay>;
 /** See {@link Operations.testRelay}. */
 export type TestRelayRequest = z.infer<typeof REQUESTS.testRelay>;
+/** See {@link Operations.switchRelay}. */
+export type SwitchRelayRequest = z.infer<typeof REQUESTS.switchRelay>;
 /** Names a relay. */
 export type RelayRequest = z.infer<typeof REQUESTS.removeRelay>;
 
@@ -211,6 +216,12 @@ export interface RelayView {
   /** Recipients waiting and being attempted. */
   readonly waiting: number;
   readonly processing: number;
+}
+
+/** A relay as it was left. */
+export interface RelaySwitch extends RelayView {
+  /** It was otherwise before. */
+  readonly changed: boolean;
 }
 
 /** What a test connection went through. */

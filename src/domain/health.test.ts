@@ -8,7 +8,10 @@ const well: HealthFacts = {
   store: 'well',
   disk: 'ok',
   portFaults: [],
-  relays: [{ state: 'closed' }, { state: 'half_open' }],
+  relays: [
+    { state: 'closed', disabled: false },
+    { state: 'half_open', disabled: false },
+  ],
   latenessMs: 0,
   unrouted: false,
   certificateLeftMs: 90 * DAY,
@@ -65,7 +68,17 @@ test.each<[string, Partial<HealthFacts>, string, string | null]>([
     'degraded',
     'ports',
   ],
-  ['an open breaker', { relays: [{ state: 'closed' }, { state: 'open' }] }, 'degraded', 'relays'],
+  [
+    'an open breaker',
+    {
+      relays: [
+        { state: 'closed', disabled: false },
+        { state: 'open', disabled: false },
+      ],
+    },
+    'degraded',
+    'relays',
+  ],
   ['a delivery 5 minutes late', { latenessMs: 5 * MINUTE }, 'healthy', null],
   ['mail without a route', { unrouted: true }, 'degraded', 'routes'],
   ['a delivery more than 5 minutes late', { latenessMs: 5 * MINUTE + 1 }, 'degraded', 'queue'],
@@ -93,6 +106,12 @@ test('the worst check decides, and the message tells of every one that is not he
     'The database cannot commit: nothing can be accepted. ' +
       'The disk is nearly full: less is free than health.disk_low_bytes.',
   );
+});
+
+test('a disabled relay is told and no illness', () => {
+  const { status, checks } = assessHealth({ ...well, relays: [{ state: 'closed', disabled: true }] });
+  expect(status).toBe('healthy');
+  expect(checks.find((check) => check.name === 'relays')?.detail).toContain('A relay is disabled');
 });
 
 test('a missing default port says how to get it', () => {

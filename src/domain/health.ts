@@ -47,7 +47,7 @@ export interface HealthFacts {
   readonly store: 'well' | 'silent' | 'failed';
   readonly disk: DiskStatus;
   readonly portFaults: readonly PortFault[];
-  readonly relays: readonly { readonly state: BreakerState }[];
+  readonly relays: readonly { readonly state: BreakerState; readonly disabled: boolean }[];
   /** How late the longest waiting due delivery is, in ms; 0 when none is due. */
   readonly latenessMs: number;
   /** Mail waits for a route. */
@@ -157,7 +157,14 @@ export function portDetail({ port, key, reason, fallback }: PortFault): string {
 function checkRelays(relays: HealthFacts['relays']): HealthCheck {
   return relays.some((relay) => relay.state === 'open')
     ? degraded('relays', 'A relay rests because its next hop fails.')
-    : healthy('relays', 'No relay rests.');
+    : healthy('relays', disabledDetail(relays));
+}
+
+/** What an operator wants is no illness, but must not be forgotten. */
+function disabledDetail(relays: HealthFacts['relays']): string {
+  return relays.some((relay) => relay.disabled)
+    ? 'No relay rests. A relay is disabled: its mail goes another way, or waits.'
+    : 'No relay rests.';
 }
 
 function checkQueue(latenessMs: number): HealthCheck {

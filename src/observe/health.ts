@@ -63,6 +63,8 @@ export interface RelayStatus {
   readonly state: BreakerState;
   /** Attempts under way. */
   readonly inflight: number;
+  /** Nothing is sent by it, as an operator wants or because its password cannot be read. */
+  readonly disabled: boolean;
 }
 
 /** What does not change while the process runs. */

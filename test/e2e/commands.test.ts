@@ -175,7 +175,7 @@ describe.concurrent('the command line', () => {
     ['messages'],
     ...['list', 'show'].map((name) => ['messages', name]),
     ['relays'],
-    ...['list', 'add', 'test', 'remove'].map((name) => ['relays', name]),
+    ...['list', 'add', 'test', 'disable', 'enable', 'remove'].map((name) => ['relays', name]),
     ['config'],
   ];
 

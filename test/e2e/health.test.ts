@@ -21,7 +21,7 @@ describe.concurrent('the service', { timeout: 60_000 }, () => {
       database: { reachable: true, engine: 'sqlite' },
       smtp: { listening: false },
       api: { listening: true, port: api },
-      relays: expect.arrayContaining([{ name: 'out', state: 'closed', inflight: 0 }]),
+      relays: expect.arrayContaining([{ name: 'out', state: 'closed', inflight: 0, disabled: false }]),
     });
   });
 

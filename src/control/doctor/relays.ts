@@ -1,7 +1,7 @@
 import type { Relay } from '../../domain/relay.ts';
 import { INBOX } from '../../domain/relay.ts';
 import type { ProbeStep } from '../../transport/smtp/probe.ts';
-import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
 
 /** Relays looked at. */
@@ -33,7 +33,8 @@ async function lookAt(relay: Relay, premises: Premises, signal: AbortSignal): Pr
       'Its password cannot be read with the present key; its mail waits.',
       `waybill relays remove ${relay.name}`,
     );
-  if (relay.disabled) return skipped(name, 'It is disabled.');
+  if (relay.disabled)
+    return warn(name, 'It is disabled: nothing is sent by it.', `waybill relays enable ${relay.name}`);
   if (relay.smtp !== null) return await connectTo(relay, relay.smtp, premises, signal);
   return await askForMx(name, premises, signal);
 }

@@ -34,8 +34,8 @@ test('the report has exactly the shape of the contract', async () => {
     },
     api: { listening: true, port: 8025, tlsPort: null },
     relays: [
-      { name: 'inbox', state: 'closed', inflight: 0 },
-      { name: 'out', state: 'half_open', inflight: 3 },
+      { name: 'inbox', state: 'closed', inflight: 0, disabled: false },
+      { name: 'out', state: 'half_open', inflight: 3, disabled: false },
     ],
     nodes: [
       { id: 'n1', roles: ['api', 'smtp', 'delivery', 'webui'], lastSeenAt: '2026-11-20T11:15:02.000Z' },
@@ -116,7 +116,7 @@ test.each<[string, SourceChanges, number, string, string | null]>([
   ],
   [
     'a relay whose breaker is open',
-    { relays: () => [{ name: 'out', state: 'open', inflight: 0 }] },
+    { relays: () => [{ name: 'out', state: 'open', inflight: 0, disabled: false }] },
     200,
     'degraded',
     'relays',

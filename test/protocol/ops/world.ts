@@ -47,8 +47,8 @@ export async function createWorld(changes: SourceChanges = {}) {
       faults: [],
     }),
     relays: () => [
-      { name: 'inbox', state: 'closed', inflight: 0 },
-      { name: 'out', state: 'half_open', inflight: 3 },
+      { name: 'inbox', state: 'closed', inflight: 0, disabled: false },
+      { name: 'out', state: 'half_open', inflight: 3, disabled: false },
     ],
     certificateExpiresAt: () => EPOCH + 90 * DAY_MS,
     notices: () => [],

@@ -1,0 +1,47 @@
+import { relayOfLane } from '../domain/lane.ts';
+import type { LaneDepth } from '../store/views.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { OperationError, type RelayView } from './operations.ts';
+
+/** More lanes than this with mail in them are not looked at. */
+const MAX_LANES = 100_000;
+
+/** The relay of that name as it is shown. Throws `not_found`. */
+export async function viewOf(name: string, deps: LocalDeps): Promise<RelayView> {
+  const found = (await relayViews(deps)).find((view) => view.name === name);
+  if (found === undefined) throw noSuchRelay(name);
+  return found;
+}
+
+/** Every relay as it is shown, with how much waits for it. */
+export async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
+  const { config } = deps.resolution();
+  const depths = await deps.views.lanes(null, MAX_LANES);
+  return config.relays.map((relay) => ({
+    name: relay.name,
+    type: relay.type,
+    origin: relay.origin,
+    host: relay.smtp?.host ?? null,
+    port: relay.smtp?.port ?? relay.mx?.port ?? null,
+    tls: relay.smtp?.tls ?? relay.mx?.tls ?? null,
+    verify: relay.smtp?.verify ?? null,
+    username: relay.smtp?.username ?? null,
+    isDefault: relay.name === config.delivery.defaultRelay,
+    disabled: relay.disabled,
+    credentialsUnreadable: config.unreadableRelays.includes(relay.name),
+    ...depthOf(relay.name, depths),
+  }));
+}
+
+function depthOf(name: string, depths: readonly LaneDepth[]): Pick<RelayView, 'waiting' | 'processing'> {
+  const own = depths.filter(({ lane }) => relayOfLane(lane) === name);
+  return {
+    waiting: own.reduce((sum, { waiting }) => sum + waiting, 0),
+    processing: own.reduce((sum, { processing }) => sum + processing, 0),
+  };
+}
+
+/** What is said of a name that no relay has. */
+export function noSuchRelay(name: string): OperationError {
+  return new OperationError('not_found', `There is no relay ${name}. See: waybill relays list`);
+}
