@@ -47,6 +47,13 @@ export class Exchange {
     return await this.#transact(fresh, job, trace, signal);
   }
 
+  /** Opens a session, for the next message to use. Throws `HopFailure` when that cannot be done. */
+  async open({ key, destination, terms }: Way, trace: Trace, signal: AbortSignal): Promise<void> {
+    const { pool } = this.#parts;
+    const open = () => openSession(destination, terms, trace, signal);
+    pool.giveBack(await pool.takeFresh(key, open, signal), 'clean');
+  }
+
   /** Opening a connection, or waiting for one, ends with the wish for it. */
   async #takeFresh(way: Way, job: TransportJob, trace: Trace, signal: AbortSignal): Promise<SmtpConnection> {
     const stop = new AbortController();

@@ -78,6 +78,16 @@ class SmtpTransport implements Transport {
     }
   }
 
+  async probe(signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#exchange.open(this.#way, new Trace(this.#way.destination.host, this.#clock), signal);
+      return true;
+    } catch (error) {
+      if (!(error instanceof HopFailure)) throw error;
+      return false;
+    }
+  }
+
   connections(): number {
     return this.#pool.size;
   }

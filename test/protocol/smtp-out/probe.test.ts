@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { SmarthostSettings } from '../../../src/domain/relay.ts';
 import { type ProbeStep, probeSmarthost } from '../../../src/transport/smtp/probe.ts';
 import { createCertificate } from '../../peers/certificate.ts';
+import { HANG } from '../../peers/smtp-sink-script.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { relayTo, startRig } from './rig.ts';
 
@@ -45,4 +46,25 @@ test('a failure ends it, with its cause', async () => {
   const steps = await probe({ port: rig.sink.port, tls: 'required' });
   expect(steps.at(-1)).toMatchObject({ name: 'tls_failed', ok: false });
   expect(steps.at(-1)?.detail).toContain('does not offer STARTTLS');
+});
+
+test('a transport that is asked whether its hop is well opens a session, which the next message uses', async () => {
+  const rig = await startRig();
+  const { signal } = new AbortController();
+  expect(await rig.transport.probe?.(signal)).toBe(true);
+  expect(rig.sink.commands.map(({ line }) => line)).toEqual(['EHLO client.example']);
+  await rig.deliver();
+  expect([rig.sink.taken, rig.sink.connections]).toEqual([1, 1]);
+});
+
+test('a hop that refuses, or says nothing until we are tired of it, is not well', async () => {
+  const rig = await startRig({ sink: { script: { CONNECT: '421 4.3.2 Not now' } } });
+  expect(await rig.transport.probe?.(new AbortController().signal)).toBe(false);
+  rig.sink.script = { CONNECT: HANG };
+  const limit = new AbortController();
+  const asked = rig.transport.probe?.(limit.signal);
+  await rig.sink.until(() => rig.sink.connections === 2);
+  limit.abort();
+  expect(await asked).toBe(false);
+  expect(rig.transport.connections()).toBe(0);
 });
