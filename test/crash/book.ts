@@ -1,0 +1,96 @@
+/** What next hops took, to be held against what the server says of it. */
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { MessageRecord } from '../../src/domain/message.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import type { ListPage, Views } from '../../src/store/views.ts';
+import type { RunningServer } from '../peers/server.ts';
+import type { SmtpSink } from '../peers/smtp-sink.ts';
+import type { SinkMessage } from '../peers/smtp-sink-script.ts';
+import { subjectOf } from './customer.ts';
+
+/** Every copy of every letter, and every report, that sinks took while they were followed. */
+export class Book {
+  /** Subject and recipient, with a space between → the name of the hop, for each copy. */
+  readonly letters = new Map<string, string[]>();
+  /** The same of what failure reports tell → the id of the report, for each copy of it. */
+  readonly reports = new Map<string, string[]>();
+  readonly #onTaken: () => void;
+
+  /** `onTaken` is told of every recipient of every message, as it is taken. */
+  constructor(onTaken: () => void = () => {}) {
+    this.#onTaken = onTaken;
+  }
+
+  /** Enters what a sink takes, from now on. */
+  async follow(hop: string, sink: SmtpSink): Promise<never> {
+    for (let seen = 0; ; ) {
+      await sink.until(() => sink.messages.length > seen);
+      for (const message of sink.messages.slice(seen)) {
+        if (message.taken) this.#enter(hop, message);
+        seen++;
+      }
+    }
+  }
+
+  /** Whether a letter reached one of its recipients. */
+  has(subject: string, recipient: string): boolean {
+    return this.letters.has(`${subject} ${recipient}`);
+  }
+
+  #enter(hop: string, { from, to, content }: SinkMessage): void {
+    for (const recipient of to) {
+      if (from.startsWith('<>')) this.#enterReport(content.toString('latin1'));
+      else note(this.letters, `${subjectOf(content)} ${recipient}`, hop);
+      this.#onTaken();
+    }
+  }
+
+  /** The sender gave the subject as the envelope's id, too. */
+  #enterReport(text: string): void {
+    const [, about = 'nothing'] = /^Original-Envelope-Id: (.*)\r$/m.exec(text) ?? [];
+    const [, id = 'no id'] = /^Message-ID: <(msg_\w{26})@/im.exec(text) ?? [];
+    for (const [, recipient] of text.matchAll(/^Final-Recipient: rfc822; ?(.*)\r$/gm))
+      note(this.reports, `${about} ${recipient}`, id);
+  }
+}
+
+function note(notes: Map<string, string[]>, name: string, entry: string): void {
+  notes.set(name, [...(notes.get(name) ?? []), entry]);
+}
+
+/** Waits for one message after the other that is not final, until there is none. The key may see those it sent. */
+export async function untilAllIsFinal(server: RunningServer, key: string): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` };
+  const messages = `${server.api}/api/v1/messages`;
+  const open = `${messages}?limit=1&all=true&status=queued&status=processing&status=retrying`;
+  for (;;) {
+    const list = await fetch(open, { headers });
+    expect(list.status).toBe(200);
+    const [message] = ((await list.json()) as { messages: { id: string }[] }).messages;
+    if (message === undefined) return;
+    await (await fetch(`${messages}/${message.id}?wait=60`, { headers })).text();
+  }
+}
+
+/** Reads the store of a data directory that no server works on. */
+export async function readStore<T>(dataDir: string, read: (views: Views) => Promise<T>): Promise<T> {
+  const { store, views } = openSqlite(join(dataDir, 'waybill.db'));
+  try {
+    return await read(views);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Every message there is, by its id. */
+export async function messagesIn(views: Views): Promise<Map<string, MessageRecord>> {
+  const found = new Map<string, MessageRecord>();
+  let before: string | null = null;
+  do {
+    const page: ListPage = await views.list({ owner: 'all', statuses: [], before, limit: 200 });
+    for (const message of page.messages) found.set(message.id, message);
+    before = page.next;
+  } while (before !== null);
+  return found;
+}
