@@ -40,7 +40,16 @@ export type Outcome =
       /** The next hop took over reporting on it (RFC 3461 §5.2.1): it was given the DSN parameters. */
       readonly dsnPassed: boolean;
     }
-  | { readonly kind: 'deferred' | 'rejected' | 'unknown'; readonly reply: Reply };
+  | {
+      readonly kind: 'rejected';
+      readonly reply: Reply;
+      /**
+       * It was not offered: the hop does not take mail of its form or size. Another may. Absent where the hop itself
+       * refused it, or nobody would take it.
+       */
+      readonly hopBound?: true;
+    }
+  | { readonly kind: 'deferred' | 'unknown'; readonly reply: Reply };
 
 /** Sorts an SMTP reply code to a RCPT or to the final dot into an outcome kind (RFC 5321 §4.2.1). */
 export function outcomeOfReplyCode(code: number): 'delivered' | 'deferred' | 'rejected' {

@@ -65,7 +65,11 @@ export async function attempt(
   }, refuse);
   const gate = async () => (await marked) && deps.clock.mono() < lane.trustedUntil;
   const result = tooLarge
-    ? reject(unit, 'message_too_large', '5.3.4', `The relay takes at most ${limit} bytes`)
+    ? settleAll(unit, {
+        kind: 'rejected',
+        reply: localReply('message_too_large', '5.3.4', `The relay takes at most ${limit} bytes`),
+        hopBound: true,
+      })
     : await converse(deps, job, lane, relay, { gate, refused: refused.signal });
   await marked;
   // What was refused was broken off: it may have found the hop ill, never well.
@@ -94,10 +98,12 @@ async function converse(
       (error.code === 'content_damaged' || error.code === 'content_missing')
     ) {
       deps.fault(error.code, error);
-      return reject(unit, error.code, '5.3.0', 'The stored contents of the message cannot be read');
+      const reply = localReply(error.code, '5.3.0', 'The stored contents of the message cannot be read');
+      return settleAll(unit, { kind: 'rejected', reply });
     }
     deps.fault(error instanceof SpoolError ? error.code : 'transport_bug', error);
-    return settleAll(unit, 'deferred', 'internal_error', '4.3.0', 'The attempt failed inside the server');
+    const reply = localReply('internal_error', '4.3.0', 'The attempt failed inside the server');
+    return settleAll(unit, { kind: 'deferred', reply });
   }
 }
 
@@ -122,18 +128,7 @@ function transportContent(unit: Unit, content: Bytes): TransportContent {
   };
 }
 
-function reject(unit: Unit, cause: string, enhanced: string, text: string): TransportResult {
-  return settleAll(unit, 'rejected', cause, enhanced, text);
-}
-
-function settleAll(
-  unit: Unit,
-  kind: 'deferred' | 'rejected',
-  cause: string,
-  enhanced: string,
-  text: string,
-): TransportResult {
-  const outcome: Outcome = { kind, reply: localReply(cause, enhanced, text) };
+function settleAll(unit: Unit, outcome: Outcome): TransportResult {
   return { outcomes: unit.deliveries.map(() => outcome), evidence: UNTRIED, hopFailed: false };
 }
 

@@ -54,12 +54,16 @@ function transitionOf(
   // The delay grows with every round through the group, not with every relay of it.
   const attempts = roundsOf(delivery.attempts + 1, group.length) - 1;
   const transition = settle({ attempts, expiresAt }, outcome, policy, now, dice);
-  if (transition.state !== 'retrying' || outcome.kind !== 'deferred' || group.length < 2) return transition;
+  const isForm = outcome.kind === 'rejected' && outcome.hopBound === true && now < expiresAt;
+  const mayMove = isForm || (outcome.kind === 'deferred' && transition.state === 'retrying');
+  if (!mayMove || group.length < 2) return transition;
   const way = nextWay(group, relay, (name) => ways.fitness(name, recipient.address));
   const to = ways.get(way.relay)?.relay;
-  if (to === undefined || to.name === relay) return transition;
+  // What none of those behind it takes for its form is refused for good.
+  if (to === undefined || to.name === relay || (isForm && !way.atOnce)) return transition;
   const next = { relay: to.name, lane: laneOf(to.name, to.type, recipient.address) };
-  return { ...transition, next, nextAttemptAt: way.atOnce ? now : transition.nextAttemptAt };
+  const nextAttemptAt = way.atOnce ? now : transition.nextAttemptAt;
+  return { ...transition, state: 'retrying', outcome: null, next, nextAttemptAt };
 }
 
 /** Tells the world what an attempt did; `cancelled`: the indexes that the store ended so instead. */

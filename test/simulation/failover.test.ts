@@ -87,6 +87,26 @@ test('a deferral tries every relay of the group before it waits', async () => {
   expect(recipients[0]).toMatchObject({ relay: 'first' });
 });
 
+test('what one relay is too small for goes by the next, and fails when it is too large for all', async () => {
+  const { engine, hop, life, run, show } = await start();
+  const shrink = (name: string) => {
+    const relay = relayNamed(name);
+    engine.relays.put(
+      { ...relay, limits: { ...relay.limits, maxMessageBytes: 4 } },
+      hop.transportOf(life, name),
+    );
+  };
+  shrink('first');
+  const some = await accept(engine, 'large');
+  await run(3 * SECOND);
+  expect((await show(some)).message).toMatchObject({ status: 'delivered', relay: 'second' });
+  shrink('second');
+  shrink('last');
+  const none = await accept(engine, 'larger');
+  await run(3 * SECOND);
+  expect((await show(none)).message).toMatchObject({ status: 'failed', outcome: 'rejected', attempts: 3 });
+});
+
 test('an ambiguous end never goes to another relay', async () => {
   const { engine, hop, run, show, views } = await start();
   hop.faultsOf.set('first', { ...HEALTHY, dropAfterDot: 1 });
