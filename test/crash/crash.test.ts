@@ -1,12 +1,11 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MessageRecord } from '../../src/domain/message.ts';
 import { seededRandom } from '../../src/lib/random.ts';
-import { openSqlite } from '../../src/store/sqlite/open.ts';
-import type { ListPage, Views } from '../../src/store/views.ts';
 import { Installation, type RunningServer } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
-import { type Customer, LETTER, subjectOf } from './customer.ts';
+import type { SinkEvent, SinkScript } from '../peers/smtp-sink-script.ts';
+import { Book, messagesIn, readStore, untilAllIsFinal } from './book.ts';
+import { type Customer, LETTER } from './customer.ts';
 import { HttpCustomer } from './http-customer.ts';
 import { SmtpCustomer } from './smtp-customer.ts';
 
@@ -16,38 +15,71 @@ const WRITERS = 4;
 /** A process is killed at a random event (an answer, or a message at the sink) up to this one. */
 const MAX_EVENTS = 120;
 
-let sink: SmtpSink;
+/** Every next hop refuses this recipient. */
+const NOBODY = 'nobody@example.net';
+
+/** Subject and id of what was acknowledged: by the way in, and what is also to somebody whom every hop refuses. */
+type Acknowledged = Readonly<Record<'HTTP' | 'SMTP' | 'refused', readonly [string, string][]>>;
+
+let flaky: SmtpSink;
+let steady: SmtpSink;
 let installation: Installation;
-/** Subject and recipient → how often the sink took it. */
-const taken = new Map<string, number>();
 let onEvent = () => {};
-let over = false;
+/** An event is an answer, or a recipient of a message at a sink. */
+const book = new Book(() => onEvent());
 
 beforeAll(async () => {
-  sink = await startSmtpSink();
-  void follow();
+  flaky = await startSmtpSink({ script: flakyScript() });
+  steady = await startSmtpSink({ script: { RCPT: refuseNobody } });
+  void book.follow('flaky', flaky);
+  void book.follow('steady', steady);
   installation = new Installation(`
 api: { port: 0, rate_limit_per_key: 0, bind: ["127.0.0.1"] }
 webui: { port: null }
 listener: { ports: [0], bind: ["127.0.0.1"], allow_insecure_auth: true }
-delivery: { default_relay: sink, retry_first_seconds: 1, retry_max_seconds: 1 }
-relays: [{ name: sink, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none, max_concurrency: 8 }]
+delivery: { default_relay: steady, retry_first_seconds: 1, retry_max_seconds: 1, reports_per_hour: 10000 }
+relays:
+  - { name: flaky, type: smtp, host: 127.0.0.1, port: ${flaky.port}, tls: none, max_concurrency: 8 }
+  - { name: steady, type: smtp, host: 127.0.0.1, port: ${steady.port}, tls: none, max_concurrency: 8 }
+routes: [{ match: {}, via: [flaky, steady] }]
 `);
 });
 
 afterAll(async () => {
-  over = true;
-  await sink.close();
+  await Promise.all([flaky.close(), steady.close()]);
   installation.remove();
 });
 
-test(`nothing acknowledged is lost over ${CYCLES} kills, and no second copy goes unflagged`, {
+function refuseNobody({ argument }: SinkEvent): string | undefined {
+  return argument.includes(`<${NOBODY}>`) ? '550 5.1.1 Nobody has this name' : undefined;
+}
+
+/** Does each of these now and then: greets with 421, puts a recipient off, or a message, drops after the dot. */
+function flakyScript(): SinkScript {
+  const times = { CONNECT: 0, RCPT: 0, DOT: 0 };
+  return {
+    CONNECT: () => (++times.CONNECT % 7 === 0 ? { reply: '421 4.3.2 Not now', close: 'end' } : undefined),
+    RCPT: (event) => refuseNobody(event) ?? (++times.RCPT % 19 === 0 ? '451 4.7.1 Not now' : undefined),
+    DOT: () => {
+      times.DOT++;
+      if (times.DOT % 13 === 0) return { close: 'reset' };
+      return times.DOT % 17 === 0 ? '451 4.3.0 Not now' : undefined;
+    },
+  };
+}
+
+test(`nothing acknowledged is lost over ${CYCLES} kills, no second copy goes unflagged, and who is refused is reported`, {
   timeout: 60_000 + CYCLES * 6_000,
 }, async (context) => {
   const dice = seededRandom(CYCLES);
-  const key = (await installation.run('keys', 'create', 'crash', '--quiet')).stdout.trim();
+  // Bound to a domain, so that its senders are told of failures.
+  const scopes = ['send', 'read', 'read_all'].flatMap((name) => ['--scope', `messages:${name}`]);
+  const create = ['keys', 'create', 'crash', '--quiet', '--sender-domain', 'example.com', ...scopes];
+  const key = (await installation.run(...create)).stdout.trim();
   const overHttp = Array.from({ length: WRITERS }, () => new HttpCustomer(key));
-  const overSmtp = Array.from({ length: WRITERS }, () => new SmtpCustomer(key, context));
+  const overSmtp = Array.from({ length: WRITERS / 2 }, () => new SmtpCustomer(key, context));
+  const alsoTo = [NOBODY];
+  const refused = Array.from({ length: WRITERS / 2 }, () => new SmtpCustomer(key, context, { alsoTo }));
   for (let cycle = 0; cycle < CYCLES; cycle++) {
     const server = await installation.start();
     const killAt = 1 + Math.floor(dice.next() * MAX_EVENTS);
@@ -59,7 +91,7 @@ test(`nothing acknowledged is lost over ${CYCLES} kills, and no second copy goes
     });
     const writers = [
       ...overHttp.map((customer) => write(server, customer)),
-      ...overSmtp.map((customer) => write(server, customer)),
+      ...[...overSmtp, ...refused].map((customer) => write(server, customer)),
     ];
     await Promise.all([killed, ...writers]);
   }
@@ -67,22 +99,12 @@ test(`nothing acknowledged is lost over ${CYCLES} kills, and no second copy goes
   const server = await installation.start();
   await untilAllIsFinal(server, key);
   expect(await server.end('SIGTERM')).toBe(0);
-  await holdAgainstTheStore({ HTTP: acknowledgedTo(overHttp), SMTP: acknowledgedTo(overSmtp) });
+  await holdAgainstTheStore({
+    HTTP: acknowledgedTo(overHttp),
+    SMTP: acknowledgedTo(overSmtp),
+    refused: acknowledgedTo(refused),
+  });
 });
-
-/** Enters every message into the book as the sink takes it. */
-async function follow(): Promise<void> {
-  for (let seen = 0; !over; ) {
-    await sink.until(() => sink.messages.length > seen);
-    for (const { content, to } of sink.messages.slice(seen)) {
-      const subject = subjectOf(content);
-      for (const recipient of to)
-        taken.set(`${subject} ${recipient}`, (taken.get(`${subject} ${recipient}`) ?? 0) + 1);
-      seen++;
-      onEvent();
-    }
-  }
-}
 
 /** Sends one message after the other until the server is gone. */
 async function write<Answer>(server: RunningServer, customer: Customer<Answer>): Promise<void> {
@@ -100,58 +122,48 @@ function acknowledgedTo(customers: readonly Pick<Customer<never>, 'acknowledged'
   return customers.flatMap(({ acknowledged }) => [...acknowledged]);
 }
 
-/** Waits for one message after the other that is not final, until there is none. */
-async function untilAllIsFinal(server: RunningServer, key: string): Promise<void> {
-  const headers = { authorization: `Bearer ${key}` };
-  const messages = `${server.api}/api/v1/messages`;
-  const open = `${messages}?limit=1&status=queued&status=processing&status=retrying`;
-  for (;;) {
-    const list = await fetch(open, { headers });
-    expect(list.status).toBe(200);
-    const [message] = ((await list.json()) as { messages: { id: string }[] }).messages;
-    if (message === undefined) return;
-    await (await fetch(`${messages}/${message.id}?wait=60`, { headers })).text();
-  }
-}
-
-/** What was acknowledged must be delivered; whatever came twice must be flagged, acknowledged or not. */
-async function holdAgainstTheStore(acknowledged: Record<'HTTP' | 'SMTP', [string, string][]>): Promise<void> {
-  const { store, views } = openSqlite(join(installation.dataDir, 'waybill.db'));
-  const stored = await messagesBySubject(views);
+/** What was acknowledged must arrive or be reported; whatever came twice must be flagged, acknowledged or not. */
+async function holdAgainstTheStore(acknowledged: Acknowledged): Promise<void> {
+  const stored = await readStore(installation.dataDir, messagesIn);
   for (const [way, messages] of Object.entries(acknowledged)) {
-    expect(messages.length, way).toBeGreaterThan(CYCLES);
+    expect(messages.length, way).toBeGreaterThan(CYCLES / 2);
     for (const [subject, id] of messages) {
-      const message = stored.get(subject);
-      expect(message?.id, `${subject} was acknowledged over ${way}`).toBe(id);
-      expect(message?.status, id).toBe('delivered');
+      expect(stored.get(id)?.header.subject, `${id} was acknowledged over ${way}`).toBe(subject);
+      expect(stored.get(id)?.status, id).toBe(way === 'refused' ? 'failed' : 'delivered');
       for (const address of LETTER.to)
-        expect(taken.get(`${subject} ${address}`), `${subject} to ${address}`).toBeGreaterThan(0);
+        expect(book.has(subject, address), `${id} to ${address} arrived`).toBe(true);
+      const reports = new Set(book.reports.get(`${subject} ${NOBODY}`));
+      expect(reports.size, `reports on ${id}`).toBe(way === 'refused' ? 1 : 0);
     }
   }
-  for (const [name, copies] of taken) {
-    const message = stored.get(name.slice(0, name.indexOf(' ')));
-    expect(message, `${name} was sent`).toBeDefined();
-    if (copies > 1) expect(message?.possibleDuplicate, `${name} was taken ${copies} times`).toBe(true);
-  }
+  const twice = holdCopies(stored);
   const flagged = [...stored.values()].filter(({ possibleDuplicate }) => possibleDuplicate).length;
-  await store.close();
-  const copies = [...taken.values()];
-  const twice = copies.filter((times) => times > 1).length;
-  const { HTTP, SMTP } = acknowledged;
+  const { HTTP, SMTP, refused } = acknowledged;
   process.stdout.write(
-    `crash: ${CYCLES} kills, ${HTTP.length} acknowledged over HTTP and ${SMTP.length} over SMTP, 0 lost, ` +
-      `${copies.length} recipients reached, ${twice} twice, ${flagged} messages flagged\n`,
+    `crash: ${CYCLES} kills, ${HTTP.length} acknowledged over HTTP and ${SMTP.length + refused.length} over SMTP, 0 lost, ` +
+      `${book.letters.size} recipients reached, ${book.reports.size} refused and reported, ` +
+      `${twice} twice, ${flagged} messages flagged\n`,
   );
 }
 
-/** Every message in the store, by its subject, which is unique. */
-async function messagesBySubject(views: Views): Promise<Map<string, MessageRecord>> {
-  const found = new Map<string, MessageRecord>();
-  let before: string | null = null;
-  do {
-    const page: ListPage = await views.list({ owner: 'all', statuses: [], before, limit: 200 });
-    for (const message of page.messages) found.set(message.header.subject, message);
-    before = page.next;
-  } while (before !== null);
-  return found;
+/** Holds that what came twice is flagged, and was not taken by two relays. Returns how often that was. */
+function holdCopies(stored: ReadonlyMap<string, MessageRecord>): number {
+  const bySubject = new Map([...stored.values()].map((message) => [message.header.subject, message]));
+  let twice = 0;
+  for (const [name, hops] of book.letters) {
+    const message = bySubject.get(name.slice(0, name.indexOf(' ')));
+    expect(message, `${name} was sent`).toBeDefined();
+    expect(new Set(hops).size, `${message?.id}, taken by ${hops.join()}`).toBe(1);
+    if (hops.length === 1) continue;
+    twice++;
+    expect(message?.possibleDuplicate, `${message?.id}, taken ${hops.length} times`).toBe(true);
+  }
+  for (const [name, [id = '', ...copies]] of book.reports) {
+    expect(bySubject.get(name.slice(0, name.indexOf(' '))), `${name} was reported`).toBeDefined();
+    expect(new Set([id, ...copies]).size, `reports on ${name}`).toBe(1);
+    if (copies.length === 0) continue;
+    twice++;
+    expect(stored.get(id)?.possibleDuplicate, `${id}, taken ${copies.length + 1} times`).toBe(true);
+  }
+  return twice;
 }

@@ -10,14 +10,20 @@ import { Customer, LETTER } from './customer.ts';
 export class SmtpCustomer extends Customer<string> {
   readonly #key: string;
   readonly #test: Pick<TestContext, 'onTestFinished'>;
+  readonly #to: readonly string[];
   #connection: { readonly server: RunningServer; readonly client: SmtpClient } | null = null;
   #sent = 0;
 
-  /** Its connections end with the test. */
-  constructor(key: string, test: Pick<TestContext, 'onTestFinished'>) {
+  /** Its connections end with the test. `alsoTo` are recipients besides those of every letter. */
+  constructor(
+    key: string,
+    test: Pick<TestContext, 'onTestFinished'>,
+    { alsoTo = [] }: { readonly alsoTo?: readonly string[] } = {},
+  ) {
     super();
     this.#key = key;
     this.#test = test;
+    this.#to = [...LETTER.to, ...alsoTo];
   }
 
   idIn(reply: string): string | null {
@@ -40,7 +46,9 @@ export class SmtpCustomer extends Customer<string> {
       if (refusal !== null) return refusal;
     }
     const { client } = this.#connection;
-    const envelope = [`MAIL FROM:<${LETTER.from}>`, ...LETTER.to.map((to) => `RCPT TO:<${to}>`)];
+    // A report names the subject by it.
+    const mail = `MAIL FROM:<${LETTER.from}> ENVID=${subject}`;
+    const envelope = [mail, ...this.#to.map((to) => `RCPT TO:<${to}>`)];
     const content = `From: ${LETTER.from}\r\nSubject: ${subject}\r\n\r\n${LETTER.text}`;
     if (this.#sent++ % 2 === 0) {
       const bdat = `BDAT ${content.length} LAST\r\n${content}`.replace(/\r\n$/, '');
