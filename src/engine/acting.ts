@@ -50,6 +50,9 @@ export class Acting implements Acts {
       this.#leases.want(lane);
       this.#dispatch.expect(lane, now);
     }
+    // Since it failed its way may have gone, or there never was one.
+    const { lanes } = answer;
+    if (lanes.length === 0 || lanes.some((lane) => !this.#dispatch.canSend(lane))) this.#redecide.stir();
     events.emit({ type: 'acted', messageId: id, act: 'retry' });
     return answer.kind;
   }

@@ -80,9 +80,8 @@ export class Claims {
   /** Something comes due in a lane (wall ms). */
   expect(lane: Lane, dueAt: number): void {
     if (!lane.expect(dueAt)) return;
-    this.#due.add(dueAt, lane);
-    const next = this.#due.next();
-    if (next === dueAt) this.#feed.wake();
+    this.#enterDue(lane, dueAt);
+    if (this.#due.next() === dueAt) this.#feed.wake();
   }
 
   /** A lane rests, and may try again then (monotonic ms). */
@@ -99,6 +98,23 @@ export class Claims {
     }
   }
 
+  /** A lane stands in the heap once: its due time is found there however often it is told. */
+  #enterDue(lane: Lane, dueAt: number): void {
+    if (lane.enteredDue !== null && lane.enteredDue <= dueAt) return;
+    lane.enteredDue = dueAt;
+    this.#due.add(dueAt, lane);
+  }
+
+  #takeDue(now: number): void {
+    for (const lane of this.#due.take(now)) {
+      if (lane.enteredDue === null || lane.enteredDue > now) continue;
+      lane.enteredDue = null;
+      if (this.#lanes.get(lane.name) !== lane) continue;
+      if (lane.wantsWork(now)) this.#enter(lane);
+      else if (lane.nextDueAt !== null) this.#enterDue(lane, lane.nextDueAt);
+    }
+  }
+
   #enter(lane: Lane): void {
     const relay = relayOfLane(lane.name);
     const others = this.#stirred.get(relay);
@@ -111,7 +127,7 @@ export class Claims {
     const { clock } = this.#deps;
     const wall = clock.wall();
     const mono = clock.mono();
-    for (const lane of this.#due.take(wall)) if (lane.wantsWork(wall)) this.stir(lane);
+    this.#takeDue(wall);
     for (const lane of this.#rests.take(mono)) this.#claimant.rested(lane);
     if (mono - this.#lastPollAt >= POLL_MS) this.#poll(mono);
     const wishes: Wish[] = [];
@@ -153,6 +169,8 @@ export class Claims {
       }
       if (turn.done) return;
       this.#claimant.pump(turn.value);
+      // Whatever kept its hop from being asked (a hold, a relay that was replaced), it does not stay in doubt.
+      if (turn.value.breakerState(mono) === 'half_open') this.#claimant.rested(turn.value);
       this.#enter(turn.value);
     }
   }

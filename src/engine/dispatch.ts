@@ -23,8 +23,10 @@ export interface DispatchDeps extends AttemptDeps {
   readonly settings: () => EngineSettings;
   /** Told of lanes that mail waits for and that may not be ours. */
   readonly want: (lane: string) => void;
-  /** Told that a hop was found ill, or well again: mail that waits may have a better way now. */
-  readonly waysChanged: () => void;
+  /** Told that a lane's hop was found ill: mail that waits there may have a better way. */
+  readonly fellIll: (lane: string) => void;
+  /** Told that a hop is well again: mail that waits elsewhere may have a better way now. */
+  readonly gotWell: () => void;
 }
 
 /**
@@ -82,7 +84,6 @@ export class Dispatch {
     lane.reserved--;
     for (const { unit } of jobs.slice(1)) this.#shortWayBytes += unit.sizeBytes;
     for (const job of jobs) lane.ready.push(job);
-    this.#relays.took(lane, jobs.length);
     if (this.#lanes.get(lane.name) === lane) this.#pump(lane);
     else this.drop(lane);
   }
@@ -99,6 +100,11 @@ export class Dispatch {
     }
     lane.waiting = true;
     this.#claims.stir(lane);
+  }
+
+  /** Whether anything can be sent by a lane: its relay is there, and nobody holds it back. */
+  canSend(lane: string): boolean {
+    return this.#relays.ofLane(lane) !== undefined;
   }
 
   /** Something changed that may mean work for a lane: it was acquired, its relay came back. */
@@ -119,6 +125,8 @@ export class Dispatch {
   /** Forgets a lane whose lease is gone: what is in hand is somebody else's now. */
   drop(lane: Lane): void {
     lane.trustedUntil = Number.NEGATIVE_INFINITY;
+    // What a claim still brings is surrendered.
+    lane.retired = true;
     lane.abort.abort();
     for (const relay of this.#relays.all()) relay.hungry.delete(lane);
     this.#takeReady(lane);
@@ -190,10 +198,15 @@ export class Dispatch {
   }
 
   #feedHungry(relay: RelayAtWork): void {
-    const [lane] = relay.hungry;
-    if (!lane) return;
-    relay.hungry.delete(lane);
-    this.#pump(lane);
+    for (const lane of relay.hungry) {
+      const mono = this.#deps.clock.mono();
+      if (!relay.hasRoom(mono)) {
+        this.#becomeHungry(lane, relay, mono);
+        return;
+      }
+      relay.hungry.delete(lane);
+      this.#pump(lane);
+    }
   }
 
   #start(job: Job, lane: Lane, relay: RelayAtWork, mono: number): void {
@@ -223,10 +236,14 @@ export class Dispatch {
     this.#pump(lane);
     try {
       await this.#record(job, lane, relay, end);
+    } catch (error) {
+      // What became of it is not written: it comes back when the lane is let go and taken anew.
+      this.retire(lane);
+      throw error;
     } finally {
       lane.reserved--;
       lane.busyAt = this.#deps.clock.mono();
-      this.#relays.took(lane, -1);
+      this.#tookBack(lane, [job]);
       if (lane.waiting) this.#claims.stir(lane);
       else this.#claims.roomMade();
     }
@@ -273,8 +290,13 @@ export class Dispatch {
 
   /** These jobs are not in hand any more. */
   #letGo(lane: Lane, jobs: readonly Job[]): void {
-    this.#relays.took(lane, -jobs.length);
+    this.#tookBack(lane, jobs);
     for (const job of jobs) this.#forgetContent(job);
+  }
+
+  /** Only what was claimed counts towards what a relay may claim: fresh mail, which has its contents, has bounds of its own. */
+  #tookBack(lane: Lane, jobs: readonly Job[]): void {
+    this.#relays.took(lane, -jobs.filter(({ content }) => content === null).length);
   }
 
   #forgetContent(job: Job): void {

@@ -76,7 +76,11 @@ export function createEngine(deps: EngineDeps): Engine {
   );
   const want = (lane: string) => leases.want(lane);
   const reports = new Reports({ ...parts, relays, newId: () => accept.newId() });
-  const dispatch = new Dispatch({ ...parts, reports, want, waysChanged: () => divert.stir() }, lanes, relays);
+  const dispatch = new Dispatch(
+    { ...parts, reports, want, fellIll: (lane) => divert.fellIll(lane), gotWell: () => divert.stir() },
+    lanes,
+    relays,
+  );
   const leases = new Leases(parts, lanes, dispatch);
   const divert = new Divert({ ...parts, relays, dispatch, lanes, want });
   const redecide = new Redecide({ ...parts, relays, dispatch, want });

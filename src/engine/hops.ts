@@ -17,8 +17,8 @@ export interface HopsDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Events;
-  /** Told that a hop was found ill, or well again: mail that waits may have a better way now. */
-  readonly waysChanged: () => void;
+  readonly fellIll: (lane: string) => void;
+  readonly gotWell: () => void;
 }
 
 /** Minds how the next hops feel: takes the news of attempts, lets ill ones rest, and finds out whether they are well. */
@@ -48,7 +48,10 @@ export class Hops {
     }
     // A relay that was replaced meanwhile says nothing about its successor.
     if (lane.abort.signal.aborted || this.#relays.get(relay.relay.name) !== relay) return;
+    const before = relay.breakerState(now);
     relay.heard(newsOf(end), now, random.next());
+    // Of all destinations together: each of its lanes is concerned.
+    if (relay.breakerState(now) !== before) this.#deps.gotWell();
     this.#hear(lane, newsOf(end), first?.cause ?? 'unknown');
   }
 
@@ -56,7 +59,7 @@ export class Hops {
   async findOut(lane: Lane): Promise<void> {
     const { clock } = this.#deps;
     const transport = this.#relays.ofLane(lane.name)?.transport;
-    if (lane.breakerState(clock.mono()) !== 'half_open' || this.#stopping.aborted) return;
+    if (lane.breakerState(clock.mono()) !== 'half_open' || lane.probing || this.#stopping.aborted) return;
     if (transport?.probe === undefined || lane.inHand > 0) {
       this.#claims.stir(lane);
       // What is in hand may have been tried already: then nothing but asking tells.
@@ -80,20 +83,21 @@ export class Hops {
   }
 
   #hear(lane: Lane, news: HopNews, cause: string): void {
-    const { clock, random, events, waysChanged } = this.#deps;
+    const { clock, random, events, fellIll, gotWell } = this.#deps;
     const now = clock.mono();
     const before = lane.breakerState(now);
     const pauseMs = lane.heard(news, now, random.next());
     if (pauseMs > 0) {
       this.#claims.rest(lane, now + pauseMs);
       events.emit({ type: 'lane_paused', lane: lane.name, pauseMs, cause });
+      fellIll(lane.name);
     }
     const after = lane.breakerState(now);
     if (after === 'closed' && before !== 'closed') {
       events.emit({ type: 'lane_resumed', lane: lane.name });
       this.#claims.stir(lane);
+      gotWell();
     }
-    if (after !== before) waysChanged();
   }
 }
 

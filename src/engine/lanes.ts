@@ -49,6 +49,8 @@ export class Lane {
   waiting = true;
   /** When the store's next delivery comes due (wall ms); null when none is known. */
   nextDueAt: number | null = null;
+  /** The earliest time under which it stands among those that something comes due in; null when it does not. */
+  enteredDue: number | null = null;
   /** When it last had anything to do (monotonic ms). */
   busyAt: number;
   /** Deliveries that ended, or were put off. */

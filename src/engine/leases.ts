@@ -12,6 +12,8 @@ const DISCOVER_MS = 1_000;
 const DISCOVER_LIMIT = 1_000;
 /** A node holds at most so many lanes; others wait until some are let go. */
 const MAX_LANES = 20_000;
+/** Of these, so many are for lanes that are asked for by name: those found fill the rest at most. */
+const KEPT_FOR_WANTED = 2_000;
 /** A lane of a relay with many destinations is let go when it had nothing to do for so long, in ms. */
 const IDLE_MS = 30_000;
 /** Unless something in it comes due within so many ms. */
@@ -118,13 +120,14 @@ export class Leases {
   async #acquire(): Promise<boolean> {
     const { store, node, clock } = this.#deps;
     const room = MAX_LANES - this.#lanes.size;
-    const wanted = [...this.#wanted].slice(0, Math.max(0, room));
+    const asked = [...this.#wanted];
+    const wanted = asked.slice(0, Math.max(0, room));
     const now = clock.wall();
     const mono = clock.mono();
-    const limit = Math.max(0, Math.min(DISCOVER_LIMIT, room - wanted.length));
+    const limit = Math.max(0, Math.min(DISCOVER_LIMIT, room - wanted.length - KEPT_FOR_WANTED));
     const granted = await store.acquireLanes(wanted, limit, now + LANE_LEASE_MS, { node, now });
     // A wanted lane that was not granted is somebody else's, or too many: when it is free, discovery finds it.
-    for (const lane of wanted) this.#wanted.delete(lane);
+    for (const lane of asked) this.#wanted.delete(lane);
     for (const { lane, fence } of granted) {
       const old = this.#lanes.get(lane);
       if (old?.fence === fence) continue;

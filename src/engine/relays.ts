@@ -136,6 +136,14 @@ export class Relays {
     return kinds.includes('pause') ? 'pause' : (kinds.find((kind) => kind !== undefined) ?? null);
   }
 
+  /** Whether mail that waits in a lane had better go elsewhere: its hop is ill, and no operator wants it to wait there. */
+  isResting(lane: Lane): boolean {
+    const relay = this.ofLane(lane.name);
+    if (relay === undefined) return false;
+    const now = this.#deps.clock.mono();
+    return relay.breakerState(now) === 'open' || !lane.isFit(now, relay.transport.probe !== undefined);
+  }
+
   /** How fit a relay is for mail to that address. */
   fitness(name: string, address: string): RelayFitness {
     const found = this.#byName.get(name);

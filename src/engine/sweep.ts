@@ -84,14 +84,16 @@ export class Sweep {
     // After a clock that jumped or a long pause our own leases come first: they are alive, only late.
     if (!seize) await this.#leases.renew();
     let first = seize;
+    let any = false;
     for (;;) {
       const options = { seize: first, policy: settings().retry, dice: random.next(), limit: BATCH };
       const { released, unknown, more } = await store.reclaim(options, this.#stamp());
       first = false;
+      any ||= released + unknown > 0;
       if (released + unknown > 0) events.emit({ type: 'reclaimed', released, unknown });
       if (!more || this.#stopping.signal.aborted) break;
     }
-    this.#dispatch.stirAll();
+    if (any) this.#dispatch.stirAll();
   }
 
   /** Fails what waited beyond its time, and reports on it. */
