@@ -19,6 +19,7 @@ import {
   NO_UTF8,
   outcomeOfRcpt,
   peerReply,
+  type SenderVerb,
   UNDECIDED,
   UNSAFE_RECIPIENT,
   UNSAFE_SENDER,
@@ -35,15 +36,13 @@ export interface MailPlan {
   readonly chunking: boolean;
 }
 
-/** What the next reply will answer; `content` while the final dot, or the last chunk, has not been sent. */
-export type SenderVerb = 'mail' | 'rcpt' | 'data' | 'content' | 'dot';
-
 /**
  * What to do next.
  * - `wait` for another reply; `send` the text, then wait.
  * - `held`: call {@link Sender.permitted} once the message may be sent, or {@link Sender.withdraw}.
  * - `content`: send the content, then its end, calling {@link Sender.dotSent} just before. With `chunking` that is
- *   the last chunk; after each one before it call {@link Sender.chunkSent}.
+ *   the last chunk; after each one before it call {@link Sender.chunkSent}. Before anything of the content that is
+ *   sent ahead of the end call {@link Sender.contentBegun}.
  * - `chunked`: every chunk that was sent is answered with 2xx.
  * - `end`: every outcome is known. The session can be used again at once (`clean`), after RSET (`reset`), or
  *   not at all (`close`).
@@ -83,6 +82,7 @@ export class Sender {
   /** Why the message must not be sent; null while it may. */
   #withdrawn: Reply | null = null;
   #dotSent = false;
+  #contentBegun = false;
   /** Chunks but the last one: sent, and answered with 2xx. */
   #chunksSent = 0;
   #chunksTaken = 0;
@@ -154,6 +154,11 @@ export class Sender {
     return this.#held || nothingSaid ? this.#endWithdrawn(reason, RESET) : WAIT;
   }
 
+  /** A part of the content is about to be written, without its end. */
+  contentBegun(): void {
+    this.#contentBegun = true;
+  }
+
   /** A chunk that is not the last has been written. */
   chunkSent(): void {
     this.#chunksSent++;
@@ -167,7 +172,7 @@ export class Sender {
 
   /** Takes the reply that was awaited. */
   receive(reply: SmtpReply): SenderAction {
-    if (isHopsIllness(reply)) return this.#onIllness(reply);
+    if (isHopsIllness(reply, this.#awaiting)) return this.#onIllness(reply);
     if (this.#held) return this.#onEarlyEnd(reply);
     switch (this.#awaiting) {
       case 'mail':
@@ -283,6 +288,9 @@ export class Sender {
 
   /** The peer answers before it has the end: it will not take the message, and we cannot go on in step. */
   #onEarlyEnd(reply: SmtpReply): SenderAction {
+    // Unless it says yes to what it has: it may have found an end where we sent none.
+    if (isPositive(reply) && this.#contentBegun)
+      return this.#endAll({ kind: 'unknown', reply: peerReply(reply) }, CLOSE);
     this.#decide(this.#accepted, reply);
     return CLOSE;
   }

@@ -2,6 +2,9 @@
 import { localReply, type Outcome, outcomeOfReplyCode, type Reply } from '../domain/outcome.ts';
 import type { SmtpReply } from './reply.ts';
 
+/** What a reply answers; `content` while the final dot, or the last chunk, has not been sent. */
+export type SenderVerb = 'mail' | 'rcpt' | 'data' | 'content' | 'dot';
+
 /** Why a sender's address cannot be sent. */
 export const UNSAFE_SENDER = localReply(
   'unsafe_address',
@@ -30,15 +33,17 @@ export const NO_UTF8 = localReply(
 export const UNDECIDED = localReply('internal_error', '4.3.0', 'The transaction ended without an answer');
 
 /**
- * 421 closes the session whatever was asked; 530 wants AUTH or STARTTLS first, and 534, 535 and 538 do not take the
- * one there was. None is about the message (RFC 5321 §3.8, RFC 4954 §6), whatever it answers. Any other code may be:
- * 550 5.7.1 is said of senders more often than of us.
+ * 530 wants AUTH or STARTTLS first, and 534, 535 and 538 do not take the one there was (RFC 4954 §6). Any other code
+ * may be about the sender: 550 5.7.1 is said of senders more often than of us.
  */
-const ILLNESS: ReadonlySet<number> = new Set([421, 530, 534, 535, 538]);
+const NOT_AUTHENTICATED: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 
-/** Whether the hop refuses to serve us, rather than this message. */
-export function isHopsIllness(reply: SmtpReply): boolean {
-  return ILLNESS.has(reply.code);
+/**
+ * Whether the hop refuses to serve us, rather than this message. 421 closes the session whatever was asked (RFC 5321
+ * §3.8). Who has taken MAIL serves us: a want of AUTH after that is of the recipient, as of one to be relayed to.
+ */
+export function isHopsIllness(reply: SmtpReply, answers: SenderVerb): boolean {
+  return reply.code === 421 || (answers === 'mail' && NOT_AUTHENTICATED.has(reply.code));
 }
 
 /**

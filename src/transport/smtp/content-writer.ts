@@ -18,6 +18,8 @@ const CHUNK_BYTES = 256 * 1024;
 export interface ContentSender {
   /** The transaction is over: nothing more may be written. */
   readonly ended: boolean;
+  /** A part of the content, without its end, is about to be written. */
+  contentBegun(): void;
   /** A chunk that is not the last has been written. Resolves when the next may be. */
   chunkSent(): Promise<void>;
 }
@@ -97,6 +99,7 @@ async function writeChunks(
 }
 
 async function writeAll(bytes: Uint8Array, connection: SmtpConnection, sender: ContentSender): Promise<void> {
+  if (bytes.length > 0) sender.contentBegun();
   for (let at = 0; at < bytes.length && !sender.ended; at += BLOCK_BYTES) {
     connection.expect('content');
     if (!connection.write(bytes.subarray(at, at + BLOCK_BYTES))) await connection.drained();

@@ -1,5 +1,5 @@
 import type { OpeningVerb } from '../../smtp/opening.ts';
-import type { SenderVerb } from '../../smtp/sender.ts';
+import type { SenderVerb } from '../../smtp/verdict.ts';
 
 /** What we may be waiting for. `content` is progress in writing, `idle` is a reusable connection's rest. */
 export type TimedVerb = 'connect' | 'tls' | OpeningVerb | SenderVerb | 'rset' | 'quit' | 'idle';

@@ -131,6 +131,10 @@ class Transaction implements ConnectionUser, ContentSender {
     this.#end('close');
   }
 
+  contentBegun(): void {
+    this.#sender.contentBegun();
+  }
+
   /** With PIPELINING the next one need not wait for the answer (RFC 3030 §4.2). */
   async chunkSent(): Promise<void> {
     this.#sender.chunkSent();

@@ -1,6 +1,6 @@
 /** What each answer means for the message (RFC 5321 §4.2, §4.5.4). */
 import { describe, expect, test } from 'vitest';
-import { SINK_EXTENSIONS, type SinkEvent } from '../../peers/smtp-sink-script.ts';
+import { SINK_EXTENSIONS, type SinkEvent, type SinkScript } from '../../peers/smtp-sink-script.ts';
 import { kinds, linesOf, never, only, startRig } from './rig.ts';
 
 const LOCKSTEP = SINK_EXTENSIONS.filter((word) => word !== 'PIPELINING');
@@ -84,6 +84,20 @@ describe.each([
     expect(only(await rig.deliver())).toMatchObject({ kind: 'deferred', code: 530, hopFailed: true });
   });
 
+  test.each([530, 534, 535, 538])('%i to one RCPT is of that recipient', async (code) => {
+    const RCPT = ({ argument }: SinkEvent) =>
+      argument.includes('bad') ? `${code} 5.7.1 Authentication required` : undefined;
+    const rig = await startRig({ sink: { extensions, script: { RCPT } } });
+    const result = await rig.deliver({ to: ['a@x.test', 'bad@x.test'] });
+    expect(kinds(result)).toEqual(['delivered', 'rejected']);
+    expect(result.hopFailed).toBe(false);
+  });
+
+  test.each(['DATA', 'DOT'] as const)('530 to %s is of the message', async (verb) => {
+    const rig = await startRig({ sink: { extensions, script: { [verb]: '530 5.7.1 not this one' } } });
+    expect(only(await rig.deliver())).toMatchObject({ kind: 'rejected', code: 530, hopFailed: false });
+  });
+
   test('a recipient refused before 421 stays refused', async () => {
     const RCPT = ({ argument }: SinkEvent) =>
       argument.includes('bad') ? '550 5.1.1 no' : ({ reply: '421 4.3.2 bye', close: 'end' } as const);
@@ -136,6 +150,25 @@ test('an answer before the end of the content ends the transaction', async () =>
   const result = await rig.deliver({ content, gate });
   expect(only(result)).toMatchObject({ kind: 'rejected', code: 552 });
   expect(rig.sink.messages).toEqual([]);
+});
+
+const EARLY = '250 2.0.0 Ok: queued as EARLY';
+const LARGE = [linesOf(600_000)];
+
+test.each<[string, readonly string[], SinkScript]>([
+  ['DATA', SINK_EXTENSIONS, { CONTENT: EARLY }],
+  ['BDAT', [...LOCKSTEP, 'CHUNKING'], { CHUNK: `250 2.0.0 ok\r\n${EARLY}` }],
+])('%s: a yes before the end of the content may be one to the message', async (_how, extensions, script) => {
+  const rig = await startRig({ sink: { extensions, script } });
+  let asked = 0;
+  const gate = () => (++asked === 1 ? Promise.resolve(true) : never<boolean>());
+  const result = await rig.deliver({ content: LARGE, gate });
+  expect(only(result)).toMatchObject({ kind: 'unknown', code: 250, hopFailed: false });
+});
+
+test('a yes before anything of the content was sent is none to the message', async () => {
+  const rig = await startRig({ sink: { script: { DATA: `354 go on\r\n${EARLY}` } } });
+  expect(only(await rig.deliver({ gate: () => never() }))).toMatchObject({ kind: 'deferred', code: 250 });
 });
 
 test('a reply is cleaned of control characters and cut to 1,000', async () => {
