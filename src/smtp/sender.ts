@@ -17,6 +17,7 @@ import {
   isUnknownBdat,
   NO_EIGHT_BIT,
   NO_UTF8,
+  notForThisHop,
   outcomeOfRcpt,
   peerReply,
   type SenderVerb,
@@ -125,7 +126,7 @@ export class Sender {
   begin(): SenderAction {
     const { envelope } = this.#plan;
     const refusal = this.#refusal();
-    if (refusal) return this.#endAll({ kind: 'rejected', reply: refusal }, CLEAN);
+    if (refusal) return this.#endAll(refusal, CLEAN);
     for (const [index, recipient] of envelope.recipients.entries()) {
       if (recipient.address !== '' && isSafePath(recipient.address)) this.#asked.push(index);
       else this.#outcomes[index] = { kind: 'rejected', reply: UNSAFE_RECIPIENT };
@@ -194,14 +195,16 @@ export class Sender {
   }
 
   /** Why the peer cannot take this message at all. */
-  #refusal(): Reply | null {
+  #refusal(): Outcome | null {
     const { envelope, sizeBytes, flags } = this.#plan;
     const { maxSizeBytes, eightBitMime, smtpUtf8 } = this.#capabilities;
-    if (!isSafePath(envelope.reversePath)) return UNSAFE_SENDER;
+    if (!isSafePath(envelope.reversePath)) return { kind: 'rejected', reply: UNSAFE_SENDER };
     if (maxSizeBytes !== null && sizeBytes > maxSizeBytes)
-      return localReply('message_too_large', '5.3.4', `The relay takes at most ${maxSizeBytes} bytes`);
-    if (this.#lines.needsUtf8 && !smtpUtf8) return NO_UTF8;
-    if (flags.eightBit && !eightBitMime) return NO_EIGHT_BIT;
+      return notForThisHop(
+        localReply('message_too_large', '5.3.4', `The relay takes at most ${maxSizeBytes} bytes`),
+      );
+    if (this.#lines.needsUtf8 && !smtpUtf8) return notForThisHop(NO_UTF8);
+    if (flags.eightBit && !eightBitMime) return notForThisHop(NO_EIGHT_BIT);
     return null;
   }
 

@@ -29,6 +29,11 @@ export const NO_UTF8 = localReply(
   '5.6.7',
   'The relay does not take internationalised mail (SMTPUTF8)',
 );
+/** A message that is not offered to this hop, for what the hop lacks. Another may take it. */
+export function notForThisHop(reply: Reply): Outcome {
+  return { kind: 'rejected', reply, hopBound: true };
+}
+
 /** What is said of a recipient of whom nothing is known, which is a bug. */
 export const UNDECIDED = localReply('internal_error', '4.3.0', 'The transaction ended without an answer');
 

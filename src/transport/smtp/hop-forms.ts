@@ -7,7 +7,7 @@ import { LineLength } from '../../mail/line-length.ts';
 import { type Allowed, toSevenBit, type Unconvertible } from '../../mail/seven-bit.ts';
 import type { Capabilities } from '../../smtp/capabilities.ts';
 import { hasUtf8Address } from '../../smtp/envelope-lines.ts';
-import { NO_EIGHT_BIT, NO_UTF8 } from '../../smtp/verdict.ts';
+import { NO_EIGHT_BIT, NO_UTF8, notForThisHop } from '../../smtp/verdict.ts';
 import type { TransportContent } from '../transport.ts';
 
 /** Larger contents are not converted: both forms are in memory until the peer has the message. */
@@ -53,7 +53,7 @@ export class HopForms {
     const { eightBitMime, smtpUtf8, maxSizeBytes } = capabilities;
     // RFC 6531 §3.1: who offers SMTPUTF8 offers 8BITMIME as well.
     const takesUtf8 = smtpUtf8 && eightBitMime;
-    if (!takesUtf8 && hasUtf8Address(envelope)) return rejected(NO_UTF8);
+    if (!takesUtf8 && hasUtf8Address(envelope)) return refused(notForThisHop(NO_UTF8));
     // What is too large before it grows needs no conversion; the sender says so.
     if (maxSizeBytes !== null && content.sizeBytes > maxSizeBytes) return asItIs(content);
     const { read, hasLongLine } = await lookAt(content);
@@ -69,16 +69,16 @@ export class HopForms {
 
   async #convert(content: TransportContent, allowed: Allowed, isEightBit: boolean): Promise<Fitted> {
     const { sizeBytes, flags } = content;
-    if (sizeBytes > MAX_CONVERTED_BYTES) return rejected(refusalOf('size', allowed, isEightBit));
+    if (sizeBytes > MAX_CONVERTED_BYTES) return refused(refusalOf('size', allowed, isEightBit));
     const release = this.#conversions.share('').tryAcquire(sizeBytes);
-    if (release === null) return { ok: false, outcome: { kind: 'deferred', reply: BUSY } };
+    if (release === null) return refused({ kind: 'deferred', reply: BUSY });
     try {
       const chunks: Uint8Array[] = [];
       for await (const chunk of content.chunks()) chunks.push(chunk);
       const converted = await inSlices(toSevenBit(Buffer.concat(chunks), allowed));
       if (!converted.ok) {
         release();
-        return rejected(refusalOf(converted.because, allowed, isEightBit));
+        return refused(refusalOf(converted.because, allowed, isEightBit));
       }
       const { eightBit } = converted;
       const utf8 = flags.utf8 && allowed.eightBitHeaders;
@@ -110,8 +110,8 @@ function asItIs(content: TransportContent): Fitted {
   return { ok: true, content, release: NOTHING };
 }
 
-function rejected(reply: Reply): Fitted {
-  return { ok: false, outcome: { kind: 'rejected', reply } };
+function refused(outcome: Outcome): Fitted {
+  return { ok: false, outcome };
 }
 
 /** A content, read already where it is small, and whether a line of it is longer than 998 octets. */
@@ -137,10 +137,13 @@ const WHY: Readonly<Record<Unconvertible | 'size', string>> = {
   word: 'and its header cannot be folded',
 };
 
-function refusalOf(because: Unconvertible | 'size', allowed: Allowed, isEightBit: boolean): Reply {
+function refusalOf(because: Unconvertible | 'size', allowed: Allowed, isEightBit: boolean): Outcome {
   const why = WHY[because];
-  if (!isEightBit)
-    return localReply('line_too_long', '5.6.0', `A line of the message is longer than 998 bytes, ${why}`);
+  if (!isEightBit) {
+    const text = `A line of the message is longer than 998 bytes, ${why}`;
+    // No hop takes such lines.
+    return { kind: 'rejected', reply: localReply('line_too_long', '5.6.0', text) };
+  }
   const { cause, enhanced, text } = because === 'header' || allowed.eightBitBodies ? NO_UTF8 : NO_EIGHT_BIT;
-  return localReply(cause, enhanced ?? '5.6.0', `${text}, ${why}`);
+  return notForThisHop(localReply(cause, enhanced ?? '5.6.0', `${text}, ${why}`));
 }

@@ -57,14 +57,15 @@ test('a header of unknown charset needs 8BITMIME only, as from any device', asyn
   expect(rig.sink.messages[0]?.content).toEqual(content[0]);
 });
 
-test.each<[string, string[], Mail, string, string]>([
-  ['a signed part', without('8BITMIME', 'SMTPUTF8'), SIGNED, '5.6.3', 'no_8bitmime'],
+test.each<[string, string[], Mail, string, string, boolean]>([
+  ['a signed part', without('8BITMIME', 'SMTPUTF8'), SIGNED, '5.6.3', 'no_8bitmime', true],
   [
     'an address in a header that is not ASCII',
     without('SMTPUTF8'),
     { content: 'From: jürgen@x.test\r\n\r\nx\r\n', flags: { eightBit: true, utf8: true } },
     '5.6.7',
     'no_smtputf8',
+    true,
   ],
   [
     'a signed part with a long line',
@@ -74,14 +75,17 @@ test.each<[string, string[], Mail, string, string]>([
     },
     '5.6.0',
     'line_too_long',
+    // By every hop, so that there is no other to go to.
+    false,
   ],
-])('%s fails by name, and nothing is said', async (_what, extensions, mail, enhanced, cause) => {
+])('%s fails by name, and nothing is said', async (_what, extensions, mail, enhanced, cause, hopBound) => {
   const rig = await startRig({ sink: { extensions }, pool: { maxConnections: 1 } });
   expect(only(await rig.deliver(mail))).toMatchObject({
     kind: 'rejected',
     hopFailed: false,
     enhanced,
     cause,
+    hopBound,
   });
   expect(began(rig)).toBe(false);
   expect(only(await rig.deliver()).kind).toBe('delivered');
@@ -113,7 +117,8 @@ test('a long line is found wherever the chunks are cut, in a large content too',
 test('what has outgrown the declared SIZE by being converted is refused with 5.3.4', async () => {
   const rig = await startRig({ sink: { extensions: ['SIZE 2000'] } });
   const mail = { content: `Subject: x\r\n\r\n${'ü'.repeat(400)}\r\n`, flags: { eightBit: true } };
-  expect(only(await rig.deliver(mail))).toMatchObject({ kind: 'rejected', enhanced: '5.3.4' });
+  const expected = { kind: 'rejected', enhanced: '5.3.4', hopBound: true };
+  expect(only(await rig.deliver(mail))).toMatchObject(expected);
   expect(began(rig)).toBe(false);
 });
 
@@ -121,7 +126,12 @@ test('a content too large to be converted is refused by name', async () => {
   const rig = await startRig({ sink: { extensions: without('8BITMIME', 'SMTPUTF8') } });
   const content = [Buffer.from('Subject: x\r\n\r\nü\r\n'), linesOf(MAX_CONVERTED_BYTES)];
   const answer = only(await rig.deliver({ content, flags: { eightBit: true } }));
-  expect(answer).toMatchObject({ kind: 'rejected', enhanced: '5.6.3', cause: 'no_8bitmime' });
+  expect(answer).toMatchObject({
+    kind: 'rejected',
+    enhanced: '5.6.3',
+    cause: 'no_8bitmime',
+    hopBound: true,
+  });
   expect(answer.text).toContain(`${MAX_CONVERTED_BYTES} bytes`);
 });
 

@@ -39,9 +39,9 @@ describe.each([
     ['DOT', '354 go on', 'unknown'],
   ] as const)('%s answered %j is %s', async (verb, reply, kind) => {
     const rig = await startRig({ sink: { extensions, script: { [verb]: reply } } });
-    const { hopFailed, ...outcome } = only(await rig.deliver());
+    const { hopFailed, hopBound, ...outcome } = only(await rig.deliver());
     expect(outcome.kind).toBe(kind);
-    expect(hopFailed).toBe(false);
+    expect([hopFailed, hopBound]).toEqual([false, false]);
     if (kind !== 'unknown') expect(outcome.code).toBe(Number(reply.slice(0, 3)));
     expect(rig.sink.taken).toBe(0);
   });

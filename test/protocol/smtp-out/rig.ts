@@ -131,11 +131,13 @@ export function deliver(transport: Transport, mail: Mail = {}): Promise<Transpor
 /** The only outcome there is, flattened for comparing. */
 export function only(
   result: TransportResult,
-): { kind: Outcome['kind']; hopFailed: boolean } & Outcome['reply'] {
+): { kind: Outcome['kind']; hopFailed: boolean; hopBound: boolean } & Outcome['reply'] {
   expect(result.outcomes).toHaveLength(1);
   const [outcome] = result.outcomes;
   if (!outcome) throw new Error('no outcome');
-  return { kind: outcome.kind, hopFailed: result.hopFailed, ...outcome.reply };
+  const { kind, reply } = outcome;
+  const hopBound = kind === 'rejected' && outcome.hopBound === true;
+  return { kind, hopFailed: result.hopFailed, hopBound, ...reply };
 }
 
 /** Kinds of outcome, in the envelope's order. */
