@@ -89,7 +89,8 @@ export class Hops {
     const pauseMs = lane.heard(news, now, random.next());
     if (pauseMs > 0) {
       this.#claims.rest(lane, now + pauseMs);
-      events.emit({ type: 'lane_paused', lane: lane.name, pauseMs, cause });
+      const again = before !== 'closed';
+      events.emit({ type: 'lane_paused', lane: lane.name, pauseMs, cause, again });
       fellIll(lane.name);
     }
     const after = lane.breakerState(now);

@@ -38,7 +38,7 @@ function logEvent(event: Event, log: Log): void {
       logRefusal(event, log);
       break;
     case 'lane_paused':
-      log.warn('lane.paused', { lane: event.lane, code: event.cause, pauseMs: Math.round(event.pauseMs) });
+      logPause(event, log);
       break;
     case 'lane_resumed':
       log.info('lane.resumed', { lane: event.lane });
@@ -65,6 +65,11 @@ function logEvent(event: Event, log: Log): void {
       log.error('service.fault', { code: event.code, message: event.message });
       break;
   }
+}
+
+/** Of ten thousand lanes that stay ill, each would else say so twice a minute. */
+function logPause({ lane, cause: code, pauseMs, again }: EventOf<'lane_paused'>, log: Log): void {
+  log[again ? 'debug' : 'warn']('lane.paused', { lane, code, pauseMs: Math.round(pauseMs) });
 }
 
 function logAccepted(accepted: EventOf<'accepted'>, log: Log): void {

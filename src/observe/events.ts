@@ -56,7 +56,14 @@ export type Event =
       readonly keyId?: string | null;
       readonly count: number;
     }
-  | { readonly type: 'lane_paused'; readonly lane: string; readonly pauseMs: number; readonly cause: string }
+  | {
+      readonly type: 'lane_paused';
+      readonly lane: string;
+      readonly pauseMs: number;
+      readonly cause: string;
+      /** It has rested before, and was found ill still. */
+      readonly again: boolean;
+    }
   /** Its next hop works again. */
   | { readonly type: 'lane_resumed'; readonly lane: string }
   | { readonly type: 'reclaimed'; readonly released: number; readonly unknown: number }
