@@ -132,6 +132,23 @@ test('a relay that is well again is found out without mail, and used', async () 
   expect((await show(id)).message).toMatchObject({ status: 'delivered', relay: 'first', attempts: 1 });
 });
 
+test('a relay is found well again although its last failure took long to record', async () => {
+  const { engine, hop, run, show, store, life } = await start();
+  const settle = store.settle.bind(store);
+  store.settle = async (batch, at) => {
+    await life.sleep(10 * SECOND);
+    return await settle(batch, at);
+  };
+  hop.faultsOf.set('first', DEAD);
+  await accept(engine, 'one');
+  await run(SECOND);
+  hop.faultsOf.delete('first');
+  await run(MINUTE);
+  const id = await accept(engine, 'two');
+  await run(20 * SECOND);
+  expect((await show(id)).message).toMatchObject({ status: 'delivered', relay: 'first', attempts: 1 });
+});
+
 /** Any trouble but a message refused for good, and at least one relay is well. */
 function rollFaults(dice: Random): Map<string, HopFaults> {
   const well = Math.floor(dice.next() * NAMES.length);

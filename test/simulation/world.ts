@@ -1,3 +1,4 @@
+import type { HoldKind } from '../../src/domain/hold.ts';
 import type { Submission } from '../../src/domain/message.ts';
 import type { Relay } from '../../src/domain/relay.ts';
 import type { RouteRule } from '../../src/domain/route.ts';
@@ -64,6 +65,9 @@ class World {
   #crashes = 0;
   #trouble: unknown = null;
   #submitted = 0;
+  /** Operators hold relays back, and turn the order of a rule around. */
+  readonly #holds = new Map<string, HoldKind>();
+  #settings: EngineSettings = { ...SETTINGS, holds: this.#holds };
   readonly #acts = { cancelled: 0, retried: 0 };
 
   constructor(seed: number) {
@@ -130,7 +134,7 @@ class World {
     });
     const random = seededRandom(this.#seed * 1000 + this.#born);
     const parts = { store, views: this.#views, spool: this.#spool, clock: life, random, events, node: name };
-    const engine = createEngine({ ...parts, settings: () => SETTINGS });
+    const engine = createEngine({ ...parts, settings: () => this.#settings });
     for (const relay of RELAYS) engine.relays.put(relayNamed(relay), this.#hop.transportOf(life, relay));
     while (!life.dead) {
       try {
@@ -212,7 +216,9 @@ class World {
         this.#nodes.splice(this.#nodes.indexOf(node), 1);
         await this.#time.sleep(this.#dice.next() * MINUTE);
         this.#spawn(this.#bear());
-      } else if (roll < 0.6 && node) {
+      } else if (roll < 0.5) {
+        this.#operate();
+      } else if (roll < 0.65 && node) {
         node.life.freeze(this.#dice.next() * 2 * MINUTE);
       } else {
         const relay = RELAYS[Math.floor(this.#dice.next() * RELAYS.length)] ?? '';
@@ -221,7 +227,25 @@ class World {
     }
   }
 
+  /** An operator lays or lifts a hold, or publishes another table. */
+  #operate(): void {
+    const relay = RELAYS[Math.floor(this.#dice.next() * RELAYS.length)] ?? '';
+    const roll = this.#dice.next();
+    if (roll < 0.4) this.#holds.delete(relay);
+    else if (roll < 0.7) this.#holds.set(relay, roll < 0.55 ? 'pause' : 'drain');
+    else this.#publish();
+    for (const { engine } of this.#nodes) engine.waysChanged();
+  }
+
+  #publish(): void {
+    const { routing } = this.#settings;
+    const rules = routing.rules.map((rule) => ({ ...rule, via: [...rule.via].reverse() }));
+    this.#settings = { ...this.#settings, routing: { ...routing, rules, version: routing.version + 1 } };
+  }
+
   #makePeace(): void {
+    this.#holds.clear();
+    for (const { engine } of this.#nodes) engine.waysChanged();
     this.#hop.faultsOf.clear();
     this.#faults.failBefore = 0;
     this.#faults.failAfter = 0;

@@ -1,0 +1,192 @@
+/** That nothing waits for ever: holds on ill relays, bursts, lost leases, ways that come late. */
+import { expect, test } from 'vitest';
+import type { HoldKind } from '../../src/domain/hold.ts';
+import type { Relay } from '../../src/domain/relay.ts';
+import type { RouteRule } from '../../src/domain/route.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Transport } from '../../src/transport/transport.ts';
+import { DEAD, HEALTHY } from './next-hop.ts';
+import { accept, startNode } from './one-node.ts';
+import { relayNamed, SETTINGS, submissionNamed } from './world.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+
+/** One rule for all mail: these relays, in this order. */
+function groupOf(...relays: readonly string[]): RouteRule[] {
+  return [{ name: 'all', match: {}, via: relays.map((relay) => ({ relay, weight: 1 })), order: 'given' }];
+}
+
+async function start(group: readonly string[], there: readonly string[] = group) {
+  const holds = new Map<string, HoldKind>();
+  const routing = { version: 2, rules: groupOf(...group), defaultRelay: 'out', postmaster: null };
+  const node = startNode(() => ({ ...SETTINGS, routing, holds }));
+  const { engine, hop, life, run, views } = node;
+  const put = (name: string, change: Partial<Relay> = {}) =>
+    engine.relays.put({ ...relayNamed(name), ...change }, hop.transportOf(life, name));
+  for (const name of there) put(name);
+  await run(SECOND);
+  await node.started;
+  const hold = (target: string, kind: HoldKind | null) => {
+    if (kind === null) holds.delete(target);
+    else holds.set(target, kind);
+    engine.waysChanged();
+  };
+  const show = async (id: string) => {
+    const detail = await views.message(id);
+    if (detail === null) throw new Error(`${id} is gone`);
+    return detail.message;
+  };
+  /** Waits for an act in virtual time. */
+  const done = async <T>(act: Promise<T>): Promise<T> => {
+    await run(SECOND);
+    return await act;
+  };
+  return { ...node, put, hold, show, done };
+}
+
+test('a relay that was paused while it was ill is used again when it is resumed', async () => {
+  const { engine, hop, run, show, hold } = await start(['first', 'second']);
+  hop.faultsOf.set('first', DEAD);
+  await accept(engine, 'one');
+  await run(SECOND);
+  hold('first', 'pause');
+  await run(2 * MINUTE);
+  hop.faultsOf.delete('first');
+  hold('first', null);
+  await run(MINUTE);
+  const id = await accept(engine, 'two');
+  await run(5 * SECOND);
+  expect(await show(id)).toMatchObject({ status: 'delivered', relay: 'first' });
+});
+
+test('a relay that was disabled while it was ill is used again when it is enabled', async () => {
+  const { engine, hop, run, show, put } = await start(['first', 'second']);
+  hop.faultsOf.set('first', DEAD);
+  await accept(engine, 'one');
+  await run(SECOND);
+  put('first', { disabled: true });
+  await run(2 * MINUTE);
+  hop.faultsOf.delete('first');
+  put('first');
+  await run(MINUTE);
+  const id = await accept(engine, 'two');
+  await run(5 * SECOND);
+  expect(await show(id)).toMatchObject({ status: 'delivered', relay: 'first' });
+});
+
+test('what waits at a relay that is drained and ill moves to one that is well', async () => {
+  const { engine, hop, run, show, hold } = await start(['first', 'second']);
+  for (const name of ['first', 'second']) hop.faultsOf.set(name, DEAD);
+  const ids = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((token) => accept(engine, token)));
+  await run(20 * SECOND);
+  hold('first', 'drain');
+  hop.faultsOf.delete('second');
+  await run(5 * MINUTE);
+  for (const id of ids) expect(await show(id)).toMatchObject({ status: 'delivered', relay: 'second' });
+});
+
+test('a retry finds the way that has come since the message failed', async () => {
+  const { engine, run, show, put, done } = await start(['late'], []);
+  const id = await accept(engine, 'one');
+  await done(engine.acts.cancel(id));
+  put('late');
+  await run(20 * MINUTE);
+  await done(engine.acts.retry(id));
+  await run(MINUTE);
+  expect(await show(id)).toMatchObject({ status: 'delivered', relay: 'late' });
+});
+
+test('a retry leaves a relay that has been disabled since the message failed', async () => {
+  const { engine, hop, run, show, put, done } = await start(['first', 'second']);
+  hop.faultsOf.set('first', { ...HEALTHY, reject: 1 });
+  const id = await accept(engine, 'one');
+  await run(5 * SECOND);
+  expect(await show(id)).toMatchObject({ status: 'failed' });
+  put('first', { disabled: true });
+  await run(20 * MINUTE);
+  await done(engine.acts.retry(id));
+  await run(MINUTE);
+  expect(await show(id)).toMatchObject({ status: 'delivered', relay: 'second' });
+});
+
+/** A node that delivers directly: a lane for each domain, and no hop that could be asked without mail. */
+async function startDirect(maxConcurrency: number, maxPerDomain: number, slowMs = 0) {
+  const routing = { version: 2, rules: [], defaultRelay: 'direct', postmaster: null };
+  const node = startNode(() => ({ ...SETTINGS, shortWayBytes: 1e8, routing }));
+  const { engine, hop, life, run } = node;
+  const base = relayNamed('direct');
+  const mx = { helo: null, sourceIps: [], ipFamily: 'any', port: 25, tls: 'opportunistic' } as const;
+  const { deliver, connections, close } = hop.transportOf(life, 'direct');
+  const transport: Transport = {
+    ...{ connections, close },
+    deliver: async (job, signal) => {
+      if (job.envelope.recipients[0]?.address.endsWith('@slow.example')) await life.sleep(slowMs);
+      return deliver(job, signal);
+    },
+  };
+  engine.relays.put(
+    {
+      ...base,
+      type: 'mx',
+      limits: { ...base.limits, maxConcurrency },
+      mx: { ...mx, allowPrivate: false, maxPerDomain },
+    },
+    transport,
+  );
+  await run(SECOND);
+  await node.started;
+  const send = async (domain: string, token: string, sendAt: number | null = null): Promise<string> => {
+    const base = submissionNamed(token, 1);
+    const recipients = [{ address: `r@${domain}`, kind: 'to', notify: null, orcpt: null }] as const;
+    const [answer] = await engine.intake.accept([
+      { ...base, sendAt, envelope: { ...base.envelope, recipients } },
+    ]);
+    if (answer?.kind !== 'accepted') throw new Error(`not accepted: ${answer?.kind}`);
+    return answer.id;
+  };
+  return { ...node, send };
+}
+
+test('a burst to one slow domain leaves room for every other', async () => {
+  const { run, send, views } = await startDirect(20, 2, 5 * SECOND);
+  await send('slow.example', 'first');
+  await run(10 * SECOND);
+  await Promise.all(Array.from({ length: 500 }, (_, place) => send('slow.example', `burst${place}`)));
+  await run(SECOND);
+  const id = await send('new.example', 'other');
+  await run(10 * SECOND);
+  expect((await views.message(id))?.message.status).toBe('delivered');
+});
+
+/** Counts how many lanes are asked for work. */
+function countClaims(store: Store): { asked: number } {
+  const counted = { asked: 0 };
+  const claim = store.claim.bind(store);
+  store.claim = (requests, at) => {
+    counted.asked += requests.length;
+    return claim(requests, at);
+  };
+  return counted;
+}
+
+test('lanes in which nothing is due are hardly ever asked for work', async () => {
+  const { run, send, store, life } = await startDirect(100, 20);
+  const due = life.wall() + DAY;
+  for (let place = 0; place < 600; place++) await send(`d${place}.example`, `t${place}`, due);
+  await run(10 * SECOND);
+  const claims = countClaims(store);
+  await run(20 * SECOND);
+  // The poll looks at a bounded number of lanes a second, however many there are.
+  expect(claims.asked).toBeLessThanOrEqual(21 * 256);
+});
+
+test('lanes of many domains are let go when nothing has come for them in a while', async () => {
+  const { run, send, engine } = await startDirect(100, 20);
+  for (let place = 0; place < 200; place++) await send(`d${place}.example`, `t${place}`);
+  await run(10 * SECOND);
+  expect(engine.queue.lanes().length).toBeGreaterThan(150);
+  await run(2 * MINUTE);
+  expect(engine.queue.lanes().map(({ lane }) => lane)).toEqual(['out']);
+});
