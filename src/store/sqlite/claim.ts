@@ -64,17 +64,21 @@ export function claimVerb(books: Books, deliveries: Deliveries) {
 /** A waiting delivery of a unit; its state and relay come last. */
 type SiblingRow = [...UnitDeliveryRow, state: DeliveryState, relay: string];
 
+/**
+ * Parameters stand in scalar queries: SQLite looks at the value of a bare one that has to do with ORDER BY or LIMIT, and
+ * then prepares the statement anew for each value, which costs several times what running it does.
+ */
 function prepareClaim(db: Driver) {
   return {
     heads: db.prepare<[lane: string, rank: number, now: number, limit: number], [seq: number]>(
       `SELECT message FROM deliveries INDEXED BY deliveries_waiting
-       WHERE lane = ? AND priority = ? AND due_at <= ?
-       ORDER BY due_at, message, idx LIMIT ?`,
+       WHERE lane = (SELECT ?) AND priority = (SELECT ?) AND due_at <= (SELECT ?)
+       ORDER BY due_at, message, idx LIMIT (SELECT ?)`,
     ),
     siblings: db.prepare<[seq: number, lane: string, now: number, limit: number], SiblingRow>(
       `SELECT ${UNIT_DELIVERY_COLUMNS}, state, relay FROM deliveries NOT INDEXED
-       WHERE message = ? AND lane = ? AND due_at <= ?
-       ORDER BY idx LIMIT ?`,
+       WHERE message = (SELECT ?) AND lane = (SELECT ?) AND due_at <= (SELECT ?)
+       ORDER BY idx LIMIT (SELECT ?)`,
     ),
     message: db.prepare<[seq: number], UnitHeadRow>(
       `SELECT ${UNIT_HEAD_COLUMNS} FROM messages WHERE seq = ?`,

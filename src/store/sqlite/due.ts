@@ -5,9 +5,10 @@ export const RANKS = [0, 1, 2] as const;
 
 /** Builds the look at when the first waiting delivery of a lane comes due (wall ms); null when none waits. */
 export function firstDueOf(db: Driver): (lane: string) => number | null {
+  // Parameters in scalar queries, as in `prepareClaim`: a bare one would have it prepared anew each time.
   const byRank = db.prepare<[lane: string, rank: number], [dueAt: number]>(
     `SELECT due_at FROM deliveries INDEXED BY deliveries_waiting
-     WHERE lane = ? AND priority = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`,
+     WHERE lane = (SELECT ?) AND priority = (SELECT ?) AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`,
   );
   return (lane) => {
     let first: number | null = null;
