@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readQuery, writeResponse, type ZoneRecord } from '../../test/peers/dns-message.ts';
-import { answers, encodeQuery, mixCase, parseResponse, type Query } from './message.ts';
+import { answers, encodeQuery, MAX_RECORDS, mixCase, parseResponse, type Query } from './message.ts';
 
 const query: Query = { id: 0x1234, name: 'wWw.Example.test', type: 'A', edns: true, ad: true };
 const content = { code: 0, answers: [], authorities: [] };
@@ -128,6 +128,86 @@ test('a name has at most 255 octets, also out of pieces', () => {
     'a name is longer than 255 octets',
   );
 });
+
+/** A header for so many records, a question for `a.` of type MX, and records. */
+function manyRecords(count: number, records: readonly string[]): Buffer {
+  return response(records.join(''), `0001${u16(count)}00000000`);
+}
+
+const u16 = (value: number) => value.toString(16).padStart(4, '0');
+const pointerTo = (place: number) => u16(0xc000 | place);
+/** Where the data of the first record begins, whose name is a pointer. */
+const FIRST_DATA = 12 + 7 + 12;
+
+test('of one message so many records are read, however short what points to a long name is', () => {
+  const label = `3f${'01'.repeat(63)}`;
+  const name = `${label.repeat(3)}3a${'01'.repeat(58)}00`;
+  const first = `c00c000f00010000003c${u16(2 + name.length / 2)}000a${name}`;
+  const other = `c00c000f00010000003c0004000a${pointerTo(FIRST_DATA + 2)}`;
+  const most = Array.from({ length: MAX_RECORDS }, (_, i) => (i === 0 ? first : other));
+  const exchange = [63, 63, 63, 58].map((length) => '\\001'.repeat(length)).join('.');
+  const all = most.map(() => ({ name: 'a', ttl: 60, type: 'MX', data: { preference: 10, exchange } }));
+  expect(read(manyRecords(MAX_RECORDS, most))).toEqual(all);
+  const tooMany = manyRecords(MAX_RECORDS + 1, [...most, other]);
+  expect(read(tooMany)).toBe('it has more than 512 records');
+  expect(read(response('', '0001000001000101'))).toBe('it has more than 512 records');
+});
+
+test('a name is behind at most 127 pointers, each walked once', () => {
+  const chain = (hops: number) => [
+    pointerTo(12),
+    ...Array.from({ length: hops - 1 }, (_, i) => pointerTo(FIRST_DATA + 2 * i)),
+  ];
+  /** Records whose names are at the ends of a chain, the nearest first. */
+  const behind = (hops: number) => {
+    const pointers = chain(hops);
+    const first = `c00c006300010000003c${u16(pointers.length * 2)}${pointers.join('')}`;
+    const others = pointers.map((_, i) => `${pointerTo(FIRST_DATA + 2 * i)}${ADDRESS}`);
+    return { nearestFirst: [first, ...others], farthestFirst: [first, ...others.reverse()] };
+  };
+  const good = behind(126);
+  expect(read(manyRecords(127, good.nearestFirst))).toHaveLength(127);
+  expect(read(manyRecords(127, good.farthestFirst))).toHaveLength(127);
+  const bad = behind(127);
+  expect(read(manyRecords(128, bad.nearestFirst))).toBe('a name is behind too many pointers');
+  expect(read(manyRecords(128, bad.farthestFirst))).toBe('a name is behind too many pointers');
+});
+
+test('whatever names point to, they come out as if each were read by itself', () => {
+  const label = fc.uint8Array({ minLength: 1, maxLength: 4 });
+  const name = fc.record({
+    labels: fc.array(label, { maxLength: 3 }),
+    /** To which of those before it points; none: it ends. */
+    to: fc.option(fc.nat(40)),
+  });
+  fc.assert(
+    fc.property(fc.array(name, { minLength: 1, maxLength: 40 }), (names) => {
+      const expected = ['a'];
+      const places = [12];
+      let rest = '';
+      for (const { labels, to } of names) {
+        const target = to === null ? null : to % places.length;
+        places.push(12 + 7 + rest.length / 2);
+        const written = labels.map(
+          (bytes) => u16(bytes.length).slice(2) + Buffer.from(bytes).toString('hex'),
+        );
+        const end = target === null ? '00' : pointerTo(places[target] ?? 0);
+        rest += `${written.join('')}${end}${ADDRESS}`;
+        const own = labels.map((bytes) => Array.from(bytes, escaped).join('').toLowerCase());
+        const behind = target === null ? '' : (expected[target] ?? '');
+        expected.push([...own, ...(behind === '' ? [] : [behind])].join('.'));
+      }
+      const records = expected.slice(1).map((text) => ({ name: text }));
+      const long = expected.some((text) => text.replace(/\\\d{3}/g, 'x').length > 253);
+      if (!long) expect(read(manyRecords(names.length, [rest]))).toMatchObject(records);
+    }),
+  );
+});
+
+const escaped = (octet: number) => {
+  const character = String.fromCharCode(octet);
+  return /[\w-]/.test(character) ? character : `\\${`${octet}`.padStart(3, '0')}`;
+};
 
 test('a dot within a label is no dot between labels', () => {
   expect(read(response(`03782e7900${ADDRESS}`))).toMatchObject([{ name: 'x\\046y' }]);

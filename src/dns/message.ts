@@ -5,6 +5,8 @@ import { Malformed, WireReader } from './wire.ts';
 
 /** What crosses every network in one piece (the DNS flag day of 2020). */
 const EDNS_BYTES = 1232;
+/** Records of a message, of all sections. What more of them say, no mail depends on; reading them would take its time. */
+export const MAX_RECORDS = 512;
 const HEADER_BYTES = 12;
 const CLASS_IN = 1;
 const TYPE_OPT = 41;
@@ -65,7 +67,10 @@ export function encodeQuery(query: Query): Buffer {
   ]);
 }
 
-/** A response, or why the bytes are none. Never throws; work and memory are linear in the bytes. */
+/**
+ * A response, or why the bytes are none. Never throws. At most {@link MAX_RECORDS} records of names of 255 octets are
+ * read, whatever the bytes point to: a few milliseconds.
+ */
 export function parseResponse(
   bytes: Uint8Array,
 ): { readonly ok: true; readonly response: DnsResponse } | { readonly ok: false; readonly reason: string } {
@@ -115,6 +120,8 @@ function readResponse(bytes: Uint8Array): DnsResponse {
   if ((flags & OPCODE) !== 0) throw new Malformed('it answers something that is no query');
   const counts = [reader.u16(), reader.u16(), reader.u16(), reader.u16()] as const;
   const truncated = (flags & FLAG.truncated) !== 0;
+  if (!truncated && counts[1] + counts[2] + counts[3] > MAX_RECORDS)
+    throw new Malformed(`it has more than ${MAX_RECORDS} records`);
   const question = readQuestion(reader, counts[0]);
   // What is there of a truncated response may be cut off anywhere, and is asked for anew.
   const sections = truncated ? [] : counts.slice(1).map((count) => readRecords(reader, count));
@@ -136,7 +143,7 @@ function readResponse(bytes: Uint8Array): DnsResponse {
 function readQuestion(reader: WireReader, count: number): DnsResponse['question'] {
   if (count === 0) return null;
   if (count > 1) throw new Malformed('it has more than one question');
-  const name = reader.name();
+  const name = reader.nameAsWritten();
   const type = reader.u16();
   if (reader.u16() !== CLASS_IN) throw new Malformed('its question is of another class');
   return { name, type };

@@ -36,7 +36,7 @@ export type DnsRecord = RecordContent & {
 
 /** Reads the next record, whole. Throws {@link Malformed}. */
 export function readRecord(reader: WireReader): DnsRecord {
-  const name = reader.name().toLowerCase();
+  const name = reader.name();
   const type = reader.u16();
   const recordClass = reader.u16();
   const ttl = reader.u32();
@@ -69,11 +69,11 @@ function readContent(
     case TYPE_NUMBERS.AAAA:
       return { type: 'AAAA', data: ipv6Text(reader.take(16)) };
     case TYPE_NUMBERS.MX:
-      return { type: 'MX', data: { preference: reader.u16(), exchange: reader.name().toLowerCase() } };
+      return { type: 'MX', data: { preference: reader.u16(), exchange: reader.name() } };
     case TYPE_NUMBERS.TXT:
       return { type: 'TXT', data: readStrings(reader, end) };
     case TYPE_NUMBERS.PTR:
-      return { type: 'PTR', data: reader.name().toLowerCase() };
+      return { type: 'PTR', data: reader.name() };
     case TYPE_NUMBERS.TLSA:
       return {
         type: 'TLSA',
@@ -85,7 +85,7 @@ function readContent(
         },
       };
     case OTHER_NUMBERS.CNAME:
-      return { type: 'CNAME', data: reader.name().toLowerCase() };
+      return { type: 'CNAME', data: reader.name() };
     case OTHER_NUMBERS.SOA:
       return { type: 'SOA', data: readMinimum(reader) };
     default:
@@ -96,9 +96,10 @@ function readContent(
 
 /** One octet is one character, whatever it means. */
 function readStrings(reader: WireReader, end: number): string {
-  let text = '';
-  while (reader.offset < end) text += reader.take(reader.u8()).toString('latin1');
-  return text;
+  const strings: string[] = [];
+  while (reader.offset < end) strings.push(reader.take(reader.u8()).toString('latin1'));
+  // Joined, and not added up: a sum of strings keeps all its parts.
+  return strings.join('');
 }
 
 function readMinimum(reader: WireReader): number {

@@ -6,10 +6,29 @@ export class Malformed extends Error {}
 /** RFC 1035 §2.3.4: octets of a name, with the lengths of its labels. */
 const MAX_NAME_BYTES = 255;
 const POINTER = 0xc0;
+/** Pointers behind one another that lead to a name. No longer chain can be of use: a name has at most 127 labels. */
+const MAX_HOPS = 127;
 
-/** Reads a message from front to back. Throws {@link Malformed}, and nothing else. */
+/** A name that was read. */
+interface WireName {
+  readonly asWritten: string;
+  readonly lower: string;
+  /** Octets it would have without pointers. */
+  readonly octets: number;
+  /** Pointers that led to its end. */
+  readonly hops: number;
+  /** Where what follows it begins. */
+  readonly end: number;
+}
+
+/**
+ * Reads a message from front to back. Throws {@link Malformed}, and nothing else. What many names point to is read
+ * once, and they share its text: a message of 64 KiB may point to a long name thousands of times.
+ */
 export class WireReader {
   readonly #bytes: Buffer;
+  /** Names that were pointed to, by where they begin. */
+  readonly #pointedTo = new Map<number, WireName>();
   /** Where the next read begins. */
   offset: number;
 
@@ -39,34 +58,59 @@ export class WireReader {
     return this.#bytes.subarray(start, start + length);
   }
 
-  /**
-   * A name in the case in which it came, without the last dot; '' is the root. What is no letter, digit, `-` or `_` is
-   * written `\DDD`, so that a dot within a label is never taken for one between labels. A pointer must lead to before
-   * where the present run of labels began, so that no message can make the reading go round.
-   */
+  /** A name in lower case, without the last dot; '' is the root. See {@link nameAsWritten}. */
   name(): string {
-    const labels: string[] = [];
+    return this.#name().lower;
+  }
+
+  /**
+   * A name in the case in which it came. What is no letter, digit, `-` or `_` is written `\DDD`, so that a dot within a
+   * label is never taken for one between labels. A pointer must lead to before where the present run of labels began,
+   * so that no message can make the reading go round.
+   */
+  nameAsWritten(): string {
+    return this.#name().asWritten;
+  }
+
+  #name(): WireName {
+    const name = this.#nameAt(this.offset, 0);
+    this.offset = name.end;
+    return name;
+  }
+
+  /** The name that begins at `start`, to which `hops` pointers led. */
+  #nameAt(start: number, hops: number): WireName {
+    let written = '';
     let octets = 1;
-    let runStart = this.offset;
-    let end: number | null = null;
+    this.offset = start;
     for (;;) {
       const length = this.u8();
-      if (length === 0) break;
+      if (length === 0) return nameOf(written, { octets, hops: 0, end: this.offset });
       if (length >= POINTER) {
         const target = ((length & ~POINTER) << 8) | this.u8();
-        end ??= this.offset;
-        if (target >= runStart) throw new Malformed('a compression pointer leads forward');
-        runStart = target;
-        this.offset = target;
-        continue;
+        const end = this.offset;
+        if (target >= start) throw new Malformed('a compression pointer leads forward');
+        const rest = this.#nameBehind(target, hops + 1);
+        octets += rest.octets - 1;
+        if (octets > MAX_NAME_BYTES) throw new Malformed('a name is longer than 255 octets');
+        return nameOf(written, { octets, hops: rest.hops + 1, end }, rest);
       }
       if (length > 63) throw new Malformed('a label of unknown kind');
       octets += length + 1;
       if (octets > MAX_NAME_BYTES) throw new Malformed('a name is longer than 255 octets');
-      labels.push(labelText(this.take(length)));
+      if (written !== '') written += '.';
+      const end = this.#take(length) + length;
+      for (let place = end - length; place < end; place++) written += WRITTEN[this.#bytes[place] ?? 0];
     }
-    if (end !== null) this.offset = end;
-    return labels.join('.');
+  }
+
+  #nameBehind(target: number, hops: number): WireName {
+    const known = this.#pointedTo.get(target);
+    if (hops + (known?.hops ?? 0) > MAX_HOPS) throw new Malformed('a name is behind too many pointers');
+    if (known !== undefined) return known;
+    const name = this.#nameAt(target, hops);
+    this.#pointedTo.set(target, name);
+    return name;
   }
 
   #take(length: number): number {
@@ -77,8 +121,15 @@ export class WireReader {
   }
 }
 
-function labelText(label: Buffer): string {
-  return label
-    .toString('latin1')
-    .replace(/[^A-Za-z0-9_-]/g, (character) => `\\${String(character.charCodeAt(0)).padStart(3, '0')}`);
+/** A name of its first labels, and of the name that they stand before. */
+function nameOf(front: string, where: Pick<WireName, 'octets' | 'hops' | 'end'>, rest?: WireName): WireName {
+  if (rest !== undefined && front === '') return { ...rest, ...where };
+  const asWritten = rest === undefined || rest.asWritten === '' ? front : `${front}.${rest.asWritten}`;
+  return { ...where, asWritten, lower: asWritten.toLowerCase() };
 }
+
+/** Each octet as it is written within a name. */
+const WRITTEN = Array.from({ length: 256 }, (_, octet) => {
+  const character = String.fromCharCode(octet);
+  return /[A-Za-z0-9_-]/.test(character) ? character : `\\${String(octet).padStart(3, '0')}`;
+});

@@ -84,19 +84,33 @@ const answer: DnsAnswer<'A'> = {
 
 test('beyond its entries the answer longest unused goes', () => {
   const cache = new AnswerCache(new ManualClock());
-  for (const key of ['a', 'b', 'c']) cache.put(key, answer, 100, 3);
+  for (const key of ['a', 'b', 'c']) cache.put(key, answer, 3);
   cache.get('a');
-  cache.put('d', answer, 100, 3);
+  cache.put('d', answer, 3);
   expect(['a', 'b', 'c', 'd'].filter((key) => cache.get(key) !== null)).toEqual(['a', 'c', 'd']);
 });
 
-test('large answers count for several', () => {
+test('answers count by what they hold, not by what came over the wire', () => {
   const cache = new AnswerCache(new ManualClock());
-  for (let i = 0; i < 100; i++) cache.put(`${i}`, answer, 65_535, 1000);
-  expect(cache.size).toBe(7);
-  cache.put('small', answer, 100, 1000);
+  // All of them point to one name of 250 octets: 8 KiB on the wire, half a megabyte in memory.
+  const record = { preference: 10, exchange: '\\001'.repeat(250) };
+  const large: DnsAnswer<'MX'> = { ...answer, records: Array.from({ length: 500 }, () => record) };
+  for (let i = 0; i < 100; i++) cache.put(`${i}`, large, 10_000);
+  expect(cache.size).toBe(9);
+  cache.put('small', answer, 10_000);
   expect(cache.get('small')).not.toBeNull();
   // One that is larger than all there is room for is not kept at all.
-  cache.put('huge', answer, 65_535, 100);
+  cache.put('huge', large, 1000);
   expect(cache.size).toBe(0);
+});
+
+test.each([
+  ['texts', { ...answer, records: ['x'.repeat(1000)] }],
+  ['keys', { ...answer, records: [{ usage: 3, selector: 1, matchingType: 0, data: 'a'.repeat(1000) }] }],
+  ['aliases', { ...answer, canonicalName: 'x'.repeat(1000) }],
+  ['failures', { kind: 'failed', cause: 'dns_servfail', text: 'x'.repeat(1000) }],
+] as const)('long %s count for several', (_what, long) => {
+  const cache = new AnswerCache(new ManualClock());
+  for (let i = 0; i < 10; i++) cache.put(`${i}`, long, 10);
+  expect(cache.size).toBeLessThan(5);
 });

@@ -31,12 +31,6 @@ export interface AskParts {
   readonly order: ServerOrder;
 }
 
-/** A reading, and how many bytes its message had. */
-export interface Asked<T extends RecordType> {
-  readonly reading: Reading<T>;
-  readonly bytes: number;
-}
-
 /** What is most worth knowing of several failures, first. */
 const TELLING: readonly DnsFailure[] = ['dns_servfail', 'dns_refused', 'dns_malformed', 'dns_timeout'];
 
@@ -48,24 +42,24 @@ export async function ask<T extends RecordType>(
   question: Question<T>,
   parts: AskParts,
   signal: AbortSignal,
-): Promise<Asked<T>> {
+): Promise<Reading<T>> {
   const failures: ExchangeFailure[] = [];
   let silent = question.servers;
   for (let round = 0; round < question.attempts && silent.length > 0; round++) {
     const left: Endpoint[] = [];
     for (const server of parts.order.sort(silent)) {
-      const asked = await askServer(question, server, parts, signal);
-      if (asked.reading.kind !== 'failed') return asked;
-      if (signal.aborted) return { reading: unheard(null), bytes: 0 };
-      failures.push({ ...asked.reading, text: `${server.address} ${asked.reading.text}` });
-      if (asked.reading.cause === 'dns_timeout') left.push(server);
+      const reading = await askServer(question, server, parts, signal);
+      if (reading.kind !== 'failed') return reading;
+      if (signal.aborted) return unheard(null);
+      failures.push({ ...reading, text: `${server.address} ${reading.text}` });
+      if (reading.cause === 'dns_timeout') left.push(server);
     }
     silent = left;
   }
   const [worst = unheard(null)] = failures.sort(
     (a, b) => TELLING.indexOf(a.cause) - TELLING.indexOf(b.cause),
   );
-  return { reading: worst, bytes: 0 };
+  return worst;
 }
 
 async function askServer<T extends RecordType>(
@@ -73,14 +67,13 @@ async function askServer<T extends RecordType>(
   server: Endpoint,
   parts: AskParts,
   signal: AbortSignal,
-): Promise<Asked<T>> {
+): Promise<Reading<T>> {
   let exchange = await exchangeOnce(question, server, true, parts, signal);
   if (isPuzzled(exchange)) exchange = await exchangeOnce(question, server, false, parts, signal);
   const unheardOf = exchange.kind === 'failed' && exchange.cause === 'dns_timeout';
   if (!signal.aborted) parts.order.note(server, !unheardOf);
-  if (exchange.kind !== 'response') return { reading: exchange, bytes: 0 };
-  const { response, bytes } = exchange;
-  return { reading: readAnswer(response, question.name, question.type, question.trusted), bytes };
+  if (exchange.kind !== 'response') return exchange;
+  return readAnswer(exchange.response, question.name, question.type, question.trusted);
 }
 
 /** By UDP, then by TCP where that is called for; each has the time of a query. */

@@ -46,12 +46,6 @@ export function createResolver(parts: ResolverParts): Resolver {
 export const MAX_QUESTIONS = 512;
 const MAX_WAITING = 10_000;
 
-/** What an answer was in bytes, for the cache. */
-interface Weighed {
-  readonly answer: DnsAnswer<RecordType>;
-  readonly bytes: number;
-}
-
 class Asking {
   readonly #parts: ResolverParts;
   readonly #cache: AnswerCache;
@@ -91,8 +85,8 @@ class Asking {
     const release = await this.#budget.share(key).acquire(1, signal);
     if (release === null) return failed('dns_timeout', 'too many questions wait for their turn');
     try {
-      const { answer, bytes } = await this.#follow(name, type, settings, signal);
-      if (!signal.aborted) this.#cache.put(key, answer, bytes, settings.cacheEntries);
+      const answer = await this.#follow(name, type, settings, signal);
+      if (!signal.aborted) this.#cache.put(key, answer, settings.cacheEntries);
       return answer;
     } finally {
       release();
@@ -105,25 +99,22 @@ class Asking {
     type: RecordType,
     settings: ResolverSettings,
     signal: AbortSignal,
-  ): Promise<Weighed> {
+  ): Promise<DnsAnswer<RecordType>> {
     const { servers, timeoutMs, attempts } = settings;
     const how = { type, servers, timeoutMs, attempts, trusted: isTrusted(settings) };
     const parts = { clock: this.#parts.clock, random: this.#parts.random, order: this.#order };
     let name: string | null = asked;
     let authenticated = true;
     let ttl = Number.POSITIVE_INFINITY;
-    let bytes = 0;
     for (let steps = 0; steps <= MAX_ALIASES && name !== null; steps++) {
-      const part = await ask({ ...how, name }, parts, signal);
-      bytes += part.bytes;
-      const { reading } = part;
-      if (reading.kind === 'failed') return { answer: reading, bytes };
+      const reading = await ask({ ...how, name }, parts, signal);
+      if (reading.kind === 'failed') return reading;
       authenticated &&= reading.authenticated;
       ttl = Math.min(ttl, reading.ttlSeconds);
-      if (reading.kind !== 'alias') return { answer: { ...reading, authenticated, ttlSeconds: ttl }, bytes };
+      if (reading.kind !== 'alias') return { ...reading, authenticated, ttlSeconds: ttl };
       name = parseQueryName(reading.target);
     }
-    return { answer: failed('dns_malformed', `the aliases of ${asked} lead nowhere`), bytes };
+    return failed('dns_malformed', `the aliases of ${asked} lead nowhere`);
   }
 }
 

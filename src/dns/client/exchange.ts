@@ -4,12 +4,7 @@ import type { DnsFailure } from '../resolver.ts';
 
 /** One query, one server. `by_tcp`: this way says nothing that can be trusted; the same is to be asked over TCP. */
 export type Exchange =
-  | {
-      readonly kind: 'response';
-      readonly response: DnsResponse;
-      /** How many bytes it had. */
-      readonly bytes: number;
-    }
+  | { readonly kind: 'response'; readonly response: DnsResponse }
   | { readonly kind: 'by_tcp' }
   | ExchangeFailure;
 

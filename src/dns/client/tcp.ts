@@ -62,5 +62,5 @@ function readMessage(query: Query, bytes: Buffer): Exchange {
   const { response } = parsed;
   if (response.truncated) return garbled('it is cut off, over TCP');
   if (!answers(query, response, false)) return garbled('it answers another question');
-  return { kind: 'response', response, bytes: bytes.length };
+  return { kind: 'response', response };
 }

@@ -47,7 +47,7 @@ function readDatagram(query: Query, bytes: Buffer): Exchange | null {
   const { response } = parsed;
   if (!answers(query, response, false)) return null;
   if (response.truncated || !answers(query, response, true)) return { kind: 'by_tcp' };
-  return { kind: 'response', response, bytes: bytes.length };
+  return { kind: 'response', response };
 }
 
 function hasId({ id }: Query, bytes: Buffer): boolean {
