@@ -32,7 +32,6 @@ export type {
   BatchRefused,
   DnsLookup,
   FieldFault,
-  GroupMember,
   ItemProblem,
   LastError,
   MessageOutcome,

@@ -95,17 +95,8 @@ export interface VerdictRecipient {
   readonly type: RecipientType;
   /** `null`: there is no route, it would wait. */
   readonly relay: string | null;
-  /** The rule that chose the group; `null` for the default relay. */
+  /** The rule that decided; `null` for the default relay. */
   readonly rule: string | null;
-  /** The relays it may go by, in the order in which they are tried. */
-  readonly group: readonly GroupMember[];
-}
-
-/** A relay that mail may go by. */
-export interface GroupMember {
-  readonly relay: string;
-  /** Whether it can be sent to now; `missing`: there is no such relay. */
-  readonly fitness: 'usable' | 'resting' | 'paused' | 'disabled' | 'draining' | 'missing';
 }
 
 /** One faulty field of a request. */

@@ -4,7 +4,6 @@ import type { Source } from '../../domain/message.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { FIELD_CODES } from './openapi/fault-codes.ts';
 import { PROBLEMS } from './openapi/problem-codes.ts';
-import { groupMemberSchema } from './route-answers.ts';
 
 /**
  * The shapes of the API's answers (contract §2, §3, §5). Nothing is validated by them while serving: the
@@ -65,13 +64,7 @@ export const verdictRecipientSchema = z
       .string()
       .nullable()
       .describe('The relay that would be tried first; null: it would wait for a route.'),
-    rule: z
-      .string()
-      .nullable()
-      .describe('The routing rule that chose the group; null for the default relay.'),
-    group: z
-      .array(groupMemberSchema)
-      .describe('The relays it may go by, in the order in which they are tried.'),
+    rule: z.string().nullable().describe('The routing rule that decided; null for the default relay.'),
   })
   .describe('The way one recipient’s copy would take. All members are always there.');
 

@@ -5,7 +5,10 @@ import type { Intake } from '../../engine/intake.ts';
 /** What a dry run answers (contract §2): what would be sent, and the way each recipient's copy would take. */
 export type Verdict = ReturnType<typeof verdictOf>;
 
-/** The verdict on a submission that passed every check. Changes nothing. */
+/**
+ * The verdict on a submission that passed every check. Changes nothing. Whoever may send may ask for it, so how relays do
+ * is none of it: that is told by `routes/explain`.
+ */
 export function verdictOf(submission: Submission, intake: Pick<Intake, 'plan'>) {
   const plan = intake.plan(submission);
   return {
@@ -19,7 +22,6 @@ export function verdictOf(submission: Submission, intake: Pick<Intake, 'plan'>) 
       type: kind,
       relay: plan[place]?.relay ?? null,
       rule: plan[place]?.rule ?? null,
-      group: plan[place]?.group ?? [],
     })),
   };
 }

@@ -106,15 +106,7 @@ export const VERDICT: z.infer<typeof verdictSchema> = {
   captured: false,
   sizeBytes: 512,
   from: 'orders@example.com',
-  recipients: [
-    {
-      address: 'bob@example.org',
-      type: 'to',
-      relay: 'ses',
-      rule: null,
-      group: [{ relay: 'ses', fitness: 'usable' }],
-    },
-  ],
+  recipients: [{ address: 'bob@example.org', type: 'to', relay: 'ses', rule: null }],
 };
 
 const FAULT = {
