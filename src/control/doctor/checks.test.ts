@@ -193,6 +193,18 @@ const ROWS: readonly Row[] = [
     ['ok open relay', 'skipped open relay test'],
   ],
   [
+    'a range that begins private and ends public',
+    openRelayCheck,
+    { file: 'listener: { allowed_cidrs: ["192.168.0.0/13"] }' },
+    ['warn open relay', 'skipped open relay test'],
+  ],
+  [
+    'a part of the world that begins private',
+    openRelayCheck,
+    { file: 'listener: { allowed_cidrs: ["10.0.0.0/7", "127.0.0.0/8"] }' },
+    ['fail open relay', 'skipped open relay test'],
+  ],
+  [
     'own addresses that all may send',
     openRelayCheck,
     { bound: BOUND, file: 'listener: { allowed_cidrs: ["192.0.2.0/24"] }' },

@@ -2,7 +2,7 @@ import type { Config } from '../../config/schema.ts';
 import { serverName } from '../../config/server-name.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Dialogue, Premises } from './premises.ts';
-import { isInside, prefixOf, setOf, startOf } from './ranges.ts';
+import { isRangeInside, prefixOf, setOf } from './ranges.ts';
 
 const NAME = 'open relay';
 const KEY = 'listener.allowed_cidrs';
@@ -28,7 +28,7 @@ export const openRelayCheck: Check = async (premises, signal) => {
 
 function byPolicy({ allowedCidrs: ranges, requireAuth }: Config['listener']): Finding[] {
   if (requireAuth) return [ok(NAME, 'Everybody needs a key (listener.require_auth).')];
-  const good = ranges.filter((range) => isInside(startOf(range)) && prefixOf(range) > WORLD - 1);
+  const good = ranges.filter(isRangeInside);
   const others = ranges.filter((range) => !good.includes(range));
   const cure = `listener: { allowed_cidrs: ${JSON.stringify(good.length > 0 ? good : ['127.0.0.0/8', '::1/128'])} }  # and a key for everybody else: waybill keys create NAME`;
   const world = others.filter((range) => prefixOf(range) <= WORLD);

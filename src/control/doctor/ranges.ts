@@ -32,6 +32,11 @@ export function setOf(ranges: readonly string[]): CidrSet {
   return parsed.ok ? parsed.cidrs : { contains: () => false };
 }
 
+/** Whether every address of a range is of a network of ours: ranges lie in each other or apart. */
+export function isRangeInside(range: string): boolean {
+  return INSIDE.some((own) => prefixOf(range) >= prefixOf(own) && setOf([own]).contains(startOf(range)));
+}
+
 /** How many bits of a range are fixed: all, for an address. */
 export function prefixOf(range: string): number {
   const [address = '', bits] = range.split('/');
@@ -39,6 +44,6 @@ export function prefixOf(range: string): number {
 }
 
 /** The first address of a range. */
-export function startOf(range: string): string {
+function startOf(range: string): string {
   return range.split('/')[0] ?? range;
 }
