@@ -20,6 +20,8 @@ is_installed() {
 
 # Installs the packages of $1, which are described as $2.
 install_packages() {
+  # npm ci empties what the link leads to, which may be another tree's.
+  [ -L "$1/node_modules" ] && give_up "$1/node_modules is a link, and not of this package-lock.json; remove it, or run npm ci where it leads."
   command -v npm >/dev/null || give_up "npm is missing. Install Node.js 18 or newer with npm, then try again."
   say "Installing $2 …"
   npm ci --prefix "$1" --no-audit --no-fund --loglevel=error >&2 ||
