@@ -62,14 +62,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const lanes = new Map<string, Lane>();
   const gate = new Gate();
   const room = new QueueRoom(deps);
-  const fault = (code: string, error: unknown) => {
-    const cause = error instanceof StoreError ? `${code}: ${error.code}` : code;
-    deps.events.emit({
-      type: 'fault',
-      code: cause,
-      message: error instanceof Error ? error.message : String(error),
-    });
-  };
+  const fault = faultTeller(deps.events);
   const parts = { ...deps, fault };
   const relays = new Relays({ clock: deps.clock, lanes, holds: () => deps.settings().holds }, () =>
     waysChanged(),
@@ -128,6 +121,15 @@ export function createEngine(deps: EngineDeps): Engine {
       await leases.releaseAll();
       await relays.close();
     },
+  };
+}
+
+/** Tells of an error that is a bug or the machine's, with the store's code for it where it has one. */
+function faultTeller(events: Events): (code: string, error: unknown) => void {
+  return (code, error) => {
+    const cause = error instanceof StoreError ? `${code}: ${error.code}` : code;
+    const message = error instanceof Error ? error.message : String(error);
+    events.emit({ type: 'fault', code: cause, message });
   };
 }
 
