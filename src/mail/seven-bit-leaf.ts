@@ -24,6 +24,13 @@ const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
   const value = Number.parseInt(String.fromCharCode(byte), 16);
   return Number.isNaN(value) ? -1 : value;
 });
+const [OTHER, BLANK, LETTER] = [0, 1, 2];
+/** What each byte is in base64; padding counts as blank. */
+const BASE64 = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  if (/[A-Za-z0-9+/]/.test(character)) return LETTER;
+  return /[\t\r\n =]/.test(character) ? BLANK : OTHER;
+});
 /** Where encoding has broken a line in the middle, something that could be taken for a boundary. */
 const NEW_BOUNDARY = Buffer.from('=\r\n--');
 
@@ -32,9 +39,13 @@ export function isEncoding(encoding: string): boolean {
   return ENCODINGS.has(encoding);
 }
 
-/** Encodes a body, decoding it first if it was encoded badly. Text becomes quoted-printable, if it can; the rest base64. */
-export function* encodeLeaf(body: Buffer, isText: boolean, encoding: string): Sliced<EncodedLeaf> {
+/**
+ * Encodes a body, decoding it first if it was encoded badly. Text becomes quoted-printable, if it can; the rest base64.
+ * Null for base64 with something in it that is none: it would be lost.
+ */
+export function* encodeLeaf(body: Buffer, isText: boolean, encoding: string): Sliced<EncodedLeaf | null> {
   const bytes = yield* decode(body, encoding);
+  if (bytes === null) return null;
   if (isText && (yield* isLines(bytes))) {
     const encoded = yield* encodeQuotedPrintable(bytes);
     if (!(yield* hasNewBoundary(encoded))) return { encoding: 'quoted-printable', body: encoded };
@@ -68,9 +79,27 @@ function* hasNewBoundary(pieces: readonly Uint8Array[]): Sliced<boolean> {
   return false;
 }
 
-function* decode(body: Buffer, encoding: string): Sliced<Buffer> {
-  if (encoding === 'base64') return Buffer.from(body.toString('latin1'), 'base64');
+function* decode(body: Buffer, encoding: string): Sliced<Buffer | null> {
+  if (encoding === 'base64')
+    return (yield* isBase64(body)) ? Buffer.from(body.toString('latin1'), 'base64') : null;
   return encoding === 'quoted-printable' ? yield* decodeQuotedPrintable(body) : body;
+}
+
+/** Whether decoding loses nothing: letters of base64, blanks and line ends, then nothing but padding. */
+function* isBase64(body: Buffer): Sliced<boolean> {
+  let letters = 0;
+  let isPadded = false;
+  for (let from = 0; from < body.length; from += SLICE_BYTES) {
+    yield;
+    for (const byte of body.subarray(from, from + SLICE_BYTES)) {
+      const kind = BASE64[byte];
+      if (kind === OTHER || (kind === LETTER && isPadded)) return false;
+      if (kind === LETTER) letters++;
+      isPadded ||= byte === EQUALS;
+    }
+  }
+  // One letter alone is less than a byte.
+  return letters % 4 !== 1;
 }
 
 /** Reads quoted-printable (RFC 2045 §6.7); what is none of it is taken as it stands. */

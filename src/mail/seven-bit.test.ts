@@ -91,6 +91,44 @@ test('a message within a message is converted, never encoded', () => {
   expect(convert([...outer, ...inner], BODIES)).toEqual([...outer, ...inner]);
 });
 
+test('a part of a digest is a message unless it says otherwise', () => {
+  const before = ['Content-Type: multipart/digest; boundary=b', '', '--b'];
+  const inner = ['Subject: größe', 'MIME-Version: 1.0', 'Content-Type: text/html'];
+  const note = ['--b', 'Content-Type: text/plain; charset=utf-8'];
+  const quotedPrintable = 'Content-Transfer-Encoding: quoted-printable';
+  expect(convert([...before, '', ...inner, '', '<p>ü</p>', ...note, '', 'ü', '--b--'])).toEqual([
+    ...before,
+    ...['', `Subject: ${coded('größe')}`, ...inner.slice(1), quotedPrintable, '', '<p>=C3=BC</p>', ''],
+    ...[...note, quotedPrintable, '', '=C3=BC', '--b--'],
+  ]);
+  const encoded = 'Content-Transfer-Encoding: base64';
+  expect(convert([...before, encoded, '', 'QUJD'.repeat(300), '--b--'], ALL)).toEqual([
+    ...before,
+    ...[encoded, '', ...Array<string>(15).fill('QUJD'.repeat(19)), 'QUJD'.repeat(15), '--b--'],
+  ]);
+});
+
+test.each([
+  ['text behind it', ['aGVsbG8=', 'Fußnote']],
+  ['ASCII behind it, of letters of its own', ['aGVsbG8=', 'Footer', 'x'.repeat(999)]],
+  ['a sign that is none of it', [`aGVs*bG8${'='.repeat(999)}`]],
+  ['half a letter', [`aGVsbG8h${'a'.repeat(1001)}`]],
+])('base64 with %s is refused: nothing is lost unsaid', (_what, body) => {
+  const typed = ['MIME-Version: 1.0', 'Content-Type: text/plain', 'Content-Transfer-Encoding: base64', ''];
+  expect(convert([...typed, ...body])).toBe('structure');
+});
+
+test('base64 may have blanks in it and lack its padding', () => {
+  const typed = [
+    'MIME-Version: 1.0',
+    'Content-Type: application/x-y',
+    'Content-Transfer-Encoding: base64',
+    '',
+  ];
+  const body = ['QUJ D\tQUJD', '', `QUI${' '.repeat(999)}`];
+  expect(convert([...typed, ...body])).toEqual([...typed, 'QUJDQUJDQUI=']);
+});
+
 test('what is encoded badly is encoded anew', () => {
   const typed = ['MIME-Version: 1.0', 'Content-Type: text/plain'];
   const quotedPrintable = 'Content-Transfer-Encoding: quoted-printable';
@@ -184,6 +222,13 @@ test.each([
     ['Content-Type: multipart/mixed; boundary=b', 'Content-Transfer-Encoding: base64', '', 'ü'],
   ],
   ['an encoding nobody knows', ['Content-Transfer-Encoding: x-uuencode', '', 'ü']],
+  [
+    'a multipart within one of the same boundary',
+    [
+      ...['Content-Type: multipart/mixed; boundary=b', '', '--b'],
+      ...['Content-Type: multipart/mixed; boundary=b', '', '--b', '', 'x', '--b--', '--b', '', 'ü', '--b--'],
+    ],
+  ],
   ['a part of a message', ['Content-Type: message/partial; id=x', '', 'ü']],
 ])('%s is refused', (_what, lines) => {
   expect(convert(lines)).toBe('structure');

@@ -61,7 +61,7 @@ class Refusal extends Error {
 /** Converts a message in its wire form: CRLF lines, no NUL. Linear in its size for each level of its parts. */
 export function* toSevenBit(message: Buffer, allowed: Allowed): Sliced<SevenBit> {
   try {
-    const chunks = yield* convertEntity(message, allowed, { depth: 0, isMessage: true });
+    const chunks = yield* convertEntity(message, allowed, { depth: 0, isMessage: true, inDigest: false });
     return { ok: true, chunks, eightBit: !chunks.every((chunk) => isAscii(chunk)) };
   } catch (error) {
     if (error instanceof Refusal) return { ok: false, because: error.because };
@@ -74,6 +74,8 @@ interface Place {
   readonly depth: number;
   /** It is a whole message, not a part of one. */
   readonly isMessage: boolean;
+  /** It is a part of a multipart/digest: a message, unless it says otherwise (RFC 2046 §5.1.5). */
+  readonly inDigest: boolean;
 }
 
 /** A message or a part: header, blank line, body. */
@@ -81,7 +83,7 @@ interface Entity {
   readonly bytes: Buffer;
   readonly header: HeaderBlock;
   readonly body: Buffer;
-  /** Null when there is none that can be read. */
+  /** That of the place when it has none; null for none at all, or none that can be read. */
   readonly type: ContentType | null;
   readonly encoding: string;
 }
@@ -90,7 +92,7 @@ function* convertEntity(bytes: Buffer, allowed: Allowed, place: Place): Sliced<U
   if (isFine(bytes, allowed.eightBitBodies && allowed.eightBitHeaders)) return [bytes];
   if (place.depth > MAX_DEPTH) throw new Refusal('depth');
   yield;
-  const entity = readEntity(bytes);
+  const entity = readEntity(bytes, place);
   const fields = yield* headerOf(entity, allowed);
   if (isUntouched(entity, allowed)) return [...written(fields), CRLF, entity.body];
   const kind = kindOf(entity);
@@ -100,7 +102,11 @@ function* convertEntity(bytes: Buffer, allowed: Allowed, place: Place): Sliced<U
   if (!allowed.eightBitBodies) relabel(fields, '7bit');
   const body =
     kind === 'message'
-      ? yield* convertEntity(entity.body, withinMessage(allowed), { depth: place.depth + 1, isMessage: true })
+      ? yield* convertEntity(entity.body, withinMessage(allowed), {
+          depth: place.depth + 1,
+          isMessage: true,
+          inDigest: false,
+        })
       : yield* convertParts(entity, allowed, place);
   return [...written(fields), CRLF, ...body];
 }
@@ -115,6 +121,11 @@ function* convertParts(entity: Entity, allowed: Allowed, place: Place): Sliced<U
   const split = yield* splitMultipart(entity.body, boundary);
   if (split === null) throw new Refusal('structure');
   const fine = (bytes: Buffer) => isFine(bytes, allowed.eightBitBodies);
+  const within: Place = {
+    depth: place.depth + 1,
+    isMessage: false,
+    inDigest: entity.type?.type === 'multipart/digest',
+  };
   const pieces: Uint8Array[] = [];
   // What stands before and behind the parts is read by no one (RFC 2046 §5.1.1).
   if (fine(split.preamble)) pieces.push(split.preamble);
@@ -122,21 +133,25 @@ function* convertParts(entity: Entity, allowed: Allowed, place: Place): Sliced<U
     pieces.push(
       pieces.length === 0 && delimiter[0] === CRLF[0] ? delimiter.subarray(CRLF.length) : delimiter,
     );
-    pieces.push(...(yield* convertEntity(part, allowed, { depth: place.depth + 1, isMessage: false })));
+    pieces.push(...(yield* convertEntity(part, allowed, within)));
   }
   pieces.push(split.close);
   if (fine(split.epilogue)) pieces.push(split.epilogue);
+  // Some readers would find a part there.
+  else if (split.epilogue.includes(`--${boundary}`)) throw new Refusal('structure');
   return pieces;
 }
 
 function* convertLeaf(entity: Entity, fields: Field[], place: Place): Sliced<Uint8Array[]> {
   if (!isEncoding(entity.encoding)) throw new Refusal('structure');
   const mediaType = entity.type?.type ?? 'text/plain';
-  const { encoding, body } = yield* encodeLeaf(entity.body, mediaType.startsWith('text/'), entity.encoding);
+  const encoded = yield* encodeLeaf(entity.body, mediaType.startsWith('text/'), entity.encoding);
+  if (encoded === null) throw new Refusal('structure');
+  const { encoding, body } = encoded;
   relabel(fields, encoding);
   const has = (lowerName: string) => fields.some(({ span }) => span?.lowerName === lowerName);
   if (!has('content-transfer-encoding')) fields.push(added(`Content-Transfer-Encoding: ${encoding}\r\n`));
-  if (!has('content-type'))
+  if (entity.type === null && !has('content-type'))
     fields.push(added(`Content-Type: text/plain; charset=${charsetOf(entity.body)}\r\n`));
   if (place.isMessage && !has('mime-version')) fields.push(added('MIME-Version: 1.0\r\n'));
   // A message ends in CRLF; a part leaves that to the boundary.
@@ -177,18 +192,25 @@ function kindOf({ type, encoding, header }: Entity): 'leaf' | 'parts' | 'message
   return isUnreadable ? 'closed' : 'leaf';
 }
 
-function readEntity(bytes: Buffer): Entity {
+const MESSAGE: ContentType = { type: 'message/rfc822', parameters: [] };
+
+function readEntity(bytes: Buffer, { inDigest }: Place): Entity {
   const blank = bytes.indexOf(BLANK_LINE);
   const end = blank < 0 ? bytes.length : blank + BLANK_LINE.length;
   const text = bytes.toString('latin1', 0, Math.min(end, MAX_HEADER_BYTES + CRLF.length));
   const header = readLooseHeader(text, MAX_HEADER_BYTES);
   if (header === null) throw new Refusal('structure');
-  const value = valueIn(header, 'content-type');
-  const type = parseContentType(value) ?? parseContentType(withoutComments(value));
+  const type = typeOf(header, inDigest);
   const encoding =
     withoutComments(valueIn(header, 'content-transfer-encoding')).trim().toLowerCase() || '7bit';
   const body = bytes.subarray(header.sizeBytes + (header.brokenOff ? 0 : CRLF.length));
   return { bytes, header, body, type, encoding };
+}
+
+function typeOf(header: HeaderBlock, inDigest: boolean): ContentType | null {
+  if (inDigest && !header.fields.some((field) => field.lowerName === 'content-type')) return MESSAGE;
+  const value = valueIn(header, 'content-type');
+  return parseContentType(value) ?? parseContentType(withoutComments(value));
 }
 
 function valueIn(header: HeaderBlock, lowerName: string): string {

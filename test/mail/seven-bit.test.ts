@@ -35,8 +35,10 @@ const { entity } = fc.letrec<{ entity: string }>((tie) => ({
     fc
       .tuple(fc.array(tie('entity'), { minLength: 1, maxLength: 3 }), fc.nat(99_999))
       .map(([parts, number]) => {
-        const inner = parts.map((part) => `--q${number}z\r\n${part}\r\n`).join('');
-        return `Content-Type: multipart/mixed; boundary=q${number}z\r\n\r\n${inner}--q${number}z--`;
+        // No boundary is that of a part within: this one is of a longer text.
+        const boundary = `q${number}x${parts.join('').length}z`;
+        const inner = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('');
+        return `Content-Type: multipart/mixed; boundary=${boundary}\r\n\r\n${inner}--${boundary}--`;
       }),
   ),
 }));
