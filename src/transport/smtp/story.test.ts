@@ -26,7 +26,7 @@ test('of a long one the beginning and the end are kept, and how much is missing'
 });
 
 test('whatever is said stays within the bounds, in order, whole characters only, with the last word', () => {
-  const text = fc.string({ unit: 'grapheme', maxLength: 300 });
+  const text = fc.string({ unit: 'grapheme', maxLength: 300, size: 'max' });
   fc.assert(
     fc.property(fc.array(text, { minLength: 1, maxLength: 60 }), (replies) => {
       const told = tell(replies.map((reply, index) => step('X', reply, index)));
@@ -34,10 +34,12 @@ test('whatever is said stays within the bounds, in order, whole characters only,
       expect(bytes).toBeLessThanOrEqual(MAX_STORY_BYTES + 20);
       expect(told.length).toBeLessThanOrEqual(MAX_STEPS);
       expect(told.map(({ atMs }) => atMs)).toEqual(told.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
-      expect(told.every(({ reply }) => !reply.includes('\ufffd') && reply.isWellFormed())).toBe(true);
+      // What a cut made of half a character begins nothing that was said.
+      for (const { verb, reply } of told)
+        expect(verb === '…' || replies.some((said) => said.startsWith(reply))).toBe(true);
       const last = replies.at(-1) ?? '';
       expect(last.startsWith(told.at(-1)?.reply ?? '?')).toBe(true);
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
