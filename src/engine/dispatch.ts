@@ -167,7 +167,7 @@ export class Dispatch {
   #pump(lane: Lane): void {
     const relay = this.#relays.ofLane(lane.name);
     const mono = this.#deps.clock.mono();
-    const resting = lane.retired || lane.restsUntil(mono) !== null;
+    const resting = lane.retired || lane.restsUntil(mono) !== null || lane.isSilent(mono);
     if (!relay || this.#stopping.signal.aborted || resting) {
       this.#surrender(lane);
       return;
@@ -210,6 +210,7 @@ export class Dispatch {
   }
 
   #start(job: Job, lane: Lane, relay: RelayAtWork, mono: number): void {
+    if (lane.inflight === 0) lane.heardAt = mono;
     lane.inflight++;
     lane.busyAt = mono;
     relay.begin(mono);
@@ -227,14 +228,15 @@ export class Dispatch {
   async #attemptAndSettle(job: Job, lane: Lane, relay: RelayAtWork): Promise<void> {
     const end = await attempt(this.#deps, job, lane, relay);
     // The hop is free again; what remains is ours to record. It counts as in hand until it is recorded.
-    this.#hops.tried(lane, relay, end);
     lane.inflight--;
     lane.reserved++;
+    lane.heardAt = this.#deps.clock.mono();
     relay.end();
     this.#forgetContent(job);
-    this.#feedHungry(relay);
-    this.#pump(lane);
     try {
+      this.#hops.tried(lane, relay, end);
+      this.#feedHungry(relay);
+      this.#pump(lane);
       await this.#record(job, lane, relay, end);
     } catch (error) {
       // What became of it is not written: it comes back when the lane is let go and taken anew.

@@ -9,8 +9,6 @@ import type { RelayAtWork, Relays } from './relays.ts';
 
 /** How long finding out whether a hop is well again may take, in ms. */
 const PROBE_LIMIT_MS = 60_000;
-/** When to look again whether a hop can be asked, while mail for it is in hand, in ms. */
-const ASK_AGAIN_MS = 1_000;
 
 /** What minding hops needs. */
 export interface HopsDeps {
@@ -62,8 +60,6 @@ export class Hops {
     if (lane.breakerState(clock.mono()) !== 'half_open' || lane.probing || this.#stopping.aborted) return;
     if (transport?.probe === undefined || lane.inHand > 0) {
       this.#claims.stir(lane);
-      // What is in hand may have been tried already: then nothing but asking tells.
-      if (transport?.probe !== undefined) this.#claims.rest(lane, clock.mono() + ASK_AGAIN_MS);
       return;
     }
     lane.probing = true;

@@ -21,6 +21,9 @@ const CLAIM_FACTOR = 2;
  */
 const MAX_FRESH = 5_000;
 
+/** A hop on which no attempt has ended for so long, though some are under way, in ms, is as good as ill for other mail. */
+const SILENT_MS = 15_000;
+
 /** What a relay lets one of its lanes have. */
 export interface LaneLimits {
   /** Attempts at once, in health. */
@@ -51,6 +54,8 @@ export class Lane {
   nextDueAt: number | null = null;
   /** The earliest time under which it stands among those that something comes due in; null when it does not. */
   enteredDue: number | null = null;
+  /** When an attempt last ended, or the first of those under way began (monotonic ms). */
+  heardAt = Number.NEGATIVE_INFINITY;
   /** When it last had anything to do (monotonic ms). */
   busyAt: number;
   /** Deliveries that ended, or were put off. */
@@ -90,6 +95,7 @@ export class Lane {
    * until a good handful is: small claims cost as much as large ones. Takes note that the asking is under way.
    */
   claimRequest({ perLane, maxRecipients }: LaneLimits, most: number, mono: number): ClaimRequest | null {
+    if (this.isSilent(mono)) return null;
     const pace = this.pace(mono, perLane);
     const room = Math.min(most, (pace <= 1 ? pace : pace * CLAIM_FACTOR) - this.inHand);
     const worthwhile = this.inflight === 0 ? 1 : Math.min(most, Math.max(1, pace >> 1));
@@ -103,7 +109,7 @@ export class Lane {
   takesFresh(now: number, full: number): boolean {
     const pace = this.pace(now, full);
     // Of a hop that may be well again, the first message is the test.
-    return !this.waiting && (pace > 1 ? this.inHand < MAX_FRESH : this.inHand < pace);
+    return !this.waiting && !this.isSilent(now) && (pace > 1 ? this.inHand < MAX_FRESH : this.inHand < pace);
   }
 
   /**
@@ -111,10 +117,16 @@ export class Lane {
    * finding that out already.
    */
   isFit(now: number, canBeProbed: boolean): boolean {
+    if (this.isSilent(now)) return false;
     const state = this.breakerState(now);
     return (
       state === 'closed' || (state === 'half_open' && !canBeProbed && this.inHand === 0 && !this.waiting)
     );
+  }
+
+  /** Whether its hop has been saying nothing for long: what is under way goes on, other mail had better not wait for it. */
+  isSilent(now: number): boolean {
+    return this.inflight > 0 && now - this.heardAt > SILENT_MS;
   }
 
   /** See {@link BreakerState}. */

@@ -190,3 +190,26 @@ test('lanes of many domains are let go when nothing has come for them in a while
   await run(2 * MINUTE);
   expect(engine.queue.lanes().map(({ lane }) => lane)).toEqual(['out']);
 });
+
+test('what could wait for a hop that has fallen silent goes to one that speaks', async () => {
+  const { engine, hop, life, run, show } = await start(['first', 'second']);
+  const { deliver, ...rest } = hop.transportOf(life, 'first');
+  const mute: Transport = {
+    ...rest,
+    deliver: async (job, signal) => {
+      await life.sleep(5 * MINUTE);
+      return deliver(job, signal);
+    },
+  };
+  engine.relays.put(relayNamed('first'), mute);
+  const ids = await Promise.all(Array.from({ length: 40 }, (_, place) => accept(engine, `m${place}`)));
+  await run(MINUTE);
+  const later = await accept(engine, 'later');
+  await run(5 * SECOND);
+  expect(await show(later)).toMatchObject({ status: 'delivered', relay: 'second' });
+  const ends = await Promise.all(ids.map(async (id) => (await show(id)).relay));
+  // Only what the silent hop may be taking this moment stays with it.
+  expect(ends.filter((relay) => relay === 'first')).toHaveLength(relayNamed('first').limits.maxConcurrency);
+  await run(6 * MINUTE);
+  for (const id of ids) expect((await show(id)).status).toBe('delivered');
+});
