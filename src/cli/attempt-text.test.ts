@@ -104,6 +104,14 @@ test('attempts are told as a story that fits the terminal, the last one with its
   ]);
 });
 
+test('a way on which nothing was sent is not called one in clear', () => {
+  const security = { verdict: null, mtaSts: 'enforce', dane: null };
+  const attempts = [{ ...REFUSED, security }];
+  expect(timelineText({ attempts, hasMore: false }, 'last', 80)).toContain(
+    '  TLS  no session, MTA-STS enforce\n',
+  );
+});
+
 test('the conversations of all attempts are told when asked for', () => {
   expect(timelineText(STORY, 'all', 80)).toContain('CONNECT   refused');
   expect(timelineText(STORY, 'last', 80)).not.toContain('CONNECT   refused');

@@ -76,6 +76,7 @@ const VERDICTS = {
   dane: 'certificate matches its TLSA record (DANE)',
   unverified: 'certificate not verified',
   none: 'in clear',
+  unknown: 'no session',
 } as const;
 
 function securityText({ host, tls, security }: Attempt): string[] {
@@ -84,7 +85,7 @@ function securityText({ host, tls, security }: Attempt): string[] {
     security?.mtaSts == null ? [] : `MTA-STS ${security.mtaSts}`,
     security?.dane == null ? [] : `DANE ${security.dane}`,
   ];
-  const verdict = security === null ? [] : VERDICTS[security.verdict];
+  const verdict = security === null ? [] : VERDICTS[security.verdict ?? 'unknown'];
   return [[tls ?? [], verdict, ...policies].flat().join(', ')];
 }
 

@@ -269,8 +269,11 @@ export interface DnsLookup {
 
 /** What was decided about the security of the way to a host, and why. */
 export interface TransportSecurity {
-  /** `dane`: the certificate matches a TLSA record; `unverified`: encrypted only; `none`: in clear. */
-  readonly verdict: 'verified' | 'dane' | 'unverified' | 'none';
+  /**
+   * `dane`: the certificate matches a TLSA record; `unverified`: encrypted only; `none`: in clear; `null`: no session
+   * came about, so that no mail was sent.
+   */
+  readonly verdict: 'verified' | 'dane' | 'unverified' | 'none' | null;
   /** What the recipient's domain asks for by MTA-STS: `enforce`, `testing`, `none`; `null`: not looked at. */
   readonly mtaSts: string | null;
   /** What its TLSA records ask for: `usable`, `unusable`, `none`; `null`: not looked at. */

@@ -39,8 +39,11 @@ export interface DnsLookup {
 
 /** What was decided about the security of the way to the host, and why. */
 export interface TransportSecurity {
-  /** `verified`: the certificate is the host's; `dane`: it matches a TLSA record; `unverified`: encrypted only. */
-  readonly verdict: 'verified' | 'dane' | 'unverified' | 'none';
+  /**
+   * `verified`: the certificate is the host's; `dane`: it matches a TLSA record; `unverified`: encrypted only;
+   * `none`: in clear; null: no session came about, so that no mail was sent.
+   */
+  readonly verdict: 'verified' | 'dane' | 'unverified' | 'none' | null;
   /** What the recipient's domain asks for by MTA-STS (RFC 8461): `enforce`, `testing`, `none`, or null: not looked at. */
   readonly mtaSts: string | null;
   /** What its TLSA records ask for (RFC 7672): `usable`, `unusable`, `none`, or null: not looked at. */
@@ -56,7 +59,7 @@ export interface Evidence {
   readonly tls: string | null;
   /** Our own address on the connection; null when there was none. */
   readonly localAddress: string | null;
-  /** Null when no connection came about, and of attempts recorded before this was. */
+  /** Null when nothing was decided before the connection failed, and of attempts recorded before this was. */
   readonly security: TransportSecurity | null;
   /** Empty where the system's resolver was asked. */
   readonly dns: readonly DnsLookup[];

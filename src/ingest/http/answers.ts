@@ -198,8 +198,9 @@ export const transportSecuritySchema = z
   .object({
     verdict: z
       .enum(['verified', 'dane', 'unverified', 'none'])
+      .nullable()
       .describe(
-        '`verified`: the certificate is the host’s; `dane`: it matches a TLSA record; `unverified`: encrypted only; `none`: in clear.',
+        '`verified`: the certificate is the host’s; `dane`: it matches a TLSA record; `unverified`: encrypted only; `none`: in clear; null: no session came about, so that no mail was sent.',
       ),
     mtaSts: z
       .string()
@@ -244,7 +245,9 @@ export const attemptSchema = z
     tls: z.string().nullable().describe('Protocol and cipher; null without TLS.'),
     security: transportSecuritySchema
       .nullable()
-      .describe('Null when no connection came about, or the attempt is too old to tell.'),
+      .describe(
+        'Null when nothing was decided before the connection failed, or the attempt is too old to tell.',
+      ),
     dns: z.array(dnsLookupSchema).describe('Empty where the system’s resolver was asked.'),
     reused: z.boolean().describe('Over a connection that was already open.'),
     timings: attemptTimingsSchema,

@@ -33,7 +33,7 @@ export class SmtpConnection {
   address: string | null = null;
   localAddress: string | null = null;
   tls: string | null = null;
-  verdict: TransportSecurity['verdict'] = 'none';
+  verdict: NonNullable<TransportSecurity['verdict']> = 'none';
   /** Transactions begun. */
   transactions = 0;
   /** Resolves when the socket is closed. */

@@ -59,6 +59,7 @@ export async function openSession(
     const mayBeClear = tls === 'opportunistic' && trust.kind === 'any' && credentials === null;
     if (!handshakeFailed || !mayBeClear) throw error;
     trace.tls = null;
+    trace.verdict = null;
     return await openOnce({ ...destination, tls: 'none' }, terms, trace, signal);
   }
 }
@@ -175,6 +176,7 @@ class Opener implements ConnectionUser {
       const peer = { host, serverName, trust };
       const { socket, verdict } = await secure(this.#connection.detach(), peer, this.#clock, this.#trace);
       this.#connection.verdict = verdict;
+      this.#trace.verdict = verdict;
       this.#connection.attach(socket);
     } catch (error) {
       this.#giveUp(error);

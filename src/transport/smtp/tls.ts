@@ -31,7 +31,7 @@ export interface TlsPeer {
 /** A secured connection, and what its certificate proved. */
 export interface Secured {
   readonly socket: TLSSocket;
-  readonly verdict: Exclude<TransportSecurity['verdict'], 'none'>;
+  readonly verdict: Exclude<TransportSecurity['verdict'], 'none' | null>;
 }
 
 /**

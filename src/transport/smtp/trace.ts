@@ -14,7 +14,7 @@ export interface UsedSession {
   readonly address: string | null;
   readonly localAddress: string | null;
   readonly tls: string | null;
-  readonly verdict: TransportSecurity['verdict'];
+  readonly verdict: NonNullable<TransportSecurity['verdict']>;
   /** Transactions over it until now. */
   readonly transactions: number;
 }
@@ -32,7 +32,7 @@ export class Trace {
   localAddress: string | null = null;
   tls: string | null = null;
   /** What the certificate proved; null while there is no session. */
-  verdict: TransportSecurity['verdict'] | null = null;
+  verdict: TransportSecurity['verdict'] = null;
   /** See {@link TransportSecurity}. */
   mtaSts: string | null = null;
   dane: string | null = null;
@@ -110,6 +110,6 @@ export class Trace {
   #security(): TransportSecurity | null {
     const { verdict, mtaSts, dane } = this;
     if (verdict === null && mtaSts === null && dane === null) return null;
-    return { verdict: verdict ?? 'none', mtaSts, dane };
+    return { verdict, mtaSts, dane };
   }
 }

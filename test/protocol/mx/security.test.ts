@@ -85,7 +85,7 @@ describe('MTA-STS', () => {
     const result = await rig.deliver();
     expect(only(result)).toMatchObject({ kind: 'deferred', cause: 'tls_failed', enhanced, hopFailed: true });
     expect(only(result).text).toContain(HOST);
-    expect(result.evidence.security).toMatchObject({ mtaSts: 'enforce' });
+    expect(result.evidence.security).toEqual({ verdict: null, mtaSts: 'enforce', dane: null });
     expect(sent(rig)).toBe(0);
   });
 
@@ -107,6 +107,31 @@ describe('MTA-STS', () => {
     both.route('example.net', { [HOST]: '127.0.0.1', 'mx2.example.net': '127.0.0.1' });
     expect((await both.deliver()).evidence).toMatchObject({ host: 'mx2.example.net' });
     expect(both.sink().connections).toBe(1);
+  });
+
+  test.each([
+    [
+      'its record cannot be had',
+      (rig: MxRig) =>
+        rig.dns.fault('_mta-sts.example.net', ({ query, send }) =>
+          send(writeResponse(query, { code: 2, answers: [], authorities: [] })),
+        ),
+      'none: its record is not known: ',
+      'dns_servfail',
+    ],
+    [
+      'its file cannot be had',
+      (rig: MxRig) => rig.dns.set('_mta-sts.example.net', 'TXT', ['v=STSv1; id=1;']),
+      'none: the policy cannot be had: ',
+      'found',
+    ],
+  ] as const)('where %s that is told', async (_what, publish, text, result) => {
+    const rig = await startAt(STRIPPED);
+    publish(rig);
+    const { evidence } = await rig.deliver();
+    expect(evidence.security).toMatchObject({ mtaSts: 'none' });
+    expect(evidence.steps[0]).toMatchObject({ verb: 'MTA-STS', reply: expect.stringContaining(text) });
+    expect(evidence.dns[1]).toMatchObject({ name: '_mta-sts.example.net', type: 'TXT', result });
   });
 
   test('in testing, and without a policy to be had, it is only recorded', async () => {

@@ -44,7 +44,9 @@ test.each(['required', 'opportunistic'] as const)(
   '%s: a wrong password is the hop, not the message',
   async (tls) => {
     const rig = await startRig({ sink: secure, smtp: { tls, ...account, password: 'wrong' } });
-    expect(only(await rig.deliver())).toMatchObject({
+    const result = await rig.deliver();
+    expect(result.evidence.security).toMatchObject({ verdict: 'verified' });
+    expect(only(result)).toMatchObject({
       kind: 'deferred',
       cause: 'auth_failed',
       code: 535,
