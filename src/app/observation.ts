@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { HealthCheck } from '../domain/health.ts';
+import { missingRelays } from '../domain/route.ts';
 import type { IntakeTrouble } from '../engine/accept.ts';
 import { Counters } from '../observe/counters.ts';
 import { createHealth, type Health } from '../observe/health.ts';
@@ -51,6 +52,7 @@ export function observe(
       ...{ clock, views, spool, relays, certificateExpiresAt },
       store: () => ({ failed: failed(), waitingMs: thread.waitingMs() }),
       ports: () => portsStatus(live.config, bound),
+      missingRelays: () => missingRelays(live.config.routes, live.config.relays),
       notices: () => {
         const trouble = engine.trouble();
         return trouble === null ? live.notices() : [...live.notices(), TROUBLE[trouble]];

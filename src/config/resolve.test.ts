@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { missingRelays } from '../domain/route.ts';
 import { formatFault } from './fault.ts';
 import { resolve } from './resolve.ts';
 import type { OpenedRelay, Sources } from './sources.ts';
@@ -319,6 +320,15 @@ test("the file's routes are the whole table, even when there are none; else thos
   expect(namesFrom('routes: [{ match: {}, via: [inbox] }]')).toEqual(['file', 'rule-1']);
   expect(namesFrom('routes:')).toEqual(['file']);
   expect(namesFrom('routes: []')).toEqual(['file']);
+});
+
+test('a stored rule may name a relay that is gone since then; in the file that is a fault', () => {
+  const rules = '[{"name":"r","match":{},"via":["gone","inbox"]}]';
+  const stored = { settings: new Map([['routes', rules]]), relays: [] };
+  const { config, faults } = resolve(sources({ stored }));
+  expect(faults).toEqual([]);
+  expect(missingRelays(config.routes, config.relays)).toEqual([{ rule: 'r', relay: 'gone' }]);
+  expect(faultLines({ yaml: `routes: ${rules}` })).toHaveLength(1);
 });
 
 test('a rule may name any relay that is declared, and a faulty relay is told of once', () => {

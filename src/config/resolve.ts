@@ -34,7 +34,10 @@ export function resolve(sources: Sources): Resolution {
     faults.push(...reading.faults);
     return [];
   });
-  const { rules, faults: routeFaults } = readRoutes(routes ?? NO_ROUTES, definitions.map(declaredName));
+  const list = routes ?? NO_ROUTES;
+  // What was stored was right when it was published; that a relay is gone since then must not keep a server down.
+  const named = list.origin === 'file' ? definitions.map(declaredName) : null;
+  const { rules, faults: routeFaults } = readRoutes(list, named);
   faults.push(...routeFaults);
   const { stored } = sources;
   const config: Config = {

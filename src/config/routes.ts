@@ -52,9 +52,9 @@ export interface RoutesReading {
   readonly faults: readonly Fault[];
 }
 
-/** Reads a list of rules; `relays` are the names of the relays there are. */
-export function readRoutes({ raw, source }: RoutesSource, relays: readonly string[]): RoutesReading {
-  const reader = new Reader(source, [INBOX, ...relays]);
+/** Reads a list of rules; `relays` are the names of the relays there are; null where any name will do. */
+export function readRoutes({ raw, source }: RoutesSource, relays: readonly string[] | null): RoutesReading {
+  const reader = new Reader(source, relays === null ? null : [INBOX, ...relays]);
   if (!Array.isArray(raw) || raw.length > MAX_RULES)
     reader.refuse('', undefined, `must be a list of at most ${MAX_RULES} rules`);
   else for (const [index, item] of raw.entries()) reader.readRule(item, index);
@@ -77,13 +77,13 @@ class Reader implements RoutesReading {
   readonly rules: RouteRule[] = [];
   readonly faults: Fault[] = [];
   readonly #source: string;
-  readonly #relays: readonly string[];
+  readonly #relays: readonly string[] | null;
   /** Places of rules by their names. */
   readonly #names = new Map<string, number>();
   /** The first rule that matches everything. */
   #last: number | null = null;
 
-  constructor(source: string, relays: readonly string[]) {
+  constructor(source: string, relays: readonly string[] | null) {
     this.#source = source;
     this.#relays = relays;
   }
@@ -175,7 +175,8 @@ class Reader implements RoutesReading {
 
   #readRelay(raw: unknown, place: string): string {
     if (typeof raw !== 'string') this.refuse(place, raw, 'must be the name of a relay');
-    else if (!this.#relays.includes(raw)) this.refuse(place, raw, unknownRule('relay', raw, this.#relays));
+    else if (this.#relays !== null && !this.#relays.includes(raw))
+      this.refuse(place, raw, unknownRule('relay', raw, this.#relays));
     return typeof raw === 'string' ? raw : '';
   }
 

@@ -140,7 +140,7 @@ async function removeRelay(request: RelayRequest, deps: LocalDeps): Promise<Rela
   return relay;
 }
 
-/** A rule that names a relay which is gone is a fault of the configuration. */
+/** A rule that names a relay which is gone does without it: that it is meant to is said by changing the rule. */
 function refuseRouted(name: string, deps: LocalDeps): void {
   const { config } = deps.resolution();
   const rules = config.routes.filter(({ via }) => via.some(({ relay }) => relay === name));

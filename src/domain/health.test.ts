@@ -14,6 +14,7 @@ const well: HealthFacts = {
   ],
   latenessMs: 0,
   unrouted: false,
+  missingRelays: [],
   certificateLeftMs: 90 * DAY,
   notices: [],
 };
@@ -141,4 +142,20 @@ test.each([
   [1000, 'ok'],
 ])('%s free bytes are %s', (free, status) => {
   expect(diskStatus(free, { lowBytes: 1000, criticalBytes: 200 })).toBe(status);
+});
+
+test('a rule that names a relay which is gone is told with the cure; of many, a few', () => {
+  const missing = ['a', 'b', 'c', 'd', 'e'].map((relay) => ({ rule: `to-${relay}`, relay }));
+  const detailOf = (missingRelays: HealthFacts['missingRelays'], unrouted = false) =>
+    assessHealth({ ...well, missingRelays, unrouted }).checks.find(({ name }) => name === 'routes');
+  const one = detailOf(missing.slice(0, 1));
+  expect(one).toMatchObject({
+    status: 'degraded',
+    detail:
+      'The rule to-a names the relay a, which does not exist: its group does without it. Add the relay, or: publish rules without it: waybill routes publish FILE.',
+  });
+  const many = detailOf(missing, true)?.detail;
+  expect(many).toContain('So it is with 2 more.');
+  expect(many).toContain('Mail waits for a route');
+  expect(many).not.toContain('to-d');
 });

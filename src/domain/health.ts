@@ -1,3 +1,5 @@
+import type { MissingRelay } from './route.ts';
+
 /**
  * What the state of things means (contract §7): a list of checks, each healthy, degraded or critical, and the
  * worst of them as the status of the whole. Details are fixed texts: no error of a driver, path or URL.
@@ -52,6 +54,8 @@ export interface HealthFacts {
   readonly latenessMs: number;
   /** Mail waits for a route. */
   readonly unrouted: boolean;
+  /** Of the rules in force. */
+  readonly missingRelays: readonly MissingRelay[];
   /** Time until the TLS certificate expires, in ms; null when there is none. */
   readonly certificateLeftMs: number | null;
   /** Findings of other rooms, such as a configuration file that could not be read. */
@@ -79,7 +83,7 @@ export function assessHealth(facts: HealthFacts): HealthVerdict {
     checkPorts(facts.portFaults),
     checkRelays(facts.relays),
     checkQueue(facts.latenessMs),
-    checkRoutes(facts.unrouted),
+    checkRoutes(facts.unrouted, facts.missingRelays),
     ...(facts.certificateLeftMs === null ? [] : [checkCertificate(facts.certificateLeftMs)]),
     ...facts.notices,
   ];
@@ -173,10 +177,25 @@ function checkQueue(latenessMs: number): HealthCheck {
     : healthy('queue', 'Deliveries are made when they are due.');
 }
 
-function checkRoutes(unrouted: boolean): HealthCheck {
-  return unrouted
-    ? degraded('routes', 'Mail waits for a route: no relay that its rule or the default names takes it.')
+/** Of so many rules it is told what they lack. */
+const MAX_TOLD = 3;
+
+function checkRoutes(unrouted: boolean, missing: readonly MissingRelay[]): HealthCheck {
+  const faults = missing.slice(0, MAX_TOLD).map(missingDetail);
+  if (missing.length > MAX_TOLD) faults.push(`So it is with ${missing.length - MAX_TOLD} more.`);
+  if (missing.length > 0) faults.push(`Add the relay, or: ${MISSING_CURE}.`);
+  if (unrouted) faults.push('Mail waits for a route: no relay that its rule or the default names takes it.');
+  return faults.length > 0
+    ? degraded('routes', faults.join(' '))
     : healthy('routes', 'All mail that waits has a route.');
+}
+
+/** What makes rules do without a relay that is gone. */
+export const MISSING_CURE = 'publish rules without it: waybill routes publish FILE';
+
+/** What an operator is told of a rule that names a relay which is gone. */
+export function missingDetail({ rule, relay }: MissingRelay): string {
+  return `The rule ${rule} names the relay ${relay}, which does not exist: its group does without it.`;
 }
 
 function checkCertificate(leftMs: number): HealthCheck {

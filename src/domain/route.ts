@@ -46,6 +46,23 @@ export interface RuleVerdict {
   readonly unmet: Condition | null;
 }
 
+/** A relay that a rule names and that does not exist: its group does without it. */
+export interface MissingRelay {
+  readonly rule: string;
+  readonly relay: string;
+}
+
+/** The relays that rules name and that are not among those there are. */
+export function missingRelays(
+  rules: readonly RouteRule[],
+  relays: readonly { readonly name: string }[],
+): MissingRelay[] {
+  const names = new Set(relays.map(({ name }) => name));
+  return rules.flatMap(({ name: rule, via }) =>
+    via.filter(({ relay }) => !names.has(relay)).map(({ relay }) => ({ rule, relay })),
+  );
+}
+
 /** What decides before any rule, by the names under which it is told and stored; the last is for reports alone. */
 export const BUILT_IN_RULES = ['test-key', 'postmaster', 'report-relay'] as const;
 

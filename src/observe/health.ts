@@ -9,6 +9,7 @@ import {
   type HealthVerdict,
   type PortFault,
 } from '../domain/health.ts';
+import type { MissingRelay } from '../domain/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import type { Spool } from '../spool/spool.ts';
@@ -24,6 +25,8 @@ export interface HealthSources {
   readonly store: () => StoreCondition;
   readonly ports: () => PortsStatus;
   readonly relays: () => readonly RelayStatus[];
+  /** Relays that rules name and that do not exist. */
+  readonly missingRelays: () => readonly MissingRelay[];
   /** Wall ms at which the TLS certificate expires; null when there is none. */
   readonly certificateExpiresAt: () => number | null;
   /** Findings of other rooms. */
@@ -234,7 +237,7 @@ class PolledHealth implements Health {
   }
 
   #assess(snapshot: HealthSnapshot, now: number): HealthVerdict {
-    const { store, ports, relays, certificateExpiresAt, notices } = this.#sources;
+    const { store, ports, relays, missingRelays, certificateExpiresAt, notices } = this.#sources;
     const expiresAt = certificateExpiresAt();
     return assessHealth({
       store: store().failed ? 'failed' : snapshot.databaseReachable ? 'well' : 'silent',
@@ -243,6 +246,7 @@ class PolledHealth implements Health {
       relays: relays(),
       latenessMs: lateness(snapshot, now),
       unrouted: this.#unrouted.latest ?? false,
+      missingRelays: missingRelays(),
       certificateLeftMs: expiresAt === null ? null : expiresAt - now,
       notices: notices(),
     });

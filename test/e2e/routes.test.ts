@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
+import type { Finding } from '../../src/control/doctor/finding.ts';
 import { ask } from '../crash/customer.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { createKey, type Service, startService } from './service.ts';
@@ -171,6 +172,35 @@ describe.concurrent('routes', { timeout: 180_000 }, () => {
     await routes(service, 'publish', fileOf(service, '[{ name: x, match: { tag: x }, via: [extra] }]'));
     const refused = await service.installation.run('relays', 'remove', 'extra');
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('relay extra: x')]);
+  });
+
+  test('a published rule whose relay is gone does without it, over a restart, until rules are published', async (context) => {
+    const { sinks, service } = await install(context);
+    const { installation } = service;
+    await routes(
+      service,
+      'publish',
+      fileOf(service, '[{ name: x, match: { tag: x }, via: [bulk, direct] }]'),
+    );
+    installation.configure(configuration(sinks, '', ['out', 'direct']));
+    await vi.waitFor(async () => expect(await checkOf(service, 'routes')).toBe('degraded'), 30_000);
+    expect(await checkOf(service, 'configuration')).toBeUndefined();
+    await service.server.end('SIGTERM');
+    await service.restart();
+    const id = await service.client.send({ ...LETTER, to: 'b@example.net', tags: ['x'] });
+    expect(await service.client.end(id)).toMatchObject({ status: 'delivered', relay: 'direct' });
+    const { checks } = JSON.parse((await ask(service.server, '/health')).body);
+    const detail = expect.stringMatching(/rule x names the relay bulk, .* waybill routes publish FILE/);
+    expect(checks).toContainEqual({ name: 'routes', status: 'degraded', detail });
+    const { stdout } = await installation.run('doctor', '--json');
+    const findings: Finding[] = JSON.parse(stdout).findings;
+    expect(findings.find(({ name }) => name === 'route x')).toMatchObject({ status: 'warn' });
+    await service.server.end('SIGTERM');
+    const file = fileOf(service, '[{ name: x, match: { tag: x }, via: [direct] }]');
+    const published = await installation.run('routes', 'publish', file);
+    expect([published.code, published.stderr]).toEqual([0, '']);
+    await service.restart();
+    await vi.waitFor(async () => expect(await checkOf(service, 'routes')).toBe('healthy'), 30_000);
   });
 
   test('mail whose relay vanishes is routed anew', async (context) => {

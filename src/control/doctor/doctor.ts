@@ -10,6 +10,7 @@ import { openRelayCheck } from './open-relay.ts';
 import { portsCheck } from './ports.ts';
 import type { Check, Premises } from './premises.ts';
 import { relaysCheck } from './relays.ts';
+import { routesCheck } from './routes.ts';
 import { sourcesCheck } from './sources.ts';
 
 /** How long a check may take: with the start of a command and the way through the socket, 5 s are not reached. */
@@ -31,6 +32,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'open relay': openRelayCheck,
   sources: sourcesCheck,
   names: namesCheck,
+  routes: routesCheck,
   relays: relaysCheck,
 };
 

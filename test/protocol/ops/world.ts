@@ -50,6 +50,7 @@ export async function createWorld(changes: SourceChanges = {}) {
       { name: 'inbox', state: 'closed', inflight: 0, disabled: false },
       { name: 'out', state: 'half_open', inflight: 3, disabled: false },
     ],
+    missingRelays: () => [],
     certificateExpiresAt: () => EPOCH + 90 * DAY_MS,
     notices: () => [],
     diskLimits: () => ({ lowBytes: GIB, criticalBytes: GIB / 5 }),
