@@ -212,6 +212,7 @@ class Service implements App {
       ...{ ...storage, clock, random, intake: engine.intake, acts: engine.acts, queue: engine.queue },
       ...{ dataDir, running: true },
       resolution: () => live.loaded,
+      faults: () => live.faults,
       reload: () => live.reload(),
     });
     const maxRequestBytes = () => live.config.api.maxMessageBytes * CONTROL_OVERHEAD;

@@ -47,7 +47,7 @@ export class LiveConfig {
   #loaded: InForce;
   /** One at a time: what was read first must not come into force last. */
   #reloading: Promise<unknown> = Promise.resolve();
-  #faulty = false;
+  #faults: readonly Fault[] = [];
 
   constructor(options: LiveConfigOptions) {
     this.#options = options;
@@ -64,10 +64,15 @@ export class LiveConfig {
     return this.#loaded;
   }
 
+  /** What was wrong with the sources when they were read last. */
+  get faults(): readonly Fault[] {
+    return this.#faults;
+  }
+
   /** What health should say about it. */
   notices(): readonly HealthCheck[] {
     const unreadable = this.config.unreadableRelays.length > 0;
-    return [...(this.#faulty ? [FAULTY] : []), ...(unreadable ? [UNREADABLE] : [])];
+    return [...(this.#faults.length > 0 ? [FAULTY] : []), ...(unreadable ? [UNREADABLE] : [])];
   }
 
   /** Reads every source again. Gives the faults that leave the old settings in force. */
@@ -82,9 +87,9 @@ export class LiveConfig {
     const read = loadConfig({ ...this.#options, stored: await this.#options.stored() });
     const next = afterReload(first, read);
     const faults = [...next.faults, ...this.#lostFile(read)];
-    this.#faulty = faults.length > 0;
+    this.#faults = faults;
     for (const fault of faults) log.error('config.fault', { key: fault.key, message: formatFault(fault) });
-    if (this.#faulty) {
+    if (faults.length > 0) {
       this.#applyHolds(read);
       return faults;
     }

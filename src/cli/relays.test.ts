@@ -30,3 +30,13 @@ test('an mx relay is added without a host, shown as what it is, and needs a full
   const untold = await installation.waybill(['relays', 'test', 'direct'], { environment });
   expect(untold.err).toContain('--to someone@example.net');
 });
+
+test('the command that cures a faulty configuration ends well', async () => {
+  const add = ['relays', 'add', 'direct', '--type', 'mx', '--default'];
+  const well = { environment: { WAYBILL_SERVER__HOSTNAME: 'mail.example.com' } };
+  const faulty = { environment: { WAYBILL_SERVER__HOSTNAME: 'mail' } };
+  expect(await installation.waybill(add, well)).toMatchObject({ status: 0 });
+  expect(await installation.waybill(['relays', 'list'], faulty)).toMatchObject({ status: 1, out: '' });
+  const cured = await installation.waybill(['relays', 'remove', 'direct'], faulty);
+  expect(cured).toEqual({ status: 0, out: 'Removed direct.\n', err: '' });
+});

@@ -54,16 +54,17 @@ async function openUnlessStarted(dataDir: string, context: Context, places: Plac
 }
 
 async function useOffline(
-  { loaded, operations }: Offline,
+  { faults, operations }: Offline,
   { terminal }: Context,
   options: SessionOptions,
   use: (operations: Operations, running: boolean) => Promise<void>,
 ): Promise<void> {
-  const { faults } = loaded;
-  if (faults.length > 0 && !options.tolerateFaults) throw new Exit(1, faults.map(formatFault).join('\n'));
+  const before = faults();
+  if (before.length > 0 && !options.tolerateFaults) throw new Exit(1, before.map(formatFault).join('\n'));
   await use(operations, false);
-  if (faults.length > 0) {
-    terminal.err(faults.map(formatFault).join('\n'));
-    throw new Exit(1);
-  }
+  // Some commands are the cure.
+  const after = faults();
+  if (after.length === 0) return;
+  terminal.err(after.map(formatFault).join('\n'));
+  throw new Exit(1);
 }

@@ -26,6 +26,8 @@ export interface LocalDeps {
   readonly running: boolean;
   /** The configuration in force, the vault that goes with it, and the version of its routing table. */
   readonly resolution: () => InForce;
+  /** What was wrong with the sources when they were read last: then the configuration of before is in force. */
+  readonly faults: () => readonly Fault[];
   /** Reads every source anew and puts it into force. Gives the faults that kept it from that. */
   readonly reload: () => Promise<readonly Fault[]>;
 }

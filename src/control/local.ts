@@ -17,6 +17,10 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...configOperations(deps),
     ...queueOperations(deps),
     ...routeOperations(deps),
-    doctor: () => examineInstallation({ ...deps, loaded: deps.resolution(), storeFault: null }),
+    doctor: () => {
+      // Of a running server the settings from before are in force: what is wrong is in what was read since.
+      const loaded = { ...deps.resolution(), faults: deps.faults() };
+      return examineInstallation({ ...deps, loaded, storeFault: null });
+    },
   };
 }

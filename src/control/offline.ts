@@ -1,4 +1,5 @@
-import { type Loaded, loadConfig, type StoredRows } from '../config/load.ts';
+import type { Fault } from '../config/fault.ts';
+import { loadConfig, type StoredRows } from '../config/load.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import { IDLE } from '../engine/queue-figures.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -27,8 +28,8 @@ export interface OfflineOptions {
 /** An installation, held by this process until it is closed. */
 export interface Offline {
   readonly operations: Operations;
-  /** The configuration as it was when it was opened. */
-  readonly loaded: Loaded;
+  /** What is wrong with the configuration, as it was read last. */
+  readonly faults: () => readonly Fault[];
   close(): Promise<void>;
 }
 
@@ -53,6 +54,7 @@ export async function openOffline(options: OfflineOptions): Promise<Offline> {
       queue: IDLE,
       running: false,
       resolution: () => loaded,
+      faults: () => loaded.faults,
       // Without a server to keep running, what is good of a faulty configuration holds: it can be mended piecemeal.
       reload: async () => {
         loaded = await load();
@@ -61,7 +63,7 @@ export async function openOffline(options: OfflineOptions): Promise<Offline> {
     });
     return {
       operations,
-      loaded,
+      faults: () => loaded.faults,
       close: async () => {
         await close();
         await stores.store.close();

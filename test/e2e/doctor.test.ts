@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Finding } from '../../src/control/doctor/finding.ts';
 import { describeIf } from '../peers/need.ts';
 import type { Installation } from '../peers/server.ts';
@@ -38,6 +38,11 @@ describe('the doctor', () => {
     const server = await installation.start();
     const running = await examine(installation);
     expect(running.code).toBe(0);
+    installation.configure('api: { prot: 1 }');
+    const found = expect.stringContaining('the settings from before are in force');
+    const faulty = async () => (await examine(installation)).of.get('configuration');
+    await vi.waitFor(async () => expect(await faulty()).toMatchObject({ status: 'fail', found }), 30_000);
+    installation.configure(configuration(sink.port, 'ports: [0]'));
     for (const name of [
       'configuration',
       'secret key',

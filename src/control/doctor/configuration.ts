@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { formatFault } from '../../config/fault.ts';
+import { type Fault, formatFault } from '../../config/fault.ts';
 import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check } from './premises.ts';
 
@@ -7,12 +7,22 @@ import type { Check } from './premises.ts';
 const OTHERS = 0o077;
 
 /** Whether a server could start with the configuration, or go on with it. */
-export const configurationCheck: Check = async ({ loaded }) => {
+export const configurationCheck: Check = async ({ loaded, bound }) => {
   const { faults, configFile } = loaded;
   if (faults.length === 0) return [ok('configuration', `No faults. File: ${configFile}`)];
-  const cure = `mend ${configFile} (or the variable that is named), then look: waybill config`;
-  return faults.map((fault) => fail('configuration', formatFault(fault), cure));
+  const until = bound === null ? '' : '; the settings from before are in force, and a start would fail';
+  return faults.map((fault) =>
+    fail('configuration', `${formatFault(fault)}${until}`, cureOf(fault, configFile)),
+  );
 };
+
+/** What is stored is mended by a command, the rest where it was said. */
+function cureOf({ source, key }: Fault, configFile: string): string {
+  if (source === 'stored routes') return 'publish other rules: waybill routes publish FILE';
+  if (source === 'stored relay' && key.startsWith('relays.'))
+    return `remove and add it: waybill relays remove ${key.split('.')[1]}`;
+  return `mend ${configFile} (or the variable that is named), then look: waybill config`;
+}
 
 /** Whether the passwords of relays can be opened, and by nobody else. */
 export const secretKeyCheck: Check = async ({ loaded, dataDir, machine }) => {
