@@ -2,6 +2,7 @@
 import type { Reply } from '../../domain/outcome.ts';
 import type { TlsMode } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { withoutSecrets } from '../../smtp/auth-reply.ts';
 import type { Capabilities } from '../../smtp/capabilities.ts';
 import { type Credentials, Opening, type OpeningAction } from '../../smtp/opening.ts';
 import type { SmtpReply } from '../../smtp/reply.ts';
@@ -191,17 +192,4 @@ class Opener implements ConnectionUser {
     this.#connection.destroy();
     this.#done.reject(reason);
   }
-}
-
-/** A server may echo what it was sent. */
-function withoutSecrets(reply: SmtpReply, credentials: Credentials | null): SmtpReply {
-  if (!credentials || credentials.password === '') return reply;
-  const { username, password } = credentials;
-  const secrets = [
-    Buffer.from(`\0${username}\0${password}`).toString('base64'),
-    Buffer.from(password).toString('base64'),
-    password,
-  ];
-  const hide = (text: string) => secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text);
-  return { ...reply, text: hide(reply.text), lines: reply.lines.map(hide) };
 }
