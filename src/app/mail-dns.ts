@@ -34,10 +34,9 @@ export function createMailDns(config: () => Config, clock: Clock, random: Random
     clock,
     random,
   });
-  const isAllowed = (address: string) =>
-    isPublicAddress(address) || config().relays.some(({ mx }) => mx?.allowPrivate === true);
-  const fetch = createPolicyFetch({ resolver, clock, isAllowed });
-  const policies = new MtaStsPolicies({ resolver, fetch, clock });
+  // Whatever a relay allows: any domain's policy is fetched by the same means, and none may lead into the network.
+  const fetch = createPolicyFetch({ resolver, clock, isAllowed: isPublicAddress });
+  const policies = new MtaStsPolicies({ fetch, clock });
   return { resolver, policies, isOwn: ownAddresses(config, clock) };
 }
 

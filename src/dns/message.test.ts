@@ -153,6 +153,17 @@ test('of one message so many records are read, however short what points to a lo
   expect(read(response('', '0001000001000101'))).toBe('it has more than 512 records');
 });
 
+test('what is pointed to counts with all its octets', () => {
+  const label = `3f${'61'.repeat(63)}`;
+  const long = `${label.repeat(3)}3d${'61'.repeat(61)}00`;
+  const end = FIRST_DATA + long.length / 2;
+  const first = `c00c006300010000003c${u16(long.length / 2 + 2)}${long}${pointerTo(FIRST_DATA)}`;
+  expect(read(manyRecords(2, [first, `${pointerTo(end)}${ADDRESS}`]))).toHaveLength(2);
+  expect(read(manyRecords(2, [first, `0162${pointerTo(end)}${ADDRESS}`]))).toBe(
+    'a name is longer than 255 octets',
+  );
+});
+
 test('a name is behind at most 127 pointers, each walked once', () => {
   const chain = (hops: number) => [
     pointerTo(12),

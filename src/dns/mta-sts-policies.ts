@@ -14,8 +14,8 @@ export type PolicyFetch = (
 
 /** What a domain asks for. */
 export type MtaStsVerdict =
-  /** Nothing; `why` says for what reason, for the record of the attempt. */
-  | { readonly kind: 'none'; readonly why: string }
+  /** Nothing. `why`: what it may ask for could not be had, for this reason; null where it publishes nothing. */
+  | { readonly kind: 'none'; readonly why: string | null }
   | {
       readonly kind: 'policy';
       readonly policy: MtaStsPolicy;
@@ -27,7 +27,6 @@ export type MtaStsVerdict =
 
 /** What policies are made of. */
 export interface MtaStsParts {
-  readonly resolver: Resolver;
   readonly fetch: PolicyFetch;
   readonly clock: Clock;
   /** Most domains remembered, with {@link BYTES_PER_ENTRY} of names each on average. Default 10,000. */
@@ -78,27 +77,28 @@ export class MtaStsPolicies {
   }
 
   /**
-   * What `domain` (lower case, in A-labels) asks for. A policy is fetched when its id is new, and kept for as long as
+   * What `domain` (lower case, in A-labels) asks for; `resolver` is asked for its record. A policy is fetched when its id is new, and kept for as long as
    * it says, whatever becomes of its record and its file (RFC 8461 §5.1). Never rejects; what cannot be had counts as
    * none, unless one is kept that still holds.
    */
-  async policyFor(domain: string, signal: AbortSignal): Promise<MtaStsVerdict> {
-    const answer = await this.#parts.resolver.resolve(`_mta-sts.${domain}`, 'TXT', signal);
+  async policyFor(domain: string, resolver: Resolver, signal: AbortSignal): Promise<MtaStsVerdict> {
+    const answer = await resolver.resolve(`_mta-sts.${domain}`, 'TXT', signal);
     const id = answer.kind === 'found' ? parseStsRecord(answer.records) : null;
     const entry = this.#entry(domain);
-    if (id === null) return verdict(entry.kept, answer.kind === 'failed' ? answer.text : 'no record');
+    if (id === null)
+      return verdict(entry.kept, answer.kind === 'failed' ? `its record is not known: ${answer.text}` : null);
     const now = this.#parts.clock.mono();
-    if (entry.kept?.id === id && now < entry.kept.renewAt) return verdict(entry.kept, '');
+    if (entry.kept?.id === id && now < entry.kept.renewAt) return verdict(entry.kept, null);
     if (entry.failed?.id === id && now < entry.failed.until) return verdict(entry.kept, entry.failed.why);
     const fetching = this.#fetches.join(domain, entry.kept?.id === id ? NOBODY_ENDS_IT : signal, (limit) =>
       this.#fetch(domain, id, limit),
     );
     // The same policy still holds: mail does not wait for it to be renewed.
-    if (entry.kept?.id === id) return verdict(entry.kept, '');
+    if (entry.kept?.id === id) return verdict(entry.kept, null);
     const fetched = await fetching;
     if (fetched === null) return verdict(entry.kept, 'there was no time to fetch the policy');
     const isNew = fetched.kept !== null && fetched.kept !== entry.kept;
-    return verdict(fetched.kept, fetched.failed?.why ?? '', isNew ? 'fetched' : 'kept');
+    return verdict(fetched.kept, fetched.failed?.why ?? null, isNew ? 'fetched' : 'kept');
   }
 
   async #fetch(domain: string, id: string, signal: AbortSignal): Promise<Entry> {
@@ -153,6 +153,6 @@ function bytesOf({ kept, failed }: Entry): number {
   return names + (failed?.why.length ?? 0);
 }
 
-function verdict(kept: Kept | null, why: string, source: 'fetched' | 'kept' = 'kept'): MtaStsVerdict {
+function verdict(kept: Kept | null, why: string | null, source: 'fetched' | 'kept' = 'kept'): MtaStsVerdict {
   return kept === null ? { kind: 'none', why } : { kind: 'policy', policy: kept.policy, id: kept.id, source };
 }

@@ -3,9 +3,6 @@ import { isHostName } from './name.ts';
 import { type DnsRefusal, rejected, unanswered } from './refusal.ts';
 import type { DnsAnswer, RecordData } from './resolver.ts';
 
-/** Of 50 hosts no more are tried in one attempt. */
-export const MAX_MX_HOSTS = 5;
-
 /** One host to try. */
 export interface MxHost {
   /** Lower case, in A-labels. May be an alias: RFC 2181 §10.3 forbids it, and it is common. */
@@ -34,8 +31,6 @@ export interface SelectOptions {
   readonly ownNames: readonly string[];
   /** Numbers in [0, 1), to mix hosts of equal preference. */
   readonly dice: () => number;
-  /** Default {@link MAX_MX_HOSTS}. */
-  readonly maxHosts?: number;
 }
 
 /**
@@ -89,7 +84,7 @@ function withoutOwn(found: Omit<MxHosts, 'kind'>, options: SelectOptions): MxHos
   const hosts = found.hosts.filter(({ preference }) => preference < nearest);
   if (hosts.length === 0)
     return rejected('mx_loop', '5.4.6', `This server is itself the best mail server of ${options.domain}`);
-  return { kind: 'hosts', ...found, hosts: hosts.slice(0, options.maxHosts ?? MAX_MX_HOSTS) };
+  return { kind: 'hosts', ...found, hosts };
 }
 
 /** Fisher and Yates; the sort that follows keeps the order of equals. */

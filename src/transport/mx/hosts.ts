@@ -8,7 +8,7 @@ import type { MxSettings } from '../../domain/relay.ts';
 import { isPublicAddress } from '../../lib/public-address.ts';
 import type { Random } from '../../lib/random.ts';
 import type { SourceAddresses } from '../smtp/source-addresses.ts';
-import { decideSecurity, type HostSecurity } from './security.ts';
+import { byName, decideSecurity, type HostSecurity } from './security.ts';
 
 /** What hosts are found with. */
 export interface HostFinderParts {
@@ -26,14 +26,15 @@ export interface HostFinderParts {
 export interface DomainHosts {
   readonly kind: 'domain';
   readonly domain: string;
+  /** In the order in which they are tried. None where all are `excluded`. */
   readonly hosts: MxHosts['hosts'];
+  /** Why others of its hosts are not among them. */
+  readonly excluded: DnsRefusal | null;
   /** Set for an address literal, which is no question to the DNS. */
   readonly literal: string | null;
   readonly mxAuthenticated: boolean;
   /** Null where it does not apply. */
   readonly sts: MtaStsVerdict | null;
-  /** Names in MX records that are no host's. */
-  readonly refused: readonly string[];
 }
 
 /** A host that may be connected to, and how. */
@@ -45,6 +46,10 @@ export interface ReadyHost {
   readonly security: HostSecurity;
 }
 
+/** No more hosts of a domain are connected to in one attempt. */
+export const MAX_HOSTS = 5;
+/** No more are asked the DNS for, where hosts turn out to be of no use. */
+export const MAX_LOOKED_UP = 20;
 /** Of one host no more are tried in one attempt. */
 const MAX_ADDRESSES = 4;
 const LITERAL = /^\[(?:IPv6:)?(.+)\]$/i;
@@ -63,14 +68,16 @@ export class HostFinder {
     const literal = LITERAL.exec(domain)?.[1] ?? null;
     if (literal !== null) {
       const hosts = [{ name: domain, preference: 0 }];
-      return { kind: 'domain', domain, hosts, literal, mxAuthenticated: false, sts: null, refused: [] };
+      const none = { excluded: null, sts: null };
+      return { kind: 'domain', domain, hosts, literal, mxAuthenticated: false, ...none };
     }
     const answer = await resolver.resolve(domain, 'MX', signal);
     const selected = selectHosts(answer, { domain, ownNames, dice: () => random.next() });
     if (selected.kind !== 'hosts') return selected;
-    const sts = await policies.policyFor(domain, signal);
-    const { hosts, authenticated, refused } = selected;
-    return { kind: 'domain', domain, hosts, literal, mxAuthenticated: authenticated, sts, refused };
+    const sts = await policies.policyFor(domain, resolver, signal);
+    const { authenticated: mxAuthenticated } = selected;
+    const named = byName(selected.hosts, { domain, mxAuthenticated, sts });
+    return { kind: 'domain', domain, ...named, literal, mxAuthenticated, sts };
   }
 
   /** Where a host is and what it may be sent, or why nothing. */

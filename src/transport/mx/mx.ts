@@ -1,19 +1,21 @@
 /** The `mx` relay: hands messages to the recipients' own servers (RFC 5321 §5). */
-import type { DnsRefusal } from '../../dns/refusal.ts';
+import { type DnsRefusal, deferred } from '../../dns/refusal.ts';
 import type { Resolver } from '../../dns/resolver.ts';
 import type { Reply } from '../../domain/outcome.ts';
 import type { Log } from '../../lib/log.ts';
+import { Deadline } from '../smtp/deadline.ts';
 import { Exchange, type Way } from '../smtp/exchange.ts';
-import { ABORTED, HopFailure } from '../smtp/failure.ts';
+import { HopFailure } from '../smtp/failure.ts';
 import { ConnectionPool, type PoolLimits } from '../smtp/pool.ts';
 import { MAX_TRANSACTIONS } from '../smtp/smtp.ts';
 import { Trace } from '../smtp/trace.ts';
+import type { TransactionEnd } from '../smtp/transaction.ts';
 import type { Transport, TransportJob, TransportResult } from '../transport.ts';
-import type { DomainHosts } from './hosts.ts';
+import { type DomainHosts, MAX_HOSTS, MAX_LOOKED_UP } from './hosts.ts';
 import { type MxMeans, type MxParts, mxMeans } from './means.ts';
-import { Pending } from './pending.ts';
+import { isHopBound, Pending, STOPPED } from './pending.ts';
 import { recording } from './recording-resolver.ts';
-import { stsMode } from './security.ts';
+import { describeSts, stsMode } from './security.ts';
 import { waysTo } from './ways.ts';
 
 /** What a transport is made of. */
@@ -75,6 +77,13 @@ class MxAttempt {
   readonly #pending: Pending;
   /** Why no host has it: the last that may have it later, else the last that never will. */
   #why: DnsRefusal | null = null;
+  /** Ends the opening of connections when the time for that is over. */
+  readonly #giveUp = new AbortController();
+  readonly #opening: Deadline;
+  /** Hosts that were connected to, or will be. */
+  #connected = 0;
+  /** Hosts that lack something that the message asks for: their other addresses lack it as well. */
+  readonly #lacking = new Set<string>();
   /** What could not be connected to of late comes after all others. */
   readonly #putOff: { readonly way: Way; readonly dane: string | null }[] = [];
   /** The hosts that follow are as far from the recipient as we are, or farther: mail would come back. */
@@ -95,25 +104,48 @@ class MxAttempt {
     this.#job = job;
     this.#signal = signal;
     this.#pending = new Pending(job);
+    this.#opening = new Deadline(means.terms.clock, () => this.#giveUp.abort());
   }
 
   async run(): Promise<TransportResult> {
+    this.#opening.set(MAX_OPENING_MS);
+    try {
+      return await this.#overHosts();
+    } finally {
+      this.#opening.stop();
+    }
+  }
+
+  async #overHosts(): Promise<TransportResult> {
     const domain = await this.#timed(() =>
       this.#means.finder.hostsOf(domainOf(this.#job), this.#resolver, this.#signal),
     );
     if (domain.kind !== 'domain') return this.#end(domain);
-    this.#trace.mtaSts = domain.sts === null ? null : stsMode(domain.sts);
-    for (const { name } of domain.hosts) {
+    this.#noteSts(domain);
+    for (const { name } of domain.hosts.slice(0, MAX_LOOKED_UP)) {
       if (this.#stopped) return this.#end(STOPPED);
+      if (this.#isOver) return this.#end(TIME_OVER);
+      if (this.#cameToUs || this.#connected === MAX_HOSTS) break;
       const end = await this.#tryHost(name, domain);
       if (end !== null) return end;
-      if (this.#cameToUs) break;
     }
     for (const { way, dane } of this.#putOff) {
       const end = await this.#tryWay(way, dane);
       if (end !== null) return end;
     }
-    return this.#end(this.#why ?? STOPPED);
+    return this.#end(this.#why);
+  }
+
+  /** What is known by the domain's policy, before any host is looked at. */
+  #noteSts({ sts, excluded }: DomainHosts): void {
+    this.#trace.mtaSts = sts === null ? null : stsMode(sts);
+    if (sts?.kind === 'none' && sts.why !== null) this.#trace.happened('MTA-STS', describeSts(sts));
+    if (excluded !== null) this.#skip(excluded);
+  }
+
+  #skip(refusal: DnsRefusal): void {
+    this.#note(refusal);
+    this.#trace.happened('SKIP', refusal.reply.text);
   }
 
   /** Null: nothing was taken, and the next host may be tried. */
@@ -122,13 +154,13 @@ class MxAttempt {
       this.#means.finder.ready(name, domain, this.#resolver, this.#signal),
     );
     if (host.kind !== 'ready') {
-      this.#note(host);
+      this.#skip(host);
       this.#cameToUs = host.reply.cause === 'mx_loop';
-      this.#trace.happened('SKIP', host.reply.text);
       return null;
     }
+    this.#connected += 1;
     const { dane } = host.security;
-    for (const way of waysTo(host, this.#means)) {
+    for (const way of waysTo(host, this.#means, this.#giveUp.signal)) {
       if (this.#means.unreachable.has(way.destination.address ?? '')) {
         this.#putOff.push({ way, dane });
         continue;
@@ -139,20 +171,36 @@ class MxAttempt {
     return null;
   }
 
+  /** Null: nothing was taken, and the next way may be tried. */
   async #tryWay(way: Way, dane: string | null): Promise<TransportResult | null> {
-    this.#trace.turnTo(way.destination.host);
+    const { host } = way.destination;
+    if (this.#lacking.has(host)) return null;
+    this.#trace.turnTo(host);
     this.#trace.dane = dane;
     try {
       const end = await this.#exchange.send(way, this.#pending.job, this.#trace, this.#signal);
-      // Only a hop that failed leaves someone: it said 421, or was gone before it heard of the message.
-      if (!this.#pending.take(end.outcomes, end.hopFailed)) return this.#result(STOPPED, end.hopFailed);
-      const waiting = end.outcomes.find(({ kind }) => kind === 'deferred');
-      return this.#goOn(waiting?.reply ?? ABORTED);
+      // Left are those for whom the host lacks something, and after a failure (421, or gone before it heard of the
+      // message) those that wait.
+      if (!this.#pending.take(end.outcomes, end.hopFailed)) return this.#result(null, end.hopFailed);
+      return this.#goOnAfter(end, host);
     } catch (error) {
       if (!(error instanceof HopFailure)) throw error;
+      if (this.#isOver && !this.#stopped) return this.#end(TIME_OVER);
       if (NOT_CONNECTED.has(error.reply.cause)) this.#means.unreachable.note(way.destination.address ?? '');
       return this.#goOn(error.reply);
     }
+  }
+
+  /** Null, unless it is to stop. */
+  #goOnAfter({ outcomes, hopFailed }: TransactionEnd, host: string): TransportResult | null {
+    const lacking = outcomes.find(isHopBound);
+    if (lacking !== undefined) {
+      this.#lacking.add(host);
+      this.#trace.happened('SKIP', lacking.reply.text);
+    }
+    const waiting = hopFailed ? outcomes.find(({ kind }) => kind === 'deferred') : undefined;
+    if (waiting !== undefined) return this.#goOn(waiting.reply);
+    return this.#stopped ? this.#end(STOPPED) : null;
   }
 
   /** Null, unless it is to stop. */
@@ -166,6 +214,11 @@ class MxAttempt {
 
   get #stopped(): boolean {
     return this.#signal.aborted || this.#job.refused.aborted;
+  }
+
+  /** No more connections are opened. */
+  get #isOver(): boolean {
+    return this.#giveUp.signal.aborted;
   }
 
   #note(refusal: DnsRefusal): void {
@@ -182,22 +235,27 @@ class MxAttempt {
     }
   }
 
-  /** No host has it. */
-  #end(refusal: DnsRefusal): TransportResult {
-    const hopFailed = refusal.kind === 'deferred' && !this.#stopped;
+  /** No host has it. Null: each that was asked lacks something. */
+  #end(refusal: DnsRefusal | null): TransportResult {
+    const hopFailed = refusal?.kind === 'deferred' && !this.#stopped;
     return this.#result(refusal, hopFailed);
   }
 
-  #result(rest: DnsRefusal, hopFailed: boolean): TransportResult {
+  #result(rest: DnsRefusal | null, hopFailed: boolean): TransportResult {
     return { outcomes: this.#pending.settled(rest), evidence: this.#trace.evidence(), hopFailed };
   }
 }
 
+/** For so long connections are opened in one attempt: each of 20 addresses may be slow at each of its answers. */
+const MAX_OPENING_MS = 15 * 60_000;
+const TIME_OVER = deferred(
+  'timeout_opening',
+  '4.4.1',
+  `No server was ready for the message within ${MAX_OPENING_MS / 60_000} minutes`,
+);
+
 /** Causes that say that an address leads nowhere now. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set(['connect_refused', 'connect_failed', 'timeout_connect']);
-
-/** Told to stop before anything else was known. */
-const STOPPED: DnsRefusal = { kind: 'deferred', reply: ABORTED };
 
 /** All recipients of an attempt are of one lane, so of one domain. */
 function domainOf({ envelope }: TransportJob): string {

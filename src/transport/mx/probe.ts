@@ -3,10 +3,10 @@ import { parseMailbox } from '../../domain/mailbox.ts';
 import { openSession } from '../smtp/open.ts';
 import { failureOf, type ProbeStep, stepsOf, type Tell } from '../smtp/probe.ts';
 import type { Trace } from '../smtp/trace.ts';
-import type { DomainHosts, ReadyHost } from './hosts.ts';
+import { type DomainHosts, MAX_HOSTS, MAX_LOOKED_UP, type ReadyHost } from './hosts.ts';
 import type { MxMeans } from './means.ts';
 import { describeAnswer } from './recording-resolver.ts';
-import { stsMode } from './security.ts';
+import { describeSts } from './security.ts';
 import { waysTo } from './ways.ts';
 
 /** The name of the step that says that a host would take mail. */
@@ -30,11 +30,18 @@ export async function* probeMx(
     const told = telling(resolver, tell);
     const found = await means.finder.hostsOf(domain, told, signal);
     if (found.kind !== 'domain') return tell(found.reply.cause, false, found.reply.text);
-    if (found.sts !== null) tell('MTA-STS', true, stsMode(found.sts));
-    for (const { name } of found.hosts) await probeHost(name, found, means, told, trace, tell, signal);
+    const { sts, excluded } = found;
+    if (sts !== null) tell('MTA-STS', sts.kind !== 'none' || sts.why === null, describeSts(sts));
+    if (excluded !== null) tell(excluded.reply.cause, false, excluded.reply.text);
+    let connected = 0;
+    for (const { name } of found.hosts.slice(0, MAX_LOOKED_UP)) {
+      if (connected === MAX_HOSTS) return;
+      if (await probeHost(name, found, means, told, trace, tell, signal)) connected += 1;
+    }
   });
 }
 
+/** Whether it may be connected to; then it was tried. */
 async function probeHost(
   name: string,
   domain: DomainHosts,
@@ -43,9 +50,12 @@ async function probeHost(
   trace: Trace,
   tell: Tell,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const host = await means.finder.ready(name, domain, resolver, signal);
-  if (host.kind !== 'ready') return tell(host.reply.cause, false, host.reply.text);
+  if (host.kind !== 'ready') {
+    tell(host.reply.cause, false, host.reply.text);
+    return false;
+  }
   tell('HOST', true, `${name}: ${demands(host)}`);
   for (const { destination, terms } of waysTo(host, means)) {
     trace.turnTo(name);
@@ -53,12 +63,14 @@ async function probeHost(
       const connection = await openSession(destination, terms, trace, signal);
       connection.quit();
       const secured = connection.tls === null ? 'in clear' : `${connection.tls}, ${connection.verdict}`;
-      return tell(READY, true, `${name} (${connection.address}) takes mail from us, ${secured}`);
+      tell(READY, true, `${name} (${connection.address}) takes mail from us, ${secured}`);
+      return true;
     } catch (error) {
       const { cause, text } = failureOf(error);
       tell(cause, false, text);
     }
   }
+  return true;
 }
 
 /** What the connection to a host must be, in words. */

@@ -7,6 +7,9 @@ import { type DnsRefusal, deferred } from '../../dns/refusal.ts';
 import type { Resolver } from '../../dns/resolver.ts';
 import type { Destination } from '../smtp/open.ts';
 
+/** Hosts that one text names. */
+const MAX_NAMES = 5;
+
 /** What is to be decided on. */
 export interface SecurityQuestion {
   /** The recipients' domain. */
@@ -64,9 +67,36 @@ function byPolicy(
 ): HostSecurity | DnsRefusal {
   if (sts.kind === 'none' || sts.policy.mode !== 'enforce')
     return { kind: 'secured', way: { tls, trust: { kind: 'any' } }, dane };
-  if (!matchesPolicy(sts.policy, host))
-    return deferred('mta_sts_host', '4.7.5', `${host} is not in the MTA-STS policy of ${domain}`);
+  if (!matchesPolicy(sts.policy, host)) return notNamed([host], domain);
   return { kind: 'secured', way: { tls: 'required', trust: { kind: 'name' } }, dane };
+}
+
+/**
+ * Which hosts may be used, for all that is known before any of them is looked at: those that an enforced MTA-STS policy
+ * names, and all where DANE may speak for them. `excluded`: why the others may not, if there are any.
+ */
+export function byName<T extends { readonly name: string }>(
+  hosts: readonly T[],
+  { domain, mxAuthenticated, sts }: Pick<SecurityQuestion, 'domain' | 'mxAuthenticated' | 'sts'>,
+): { readonly hosts: readonly T[]; readonly excluded: DnsRefusal | null } {
+  if (mxAuthenticated || sts.kind === 'none' || sts.policy.mode !== 'enforce')
+    return { hosts, excluded: null };
+  const { policy } = sts;
+  const others = hosts.filter(({ name }) => !matchesPolicy(policy, name)).map(({ name }) => name);
+  const excluded = others.length === 0 ? null : notNamed(others, domain);
+  return { hosts: hosts.filter(({ name }) => matchesPolicy(policy, name)), excluded };
+}
+
+function notNamed(hosts: readonly string[], domain: string): DnsRefusal {
+  const names = hosts.slice(0, MAX_NAMES).join(', ');
+  const more = hosts.length > MAX_NAMES ? ` and ${hosts.length - MAX_NAMES} more` : '';
+  const are = hosts.length === 1 ? 'is' : 'are';
+  return deferred('mta_sts_host', '4.7.5', `${names}${more} ${are} not in the MTA-STS policy of ${domain}`);
+}
+
+/** A domain's MTA-STS, for people: what holds, and why nothing does where something may be meant to. */
+export function describeSts(sts: MtaStsVerdict): string {
+  return sts.kind === 'none' && sts.why !== null ? `none: ${sts.why}` : stsMode(sts);
 }
 
 /** A domain's MTA-STS as evidence tells it. */

@@ -7,11 +7,12 @@ const NEXT_ADDRESS_AFTER_MS = 5000;
 
 /**
  * The ways to a host, in the order in which they are tried. Two domains with the same host share connections where
- * the same is asked of them.
+ * the same is asked of them. `giveUp` ends the opening of connections.
  */
 export function waysTo(
   { name, addresses, security }: ReadyHost,
   { settings, terms }: Pick<MxMeans, 'settings' | 'terms'>,
+  giveUp?: AbortSignal,
 ): Way[] {
   const { port } = settings;
   return addresses.map((address, index) => {
@@ -21,6 +22,11 @@ export function waysTo(
     const timeouts = isLast
       ? terms.timeouts
       : { ...terms.timeouts, connect: Math.min(connect, NEXT_ADDRESS_AFTER_MS) };
-    return { key: JSON.stringify([name, address, security.way]), destination, terms: { ...terms, timeouts } };
+    return {
+      key: JSON.stringify([name, address, security.way]),
+      destination,
+      terms: { ...terms, timeouts },
+      ...(giveUp ? { giveUp } : {}),
+    };
   });
 }

@@ -15,6 +15,8 @@ export interface Way {
   readonly key: string;
   readonly destination: Destination;
   readonly terms: OpenTerms;
+  /** Ends the opening of a connection, or the wait for one; a transaction goes on. */
+  readonly giveUp?: AbortSignal;
 }
 
 /** What messages are sent with: one for each transport. */
@@ -58,7 +60,7 @@ export class Exchange {
   async #takeFresh(way: Way, job: TransportJob, trace: Trace, signal: AbortSignal): Promise<SmtpConnection> {
     const stop = new AbortController();
     const abort = () => stop.abort();
-    const causes = [signal, job.refused];
+    const causes = [signal, job.refused, ...(way.giveUp ? [way.giveUp] : [])];
     for (const cause of causes) cause.addEventListener('abort', abort);
     const { key, destination, terms } = way;
     const open = () => openSession(destination, terms, trace, stop.signal);

@@ -26,6 +26,7 @@ test('mail goes to the host of the lowest preference, and the answers used are k
       ...{ name: 'example.net', type: 'MX', result: 'found', authenticated: false },
       answers: ['10 mx1.example.net', '20 mx2.example.net'],
     },
+    { name: '_mta-sts.example.net', type: 'TXT', result: 'nxdomain', answers: [], authenticated: false },
     { name: 'mx1.example.net', type: 'AAAA', result: 'nodata', answers: [], authenticated: false },
     { name: 'mx1.example.net', type: 'A', result: 'found', answers: ['127.0.0.1'], authenticated: false },
   ]);

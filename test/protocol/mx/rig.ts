@@ -70,7 +70,6 @@ export async function startMxRig(options: MxRigOptions = {}): Promise<MxRig> {
   for (const domain of Object.keys(options.policies ?? {}))
     dns.set(`_mta-sts.${domain}`, 'TXT', ['v=STSv1; id=1;']);
   const policies = new MtaStsPolicies({
-    resolver,
     clock,
     fetch: async (domain) => {
       const body = options.policies?.[domain];
