@@ -185,7 +185,7 @@ export class Claims {
         const { units = [], nextDueAt = null } = answers[place] ?? {};
         for (const unit of units) lane.ready.push({ unit, content: null });
         this.#relays.took(lane, units.length);
-        if (units.length >= request.limit) lane.waiting = true;
+        if (units.length >= request.limit) lane.filled();
         else if (nextDueAt !== null) this.expect(lane, nextDueAt);
         this.#claimant.pump(lane);
         // Full hands: there may be more. It stands behind the others now.

@@ -41,6 +41,11 @@ export class RelayAtWork implements LaneLimits {
     return mx === null ? limits.maxConcurrency : Math.min(limits.maxConcurrency, mx.maxPerDomain);
   }
 
+  /** All of its mail goes by one lane, unless every domain has its own. */
+  get soleLane(): boolean {
+    return this.relay.mx === null;
+  }
+
   /** Most recipients in one transaction. */
   get maxRecipients(): number {
     return this.relay.limits.maxRecipients;
@@ -165,7 +170,9 @@ export class Relays {
   }
 
   /** How many units may be claimed for the relay now; 0 while it is busy and there is room for a few only. */
-  claimRoom({ relay, inflight }: RelayAtWork): number {
+  claimRoom({ relay, inflight, soleLane }: RelayAtWork): number {
+    // What bounds the lane bounds the relay.
+    if (soleLane) return Number.MAX_SAFE_INTEGER;
     const most = relay.limits.maxConcurrency;
     const room = most * IN_HAND_FACTOR - (this.#inHand.get(relay.name) ?? 0);
     return inflight > 0 && room < most >> 1 ? 0 : Math.max(0, room);
