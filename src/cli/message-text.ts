@@ -1,4 +1,5 @@
 import type { Attempts, MessagesPage, StatusRecord } from '../control/operations.ts';
+import type { RecipientWay } from '../control/ways.ts';
 import { oneLine, table } from './terminal.ts';
 
 /** Messages as text for people. */
@@ -50,6 +51,19 @@ export function messageText(record: StatusRecord): string {
   ]);
   const headings = ['RECIPIENT', 'STATUS', 'OUTCOME', 'RELAY', 'ATTEMPTS', 'NEXT ATTEMPT', 'LAST REPLY'];
   return `${lines.join('\n')}\n\n${table(headings, rows)}`;
+}
+
+/** The way of each copy, one a line; nothing where none is known. */
+export function waysText(ways: readonly RecipientWay[]): string {
+  const known = ways.filter(({ group, waits }) => group.length > 0 || waits !== null);
+  if (known.length === 0) return '';
+  const rows = known.map(({ recipient, rule, group, waits }) => [
+    recipient,
+    rule ?? 'default',
+    group.join(', '),
+    waits ?? '',
+  ]);
+  return table(['RECIPIENT', 'RULE', 'GROUP', 'WAITS FOR'], rows);
 }
 
 /** What each attempt did for each recipient, one a line, oldest first. */

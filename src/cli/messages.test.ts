@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation, type Running } from '../../test/support/installation.ts';
 import { attemptsText, pageText } from './message-text.ts';
@@ -138,4 +140,26 @@ test('a list stays narrow, whatever is in it', () => {
   expect(line).toContain('  u0@example.com and 999 more  ');
   expect([...line].length).toBeLessThan(220);
   expect(line).toMatch(/ "n+\u2026 .* \u{1f4ee}+\u2026$/u);
+});
+
+test('a message that waits is shown with its rule and group, and with what cures it', async () => {
+  for (const [name, more] of [
+    ['out', ['--default']],
+    ['spare', []],
+  ] as const)
+    await here.waybill(['relays', 'add', name, '--type', 'smtp', '--host', `${name}.example.net`, ...more]);
+  const rules = join(here.folder, 'rules.yaml');
+  writeFileSync(rules, '[{ name: news, match: { tag: news }, via: [out, spare] }]');
+  expect(await here.waybill(['routes', 'publish', rules])).toMatchObject({ status: 0 });
+  const shown = async (id: string) => (await here.waybill(['messages', 'show', id])).out;
+  for (const name of ['out', 'spare']) await here.waybill(['queue', 'pause', name]);
+  const id = (await here.json([...LETTER, '--to', 'ann@example.net', '--tag', 'news'])).id;
+  const line = /^ann@example\.net +news +out, spare +out is paused: waybill queue resume out$/m;
+  expect(await shown(id)).toMatch(line);
+  for (const name of ['out', 'spare']) await here.waybill(['queue', 'drain', name]);
+  const lost = await shown((await here.json([...LETTER, '--to', 'bob@example.net'])).id);
+  expect(lost).toMatch(/default +out +no route\. out is draining: waybill queue resume out$/m);
+  await here.waybill(['queue', 'resume', 'out']);
+  await here.waybill(['relays', 'disable', 'out']);
+  expect(await shown(id)).toMatch(/out is disabled: waybill relays enable out$/m);
 });

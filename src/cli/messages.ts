@@ -3,7 +3,7 @@ import type { Attempts, MessageOperations, StatusRecord } from '../control/opera
 import { MESSAGE_STATUSES, type MessageStatus } from '../domain/delivery.ts';
 import { timelineText } from './attempt-text.ts';
 import { type Context, collectFrom, print, wholeNumber } from './context.ts';
-import { attemptsText, messageText, pageText } from './message-text.ts';
+import { attemptsText, messageText, pageText, waysText } from './message-text.ts';
 import { type RemoteOptions, remoteCommand, withMessages } from './remote.ts';
 import { DEFAULT_COLUMNS } from './terminal.ts';
 
@@ -91,7 +91,10 @@ function showCommand(context: Context): Command {
         const attempts = options.json ? null : await allAttempts(operations, id);
         const story =
           attempts === null ? '' : timelineText(attempts, options.steps ? 'all' : 'last', columns);
-        print(context, options, record, () => [messageText(record), story].filter(Boolean).join('\n\n'));
+        const ways = options.json ? '' : waysText(await operations.ways({ id }));
+        print(context, options, record, () =>
+          [messageText(record), ways, story].filter(Boolean).join('\n\n'),
+        );
       });
     });
 }

@@ -40,3 +40,20 @@ test('the command that cures a faulty configuration ends well', async () => {
   const cured = await installation.waybill(['relays', 'remove', 'direct'], faulty);
   expect(cured).toEqual({ status: 0, out: 'Removed direct.\n', err: '' });
 });
+
+test('the list tells what an operator wants of a relay', async () => {
+  const add = ['relays', 'add', 'out', '--type', 'smtp', '--host', 'out.example.net', '--default'];
+  await installation.waybill(add);
+  const states: string[] = [];
+  for (const act of [
+    ['queue', 'pause'],
+    ['queue', 'drain'],
+    ['queue', 'resume'],
+    ['relays', 'disable'],
+  ]) {
+    expect(await installation.waybill([...act, 'out'])).toMatchObject({ status: 0 });
+    const { out } = await installation.waybill(['relays', 'list']);
+    states.push(/^out .* stored +(\S+)/m.exec(out)?.[1] ?? out);
+  }
+  expect(states).toEqual(['paused', 'draining', 'ready', 'disabled']);
+});

@@ -228,6 +228,5 @@ function destinationOf({ type, host, port }: RelayView): string {
 }
 
 function stateOf(relay: RelayView): string {
-  if (relay.credentialsUnreadable) return 'credentials_unreadable';
-  return relay.disabled ? 'disabled' : 'ready';
+  return relay.credentialsUnreadable ? 'credentials_unreadable' : relay.state;
 }

@@ -88,6 +88,8 @@ function remoteOperations(client: Waybill): MessageOperations {
   return {
     // Sound because it is the API's own JSON.
     message: async ({ id }) => taken(await client.get(id)) as StatusRecord,
+    // How relays do is for who runs the server there.
+    ways: async () => [],
     messages: (request) => listPage(request, client),
     attempts: async ({ id }) => ({ attempts: taken(await client.attempts(id)), hasMore: false }) as Attempts,
     cancelMessage: async ({ id }) => taken(await client.cancel(id)) as StatusRecord,

@@ -29,6 +29,7 @@ import {
   type SubmitOperations,
   type Submitted,
 } from './operations.ts';
+import { wayOf } from './ways.ts';
 
 /** The operations on messages. */
 export function messageOperations(deps: LocalDeps): SubmitOperations & MessageOperations {
@@ -37,6 +38,7 @@ export function messageOperations(deps: LocalDeps): SubmitOperations & MessageOp
     submit: ({ message }) => submit(message, nextToken(), deps),
     checkMessage: async ({ message }) => verdictOf(await compose(message, nextToken(), deps), deps.intake),
     message: async ({ id }) => statusJson(await findMessage(id, deps)),
+    ways: async ({ id }) => (await findMessage(id, deps)).recipients.map((one) => wayOf(one, deps)),
     messages: (request) => listMessages(request, deps),
     attempts: (request) => listAttempts(request, deps),
     cancelMessage: ({ id }) => cancel(id, deps),

@@ -113,7 +113,7 @@ function laneRow(lane: string, facts: LaneFacts, around: LaneSurroundings): Queu
   const reply = figures?.lastReply ?? null;
   const restsUntil = figures?.restsUntil ?? null;
   const dueAt = depth?.oldestDueAt ?? null;
-  const state = stateOf(lane, figures, around);
+  const state = laneState(lane, figures, around);
   return {
     lane,
     relay: relayOfLane(lane),
@@ -139,11 +139,11 @@ function laneRow(lane: string, facts: LaneFacts, around: LaneSurroundings): Queu
 const BREAKER_STATES = { closed: 'ready', open: 'resting', half_open: 'probing' } as const;
 const HOLD_STATES = { pause: 'paused', drain: 'draining' } as const;
 
-/** What an operator decided is told before what the next hop is like. */
-function stateOf(
+/** What a lane may do. What an operator decided is told before what the next hop is like. */
+export function laneState(
   lane: string,
   figures: LaneFigures | undefined,
-  { relay, holds }: LaneSurroundings,
+  { relay, holds }: Pick<LaneSurroundings, 'relay' | 'holds'>,
 ): LaneState {
   if (relay === undefined) return 'missing';
   if (relay.disabled) return 'disabled';

@@ -4,10 +4,11 @@ import { MESSAGE_STATUSES } from '../domain/delivery.ts';
 import { type ApiKey, SCOPES } from '../domain/key.ts';
 import type { attemptsJson } from '../ingest/http/attempts.ts';
 import type { messageJson, statusJson } from '../ingest/http/record.ts';
-import { QUEUE_REQUESTS, type QueueOperations } from '../ingest/queue-door.ts';
+import { type LaneState, QUEUE_REQUESTS, type QueueOperations } from '../ingest/queue-door.ts';
 import type { ProbeStep } from '../transport/smtp/probe.ts';
 import type { Finding } from './doctor/finding.ts';
 import { ROUTE_REQUESTS, type RouteOperations } from './route-operations.ts';
+import type { RecipientWay } from './ways.ts';
 
 /**
  * Everything the command line can ask of an installation. Each operation takes one request and gives one
@@ -29,6 +30,8 @@ export interface Operations extends QueueOperations, RouteOperations {
   checkMessage(request: SubmitRequest): Promise<Verdict>;
   /** A message's status record. */
   message(request: MessageRequest): Promise<StatusRecord>;
+  /** The way of each recipient's copy, and what it waits for. Empty where the server is far away. */
+  ways(request: MessageRequest): Promise<readonly RecipientWay[]>;
   /** Messages of every key, newest first. */
   messages(request: MessagesRequest): Promise<MessagesPage>;
   /** A page of the tries to hand a message on, oldest first. */
@@ -59,7 +62,7 @@ export type SubmitOperations = Pick<Operations, 'submit' | 'checkMessage'>;
 /** Those on messages that are there: what the owner of a single key can ask of a server far away, too. */
 export type MessageOperations = Pick<
   Operations,
-  'message' | 'messages' | 'attempts' | 'cancelMessage' | 'retryMessage'
+  'message' | 'ways' | 'messages' | 'attempts' | 'cancelMessage' | 'retryMessage'
 >;
 
 /** The name of an operation. */
@@ -101,6 +104,7 @@ const REQUESTS = {
   submit: submitRequest,
   checkMessage: submitRequest,
   message: messageRequest,
+  ways: messageRequest,
   messages: z.strictObject({
     statuses: z.array(z.enum(MESSAGE_STATUSES)),
     /** Further parameters of the API's list, by name, as text: `tag`, `to`, `from`, `subject`, `since`, `until`. */
@@ -211,6 +215,8 @@ export interface RelayView {
   /** Mail goes here unless told otherwise. */
   readonly isDefault: boolean;
   readonly disabled: boolean;
+  /** What an operator wants of it, and how its next hop does; of type `mx`, all lanes together. */
+  readonly state: LaneState;
   /** Its stored password cannot be read with the present key. */
   readonly credentialsUnreadable: boolean;
   /** Recipients waiting and being attempted. */

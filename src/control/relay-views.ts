@@ -1,6 +1,7 @@
 import { relayOfLane } from '../domain/lane.ts';
 import type { LaneDepth } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
+import { laneState } from './local-queue.ts';
 import { OperationError, type RelayView } from './operations.ts';
 
 /** More lanes than this with mail in them are not looked at. */
@@ -15,7 +16,8 @@ export async function viewOf(name: string, deps: LocalDeps): Promise<RelayView> 
 
 /** Every relay as it is shown, with how much waits for it. */
 export async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
-  const { config } = deps.resolution();
+  const { config, holds } = deps.resolution();
+  const figures = deps.queue.lanes();
   const depths = await deps.views.lanes(null, MAX_LANES);
   return config.relays.map((relay) => ({
     name: relay.name,
@@ -28,6 +30,12 @@ export async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
     username: relay.smtp?.username ?? null,
     isDefault: relay.name === config.delivery.defaultRelay,
     disabled: relay.disabled,
+    // The lanes of a relay of type mx rest each by itself: those the queue shows.
+    state: laneState(
+      relay.name,
+      figures.find(({ lane }) => lane === relay.name),
+      { relay, holds },
+    ),
     credentialsUnreadable: config.unreadableRelays.includes(relay.name),
     ...depthOf(relay.name, depths),
   }));

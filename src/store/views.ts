@@ -96,6 +96,10 @@ export interface RecipientRecord {
   readonly lastEnhanced: string | null;
   readonly lastReply: string | null;
   readonly nextAttemptAt: number | null;
+  /** The rule that chose its group; null for the default. */
+  readonly rule: string | null;
+  /** Relays it may leave by, in order. */
+  readonly group: readonly string[];
 }
 
 /** Which messages a page shows. */

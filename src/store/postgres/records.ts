@@ -1,6 +1,6 @@
 import type { LastError, MessageRecord } from '../../domain/message.ts';
 import { summarizeRecipients } from '../../domain/summary.ts';
-import { fromJson, priorityOf } from '../columns.ts';
+import { fromJson, groupOf, priorityOf } from '../columns.ts';
 import type { MessageDetail, RecipientRecord } from '../views.ts';
 import type { Queries } from './database.ts';
 import { DELIVERIES, type DeliveryRow, MESSAGES, type MessageRow } from './tables.ts';
@@ -21,10 +21,11 @@ export async function readDetails(db: Pick<Queries, 'rows'>, ids: readonly strin
 
 function recipientOf(row: DeliveryRow): RecipientRecord {
   const { index, address, kind, state, outcome, relay, attempts, providerMessageId } = row;
-  const { lastCode, lastEnhanced, lastReply, dueAt } = row;
+  const { lastCode, lastEnhanced, lastReply, dueAt, routeRule: rule, routeGroup } = row;
   return {
     ...{ index, address, kind, state, outcome, relay, attempts, providerMessageId },
     ...{ lastCode, lastEnhanced, lastReply, nextAttemptAt: dueAt },
+    ...{ rule, group: groupOf(routeGroup) },
   };
 }
 

@@ -3,7 +3,7 @@ import type { RecipientKind } from '../../domain/envelope.ts';
 import type { LastError, MessageRecord, Source } from '../../domain/message.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { summarizeRecipients } from '../../domain/summary.ts';
-import { fromJson, priorityOf } from '../columns.ts';
+import { fromJson, groupOf, priorityOf } from '../columns.ts';
 import type { RecipientRecord } from '../views.ts';
 
 /** A recipient as a row, in the order of {@link RECIPIENT_COLUMNS}. */
@@ -20,15 +20,17 @@ export type RecipientRow = [
   lastEnhanced: string | null,
   lastReply: string | null,
   nextAttemptAt: number | null,
+  rule: string | null,
+  group: string | null,
 ];
 
 export const RECIPIENT_COLUMNS = `idx, address, kind, state, outcome, relay, attempts, provider_message_id, last_code,
-  last_enhanced, last_reply, due_at`;
+  last_enhanced, last_reply, due_at, route_rule, route_group`;
 
 /** Reads a recipient. */
 export function recipientOf(row: RecipientRow): RecipientRecord {
   const [index, address, kind, state, outcome, relay, attempts, providerMessageId] = row;
-  const [, , , , , , , , lastCode, lastEnhanced, lastReply, nextAttemptAt] = row;
+  const [, , , , , , , , lastCode, lastEnhanced, lastReply, nextAttemptAt, rule, group] = row;
   return {
     index,
     address,
@@ -42,6 +44,8 @@ export function recipientOf(row: RecipientRow): RecipientRecord {
     lastEnhanced,
     lastReply,
     nextAttemptAt,
+    rule,
+    group: groupOf(group),
   };
 }
 

@@ -1,0 +1,70 @@
+import { isFinal } from '../domain/delivery.ts';
+import { HOLD_KINDS, type HoldKind } from '../domain/hold.ts';
+import { laneOf } from '../domain/lane.ts';
+import type { RecipientRecord } from '../store/views.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { laneState } from './local-queue.ts';
+
+/** The way of one recipient's copy, as it was decided, and what it waits for. */
+export interface RecipientWay {
+  readonly recipient: string;
+  /** The rule that decided; null for the default relay. */
+  readonly rule: string | null;
+  /** Relays it may leave by, in the order in which they are tried. */
+  readonly group: readonly string[];
+  /** What keeps it, with the line that cures it; null when nothing does but its next attempt. */
+  readonly waits: string | null;
+}
+
+const HELD = { pause: 'paused', drain: 'draining' } as const;
+
+type WayDeps = Pick<LocalDeps, 'resolution' | 'queue' | 'running'>;
+
+/** The way of a recipient, and why it waits. */
+export function wayOf(recipient: RecipientRecord, deps: WayDeps): RecipientWay {
+  const { address, rule, group } = recipient;
+  return { recipient: address, rule, group, waits: waitOf(recipient, deps) };
+}
+
+function waitOf({ state, relay, address, group }: RecipientRecord, deps: WayDeps): string | null {
+  if (isFinal(state) || state === 'processing') return null;
+  // What waits at a relay that is drained is sent.
+  if (relay !== null) return obstacle(relay, address, ['pause'], deps) ?? serverOf(deps);
+  const why = group.flatMap((name) => obstacle(name, address, HOLD_KINDS, deps) ?? []);
+  return `no route. ${why.length > 0 ? why.join('; ') : 'See: waybill routes explain'}`;
+}
+
+function serverOf({ running }: WayDeps): string | null {
+  return running ? null : 'the server does not run: waybill serve';
+}
+
+/** What keeps mail to an address from going by a relay, holds of these kinds among it; null when nothing does. */
+function obstacle(
+  name: string,
+  address: string,
+  kinds: readonly HoldKind[],
+  { resolution, queue }: WayDeps,
+): string | null {
+  const { config, holds } = resolution();
+  const relay = config.relays.find((candidate) => candidate.name === name);
+  if (relay === undefined) return `relay ${name} does not exist: waybill routes publish FILE`;
+  const lane = laneOf(name, relay.type, address);
+  const figures = queue.lanes().find((one) => one.lane === lane);
+  const held = kinds.flatMap((kind) => [name, lane].filter((target) => holds.get(target) === kind));
+  const [target] = held;
+  switch (laneState(lane, figures, { relay, holds })) {
+    case 'paused':
+    case 'draining':
+      return target === undefined
+        ? null
+        : `${target} is ${HELD[holds.get(target) ?? 'pause']}: waybill queue resume ${target}`;
+    case 'disabled':
+      return config.unreadableRelays.includes(name)
+        ? `the password of ${name} cannot be read: waybill doctor`
+        : `${name} is disabled: waybill relays enable ${name}`;
+    case 'resting':
+      return `${lane} rests after failures: waybill relays test ${name}${relay.mx === null ? '' : ` --to ${address}`}`;
+    default:
+      return null;
+  }
+}
