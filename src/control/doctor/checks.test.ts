@@ -6,8 +6,9 @@ import { certificateCheck } from './certificate.ts';
 import { clockCheck } from './clock.ts';
 import { configurationCheck, databaseCheck, secretKeyCheck } from './configuration.ts';
 import { diskCheck, flushCheck } from './disk.ts';
+import { holdsCheck } from './holds.ts';
 import { limitsCheck } from './limits.ts';
-import { namesCheck, reverseZoneName } from './names.ts';
+import { namesCheck, reverseZoneName, sourceAddressesCheck } from './names.ts';
 import { openRelayCheck } from './open-relay.ts';
 import { portsCheck } from './ports.ts';
 import type { Check, Premises } from './premises.ts';
@@ -260,6 +261,25 @@ const ROWS: readonly Row[] = [
     { file: MX, resolver: resolver({ ...ZONE, 'PTR 7.2.0.192.in-addr.arpa': ['a.example.net'] }) },
     ['ok host name', 'fail address 192.0.2.7'],
   ],
+  [
+    'a source address that the machine has not',
+    sourceAddressesCheck,
+    { file: MX.replace('type: mx', 'type: mx, source_ips: [192.0.2.7, 203.0.113.7]') },
+    ['fail relay d'],
+  ],
+  [
+    'source addresses that it has',
+    sourceAddressesCheck,
+    { file: MX.replace('type: mx', 'type: mx, source_ips: [192.0.2.7, 127.0.0.2]') },
+    [],
+  ],
+  [
+    "a relay's own name in EHLO, which is not the address's",
+    namesCheck,
+    { file: MX.replace('type: mx', 'type: mx, helo: other.example.com'), resolver: resolver(ZONE) },
+    ['ok host name', 'warn address 192.0.2.7'],
+  ],
+  ['nothing held back', holdsCheck, {}, ['ok holds']],
   ['only the inbox', relaysCheck, {}, ['warn default relay']],
   ['a relay that is ready', relaysCheck, { file: OUT }, ['ok relay out']],
   [
@@ -349,4 +369,17 @@ test('the name for an address is asked for under its zone', () => {
   const zone = '7.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa';
   expect(reverseZoneName('2001:db8::7')).toBe(zone);
   expect(reverseZoneName('2001:db8:0:0:0:0:0:7')).toBe(zone);
+});
+
+test('what an operator holds back is told with the line that lets it go', async () => {
+  const { loaded, ...rest } = premises();
+  const holds = new Map([
+    ['out', 'pause'],
+    ['direct/example.net', 'drain'],
+  ] as const);
+  const findings = await holdsCheck({ ...rest, loaded: { ...loaded, holds } }, new AbortController().signal);
+  expect(findings).toMatchObject([
+    { status: 'warn', name: 'hold out', cure: 'waybill queue resume out' },
+    { status: 'warn', cure: 'waybill queue resume direct/example.net' },
+  ]);
 });

@@ -4,8 +4,9 @@ import { clockCheck } from './clock.ts';
 import { configurationCheck, databaseCheck, secretKeyCheck } from './configuration.ts';
 import { diskCheck, flushCheck } from './disk.ts';
 import { type Finding, skipped } from './finding.ts';
+import { holdsCheck } from './holds.ts';
 import { limitsCheck } from './limits.ts';
-import { namesCheck } from './names.ts';
+import { namesCheck, sourceAddressesCheck } from './names.ts';
 import { openRelayCheck } from './open-relay.ts';
 import { portsCheck } from './ports.ts';
 import type { Check, Premises } from './premises.ts';
@@ -32,8 +33,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'open relay': openRelayCheck,
   sources: sourcesCheck,
   names: namesCheck,
+  'source addresses': sourceAddressesCheck,
   routes: routesCheck,
   relays: relaysCheck,
+  holds: holdsCheck,
 };
 
 /** Looks at everything. Never rejects, and takes hardly longer than {@link CHECK_LIMIT_MS}. */

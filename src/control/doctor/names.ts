@@ -4,7 +4,7 @@ import { lookUpAddresses } from '../../dns/addresses.ts';
 import type { DnsRefusal } from '../../dns/refusal.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
-import { isInside } from './ranges.ts';
+import { isInside, isLoopback } from './ranges.ts';
 
 const NAME = 'host name';
 /** Addresses whose names are asked for. */
@@ -30,8 +30,40 @@ export const namesCheck: Check = async (premises, signal) => {
   if (found.kind !== 'addresses') return [notFound(host, found, premises)];
   const { addresses } = found;
   const sending = sendingAddresses(premises, addresses);
-  const reverse = await Promise.all(sending.map((address) => reverseName(address, host, premises, signal)));
+  const reverse = await Promise.all(
+    sending.map((address) => reverseName(address, nameGivenFrom(address, host, premises), premises, signal)),
+  );
   return [ok(NAME, `${host} is at ${addresses.join(', ')}.`), ...reverse];
+};
+
+/** What mail from an address says in EHLO: a relay's own `helo`, else our name. */
+function nameGivenFrom(address: string, host: string, { loaded }: Premises): string {
+  const outward = loaded.config.relays.flatMap(({ mx, smtp }) => mx ?? smtp ?? []);
+  const bound = outward.filter(({ sourceIps }) => sourceIps.includes(address));
+  const users = bound.length > 0 ? bound : outward.filter(({ sourceIps }) => sourceIps.length === 0);
+  const names = new Set(users.map(({ helo }) => helo ?? host));
+  // Of several names one can agree with the address: ours, if it is among them.
+  const [first = host] = names;
+  return names.has(host) ? host : first;
+}
+
+/** Whether this machine has the addresses that relays are to connect from: what it has not cannot be bound. */
+export const sourceAddressesCheck: Check = async ({ loaded, machine }) => {
+  const own = machine.addresses();
+  return loaded.config.relays.flatMap(({ name, mx, smtp }) => {
+    const missing = ((mx ?? smtp)?.sourceIps ?? []).filter(
+      (address) => !own.includes(address) && !isLoopback(address),
+    );
+    if (missing.length === 0) return [];
+    const some = own.length === 0 ? 'an address of this machine' : own.slice(0, MAX_ADDRESSES).join(', ');
+    return [
+      fail(
+        `relay ${name}`,
+        `source_ips has ${missing.join(', ')}, which this machine has not: nothing can be sent from there.`,
+        `relays: source_ips of ${name}: ${some}; or give the address to an interface: sudo ip address add ${missing[0]} dev eth0`,
+      ),
+    ];
+  });
 };
 
 function notFound(host: string, { kind, reply }: DnsRefusal, premises: Premises): Finding {
@@ -84,7 +116,7 @@ async function reverseName(
     return warn(
       name,
       `Its name is ${shown}, and we call ourselves ${host}.`,
-      `server: { hostname: ${confirmed[0]} }  # or ${cure}`,
+      `server: { hostname: ${confirmed[0]} }  # or helo of the relay, or ${cure}`,
     );
   return ok(name, `Is ${host}, and that points back to it.`);
 }

@@ -13,7 +13,7 @@ export type Check = (premises: Premises, signal: AbortSignal) => Promise<readonl
 /** All that checks look at. */
 export interface Premises {
   readonly dataDir: string;
-  readonly loaded: Pick<Loaded, 'config' | 'faults' | 'effective' | 'configFile' | 'vault'>;
+  readonly loaded: Pick<Loaded, 'config' | 'faults' | 'effective' | 'configFile' | 'vault' | 'holds'>;
   /** The running server's; null while none runs. */
   readonly bound: RuntimePorts | null;
   /** Null where the database cannot be opened. */
