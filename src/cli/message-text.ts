@@ -1,5 +1,4 @@
-import type { Attempts, MessagesPage, StatusRecord } from '../control/operations.ts';
-import type { RecipientWay } from '../control/ways.ts';
+import type { Attempts, MessagesPage, RecipientWay, StatusRecord } from '../control/operations.ts';
 import { oneLine, table } from './terminal.ts';
 
 /** Messages as text for people. */

@@ -8,7 +8,6 @@ import { type LaneState, QUEUE_REQUESTS, type QueueOperations } from '../ingest/
 import type { ProbeStep } from '../transport/smtp/probe.ts';
 import type { Finding } from './doctor/finding.ts';
 import { ROUTE_REQUESTS, type RouteOperations } from './route-operations.ts';
-import type { RecipientWay } from './ways.ts';
 
 /**
  * Everything the command line can ask of an installation. Each operation takes one request and gives one
@@ -190,6 +189,17 @@ export interface Submitted {
 
 /** A message as the API shows it. */
 export type StatusRecord = ReturnType<typeof statusJson>;
+
+/** The way of one recipient's copy, as it was decided, and what it waits for. */
+export interface RecipientWay {
+  readonly recipient: string;
+  /** The rule that decided; null for the default relay. */
+  readonly rule: string | null;
+  /** Relays it may leave by, in the order in which they are tried. */
+  readonly group: readonly string[];
+  /** What keeps it, with the line that cures it; null when nothing does but its next attempt. */
+  readonly waits: string | null;
+}
 
 /** A page of a message's attempts as the API shows them. */
 export type Attempts = ReturnType<typeof attemptsJson>;

@@ -4,17 +4,7 @@ import { laneOf } from '../domain/lane.ts';
 import type { RecipientRecord } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { laneState } from './local-queue.ts';
-
-/** The way of one recipient's copy, as it was decided, and what it waits for. */
-export interface RecipientWay {
-  readonly recipient: string;
-  /** The rule that decided; null for the default relay. */
-  readonly rule: string | null;
-  /** Relays it may leave by, in the order in which they are tried. */
-  readonly group: readonly string[];
-  /** What keeps it, with the line that cures it; null when nothing does but its next attempt. */
-  readonly waits: string | null;
-}
+import type { RecipientWay } from './operations.ts';
 
 const HELD = { pause: 'paused', drain: 'draining' } as const;
 
