@@ -10,8 +10,12 @@ import type { Effective } from './sources.ts';
 /** A body and the message made of it are both in memory while a request is handled. */
 const COPIES_IN_FLIGHT = 2;
 
-/** What is wrong between settings that are each right by themselves. */
-export function checkTogether(config: Config, effective: readonly Effective[]): Fault[] {
+/** What is wrong between settings that are each right by themselves; `faultyRelays`: names whose definition is not. */
+export function checkTogether(
+  config: Config,
+  effective: readonly Effective[],
+  faultyRelays: readonly string[] = [],
+): Fault[] {
   const { api, delivery, limits, listener, health, tls } = config;
   const faults: Fault[] = [];
   const refuse = (key: SettingKey, rule: string) => {
@@ -38,7 +42,7 @@ export function checkTogether(config: Config, effective: readonly Effective[]): 
   if (listener.busyTimeoutSeconds > listener.dataTimeoutSeconds)
     refuse('listener.busy_timeout_seconds', 'must not be over listener.data_timeout_seconds');
   for (const { key, rule } of portFlaws(config)) refuse(key, rule);
-  return [...faults, ...checkSources(config, effective), ...checkRelays(config, effective)];
+  return [...faults, ...checkSources(config, effective), ...checkRelays(config, effective, faultyRelays)];
 }
 
 /**
@@ -68,7 +72,11 @@ function checkSources({ listener }: Config, effective: readonly Effective[]): Fa
   });
 }
 
-function checkRelays(config: Config, effective: readonly Effective[]): Fault[] {
+function checkRelays(
+  config: Config,
+  effective: readonly Effective[],
+  faultyRelays: readonly string[],
+): Fault[] {
   const key: SettingKey = 'delivery.default_relay';
   const names = config.relays.map((relay) => relay.name);
   const faults = names
@@ -79,6 +87,8 @@ function checkRelays(config: Config, effective: readonly Effective[]): Fault[] {
   faults.push(...config.relays.flatMap((relay) => heloFault(relay, config, effective) ?? []));
   const chosen = effective.find((setting) => setting.key === key);
   const source = chosen?.source ?? 'default';
+  // What is wrong with a relay has been told of it.
+  if (faultyRelays.includes(config.delivery.defaultRelay)) return faults;
   if (!names.includes(config.delivery.defaultRelay)) {
     const rule = unknownRule('relay', config.delivery.defaultRelay, names);
     faults.push({ key, value: showValue(config.delivery.defaultRelay), rule, source });

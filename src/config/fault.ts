@@ -27,10 +27,19 @@ export function showValue(value: unknown): string {
   return json.length > MAX_SHOWN ? `${json.slice(0, MAX_SHOWN)}…` : json;
 }
 
-/** `rule` for a name that does not exist, with the nearest one that does. */
-export function unknownRule(what: string, name: string, known: readonly string[]): string {
+/** Why a file cannot be read, in words where they are known. */
+export function readError(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EACCES') return 'this user may not read it';
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** `rule` for a name that does not exist, with the nearest one that does, or else with the `choice` there is. */
+export function unknownRule(what: string, name: string, known: readonly string[], choice = ''): string {
   const near = nearest(name, known);
-  return near === null ? `no such ${what}` : `no such ${what}; did you mean ${near}?`;
+  if (near === null) return choice === '' ? `no such ${what}` : `no such ${what}; there are ${choice}`;
+  return `no such ${what}; did you mean ${near}?`;
 }
 
 /** The known name at most three edits, and at most half its length, away from `name`; null when there is none. */

@@ -1,5 +1,5 @@
 import { parseDocument } from 'yaml';
-import { type Fault, showValue, unknownRule } from './fault.ts';
+import { type Fault, readError, showValue, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
 import type { RelaySource } from './relays.ts';
 import type { RoutesSource } from './routes.ts';
@@ -133,7 +133,7 @@ class Gatherer implements Gathered {
       const raw = SETTINGS[target].kind.fromText(this.#sources.readSecret(path));
       this.given.set(target, { raw, origin, source });
     } catch (error) {
-      this.faults.push({ key, value: showValue(path), rule: `cannot be read: ${String(error)}`, source });
+      this.faults.push({ key, value: showValue(path), rule: `cannot be read: ${readError(error)}`, source });
     }
   }
 

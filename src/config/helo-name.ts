@@ -21,11 +21,12 @@ export function heloFault(relay: Relay, config: Config, effective: readonly Effe
   const name = helo ?? serverName(config);
   if (isFullName(name, allowPrivate)) return null;
   const rule = `must be a full name of this server in the DNS, such as mail.example.com: relay ${relay.name} delivers to recipients' own servers, which refuse others`;
+  const cure = `${rule}; or give the relay a helo`;
   const value = showValue(name);
   if (helo !== null) return { key: `relays.${relay.name}.helo`, value, rule, source: 'relays' };
   const source = effective.find(({ key }) => key === 'server.hostname')?.source ?? 'default';
   const whence = config.server.hostname === null ? "the machine's own name" : source;
-  return { key: 'server.hostname', value, rule, source: whence };
+  return { key: 'server.hostname', value, rule: cure, source: whence };
 }
 
 /** Whether a name is one that others can look up; with `inside`, others of the same network. */

@@ -93,7 +93,7 @@ test('implicit TLS has its own usual port, and a given port wins', () => {
 test('the password may lie in a file', () => {
   expect(read({ ...GOOD, username: 'u', password_file: '/p' })).toMatchObject({ smtp: { password: 'pw' } });
   expect(read({ ...GOOD, username: 'u', password_file: '/gone' })).toEqual([
-    'relays[0].password_file = "/gone": cannot be read: Error: no such file (file)',
+    'relays[0].password_file = "/gone": cannot be read: no such file (file)',
   ]);
 });
 

@@ -7,7 +7,7 @@ import {
   type RelayLimits,
   type SmarthostSettings,
 } from '../domain/relay.ts';
-import { type Fault, showValue, unknownRule } from './fault.ts';
+import { type Fault, readError, showValue, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
 import {
   FIELDS_OF_TYPE,
@@ -110,7 +110,7 @@ function secretOf(source: RelaySource, path: unknown, faults: Fault[]): unknown 
   try {
     return source.readSecret(path);
   } catch (error) {
-    faults.push(fault(source, '.password_file', path, `cannot be read: ${String(error)}`));
+    faults.push(fault(source, '.password_file', path, `cannot be read: ${readError(error)}`));
     return null;
   }
 }

@@ -60,7 +60,7 @@ test("an mx relay needs a full name to give in EHLO: its own, or the server's", 
     "must be a full name of this server in the DNS, such as mail.example.com: relay direct delivers to recipients' own servers, which refuse others";
   const environment = { WAYBILL_SERVER__HOSTNAME: 'mail' };
   expect(faultLines({ yaml: yaml(''), environment })).toEqual([
-    `server.hostname = "mail": ${rule} (environment WAYBILL_SERVER__HOSTNAME)`,
+    `server.hostname = "mail": ${rule}; or give the relay a helo (environment WAYBILL_SERVER__HOSTNAME)`,
   ]);
   expect(faultLines({ yaml: yaml(', helo: localhost'), environment })).toEqual([
     `relays.direct.helo = "localhost": ${rule} (relays)`,
@@ -329,6 +329,19 @@ test('a stored rule may name a relay that is gone since then; in the file that i
   expect(faults).toEqual([]);
   expect(missingRelays(config.routes, config.relays)).toEqual([{ rule: 'r', relay: 'gone' }]);
   expect(faultLines({ yaml: `routes: ${rules}` })).toHaveLength(1);
+});
+
+test('a default relay whose definition is faulty is told of once, with the reason in words', () => {
+  const yaml = `
+delivery: { default_relay: out }
+relays: [{ name: out, type: smtp, host: out.example.net, username: u, password_file: /nowhere }]
+`;
+  const readSecret = () => {
+    throw Object.assign(new Error("ENOENT: no such file or directory, stat '/nowhere'"), { code: 'ENOENT' });
+  };
+  expect(faultLines({ yaml, readSecret })).toEqual([
+    'relays[0].password_file = "/nowhere": cannot be read: there is no such file (file /etc/waybill.yaml)',
+  ]);
 });
 
 test('a rule may name any relay that is declared, and a faulty relay is told of once', () => {

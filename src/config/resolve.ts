@@ -47,9 +47,11 @@ export function resolve(sources: Sources): Resolution {
     routesOrigin: routes?.origin ?? 'stored',
     unreadableRelays: stored.relays.filter((relay) => relay.unreadable).map((relay) => relay.name),
   };
+  const good = config.relays.map(({ name }) => name);
+  const faultyRelays = definitions.map(declaredName).filter((name) => !good.includes(name));
   return {
     config,
-    faults: [...faults, ...checkTogether(config, effective)],
+    faults: [...faults, ...checkTogether(config, effective, faultyRelays)],
     effective,
     pending: [],
     ignored,

@@ -94,6 +94,10 @@ test.each([
   ],
   ['[{ match: { tag: [] }, via: [out] }]', 'routes[0].match.tag: must have 1 to 1000 values (test)'],
   [
+    '[{ match: { zzz: 1 }, via: [out] }]',
+    'routes[0].match.zzz: no such condition; there are sender, sender_domain, recipient, recipient_domain, tag, key, source, source_cidr, min_bytes, max_bytes, time (test)',
+  ],
+  [
     '[{ match: { min_bytes: [1] }, via: [out] }]',
     'routes[0].match.min_bytes = [1]: must be a whole number of at least 0 (test)',
   ],

@@ -194,6 +194,7 @@ class Reader implements RoutesReading {
     known: readonly string[],
   ): void {
     for (const name of Object.keys(raw))
-      if (!known.includes(name)) this.refuse(`${place}.${name}`, undefined, unknownRule(what, name, known));
+      if (!known.includes(name))
+        this.refuse(`${place}.${name}`, undefined, unknownRule(what, name, known, known.join(', ')));
   }
 }
