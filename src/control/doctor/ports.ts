@@ -10,6 +10,8 @@ interface WantedPort {
   readonly port: number;
   /** Whether the running server has it; null while none runs. */
   readonly isBound: boolean | null;
+  /** The ports that the running server has for the setting. */
+  readonly had: readonly number[];
   /** An operator asked for it; false for a default. */
   readonly set: boolean;
 }
@@ -40,7 +42,12 @@ function wantedPorts({ loaded, bound }: Premises): WantedPort[] {
   ) =>
     port === null
       ? []
-      : [{ key, hosts, port, set: isSet(key), isBound: bound === null ? null : isThere(port, has) }];
+      : [
+          {
+            ...{ key, hosts, port, set: isSet(key), isBound: bound === null ? null : isThere(port, has) },
+            had: has.flatMap((other) => other ?? []),
+          },
+        ];
   return [
     ...listener.ports.flatMap((port) => wish('listener.ports', listener.bind, port, bound?.smtp ?? [])),
     ...listener.implicitTlsPorts.flatMap((port) =>
@@ -57,10 +64,14 @@ function isThere(port: number, bound: readonly (number | null)[]): boolean {
   return port === 0 ? bound.some((other) => other !== null) : bound.includes(port);
 }
 
+function portsText(ports: readonly number[]): string {
+  return `, port ${ports.join(', ')}`;
+}
+
 async function lookAt(wanted: WantedPort, machine: Machine): Promise<Finding> {
-  const { key, port, isBound, hosts } = wanted;
+  const { key, port, isBound, hosts, had } = wanted;
   const name = port === 0 ? `${key} (any)` : `port ${port}`;
-  if (isBound === true) return ok(name, `Listening (${key}).`);
+  if (isBound === true) return ok(name, `Listening (${key}${port === 0 ? portsText(had) : ''}).`);
   if (port === 0) return skipped(name, 'A free one is taken at the start.');
   const state = await machine.tryPort(hosts, port);
   if (state !== 'free') return await hindered(name, wanted, state, machine);
