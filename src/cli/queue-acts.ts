@@ -8,6 +8,7 @@ import {
 } from '../ingest/queue-door.ts';
 import { type CommonOptions, type Context, collectFrom, command, print } from './context.ts';
 import { withOperations } from './session.ts';
+import { counted } from './terminal.ts';
 
 /** `waybill queue retry|cancel|reroute`: acts on what a selection names. */
 
@@ -73,10 +74,10 @@ function actCommand(context: Context, shell: Command, act: QueueActRequest['act'
     await withOperations(context, options, {}, async (operations) => {
       const sum = await actOnAll(request, operations, context);
       const { matched, acted } = sum;
-      const what = act === 'reroute' ? 'recipients' : 'messages';
+      const what = counted(matched, act === 'reroute' ? 'recipient' : 'message');
       print(context, options, { act, dryRun: request.dryRun, ...sum }, () =>
         request.dryRun
-          ? `${matched} ${what} are meant; nothing was done.`
+          ? `Meant: ${what}; nothing was done.`
           : `${acted} ${done}.${acted < matched ? ` Left as they are: ${matched - acted}.` : ''}`,
       );
     });

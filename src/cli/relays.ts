@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { readError } from '../config/fault.ts';
 import { readSecret } from '../config/load.ts';
 import { RELAY_TYPES } from '../config/relay-fields.ts';
 import type { RelaySwitch, RelayTest, RelayView } from '../control/operations.ts';
@@ -119,9 +120,17 @@ function testCommand(context: Context): Command {
         const result = await operations.testRelay({ name, to: options.to ?? null });
         const lines = result.steps.map(stepLine);
         print(context, options, result, () => lines.join('\n'));
-        if (!result.ok) throw new Exit(1, `The relay ${name} does not work.`);
+        if (result.ok) return;
+        const failed =
+          options.to === undefined ? `The relay ${name} does not work.` : noWay(name, options.to);
+        throw new Exit(1, failed);
       });
     });
+}
+
+/** Of a relay that delivers to recipients' servers, the fault may be theirs. */
+function noWay(name: string, to: string): string {
+  return `No mail can be taken to ${to.slice(to.lastIndexOf('@') + 1)} by ${name}.`;
 }
 
 function disableCommand(context: Context): Command {
@@ -204,7 +213,7 @@ function readPassword(path: string): string {
   try {
     return readSecret(path);
   } catch (error) {
-    throw new Exit(1, `The password file cannot be read: ${String(error)}`);
+    throw new Exit(1, `The password file cannot be read: ${readError(error)}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ExplanationView, RehearsalView, RouteTableSummary } from '../control/route-operations.ts';
-import { table } from './terminal.ts';
+import { counted, table } from './terminal.ts';
 
 /** Routes as text for people. */
 
@@ -66,7 +66,7 @@ function whyNot(fitness: ExplanationView['group'][number]['fitness']): string {
 export function rehearsalText(rehearsal: RehearsalView): string {
   const { messages, recipients, unchanged, otherFallback, moves, blindRules } = rehearsal;
   const parts = [
-    `Looked at ${recipients} recipients of the last ${messages} messages: ${unchanged} as before, ${recipients - unchanged - otherFallback} elsewhere, ${otherFallback} with other relays to fall back on.`,
+    `Looked at ${counted(recipients, 'recipient')} of the last ${counted(messages, 'message')}: ${unchanged} as before, ${recipients - unchanged - otherFallback} elsewhere, ${otherFallback} with other relays to fall back on.`,
   ];
   if (moves.length > 0) {
     const rows = moves.flatMap(({ from, to, recipients: count, examples }) =>

@@ -6,6 +6,7 @@ import { type CommonOptions, type Context, collect, command, print, wholeNumber 
 import { explanationText, rehearsalText, tablesText } from './routes-text.ts';
 import { readRules } from './rules-file.ts';
 import { withOperations } from './session.ts';
+import { counted } from './terminal.ts';
 
 interface ListOptions extends CommonOptions {
   readonly limit: number;
@@ -43,7 +44,7 @@ export function routesCommand(context: Context): Command {
 
 function listCommand(context: Context): Command {
   return command('list', 'show the routing tables that were published last', ['waybill routes list'])
-    .option('--limit <n>', `at most so many (default: ${USUAL_LIMIT})`, wholeNumber(1, 1000), USUAL_LIMIT)
+    .option('--limit <n>', 'at most so many', wholeNumber(1, 1000), USUAL_LIMIT)
     .action(async (options: ListOptions) => {
       await withOperations(context, options, { tolerateFaults: true }, async (operations) => {
         const tables = await operations.routeTables({ limit: options.limit });
@@ -93,12 +94,7 @@ function testCommand(context: Context): Command {
     'waybill routes test rules.yaml --last 10000 --json',
   ])
     .argument('<file>', 'YAML with routes:, or the list of rules alone; - for the standard input')
-    .option(
-      '--last <n>',
-      `look at so many messages (default: ${USUAL_LAST})`,
-      wholeNumber(1, MAX_REHEARSED),
-      USUAL_LAST,
-    )
+    .option('--last <n>', 'look at so many messages', wholeNumber(1, MAX_REHEARSED), USUAL_LAST)
     .action(async (file: string, options: TestOptions) => {
       const routes = await readRules(file);
       await withOperations(context, options, {}, async (operations) => {
@@ -148,7 +144,7 @@ async function change(
         context,
         options,
         table,
-        () => `Version ${table.version} is in force, with ${table.ruleCount} rules. ${next}`,
+        () => `Version ${table.version} is in force, with ${counted(table.ruleCount, 'rule')}. ${next}`,
       );
     },
   );

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { parseDocument } from 'yaml';
+import { readError } from '../config/fault.ts';
 import { Exit } from './exit.ts';
 
 /** The file name that means the standard input. */
@@ -11,11 +12,15 @@ const MAX_BYTES = 1024 * 1024;
 export async function readRules(file: string): Promise<unknown> {
   const document = parseDocument(await readText(file));
   const [error] = document.errors;
-  if (error !== undefined) throw new Exit(2, `${file}: ${error.message.split('\n', 1)[0] ?? ''}`);
+  if (error !== undefined) throw new Exit(2, `${nameOf(file)}: ${error.message.split('\n', 1)[0] ?? ''}`);
   const root: unknown = document.toJS();
   if (Array.isArray(root)) return root;
   if (typeof root === 'object' && root !== null && 'routes' in root) return root.routes ?? [];
-  throw new Exit(2, `${file} has neither a section routes nor a list of rules.`);
+  throw new Exit(2, `${nameOf(file)} has neither a section routes nor a list of rules.`);
+}
+
+function nameOf(file: string): string {
+  return file === STANDARD_INPUT ? 'The standard input' : file;
 }
 
 async function readText(file: string): Promise<string> {
@@ -29,8 +34,8 @@ async function readText(file: string): Promise<string> {
       chunks.push(chunk);
     }
   } catch (error) {
-    throw new Exit(1, `The file cannot be read: ${String(error)}`);
+    throw new Exit(1, `${nameOf(file)} cannot be read: ${readError(error)}`);
   }
-  if (bytes > MAX_BYTES) throw new Exit(2, `${file} is larger than ${MAX_BYTES} bytes.`);
+  if (bytes > MAX_BYTES) throw new Exit(2, `${nameOf(file)} is larger than ${MAX_BYTES} bytes.`);
   return Buffer.concat(chunks).toString();
 }

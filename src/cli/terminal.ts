@@ -85,3 +85,8 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
 function pad(cell: string, width: number): string {
   return cell + ' '.repeat(Math.max(0, width - [...cell].length));
 }
+
+/** A number of things: `1 message`, `2 messages`. */
+export function counted(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
