@@ -12,7 +12,18 @@ test('an mx relay is added without a host, shown as what it is, and needs a full
   expect(nameless.status).not.toBe(0);
   expect(nameless.err).toContain('server.hostname = "mail": must be a full name');
 
-  const sources = ['--source-ip', '192.0.2.1', '--source-ip', '192.0.2.2'];
+  const sources = [
+    '--max-rate-per-second',
+    '7',
+    '--max-message-bytes',
+    '8000',
+    '--max-recipients',
+    '9',
+    '--source-ip',
+    '192.0.2.1',
+    '--source-ip',
+    '192.0.2.2',
+  ];
   const added = await installation.waybill([...add, '--helo', 'mail.example.com', ...sources], {
     environment,
   });
@@ -22,6 +33,9 @@ test('an mx relay is added without a host, shown as what it is, and needs a full
   expect(out).toMatch(/direct \(default\) +mx +recipients' MX, port 25 +opportunistic +stored +ready/);
   const config = await installation.waybill(['config'], { environment });
   expect(config.out).toMatch(/relays\.direct\.source_ips.*192\.0\.2\.2/);
+  expect(config.out).toMatch(
+    /direct\.max_rate_per_second\W+7 [^]*max_message_bytes\W+8000 [^]*max_recipients\W+9 /,
+  );
 
   const host = await installation.waybill(['relays', 'add', 'x', '--type', 'mx', '--host', 'h'], {
     environment,

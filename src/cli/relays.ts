@@ -21,6 +21,9 @@ interface AddOptions extends CommonOptions {
   readonly ipFamily?: string;
   readonly maxPerDomain?: number;
   readonly maxConcurrency?: number;
+  readonly maxRatePerSecond?: number;
+  readonly maxMessageBytes?: number;
+  readonly maxRecipients?: number;
   readonly default?: true;
 }
 
@@ -86,6 +89,13 @@ function addCommand(context: Context): Command {
     .option(
       '--max-per-domain <n>',
       'with type mx: most attempts at once to one domain (default: 20)',
+      wholeNumber(1, 10_000),
+    )
+    .option('--max-rate-per-second <n>', 'most attempts begun in a second', wholeNumber(0, 100_000))
+    .option('--max-message-bytes <n>', 'largest message it takes', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .option(
+      '--max-recipients <n>',
+      'most recipients in one transaction (default: 100)',
       wholeNumber(1, 10_000),
     )
     .option('--default', 'send mail through it unless told otherwise')
@@ -197,6 +207,9 @@ function definitionOf(name: string, options: AddOptions): Record<string, unknown
     ip_family: options.ipFamily,
     max_concurrency: options.maxConcurrency,
     max_per_domain: options.maxPerDomain,
+    max_rate_per_second: options.maxRatePerSecond,
+    max_message_bytes: options.maxMessageBytes,
+    max_recipients: options.maxRecipients,
   };
   return Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));
 }
