@@ -99,12 +99,19 @@ async function readFields<T>(
   readParameters(exchange.query, NO_PARAMETERS);
   requireType(exchange, ['application/json']);
   const bounds = { maxBytes: MAX_BYTES, advice: ADVICE, budget: budget.share(caller.key.id) };
-  const parsed = schema.safeParse(parseJson(joinBody(await readBody(exchange, bounds)), JSON_LIMITS));
+  const body = parseJson(joinBody(await readBody(exchange, bounds)), JSON_LIMITS);
+  const parsed = schema.safeParse(body, { reportInput: true });
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.slice(0, MAX_FAULTS).map(({ path, message }) => ({
-    pointer: path.map((name) => `/${String(name)}`).join(''),
+  const errors = parsed.error.issues.slice(0, MAX_FAULTS).map((issue) => ({
+    pointer: issue.path.map((name) => `/${String(name)}`).join(''),
     code: 'type',
-    detail: `${path.length === 0 ? 'The body' : quote(path.join('.'))}: ${message}.`,
+    detail: `${issue.path.length === 0 ? 'The body' : quote(issue.path.join('.'))}: ${ruleOf(issue)}.`,
   }));
   throw new Problem(400, 'invalid_request', 'Some fields are not valid; see errors.', { errors });
+}
+
+/** What is wrong with a field, in the API's words where it is missing. */
+function ruleOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_type' || issue.input !== undefined) return issue.message;
+  return `is required, as ${issue.expected === 'object' ? 'an object' : `a ${issue.expected}`}`;
 }

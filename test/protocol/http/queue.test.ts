@@ -64,3 +64,12 @@ test.each<[string, string, object, number, string]>([
   const answer = await post(act, body);
   expect([answer.status, answer.json['code']]).toEqual([status, code]);
 });
+
+test('a missing field is told by name, and as what it is written', async () => {
+  const detailOf = async (act: string, body: object) => (await post(act, body)).json['errors'];
+  expect(await detailOf('retry', {})).toMatchObject([{ detail: '"selection": is required, as an object.' }]);
+  expect(await detailOf('pause', {})).toMatchObject([{ detail: '"target": is required, as a string.' }]);
+  expect(await detailOf('pause', { target: 7 })).toMatchObject([
+    { detail: expect.not.stringContaining('is required') },
+  ]);
+});
