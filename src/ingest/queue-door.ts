@@ -15,7 +15,7 @@ export interface QueueOperations {
 }
 
 /** The acts on a selection. */
-export const QUEUE_ACTS = ['retry', 'cancel', 'reroute'] as const;
+const QUEUE_ACTS = ['retry', 'cancel', 'reroute'] as const;
 
 /** Of what waits or has failed; what is under way, or delivered, is never selected. */
 export const SELECTABLE_STATUSES = ['queued', 'retrying', 'failed'] as const;
