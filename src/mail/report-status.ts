@@ -2,6 +2,7 @@ import type { Reply } from '../domain/outcome.ts';
 import { formatDate } from './date.ts';
 import { foldableWords, writeField } from './field.ts';
 import type { Report, ReportAction, ReportedRecipient } from './report.ts';
+import { addressLiteral } from './trace.ts';
 
 /** The part of a report that programs read: message/delivery-status (RFC 3464 §2). Always ASCII. */
 
@@ -9,6 +10,8 @@ import type { Report, ReportAction, ReportedRecipient } from './report.ts';
 const MAX_REPLY = 500;
 /** Characters of a host's name that are told; no name is longer. */
 const MAX_HOST = 255;
+/** What no name looks like. */
+const IP_ADDRESS = /^[\d.]+$|:/;
 const NOT_PRINTABLE_ASCII = /[^\x20-\x7e]+/g;
 const BLANKS = / {2,}/g;
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
@@ -48,11 +51,16 @@ function perRecipient(reported: ReportedRecipient): string {
     writeField('Final-Recipient', typedAddress('rfc822', address)) +
     writeField('Action', [action]) +
     writeField('Status', [statusOf(reported)]) +
-    (remote === null || remote === '' ? '' : writeField('Remote-MTA', ['dns;', remote])) +
+    (remote === null || remote === '' ? '' : writeField('Remote-MTA', ['dns;', hostName(remote)])) +
     (reply === null ? '' : writeField('Diagnostic-Code', diagnostic(reply))) +
     (triedAt === null ? '' : writeField('Last-Attempt-Date', [formatDate(triedAt)])) +
     (action === 'delayed' ? writeField('Will-Retry-Until', [formatDate(triedUntil)]) : '')
   );
+}
+
+/** A host that was named by its address has no name: RFC 3464 §2.3.5 wants the literal. */
+function hostName(host: string): string {
+  return IP_ADDRESS.test(host) ? addressLiteral(host) : host;
 }
 
 /** The status code of a recipient (RFC 3464 §2.3.4): the reply's, where it says the same as the action. */

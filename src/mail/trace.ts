@@ -41,6 +41,7 @@ function origin({ fromName, fromAddress }: Trace): string | null {
   return literal === null ? name : `${name} (${literal})`;
 }
 
-function addressLiteral(address: string): string {
+/** An IP address as RFC 5321 §4.1.3 writes it in the place of a name. */
+export function addressLiteral(address: string): string {
   return address.includes(':') ? `[IPv6:${address}]` : `[${address}]`;
 }

@@ -286,6 +286,15 @@ test("a peer's reply is one line of printable ASCII, without runs of blanks and 
   expect(told('x'.repeat(5000))).toBe(`smtp; 550 5.1.1 ${'x'.repeat(500)}`);
 });
 
+test.each([
+  ['192.0.2.1', '[192.0.2.1]'],
+  ['2001:db8::1', '[IPv6:2001:db8::1]'],
+  ['mx1.192.test', 'mx1.192.test'],
+])('the host %s is told as %s', (host, told) => {
+  const lines = written(report({ recipients: [recipient({ host })] })).bytes.toString();
+  expect(lines).toContain(`\r\nRemote-MTA: dns; ${told}\r\n`);
+});
+
 test('another parser finds the same parts', async () => {
   const { attachments, text } = await PostalMime.parse(written(report()).bytes, {
     rfc822Attachments: true,
