@@ -21,6 +21,7 @@ test('a 2xx is delivered and keeps what the provider called it', () => {
     state: 'delivered',
     outcome: 'accepted',
     nextAttemptAt: null,
+    next: null,
     reply,
     providerMessageId: 'ABC',
     dsnPassed: false,
