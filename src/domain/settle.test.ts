@@ -24,7 +24,6 @@ test('a 2xx is delivered and keeps what the provider called it', () => {
     next: null,
     reply,
     providerMessageId: 'ABC',
-    dsnPassed: false,
     possibleDuplicate: false,
   });
 });
