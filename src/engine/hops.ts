@@ -15,7 +15,9 @@ export interface HopsDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Events;
+  /** Told that a lane's hop was found ill: mail that waits there may have a better way. */
   readonly fellIll: (lane: string) => void;
+  /** Told that a hop is well again, or all of a relay's changed: mail that waits elsewhere may have a better way now. */
   readonly gotWell: () => void;
 }
 
