@@ -20,6 +20,7 @@ import { storedRows } from './control/offline.ts';
 import { publishTable } from './control/route-tables.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
+import { NO_SIGNER } from './engine/signer.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Random } from './lib/random.ts';
 import { type Denials, tallyDenials } from './observe/denials.ts';
@@ -120,7 +121,8 @@ class Service implements App {
 
     const node = nodeName(random);
     const settings = () => engineSettings(live.loaded);
-    const engine = createEngine({ ...storage, clock, random, events: this.#events, node, settings });
+    const parts = { clock, random, events: this.#events, signer: NO_SIGNER };
+    const engine = createEngine({ ...storage, ...parts, node, settings });
     this.#engine = engine;
     const mailDns = createMailDns(() => live.config, clock, random);
     this.#transports = { clock, random, log, dns: mailDns };

@@ -47,6 +47,12 @@ const LAWS: Readonly<Record<string, Law>> = {
     rooms: ['transport', 'transport/smtp', 'domain', 'lib', 'smtp', 'dns'],
     packages: /^node:/,
   },
+  'transport/providers': {
+    rooms: ['transport', 'domain', 'lib', 'mail', 'dns'],
+    packages: /^(node:.*|undici)$/,
+  },
+  // Signs mail at acceptance; `engine/signer.ts` is its contract.
+  signing: { rooms: ['engine/signer.ts', 'domain', 'lib', 'mail'], packages: /^node:/ },
   'transport/inbox': { rooms: ['transport', 'domain', 'lib'], packages: /^node:/ },
   engine: { rooms: ['domain', 'mail', 'lib', ...CONTRACTS, 'observe/events.ts'], packages: PURE_BUILTINS },
   ingest: {

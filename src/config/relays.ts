@@ -51,6 +51,7 @@ const INBOX_LIMITS: RelayLimits = {
   maxRatePerSecond: 0,
   maxMessageBytes: 0,
   maxRecipients: 1000,
+  ...{ maxPerDay: 0, reservePercent: 0, warmUp: null },
 };
 
 /** The relay that is always there: it captures mail locally. */
@@ -62,6 +63,7 @@ export const BUILTIN_INBOX: Relay = {
   disabled: false,
   smtp: null,
   mx: null,
+  provider: null,
 };
 
 /** Reads one definition, as it stands in the file, in the store or on the command line. */
@@ -127,10 +129,11 @@ function toRelay(values: RelayValues, origin: Relay['origin']): Relay {
     maxRatePerSecond: values.max_rate_per_second,
     maxMessageBytes: values.max_message_bytes,
     maxRecipients: values.max_recipients,
+    ...{ maxPerDay: 0, reservePercent: 0, warmUp: null },
   };
   const smtp = type === 'smtp' ? smarthostOf(values) : null;
   const mx = type === 'mx' ? mxOf(values) : null;
-  return { name, type, limits, origin, disabled: false, smtp, mx };
+  return { name, type, limits, origin, disabled: false, smtp, mx, provider: null };
 }
 
 function smarthostOf(values: RelayValues): SmarthostSettings {
@@ -149,6 +152,7 @@ function mxOf(values: RelayValues): MxSettings {
     tls: values.tls === 'required' ? 'required' : 'opportunistic',
     allowPrivate: values.allow_private ?? false,
     maxPerDomain: values.max_per_domain ?? USUAL_PER_DOMAIN,
+    presets: true,
     ...originOf(values),
   };
 }

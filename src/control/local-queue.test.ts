@@ -121,15 +121,21 @@ async function attempt(outcome: Outcome): Promise<void> {
   const { store } = stores;
   const stamp = at(now - T0);
   const lease = await takeLane(store, 'out', stamp);
-  const [claimed] = await store.claim([{ ...lease, limit: 100, maxRecipients: 100 }], stamp);
+  const [claimed] = await store.claim(
+    [{ ...lease, order: 'high_first', limit: 100, maxRecipients: 100 }],
+    stamp,
+  );
   for (const unit of claimed?.units ?? []) {
     const ref = refOf(unit);
-    await store.begin([ref], stamp);
+    await store.begin([{ ...ref, quota: null }], stamp);
     const results = ref.indexes.map((index) => ({ index, outcome }));
     const facts = { attempts: 0, expiresAt: now + HOUR };
     const transitions = results.map(() => settle(facts, outcome, POLICY, now, 0.5));
     const record = { startedAt: now, relay: 'out', evidence: NO_EVIDENCE, results };
-    await store.settle([{ unit: ref, attempt: record, transitions, report: null, delayReported: [] }], stamp);
+    await store.settle(
+      [{ unit: ref, attempt: record, transitions, report: null, delayReported: [], refund: null }],
+      stamp,
+    );
   }
   await store.releaseLanes([lease], stamp);
 }

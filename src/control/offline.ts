@@ -2,6 +2,7 @@ import type { Fault } from '../config/fault.ts';
 import { loadConfig, type StoredRows } from '../config/load.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import { IDLE } from '../engine/queue-figures.ts';
+import { NO_SIGNER } from '../engine/signer.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import { Events } from '../observe/events.ts';
@@ -96,7 +97,9 @@ async function openEngine(
   const spool = await openSegmentSpool({ directory, onFailure() {} });
   const events = new Events();
   const settings = () => engineSettings(loaded());
-  const engine = createEngine({ store, views, spool, clock, random, events, settings, node: 'cli' });
+  const engine = createEngine({
+    ...{ store, views, spool, clock, random, events, settings, node: 'cli', signer: NO_SIGNER },
+  });
   for (const relay of loaded().config.relays) engine.relays.put(relay, NO_TRANSPORT);
   return { engine, close: () => spool.close() };
 }

@@ -51,6 +51,9 @@ export interface Idempotency {
   readonly hash: string;
 }
 
+/** For which author domains mail may be signed: `any`, these (by `maySendFrom`), or (none of them) no domain at all. */
+export type SigningRights = 'any' | readonly string[];
+
 /** What an ingress hands over, parsed and checked, before it is ours. */
 export interface Submission {
   /** The id it is to have, where its own text names it: one that the intake gave for it. Else it gets one. */
@@ -77,6 +80,8 @@ export interface Submission {
    * key or named source is bound by name to the reverse-path's domain.
    */
   readonly reportable: boolean;
+  /** Which domains it may be signed for: those that whoever submitted it may send from. */
+  readonly signing: SigningRights;
   /** A test key's mail: captured by the local inbox whatever the routes say, and never leaves. */
   readonly test: boolean;
   readonly idempotency: Idempotency | null;

@@ -13,6 +13,20 @@ export interface RelayLimits {
   readonly maxMessageBytes: number;
   /** Recipients in one transaction. */
   readonly maxRecipients: number;
+  /** Recipients handed over in a UTC day, over all nodes; 0 means no limit. */
+  readonly maxPerDay: number;
+  /** Percent of a day's recipients that only mail of high priority may use. */
+  readonly reservePercent: number;
+  /** Fewer a day while the relay's addresses earn their name; null when they have one. */
+  readonly warmUp: WarmUp | null;
+}
+
+/** How many recipients a relay may have on each of its first days. */
+export interface WarmUp {
+  /** The first day: whole UTC days since the epoch. */
+  readonly startDay: number;
+  /** Recipients on the first day, the second, and so on; after the last of them `maxPerDay` alone counts. Not empty. */
+  readonly perDay: readonly number[];
 }
 
 /** A named way out. */
@@ -27,7 +41,48 @@ export interface Relay {
   readonly smtp: SmarthostSettings | null;
   /** Present exactly for type `mx`. */
   readonly mx: MxSettings | null;
+  /** Present exactly for providers that are spoken to over HTTPS. */
+  readonly provider: ProviderSettings | null;
 }
+
+/** What every provider has, whatever its type. */
+interface ProviderBase {
+  /** Base URL of its API, without a slash at the end; of a webhook the whole URL. */
+  readonly endpoint: string;
+  /** Connections to private and loopback addresses, and plain HTTP, are allowed (file and environment only). */
+  readonly allowPrivate: boolean;
+  /**
+   * The API key, secret access key, server token, client secret or signing secret. In clear only in memory; encrypted at
+   * rest; never logged. Empty when it cannot be read: the relay is disabled then.
+   */
+  readonly secret: string;
+}
+
+/** How a provider's API is spoken to. */
+export type ProviderSettings = ProviderBase &
+  (
+    | {
+        readonly type: 'ses';
+        readonly region: string;
+        readonly accessKeyId: string;
+        readonly configurationSet: string | null;
+      }
+    | { readonly type: 'mailgun'; readonly domain: string }
+    | { readonly type: 'postmark'; readonly messageStream: string | null }
+    | { readonly type: 'sendgrid' | 'resend' | 'webhook' }
+    | {
+        readonly type: 'graph';
+        readonly tenant: string;
+        readonly clientId: string;
+        /** The mailbox that sends; null: that of the message's From. */
+        readonly mailbox: string | null;
+        /** Where tokens are asked for, as `endpoint`. */
+        readonly authority: string;
+      }
+  );
+
+/** The type of a provider. */
+export type ProviderType = ProviderSettings['type'];
 
 /** Where a relay's connections come from, and how they introduce themselves. */
 export interface OriginSettings {
@@ -48,6 +103,8 @@ export interface MxSettings extends OriginSettings {
   readonly allowPrivate: boolean;
   /** Attempts at once to one recipient domain. */
   readonly maxPerDomain: number;
+  /** What is known of the big mailbox providers bounds the pace towards them (`domain/mailbox-provider.ts`). */
+  readonly presets: boolean;
 }
 
 /** What an `smtp` relay connects to. */

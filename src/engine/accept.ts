@@ -22,6 +22,7 @@ import type { Relays } from './relays.ts';
 import { explainRoute, planRecipients, type RoutingParts, routeRecipients } from './routing.ts';
 import type { EngineSettings } from './settings.ts';
 import { unitsOf } from './shortway.ts';
+import type { Signer } from './signer.ts';
 
 /** What accepting needs. */
 export interface AcceptDeps {
@@ -31,6 +32,7 @@ export interface AcceptDeps {
   readonly random: Random;
   readonly node: string;
   readonly events: Events;
+  readonly signer: Signer;
   readonly settings: () => EngineSettings;
   readonly fault: (code: string, error: unknown) => void;
 }
@@ -111,7 +113,9 @@ export class Accept implements Intake {
     const wishes = submissions.map(wishOf);
     try {
       const admissions = await this.#room.admit(wishes);
-      const fitting = submissions.filter((_, place) => admissions[place]?.kind === 'fits');
+      const fitting = await this.#signed(
+        submissions.filter((_, place) => admissions[place]?.kind === 'fits'),
+      );
       const kept = (await this.#keep(fitting, wishes, startedAt)).values();
       return submissions.map(({ keyId }, place) => {
         const admission = admissions[place];
@@ -125,6 +129,17 @@ export class Accept implements Intake {
     } finally {
       this.#room.settled(wishes);
     }
+  }
+
+  /** What is sent is what is stored: signed once, before it is ours. */
+  async #signed(submissions: readonly Submission[]): Promise<Submission[]> {
+    const { signer } = this.#deps;
+    return await Promise.all(
+      submissions.map(async (submission) => {
+        const content = await signer.sign(submission.content, submission.signing);
+        return content === submission.content ? submission : { ...submission, content };
+      }),
+    );
   }
 
   /** Writes what there is room for: the contents, then the facts. Rejects with the spool's or the store's error. */

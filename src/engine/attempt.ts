@@ -59,10 +59,12 @@ export async function attempt(
     refused.abort();
     return false;
   };
-  const marked = deps.store.begin([refOf(unit)], { node: deps.node, now: startedAt }).then(([granted]) => {
-    begun = granted === true;
-    return begun || refuse();
-  }, refuse);
+  const marked = deps.store
+    .begin([{ ...refOf(unit), quota: null }], { node: deps.node, now: startedAt })
+    .then(([granted]) => {
+      begun = granted === 'begun';
+      return begun || refuse();
+    }, refuse);
   const gate = async () => (await marked) && deps.clock.mono() < lane.trustedUntil;
   const result = tooLarge
     ? settleAll(unit, {
@@ -89,7 +91,12 @@ async function converse(
   try {
     const content = job.content ?? (await deps.spool.read(unit.content));
     return await relay.transport.deliver(
-      { envelope: envelopeOf(unit), content: transportContent(unit, content), ...permission },
+      {
+        messageId: unit.messageId,
+        envelope: envelopeOf(unit),
+        content: transportContent(unit, content),
+        ...permission,
+      },
       lane.abort.signal,
     );
   } catch (error) {
@@ -129,7 +136,7 @@ function transportContent(unit: Unit, content: Bytes): TransportContent {
 }
 
 function settleAll(unit: Unit, outcome: Outcome): TransportResult {
-  return { outcomes: unit.deliveries.map(() => outcome), evidence: UNTRIED, hopFailed: false };
+  return { outcomes: unit.deliveries.map(() => outcome), evidence: UNTRIED, hopFailed: false, restMs: null };
 }
 
 /** Of an attempt whose transport was never asked. */

@@ -20,6 +20,7 @@ import { Redecide } from './redecide.ts';
 import { Relays } from './relays.ts';
 import { Reports } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
+import type { Signer } from './signer.ts';
 import { Sweep } from './sweep.ts';
 
 /** What an engine is made of. */
@@ -30,6 +31,7 @@ export interface EngineDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Events;
+  readonly signer: Signer;
   /** This process's name in leases; another at every start. */
   readonly node: string;
   readonly settings: () => EngineSettings;

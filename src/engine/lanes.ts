@@ -118,7 +118,13 @@ export class Lane {
     this.#filled = false;
     this.waiting = false;
     this.nextDueAt = null;
-    return { lane: this.name, fence: this.fence, limit: room, maxRecipients: limits.maxRecipients };
+    return {
+      order: 'high_first',
+      lane: this.name,
+      fence: this.fence,
+      limit: room,
+      maxRecipients: limits.maxRecipients,
+    };
   }
 
   /** The store had all that was asked for, and may have more. */

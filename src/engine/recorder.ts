@@ -53,7 +53,7 @@ export class Recorder {
     let taken = false;
     try {
       const delayReported = report?.owed.delayed ?? [];
-      const settlement = { ...settling, report: report?.record ?? null, delayReported };
+      const settlement = { ...settling, report: report?.record ?? null, delayReported, refund: null };
       const recorded = await this.#write(job.unit, settlement, report, now);
       taken = recorded !== 'stale' && recorded !== 'refused';
       return recorded;
@@ -88,7 +88,7 @@ export class Recorder {
   /** Gives back work that no peer can have taken; it is due at once, unless it was cancelled and ends by that. */
   async release(jobs: readonly Job[]): Promise<Recorded> {
     const { clock, store, node } = this.#deps;
-    const refs = jobs.map((job) => refOf(job.unit));
+    const refs = jobs.map((job) => ({ ...refOf(job.unit), refund: null }));
     // Asked twice, it could give back what has been claimed anew meanwhile, under the same fence.
     const answers = await persist(clock, this.#giveUp, 'harmful', () =>
       store.release(refs, { node, now: clock.wall() }),

@@ -13,12 +13,29 @@ const NO_TRANSPORT = {
 
 /** Relays by their fitness. */
 function relaysOf(fitness: Readonly<Record<string, RelayFitness>>) {
-  const limits = { maxConcurrency: 1, maxRatePerSecond: 0, maxMessageBytes: 0, maxRecipients: 1 };
+  const limits = {
+    maxConcurrency: 1,
+    maxRatePerSecond: 0,
+    maxMessageBytes: 0,
+    maxRecipients: 1,
+    maxPerDay: 0,
+    reservePercent: 0,
+    warmUp: null,
+  };
   return {
     fitness: (name: string) => fitness[name] ?? 'missing',
     get: (name: string) => {
       const type = name === 'direct' ? 'mx' : name === 'inbox' ? 'inbox' : 'smtp';
-      const relay = { name, type, limits, origin: 'file', disabled: false, smtp: null, mx: null } as const;
+      const relay = {
+        name,
+        type,
+        limits,
+        origin: 'file',
+        disabled: false,
+        smtp: null,
+        mx: null,
+        provider: null,
+      } as const;
       return (fitness[name] ?? 'missing') === 'missing' ? undefined : new RelayAtWork(relay, NO_TRANSPORT);
     },
   };

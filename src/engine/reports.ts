@@ -15,6 +15,7 @@ import type { Owed } from './report-policy.ts';
 import { ReportRate } from './report-rate.ts';
 import { type RoutingParts, routeRecipients } from './routing.ts';
 import type { EngineSettings } from './settings.ts';
+import type { Signer } from './signer.ts';
 import type { Wait } from './wait.ts';
 
 /** How long we wait before appending again what the spool had no room for, in ms, and how often. */
@@ -29,6 +30,7 @@ export interface ReportsDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Events;
+  readonly signer: Signer;
   readonly settings: () => EngineSettings;
   readonly relays: RoutingParts['relays'];
   /** Gives the next message's id. */
@@ -134,7 +136,8 @@ export class Reports {
     const message = { id: subject.messageId, envid: subject.envid, arrivedAt: subject.createdAt };
     const messageId = `<${id}@${hostname}>`;
     const told = { hostname, to: subject.reversePath, messageId, date: clock.wall(), message, returned };
-    const composed = await inSlices(composeReport({ ...told, recipients: owed.recipients }, random));
+    const plain = await inSlices(composeReport({ ...told, recipients: owed.recipients }, random));
+    const composed = { ...plain, content: await this.#deps.signer.sign(plain.content, 'any') };
     const submission = submissionOf(id, subject.reversePath, composed, messageId);
     const [ref] = await spool.append([{ messageId: id, content: composed.content }]);
     if (ref === undefined) throw new Error('the spool gave no reference');
@@ -208,6 +211,6 @@ function submissionOf(
     header: { from, subject, messageId },
     ...{ tags: [], metadata: {}, sendAt: null, priority: 'normal', source: 'report' },
     ...{ sourceAddress: null, requestId: null, keyId: null, keyName: null },
-    ...{ reportable: false, test: false, idempotency: null },
+    ...{ reportable: false, signing: 'any', test: false, idempotency: null },
   };
 }

@@ -28,7 +28,7 @@ export function settlementOf(
   relay: string,
   end: AttemptEnd,
   context: SettleContext,
-): Omit<Settlement, 'report' | 'delayReported'> {
+): Omit<Settlement, 'report' | 'delayReported' | 'refund'> {
   const transitions: Transition[] = [];
   const results: Settlement['attempt']['results'][number][] = [];
   for (const [place, delivery] of unit.deliveries.entries()) {

@@ -12,6 +12,12 @@ export interface Registry {
   settings(): Promise<Map<string, string>>;
   /** Sets (a JSON text) or removes (null). */
   putSetting(key: string, value: string | null): Promise<void>;
+  /** Every domain that mail is sent from, by name. */
+  domains(): Promise<StoredDomain[]>;
+  /** Adds or replaces. */
+  putDomain(domain: StoredDomain): Promise<void>;
+  /** False: no such domain. */
+  removeDomain(name: string): Promise<boolean>;
   /** Lanes and relays that an operator holds back, by target. */
   holds(): Promise<StoredHold[]>;
   /** Holds a target back, whether or not it was before, or (null) lets it go. */
@@ -59,4 +65,14 @@ export interface StoredRelay {
   /** Sealed secret; null when it has none. */
   readonly secret: string | null;
   readonly disabled: boolean;
+}
+
+/** A domain that mail is sent from, as stored: its keys' secrets sealed. */
+export interface StoredDomain {
+  /** In lower case, A-labels. */
+  readonly name: string;
+  /** JSON: its keys without their secrets, and since when it is known. */
+  readonly definition: string;
+  /** JSON: sealed private keys by selector. */
+  readonly secrets: string;
 }

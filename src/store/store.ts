@@ -36,17 +36,18 @@ export interface Store {
   foresee(wishes: readonly AcceptWish[], at: Stamp, limits: QueueLimits): Promise<Foresight[]>;
 
   /**
-   * Leases due deliveries of lanes the node holds: `queued`/`retrying` → `processing`. High priority first,
-   * then normal, then bulk; the longest due first within each. Deliveries of one message and lane that are due
+   * Leases due deliveries of lanes the node holds: `queued`/`retrying` → `processing`, in the request's order of
+   * priorities; the longest due first within each. Deliveries of one message and lane that are due
    * come as one {@link Unit} of at most `maxRecipients`. A request under a stale fence gets no units.
    */
   claim(requests: readonly ClaimRequest[], at: Stamp): Promise<ClaimAnswer[]>;
 
   /**
-   * Marks attempts as begun, before the peer can have taken anything. False: stale or cancelled meanwhile, must not
-   * be sent; to be given back.
+   * Marks attempts as begun, before the peer can have taken anything, and takes their recipients off the relay's quota.
+   * What is not `begun` must not be sent, and is to be given back. One answer per unit, in order, each seeing what those
+   * before it took.
    */
-  begin(units: readonly UnitRef[], at: Stamp): Promise<boolean[]>;
+  begin(units: readonly BeginRequest[], at: Stamp): Promise<BeginAnswer[]>;
 
   /**
    * Writes what attempts did: transitions of the units' deliveries, the attempt record, counters; and accepts the
@@ -63,7 +64,7 @@ export interface Store {
    * `retrying` if tried before; due at once. What was cancelled meanwhile ends so. One answer per unit, in order;
    * stale ones are left alone.
    */
-  release(units: readonly UnitRef[], at: Stamp): Promise<SettleAnswer[]>;
+  release(units: readonly ReleaseRequest[], at: Stamp): Promise<SettleAnswer[]>;
 
   /**
    * Takes back deliveries whose lane lease has ended, or was granted anew, since they were claimed; with
@@ -202,8 +203,15 @@ export type RequeueAnswer =
   | { readonly kind: 'content_expired' }
   | { readonly kind: 'not_found' };
 
+/**
+ * Which due work is claimed first: high priority, then normal, then bulk; of high priority none but that; or the other
+ * way round, bulk first, so that nothing starves.
+ */
+export type ClaimOrder = 'high_first' | 'high_only' | 'bulk_first';
+
 /** A wish for work of one lane. */
 export interface ClaimRequest extends LaneLease {
+  readonly order: ClaimOrder;
   /** At most this many units. */
   readonly limit: number;
   /** At most this many recipients in a unit. */
@@ -224,6 +232,40 @@ export interface UnitRef {
   readonly fence: number;
   /** Places in the envelope. */
   readonly indexes: readonly number[];
+}
+
+/** See {@link Store.begin}. */
+export interface BeginRequest extends UnitRef {
+  /** Null: its relay has no quota. */
+  readonly quota: QuotaRequest | null;
+}
+
+/** The wish to hand so many recipients to a relay. */
+export interface QuotaRequest {
+  readonly relay: string;
+  /** Whole UTC days since the epoch. */
+  readonly day: number;
+  /** How many of this unit's recipients are to be handed over. */
+  readonly recipients: number;
+  /** Refused where more than this would be used of the day then. */
+  readonly limit: number;
+}
+
+/** See {@link Store.begin}. `refused`: stale, or cancelled meanwhile. */
+export type BeginAnswer = 'begun' | 'refused' | 'over_quota';
+
+/** Recipients that were taken off a quota by `begin` and proved not to have been taken. */
+export interface QuotaRefund {
+  readonly relay: string;
+  /** The day they were taken off. */
+  readonly day: number;
+  readonly recipients: number;
+}
+
+/** See {@link Store.release}. */
+export interface ReleaseRequest extends UnitRef {
+  /** What its `begin` took off the quota; null for nothing. Given back only where the unit is still the asker's. */
+  readonly refund: QuotaRefund | null;
 }
 
 /** Leased work: what one attempt needs. */
@@ -308,6 +350,8 @@ export interface Settlement {
   readonly report: AcceptRecord | null;
   /** Those of the unit's indexes whose sender is told by it that they are late. */
   readonly delayReported: readonly number[];
+  /** What of the quota its `begin` took is given back; null for nothing. A stale settlement gives nothing back. */
+  readonly refund: QuotaRefund | null;
 }
 
 /** What `settle` says of one settlement, and `release` of one unit. */

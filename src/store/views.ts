@@ -35,6 +35,9 @@ export interface Views {
   /** Waiting and processing deliveries per lane, of one relay or (null) of all. At most `limit`, the fullest first. */
   lanes(relay: string | null, limit: number): Promise<LaneDepth[]>;
 
+  /** Recipients that each relay's quota of a UTC day (whole days since the epoch) is short of. Those without one are absent. */
+  quotaUsed(day: number): Promise<ReadonlyMap<string, number>>;
+
   /** A page of what waits, with all that routing looks at. */
   waiting(query: WaitingQuery): Promise<WaitingPage>;
 

@@ -26,6 +26,8 @@ export interface Transport {
 
 /** One attempt's task. */
 export interface TransportJob {
+  /** Our id of the message: what a repeat is known by, where the next hop can know one. */
+  readonly messageId: string;
   /** With only the recipients this attempt is for. */
   readonly envelope: Envelope;
   readonly content: TransportContent;
@@ -55,4 +57,6 @@ export interface TransportResult {
    * pause before it tries anything else.
    */
   readonly hopFailed: boolean;
+  /** The hop asked to be left alone for so long (`Retry-After`), in ms; null when it did not. Only with `hopFailed`. */
+  readonly restMs: number | null;
 }

@@ -131,7 +131,7 @@ async function startDirect(maxConcurrency: number, maxPerDomain: number, slowMs 
       ...base,
       type: 'mx',
       limits: { ...base.limits, maxConcurrency },
-      mx: { ...mx, allowPrivate: false, maxPerDomain },
+      mx: { ...mx, allowPrivate: false, maxPerDomain, presets: false },
     },
     transport,
   );

@@ -152,5 +152,5 @@ function all(count: number, kind: 'deferred', cause: string, hopFailed: boolean)
 }
 
 function result(outcomes: readonly Outcome[]): TransportResult {
-  return { outcomes, evidence: NO_EVIDENCE, hopFailed: false };
+  return { outcomes, evidence: NO_EVIDENCE, hopFailed: false, restMs: null };
 }

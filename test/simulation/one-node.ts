@@ -1,5 +1,6 @@
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
 import type { EngineSettings } from '../../src/engine/settings.ts';
+import { NO_SIGNER } from '../../src/engine/signer.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { Events } from '../../src/observe/events.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
@@ -17,7 +18,7 @@ export function startNode(settings: () => EngineSettings = () => SETTINGS) {
   const hop = new NextHop(time, seededRandom(1));
   const { store, views } = openSqlite(':memory:');
   const spool = createMemorySpool();
-  const parts = { store, views, spool, clock: life, random: seededRandom(2), node: 'a' };
+  const parts = { store, views, spool, clock: life, random: seededRandom(2), node: 'a', signer: NO_SIGNER };
   const events = new Events();
   const engine = createEngine({ ...parts, events, settings });
   engine.relays.put(relayNamed('out'), hop.transportOf(life));

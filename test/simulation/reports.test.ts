@@ -52,7 +52,7 @@ function startReporting(answers: Readonly<Record<string, Outcome>>, more: Partia
       const outcomes = recipients.map(({ address }) => answers[address.split('@')[0] ?? ''] ?? TAKEN);
       if (outcomes.some(({ kind }) => kind === 'delivered') && (await job.gate()))
         hop.push({ from: reversePath, to: recipients, text: await textOf(job) });
-      return { outcomes, evidence: NO_EVIDENCE, hopFailed: false };
+      return { outcomes, evidence: NO_EVIDENCE, hopFailed: false, restMs: null };
     },
     connections: () => 0,
     close: async () => {},

@@ -4,6 +4,7 @@ import type { Relay } from '../../src/domain/relay.ts';
 import type { RouteRule } from '../../src/domain/route.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
 import type { EngineSettings } from '../../src/engine/settings.ts';
+import { NO_SIGNER } from '../../src/engine/signer.ts';
 import { type Random, seededRandom } from '../../src/lib/random.ts';
 import { Events } from '../../src/observe/events.ts';
 import type { Spool } from '../../src/spool/spool.ts';
@@ -134,7 +135,7 @@ class World {
     });
     const random = seededRandom(this.#seed * 1000 + this.#born);
     const parts = { store, views: this.#views, spool: this.#spool, clock: life, random, events, node: name };
-    const engine = createEngine({ ...parts, settings: () => this.#settings });
+    const engine = createEngine({ ...parts, signer: NO_SIGNER, settings: () => this.#settings });
     for (const relay of RELAYS) engine.relays.put(relayNamed(relay), this.#hop.transportOf(life, relay));
     while (!life.dead) {
       try {
@@ -335,6 +336,7 @@ export function submissionNamed(token: string, count: number): Submission {
     keyId: null,
     keyName: null,
     reportable: false,
+    signing: [],
     test: false,
     idempotency: null,
   };
@@ -342,6 +344,23 @@ export function submissionNamed(token: string, count: number): Submission {
 
 /** A relay of simulated engines. */
 export function relayNamed(name: string): Relay {
-  const limits = { maxConcurrency: 4, maxRatePerSecond: 0, maxMessageBytes: 0, maxRecipients: 3 };
-  return { name, type: 'smtp', limits, origin: 'file', disabled: false, smtp: null, mx: null };
+  const limits = {
+    maxConcurrency: 4,
+    maxRatePerSecond: 0,
+    maxMessageBytes: 0,
+    maxRecipients: 3,
+    maxPerDay: 0,
+    reservePercent: 0,
+    warmUp: null,
+  };
+  return {
+    name,
+    type: 'smtp',
+    limits,
+    origin: 'file',
+    disabled: false,
+    smtp: null,
+    mx: null,
+    provider: null,
+  };
 }

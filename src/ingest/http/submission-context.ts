@@ -54,6 +54,7 @@ export function submissionOf(
     keyName: key.name,
     // Who submits over HTTP asks for the status.
     reportable: false,
+    signing: key.senderDomains.length === 0 ? 'any' : key.senderDomains,
     test: key.mode === 'test' || capture,
     idempotency: idempotencyKey === null || hash === null ? null : { key: idempotencyKey, hash },
   };

@@ -1,4 +1,5 @@
 import { type ApiKey, maySendFrom } from '../../domain/key.ts';
+import type { SigningRights } from '../../domain/message.ts';
 import { type NamedSource, ownerOf } from '../../domain/source.ts';
 
 /** Where a connection comes from. */
@@ -42,4 +43,11 @@ export function isBoundToDomains({ key, source }: Origin): boolean {
 /** Whether that domain (lower case) is open to it by name, not just as any domain is. */
 export function isBoundTo(origin: Origin, domain: string): boolean {
   return isBoundToDomains(origin) && maySendAs(origin, domain);
+}
+
+/** What mail of its may be signed for: what it may send from, and nothing for a stranger, whose From anybody can write. */
+export function signingRightsOf({ key, source, allowed }: Origin): SigningRights {
+  const owner = key ?? source;
+  if (owner === null && !allowed) return [];
+  return owner === null || owner.senderDomains.length === 0 ? 'any' : owner.senderDomains;
 }

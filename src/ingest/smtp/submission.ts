@@ -13,7 +13,7 @@ import { receivedHeader, type Trace } from '../../mail/trace.ts';
 import type { TakenEnvelope } from '../../smtp/receiver/effect.ts';
 import { type Instructions, isInstruction, NO_INSTRUCTIONS, readInstructions } from './instructions.ts';
 import type { MessageLimits } from './options.ts';
-import { isBoundTo, isBoundToDomains, maySendAs, type Origin, ownerIdOf } from './origin.ts';
+import { isBoundTo, isBoundToDomains, maySendAs, type Origin, ownerIdOf, signingRightsOf } from './origin.ts';
 import { decline, deny, type Refusal, senderNotAllowed } from './refusal.ts';
 
 /** A message's content as it came in: CRLF lines, the last one ended, dots unstuffed, without NUL, bare CR and bare LF. */
@@ -148,6 +148,7 @@ function submissionOf(
     keyId: ownerIdOf(origin),
     keyName: origin.key?.name ?? null,
     reportable: isReportable(envelope, origin),
+    signing: signingRightsOf(origin),
     test: origin.key?.mode === 'test',
     idempotency: idempotencyKey === null ? null : { key: idempotencyKey, hash: SAME_FOR_ALL },
   };

@@ -23,6 +23,7 @@ export function createInboxTransport(): Transport {
         outcomes: job.envelope.recipients.map(() => outcome),
         evidence: NO_EVIDENCE,
         hopFailed: false,
+        restMs: null,
       };
     },
     connections: () => 0,

@@ -242,7 +242,12 @@ class MxAttempt {
   }
 
   #result(rest: DnsRefusal | null, hopFailed: boolean): TransportResult {
-    return { outcomes: this.#pending.settled(rest), evidence: this.#trace.evidence(), hopFailed };
+    return {
+      outcomes: this.#pending.settled(rest),
+      evidence: this.#trace.evidence(),
+      hopFailed,
+      restMs: null,
+    };
   }
 }
 

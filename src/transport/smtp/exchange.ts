@@ -93,7 +93,7 @@ export class Exchange {
 
 /** What a transaction came to, as a transport reports it. */
 export function resultOf(end: TransactionEnd, trace: Trace): TransportResult {
-  return { outcomes: end.outcomes, evidence: trace.evidence(), hopFailed: end.hopFailed };
+  return { outcomes: end.outcomes, evidence: trace.evidence(), hopFailed: end.hopFailed, restMs: null };
 }
 
 /** No session came about: every recipient waits. */
@@ -105,5 +105,10 @@ export function failedResult(
 ): TransportResult {
   const outcome = { kind: 'deferred', reply: failure.reply } as const;
   const outcomes = job.envelope.recipients.map(() => outcome);
-  return { outcomes, evidence: trace.evidence(), hopFailed: !signal.aborted && !job.refused.aborted };
+  return {
+    outcomes,
+    evidence: trace.evidence(),
+    hopFailed: !signal.aborted && !job.refused.aborted,
+    restMs: null,
+  };
 }

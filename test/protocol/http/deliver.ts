@@ -34,16 +34,22 @@ export async function attempt(world: World, outcome: Outcome): Promise<void> {
   const at = { node: 'test', now };
   const [lease] = await store.acquireLanes([LANE], 0, now + 45_000, at);
   if (lease === undefined) throw new Error('the lane was not granted');
-  const [claimed] = await store.claim([{ ...lease, limit: 100, maxRecipients: 100 }], at);
+  const [claimed] = await store.claim(
+    [{ ...lease, order: 'high_first', limit: 100, maxRecipients: 100 }],
+    at,
+  );
   for (const unit of claimed?.units ?? []) {
     const indexes = unit.deliveries.map(({ index }) => index);
     const ref = { messageId: unit.messageId, lane: LANE, fence: lease.fence, indexes };
-    await store.begin([ref], at);
+    await store.begin([{ ...ref, quota: null }], at);
     const results = indexes.map((index) => ({ index, outcome }));
     const facts = { attempts: 0, expiresAt: now + 1e9 };
     const transitions = indexes.map(() => settle(facts, outcome, POLICY, now, 0.5));
     const record = { startedAt: now, relay: LANE, evidence: NO_EVIDENCE, results };
-    await store.settle([{ unit: ref, attempt: record, transitions, report: null, delayReported: [] }], at);
+    await store.settle(
+      [{ unit: ref, attempt: record, transitions, report: null, delayReported: [], refund: null }],
+      at,
+    );
     world.events.emit({
       type: 'attempted',
       messageId: unit.messageId,

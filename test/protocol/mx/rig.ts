@@ -115,9 +115,17 @@ export async function startMxRig(options: MxRigOptions = {}): Promise<MxRig> {
 function mxRelay(mx: Partial<MxSettings>): Relay {
   return {
     ...{ name: 'direct', type: 'mx', origin: 'file', disabled: false, smtp: null },
-    limits: { maxConcurrency: 20, maxRatePerSecond: 0, maxMessageBytes: 0, maxRecipients: 100 },
+    limits: {
+      maxConcurrency: 20,
+      maxRatePerSecond: 0,
+      maxMessageBytes: 0,
+      maxRecipients: 100,
+      maxPerDay: 0,
+      reservePercent: 0,
+      warmUp: null,
+    },
     mx: {
-      ...{ port: 25, tls: 'opportunistic', allowPrivate: true, maxPerDomain: 20 },
+      ...{ port: 25, tls: 'opportunistic', allowPrivate: true, maxPerDomain: 20, presets: false },
       ...{ helo: null, sourceIps: [], ipFamily: 'any' },
       ...mx,
     },

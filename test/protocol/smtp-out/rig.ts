@@ -85,7 +85,15 @@ export function relayTo(smtp: Partial<SmarthostSettings>): Relay {
     type: 'smtp',
     origin: 'file',
     disabled: false,
-    limits: { maxConcurrency: 20, maxRatePerSecond: 0, maxMessageBytes: 0, maxRecipients: 100 },
+    limits: {
+      maxConcurrency: 20,
+      maxRatePerSecond: 0,
+      maxMessageBytes: 0,
+      maxRecipients: 100,
+      maxPerDay: 0,
+      reservePercent: 0,
+      warmUp: null,
+    },
     smtp: {
       host: '127.0.0.1',
       port: 1,
@@ -99,6 +107,7 @@ export function relayTo(smtp: Partial<SmarthostSettings>): Relay {
       ...smtp,
     },
     mx: null,
+    provider: null,
   };
 }
 
@@ -107,6 +116,7 @@ export function deliver(transport: Transport, mail: Mail = {}): Promise<Transpor
   const { content = CONTENT } = mail;
   const chunks = typeof content === 'string' ? [Buffer.from(content)] : content;
   const job: TransportJob = {
+    messageId: 'msg_01k00000000000000000000000',
     envelope: {
       reversePath: mail.from ?? 'sender@example.org',
       recipients: (mail.to ?? ['one@example.net']).map((address) => ({

@@ -1,0 +1,36 @@
+/** How many recipients a relay may be given in a day: its quota, its warm-up, and what is kept for high priority. */
+import type { Priority } from './message.ts';
+import type { RelayLimits } from './relay.ts';
+
+const DAY_MS = 86_400_000;
+
+/** The UTC day of a wall time: whole days since the epoch. */
+export function dayOf(wallMs: number): number {
+  return Math.floor(wallMs / DAY_MS);
+}
+
+/** When the day after `day` begins (wall ms). */
+export function endOfDay(day: number): number {
+  return (day + 1) * DAY_MS;
+}
+
+/** Recipients the relay may have on that day; null when it may have any number. */
+export function allowanceOf(
+  { maxPerDay, warmUp }: Pick<RelayLimits, 'maxPerDay' | 'warmUp'>,
+  day: number,
+): number | null {
+  const quota = maxPerDay > 0 ? maxPerDay : null;
+  // Before its first day a relay that warms up has nothing: its date was set on purpose.
+  const step = warmUp === null ? undefined : day < warmUp.startDay ? 0 : warmUp.perDay[day - warmUp.startDay];
+  if (step === undefined) return quota;
+  return quota === null ? step : Math.min(quota, step);
+}
+
+/** How much of an allowance mail of this priority may use: all of it, or what is not kept for high priority. */
+export function shareOf(allowance: number, reservePercent: number, priority: Priority): number {
+  if (priority === 'high') return allowance;
+  return allowance - Math.floor((allowance * reservePercent) / 100);
+}
+
+/** From which share of an allowance on an operator is told that it runs out. */
+export const QUOTA_ALERT = 0.8;

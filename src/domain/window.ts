@@ -1,0 +1,63 @@
+/**
+ * How many attempts at once a next hop has shown to bear. Grows by what it takes, halves when it says that it is too much
+ * (421, 4.7.x, 429) or does not answer in time; never under one. Times are monotonic milliseconds.
+ */
+import type { Outcome } from './outcome.ts';
+
+/** See above. */
+export interface Window {
+  /** Attempts at once; not whole while it grows. */
+  readonly size: number;
+  /** Up to here it doubles with each round, beyond it grows by one. */
+  readonly threshold: number;
+  /** Attempts that began before say nothing against the present size: it was halved since. */
+  readonly halvedAt: number;
+}
+
+/** What an attempt says about the pace. */
+export type PaceNews =
+  /** The hop took it, or refused it for good: it bears this. */
+  | 'bears'
+  /** It said that it is too much, or did not answer in time. */
+  | 'too_much'
+  /** Nothing. */
+  | 'nothing';
+
+/** A window that starts with `size`: what is known of the hop, or what is usual. */
+export function openWindow(size: number): Window {
+  return { size: Math.max(1, size), threshold: Number.POSITIVE_INFINITY, halvedAt: Number.NEGATIVE_INFINITY };
+}
+
+/** The window after an attempt that began at `startedAt` (monotonic ms), of at most `full`. */
+export function afterNews(
+  window: Window,
+  news: PaceNews,
+  full: number,
+  startedAt: number,
+  now: number,
+): Window {
+  if (news === 'nothing') return window;
+  if (news === 'bears') {
+    if (window.size >= full) return window;
+    const growth = window.size < window.threshold ? 1 : 1 / window.size;
+    return { ...window, size: Math.min(full, window.size + growth) };
+  }
+  // Attempts that were under way together are refused together: that counts once.
+  if (startedAt < window.halvedAt) return window;
+  const size = Math.max(1, Math.min(window.size, full) / 2);
+  return { size, threshold: size, halvedAt: now };
+}
+
+/** What the outcomes of one attempt say about the pace. */
+export function paceNewsOf(outcomes: readonly Outcome[]): PaceNews {
+  if (outcomes.some(isTooMuch)) return 'too_much';
+  return outcomes.some(({ kind }) => kind === 'delivered' || kind === 'rejected') ? 'bears' : 'nothing';
+}
+
+function isTooMuch({ kind, reply }: Outcome): boolean {
+  if (kind !== 'deferred' && kind !== 'unknown') return false;
+  const { code, enhanced, cause } = reply;
+  // What we say ourselves of a hop (no TLS, say) is no word of the hop's about the pace, but for its silence.
+  if (code === null) return cause.startsWith('timeout_');
+  return code === 421 || code === 429 || enhanced?.startsWith('4.7.') === true;
+}

@@ -1,0 +1,13 @@
+import type { Content, SigningRights } from '../domain/message.ts';
+
+/** Signs mail, where there is a key for its author's domain (RFC 6376). */
+export interface Signer {
+  /**
+   * The content with its signatures before it; the same content when there is nothing to sign it with, or nothing it may be
+   * signed for. Never rejects: mail that cannot be signed goes as it is, and that is logged.
+   */
+  sign(content: Content, rights: SigningRights): Promise<Content>;
+}
+
+/** Signs nothing. */
+export const NO_SIGNER: Signer = { sign: async (content) => content };

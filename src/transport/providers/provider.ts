@@ -1,0 +1,115 @@
+/**
+ * A provider's API, as far as one differs from another: how a message becomes a request, and what an answer means. No
+ * sockets and no time in here: `exchange.ts` has those, the same for all.
+ */
+import type { Envelope } from '../../domain/envelope.ts';
+import type { BodyFlags } from '../../domain/message.ts';
+import type { Reply } from '../../domain/outcome.ts';
+import type { Sliced } from '../../lib/slices.ts';
+
+/** What an answer means for the message, and for the relay. */
+export type Meaning =
+  /** The provider took responsibility. */
+  | 'done'
+  /** It took nothing; the same request may succeed later. */
+  | 'later'
+  /** It took nothing, and never will: the message's fault. */
+  | 'never'
+  /** It took nothing, and takes nothing from us now: quota, rate, a bad key, a suspended account. The relay's illness. */
+  | 'relay_ill'
+  /** It may have taken the message. */
+  | 'unknown';
+
+/** A line of a provider's answer table. The first that matches decides. */
+export interface AnswerRow {
+  /** An HTTP status, or all of a hundred. */
+  readonly status: number | '2xx' | '3xx' | '4xx' | '5xx';
+  /** The provider's own code for it, as {@link Provider.read} finds it; absent: any, or none. */
+  readonly code?: string;
+  readonly meaning: Meaning;
+  /** Enhanced status code (RFC 3463) that says the same. */
+  readonly enhanced: string;
+  /** For the documents: what it means, as a person would say it. */
+  readonly note: string;
+}
+
+/** What an answer says in the provider's own words. */
+export interface AnswerFacts {
+  /** Its code for an error; null when there is none. */
+  readonly code: string | null;
+  /** Its text for an error; null when there is none. */
+  readonly text: string | null;
+  /** Its id of the message it took; null when it gave none. */
+  readonly messageId: string | null;
+  /** False when a body was expected and could not be understood: a 2xx is `unknown` then. */
+  readonly understood: boolean;
+}
+
+/** An answer as it came. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** By name in lower case; of repeated ones the first. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** At most 64 KiB of it, as UTF-8. */
+  readonly body: string;
+}
+
+/** A request to a provider. */
+export interface ProviderRequest {
+  readonly method: 'GET' | 'POST';
+  /** Absolute, under the provider's endpoint. */
+  readonly url: string;
+  /** Without Content-Length and Host. Holds secrets. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: readonly Uint8Array[];
+}
+
+/** A message, whole in memory, for the recipients of one attempt. */
+export interface ProviderMessage {
+  /** Our id. */
+  readonly id: string;
+  readonly envelope: Envelope;
+  readonly flags: BodyFlags;
+  /** The stored bytes: CRLF lines, not dot-stuffed. */
+  readonly content: Buffer;
+}
+
+/** A request, or why the provider cannot be given this message: then nothing of it was sent, and another relay may take it. */
+export type Prepared =
+  | { readonly ok: true; readonly request: ProviderRequest }
+  | { readonly ok: false; readonly reply: Reply };
+
+/** What preparing needs besides the message. */
+export interface PrepareContext {
+  /** Wall ms: what the request is signed for. */
+  readonly now: number;
+  /** Gets what requests are authorised with where that has to be asked for; others never call it. */
+  readonly token: () => Promise<string>;
+}
+
+/** See the top of this file. One per relay. */
+export interface Provider {
+  /** Larger messages are not offered; of the stored bytes. */
+  readonly maxMessageBytes: number;
+  /** Recipients in one request. */
+  readonly maxRecipients: number;
+  /** Under what name it takes an idempotency key; null: it knows none. For the documents. */
+  readonly idempotency: string | null;
+  /** What its answers mean. */
+  readonly answers: readonly AnswerRow[];
+  /** Makes the request. Pauses where there is much to do, so that the loop goes on (`lib/slices.ts`). */
+  prepare(message: ProviderMessage, context: PrepareContext): Sliced<Prepared>;
+  /** Reads an answer. Never throws, whatever came. */
+  read(answer: HttpAnswer): AnswerFacts;
+  /** A request that changes nothing and shows whether the credentials are good; null where there is none. */
+  check(now: number, token: () => Promise<string>): ProviderRequest | null;
+  /** Where a token has to be asked for: the request, and how its answer is read. Absent: none is needed. */
+  readonly tokens?: TokenSource;
+}
+
+/** How a provider's access tokens are got (OAuth 2.0 client credentials, RFC 6749 §4.4). */
+export interface TokenSource {
+  readonly request: ProviderRequest;
+  /** The token and how long it is good, in ms; null when the answer has none. */
+  read(answer: HttpAnswer): { readonly token: string; readonly forMs: number } | null;
+}
