@@ -1,6 +1,6 @@
 import { endCancelled, type Transition } from '../../domain/settle.ts';
 import { classOf } from '../last-error.ts';
-import type { SettleAnswer, Settlement, Stamp, UnitRef } from '../store.ts';
+import type { BeginAnswer, BeginRequest, SettleAnswer, Settlement, Stamp, UnitRef } from '../store.ts';
 import type { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -12,8 +12,10 @@ const SETTLED: SettleAnswer = { kind: 'settled', cancelled: [] };
 
 /** Builds the verb `begin`: refused unless the node still holds the lane and every delivery is still the unit's. */
 export function beginVerb(books: Books, deliveries: Deliveries) {
-  return (units: readonly UnitRef[], at: Stamp): boolean[] => {
-    const begun = units.map((unit) => books.leases.holds(unit, at) && deliveries.begin(unit, at));
+  return (units: readonly BeginRequest[], at: Stamp): BeginAnswer[] => {
+    const begun = units.map((unit) =>
+      books.leases.holds(unit, at) && deliveries.begin(unit, at) ? 'begun' : 'refused',
+    );
     // Beginning changes no message.
     books.ledger.discard();
     return begun;

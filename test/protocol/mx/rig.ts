@@ -114,7 +114,7 @@ export async function startMxRig(options: MxRigOptions = {}): Promise<MxRig> {
 /** A relay of type `mx`. */
 function mxRelay(mx: Partial<MxSettings>): Relay {
   return {
-    ...{ name: 'direct', type: 'mx', origin: 'file', disabled: false, smtp: null },
+    ...{ name: 'direct', type: 'mx', origin: 'file', disabled: false, smtp: null, provider: null },
     limits: {
       maxConcurrency: 20,
       maxRatePerSecond: 0,
