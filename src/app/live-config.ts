@@ -24,6 +24,13 @@ const UNREADABLE: HealthCheck = {
   detail: 'The password of a relay cannot be read with the present key; mail for it waits.',
 };
 
+const UNSIGNED: HealthCheck = {
+  name: 'signing_keys_unreadable',
+  status: 'degraded',
+  detail:
+    'A key that signs for a domain cannot be read with the present key; mail goes out without its signature.',
+};
+
 /** What reloading needs. */
 export interface LiveConfigOptions extends Omit<LoadOptions, 'stored'> {
   readonly first: InForce;
@@ -71,8 +78,12 @@ export class LiveConfig {
 
   /** What health should say about it. */
   notices(): readonly HealthCheck[] {
-    const unreadable = this.config.unreadableRelays.length > 0;
-    return [...(this.#faults.length > 0 ? [FAULTY] : []), ...(unreadable ? [UNREADABLE] : [])];
+    const { unreadableRelays, unreadableDomains } = this.config;
+    return [
+      ...(this.#faults.length > 0 ? [FAULTY] : []),
+      ...(unreadableRelays.length > 0 ? [UNREADABLE] : []),
+      ...(unreadableDomains.length > 0 ? [UNSIGNED] : []),
+    ];
   }
 
   /** Reads every source again. Gives the faults that leave the old settings in force. */

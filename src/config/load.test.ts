@@ -47,6 +47,7 @@ test('stored passwords open with the key of the data directory, which is made wh
     settings: new Map([['delivery.default_relay', '"out"']]),
     relays: [{ name: 'out', definition, secret, disabled: false }],
     holds: [{ target: 'out', kind: 'pause' as const, since: 1 }],
+    domains: [],
   };
   expect(load({ stored }).config.relays[1]?.smtp?.password).toBe('pw');
   expect(load({ stored }).holds).toEqual(new Map([['out', 'pause']]));

@@ -2,7 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { join, resolve as resolvePath } from 'node:path';
 import type { HoldKind } from '../domain/hold.ts';
 import type { Random } from '../lib/random.ts';
-import type { StoredHold, StoredRelay } from '../store/registry.ts';
+import type { StoredDomain, StoredHold, StoredRelay } from '../store/registry.ts';
+import { foreignDomains, openDomains } from './domains.ts';
 import { type Fault, showValue } from './fault.ts';
 import { type Resolution, resolve } from './resolve.ts';
 import { createVault, loadKey, sealedUnder, type Vault } from './secrets.ts';
@@ -13,6 +14,7 @@ export interface StoredRows {
   readonly settings: ReadonlyMap<string, string>;
   readonly relays: readonly StoredRelay[];
   readonly holds: readonly StoredHold[];
+  readonly domains: readonly StoredDomain[];
 }
 
 /** Everything `loadConfig` reads besides files. */
@@ -35,7 +37,7 @@ export interface Loaded extends Resolution {
 }
 
 /** What the store keeps before anything was set at run time. */
-export const NOTHING_STORED: StoredRows = { settings: new Map(), relays: [], holds: [] };
+export const NOTHING_STORED: StoredRows = { settings: new Map(), relays: [], holds: [], domains: [] };
 
 const CONFIG_FILE = 'waybill.yaml';
 const KEY_FILE = 'secret.key';
@@ -68,7 +70,16 @@ export function loadConfig(options: LoadOptions): Loaded {
   const stored = { settings: options.stored.settings, relays };
   const resolution = resolve({ ...withoutStored, stored });
   const holds = new Map(options.stored.holds.map(({ target, kind }) => [target, kind]));
-  return { ...resolution, faults: [...faults, ...resolution.faults], vault, configFile, holds };
+  const { domains, unreadable, faults: flaws } = openDomains(options.stored.domains, vault);
+  const config = { ...resolution.config, domains, unreadableDomains: unreadable };
+  return {
+    ...resolution,
+    config,
+    faults: [...faults, ...resolution.faults, ...flaws],
+    vault,
+    configFile,
+    holds,
+  };
 }
 
 /** Text of a secret's file without the end of its last line. Throws when it cannot be read. */
@@ -104,14 +115,20 @@ function openVault(keyFile: string | null, dataDir: string, random: Random, faul
 
 /** A key that was named must be the one the store's secrets were sealed under; a lost own one is survivable. */
 function foreignKeyFaults(keyFile: string, vault: Vault, stored: StoredRows): Fault[] {
-  return stored.relays
-    .filter(({ secret }) => secret !== null && sealedUnder(secret) !== vault.keyId)
-    .map(({ name }) => ({
-      key: 'secrets.key_file',
-      value: showValue(keyFile),
-      rule: `is not the key that the password of relay ${name} was sealed under`,
-      source: 'stored relay',
-    }));
+  const relays = stored.relays.filter(({ secret }) => secret !== null && sealedUnder(secret) !== vault.keyId);
+  const foreign = [
+    ...relays.map(({ name }) => ({ what: `the password of relay ${name}`, source: 'stored relay' })),
+    ...foreignDomains(stored.domains, vault).map((name) => ({
+      what: `a signing key of domain ${name}`,
+      source: 'stored domain',
+    })),
+  ];
+  return foreign.map(({ what, source }) => ({
+    key: 'secrets.key_file',
+    value: showValue(keyFile),
+    rule: `is not the key that ${what} was sealed under`,
+    source,
+  }));
 }
 
 function openRelay(relay: StoredRelay, vault: Vault | null): OpenedRelay {

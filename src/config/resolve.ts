@@ -46,6 +46,8 @@ export function resolve(sources: Sources): Resolution {
     routes: rules,
     routesOrigin: routes?.origin ?? 'stored',
     unreadableRelays: stored.relays.filter((relay) => relay.unreadable).map((relay) => relay.name),
+    // Nothing of a domain is a setting: whoever reads the store adds them.
+    ...{ domains: [], unreadableDomains: [] },
   };
   const good = config.relays.map(({ name }) => name);
   const faultyRelays = definitions.map(declaredName).filter((name) => !good.includes(name));
@@ -73,7 +75,10 @@ function readSetting(key: SettingKey, given: Given | undefined, faults: Fault[])
 }
 
 /** What of a configuration the settings are. */
-type SettingValues = Omit<Config, 'relays' | 'routes' | 'routesOrigin' | 'unreadableRelays'>;
+type SettingValues = Omit<
+  Config,
+  'relays' | 'routes' | 'routesOrigin' | 'unreadableRelays' | 'domains' | 'unreadableDomains'
+>;
 
 const NO_ROUTES: RoutesSource = { raw: [], origin: 'stored', source: 'default' };
 

@@ -1,5 +1,6 @@
 import type { Relay } from '../domain/relay.ts';
 import type { RouteRule } from '../domain/route.ts';
+import type { SendingDomain } from '../domain/sending-domain.ts';
 import { SETTINGS } from './settings.ts';
 
 type Table = typeof SETTINGS;
@@ -30,6 +31,10 @@ export interface Config extends Values {
   readonly routesOrigin: 'file' | 'stored';
   /** Relays whose stored password cannot be read with the present key. */
   readonly unreadableRelays: readonly string[];
+  /** Every domain that mail is sent from, by name, with its keys opened. */
+  readonly domains: readonly SendingDomain[];
+  /** Domains with a key that cannot be read with the present one: nothing is signed by that key. */
+  readonly unreadableDomains: readonly string[];
 }
 
 /** Whether `key` names a setting. */

@@ -84,7 +84,7 @@ export async function storedRows(registry: Registry): Promise<StoredRows> {
     registry.relays(),
     registry.holds(),
   ]);
-  return { settings, relays, holds };
+  return { settings, relays, holds, domains: [] };
 }
 
 /** An engine that never starts: mail is accepted and routed, or tried again, and waits in the store. */

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { DomainKey, SendingDomain } from '../domain/sending-domain.ts';
+import type { StoredDomain } from '../store/registry.ts';
+import type { Fault } from './fault.ts';
+import { sealedUnder, type Vault } from './secrets.ts';
+
+/** What the store keeps of domains, opened. */
+export interface OpenedDomains {
+  readonly domains: readonly SendingDomain[];
+  /** Names of those that have a key which is stored, but does not open with the present one. */
+  readonly unreadable: readonly string[];
+  /** Rows that cannot be read at all. */
+  readonly faults: readonly Fault[];
+}
+
+const TIME = z.int().min(0);
+
+/** A domain's row, without its name and its keys' secrets. */
+const DEFINITION = z.object({
+  since: TIME,
+  keys: z.array(
+    z.object({
+      selector: z.string(),
+      algorithm: z.enum(['rsa-sha256', 'ed25519-sha256']),
+      publicKey: z.string(),
+      createdAt: TIME,
+      activeSince: TIME.nullable(),
+      retiredAt: TIME.nullable(),
+    }),
+  ),
+});
+
+const SECRETS = z.record(z.string(), z.string());
+
+/** Opens stored domains. A key that does not open stays, without its private half. */
+export function openDomains(stored: readonly StoredDomain[], vault: Vault | null): OpenedDomains {
+  const domains: SendingDomain[] = [];
+  const unreadable: string[] = [];
+  const faults: Fault[] = [];
+  for (const row of stored) {
+    const read = readRow(row);
+    if (read === null) {
+      const key = `domains.${row.name}`;
+      faults.push({ key, value: null, rule: 'is not as this version stores it', source: 'stored domain' });
+      continue;
+    }
+    const keys = read.definition.keys.map((key): DomainKey => {
+      const sealed = read.secrets[key.selector];
+      const privateKey =
+        sealed === undefined ? null : (vault?.open(sealed, keyOwner(row.name, key.selector)) ?? null);
+      return { ...key, privateKey };
+    });
+    domains.push({ name: row.name, since: read.definition.since, keys });
+    if (keys.some((key) => key.privateKey === null && Object.hasOwn(read.secrets, key.selector)))
+      unreadable.push(row.name);
+  }
+  return { domains, unreadable, faults };
+}
+
+/**
+ * A domain as it is stored. What of its keys cannot be opened now stays as it was sealed in `before`, the row that is
+ * replaced: the right key may come back.
+ */
+export function sealDomain(domain: SendingDomain, vault: Vault, before: StoredDomain | null): StoredDomain {
+  const { name, since, keys } = domain;
+  const kept = before === null ? {} : (readRow(before)?.secrets ?? {});
+  const secrets = keys.flatMap(({ selector, privateKey }): [string, string][] => {
+    const sealed = privateKey === null ? kept[selector] : vault.seal(privateKey, keyOwner(name, selector));
+    return sealed === undefined ? [] : [[selector, sealed]];
+  });
+  const definition = { since, keys: keys.map(({ privateKey: _secret, ...key }) => key) };
+  return {
+    name,
+    definition: JSON.stringify(definition),
+    secrets: JSON.stringify(Object.fromEntries(secrets)),
+  };
+}
+
+/** Names of domains with a key that was sealed under another key than the vault's. */
+export function foreignDomains(stored: readonly StoredDomain[], vault: Vault): readonly string[] {
+  return stored
+    .filter((row) =>
+      Object.values(readRow(row)?.secrets ?? {}).some((sealed) => sealedUnder(sealed) !== vault.keyId),
+    )
+    .map(({ name }) => name);
+}
+
+/** To whom a sealed key belongs. No relay has a name with a colon in it. */
+function keyOwner(domain: string, selector: string): string {
+  return `dkim:${domain}:${selector}`;
+}
+
+function readRow({ definition, secrets }: StoredDomain) {
+  const read = {
+    definition: DEFINITION.safeParse(json(definition)),
+    secrets: SECRETS.safeParse(json(secrets)),
+  };
+  if (!read.definition.success || !read.secrets.success) return null;
+  return { definition: read.definition.data, secrets: read.secrets.data };
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
