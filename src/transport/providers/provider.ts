@@ -83,8 +83,15 @@ export type Prepared =
 export interface PrepareContext {
   /** Wall ms: what the request is signed for. */
   readonly now: number;
-  /** Gets what requests are authorised with where that has to be asked for; others never call it. */
-  readonly token: () => Promise<string>;
+  /** What requests are authorised with where that has to be asked for ({@link Provider.tokens}); else empty. */
+  readonly token: string;
+}
+
+/** What a provider says of our credentials. */
+export interface CheckFinding {
+  readonly good: boolean;
+  /** For a person: what is wrong, or what is worth knowing. */
+  readonly text: string;
 }
 
 /** See the top of this file. One per relay. */
@@ -102,7 +109,11 @@ export interface Provider {
   /** Reads an answer. Never throws, whatever came. */
   read(answer: HttpAnswer): AnswerFacts;
   /** A request that changes nothing and shows whether the credentials are good; null where there is none. */
-  check(now: number, token: () => Promise<string>): ProviderRequest | null;
+  check(context: PrepareContext): ProviderRequest | null;
+  /** What an answer to `check` says; absent: `answers` tell. */
+  checked?(answer: HttpAnswer): CheckFinding;
+  /** It can be given mail with the null reverse-path; absent: it cannot. */
+  readonly expressesNullReversePath?: boolean;
   /** Where a token has to be asked for: the request, and how its answer is read. Absent: none is needed. */
   readonly tokens?: TokenSource;
 }
