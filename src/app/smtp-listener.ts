@@ -56,10 +56,22 @@ function smtpOptions(live: LiveConfig): SmtpOptions {
     get trustedProxies() {
       return cidrs(live.config.listener.trustedProxies);
     },
+    get domains() {
+      return namesOf(live.config.domains);
+    },
     get sources() {
       return withCidrs(live.config.listener.sources);
     },
   };
+}
+
+const names = new WeakMap<Config['domains'], ReadonlySet<string>>();
+
+/** The names of registered domains, gathered once for each list. */
+function namesOf(list: Config['domains']): ReadonlySet<string> {
+  const known = names.get(list) ?? new Set(list.map(({ name }) => name));
+  names.set(list, known);
+  return known;
 }
 
 type SourceRows = SmtpOptions['sources'];

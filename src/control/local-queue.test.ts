@@ -81,7 +81,7 @@ async function load(): Promise<void> {
     registry.relays(),
     registry.holds(),
   ]);
-  const stored = { settings, relays, holds };
+  const stored = { settings, relays, holds, domains: [] };
   loaded = loadConfig({ dataDir: folder, environment: {}, stored, random: systemRandom });
 }
 

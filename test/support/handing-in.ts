@@ -16,6 +16,7 @@ export const CONTEXT: MessageContext = {
   protocol: 'ESMTP',
   receivedClient: true,
   limits: { maxTags: 3, maxMetadata: 2 },
+  domains: new Set(),
 };
 
 /** A source with a name that may send from this domain only. */

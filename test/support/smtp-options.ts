@@ -46,6 +46,7 @@ export function smtpTestOptions({ settings, limits, others }: SmtpDifferences = 
     allowedCidrs: cidrs(...DEFAULTS.listener.allowedCidrs),
     trustedProxies: cidrs(...DEFAULTS.listener.trustedProxies),
     sources: [],
+    domains: new Set(),
     ...others,
     settings: { ...DEFAULTS.listener, ...REACHABLE, ...settings },
     limits: { ...DEFAULTS.api, ...SMALL, ...limits },

@@ -137,6 +137,7 @@ export class Answering {
         hello: hello?.name ?? '',
         hostname: options.hostname,
         postmaster: options.postmaster,
+        domains: options.domains,
         receivedClient: options.settings.receivedClient,
       });
       if (!built.ok) return built.refusal;

@@ -66,6 +66,8 @@ export interface SmtpOptions {
   readonly limits: MessageLimits;
   readonly allowedCidrs: CidrSet;
   readonly trustedProxies: CidrSet;
+  /** Domains that mail is sent from, registered here: lower case, A-labels. */
+  readonly domains: ReadonlySet<string>;
   /** `listener.sources`, in order. */
   readonly sources: readonly { readonly source: NamedSource; readonly cidrs: CidrSet }[];
 }

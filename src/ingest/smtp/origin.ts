@@ -45,9 +45,14 @@ export function isBoundTo(origin: Origin, domain: string): boolean {
   return isBoundToDomains(origin) && maySendAs(origin, domain);
 }
 
+/** Neither a key's holder, nor at an address that may relay: whatever it says of itself may be forged. */
+export function isStranger({ key, source, allowed }: Origin): boolean {
+  return key === null && source === null && !allowed;
+}
+
 /** What mail of its may be signed for: what it may send from, and nothing for a stranger, whose From anybody can write. */
-export function signingRightsOf({ key, source, allowed }: Origin): SigningRights {
-  const owner = key ?? source;
-  if (owner === null && !allowed) return [];
+export function signingRightsOf(origin: Origin): SigningRights {
+  const owner = origin.key ?? origin.source;
+  if (isStranger(origin)) return [];
   return owner === null || owner.senderDomains.length === 0 ? 'any' : owner.senderDomains;
 }

@@ -20,6 +20,7 @@ const CONTEXT: MessageContext = {
   protocol: 'ESMTPSA',
   receivedClient: true,
   limits: { maxTags: 10, maxMetadata: 20 },
+  domains: new Set(['registered.test']),
 };
 const STRANGER: Origin = { address: '192.0.2.7', isHidden: false, source: null, allowed: true, key: null };
 const SOURCE: NamedSource = {
@@ -363,6 +364,23 @@ describe('reports may go to', () => {
     ],
   ])('%s', (_, origin, expected) => {
     expect(reportable(origin)).toBe(expected);
+  });
+
+  test.each<[string, Origin, string, boolean]>([
+    ['a key that may send from any domain', KEYED, 'a@registered.test', true],
+    ['a named source', NAMED, 'a@registered.test', true],
+    ['a source without a name that may relay', STRANGER, 'a@registered.test', true],
+    ['not a stranger', { ...STRANGER, allowed: false }, 'a@registered.test', false],
+    [
+      'nor the stranger behind a proxy',
+      { ...STRANGER, allowed: false, isHidden: true },
+      'a@registered.test',
+      false,
+    ],
+    ['nor a test key', { ...KEYED, key: { ...KEY, mode: 'test' } }, 'a@registered.test', false],
+    ['nor at a name below it', KEYED, 'a@sub.registered.test', false],
+  ])('a registered domain, for %s', (_, origin, from, expected) => {
+    expect(reportable(origin, from)).toBe(expected);
   });
 
   test('nobody at the null reverse-path', () => {

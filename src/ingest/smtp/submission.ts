@@ -13,7 +13,15 @@ import { receivedHeader, type Trace } from '../../mail/trace.ts';
 import type { TakenEnvelope } from '../../smtp/receiver/effect.ts';
 import { type Instructions, isInstruction, NO_INSTRUCTIONS, readInstructions } from './instructions.ts';
 import type { MessageLimits } from './options.ts';
-import { isBoundTo, isBoundToDomains, maySendAs, type Origin, ownerIdOf, signingRightsOf } from './origin.ts';
+import {
+  isBoundTo,
+  isBoundToDomains,
+  isStranger,
+  maySendAs,
+  type Origin,
+  ownerIdOf,
+  signingRightsOf,
+} from './origin.ts';
 import { decline, deny, type Refusal, senderNotAllowed } from './refusal.ts';
 
 /** A message's content as it came in: CRLF lines, the last one ended, dots unstuffed, without NUL, bare CR and bare LF. */
@@ -41,6 +49,8 @@ export interface MessageContext {
   /** Whether the Received field tells the client's name and address. */
   readonly receivedClient: boolean;
   readonly limits: Pick<MessageLimits, 'maxTags' | 'maxMetadata'>;
+  /** Domains that are registered here. */
+  readonly domains: ReadonlySet<string>;
 }
 
 /** A submission, or why there is none. */
@@ -147,7 +157,7 @@ function submissionOf(
     requestId: context.requestId,
     keyId: ownerIdOf(origin),
     keyName: origin.key?.name ?? null,
-    reportable: isReportable(envelope, origin),
+    reportable: isReportable(envelope, origin, context.domains),
     signing: signingRightsOf(origin),
     test: origin.key?.mode === 'test',
     idempotency: idempotencyKey === null ? null : { key: idempotencyKey, hash: SAME_FOR_ALL },
@@ -155,11 +165,18 @@ function submissionOf(
 }
 
 /**
- * Whether reports may go to the reverse-path: only where its domain is known to be the client's own. Anybody else may
- * have forged it, and the report would hit a stranger (backscatter).
+ * Whether reports may go to the reverse-path: only where its domain is known to be the client's own, or one of this
+ * installation's whose mail the client may send. Anybody else may have forged it, and the report would hit a stranger
+ * (backscatter).
  */
-function isReportable({ reversePath: { mailbox } }: TakenEnvelope, origin: Origin): boolean {
-  return mailbox !== null && origin.key?.mode !== 'test' && isBoundTo(origin, mailbox.domain);
+function isReportable(
+  { reversePath: { mailbox } }: TakenEnvelope,
+  origin: Origin,
+  domains: ReadonlySet<string>,
+): boolean {
+  if (mailbox === null || origin.key?.mode === 'test') return false;
+  if (isBoundTo(origin, mailbox.domain)) return true;
+  return domains.has(mailbox.domain) && !isStranger(origin) && maySendAs(origin, mailbox.domain);
 }
 
 /** Each address once: the first mention counts, with its parameters. */
