@@ -2,6 +2,7 @@
  * The big mailbox providers, by the domains and the MX hosts that are theirs, and the pace that does well with them. A
  * provider's domains share one pace: it sees one sender, whatever domain the mail is for. Only `mx` relays look here.
  */
+import { MAILBOX_PROVIDERS } from './mailbox-providers.ts';
 
 /** One of them. */
 export interface MailboxProvider {
@@ -21,16 +22,26 @@ export interface MailboxProvider {
   readonly source: string;
 }
 
-/** In the order in which they are looked through. */
-export const MAILBOX_PROVIDERS: readonly MailboxProvider[] = [];
+const BY_DOMAIN = new Map<string, MailboxProvider>(
+  MAILBOX_PROVIDERS.flatMap((provider) => provider.domains.map((domain) => [domain, provider] as const)),
+);
+const BY_SUFFIX = new Map<string, MailboxProvider>(
+  MAILBOX_PROVIDERS.flatMap((provider) => provider.mxSuffixes.map((suffix) => [suffix, provider] as const)),
+);
 
-/** The provider of a recipient domain (lower case, A-labels), by its name, or by an MX host that was spoken to (null: none yet). */
+/**
+ * The provider of a recipient domain (lower case, A-labels), by an MX host that was spoken to (null: none yet), else by
+ * its name. The host counts first: a domain may have moved to another provider's servers.
+ */
 export function mailboxProviderOf(domain: string, mxHost: string | null): MailboxProvider | null {
-  const host = mxHost === null ? null : `.${mxHost.toLowerCase().replace(/\.$/, '')}`;
-  return (
-    MAILBOX_PROVIDERS.find(
-      ({ domains, mxSuffixes }) =>
-        domains.includes(domain) || (host !== null && mxSuffixes.some((suffix) => host.endsWith(suffix))),
-    ) ?? null
-  );
+  return (mxHost === null ? null : providerOfHost(mxHost)) ?? BY_DOMAIN.get(domain) ?? null;
+}
+
+function providerOfHost(mxHost: string): MailboxProvider | null {
+  const host = `.${mxHost.toLowerCase().replace(/\.$/, '')}`;
+  for (let dot = 0; dot >= 0; dot = host.indexOf('.', dot + 1)) {
+    const found = BY_SUFFIX.get(host.slice(dot));
+    if (found !== undefined) return found;
+  }
+  return null;
 }
