@@ -1,4 +1,5 @@
 import { PRIORITIES, type Priority } from '../domain/message.ts';
+import type { ClaimOrder } from './store.ts';
 
 /** How values of the domain are written into columns, whatever the database. */
 
@@ -10,6 +11,17 @@ export function rankOf(priority: Priority): number {
 /** The priority of a rank. */
 export function priorityOf(rank: number): Priority {
   return PRIORITIES[rank] ?? 'normal';
+}
+
+const RANKS: Readonly<Record<ClaimOrder, readonly number[]>> = {
+  high_first: [rankOf('high'), rankOf('normal'), rankOf('bulk')],
+  high_only: [rankOf('high')],
+  bulk_first: [rankOf('bulk'), rankOf('normal'), rankOf('high')],
+};
+
+/** The ranks of what is claimed, in this order. */
+export function ranksOf(order: ClaimOrder): readonly number[] {
+  return RANKS[order];
 }
 
 /** Reads a JSON column that this program wrote. */

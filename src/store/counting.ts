@@ -42,6 +42,9 @@ const DAY_MS = 86_400_000;
 export const KEEP_MINUTES = 10;
 export const KEEP_DAYS = 2;
 
+/** How many days back quotas that were used are remembered. */
+export const KEEP_QUOTA_DAYS = 40;
+
 /** How many minutes `last5m` looks back; the running one is the last of them. */
 export const RECENT_MINUTES = 5;
 

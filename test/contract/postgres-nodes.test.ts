@@ -2,7 +2,18 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openPostgres, type PostgresStores } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
-import { at, DEFERRED, HOUR, message, recipient, refOf, settlement, T0, takeLane } from './store/fixtures.ts';
+import {
+  at,
+  beginAll,
+  DEFERRED,
+  HOUR,
+  message,
+  recipient,
+  refOf,
+  settlement,
+  T0,
+  takeLane,
+} from './store/fixtures.ts';
 
 const NODES = ['a', 'b', 'c', 'd'];
 
@@ -67,7 +78,12 @@ describeWith(POSTGRES_PROGRAMS, 'nodes over one PostgreSQL', () => {
     const claimed: string[] = [];
     const claimAll = async ({ store }: PostgresStores, place: number) => {
       const ordered = [...leases.slice(place), ...leases.slice(0, place)];
-      const requests = ordered.map((lease) => ({ ...lease, limit: 7, maxRecipients: 9 }));
+      const requests = ordered.map((lease) => ({
+        ...lease,
+        limit: 7,
+        maxRecipients: 9,
+        order: 'high_first' as const,
+      }));
       for (;;) {
         const answers = await store.claim(requests, at());
         for (const { units } of answers)
@@ -167,9 +183,12 @@ describeWith(POSTGRES_PROGRAMS, 'nodes over one PostgreSQL', () => {
       };
     });
     const attempts = async ({ store }: PostgresStores) => {
-      const [answer] = await store.claim([{ ...lease, limit: 9, maxRecipients: 9 }], at());
+      const [answer] = await store.claim(
+        [{ ...lease, limit: 9, maxRecipients: 9, order: 'high_first' as const }],
+        at(),
+      );
       const units = (answer?.units ?? []).map(refOf).reverse();
-      await store.begin(units, at());
+      await beginAll(store, units, at());
       await store.settle(
         units.map((unit) =>
           settlement(

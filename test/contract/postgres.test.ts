@@ -6,6 +6,7 @@ import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import {
   at,
+  beginAll,
   DAY,
   message,
   REJECTED,
@@ -181,7 +182,7 @@ describeWith(POSTGRES_PROGRAMS, 'the store over PostgreSQL', () => {
     const other = message();
     await stores.store.accept([record, other], at());
     const unit = refTo(record.id, lease);
-    await stores.store.begin([unit], at());
+    await beginAll(stores.store, [unit], at());
     const reply = { ...REJECTED.reply, text: `${nul}${half}` };
     await stores.store.settle([settlement(unit, [{ kind: 'rejected', reply }])], at());
     const { message: kept, recipients } = await read(stores.views, record.id);

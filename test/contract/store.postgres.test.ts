@@ -76,4 +76,4 @@ class Subjects {
 }
 
 const EMPTY = `TRUNCATE messages, deliveries, attempts, message_tags, idempotency, lanes, depths, segments, counters, gauges,
-  key_queues, keys, key_secrets, relays, settings, holds, route_tables`;
+  key_queues, keys, key_secrets, relays, settings, holds, route_tables, quotas, domains`;

@@ -66,7 +66,7 @@ export function faultyStore(
         'begin',
         async () => {
           const granted = await inner.begin(units, at);
-          watch.began(units.filter((_, place) => granted[place]));
+          watch.began(units.filter((_, place) => granted[place] === 'begun'));
           return granted;
         },
         none,

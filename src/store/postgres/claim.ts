@@ -1,3 +1,4 @@
+import { ranksOf } from '../columns.ts';
 import type { ClaimAnswer, ClaimRequest, Unit } from '../store.ts';
 import { lease } from './changes.ts';
 import { FIRST_DUE } from './lanes.ts';
@@ -44,11 +45,11 @@ async function claimLane(work: Work, request: ClaimRequest): Promise<ClaimAnswer
 /** Messages whose deliveries are the first that are due, in their order. */
 async function findHeads(
   { db, at }: Work,
-  { lane }: ClaimRequest,
+  { lane, order }: ClaimRequest,
   limit: number,
   passedOver: readonly string[],
 ): Promise<string[]> {
-  const rows = await db.rows<{ message: string }>(HEADS, [lane, at.now, limit, passedOver]);
+  const rows = await db.rows<{ message: string }>(HEADS, [lane, at.now, limit, passedOver, ranksOf(order)]);
   return [...new Set(rows.map(({ message }) => message))];
 }
 
@@ -72,11 +73,11 @@ const WAITS = `state IN ('queued', 'retrying')`;
 
 // The index is by lane, priority and due time: each priority is looked up by itself, so that what is not due yet is
 // not read.
-const HEADS = `SELECT message FROM (VALUES (0), (1), (2)) AS ranks (rank), LATERAL (
+const HEADS = `SELECT message FROM unnest($5::integer[]) WITH ORDINALITY AS ranks (rank, place), LATERAL (
     SELECT message, index, due_at FROM deliveries
     WHERE lane = $1 AND priority = rank AND ${WAITS} AND due_at <= $2 AND message <> ALL($4::text[])
     ORDER BY due_at, message, index LIMIT $3) AS heads
-  ORDER BY rank, due_at, message, index LIMIT $3`;
+  ORDER BY place, due_at, message, index LIMIT $3`;
 
 const SIBLINGS = `SELECT siblings.* FROM unnest($1::text[]) AS wanted (id), LATERAL (
     SELECT ${DELIVERIES.columns} FROM deliveries

@@ -1,7 +1,16 @@
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson } from '../columns.ts';
-import { BYTES_GAUGE, dayOf, KEEP_DAYS, KEEP_MINUTES, type Kept, minuteOf } from '../counting.ts';
+import {
+  BYTES_GAUGE,
+  dayOf,
+  KEEP_DAYS,
+  KEEP_MINUTES,
+  KEEP_QUOTA_DAYS,
+  type Kept,
+  minuteOf,
+} from '../counting.ts';
 import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
+import { pruneQuotas } from './quotas.ts';
 import { MESSAGES, type MessageRow } from './tables.ts';
 import { indexable } from './text.ts';
 import type { Work } from './work.ts';
@@ -25,6 +34,7 @@ export async function purge(work: Work, policy: PurgePolicy, limit: number): Pro
   await work.db.run(DELETE_REPEATS, [now - IDEMPOTENCY_MS]);
   await work.db.run(DELETE_COUNTS, ['minute', minuteOf(now) - KEEP_MINUTES]);
   await work.db.run(DELETE_COUNTS, ['day', dayOf(now) - KEEP_DAYS]);
+  await pruneQuotas(work.db, dayOf(now) - KEEP_QUOTA_DAYS, limit);
   await work.db.run(DELETE_QUEUES);
   await work.lanes.prune(now);
   return { contents, records, more: contents + records >= limit };

@@ -1,4 +1,4 @@
-import type { Registry, StoredHold, StoredRelay, StoredRoutes } from '../registry.ts';
+import type { Registry, StoredDomain, StoredHold, StoredRelay, StoredRoutes } from '../registry.ts';
 import { MAX_ROUTE_TABLES, UNPUBLISHED } from '../registry.ts';
 import type { Database, Queries } from './database.ts';
 
@@ -19,6 +19,10 @@ export function registryOver(database: Database): Registry {
       void (value === null
         ? await run('DELETE FROM settings WHERE name = $1', [key])
         : await run(PUT_SETTING, [key, value])),
+    domains: () => database.rows<StoredDomain>(DOMAINS),
+    putDomain: async ({ name, definition, secrets }) =>
+      void (await run(PUT_DOMAIN, [name, definition, secrets])),
+    removeDomain: async (name) => (await run('DELETE FROM domains WHERE name = $1', [name])) === 1,
     holds: () => database.rows<StoredHold>('SELECT target, kind, since FROM holds ORDER BY target'),
     putHold: async (target, hold) =>
       void (hold === null
@@ -50,6 +54,9 @@ const PUT_RELAY = `INSERT INTO relays (name, definition, secret, disabled) VALUE
 const SETTINGS = 'SELECT name, value FROM settings ORDER BY name';
 const PUT_SETTING = `INSERT INTO settings (name, value) VALUES ($1, $2)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+const DOMAINS = 'SELECT name, definition, secrets FROM domains ORDER BY name';
+const PUT_DOMAIN = `INSERT INTO domains (name, definition, secrets) VALUES ($1, $2, $3)
+  ON CONFLICT (name) DO UPDATE SET definition = excluded.definition, secrets = excluded.secrets`;
 const PUT_HOLD = `INSERT INTO holds (target, kind, since) VALUES ($1, $2, $3)
   ON CONFLICT (target) DO UPDATE SET kind = excluded.kind, since = excluded.since`;
 const ROUTE_TABLES = `SELECT version, published_at AS "publishedAt", origin, definition FROM route_tables

@@ -1,7 +1,15 @@
 import type { Attempt } from '../../domain/attempt.ts';
 import { endCancelled } from '../../domain/settle.ts';
 import { classOf } from '../last-error.ts';
-import { type SettleAnswer, type Settlement, StoreError, type UnitRef } from '../store.ts';
+import {
+  type BeginAnswer,
+  type BeginRequest,
+  type ReleaseRequest,
+  type SettleAnswer,
+  type Settlement,
+  StoreError,
+  type UnitRef,
+} from '../store.ts';
 import { giveBack, leasedOf, settleDelivery } from './changes.ts';
 import { Desk } from './desk.ts';
 import type { OpenMessage } from './ledger.ts';
@@ -10,21 +18,27 @@ import type { Work } from './work.ts';
 const STALE: SettleAnswer = { kind: 'stale' };
 
 /** The verb `begin`: refused unless the node still holds the lane and every delivery is still the unit's. */
-export async function begin(work: Work, units: readonly UnitRef[]): Promise<boolean[]> {
+export async function begin(work: Work, units: readonly BeginRequest[]): Promise<BeginAnswer[]> {
   await work.lanes.lock(
     units.map(({ lane }) => lane),
     'SHARE',
   );
   await openUnits(work, units);
-  return units.map((unit) => {
-    const found = work.lanes.holds(unit, work.at) ? leasedOf(work, unit) : null;
-    if (found === null || found.some(({ row }) => row.cancelRequested)) return false;
-    for (const delivery of found) {
-      delivery.row.begunAt = work.at.now;
-      work.ledger.touch(delivery);
-    }
-    return true;
-  });
+  await work.quotas.lock(units.map(({ quota }) => quota));
+  return units.map((unit) => beginUnit(work, unit));
+}
+
+function beginUnit(work: Work, unit: BeginRequest): BeginAnswer {
+  const found = work.lanes.holds(unit, work.at) ? leasedOf(work, unit) : null;
+  if (found === null || found.some(({ row }) => row.cancelRequested)) return 'refused';
+  // What has begun under this lease was taken then: the answer was lost, and it is asked again.
+  const isNew = found.some(({ row }) => row.begunAt === null);
+  if (unit.quota !== null && isNew && !work.quotas.take(unit.quota)) return 'over_quota';
+  for (const delivery of found) {
+    delivery.row.begunAt = work.at.now;
+    work.ledger.touch(delivery);
+  }
+  return 'begun';
 }
 
 /**
@@ -36,6 +50,7 @@ export async function settle(work: Work, batch: readonly Settlement[]): Promise<
     work,
     batch.map(({ unit }) => unit),
   );
+  await work.quotas.lock(batch.map(({ refund }) => refund));
   const desk = new Desk(work);
   const answers = batch.map((settlement) => settleUnit(work, desk, settlement));
   await desk.write();
@@ -43,12 +58,15 @@ export async function settle(work: Work, batch: readonly Settlement[]): Promise<
 }
 
 /** The verb `release`: what is not leased under the unit's fence is left alone. */
-export async function release(work: Work, units: readonly UnitRef[]): Promise<SettleAnswer[]> {
+export async function release(work: Work, units: readonly ReleaseRequest[]): Promise<SettleAnswer[]> {
   await openUnits(work, units);
+  await work.quotas.lock(units.map(({ refund }) => refund));
   return units.map((unit) => {
     const found = leasedOf(work, unit);
     if (found === null) return STALE;
     const cancelled = found.flatMap(({ row }) => (row.cancelRequested ? [row.index] : []));
+    // What has not begun has taken nothing.
+    if (found.some(({ row }) => row.begunAt !== null)) work.quotas.giveBack(unit.refund);
     for (const delivery of found) giveBack(work, delivery, 'release');
     return { kind: 'settled', cancelled };
   });
@@ -60,7 +78,7 @@ async function openUnits({ ledger }: Work, units: readonly UnitRef[]): Promise<v
 }
 
 function settleUnit(work: Work, desk: Desk, settlement: Settlement): SettleAnswer {
-  const { unit, attempt, transitions, report, delayReported } = settlement;
+  const { unit, attempt, transitions, report, delayReported, refund } = settlement;
   const found = leasedOf(work, unit);
   const message = found?.[0]?.message;
   if (found === null || message === undefined) return STALE;
@@ -79,6 +97,7 @@ function settleUnit(work: Work, desk: Desk, settlement: Settlement): SettleAnswe
   }
   appendAttempt(work, message, attempt, deferred);
   if (report !== null) desk.enterReport(report);
+  work.quotas.giveBack(refund);
   return { kind: 'settled', cancelled };
 }
 

@@ -12,6 +12,7 @@ import {
 import type { Database } from './database.ts';
 import { figures, lanes } from './figures.ts';
 import { type ListLimits, Lists } from './list.ts';
+import { quotaUsed } from './quotas.ts';
 import { readDetails } from './records.ts';
 import { ATTEMPTS, type AttemptRow } from './tables.ts';
 import { waiting } from './waiting.ts';
@@ -29,6 +30,7 @@ export function viewsOver(database: Database, limits: ListLimits): Views {
     },
     figures: (now) => database.inSnapshot((db) => figures(db, now)),
     lanes: (relay, limit) => lanes(database, relay, limit),
+    quotaUsed: (day) => quotaUsed(database, day),
     waiting: (query) => database.inSnapshot((db) => waiting(db, query)),
     close: () => database.close(),
   };

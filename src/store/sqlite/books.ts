@@ -2,6 +2,7 @@ import { Depths } from './depths.ts';
 import type { Driver } from './driver.ts';
 import { Leases } from './leases.ts';
 import { Ledger } from './ledger.ts';
+import { Quotas } from './quotas.ts';
 import { Tallies } from './tallies.ts';
 
 /** The connection, and what a transaction keeps in memory until it ends. Shared by every verb. */
@@ -10,6 +11,7 @@ export class Books {
   readonly tallies: Tallies;
   readonly leases: Leases;
   readonly depths: Depths;
+  readonly quotas: Quotas;
   readonly ledger: Ledger;
 
   constructor(db: Driver) {
@@ -17,6 +19,7 @@ export class Books {
     this.tallies = new Tallies(db);
     this.leases = new Leases(db);
     this.depths = new Depths(db, this.leases);
+    this.quotas = new Quotas(db);
     this.ledger = new Ledger(db, this.tallies, this.depths);
   }
 
@@ -24,6 +27,7 @@ export class Books {
   closeOff(): void {
     this.tallies.flush();
     this.depths.flush();
+    this.quotas.flush();
     this.leases.forget();
   }
 
@@ -31,6 +35,7 @@ export class Books {
   discard(): void {
     this.tallies.discard();
     this.depths.discard();
+    this.quotas.discard();
     this.leases.forget();
     this.ledger.discard();
   }

@@ -1,9 +1,10 @@
 import type { DeliveryState } from '../../domain/delivery.ts';
+import { ranksOf } from '../columns.ts';
 import type { ClaimAnswer, ClaimRequest, Stamp, Unit } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Driver } from './driver.ts';
-import { firstDueOf, RANKS } from './due.ts';
+import { firstDueOf } from './due.ts';
 import {
   UNIT_DELIVERY_COLUMNS,
   UNIT_HEAD_COLUMNS,
@@ -26,7 +27,7 @@ export function claimVerb(books: Books, deliveries: Deliveries) {
   function claimLane(request: ClaimRequest, at: Stamp): ClaimAnswer {
     if (!books.leases.holds(request, at)) return { units: [], nextDueAt: null };
     const units: Unit[] = [];
-    for (const rank of RANKS) claimRank(request, rank, units, at);
+    for (const rank of ranksOf(request.order)) claimRank(request, rank, units, at);
     const nextDueAt = firstDue(request.lane);
     if (units.length > 0) books.depths.seen(request.lane, nextDueAt);
     return { units, nextDueAt };

@@ -1,7 +1,5 @@
+import { ranksOf } from '../columns.ts';
 import type { Driver } from './driver.ts';
-
-/** The ranks of the priorities, first to last. */
-export const RANKS = [0, 1, 2] as const;
 
 /** Builds the look at when the first waiting delivery of a lane comes due (wall ms); null when none waits. */
 export function firstDueOf(db: Driver): (lane: string) => number | null {
@@ -12,7 +10,7 @@ export function firstDueOf(db: Driver): (lane: string) => number | null {
   );
   return (lane) => {
     let first: number | null = null;
-    for (const rank of RANKS) {
+    for (const rank of ranksOf('high_first')) {
       const dueAt = byRank.get(lane, rank)?.[0];
       if (dueAt !== undefined && (first === null || dueAt < first)) first = dueAt;
     }

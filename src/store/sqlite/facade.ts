@@ -57,6 +57,9 @@ export function registryOver(call: Call<Verbs>): Registry {
     removeRelay: (...args) => call('removeRelay', args),
     settings: (...args) => call('settings', args),
     putSetting: (...args) => call('putSetting', args),
+    domains: (...args) => call('domains', args),
+    putDomain: (...args) => call('putDomain', args),
+    removeDomain: (...args) => call('removeDomain', args),
     holds: (...args) => call('holds', args),
     putHold: (...args) => call('putHold', args),
     publishRoutes: (...args) => call('publishRoutes', args),
@@ -73,6 +76,7 @@ export function viewsOver(call: Call<ViewVerbs>, close: () => Promise<void>): Vi
     remembered: (...args) => call('remembered', args),
     figures: (...args) => call('figures', args),
     lanes: (...args) => call('lanes', args),
+    quotaUsed: (...args) => call('quotaUsed', args),
     waiting: (...args) => call('waiting', args),
     close,
   };

@@ -104,7 +104,7 @@ describe('migrations', () => {
       const [lease] = await store.acquireLanes([], 9, at.now + 1, at);
       expect(lease?.lane).toBe('out');
       const [answer] = await store.claim(
-        [{ lane: 'out', fence: lease?.fence ?? 0, limit: 9, maxRecipients: 9 }],
+        [{ lane: 'out', fence: lease?.fence ?? 0, order: 'high_first', limit: 9, maxRecipients: 9 }],
         at,
       );
       expect(answer?.units).toHaveLength(5);

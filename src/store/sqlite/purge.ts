@@ -1,7 +1,7 @@
 import type { MessageStatus } from '../../domain/delivery.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson } from '../columns.ts';
-import { BYTES_GAUGE, type Kept } from '../counting.ts';
+import { BYTES_GAUGE, dayOf, KEEP_QUOTA_DAYS, type Kept } from '../counting.ts';
 import type { Stamp } from '../store.ts';
 import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
 import type { Books } from './books.ts';
@@ -24,6 +24,7 @@ export function purgeVerb(books: Books) {
     const records = purgeRecords(at.now - policy.recordAgeMs, limit - contents);
     sql.idempotency.run(at.now - IDEMPOTENCY_MS);
     books.closeOff();
+    books.quotas.prune(dayOf(at.now) - KEEP_QUOTA_DAYS, limit);
     const more = contents + records >= limit;
     if (!more) sql.emptyQueues.run();
     books.leases.prune(at.now);

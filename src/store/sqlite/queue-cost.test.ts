@@ -112,7 +112,7 @@ describe('the cost of finding lanes', () => {
       const record = message({ deliveries: [recipient({ fence: held.fence }), recipient()] });
       ask('accept', [record], at());
       const unit = refTo(record.id, held);
-      ask('begin', [unit], at());
+      ask('begin', [{ ...unit, quota: null }], at());
       ask('settle', [settlement(unit, [DEFERRED])], at());
     };
     if (lease === undefined) throw new Error('nothing was granted');

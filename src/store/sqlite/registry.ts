@@ -1,6 +1,7 @@
 import type { HoldKind } from '../../domain/hold.ts';
 import {
   MAX_ROUTE_TABLES,
+  type StoredDomain,
   type StoredHold,
   type StoredRelay,
   type StoredRoutes,
@@ -29,6 +30,12 @@ export function registryVerbs(db: Driver) {
       if (value === null) sql.removeSetting.run(key);
       else sql.putSetting.run(key, value);
     },
+    domains: (): StoredDomain[] =>
+      sql.domains.all().map(([name, definition, secrets]) => ({ name, definition, secrets })),
+    putDomain: ({ name, definition, secrets }: StoredDomain): void => {
+      sql.putDomain.run(name, definition, secrets);
+    },
+    removeDomain: (name: string): boolean => sql.removeDomain.run(name) === 1,
     holds: (): StoredHold[] => sql.holds.all().map(([target, kind, since]) => ({ target, kind, since })),
     putHold: (target: string, hold: Omit<StoredHold, 'target'> | null): void => {
       if (hold === null) sql.removeHold.run(target);
@@ -59,6 +66,8 @@ type RouteTableRow = [
   definition: string,
 ];
 
+type DomainRow = [name: string, definition: string, secrets: string];
+
 function prepareRegistry(db: Driver) {
   return {
     relays: db.prepare<[], [name: string, definition: string, secret: string | null, disabled: number]>(
@@ -71,6 +80,9 @@ function prepareRegistry(db: Driver) {
     settings: db.prepare<[], [name: string, value: string]>('SELECT name, value FROM settings ORDER BY name'),
     putSetting: db.prepare<[name: string, value: string]>('INSERT OR REPLACE INTO settings VALUES (?, ?)'),
     removeSetting: db.prepare<[name: string]>('DELETE FROM settings WHERE name = ?'),
+    domains: db.prepare<[], DomainRow>('SELECT name, definition, secrets FROM domains ORDER BY name'),
+    putDomain: db.prepare<DomainRow>('INSERT OR REPLACE INTO domains VALUES (?, ?, ?)'),
+    removeDomain: db.prepare<[name: string]>('DELETE FROM domains WHERE name = ?'),
     holds: db.prepare<[], [target: string, kind: HoldKind, since: number]>(
       'SELECT target, kind, since FROM holds ORDER BY target',
     ),

@@ -1,6 +1,6 @@
 import { endCancelled, type Transition } from '../../domain/settle.ts';
 import { classOf } from '../last-error.ts';
-import type { BeginAnswer, BeginRequest, SettleAnswer, Settlement, Stamp, UnitRef } from '../store.ts';
+import type { BeginAnswer, BeginRequest, ReleaseRequest, SettleAnswer, Settlement, Stamp } from '../store.ts';
 import type { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -13,13 +13,23 @@ const SETTLED: SettleAnswer = { kind: 'settled', cancelled: [] };
 /** Builds the verb `begin`: refused unless the node still holds the lane and every delivery is still the unit's. */
 export function beginVerb(books: Books, deliveries: Deliveries) {
   return (units: readonly BeginRequest[], at: Stamp): BeginAnswer[] => {
-    const begun = units.map((unit) =>
-      books.leases.holds(unit, at) && deliveries.begin(unit, at) ? 'begun' : 'refused',
-    );
+    const answers = units.map((unit) => beginUnit(unit, at));
     // Beginning changes no message.
     books.ledger.discard();
-    return begun;
+    return answers;
   };
+
+  function beginUnit(unit: BeginRequest, at: Stamp): BeginAnswer {
+    if (!books.leases.holds(unit, at)) return 'refused';
+    if (unit.quota === null) return deliveries.begin(unit, at) ? 'begun' : 'refused';
+    const found = deliveries.leased(unit);
+    if (found === null || found.some(({ cancelRequested }) => cancelRequested)) return 'refused';
+    // What has begun under this lease was taken then: the answer was lost, and it is asked again.
+    const isNew = found.some(({ begunAt }) => begunAt === null);
+    if (isNew && !books.quotas.take(unit.quota)) return 'over_quota';
+    deliveries.begin(unit, at);
+    return 'begun';
+  }
 }
 
 /**
@@ -35,7 +45,7 @@ export function settleVerb(books: Books, deliveries: Deliveries, attempts: Attem
   };
 
   function settleUnit(settlement: Settlement, at: Stamp): SettleAnswer {
-    const { unit, attempt, transitions, report, delayReported } = settlement;
+    const { unit, attempt, transitions, report, delayReported, refund } = settlement;
     const found = deliveries.leased(unit);
     const message = found?.[0]?.message;
     if (found === null || message === undefined) return STALE;
@@ -52,21 +62,24 @@ export function settleVerb(books: Books, deliveries: Deliveries, attempts: Attem
     }
     attempts.append(message, attempt, deferred, at);
     inserter.insertReport(report, at);
+    books.quotas.giveBack(refund);
     return cancelled.length === 0 ? SETTLED : { kind: 'settled', cancelled };
   }
 }
 
 /** Builds the verb `release`: what is not leased under the unit's fence is left alone. */
 export function releaseVerb(books: Books, deliveries: Deliveries) {
-  return (units: readonly UnitRef[], at: Stamp): SettleAnswer[] => {
+  return (units: readonly ReleaseRequest[], at: Stamp): SettleAnswer[] => {
     const released = units.map((unit) => releaseUnit(unit, at));
     books.ledger.flush(at);
     return released;
   };
 
-  function releaseUnit(unit: UnitRef, at: Stamp): SettleAnswer {
+  function releaseUnit(unit: ReleaseRequest, at: Stamp): SettleAnswer {
     const found = deliveries.leased(unit);
     if (found === null) return STALE;
+    // What has not begun has taken nothing.
+    if (found.some(({ begunAt }) => begunAt !== null)) books.quotas.giveBack(unit.refund);
     for (const delivery of found) deliveries.giveBack(delivery, 'release', at);
     const cancelled = found.flatMap(({ index, cancelRequested }) => (cancelRequested ? [index] : []));
     return cancelled.length === 0 ? SETTLED : { kind: 'settled', cancelled };

@@ -8,6 +8,7 @@ import { figuresView } from './figures.ts';
 import { lanesView } from './lanes.ts';
 import { SLICE_RECORDS, sliceFinder } from './pages.ts';
 import { type ListSlice, Paging, type SliceRequest, textLength } from './paging.ts';
+import { quotaUsedView } from './quotas.ts';
 import {
   MESSAGE_COLUMNS,
   type MessageRow,
@@ -66,6 +67,7 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
     },
     figures: figuresView(db, inSnapshot),
     lanes: lanesView(db),
+    quotaUsed: quotaUsedView(db),
     waiting: waitingView(db, inSnapshot),
   };
 

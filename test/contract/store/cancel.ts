@@ -3,6 +3,7 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import { actsOver, STATES } from './acts.ts';
 import {
   at,
+  beginAll,
   claim,
   DAY,
   DEFERRED,
@@ -12,6 +13,7 @@ import {
   POLICY,
   REJECTED,
   refTo,
+  releaseAll,
   T0,
   UNKNOWN,
 } from './fixtures.ts';
@@ -104,8 +106,8 @@ export function cancelContract(open: OpenSubject): void {
       const id = await acts.leased(count);
       const unit = refTo(id, acts.lease, [0, 1].slice(0, count));
       await acts.cancel(id);
-      expect(await acts.subject.store.begin([unit], at())).toEqual([false]);
-      const released = await acts.subject.store.release([unit], at());
+      expect(await beginAll(acts.subject.store, [unit], at())).toEqual(['refused']);
+      const released = await releaseAll(acts.subject.store, [unit], at());
       expect(released).toEqual([{ kind: 'settled', cancelled: unit.indexes }]);
       expect((await acts.show(id)).message).toMatchObject({
         status: 'failed',

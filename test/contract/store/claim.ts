@@ -3,6 +3,7 @@ import type { Priority } from '../../../src/domain/message.ts';
 import {
   at,
   attempt,
+  beginAll,
   claim,
   DAY,
   DEFERRED,
@@ -11,6 +12,7 @@ import {
   read,
   recipient,
   refOf,
+  releaseAll,
   type Subject,
   T0,
   takeLane,
@@ -81,13 +83,22 @@ export function claimContract(open: OpenSubject): void {
       const notYet = make('high', T0 + 1);
       await subject.store.accept([bulk, late, early, high, notYet], at());
       const lease = await takeLane(subject.store);
-      const [answer] = await subject.store.claim([{ ...lease, limit: 3, maxRecipients: 1 }], at());
+      const [answer] = await subject.store.claim(
+        [{ ...lease, limit: 3, maxRecipients: 1, order: 'high_first' as const }],
+        at(),
+      );
       expect(answer?.units.map((unit) => unit.messageId)).toEqual([high.id, early.id, late.id]);
       expect(answer?.nextDueAt).toBe(T0 - 900);
-      const [rest] = await subject.store.claim([{ ...lease, limit: 3, maxRecipients: 1 }], at());
+      const [rest] = await subject.store.claim(
+        [{ ...lease, limit: 3, maxRecipients: 1, order: 'high_first' as const }],
+        at(),
+      );
       expect(rest?.units.map((unit) => unit.messageId)).toEqual([bulk.id]);
       expect(rest?.nextDueAt).toBe(T0 + 1);
-      const [last] = await subject.store.claim([{ ...lease, limit: 3, maxRecipients: 1 }], at(1));
+      const [last] = await subject.store.claim(
+        [{ ...lease, limit: 3, maxRecipients: 1, order: 'high_first' as const }],
+        at(1),
+      );
       expect(last?.units.map((unit) => unit.messageId)).toEqual([notYet.id]);
       expect(last?.nextDueAt).toBeNull();
     });
@@ -105,7 +116,10 @@ export function claimContract(open: OpenSubject): void {
       await subject.store.accept([record], at());
       const lease = await takeLane(subject.store);
       const units = async (limit: number, maxRecipients: number, ms = 0) => {
-        const [answer] = await subject.store.claim([{ ...lease, limit, maxRecipients }], at(ms));
+        const [answer] = await subject.store.claim(
+          [{ ...lease, limit, maxRecipients, order: 'high_first' as const }],
+          at(ms),
+        );
         return answer?.units.map((unit) => unit.deliveries.map(({ index }) => index));
       };
       expect(await units(1, 2)).toEqual([[0, 2]]);
@@ -118,9 +132,15 @@ export function claimContract(open: OpenSubject): void {
       const record = message({ deliveries: Array.from({ length: 25 }, () => recipient()) });
       await subject.store.accept([record], at());
       const lease = await takeLane(subject.store);
-      const [answer] = await subject.store.claim([{ ...lease, limit: 2, maxRecipients: 10 }], at());
+      const [answer] = await subject.store.claim(
+        [{ ...lease, limit: 2, maxRecipients: 10, order: 'high_first' as const }],
+        at(),
+      );
       expect(answer?.units.map((unit) => unit.deliveries.length)).toEqual([10, 10]);
-      const [rest] = await subject.store.claim([{ ...lease, limit: 2, maxRecipients: 10 }], at());
+      const [rest] = await subject.store.claim(
+        [{ ...lease, limit: 2, maxRecipients: 10, order: 'high_first' as const }],
+        at(),
+      );
       expect(rest?.units.map((unit) => unit.deliveries.length)).toEqual([5]);
     });
 
@@ -150,10 +170,14 @@ export function claimContract(open: OpenSubject): void {
       const stale = { ...unit, fence: unit.fence + 1 };
       const strange = { ...unit, lane: 'away' };
       const wider = { ...unit, indexes: [0, 1] };
-      expect(await subject.store.begin([stale, strange, wider], at())).toEqual([false, false, false]);
-      expect(await subject.store.begin([unit], at(DAY))).toEqual([false]);
-      expect(await subject.store.begin([unit], at(0, 'b'))).toEqual([false]);
-      expect(await subject.store.begin([unit], at())).toEqual([true]);
+      expect(await beginAll(subject.store, [stale, strange, wider], at())).toEqual([
+        'refused',
+        'refused',
+        'refused',
+      ]);
+      expect(await beginAll(subject.store, [unit], at(DAY))).toEqual(['refused']);
+      expect(await beginAll(subject.store, [unit], at(0, 'b'))).toEqual(['refused']);
+      expect(await beginAll(subject.store, [unit], at())).toEqual(['begun']);
     });
 
     it('gives back what was released: to queued, or to retrying if it was tried', async () => {
@@ -161,13 +185,13 @@ export function claimContract(open: OpenSubject): void {
       await subject.store.accept([record], at());
       const lease = await takeLane(subject.store);
       const first = refOf((await claim(subject.store, lease))[0] as never);
-      await subject.store.release([first], at(7));
+      await releaseAll(subject.store, [first], at(7));
       const fresh = await read(subject.views, record.id);
       expect(fresh.recipients[0]).toMatchObject({ state: 'queued', nextAttemptAt: T0 + 7 });
       const [second] = await claim(subject.store, lease, 1, at(7));
       await attempt(subject.store, refOf(second as never), [DEFERRED], at(7));
       const [third] = await claim(subject.store, lease, 1, at(40_000));
-      await subject.store.release([refOf(third as never)], at(40_001));
+      await releaseAll(subject.store, [refOf(third as never)], at(40_001));
       const tried = await read(subject.views, record.id);
       expect(tried.recipients[0]).toMatchObject({
         state: 'retrying',
@@ -182,10 +206,10 @@ export function claimContract(open: OpenSubject): void {
       const lease = await takeLane(subject.store);
       const unit = refOf((await claim(subject.store, lease))[0] as never);
       const stale = { ...unit, fence: unit.fence + 1 };
-      expect(await subject.store.release([stale], at())).toEqual([{ kind: 'stale' }]);
+      expect(await releaseAll(subject.store, [stale], at())).toEqual([{ kind: 'stale' }]);
       expect((await read(subject.views, record.id)).message.status).toBe('processing');
-      await subject.store.begin([unit], at());
-      expect(await subject.store.release([unit], at())).toEqual([{ kind: 'settled', cancelled: [] }]);
+      await beginAll(subject.store, [unit], at());
+      expect(await releaseAll(subject.store, [unit], at())).toEqual([{ kind: 'settled', cancelled: [] }]);
       expect((await read(subject.views, record.id)).message.status).toBe('queued');
     });
 
@@ -194,8 +218,8 @@ export function claimContract(open: OpenSubject): void {
       await subject.store.accept([record], at());
       const lease = await takeLane(subject.store);
       const unit = refOf((await claim(subject.store, lease))[0] as never);
-      await subject.store.begin([unit], at());
-      await subject.store.release([unit], at());
+      await beginAll(subject.store, [unit], at());
+      await releaseAll(subject.store, [unit], at());
       await claim(subject.store, lease);
       await subject.store.releaseLanes([lease], at());
       const policy = { firstMs: 1, maxMs: 1, maxAgeMs: 1, ambiguous: 'hold' } as const;
@@ -213,7 +237,7 @@ export function claimContract(open: OpenSubject): void {
       const lease = await takeLane(subject.store);
       const unit = refOf((await claim(subject.store, lease))[0] as never);
       await subject.store.cancel([record.id], at());
-      await subject.store.release([unit], at());
+      await releaseAll(subject.store, [unit], at());
       expect((await read(subject.views, record.id)).message).toMatchObject({
         status: 'failed',
         outcome: 'cancelled',

@@ -7,7 +7,15 @@ import { seededRandom } from '../../../src/lib/random.ts';
 import type { AcceptDelivery, AcceptRecord } from '../../../src/store/accepting.ts';
 import type { Keyring } from '../../../src/store/keyring.ts';
 import type { Registry } from '../../../src/store/registry.ts';
-import type { SettleAnswer, Settlement, Stamp, Store, Unit, UnitRef } from '../../../src/store/store.ts';
+import type {
+  BeginAnswer,
+  SettleAnswer,
+  Settlement,
+  Stamp,
+  Store,
+  Unit,
+  UnitRef,
+} from '../../../src/store/store.ts';
 import type { Views } from '../../../src/store/views.ts';
 
 /** A store under test, opened empty for one test and closed after it. */
@@ -138,7 +146,7 @@ export async function claim(
   limit = 100,
   stamp = at(),
 ): Promise<readonly Unit[]> {
-  const [answer] = await store.claim([{ ...lease, limit, maxRecipients: 100 }], stamp);
+  const [answer] = await store.claim([{ ...lease, order: 'high_first', limit, maxRecipients: 100 }], stamp);
   return answer?.units ?? [];
 }
 
@@ -206,12 +214,29 @@ export function settlement(unit: UnitRef, outcomes: readonly Outcome[], stamp = 
     transitions: outcomes.map((outcome) => settle(fresh, outcome, POLICY, stamp.now, 0.5)),
     report: null,
     delayReported: [],
+    refund: null,
   };
 }
 
 /** What `settle` answers when nothing was cancelled meanwhile, and when it wrote nothing. */
 export const SETTLED: SettleAnswer = { kind: 'settled', cancelled: [] };
 export const STALE: SettleAnswer = { kind: 'stale' };
+
+/** Begins attempts by relays without a quota. */
+export function beginAll(store: Store, units: readonly UnitRef[], stamp = at()): Promise<BeginAnswer[]> {
+  return store.begin(
+    units.map((unit) => ({ ...unit, quota: null })),
+    stamp,
+  );
+}
+
+/** Gives back units that took nothing off a quota. */
+export function releaseAll(store: Store, units: readonly UnitRef[], stamp = at()): Promise<SettleAnswer[]> {
+  return store.release(
+    units.map((unit) => ({ ...unit, refund: null })),
+    stamp,
+  );
+}
 
 /** Begins an attempt of a unit and settles it, both at the stamp's time. */
 export async function attempt(
@@ -220,7 +245,7 @@ export async function attempt(
   outcomes: readonly Outcome[],
   stamp = at(),
 ): Promise<SettleAnswer | undefined> {
-  await store.begin([unit], stamp);
+  await beginAll(store, [unit], stamp);
   const [answer] = await store.settle([settlement(unit, outcomes, stamp)], stamp);
   return answer;
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   at,
   attemptsOf,
+  beginAll,
   CAPTURED,
   claim,
   DAY,
@@ -205,7 +206,7 @@ export function laneContract(open: OpenSubject): void {
       const deliveries = [recipient({ fence: lease.fence }), recipient({ fence: lease.fence })];
       const record = message({ deliveries, expiresAt: T0 + 9 * DAY });
       await subject.store.accept([record], at());
-      await subject.store.begin([refTo(record.id, lease, [0, 1])], at(4));
+      await beginAll(subject.store, [refTo(record.id, lease, [0, 1])], at(4));
       const policy = { ...POLICY, ambiguous };
       const answer = await subject.store.reclaim({ ...SWEEP, policy }, at(DAY));
       expect(answer).toEqual({ released: 0, unknown: 2, more: false });
@@ -226,7 +227,7 @@ export function laneContract(open: OpenSubject): void {
       const lease = await takeLane(subject.store);
       const record = message({ deliveries: [recipient({ fence: lease.fence })], expiresAt: T0 + HOUR });
       await subject.store.accept([record], at());
-      await subject.store.begin([refTo(record.id, lease)], at(4));
+      await beginAll(subject.store, [refTo(record.id, lease)], at(4));
       const answer = await subject.store.reclaim(SWEEP, at(DAY));
       expect(answer).toEqual({ released: 0, unknown: 1, more: false });
       expect((await read(subject.views, record.id)).message).toMatchObject({

@@ -13,6 +13,7 @@ import type { Settlement, UnitRef } from '../../../src/store/store.ts';
 import { expectDerived } from './derived.ts';
 import {
   at,
+  beginAll,
   CAPTURED,
   DEFERRED,
   DELIVERED,
@@ -24,6 +25,7 @@ import {
   read,
   recipient,
   refOf,
+  releaseAll,
   report,
   type Subject,
   settlement,
@@ -122,7 +124,7 @@ class World {
     else if (verb === 'claim') await this.#claim(choice);
     else if (verb === 'begin') await this.#begin(this.#some(choice));
     else if (verb === 'settle') await this.#settle(choice);
-    else if (verb === 'release') await store.release(this.#some(choice), now);
+    else if (verb === 'release') await releaseAll(store, this.#some(choice), now);
     else if (verb === 'reclaim') await this.#reclaim(choice);
     else if (verb === 'expire') await this.#expire(choice);
     else if (verb === 'cancel') await this.#cancel(this.#someIds(choice));
@@ -175,14 +177,20 @@ class World {
   async #claim(choice: number): Promise<void> {
     const requests = this.#leases
       .slice(0, 2)
-      .map((lease) => ({ ...lease, limit: 2, maxRecipients: 1 + (choice % 2) }));
+      .map((lease) => ({
+        ...lease,
+        limit: 2,
+        maxRecipients: 1 + (choice % 2),
+        order: 'high_first' as const,
+      }));
     const answers = await this.#subject.store.claim(requests, at(this.#ms));
     for (const { units } of answers) this.#units.push(...units.map(refOf));
   }
 
   async #begin(units: readonly UnitRef[]): Promise<void> {
-    const granted = await this.#subject.store.begin(units, at(this.#ms));
-    for (const [place, unit] of units.entries()) if (granted[place]) this.#begun.set(unit, this.#ms);
+    const granted = await beginAll(this.#subject.store, units, at(this.#ms));
+    for (const [place, unit] of units.entries())
+      if (granted[place] === 'begun') this.#begun.set(unit, this.#ms);
   }
 
   /** Settles units; of every other choice, as begun just now. */

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import {
   at,
+  beginAll,
   CAPTURED,
   claim,
   DAY,
@@ -12,6 +13,7 @@ import {
   read,
   recipient,
   refTo,
+  releaseAll,
   report,
   SETTLED,
   STALE,
@@ -37,7 +39,7 @@ export function reportContract(open: OpenSubject): void {
       const record = message({ deliveries, ...change });
       await subject.store.accept([record], at());
       const unit = refTo(record.id, lease, [...deliveries.keys()]);
-      await subject.store.begin([unit], at());
+      await beginAll(subject.store, [unit], at());
       return { unit, lease };
     }
 
@@ -79,7 +81,7 @@ export function reportContract(open: OpenSubject): void {
       const others = message({ deliveries: [recipient({ fence: unit.fence })] });
       await subject.store.accept([others], at());
       const second = { ...unit, messageId: others.id };
-      await subject.store.begin([second], at());
+      await beginAll(subject.store, [second], at());
       const batch = [unit, second].map((one, place) => {
         return { ...settlement(one, [REJECTED]), report: records[place] ?? null };
       });
@@ -124,7 +126,7 @@ export function reportContract(open: OpenSubject): void {
       const { unit, lease } = await begun();
       const stale = { ...settlement(unit, [DEFERRED], at(-1)), delayReported: [0] };
       expect(await subject.store.settle([stale], at())).toEqual([STALE]);
-      await subject.store.release([unit], at());
+      await releaseAll(subject.store, [unit], at());
       const [again] = await claim(subject.store, lease);
       expect(again?.deliveries).toMatchObject([{ delayReported: false }]);
     });

@@ -4,6 +4,7 @@ import { MAX_EVIDENCE_BYTES } from '../../../src/store/views.ts';
 import {
   at,
   attemptsOf,
+  beginAll,
   CAPTURED,
   claim,
   DAY,
@@ -42,7 +43,7 @@ export function settleContract(open: OpenSubject): void {
       const record = message({ deliveries });
       await subject.store.accept([record], at());
       const unit = refTo(record.id, lease, [...deliveries.keys()]);
-      expect(await subject.store.begin([unit], at())).toEqual([true]);
+      expect(await beginAll(subject.store, [unit], at())).toEqual(['begun']);
       return { id: record.id, unit, lease, addresses: deliveries.map((one) => one.recipient.address) };
     }
 
@@ -53,7 +54,7 @@ export function settleContract(open: OpenSubject): void {
         const now = at((number - 1) * 10 * MINUTE);
         const [claimed] = number === 1 ? [unit] : (await claim(subject.store, lease, 1, now)).map(refOf);
         if (claimed === undefined) throw new Error('nothing was due');
-        if (number > 1) await subject.store.begin([claimed], now);
+        if (number > 1) await beginAll(subject.store, [claimed], now);
         const { attempt, ...rest } = settlement(claimed, [DEFERRED], now);
         const evidence = { ...attempt.evidence, steps: [{ verb: 'DATA', reply, atMs: 1 }] };
         await subject.store.settle([{ ...rest, attempt: { ...attempt, evidence } }], now);
@@ -170,7 +171,7 @@ export function settleContract(open: OpenSubject): void {
       const anew = await takeLane(subject.store, 'out', at(DAY, 'b'));
       expect(anew.fence).toBeGreaterThan(unit.fence);
       expect(await claim(subject.store, anew, 1, at(DAY, 'b'))).toHaveLength(1);
-      expect(await subject.store.begin([unit], at(DAY))).toEqual([false]);
+      expect(await beginAll(subject.store, [unit], at(DAY))).toEqual(['refused']);
       expect(await subject.store.settle([settlement(unit, [DELIVERED])], at(DAY))).toEqual([STALE]);
       expect((await read(subject.views, id)).message.status).toBe('processing');
     });
@@ -180,9 +181,12 @@ export function settleContract(open: OpenSubject): void {
       const settled = settlement(unit, [DEFERRED]);
       expect(await subject.store.settle([settled], at())).toEqual([SETTLED]);
       const later = at(10 * 60_000);
-      const [again] = await subject.store.claim([{ ...unit, limit: 1, maxRecipients: 9 }], later);
+      const [again] = await subject.store.claim(
+        [{ ...unit, limit: 1, maxRecipients: 9, order: 'high_first' as const }],
+        later,
+      );
       expect(again?.units).toHaveLength(1);
-      expect(await subject.store.begin([unit], later)).toEqual([true]);
+      expect(await beginAll(subject.store, [unit], later)).toEqual(['begun']);
       expect(
         await subject.store.settle([settled], later),
         'its answer was lost, and it is asked again',
@@ -200,11 +204,14 @@ export function settleContract(open: OpenSubject): void {
         const settled = settlement(unit, [outcome]);
         expect(await subject.store.settle([settled], at(1))).toEqual([SETTLED]);
         await subject.store.requeue([{ id, expiresAt: T0 + DAY }], at(2));
-        const [again] = await subject.store.claim([{ ...unit, limit: 1, maxRecipients: 9 }], at(3));
+        const [again] = await subject.store.claim(
+          [{ ...unit, limit: 1, maxRecipients: 9, order: 'high_first' as const }],
+          at(3),
+        );
         expect(again?.units).toHaveLength(1);
         expect(await subject.store.settle([settled], at(4)), 'its answer was lost').toEqual([STALE]);
         expect((await read(subject.views, id)).message).toMatchObject({ status: 'processing', attempts: 1 });
-        expect(await subject.store.begin([unit], at(5))).toEqual([true]);
+        expect(await beginAll(subject.store, [unit], at(5))).toEqual(['begun']);
       },
     );
 
@@ -236,7 +243,7 @@ export function settleContract(open: OpenSubject): void {
       const record = message({ deliveries: [recipient({ fence: waits.lease.fence })] });
       await subject.store.accept([record], at());
       const unit = refTo(record.id, waits.lease);
-      await subject.store.begin([unit], at());
+      await beginAll(subject.store, [unit], at());
       await subject.store.cancel([record.id], at());
       expect(await subject.store.settle([settlement(unit, [DELIVERED])], at())).toEqual([SETTLED]);
       expect((await read(subject.views, record.id)).message.status).toBe('delivered');

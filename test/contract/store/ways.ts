@@ -4,6 +4,7 @@ import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import type { Reassignment, Settlement } from '../../../src/store/store.ts';
 import {
   at,
+  beginAll,
   claim,
   DEFERRED,
   HOUR,
@@ -58,7 +59,7 @@ export function wayContract(open: OpenSubject): void {
         const deliveries = next.map(() => recipient({ fence: lease.fence }));
         const record = await accepted({ deliveries });
         const unit = refTo(record.id, lease, [...deliveries.keys()]);
-        await subject.store.begin([unit], at());
+        await beginAll(subject.store, [unit], at());
         const settled = settlement(unit, Array(next.length).fill(DEFERRED));
         const transitions = settled.transitions.map((transition, place) => {
           return { ...transition, next: next[place] ?? null, nextAttemptAt: T0 };
@@ -99,7 +100,7 @@ export function wayContract(open: OpenSubject): void {
           deliveries: [recipient({ fence: lease.fence, rule: 'r1', group: ['out', 'spare'] })],
         });
         const unit = refTo(record.id, lease);
-        await subject.store.begin([unit], at());
+        await beginAll(subject.store, [unit], at());
         expect(await subject.store.settle([settlement(unit, [UNKNOWN])], at())).toEqual([SETTLED]);
         const { deliveries } = await subject.views.waiting({ lane: 'all', after: null, limit: 9 });
         expect(deliveries).toMatchObject([{ relay: 'out', rule: 'ambiguous', group: ['out'] }]);
@@ -194,7 +195,7 @@ export function wayContract(open: OpenSubject): void {
       await subject.store.reassign([move(record)], at());
       const lease = await takeLane(subject.store, SPARE.lane);
       await claim(subject.store, lease);
-      await subject.store.begin([refTo(record.id, lease)], at());
+      await beginAll(subject.store, [refTo(record.id, lease)], at());
       await subject.store.settle([settlement(refTo(record.id, lease), [REJECTED])], at());
       const [answer] = await subject.store.requeue([{ id: record.id, expiresAt: T0 + HOUR }], at());
       expect(answer).toEqual({ kind: 'requeued', lanes: [SPARE.lane] });

@@ -210,3 +210,18 @@ CREATE TABLE route_tables (
   origin       text    NOT NULL,
   definition   text    NOT NULL                  -- JSON
 );
+
+-- Recipients handed to a relay on a UTC day, or that may have been; kept where the relay had a quota.
+CREATE TABLE quotas (
+  relay text    COLLATE "C" NOT NULL,
+  day   integer NOT NULL,                        -- whole days since the epoch
+  used  bigint  NOT NULL,
+  PRIMARY KEY (day, relay)
+);
+
+-- Domains that mail is sent from.
+CREATE TABLE domains (
+  name       text COLLATE "C" PRIMARY KEY,
+  definition text NOT NULL,                      -- JSON
+  secrets    text NOT NULL                       -- JSON: sealed private keys by selector
+);

@@ -5,7 +5,7 @@ CREATE TABLE quotas (
   relay TEXT    NOT NULL,
   day   INTEGER NOT NULL,                        -- whole days since the epoch
   used  INTEGER NOT NULL,
-  PRIMARY KEY (relay, day)
+  PRIMARY KEY (day, relay)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE domains (

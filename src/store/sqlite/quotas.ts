@@ -1,0 +1,89 @@
+import type { QuotaRefund, QuotaRequest } from '../store.ts';
+import type { Driver } from './driver.ts';
+
+interface Day {
+  readonly relay: string;
+  readonly day: number;
+  used: number;
+  changed: boolean;
+}
+
+/**
+ * How much of their quotas relays have used. Read once per relay, day and transaction, and written once, however many
+ * units take of it. Written by `flush`, thrown away by `discard`.
+ */
+export class Quotas {
+  readonly #days = new Map<string, Day>();
+  readonly #sql;
+
+  constructor(db: Driver) {
+    this.#sql = prepareQuotas(db);
+  }
+
+  /** Takes recipients off a quota. False: more than its limit would be used then; nothing was taken. */
+  take({ relay, day, recipients, limit }: QuotaRequest): boolean {
+    const found = this.#find(relay, day);
+    if (found.used + recipients > limit) return false;
+    found.used += recipients;
+    found.changed = true;
+    return true;
+  }
+
+  /** Gives recipients back, never more than were taken; null is none. */
+  giveBack(refund: QuotaRefund | null): void {
+    if (refund === null) return;
+    const found = this.#find(refund.relay, refund.day);
+    const used = Math.max(0, found.used - refund.recipients);
+    found.changed ||= used !== found.used;
+    found.used = used;
+  }
+
+  /** Writes what has changed. */
+  flush(): void {
+    for (const { relay, day, used, changed } of this.#days.values())
+      if (changed) this.#sql.write.run(relay, day, used);
+    this.#days.clear();
+  }
+
+  /** Forgets a transaction that was rolled back. */
+  discard(): void {
+    this.#days.clear();
+  }
+
+  /** Removes at most `limit` quotas of days before this one. */
+  prune(day: number, limit: number): void {
+    this.#sql.prune.run(day, limit);
+  }
+
+  #find(relay: string, day: number): Day {
+    const name = `${day} ${relay}`;
+    const known = this.#days.get(name);
+    if (known !== undefined) return known;
+    const found = { relay, day, used: this.#sql.find.get(day, relay)?.[0] ?? 0, changed: false };
+    this.#days.set(name, found);
+    return found;
+  }
+}
+
+/** Builds the view of how much of each relay's quota of a day is used. */
+export function quotaUsedView(db: Driver) {
+  const used = db.prepare<[day: number], [relay: string, used: number]>(
+    'SELECT relay, used FROM quotas WHERE day = ? AND used > 0',
+  );
+  return (day: number): ReadonlyMap<string, number> => new Map(used.all(day));
+}
+
+function prepareQuotas(db: Driver) {
+  return {
+    find: db.prepare<[day: number, relay: string], [used: number]>(
+      'SELECT used FROM quotas WHERE day = ? AND relay = ?',
+    ),
+    write: db.prepare<[relay: string, day: number, used: number]>(
+      `INSERT INTO quotas (relay, day, used) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET used = excluded.used`,
+    ),
+    prune: db.prepare<[day: number, limit: number]>(
+      'DELETE FROM quotas WHERE (day, relay) IN (SELECT day, relay FROM quotas WHERE day < ? ORDER BY day LIMIT ?)',
+    ),
+  };
+}
