@@ -1,6 +1,7 @@
 /**
- * How many attempts at once a next hop has shown to bear. Grows by what it takes, halves when it says that it is too much
- * (421, 4.7.x, 429) or does not answer in time; never under one. Times are monotonic milliseconds.
+ * How many attempts at once a next hop has shown to bear. Grows by what it takes while it is in use, halves when the hop
+ * says that it is too much (421, 4.7.x, 429) or does not answer in time; never under one. Times are monotonic
+ * milliseconds.
  */
 import type { Outcome } from './outcome.ts';
 
@@ -28,17 +29,23 @@ export function openWindow(size: number): Window {
   return { size: Math.max(1, size), threshold: Number.POSITIVE_INFINITY, halvedAt: Number.NEGATIVE_INFINITY };
 }
 
-/** The window after an attempt that began at `startedAt` (monotonic ms), of at most `full`. */
+/**
+ * The window after an attempt that began at `startedAt` (monotonic ms), of at most `full`. `atOnce`: how many were under
+ * way when it ended, itself included. A window that was not half in use has not been shown to be borne, and does not grow.
+ */
 export function afterNews(
   window: Window,
   news: PaceNews,
   full: number,
   startedAt: number,
   now: number,
+  atOnce: number = Number.POSITIVE_INFINITY,
 ): Window {
   if (news === 'nothing') return window;
   if (news === 'bears') {
-    if (window.size >= full) return window;
+    // What a hop may have at most can be lowered while it is spoken to.
+    if (window.size >= full) return window.size > full ? { ...window, size: Math.max(1, full) } : window;
+    if (atOnce * 2 < window.size) return window;
     const growth = window.size < window.threshold ? 1 : 1 / window.size;
     return { ...window, size: Math.min(full, window.size + growth) };
   }
