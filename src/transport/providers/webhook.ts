@@ -1,0 +1,199 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { Envelope } from '../../domain/envelope.ts';
+import type { ProviderSettings } from '../../domain/relay.ts';
+import { SLICE_BYTES, type Sliced } from '../../lib/slices.ts';
+import { jsonOf, textOf } from './json-answer.ts';
+import type {
+  AnswerFacts,
+  AnswerRow,
+  HttpAnswer,
+  PrepareContext,
+  Prepared,
+  Provider,
+  ProviderMessage,
+  ProviderRequest,
+} from './provider.ts';
+
+/** Settings of a relay that posts to a program of one's own. */
+type WebhookSettings = Extract<ProviderSettings, { readonly type: 'webhook' }>;
+
+const MAX_MESSAGE_BYTES = 50 * 1024 * 1024;
+const MAX_RECIPIENTS = 1000;
+/** Bytes encoded at once: a multiple of three, so that no padding comes between the pieces. */
+const BLOCK_BYTES = Math.floor(SLICE_BYTES / 3) * 3;
+/** A secret of this form is the base64 of the key's bytes; any other text is the key itself. */
+const ENCODED_SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?)$/;
+/** Hex digits that tell the parts of a message from each other which went by different attempts. */
+const PART_DIGITS = 16;
+/** Characters of an answer that are kept: of its id, and of what it says. */
+const MAX_ID = 255;
+const MAX_TEXT = 1000;
+
+/** What a receiver's answers mean. */
+const ANSWERS: readonly AnswerRow[] = [
+  {
+    status: '2xx',
+    meaning: 'done',
+    enhanced: '2.0.0',
+    note: 'The receiver took the message. A body is not needed; `{"id": "…"}` in JSON is kept as its id.',
+  },
+  {
+    status: '3xx',
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'Never followed; configure the new address.',
+  },
+  { status: 400, meaning: 'never', enhanced: '5.6.0', note: 'The receiver does not want this message.' },
+  {
+    status: 401,
+    meaning: 'relay_ill',
+    enhanced: '4.7.8',
+    note: 'The signature is not taken: compare the secrets.',
+  },
+  { status: 403, meaning: 'relay_ill', enhanced: '4.7.0', note: 'We may not post there.' },
+  {
+    status: 404,
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'Nothing receives there: correct the address.',
+  },
+  { status: 405, meaning: 'relay_ill', enhanced: '4.3.5', note: 'What is there takes no POST.' },
+  { status: 408, meaning: 'later', enhanced: '4.4.2', note: 'The request did not arrive in time.' },
+  { status: 409, meaning: 'later', enhanced: '4.3.0', note: 'The receiver is busy with this very message.' },
+  { status: 410, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The receiver wants no more of these.' },
+  { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than the receiver takes.' },
+  { status: 422, meaning: 'never', enhanced: '5.6.0', note: 'The receiver does not want this message.' },
+  { status: 425, meaning: 'later', enhanced: '4.3.0', note: 'The receiver asks for a repeat.' },
+  {
+    status: 429,
+    meaning: 'relay_ill',
+    enhanced: '4.7.28',
+    note: 'Too many requests; what `Retry-After` asks for is kept to.',
+  },
+  {
+    status: '4xx',
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'What is there does not take these requests.',
+  },
+  {
+    status: 502,
+    meaning: 'unknown',
+    enhanced: '4.4.2',
+    note: 'A gateway had no answer from the receiver, which may have the message all the same.',
+  },
+  {
+    status: 503,
+    meaning: 'relay_ill',
+    enhanced: '4.3.2',
+    note: 'The receiver is overloaded or under repair; what `Retry-After` asks for is kept to.',
+  },
+  {
+    status: 504,
+    meaning: 'unknown',
+    enhanced: '4.4.2',
+    note: 'A gateway had no answer from the receiver, which may have the message all the same.',
+  },
+  { status: '5xx', meaning: 'later', enhanced: '4.3.0', note: 'Trouble of the receiver’s own.' },
+];
+
+/**
+ * A POST of the whole message to a program of one's own, signed as Standard Webhooks are: `webhook-signature` is an
+ * HMAC-SHA256 over id, timestamp and body. A repeat has the same `webhook-id`. `docs/webhook.md` is for the receiver.
+ */
+export function webhookProvider({ endpoint, secret }: WebhookSettings): Provider {
+  const key = webhookKey(secret);
+  return {
+    maxMessageBytes: MAX_MESSAGE_BYTES,
+    maxRecipients: MAX_RECIPIENTS,
+    idempotency: 'webhook-id',
+    answers: ANSWERS,
+    expressesNullReversePath: true,
+    prepare: (message, context) => prepare(message, endpoint, key, context),
+    read: readAnswer,
+    check: ({ now }) => {
+      const body = Buffer.from(
+        JSON.stringify({ type: 'waybill.test', timestamp: new Date(now).toISOString(), data: {} }),
+      );
+      const signing = new Signing(`test_${now}`, now, key);
+      signing.add(body);
+      return signing.request(endpoint);
+    },
+  };
+}
+
+/** The bytes that a secret stands for: what follows `whsec_` is their base64, any other text is itself in UTF-8. */
+export function webhookKey(secret: string): Buffer {
+  const encoded = ENCODED_SECRET.exec(secret)?.[1];
+  return encoded === undefined || encoded === '' ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
+}
+
+/** A body that is signed as it grows. */
+class Signing {
+  readonly #id: string;
+  readonly #seconds: number;
+  readonly #hmac;
+  readonly #body: Buffer[] = [];
+
+  constructor(id: string, now: number, key: Buffer) {
+    this.#id = id;
+    this.#seconds = Math.floor(now / 1000);
+    this.#hmac = createHmac('sha256', key).update(`${id}.${this.#seconds}.`);
+  }
+
+  add(bytes: Buffer): void {
+    this.#hmac.update(bytes);
+    this.#body.push(bytes);
+  }
+
+  request(url: string): ProviderRequest {
+    const headers = {
+      'content-type': 'application/json',
+      'webhook-id': this.#id,
+      'webhook-timestamp': String(this.#seconds),
+      'webhook-signature': `v1,${this.#hmac.digest('base64')}`,
+    };
+    return { method: 'POST', url, headers, body: this.#body };
+  }
+}
+
+function* prepare(
+  { id, envelope, content }: ProviderMessage,
+  url: string,
+  key: Buffer,
+  { now }: PrepareContext,
+): Sliced<Prepared> {
+  const signing = new Signing(`${id}_${partOf(envelope)}`, now, key);
+  const to = envelope.recipients.map(({ address }) => address);
+  const frame = JSON.stringify({
+    type: 'message.deliver',
+    timestamp: new Date(now).toISOString(),
+    data: { id, envelope: { from: envelope.reversePath, to }, sizeBytes: content.length, raw: '' },
+  });
+  // `raw` is the last member, and base64 needs no escapes: it stands before what closes its string and the objects.
+  const close = '"}}';
+  signing.add(Buffer.from(frame.slice(0, -close.length)));
+  for (let start = 0; start < content.length; start += BLOCK_BYTES) {
+    if (start > 0) yield;
+    signing.add(Buffer.from(content.toString('base64', start, start + BLOCK_BYTES), 'latin1'));
+  }
+  signing.add(Buffer.from(close));
+  return { ok: true, request: signing.request(url) };
+}
+
+/** The same for the same recipients, in whatever order: a repeat for only some of them is another delivery. */
+function partOf({ recipients }: Envelope): string {
+  const addresses = recipients.map(({ address }) => address).sort();
+  return createHash('sha256').update(addresses.join('\n')).digest('hex').slice(0, PART_DIGITS);
+}
+
+function readAnswer({ status, headers, body }: HttpAnswer): AnswerFacts {
+  const answer = jsonOf(body);
+  const messageId = status < 300 ? textOf(answer, 'id', MAX_ID) : null;
+  // Whatever stands in the body of a 2xx: the receiver has the message.
+  if (status < 300) return { code: null, text: null, messageId, understood: true };
+  const told = ['detail', 'message', 'error'].map((name) => textOf(answer, name, MAX_TEXT));
+  const isPlain = headers['content-type']?.startsWith('text/plain') === true;
+  const text = told.find((one) => one !== null) ?? (isPlain ? body.slice(0, MAX_TEXT) : null);
+  return { code: null, text, messageId, understood: true };
+}
