@@ -47,6 +47,12 @@ test('what cannot be opened now is kept as it was sealed', () => {
   expect(openDomains([again], VAULT).domains).toEqual([DOMAIN]);
 });
 
+test('of a retired key nothing secret is kept, not even what was sealed before', () => {
+  const row = sealDomain(DOMAIN, VAULT, null);
+  const retired = { ...DOMAIN, keys: DOMAIN.keys.map((key) => ({ ...key, retiredAt: 9 })) };
+  expect(sealDomain(retired, VAULT, row).secrets).toBe('{}');
+});
+
 test('a row of another shape is a fault, and the others are read', () => {
   const row = sealDomain(DOMAIN, VAULT, null);
   for (const broken of [{ definition: '{}' }, { definition: '{' }, { secrets: '[1]' }]) {

@@ -59,12 +59,13 @@ export function openDomains(stored: readonly StoredDomain[], vault: Vault | null
 
 /**
  * A domain as it is stored. What of its keys cannot be opened now stays as it was sealed in `before`, the row that is
- * replaced: the right key may come back.
+ * replaced: the right key may come back. Of retired keys nothing stays: they are to sign no more.
  */
 export function sealDomain(domain: SendingDomain, vault: Vault, before: StoredDomain | null): StoredDomain {
   const { name, since, keys } = domain;
   const kept = before === null ? {} : (readRow(before)?.secrets ?? {});
-  const secrets = keys.flatMap(({ selector, privateKey }): [string, string][] => {
+  const secrets = keys.flatMap(({ selector, privateKey, retiredAt }): [string, string][] => {
+    if (retiredAt !== null) return [];
     const sealed = privateKey === null ? kept[selector] : vault.seal(privateKey, keyOwner(name, selector));
     return sealed === undefined ? [] : [[selector, sealed]];
   });

@@ -1,0 +1,98 @@
+/**
+ * The life of a domain's keys: a new one waits until its record can be seen, then signs, then is retired when another
+ * signs in its place, and is forgotten when no mail that it signed can be under way any more.
+ */
+import { type DkimAlgorithm, type DomainKey, OVERLAP_MS, type SendingDomain } from './sending-domain.ts';
+
+/** Where a key is in its life. */
+export type KeyState = 'waiting' | 'signing' | 'retired';
+
+/** Most domains that mail is sent from. */
+export const MAX_DOMAINS = 1000;
+
+/** Most keys of a domain, with those that wait and those that are retired. */
+export const MAX_DOMAIN_KEYS = 20;
+
+/** Where a key is in its life. */
+export function keyState({ activeSince, retiredAt }: DomainKey): KeyState {
+  if (retiredAt !== null) return 'retired';
+  return activeSince === null ? 'waiting' : 'signing';
+}
+
+/** The keys of a domain that are in a state. */
+export function keysIn(domain: SendingDomain, state: KeyState): readonly DomainKey[] {
+  return domain.keys.filter((key) => keyState(key) === state);
+}
+
+/** Until when the record of a retired key must stay in the DNS (wall ms); null while it signs, or will. */
+export function recordUntil({ retiredAt }: DomainKey): number | null {
+  return retiredAt === null ? null : retiredAt + OVERLAP_MS;
+}
+
+/** The algorithms that a domain signs with, or will: what new keys are made for. */
+export function algorithmsOf(domain: SendingDomain): readonly DkimAlgorithm[] {
+  const signing = keysIn(domain, 'signing');
+  const from = signing.length > 0 ? signing : domain.keys;
+  return [...new Set(from.map(({ algorithm }) => algorithm))];
+}
+
+/**
+ * The domain with new keys, which wait. Earlier ones that waited still have signed nothing, and are given up for them.
+ * Where nothing can be signed by any other key there is nothing to lose, and the new ones sign at once.
+ */
+export function withNewKeys(
+  domain: SendingDomain,
+  keys: readonly DomainKey[],
+  now: number,
+  atOnce: boolean,
+): SendingDomain {
+  const others = domain.keys.filter((key) => keyState(key) !== 'waiting');
+  const next = { ...domain, keys: [...others, ...keys] };
+  const canSign = keysIn(domain, 'signing').some(({ privateKey }) => privateKey !== null);
+  return atOnce || !canSign ? switched(next, now) : next;
+}
+
+/** The domain once the keys that waited sign, all of them, and those that signed are retired: their secrets are gone. */
+export function switched(domain: SendingDomain, now: number): SendingDomain {
+  if (keysIn(domain, 'waiting').length === 0) return domain;
+  const keys = domain.keys.map((key): DomainKey => {
+    const state = keyState(key);
+    if (state === 'waiting') return { ...key, activeSince: now };
+    return state === 'signing' ? { ...key, retiredAt: now, privateKey: null } : key;
+  });
+  return { ...domain, keys };
+}
+
+/** The domain without the retired keys whose records need not stay any longer; itself when there are none. */
+export function withoutOverdue(domain: SendingDomain, now: number): SendingDomain {
+  const keys = domain.keys.filter((key) => (recordUntil(key) ?? Number.POSITIVE_INFINITY) > now);
+  return keys.length === domain.keys.length ? domain : { ...domain, keys };
+}
+
+/** When there will be room for more keys: when the first of those that are retired is forgotten (wall ms). */
+export function nextForgotten(domain: SendingDomain): number | null {
+  const times = domain.keys.flatMap((key) => recordUntil(key) ?? []);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** A selector: one label of a domain name, in lower case (RFC 6376 §3.1). */
+export const SELECTOR = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/**
+ * A selector that the domain does not have, made of the day and the algorithm, such as `wb20261122r`; the second of a
+ * day is `wb20261122r2`.
+ */
+export function newSelector(domain: SendingDomain | null, algorithm: DkimAlgorithm, now: number): string {
+  const day = new Date(now).toISOString().slice(0, 10).replaceAll('-', '');
+  const first = `wb${day}${selectorLetter(algorithm)}`;
+  const taken = new Set(domain?.keys.map(({ selector }) => selector));
+  for (let number = 2; ; number++) {
+    const selector = number === 2 && !taken.has(first) ? first : `${first}${number}`;
+    if (!taken.has(selector)) return selector;
+  }
+}
+
+/** What a selector of ours ends in. */
+export function selectorLetter(algorithm: DkimAlgorithm): string {
+  return algorithm === 'rsa-sha256' ? 'r' : 'e';
+}
