@@ -5,7 +5,7 @@ import { CONDITION_FIELDS, CONDITION_NAMES } from '../src/config/route-condition
 import { SETTING_KEYS } from '../src/config/schema.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { SETTINGS } from '../src/config/settings.ts';
-import { SOURCE_FIELDS } from '../src/config/sources-kind.ts';
+import { SOURCE_FIELDS, type SourceField } from '../src/config/sources-kind.ts';
 
 /** Where the document lies. */
 export const CONFIG_DOC = new URL('../docs/configuration.md', import.meta.url);
@@ -82,10 +82,10 @@ const RELAYS_HEAD = `
 ## relays
 
 A list of relays besides the built-in \`inbox\`, which captures mail locally. Relays of the file and stored ones are
-taken together; one name in both is a fault.
+taken together; one name in both is a fault. What each type is for, with examples, is in [relays.md](relays.md).
 
-| Field | Default | Must be | Meaning |
-|---|---|---|---|
+| Field | Types | Default | Must be | Meaning |
+|---|---|---|---|---|
 `;
 
 /** The document as it should be. */
@@ -98,7 +98,7 @@ export function configDoc(): string {
     SOURCES_HEAD +
     fieldRows(SOURCE_FIELDS) +
     RELAYS_HEAD +
-    fieldRows(RELAY_FIELDS) +
+    relayRows(RELAY_FIELDS) +
     routesSection()
   );
 }
@@ -121,11 +121,23 @@ function settingsSection(section: string): string {
   return `\n## ${section}\n${SETTINGS_HEAD}${rows.join('')}`;
 }
 
-function fieldRows(fields: Readonly<Record<string, RelayField<unknown>>>): string {
-  const rows = Object.entries(fields).map(([name, { kind, fallback, meaning }]) => {
-    return `| \`${name}\` | ${fallback === undefined ? 'required' : code(fallback)} | ${mustBe(kind)} | ${meaning} |\n`;
+function relayRows(fields: Readonly<Record<string, RelayField<unknown>>>): string {
+  const rows = Object.entries(fields).map(([name, { kind, fallback, meaning, types }]) => {
+    const whose = types === null ? 'all' : types.map((type) => `\`${type}\``).join(', ');
+    return `| \`${name}\` | ${whose} | ${usual(fallback)} | ${mustBe(kind)} | ${meaning} |\n`;
   });
   return rows.join('');
+}
+
+function fieldRows(fields: Readonly<Record<string, SourceField<unknown>>>): string {
+  const rows = Object.entries(fields).map(([name, { kind, fallback, meaning }]) => {
+    return `| \`${name}\` | ${usual(fallback)} | ${mustBe(kind)} | ${meaning} |\n`;
+  });
+  return rows.join('');
+}
+
+function usual(fallback: unknown): string {
+  return fallback === undefined ? 'required' : code(fallback);
 }
 
 function mustBe({ rule, unit }: { readonly rule: string; readonly unit: string | null }): string {

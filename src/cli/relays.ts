@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { readError } from '../config/fault.ts';
 import { readSecret } from '../config/load.ts';
-import { RELAY_TYPES } from '../config/relay-fields.ts';
+import { RELAY_TYPES } from '../config/relay-types.ts';
 import type { RelaySwitch, RelayTest, RelayView } from '../control/operations.ts';
 import { type CommonOptions, type Context, collect, command, print, wholeNumber } from './context.ts';
 import { Exit } from './exit.ts';

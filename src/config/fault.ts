@@ -43,7 +43,7 @@ export function unknownRule(what: string, name: string, known: readonly string[]
 }
 
 /** The known name at most three edits, and at most half its length, away from `name`; null when there is none. */
-function nearest(name: string, known: readonly string[]): string | null {
+export function nearest(name: string, known: readonly string[]): string | null {
   let best: string | null = null;
   let bestDistance = Math.min(4, Math.floor(name.length / 2) + 1);
   for (const candidate of known) {

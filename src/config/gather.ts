@@ -1,7 +1,8 @@
 import { parseDocument } from 'yaml';
 import { type Fault, readError, showValue, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
-import type { RelaySource } from './relays.ts';
+import { secretFieldOf } from './relay-fields.ts';
+import type { RelaySource } from './relay-source.ts';
 import type { RoutesSource } from './routes.ts';
 import { isSettingKey, SETTING_KEYS, type SettingKey } from './schema.ts';
 import { SETTINGS } from './settings.ts';
@@ -63,9 +64,10 @@ class Gatherer implements Gathered {
       else if (isSettingKey(key)) this.given.set(key, { raw: JSON.parse(json), origin: 'stored', source });
       else this.#refuseKey(key, source);
     }
-    for (const { name, definition, password } of relays) {
-      const raw = { ...JSON.parse(definition), password };
-      this.#addRelay(raw, `relays.${name}`, 'stored', 'stored relay');
+    for (const { name, definition, password, unreadable } of relays) {
+      const fields: Record<string, unknown> = JSON.parse(definition);
+      const raw = { ...fields, [secretFieldOf(fields['type'])]: password };
+      this.#addRelay(raw, `relays.${name}`, 'stored', 'stored relay', unreadable);
     }
   }
 
@@ -146,8 +148,15 @@ class Gatherer implements Gathered {
     for (const [index, raw] of list.entries()) this.#addRelay(raw, `relays[${index}]`, 'file', source);
   }
 
-  #addRelay(raw: unknown, key: string, origin: 'file' | 'stored', source: string): void {
-    this.relays.push({ raw, key, origin, source, readSecret: this.#sources.readSecret });
+  #addRelay(
+    raw: unknown,
+    key: string,
+    origin: 'file' | 'stored',
+    source: string,
+    secretUnreadable = false,
+  ): void {
+    const { readSecret } = this.#sources;
+    this.relays.push({ raw, key, origin, source, readSecret, secretUnreadable });
   }
 
   #refuseKey(key: string, source: string): void {

@@ -9,9 +9,25 @@ import {
   integer,
   type Kind,
   listOf,
+  mailAddress,
   orNull,
   text,
 } from './kinds.ts';
+import { matching, printable, secretText, utcDay, webAddress } from './relay-kinds.ts';
+import {
+  type DeclaredType,
+  GRAPH_AUTHORITY,
+  isProviderType,
+  MAILGUN_ENDPOINTS,
+  PROVIDER_TYPES,
+  PUBLIC_ENDPOINTS,
+  RELAY_TYPES,
+  SMTP_TYPES,
+  sesEndpoint,
+  USUAL_CONCURRENCY,
+  USUAL_RECIPIENTS,
+  USUAL_WARM_UP,
+} from './relay-types.ts';
 
 /** One field of a relay's definition. */
 export interface RelayField<T> {
@@ -19,12 +35,9 @@ export interface RelayField<T> {
   /** Undefined: must be given. */
   readonly fallback: T | undefined;
   readonly meaning: string;
+  /** The types that it means something to; null: all of them. */
+  readonly types: readonly DeclaredType[] | null;
 }
-
-/** The types of relay that can be declared. */
-export const RELAY_TYPES = ['smtp', 'mx'] as const;
-/** One of them. */
-export type DeclaredType = (typeof RELAY_TYPES)[number];
 
 /** What null stands for. */
 export const SUBMISSION_PORT = 587;
@@ -32,11 +45,16 @@ export const SUBMISSION_PORT = 587;
 export const IMPLICIT_TLS_PORT = 465;
 /** What null stands for with type `mx`. */
 export const SMTP_PORT = 25;
-/** Most attempts at once, by type, unless said otherwise. */
-export const USUAL_CONCURRENCY: Readonly<Record<DeclaredType, number>> = { smtp: 20, mx: 100 };
+/** Most attempts at once to one recipient domain, unless said otherwise. */
+export const USUAL_PER_DOMAIN = 20;
+/** Percent of a day's recipients that are kept for mail of high priority, unless said otherwise. */
+const USUAL_RESERVE = 5;
 
-const MAX_SECRET = 1024;
 const MAX_SOURCE_IPS = 100;
+const MAX_PER_DAY = 1_000_000_000;
+const MAX_WARM_UP_DAYS = 366;
+/** Types whose endpoint is the provider's, unless said otherwise. */
+const ENDPOINT_TYPES = PROVIDER_TYPES.filter((type) => type !== 'webhook');
 
 /** The fields of a relay, in the order in which they are documented. */
 export const RELAY_FIELDS = {
@@ -48,51 +66,130 @@ export const RELAY_FIELDS = {
   type: field(
     choice(...RELAY_TYPES),
     undefined,
-    "`smtp`, a smarthost, or `mx`, the recipients' own servers. The built-in relay `inbox` needs no entry.",
+    "`smtp`, a smarthost; `mx`, the recipients' own servers; or a provider's API. The built-in relay `inbox` needs no entry.",
   ),
-  host: field(
-    orNull(host),
-    null,
-    'Name or IP address of the smarthost. Type `smtp` alone, and required there.',
-  ),
+  host: field(orNull(host), null, 'Name or IP address of the smarthost. Required.', ['smtp']),
   port: field(
     orNull(integer(1, 65_535)),
     null,
     `Its port, or that of the recipients' servers. null means ${SUBMISSION_PORT}, ${IMPLICIT_TLS_PORT} with \`tls: implicit\`, and ${SMTP_PORT} for type \`mx\`.`,
+    SMTP_TYPES,
   ),
   tls: field(
     orNull(choice('required', 'opportunistic', 'implicit', 'none')),
     null,
     '`required`: STARTTLS or nothing; `opportunistic`: STARTTLS if offered; `implicit`: TLS from the first byte; `none`. null means `required`. Type `mx` knows `opportunistic`, which null means there, and `required`.',
+    SMTP_TYPES,
   ),
-  verify: field(orNull(flag), null, "Check the smarthost's certificate. null means true. Type `smtp` alone."),
-  username: field(orNull(printable('a user name')), null, 'User name for AUTH. Type `smtp` alone.'),
+  verify: field(orNull(flag), null, "Check the smarthost's certificate. null means true.", ['smtp']),
+  username: field(orNull(printable('a user name')), null, 'User name for AUTH.', ['smtp']),
   password: field(
     orNull(printable('a password')),
     null,
-    'Password for AUTH. Better given as `password_file`, the path of a file that holds it. Type `smtp` alone.',
+    'Password for AUTH. Better given as `password_file`, the path of a file that holds it.',
+    ['smtp'],
   ),
-  helo: field(orNull(hostname), null, 'Name given in EHLO. null means `server.hostname`.'),
+  region: field(
+    orNull(matching('a region such as eu-west-1, or with type mailgun us or eu', /^[a-z0-9-]{1,32}$/)),
+    null,
+    `\`ses\`: the region of AWS, such as eu-west-1; required. \`mailgun\`: \`us\`, which null means, or \`eu\`: where the domain is kept.`,
+    ['ses', 'mailgun'],
+  ),
+  access_key_id: field(
+    orNull(matching('16 to 128 letters, digits and _', /^\w{16,128}$/)),
+    null,
+    'The id of the access key whose secret is `secret`; its user needs `ses:SendEmail` and `ses:SendRawEmail`, and for tests `ses:GetAccount`. Required.',
+    ['ses'],
+  ),
+  configuration_set: field(
+    orNull(matching('1 to 64 letters, digits, - and _', /^[A-Za-z0-9_-]{1,64}$/)),
+    null,
+    'The configuration set that mail is sent with.',
+    ['ses'],
+  ),
+  domain: field(orNull(hostname), null, 'The sending domain, as it is registered there. Required.', [
+    'mailgun',
+  ]),
+  message_stream: field(
+    orNull(matching('1 to 64 letters, digits, - and _', /^[A-Za-z0-9_-]{1,64}$/)),
+    null,
+    "The message stream that mail is sent by. null means the server's default, `outbound`.",
+    ['postmark'],
+  ),
+  tenant: field(
+    orNull(matching("a directory's id or domain", /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/)),
+    null,
+    'The id or a domain of the Microsoft Entra tenant. Required.',
+    ['graph'],
+  ),
+  client_id: field(
+    orNull(
+      matching(
+        'an id of the form 00000000-0000-0000-0000-000000000000',
+        /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+      ),
+    ),
+    null,
+    'The id of the application, which needs the permission `Mail.Send`. Required.',
+    ['graph'],
+  ),
+  mailbox: field(
+    orNull(mailAddress),
+    null,
+    "The mailbox that sends. null means that of the message's From.",
+    ['graph'],
+  ),
+  authority: field(orNull(webAddress), null, `Where tokens are asked for. null means ${GRAPH_AUTHORITY}.`, [
+    'graph',
+  ]),
+  url: field(orNull(webAddress), null, 'Where messages are posted to. Required.', ['webhook']),
+  endpoint: field(
+    orNull(webAddress),
+    null,
+    `Where the API is. null means the provider's own: \`ses\` ${sesEndpoint('REGION')}, \`mailgun\` ${MAILGUN_ENDPOINTS.us} or ${MAILGUN_ENDPOINTS.eu}, \`postmark\` ${PUBLIC_ENDPOINTS.postmark}, \`sendgrid\` ${PUBLIC_ENDPOINTS.sendgrid}, \`resend\` ${PUBLIC_ENDPOINTS.resend}, \`graph\` ${PUBLIC_ENDPOINTS.graph}.`,
+    ENDPOINT_TYPES,
+  ),
+  secret: field(
+    orNull(secretText),
+    null,
+    'What the provider knows us by: of `ses` the secret access key, of `mailgun`, `sendgrid` and `resend` an API key, of `postmark` the server token, of `graph` a client secret, of `webhook` the key that signs. Better given as `secret_file`, the path of a file that holds it. Required.',
+    PROVIDER_TYPES,
+  ),
+  helo: field(orNull(hostname), null, 'Name given in EHLO. null means `server.hostname`.', SMTP_TYPES),
   source_ips: field(
     listOf(address, 0, MAX_SOURCE_IPS),
     [],
     "Addresses of this machine to connect from, in turn. Empty means the system's choice.",
+    SMTP_TYPES,
   ),
-  ip_family: field(choice('any', 'ipv4', 'ipv6'), 'any', '`ipv4` or `ipv6`: connect over nothing else.'),
+  ip_family: field(
+    choice('any', 'ipv4', 'ipv6'),
+    'any',
+    '`ipv4` or `ipv6`: connect over nothing else.',
+    SMTP_TYPES,
+  ),
   allow_private: field(
     orNull(flag),
     null,
-    'Deliver to hosts with private, loopback and other addresses that are not of the Internet. null means false. Type `mx` alone, and only in the configuration file.',
+    'Connect to hosts with private, loopback and other addresses that are not of the Internet, and speak plain HTTP where a URL says so. null means false. Only in the configuration file; for stored relays there is `delivery.private_relays`.',
+    ['mx', ...PROVIDER_TYPES],
   ),
   max_per_domain: field(
     orNull(integer(1, 10_000)),
     null,
-    'Most attempts at once to one recipient domain. null means 20. Type `mx` alone.',
+    `Most attempts at once to one recipient domain. null means ${USUAL_PER_DOMAIN}.`,
+    ['mx'],
+  ),
+  presets: field(
+    orNull(flag),
+    null,
+    'Keep to the pace that is known of the big mailbox providers. null means true.',
+    ['mx'],
   ),
   max_concurrency: field(
     orNull(integer(1, 10_000)),
     null,
-    `Most attempts at once, and most connections. null means ${USUAL_CONCURRENCY.smtp}, for type \`mx\` ${USUAL_CONCURRENCY.mx}.`,
+    `Most attempts at once, and most connections. null means ${USUAL_CONCURRENCY.smtp}, for type \`mx\` ${USUAL_CONCURRENCY.mx}, for providers ${USUAL_CONCURRENCY.ses}.`,
   ),
   max_rate_per_second: field(integer(0, 100_000), 0, 'Most attempts begun in a second. 0 means no limit.'),
   max_message_bytes: field(
@@ -100,7 +197,31 @@ export const RELAY_FIELDS = {
     0,
     'Larger messages fail without being tried. 0 means no limit of ours.',
   ),
-  max_recipients: field(integer(1, 10_000), 100, 'Most recipients in one transaction.'),
+  max_recipients: field(
+    orNull(integer(1, 10_000)),
+    null,
+    `Most recipients in one transaction. null means ${USUAL_RECIPIENTS}, or what the provider takes where that is fewer; more than it takes is refused.`,
+  ),
+  max_per_day: field(
+    integer(0, MAX_PER_DAY),
+    0,
+    'Most recipients handed over in a UTC day, over all nodes and restarts. 0 means no limit.',
+  ),
+  quota_reserve_percent: field(
+    integer(0, 50),
+    USUAL_RESERVE,
+    "Percent of a day's recipients that only mail of high priority may use.",
+  ),
+  warmup_start: field(
+    orNull(utcDay),
+    null,
+    'First day of the warm-up, in UTC: before it nothing is sent by this relay, and then each day as much as `warmup_per_day` says. null means no warm-up.',
+  ),
+  warmup_per_day: field(
+    orNull(listOf(integer(1, MAX_PER_DAY), 1, MAX_WARM_UP_DAYS)),
+    null,
+    `Most recipients on the first day, the second, and so on; after the last of them \`max_per_day\` alone counts. null means ${USUAL_WARM_UP.join(', ')}.`,
+  ),
 };
 
 type Fields = typeof RELAY_FIELDS;
@@ -111,17 +232,35 @@ export type RelayValues = {
   readonly [K in RelayFieldName]: Fields[K] extends RelayField<infer T> ? T : never;
 };
 
-/** The fields that mean something to one type alone. */
-export const FIELDS_OF_TYPE: Readonly<Record<DeclaredType, readonly RelayFieldName[]>> = {
-  smtp: ['host', 'verify', 'username', 'password'],
-  mx: ['allow_private', 'max_per_domain'],
+/** What must be given, by type, besides name and type. */
+export const REQUIRED_FIELDS: Readonly<Record<DeclaredType, readonly RelayFieldName[]>> = {
+  smtp: ['host'],
+  mx: [],
+  ses: ['region', 'access_key_id', 'secret'],
+  mailgun: ['domain', 'secret'],
+  postmark: ['secret'],
+  sendgrid: ['secret'],
+  resend: ['secret'],
+  graph: ['tenant', 'client_id', 'secret'],
+  webhook: ['url', 'secret'],
 };
 
-function printable(what: string): Kind<string> {
-  const rule = `${what} of 1 to ${MAX_SECRET} characters without control characters`;
-  return text(rule, (raw) => raw.length > 0 && raw.length <= MAX_SECRET && !/[\x00-\x1f\x7f]/.test(raw));
+/** Fields that are never shown, and may be given as the path of a file, `x_file`. */
+export const SECRET_FIELDS = ['password', 'secret'] as const satisfies readonly RelayFieldName[];
+
+/** A field that is never shown. */
+export type SecretField = (typeof SECRET_FIELDS)[number];
+
+/** The secret that a relay of a type has. */
+export function secretFieldOf(type: unknown): SecretField {
+  return typeof type === 'string' && isProviderType(type) ? 'secret' : 'password';
 }
 
-function field<T>(kind: Kind<T>, fallback: NoInfer<T> | undefined, meaning: string): RelayField<T> {
-  return { kind, fallback, meaning };
+function field<T>(
+  kind: Kind<T>,
+  fallback: NoInfer<T> | undefined,
+  meaning: string,
+  types: readonly DeclaredType[] | null = null,
+): RelayField<T> {
+  return { kind, fallback, meaning, types };
 }

@@ -16,13 +16,17 @@ function read(raw: unknown, secret = 'pw') {
   return reading.relay ?? reading.faults.map(formatFault);
 }
 
+const LIMITS = {
+  ...{ maxRatePerSecond: 0, maxMessageBytes: 0, maxRecipients: 100 },
+  ...{ maxPerDay: 0, reservePercent: 5, warmUp: null },
+};
 const GOOD = { name: 'out', type: 'smtp', host: 'smtp.example.net' };
 
 test('a definition of three fields is a relay with the defaults', () => {
   expect(read(GOOD)).toEqual({
     name: 'out',
     type: 'smtp',
-    limits: { maxConcurrency: 20, maxRatePerSecond: 0, maxMessageBytes: 0, maxRecipients: 100 },
+    limits: { maxConcurrency: 20, ...LIMITS },
     origin: 'file',
     disabled: false,
     smtp: {
@@ -37,6 +41,7 @@ test('a definition of three fields is a relay with the defaults', () => {
       ipFamily: 'any',
     },
     mx: null,
+    provider: null,
   });
 });
 
@@ -46,7 +51,7 @@ test('type mx needs no host, and has port 25, opportunistic TLS and no private h
   expect(read(MX)).toEqual({
     name: 'direct',
     type: 'mx',
-    limits: { maxConcurrency: 100, maxRatePerSecond: 0, maxMessageBytes: 0, maxRecipients: 100 },
+    limits: { maxConcurrency: 100, ...LIMITS },
     origin: 'file',
     disabled: false,
     smtp: null,
@@ -55,10 +60,12 @@ test('type mx needs no host, and has port 25, opportunistic TLS and no private h
       tls: 'opportunistic',
       allowPrivate: false,
       maxPerDomain: 20,
+      presets: true,
       helo: null,
       sourceIps: [],
       ipFamily: 'any',
     },
+    provider: null,
   });
 });
 
@@ -105,10 +112,9 @@ test.each([
   [{ ...GOOD, hots: 'h' }, 'relays[0].hots: no such field; did you mean host? (file)'],
   [{ ...GOOD, port: 0 }, 'relays[0].port = 0: must be a whole number from 1 to 65535, or null (file)'],
   [
-    { ...GOOD, type: 'ses' },
-    'relays[0].type = "ses": is not in this version; it knows smtp, mx and the built-in inbox (file)',
+    { ...GOOD, type: 'pigeon' },
+    'relays[0].type = "pigeon": must be smtp or mx or ses or mailgun or postmark or sendgrid or resend or graph or webhook (file)',
   ],
-  [{ ...GOOD, type: 'pigeon' }, 'relays[0].type = "pigeon": must be smtp or mx (file)'],
   [
     { ...GOOD, tls: 'none', username: 'u' },
     'relays[0].tls = "none": must not be none with a username: no AUTH without TLS (file)',
@@ -123,6 +129,15 @@ test.each([
   [
     { ...GOOD, max_per_domain: 3 },
     'relays[0].max_per_domain = 3: means nothing to type smtp; it is for type mx (file)',
+  ],
+  [{ ...GOOD, warmup_per_day: [50] }, 'relays[0].warmup_start: must be given with warmup_per_day (file)'],
+  [
+    { ...GOOD, warmup_start: '2026-02-30' },
+    'relays[0].warmup_start = "2026-02-30": must be a day such as 2026-12-01, or null (file)',
+  ],
+  [
+    { ...GOOD, quota_reserve_percent: 51 },
+    'relays[0].quota_reserve_percent = 51: must be a whole number from 0 to 50 (file)',
   ],
   [{ ...MX, tls: 'none' }, 'relays[0].tls = "none": must be opportunistic or required with type mx (file)'],
   [

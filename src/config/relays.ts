@@ -1,4 +1,3 @@
-import { isIPv6 } from 'node:net';
 import {
   INBOX,
   type MxSettings,
@@ -7,38 +6,35 @@ import {
   type RelayLimits,
   type SmarthostSettings,
 } from '../domain/relay.ts';
-import { type Fault, readError, showValue, unknownRule } from './fault.ts';
+import { type Fault, readError, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
+import { clashFaults, mayBePrivate, ruleFor } from './relay-checks.ts';
 import {
-  FIELDS_OF_TYPE,
   IMPLICIT_TLS_PORT,
   RELAY_FIELDS,
-  RELAY_TYPES,
+  type RelayFieldName,
   type RelayValues,
+  SECRET_FIELDS,
+  type SecretField,
   SMTP_PORT,
   SUBMISSION_PORT,
-  USUAL_CONCURRENCY,
+  USUAL_PER_DOMAIN,
 } from './relay-fields.ts';
-
-/** Types of the contract that this version cannot start yet. */
-const LATER_TYPES = ['ses', 'mailgun', 'postmark', 'sendgrid', 'resend', 'graph', 'webhook'];
-/** Most attempts at once to one recipient domain, unless said otherwise. */
-const USUAL_PER_DOMAIN = 20;
+import { dayNumber } from './relay-kinds.ts';
+import { providerOf } from './relay-providers.ts';
+import { fieldFault, type RelaySource, relayFault } from './relay-source.ts';
+import {
+  isProviderType,
+  MOST_RECIPIENTS,
+  RELAY_TYPES,
+  USUAL_CONCURRENCY,
+  USUAL_RECIPIENTS,
+  USUAL_WARM_UP,
+} from './relay-types.ts';
 
 const FIELD_NAMES = Object.keys(RELAY_FIELDS);
 /** Every name a definition may use. */
-const ACCEPTED_NAMES = [...FIELD_NAMES, 'password_file'];
-
-/** A definition, where it stands, and how to read what it points to. */
-export interface RelaySource {
-  readonly raw: unknown;
-  /** Where it stands, such as `relays[0]`. */
-  readonly key: string;
-  readonly source: string;
-  readonly origin: 'file' | 'stored';
-  /** A secret file's text; throws with a message when it cannot be read. */
-  readonly readSecret: (path: string) => string;
-}
+const ACCEPTED_NAMES = [...FIELD_NAMES, ...SECRET_FIELDS.map(fileField)];
 
 /** A relay, or what is wrong with its definition. */
 export type RelayReading =
@@ -69,16 +65,14 @@ export const BUILTIN_INBOX: Relay = {
 /** Reads one definition, as it stands in the file, in the store or on the command line. */
 export function readRelay(source: RelaySource): RelayReading {
   const { raw } = source;
-  if (!isRecord(raw)) return refuse([fault(source, '', undefined, 'must be a map of fields')]);
-  const early = typeFault(source, raw['type']);
-  if (early !== null) return refuse([early]);
+  if (!isRecord(raw)) return refuse([relayFault(source, '', undefined, 'must be a map of fields')]);
   const faults = Object.keys(raw)
     .filter((name) => !ACCEPTED_NAMES.includes(name))
-    .map((name) => fault(source, `.${name}`, undefined, unknownRule('field', name, ACCEPTED_NAMES)));
+    .map((name) => relayFault(source, `.${name}`, undefined, unknownRule('field', name, ACCEPTED_NAMES)));
   const values = readFields(source, raw, faults);
   if (!isComplete(values)) return refuse(faults);
   faults.push(...clashFaults(source, values));
-  return faults.length > 0 ? refuse(faults) : { relay: toRelay(values, source.origin) };
+  return faults.length > 0 ? refuse(faults) : { relay: toRelay(values, source) };
 }
 
 function readFields(
@@ -87,32 +81,42 @@ function readFields(
   faults: Fault[],
 ): Partial<RelayValues> {
   const given = { ...raw };
-  if (raw['password_file'] !== undefined) {
-    if (raw['password'] !== undefined && raw['password'] !== null)
-      faults.push(fault(source, '.password_file', undefined, 'password is given too; keep one of them'));
-    given['password'] = secretOf(source, raw['password_file'], faults);
-  }
+  for (const name of SECRET_FIELDS)
+    if (raw[fileField(name)] !== undefined) given[name] = secretOf(name, source, raw, faults);
   const values: Partial<RelayValues> = {};
-  for (const [name, { kind, fallback }] of Object.entries(RELAY_FIELDS)) {
+  for (const [name, field] of Object.entries(RELAY_FIELDS)) {
     const item = given[name];
-    const value = item === undefined ? fallback : kind.read(item);
+    const value = item === undefined ? field.fallback : field.kind.read(item);
     if (value !== undefined) Object.assign(values, { [name]: value });
-    else if (item === undefined) faults.push(fault(source, `.${name}`, undefined, 'must be given'));
-    else
-      faults.push(fault(source, `.${name}`, name === 'password' ? undefined : item, `must be ${kind.rule}`));
+    else if (item === undefined) faults.push(relayFault(source, `.${name}`, undefined, 'must be given'));
+    else {
+      // Sound because the entries are the table's own.
+      const rule = ruleFor(name, field, item, RELAY_TYPES);
+      faults.push(fieldFault(source, name as RelayFieldName, item, rule));
+    }
   }
   return values;
 }
 
-function secretOf(source: RelaySource, path: unknown, faults: Fault[]): unknown {
+/** The text of the file that `x_file` names, as the value of `x`. */
+function secretOf(
+  name: SecretField,
+  source: RelaySource,
+  raw: Record<string, unknown>,
+  faults: Fault[],
+): unknown {
+  const key = fileField(name);
+  const path = raw[key];
+  if (raw[name] !== undefined && raw[name] !== null)
+    faults.push(relayFault(source, `.${key}`, undefined, `${name} is given too; keep one of them`));
   if (typeof path !== 'string' || path === '') {
-    faults.push(fault(source, '.password_file', undefined, 'must be a path'));
+    faults.push(relayFault(source, `.${key}`, undefined, 'must be a path'));
     return null;
   }
   try {
     return source.readSecret(path);
   } catch (error) {
-    faults.push(fault(source, '.password_file', path, `cannot be read: ${readError(error)}`));
+    faults.push(relayFault(source, `.${key}`, path, `cannot be read: ${readError(error)}`));
     return null;
   }
 }
@@ -122,18 +126,31 @@ function isComplete(values: Partial<RelayValues>): values is RelayValues {
   return FIELD_NAMES.every((name) => Object.hasOwn(values, name));
 }
 
-function toRelay(values: RelayValues, origin: Relay['origin']): Relay {
+function toRelay(values: RelayValues, source: RelaySource): Relay {
   const { name, type } = values;
-  const limits = {
+  const { origin } = source;
+  const isPrivate = mayBePrivate(source, values);
+  const smtp = type === 'smtp' ? smarthostOf(values) : null;
+  const mx = type === 'mx' ? mxOf(values, isPrivate) : null;
+  const provider = providerOf(values, isPrivate);
+  return { name, type, limits: limitsOf(values), origin, disabled: false, smtp, mx, provider };
+}
+
+function limitsOf(values: RelayValues): RelayLimits {
+  const { type, warmup_start, warmup_per_day } = values;
+  const taken = isProviderType(type) ? MOST_RECIPIENTS[type] : USUAL_RECIPIENTS;
+  return {
     maxConcurrency: values.max_concurrency ?? USUAL_CONCURRENCY[type],
     maxRatePerSecond: values.max_rate_per_second,
     maxMessageBytes: values.max_message_bytes,
-    maxRecipients: values.max_recipients,
-    ...{ maxPerDay: 0, reservePercent: 0, warmUp: null },
+    maxRecipients: values.max_recipients ?? Math.min(taken, USUAL_RECIPIENTS),
+    maxPerDay: values.max_per_day,
+    reservePercent: values.quota_reserve_percent,
+    warmUp:
+      warmup_start === null
+        ? null
+        : { startDay: dayNumber(warmup_start), perDay: warmup_per_day ?? USUAL_WARM_UP },
   };
-  const smtp = type === 'smtp' ? smarthostOf(values) : null;
-  const mx = type === 'mx' ? mxOf(values) : null;
-  return { name, type, limits, origin, disabled: false, smtp, mx, provider: null };
 }
 
 function smarthostOf(values: RelayValues): SmarthostSettings {
@@ -146,13 +163,13 @@ function smarthostOf(values: RelayValues): SmarthostSettings {
   };
 }
 
-function mxOf(values: RelayValues): MxSettings {
+function mxOf(values: RelayValues, allowPrivate: boolean): MxSettings {
   return {
     port: values.port ?? SMTP_PORT,
     tls: values.tls === 'required' ? 'required' : 'opportunistic',
-    allowPrivate: values.allow_private ?? false,
+    allowPrivate,
     maxPerDomain: values.max_per_domain ?? USUAL_PER_DOMAIN,
-    presets: true,
+    presets: values.presets ?? true,
     ...originOf(values),
   };
 }
@@ -161,59 +178,8 @@ function originOf({ helo, source_ips, ip_family }: RelayValues): OriginSettings 
   return { helo, sourceIps: source_ips, ipFamily: ip_family };
 }
 
-/** What is wrong between fields that are each right by themselves. */
-function clashFaults(source: RelaySource, values: RelayValues): Fault[] {
-  const { name, type, host, tls, username, password } = values;
-  const faults: Fault[] = [];
-  if (name === INBOX) faults.push(fault(source, '.name', name, 'is built in and cannot be declared'));
-  for (const other of RELAY_TYPES) if (other !== type) faults.push(...foreignFaults(source, values, other));
-  if (type === 'smtp' && host === null) faults.push(fault(source, '.host', undefined, 'must be given'));
-  if (type === 'mx' && (tls === 'implicit' || tls === 'none'))
-    faults.push(fault(source, '.tls', tls, 'must be opportunistic or required with type mx'));
-  if (username !== null && tls === 'none')
-    faults.push(fault(source, '.tls', 'none', 'must not be none with a username: no AUTH without TLS'));
-  if (password !== null && username === null && type === 'smtp')
-    faults.push(fault(source, '.username', undefined, 'must be given with a password'));
-  if (values.allow_private !== null && source.origin === 'stored')
-    faults.push(
-      fault(source, '.allow_private', values.allow_private, 'can be set in the configuration file only'),
-    );
-  return [...faults, ...familyFaults(source, values)];
-}
-
-/** Fields that only another type of relay has. */
-function foreignFaults(
-  source: RelaySource,
-  values: RelayValues,
-  other: keyof typeof FIELDS_OF_TYPE,
-): Fault[] {
-  const given = FIELDS_OF_TYPE[other].filter((name) => values[name] !== null);
-  const rule = `means nothing to type ${values.type}; it is for type ${other}`;
-  return given.map((name) => fault(source, `.${name}`, name === 'password' ? undefined : values[name], rule));
-}
-
-/** An address to connect from that the family forbids would never be used. */
-function familyFaults(source: RelaySource, { ip_family, source_ips }: RelayValues): Fault[] {
-  return source_ips.flatMap((address, index) => {
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (ip_family === 'any' || ip_family === family) return [];
-    return [fault(source, `.source_ips[${index}]`, address, `is never used with ip_family: ${ip_family}`)];
-  });
-}
-
-function typeFault(source: RelaySource, type: unknown): Fault | null {
-  if (typeof type !== 'string' || !LATER_TYPES.includes(type)) return null;
-  return fault(
-    source,
-    '.type',
-    type,
-    `is not in this version; it knows ${RELAY_TYPES.join(', ')} and the built-in inbox`,
-  );
-}
-
-function fault(source: RelaySource, suffix: string, value: unknown, rule: string): Fault {
-  const shown = value === undefined ? null : showValue(value);
-  return { key: source.key + suffix, value: shown, rule, source: source.source };
+function fileField(name: SecretField): string {
+  return `${name}_file`;
 }
 
 function refuse(faults: readonly Fault[]): RelayReading {

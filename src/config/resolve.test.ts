@@ -36,6 +36,7 @@ test('without any source every default of the contract holds', () => {
     retryMaxSeconds: 3600,
     maxAgeHours: 48,
     ambiguous: 'retry',
+    privateRelays: [],
     reportRelay: null,
     reportDelayHours: 4,
     reportsPerHour: 20,

@@ -3,7 +3,8 @@ import { checkTogether } from './checks.ts';
 import { type Fault, showValue } from './fault.ts';
 import { type Given, gather } from './gather.ts';
 import { flawsOf, isRecord } from './kinds.ts';
-import { BUILTIN_INBOX, type RelaySource, readRelay } from './relays.ts';
+import type { RelaySource } from './relay-source.ts';
+import { BUILTIN_INBOX, readRelay } from './relays.ts';
 import { type RoutesSource, readRoutes } from './routes.ts';
 import { type Config, camelCase, SETTING_KEYS, type SettingKey } from './schema.ts';
 import type { Setting } from './setting.ts';
@@ -28,8 +29,10 @@ export function resolve(sources: Sources): Resolution {
   const { given, relays: definitions, routes, faults: earlier, ignored } = gather(sources);
   const faults = [...earlier];
   const effective = SETTING_KEYS.map((key) => readSetting(key, given.get(key), faults));
+  const settings = nest(effective);
+  const { privateRelays } = settings.delivery;
   const relays = definitions.flatMap((definition): Relay[] => {
-    const reading = readRelay(definition);
+    const reading = readRelay({ ...definition, privateRelays });
     if (reading.relay !== null) return [reading.relay];
     faults.push(...reading.faults);
     return [];
@@ -41,7 +44,7 @@ export function resolve(sources: Sources): Resolution {
   faults.push(...routeFaults);
   const { stored } = sources;
   const config: Config = {
-    ...nest(effective),
+    ...settings,
     relays: [BUILTIN_INBOX, ...relays.map((relay) => withState(relay, stored.relays))],
     routes: rules,
     routesOrigin: routes?.origin ?? 'stored',
@@ -65,6 +68,11 @@ function readSetting(key: SettingKey, given: Given | undefined, faults: Fault[])
   const fallback: Effective = { key, value: setting.fallback, origin: 'default', source: 'default' };
   if (given === undefined) return fallback;
   const { raw, origin, source } = given;
+  if (origin === 'stored' && setting.notStored) {
+    const rule = 'can be set in the configuration file and the environment only';
+    faults.push({ key, value: null, rule, source });
+    return fallback;
+  }
   const value = setting.kind.read(raw);
   if (value !== undefined) return { key, value, origin, source };
   for (const flaw of flawsOf(setting.kind, raw, key)) {

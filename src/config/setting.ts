@@ -10,6 +10,8 @@ export interface Setting<T> {
   readonly applies: 'live' | 'restart';
   /** Masked wherever it is shown, and may be given as a file's path in `<key>_file`. */
   readonly secret: boolean;
+  /** Only the file and the environment may set it: who may change settings at run time may not change this one. */
+  readonly notStored?: boolean;
 }
 
 /** A setting whose change holds at once. */

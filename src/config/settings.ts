@@ -72,6 +72,14 @@ export const SETTINGS = {
     'retry',
     'What to do when a connection ends after the final dot, so that the next hop may have the message: try again (a second copy is possible) or hold it until someone decides.',
   ),
+  'delivery.private_relays': {
+    ...live(
+      listOf(relayName),
+      [],
+      'Stored relays that may connect to private and loopback addresses, and over plain HTTP: what `allow_private` is for relays of the file. Only in the file and the environment.',
+    ),
+    notStored: true,
+  },
   'delivery.report_relay': live(
     orNull(relayName),
     null,

@@ -1,0 +1,36 @@
+import { type Fault, showValue } from './fault.ts';
+import { type RelayFieldName, SECRET_FIELDS } from './relay-fields.ts';
+
+/** A definition, where it stands, and how to read what it points to. */
+export interface RelaySource {
+  readonly raw: unknown;
+  /** Where it stands, such as `relays[0]`. */
+  readonly key: string;
+  readonly source: string;
+  readonly origin: 'file' | 'stored';
+  /** A secret file's text; throws with a message when it cannot be read. */
+  readonly readSecret: (path: string) => string;
+  /** Names of relays that may connect to private addresses although their definition cannot say so; absent: none. */
+  readonly privateRelays?: readonly string[];
+  /** It has a secret, which the present key does not open: then it may be missing. */
+  readonly secretUnreadable?: boolean;
+}
+
+/** What is wrong at a place in the definition. `value` is what stands there; undefined where it is not to be shown. */
+export function relayFault(source: RelaySource, suffix: string, value: unknown, rule: string): Fault {
+  const shown = value === undefined ? null : showValue(value);
+  return { key: source.key + suffix, value: shown, rule, source: source.source };
+}
+
+/** What is wrong with a field; its value is shown unless it is a secret, or may hold one. */
+export function fieldFault(source: RelaySource, name: RelayFieldName, value: unknown, rule: string): Fault {
+  return relayFault(source, `.${name}`, isShown(name, value) ? value : undefined, rule);
+}
+
+/** What has a user name or a query in front of or behind it may be a URL with a secret. */
+function isShown(name: RelayFieldName, value: unknown): boolean {
+  if (SECRET_FIELDS.some((secret) => secret === name)) return false;
+  return !URL_FIELDS.includes(name) || (typeof value === 'string' && !/[@?#]/.test(value));
+}
+
+const URL_FIELDS: readonly RelayFieldName[] = ['url', 'endpoint', 'authority'];

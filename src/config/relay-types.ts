@@ -1,0 +1,79 @@
+/** The types of relay that can be declared, and what is usual for each. */
+import type { ProviderType } from '../domain/relay.ts';
+
+/** The types that are spoken to over HTTPS. */
+export const PROVIDER_TYPES = [
+  'ses',
+  'mailgun',
+  'postmark',
+  'sendgrid',
+  'resend',
+  'graph',
+  'webhook',
+] as const satisfies readonly ProviderType[];
+
+/** The types that speak SMTP. */
+export const SMTP_TYPES = ['smtp', 'mx'] as const;
+
+/** The types of relay that can be declared. */
+export const RELAY_TYPES = [...SMTP_TYPES, ...PROVIDER_TYPES] as const;
+/** One of them. */
+export type DeclaredType = (typeof RELAY_TYPES)[number];
+
+/** Most attempts at once over HTTPS, unless said otherwise. */
+const PROVIDER_CONCURRENCY = 10;
+/** Most attempts at once, by type, unless said otherwise. */
+export const USUAL_CONCURRENCY: Readonly<Record<DeclaredType, number>> = {
+  smtp: 20,
+  mx: 100,
+  ses: PROVIDER_CONCURRENCY,
+  mailgun: PROVIDER_CONCURRENCY,
+  postmark: PROVIDER_CONCURRENCY,
+  sendgrid: PROVIDER_CONCURRENCY,
+  resend: PROVIDER_CONCURRENCY,
+  graph: PROVIDER_CONCURRENCY,
+  webhook: PROVIDER_CONCURRENCY,
+};
+
+/** Most recipients in one transaction, unless said otherwise; where a provider takes fewer, what it takes. */
+export const USUAL_RECIPIENTS = 100;
+/** Most recipients that a provider takes in one request: more cannot be asked for. */
+export const MOST_RECIPIENTS: Readonly<Record<ProviderType, number>> = {
+  ses: 50,
+  mailgun: 1000,
+  postmark: 50,
+  sendgrid: 1000,
+  resend: 50,
+  graph: 500,
+  webhook: 100,
+};
+
+/** Where Microsoft's tokens are asked for, unless said otherwise. */
+export const GRAPH_AUTHORITY = 'https://login.microsoftonline.com';
+/** The regions of Mailgun, each with its endpoint. */
+export const MAILGUN_ENDPOINTS = { us: 'https://api.mailgun.net', eu: 'https://api.eu.mailgun.net' } as const;
+/** The endpoints of the providers that have one. */
+export const PUBLIC_ENDPOINTS = {
+  postmark: 'https://api.postmarkapp.com',
+  sendgrid: 'https://api.sendgrid.com',
+  resend: 'https://api.resend.com',
+  graph: 'https://graph.microsoft.com/v1.0',
+} as const;
+
+/** Where SES listens in a region. */
+export function sesEndpoint(region: string): string {
+  return `https://email.${region}.amazonaws.com`;
+}
+
+/** Whether a type is spoken to over HTTPS. */
+export function isProviderType(type: string): type is ProviderType {
+  return PROVIDER_TYPES.some((known) => known === type);
+}
+
+/**
+ * The steps of a warm-up unless others are given, in recipients a day: fifty on the first day, twice as many with each
+ * further one, until a hundred thousand.
+ */
+export const USUAL_WARM_UP: readonly number[] = [
+  50, 100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 100_000,
+];
