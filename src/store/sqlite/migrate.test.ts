@@ -46,7 +46,7 @@ describe('migrations', () => {
     expect(schemaOf(path)).toEqual(schemaOf(freshPath()));
   });
 
-  it.each([1, 2, 3])(
+  it.each([1, 2, 3, 4])(
     'counts what waits in a database that version %i wrote, and goes on from there',
     async (version) => {
       const stores = openOld(version);
@@ -129,8 +129,8 @@ describe('migrations', () => {
     await store.close();
   });
 
-  it('reads routes, holds and tables that version 3 wrote', async () => {
-    const { store, views, registry } = openOld(3);
+  it.each([3, 4])('reads routes, holds and tables that version %i wrote', async (version) => {
+    const { store, views, registry } = openOld(version);
     expect(await registry.holds()).toEqual([{ target: 'mx', kind: 'pause', since: 1_795_176_031_000 }]);
     expect((await registry.routeTables(9)).map(({ version, origin }) => [version, origin])).toEqual([
       [3, 'stored'],
@@ -142,6 +142,27 @@ describe('migrations', () => {
     expect(expiring.filter(({ reportable }) => reportable)).toHaveLength(2);
     expect(expiring.flatMap((one) => one.deliveries).filter((one) => one.delayReported)).toHaveLength(1);
     await store.close();
+  });
+
+  it('reads quotas and domains that version 4 wrote, of which there are none before', async () => {
+    const { store, views, registry } = openOld(4);
+    const day = 20_776;
+    expect(await views.quotaUsed(day)).toEqual(
+      new Map([
+        ['mx', 7],
+        ['out', 50],
+      ]),
+    );
+    expect(await views.quotaUsed(day + 1)).toEqual(new Map([['out', 3]]));
+    expect(await registry.domains()).toEqual([
+      { name: 'example.com', definition: '{"keys":[{"selector":"s1"}]}', secrets: '{"s1":"sealed"}' },
+    ]);
+    await store.close();
+    rmSync(path);
+    const older = openOld(3);
+    expect(await older.views.quotaUsed(day)).toEqual(new Map());
+    expect(await older.registry.domains()).toEqual([]);
+    await older.store.close();
   });
 
   /** A database that this version made. */

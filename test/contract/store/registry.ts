@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type OpenSubject, type Subject, T0 } from './fixtures.ts';
 
-/** What the registry promises of holds and of published tables. */
+/** What the registry promises of domains, of holds and of published tables. */
 export function registryContract(open: OpenSubject): void {
   describe('registry', () => {
     let subject: Subject;
@@ -12,6 +12,25 @@ export function registryContract(open: OpenSubject): void {
 
     const publish = (definition: string, origin: 'file' | 'stored' = 'stored') =>
       subject.registry.publishRoutes({ publishedAt: T0, origin, definition });
+
+    it('keeps domains until they are removed, across a restart', async () => {
+      const { registry } = subject;
+      expect(await registry.domains()).toEqual([]);
+      const [first, second] = [
+        { name: 'b.example', definition: '{"keys":[]}', secrets: '{}' },
+        { name: 'a.example', definition: '{"keys":["s1"]}', secrets: '{"s1":"sealed"}' },
+      ];
+      await registry.putDomain(first);
+      await registry.putDomain(second);
+      expect(await registry.domains()).toEqual([second, first]);
+      const changed = { ...first, definition: '{"keys":["s2"]}', secrets: '{"s2":"sealed"}' };
+      await registry.putDomain(changed);
+      subject = await subject.reopen();
+      expect(await subject.registry.domains()).toEqual([second, changed]);
+      expect(await subject.registry.removeDomain('a.example')).toBe(true);
+      expect(await subject.registry.removeDomain('a.example')).toBe(false);
+      expect(await subject.registry.domains()).toEqual([changed]);
+    });
 
     it('keeps holds until they are let go, across a restart', async () => {
       const { registry } = subject;

@@ -69,7 +69,7 @@ export function waitingContract(open: OpenSubject): void {
           ...{ rule: 'r1', group: ['out', 'spare'], dueAt: T0 + 3 },
         }),
       ];
-      const record = message({ deliveries, tags: ['a', 'b'], routeTable: 7, test: true });
+      const record = message({ deliveries, tags: ['a', 'b'], routeTable: 7, test: true, priority: 'high' });
       await accept(record);
       expect(await walk('all', 9)).toEqual([
         [
@@ -80,6 +80,7 @@ export function waitingContract(open: OpenSubject): void {
             relay: 'out',
             rule: 'r1',
             group: ['out', 'spare'],
+            priority: 'high',
             dueAt: T0 + 3,
             routeTable: 7,
             recipient: 'to@example.net',
