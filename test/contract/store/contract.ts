@@ -9,6 +9,7 @@ import { laneContract } from './lanes.ts';
 import { listContract } from './list.ts';
 import { modelContract } from './model.ts';
 import { purgeContract } from './purge.ts';
+import { quotaContract } from './quota.ts';
 import { readingContract } from './reading.ts';
 import { registryContract } from './registry.ts';
 import { reportContract } from './reports.ts';
@@ -24,6 +25,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     foreseeContract(open);
     claimContract(open);
     settleContract(open);
+    quotaContract(open);
     wayContract(open);
     reportContract(open);
     laneContract(open);
