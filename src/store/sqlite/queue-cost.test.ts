@@ -11,7 +11,7 @@ import {
 } from '../../../test/contract/store/fixtures.ts';
 import { planOf, watched } from '../../../test/support/watched-driver.ts';
 import type { LaneLease } from '../../domain/lane.ts';
-import type { Stamp } from '../store.ts';
+import type { BeginRequest, Stamp } from '../store.ts';
 import { openDatabase } from './open.ts';
 import type { Verbs } from './verbs.ts';
 import { createViews } from './views.ts';
@@ -121,6 +121,57 @@ describe('the cost of finding lanes', () => {
   });
 });
 
+describe('the cost of claiming high priority alone', () => {
+  it('is flat, however much of the others is due before it', () => {
+    const costs = [100, 3_000].map((bulk) => {
+      const { ask, seen } = openWatched();
+      const waits = Array.from({ length: bulk }, () => recipient());
+      const records = [message({ priority: 'bulk', deliveries: waits }), message({ priority: 'high' })];
+      ask('accept', records, at());
+      const [lease] = ask('acquireLanes', ['out'], 0, T0 + HOUR, at());
+      if (lease === undefined) throw new Error('nothing was granted');
+      seen.rows = 0;
+      seen.runs.clear();
+      const request = { ...lease, order: 'high_only', limit: 64, maxRecipients: 100 } as const;
+      const [answer] = ask('claim', [request], at());
+      expect(answer?.units.map(({ priority }) => priority)).toEqual(['high']);
+      return [seen.rows, [...seen.runs.values()].reduce((sum, runs) => sum + runs)];
+    });
+    expect(costs[0]).toEqual(costs[1]);
+  });
+});
+
+describe('the cost of quotas', () => {
+  /** How often each statement is run to begin ten units. */
+  function statementsOf(quotaOf: (place: number) => BeginRequest['quota']): ReadonlyMap<string, number> {
+    const { ask, seen } = openWatched();
+    const [lease] = ask('acquireLanes', ['out'], 0, T0 + HOUR, at());
+    if (lease === undefined) throw new Error('nothing was granted');
+    const deliveries = [recipient({ fence: lease.fence })];
+    const records = Array.from({ length: 10 }, () => message({ deliveries }));
+    ask('accept', records, at());
+    const units = records.map(({ id }, place) => ({ ...refTo(id, lease), quota: quotaOf(place) }));
+    seen.runs.clear();
+    expect(ask('begin', units, at())).toEqual(units.map(() => 'begun'));
+    return new Map(seen.runs);
+  }
+  const sum = (counts: Iterable<number>) => [...counts].reduce((total, count) => total + count, 0);
+  const ofQuotas = (runs: ReadonlyMap<string, number>) =>
+    sum([...runs].flatMap(([sql, count]) => (sql.includes('quotas') ? [count] : [])));
+
+  it('is nothing where there is none: one statement for each unit, and one for its lane', () => {
+    expect(sum(statementsOf(() => null).values())).toBe(11);
+  });
+
+  it('is one look and one change for each relay, however many units take', () => {
+    const day = 20_777;
+    const quota = { day, recipients: 1, limit: 99 };
+    expect(ofQuotas(statementsOf(() => ({ ...quota, relay: 'out' })))).toBe(2);
+    const relays = ['a', 'b'] as const;
+    expect(ofQuotas(statementsOf((place) => ({ ...quota, relay: relays[place % 2] ?? 'a' })))).toBe(4);
+  });
+});
+
 describe('what the store asks of its database', () => {
   const { inner, db, seen } = openWatched();
   createViews(db);
@@ -152,6 +203,13 @@ describe('what the store asks of its database', () => {
       expect(steps, sql).toHaveLength(1);
       expect(steps[0], sql).toMatch(/^SEARCH deliveries USING COVERING INDEX deliveries_waiting \(lane=\?/);
     }
+  });
+
+  it('finds quotas by their days', () => {
+    const ofQuotas = plans.filter(({ sql }) => /(FROM|INTO) quotas/.test(sql));
+    expect(ofQuotas.length).toBeGreaterThanOrEqual(4);
+    for (const { sql, plan } of ofQuotas)
+      for (const line of plan) expect(line, sql).not.toMatch(/^SCAN quotas|TEMP B-TREE/);
   });
 
   it('extends a lease by one search of the lane’s row', () => {

@@ -103,6 +103,33 @@ export function claimContract(open: OpenSubject): void {
       expect(last?.nextDueAt).toBeNull();
     });
 
+    it.each([
+      ['high_first', ['high', 'high', 'normal', 'bulk']],
+      ['high_only', ['high', 'high']],
+      ['bulk_first', ['bulk', 'normal', 'high', 'high']],
+    ] as const)('takes by the order asked for: %s', async (order, expected) => {
+      const make = (priority: Priority, dueAt: number) =>
+        message({ priority, deliveries: [recipient({ dueAt })] });
+      const records = [make('normal', T0 - 20), make('high', T0 - 5), make('bulk', T0 - 10)];
+      const late = [make('high', T0 - 1), make('bulk', T0 + 7)];
+      await subject.store.accept([...records, ...late], at());
+      const lease = await takeLane(subject.store);
+      const request = { ...lease, order, maxRecipients: 9 };
+      const units = [];
+      // Two and then the rest: the order holds across the limit.
+      for (const limit of [2, 9]) {
+        const [answer] = await subject.store.claim([{ ...request, limit }], at());
+        units.push(...(answer?.units ?? []));
+        if (order === 'high_only') expect(answer?.nextDueAt, 'of all the lane').toBe(T0 - 20);
+      }
+      expect(units.map(({ priority }) => priority)).toEqual(expected);
+      const high = units.filter(({ priority }) => priority === 'high');
+      expect(high.map(({ deliveries }) => deliveries[0]?.dueAt)).toEqual([T0 - 5, T0 - 1]);
+      const [rest] = await subject.store.claim([{ ...request, order: 'high_first', limit: 9 }], at());
+      expect(rest?.units).toHaveLength(4 - expected.length);
+      expect(rest?.nextDueAt).toBe(T0 + 7);
+    });
+
     it('makes due siblings of a lane one unit, of at most so many recipients', async () => {
       const there = { relay: 'away', lane: 'away' };
       const deliveries = [
