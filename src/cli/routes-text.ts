@@ -52,6 +52,7 @@ function decisionText({ rule, weighted }: ExplanationView): string {
 const REASONS: Readonly<Record<ExplanationView['group'][number]['fitness'], string>> = {
   usable: 'if one before it did not take it',
   resting: 'rests after failures',
+  spent: 'has had what it may have today',
   paused: 'paused by an operator',
   disabled: 'disabled',
   draining: 'takes nothing new',

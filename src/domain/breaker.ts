@@ -75,6 +75,11 @@ export function afterAttempt(
   return useless || (news === 'ill' && policy.opensWhenIll) ? opened(1, now, dice) : next;
 }
 
+/** The breaker of a hop that asked to be left alone until then. */
+export function restedUntil(breaker: Breaker, until: number): Breaker {
+  return { ...CLOSED, failures: Math.max(1, breaker.failures), until: Math.max(breaker.until, until) };
+}
+
 /** The state at `now`. */
 export function stateOf({ failures, until }: Breaker, now: number): BreakerState {
   if (failures === 0) return 'closed';

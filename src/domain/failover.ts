@@ -3,12 +3,12 @@
 /**
  * Whether a relay can be sent to.
  * - `resting`: its breaker is open. `paused`: an operator holds it back.
- * - `draining`: it sends what it has and takes nothing new. `disabled`: it sends nothing.
+ * - `spent`: it has had what it may have today. `draining`: it sends what it has and takes nothing new. `disabled`: it sends nothing.
  */
-export type RelayFitness = 'usable' | 'resting' | 'paused' | 'disabled' | 'draining' | 'missing';
+export type RelayFitness = 'usable' | 'resting' | 'spent' | 'paused' | 'disabled' | 'draining' | 'missing';
 
 /** In this order a member of a group is chosen; others are no way at all. */
-const WAYS: readonly RelayFitness[] = ['usable', 'resting', 'paused', 'disabled'];
+const WAYS: readonly RelayFitness[] = ['usable', 'resting', 'spent', 'paused', 'disabled'];
 
 /** Says how fit the relay of that name is, for the recipient in question. */
 export type Fitness = (relay: string) => RelayFitness;

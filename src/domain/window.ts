@@ -61,6 +61,11 @@ export function paceNewsOf(outcomes: readonly Outcome[]): PaceNews {
   return outcomes.some(({ kind }) => kind === 'delivered' || kind === 'rejected') ? 'bears' : 'nothing';
 }
 
+/** Whether the hop itself said, for some recipient, that this was too much for it. */
+export function saidTooMuch(outcomes: readonly Outcome[]): boolean {
+  return outcomes.some((outcome) => outcome.reply.code !== null && isTooMuch(outcome));
+}
+
 function isTooMuch({ kind, reply }: Outcome): boolean {
   if (kind !== 'deferred' && kind !== 'unknown') return false;
   const { code, enhanced, cause } = reply;

@@ -191,7 +191,7 @@ export class Accept implements Intake {
       if (relay === null) return { ...routed, relay: null, lane: null, dueAt, fence: null };
       const lane = laneOf(relay.name, relay.type, recipient.address);
       if (!promised.has(lane))
-        promised.set(lane, dueAt > now ? null : this.#dispatch.reserve(lane, sizeBytes));
+        promised.set(lane, dueAt > now ? null : this.#dispatch.reserve(lane, sizeBytes, submission.priority));
       return { ...routed, relay: relay.name, lane, dueAt, fence: promised.get(lane)?.fence ?? null };
     });
     const lanes = [...promised.values()].filter((lane) => lane !== null);

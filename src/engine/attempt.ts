@@ -4,7 +4,7 @@ import { localReply, type Outcome } from '../domain/outcome.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Spool } from '../spool/spool.ts';
 import { SpoolError } from '../spool/spool.ts';
-import type { Store, Unit, UnitRef } from '../store/store.ts';
+import type { BeginAnswer, BeginRequest, QuotaRequest, Store, Unit, UnitRef } from '../store/store.ts';
 import type { TransportContent, TransportJob, TransportResult } from '../transport/transport.ts';
 import type { Lane } from './lanes.ts';
 import type { Job } from './ready.ts';
@@ -30,11 +30,21 @@ export function refOf(unit: Unit): UnitRef {
   };
 }
 
+/** What an attempt takes off its relay's quota, and who is told what the store says to it. */
+export interface QuotaTaken {
+  /** Null: no limit. */
+  readonly request: QuotaRequest | null;
+  /** Null: the store gave no answer. */
+  answered(answer: BeginAnswer | null): void;
+}
+
 /** DELIVER: one try. The result always has one outcome per delivery; `begun` says whether it may count. */
 export interface AttemptEnd extends TransportResult {
   readonly startedAt: number;
   /** False when it was never marked as begun: cancelled, the lease lost, or the store could not write. */
   readonly begun: boolean;
+  /** What `begin` took off the relay's quota; null for nothing. */
+  readonly quota: QuotaRequest | null;
   /** False when the result says nothing about the hop: the transport was not even asked, or was broken off. */
   readonly tried: boolean;
 }
@@ -48,6 +58,7 @@ export async function attempt(
   job: Job,
   lane: Lane,
   relay: RelayAtWork,
+  quota: QuotaTaken,
 ): Promise<AttemptEnd> {
   const { unit } = job;
   const startedAt = deps.clock.wall();
@@ -59,12 +70,18 @@ export async function attempt(
     refused.abort();
     return false;
   };
-  const marked = deps.store
-    .begin([{ ...refOf(unit), quota: null }], { node: deps.node, now: startedAt })
-    .then(([granted]) => {
-      begun = granted === 'begun';
+  const request: BeginRequest = { ...refOf(unit), quota: quota.request };
+  const marked = deps.store.begin([request], { node: deps.node, now: startedAt }).then(
+    ([answer]) => {
+      begun = answer === 'begun';
+      quota.answered(answer ?? null);
       return begun || refuse();
-    }, refuse);
+    },
+    () => {
+      quota.answered(null);
+      return refuse();
+    },
+  );
   const gate = async () => (await marked) && deps.clock.mono() < lane.trustedUntil;
   const result = tooLarge
     ? settleAll(unit, {
@@ -77,7 +94,14 @@ export async function attempt(
   // What was refused was broken off: it may have found the hop ill, never well.
   const tried = result.evidence !== UNTRIED && (begun || result.hopFailed);
   const dueAt = Math.min(...unit.deliveries.map((delivery) => delivery.dueAt));
-  return { ...result, evidence: queued(result.evidence, startedAt - dueAt), startedAt, begun, tried };
+  return {
+    ...result,
+    evidence: queued(result.evidence, startedAt - dueAt),
+    startedAt,
+    begun,
+    tried,
+    quota: begun ? quota.request : null,
+  };
 }
 
 async function converse(

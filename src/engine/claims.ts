@@ -3,14 +3,14 @@ import type { Clock } from '../lib/clock.ts';
 import { WakeUp } from '../lib/wakeup.ts';
 import type { ClaimRequest, Store } from '../store/store.ts';
 import { DueTimes } from './due-times.ts';
-import type { Lane } from './lanes.ts';
+import type { Lane, LaneLimits } from './lanes.ts';
 import { isAmbiguous } from './persist.ts';
 import type { RelayAtWork, Relays } from './relays.ts';
 
 /** How often lanes are asked for work even when nothing hints at any, in ms. */
-const POLL_MS = 1_000;
+const POLL_MS = 500;
 /** So many lanes are asked so at a time, in turn: with more of them each is asked less often. */
-const POLLED_AT_ONCE = 256;
+const POLLED_AT_ONCE = 128;
 
 /** What claiming needs. */
 export interface ClaimsDeps {
@@ -28,6 +28,12 @@ export interface Claimant {
   rested(lane: Lane): void;
   /** Starts nothing more on a lane whose leases we cannot be sure to know. */
   retire(lane: Lane): void;
+}
+
+/** What its relay lets that lane have. */
+function limitsOf(relay: RelayAtWork, lane: Lane): LaneLimits {
+  const { maxRecipients, left, leftForHigh, soleLane } = relay;
+  return { perLane: relay.perLaneOf(lane), maxRecipients, left, leftForHigh, soleLane };
 }
 
 /** A lane, and what it would like to claim. */
@@ -150,7 +156,7 @@ export class Claims {
       lanes.delete(lane);
       // Whoever lets a lane go on, or gives it room, stirs it again.
       if (this.#lanes.get(lane.name) !== lane || this.#relays.ofLane(lane.name) !== relay) continue;
-      const request = lane.claimRequest(relay, Math.min(room, share), mono);
+      const request = lane.claimRequest(limitsOf(relay, lane), Math.min(room, share), mono);
       if (request === null) continue;
       room -= request.limit;
       wishes.push({ lane, request });
@@ -185,11 +191,14 @@ export class Claims {
         const { units = [], nextDueAt = null } = answers[place] ?? {};
         for (const unit of units) lane.ready.push({ unit, content: null });
         this.#relays.took(lane, units.length);
-        if (units.length >= request.limit) lane.filled();
-        else if (nextDueAt !== null) this.expect(lane, nextDueAt);
+        // Of the rest of the lane an answer about high priority alone says nothing.
+        if (request.order !== 'high_only') {
+          if (units.length >= request.limit) lane.filled();
+          else if (nextDueAt !== null) this.expect(lane, nextDueAt);
+        }
         this.#claimant.pump(lane);
         // Full hands: there may be more. It stands behind the others now.
-        if (lane.waiting) this.stir(lane);
+        if (lane.waiting && request.order !== 'high_only') this.stir(lane);
       }
       return true;
     } catch (error) {

@@ -1,7 +1,10 @@
+import type { Priority } from '../domain/message.ts';
+import { paceNewsOf } from '../domain/window.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
-import { type AttemptDeps, type AttemptEnd, attempt } from './attempt.ts';
+import type { QuotaRefund } from '../store/store.ts';
+import { type AttemptDeps, type AttemptEnd, attempt, type QuotaTaken } from './attempt.ts';
 import { Claims } from './claims.ts';
 import { Hops } from './hops.ts';
 import type { Lane } from './lanes.ts';
@@ -10,9 +13,21 @@ import { type Recorded, Recorder } from './recorder.ts';
 import type { RelayAtWork, Relays } from './relays.ts';
 import type { Reports } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
+import { slotsFor, type Throttle } from './throttle.ts';
 
 /** Units given back in one call: no transaction may hold the store for long. */
 const RELEASE_BATCH = 500;
+
+/** What an attempt has taken and gives back at its end. */
+interface Start {
+  readonly throttles: readonly Throttle[];
+  readonly quota: QuotaTaken;
+  /** When it began (monotonic ms). */
+  readonly mono: number;
+}
+
+/** Of a relay without a quota. */
+const UNLIMITED: QuotaTaken = { request: null, answered() {} };
 
 /** What dispatching needs. */
 export interface DispatchDeps extends AttemptDeps {
@@ -25,7 +40,7 @@ export interface DispatchDeps extends AttemptDeps {
   readonly want: (lane: string) => void;
   /** Told that a lane's hop was found ill: mail that waits there may have a better way. */
   readonly fellIll: (lane: string) => void;
-  /** Told that a hop is well again: mail that waits elsewhere may have a better way now. */
+  /** Told that mail may have a better way now: a hop is well again, or a relay has had what it may have today. */
   readonly gotWell: () => void;
 }
 
@@ -62,12 +77,13 @@ export class Dispatch {
    * Promises room for one fresh unit of `sizeBytes` on a lane; null when it must queue: the lane is not ours, is
    * resting, has older mail waiting, or memory for the short way is used up.
    */
-  reserve(name: string, sizeBytes: number): Lane | null {
+  reserve(name: string, sizeBytes: number, priority: Priority): Lane | null {
     const lane = this.#lanes.get(name);
     const relay = this.#relays.ofLane(name);
     if (!lane || !relay || this.#stopping.signal.aborted) return null;
     if (this.#shortWayBytes + sizeBytes > this.#deps.settings().shortWayBytes) return null;
-    if (!lane.takesFresh(this.#deps.clock.mono(), relay.perLane)) return null;
+    if (!lane.takesFresh(this.#deps.clock.mono(), relay.perLaneOf(lane), priority)) return null;
+    if ((priority === 'high' ? relay.leftForHigh : relay.left) < 1) return null;
     lane.reserved++;
     this.#shortWayBytes += sizeBytes;
     return lane;
@@ -128,7 +144,8 @@ export class Dispatch {
     // What a claim still brings is surrendered.
     lane.retired = true;
     lane.abort.abort();
-    for (const relay of this.#relays.all()) relay.hungry.delete(lane);
+    for (const relay of this.#relays.all())
+      for (const throttle of relay.throttles()) throttle.hungry.delete(lane);
     this.#takeReady(lane);
   }
 
@@ -138,7 +155,7 @@ export class Dispatch {
     for (const lane of this.#lanes.values()) {
       const jobs = lane.ready.takeOf(messageId);
       this.#letGo(lane, jobs);
-      if (jobs.length > 0) given.push(this.#track(this.#giveBack(lane, jobs)));
+      if (jobs.length > 0) given.push(this.#track(this.#giveBack(lane, jobs, null)));
     }
     await Promise.all(given);
   }
@@ -172,49 +189,93 @@ export class Dispatch {
       this.#surrender(lane);
       return;
     }
-    const pace = lane.pace(mono, relay.perLane);
-    while (lane.ready.length > 0 && lane.inflight < pace) {
-      if (!relay.hasRoom(mono)) {
-        this.#becomeHungry(lane, relay, mono);
-        return;
-      }
-      const job = lane.ready.shift();
-      if (job) this.#start(job, lane, relay, mono);
+    this.#startAll(lane, relay, mono);
+  }
+
+  #startAll(lane: Lane, relay: RelayAtWork, mono: number): void {
+    const pace = lane.pace(mono, relay.perLaneOf(lane));
+    const throttles = relay.throttlesOf(lane);
+    let full: Throttle | undefined;
+    const may = ({ unit: { priority } }: Job): boolean => {
+      if (lane.inflight >= slotsFor(priority, pace)) return false;
+      const fuller = throttles.find((throttle) => !throttle.hasRoom(priority, mono));
+      full ??= fuller;
+      return fuller === undefined;
+    };
+    const unaffordable: Job[] = [];
+    for (let job = lane.ready.next(may); job !== undefined; job = lane.ready.next(may)) {
+      lane.ready.take(job);
+      const quota = this.#take(job, relay);
+      if (quota === null) unaffordable.push(job);
+      else this.#start(job, lane, relay, { throttles, quota, mono });
     }
+    if (unaffordable.length > 0) this.#sendBack(lane, unaffordable);
+    if (full !== undefined) this.#becomeHungry(lane, full, mono);
   }
 
-  #becomeHungry(lane: Lane, relay: RelayAtWork, mono: number): void {
-    relay.hungry.add(lane);
-    const wait = relay.waitMs(mono);
+  /** Takes a job's recipients off the relay's quota; null: there are not so many left today. */
+  #take({ unit }: Job, relay: RelayAtWork): QuotaTaken | null {
+    const { clock, events } = this.#deps;
+    const { quota } = relay;
+    if (!quota.applies) return UNLIMITED;
+    const wall = clock.wall();
+    if (quota.left(unit.priority, wall) < unit.deliveries.length) return null;
+    const request = quota.take(relay.relay.name, unit.deliveries.length, unit.priority, wall);
+    if (request === null) return UNLIMITED;
+    return {
+      request,
+      answered: (answer) => {
+        const news = quota.answered(request, answer, clock.wall());
+        const state = quota.state(clock.wall());
+        if (news !== null && state !== null)
+          events.emit({ type: 'quota', relay: relay.relay.name, news, ...state });
+        if (relay.left < 1) this.#deps.gotWell();
+      },
+    };
+  }
+
+  /** The store has them wait, for another day, another relay, or a claim of fewer recipients. */
+  #sendBack(lane: Lane, jobs: readonly Job[]): void {
+    this.#letGo(lane, jobs);
+    lane.waiting = true;
+    void this.#track(this.#giveBack(lane, jobs, null));
+    this.#deps.gotWell();
+  }
+
+  #becomeHungry(lane: Lane, throttle: Throttle, mono: number): void {
+    throttle.hungry.add(lane);
+    const wait = throttle.waitMs(mono);
     // A slot that frees feeds the hungry; a rate that lets the next one start needs a timer.
-    if (wait > 0 && !relay.timed) void this.#track(this.#feedAfter(relay, wait));
+    if (wait > 0 && !throttle.timed) void this.#track(this.#feedAfter(throttle, wait));
   }
 
-  async #feedAfter(relay: RelayAtWork, ms: number): Promise<void> {
-    relay.timed = true;
+  async #feedAfter(throttle: Throttle, ms: number): Promise<void> {
+    throttle.timed = true;
     await this.#deps.clock.sleep(ms, this.#stopping.signal);
-    relay.timed = false;
-    this.#feedHungry(relay);
+    throttle.timed = false;
+    this.#feedHungry(throttle);
   }
 
-  #feedHungry(relay: RelayAtWork): void {
-    for (const lane of relay.hungry) {
+  /** Each lane that waits has its turn, until there is no room for anything. */
+  #feedHungry(throttle: Throttle): void {
+    for (const lane of [...throttle.hungry]) {
       const mono = this.#deps.clock.mono();
-      if (!relay.hasRoom(mono)) {
-        this.#becomeHungry(lane, relay, mono);
+      if (!throttle.hasRoom('high', mono)) {
+        this.#becomeHungry(lane, throttle, mono);
         return;
       }
-      relay.hungry.delete(lane);
+      throttle.hungry.delete(lane);
       this.#pump(lane);
     }
   }
 
-  #start(job: Job, lane: Lane, relay: RelayAtWork, mono: number): void {
+  #start(job: Job, lane: Lane, relay: RelayAtWork, start: Start): void {
+    const { throttles, mono } = start;
     if (lane.inflight === 0) lane.heardAt = mono;
     lane.inflight++;
     lane.busyAt = mono;
-    relay.begin(mono);
-    void this.#track(this.#attemptAndSettle(job, lane, relay));
+    for (const throttle of throttles) throttle.begin(mono);
+    void this.#track(this.#attemptAndSettle(job, lane, relay, start));
   }
 
   #track(work: Promise<void>): Promise<void> {
@@ -225,17 +286,20 @@ export class Dispatch {
     return tracked;
   }
 
-  async #attemptAndSettle(job: Job, lane: Lane, relay: RelayAtWork): Promise<void> {
-    const end = await attempt(this.#deps, job, lane, relay);
+  async #attemptAndSettle(job: Job, lane: Lane, relay: RelayAtWork, start: Start): Promise<void> {
+    const end = await attempt(this.#deps, job, lane, relay, start.quota);
     // The hop is free again; what remains is ours to record. It counts as in hand until it is recorded.
+    this.#relays.spokeTo(lane, relay, end.evidence.host);
+    if (end.tried)
+      lane.paced(paceNewsOf(end.outcomes), relay.perLaneOf(lane), start.mono, this.#deps.clock.mono());
     lane.inflight--;
     lane.reserved++;
     lane.heardAt = this.#deps.clock.mono();
-    relay.end();
+    for (const throttle of start.throttles) throttle.end();
     this.#forgetContent(job);
     try {
       this.#hops.tried(lane, relay, end);
-      this.#feedHungry(relay);
+      for (const throttle of start.throttles) this.#feedHungry(throttle);
       this.#pump(lane);
       await this.#record(job, lane, relay, end);
     } catch (error) {
@@ -254,12 +318,17 @@ export class Dispatch {
   async #record(job: Job, lane: Lane, relay: RelayAtWork, end: AttemptEnd): Promise<void> {
     const untouched = end.outcomes.every((outcome) => outcome.kind === 'deferred');
     const nothingSent = !end.begun || (untouched && lane.abort.signal.aborted);
-    if (nothingSent) await this.#giveBack(lane, [job]);
-    else this.#note(lane, await this.#recorder.settle(job, relay.relay.name, end));
+    if (nothingSent) {
+      await this.#giveBack(lane, [job], end.quota);
+      if (end.quota !== null) relay.quota.refunded(end.quota, this.#deps.clock.wall());
+      return;
+    }
+    const recorded = await this.#recorder.settle(job, relay, end);
+    this.#note(lane, recorded);
   }
 
-  async #giveBack(lane: Lane, jobs: readonly Job[]): Promise<void> {
-    this.#note(lane, await this.#recorder.release(jobs));
+  async #giveBack(lane: Lane, jobs: readonly Job[], refund: QuotaRefund | null): Promise<void> {
+    this.#note(lane, await this.#recorder.release(jobs, refund));
   }
 
   /** What was recorded waits for its time; what could not be comes back when its lane is let go and taken anew. */
@@ -281,7 +350,7 @@ export class Dispatch {
   #surrender(lane: Lane): void {
     const jobs = this.#takeReady(lane);
     for (let start = 0; start < jobs.length; start += RELEASE_BATCH)
-      void this.#track(this.#giveBack(lane, jobs.slice(start, start + RELEASE_BATCH)));
+      void this.#track(this.#giveBack(lane, jobs.slice(start, start + RELEASE_BATCH), null));
   }
 
   #takeReady(lane: Lane): Job[] {

@@ -36,8 +36,8 @@ export interface DivertDeps {
 }
 
 /**
- * Moves mail that waits for a hop which was found ill to a relay of its group that is well: nothing waits while there is
- * another way. What has none stays, and is tried when the hop may be well again.
+ * Moves mail that waits for a hop which was found ill, or has had what it may have today, to a relay of its group that is
+ * well: nothing waits while there is another way. What has none stays, and is tried when the hop may be well again.
  */
 export class Divert {
   readonly #deps: DivertDeps;
@@ -143,10 +143,13 @@ export class Divert {
 
   /** The delivery's other way; null when there is none. */
   #moveOf(delivery: WaitingDelivery): (Reassignment & { readonly dueAt: number }) | null {
-    const { messageId, index, relay, rule, group, recipient, lane, dueAt } = delivery;
+    const { messageId, index, relay, rule, group, recipient, lane, dueAt, priority } = delivery;
     if (relay === null || group.length < 2) return null;
     const { relays } = this.#deps;
-    const way = nextWay(group, relay, (name) => relays.fitness(name, recipient));
+    const fitness = (name: string) => relays.fitness(name, recipient, priority);
+    // What of its relay's day is kept for mail that matters most does for such mail.
+    if (fitness(relay) === 'usable') return null;
+    const way = nextWay(group, relay, fitness);
     const target = relays.get(way.relay)?.relay;
     if (target === undefined || target.name === relay) return null;
     const to = { relay: target.name, lane: laneOf(target.name, target.type, recipient) };

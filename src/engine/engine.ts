@@ -16,6 +16,7 @@ import type { Lane } from './lanes.ts';
 import { Leases } from './leases.ts';
 import type { QueueFigures } from './queue-figures.ts';
 import { QueueRoom } from './queue-room.ts';
+import { Quotas } from './quotas.ts';
 import { Redecide } from './redecide.ts';
 import { Relays } from './relays.ts';
 import { Reports } from './reports.ts';
@@ -76,7 +77,7 @@ export function createEngine(deps: EngineDeps): Engine {
     lanes,
     relays,
   );
-  const leases = new Leases(parts, lanes, dispatch);
+  const leases = new Leases({ ...parts, relays }, lanes, dispatch);
   const divert = new Divert({ ...parts, relays, dispatch, lanes, want });
   const redecide = new Redecide({ ...parts, relays, dispatch, want });
   const waysChanged = () => {
@@ -84,6 +85,13 @@ export function createEngine(deps: EngineDeps): Engine {
     divert.stir();
     redecide.stir();
   };
+  const quotas = new Quotas({
+    ...{ ...parts, relays },
+    renewed: () => {
+      dispatch.stirAll();
+      divert.stir();
+    },
+  });
   const sweep = new Sweep(parts, { dispatch, leases, gate, room, reports });
   const accept = new Accept(parts, { relays, dispatch, leases, gate, room });
   const stopping = new AbortController();
@@ -99,6 +107,7 @@ export function createEngine(deps: EngineDeps): Engine {
       await sweep.checkDisk();
       await measureRoom(room, deps);
       for (const { relay } of relays.all()) if (relay.type !== 'mx') leases.want(relay.name);
+      await quotas.look();
       await leases.turn();
       loops = Promise.all([
         dispatch.run(),
@@ -106,6 +115,7 @@ export function createEngine(deps: EngineDeps): Engine {
         sweep.run(),
         divert.run(stopping.signal),
         redecide.run(stopping.signal),
+        quotas.run(stopping.signal),
       ]);
     },
     waysChanged,
@@ -116,6 +126,7 @@ export function createEngine(deps: EngineDeps): Engine {
       stopping.abort();
       divert.wake();
       redecide.wake();
+      quotas.wake();
       sweep.stop();
       await dispatch.stop(deadline);
       leases.stop();

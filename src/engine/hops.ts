@@ -1,4 +1,5 @@
 import type { HopNews } from '../domain/breaker.ts';
+import { saidTooMuch } from '../domain/window.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
@@ -49,10 +50,12 @@ export class Hops {
     // A relay that was replaced meanwhile says nothing about its successor.
     if (lane.abort.signal.aborted || this.#relays.get(relay.relay.name) !== relay) return;
     const before = relay.breakerState(now);
-    relay.heard(newsOf(end), now, random.next());
+    const news = newsOf(end, lane);
+    relay.heard(news, now, random.next());
     // Of all destinations together: each of its lanes is concerned.
     if (relay.breakerState(now) !== before) this.#deps.gotWell();
-    this.#hear(lane, newsOf(end), first?.cause ?? 'unknown');
+    this.#hear(lane, news, first?.cause ?? 'unknown');
+    if (end.restMs !== null) this.#rest(lane, end.restMs, first?.cause ?? 'unknown');
   }
 
   /** A hop that was ill has had its rest: it is asked whether it is well again, where that is possible without mail. */
@@ -80,6 +83,18 @@ export class Hops {
     this.#claims.stir(lane);
   }
 
+  /** The hop asked to be left alone, and is: nothing it says of itself is doubted. */
+  #rest(lane: Lane, restMs: number, cause: string): void {
+    const { clock, events, fellIll } = this.#deps;
+    const now = clock.mono();
+    const before = lane.restsUntil(now) ?? now;
+    if (now + restMs <= before) return;
+    lane.restUntil(now + restMs);
+    this.#claims.rest(lane, now + restMs);
+    events.emit({ type: 'lane_paused', lane: lane.name, pauseMs: restMs, cause, again: before > now });
+    fellIll(lane.name);
+  }
+
   #hear(lane: Lane, news: HopNews, cause: string): void {
     const { clock, random, events, fellIll, gotWell } = this.#deps;
     const now = clock.mono();
@@ -101,7 +116,9 @@ export class Hops {
 }
 
 /** What an attempt says about its hop. */
-function newsOf({ hopFailed, outcomes }: AttemptEnd): HopNews {
-  if (hopFailed) return 'ill';
+function newsOf({ hopFailed, restMs, outcomes }: AttemptEnd, lane: Lane): HopNews {
+  // It said that this was too much at once, and less is to come: that is no illness.
+  const isCrowded = restMs === null && saidTooMuch(outcomes) && lane.inflight > 0;
+  if (hopFailed) return isCrowded ? 'of_no_use' : 'ill';
   return outcomes.some(({ kind }) => kind === 'delivered' || kind === 'rejected') ? 'well' : 'of_no_use';
 }

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Lane } from './lanes.ts';
 
-const SOLE = { perLane: 20, maxRecipients: 100, soleLane: true };
+const SOLE = {
+  left: Number.POSITIVE_INFINITY,
+  leftForHigh: Number.POSITIVE_INFINITY,
+  perLane: 20,
+  maxRecipients: 100,
+  soleLane: true,
+};
 const ANY = Number.MAX_SAFE_INTEGER;
 
 /** What a lane asks for when all that it asked for is worked off every `everyMs`. */

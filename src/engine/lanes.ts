@@ -6,8 +6,13 @@ import {
   type HopNews,
   LANE_POLICY,
   paceOf,
+  restedUntil,
   stateOf,
 } from '../domain/breaker.ts';
+import type { LaneLease } from '../domain/lane.ts';
+import type { MailboxProvider } from '../domain/mailbox-provider.ts';
+import type { Priority } from '../domain/message.ts';
+import { afterNews, openWindow, type PaceNews, type Window } from '../domain/window.ts';
 import type { ClaimRequest } from '../store/store.ts';
 import { MinuteRate } from './minute-rate.ts';
 import type { LaneReply } from './queue-figures.ts';
@@ -28,12 +33,20 @@ const MAX_FRESH = 5_000;
 /** A hop on which no attempt has ended for so long, though some are under way, in ms, is as good as ill for other mail. */
 const SILENT_MS = 15_000;
 
+/** How often what matters most is asked for while hands are full of other mail, in ms. */
+const HIGH_MS = 500;
+/** Of so many claims one takes the lowest priority first, so that a flood of better mail starves nothing. */
+const LOWEST_CLAIM = 8;
+
 /** What a relay lets one of its lanes have. */
 export interface LaneLimits {
   /** Attempts at once, in health. */
   readonly perLane: number;
   /** Recipients in one transaction. */
   readonly maxRecipients: number;
+  /** Recipients that it may still have today: of any priority but high, and of high. */
+  readonly left: number;
+  readonly leftForHigh: number;
   /** No other lane wants the relay's slots: what this one has in hand keeps nothing else from them. */
   readonly soleLane: boolean;
 }
@@ -71,12 +84,18 @@ export class Lane {
   readonly abort = new AbortController();
   /** The hop is being asked whether it is well again; mail waits for the answer. */
   probing = false;
+  /** Whose the hop is, of the big mailbox providers; known from the domain, or once one of its hosts was spoken to. */
+  provider: MailboxProvider | null = null;
+  /** How many attempts at once the hop has shown to bear; null: all that it may have. */
+  window: Window | null = null;
   #breaker: Breaker = CLOSED;
   /** See {@link CLAIM_FACTOR}: doubles while the hop is quick. */
   #claimFactor = CLAIM_FACTOR;
   /** When it last asked the store for work (monotonic ms), and whether it got all that it asked for. */
   #askedAt = Number.NEGATIVE_INFINITY;
   #filled = false;
+  #askedForHighAt = Number.NEGATIVE_INFINITY;
+  #claims = 0;
 
   constructor(name: string, fence: number, trustedUntil: number, now: number) {
     this.name = name;
@@ -90,9 +109,21 @@ export class Lane {
     return this.inflight + this.ready.length + this.reserved;
   }
 
-  /** How many attempts may be under way at `now` (monotonic), when `full` is what a well hop gets. */
+  /** How many attempts may be under way at `now` (monotonic), when `full` is the most that a well hop gets. */
   pace(now: number, full: number): number {
-    return now < this.trustedUntil && !this.retired && !this.probing ? paceOf(this.#breaker, now, full) : 0;
+    if (now >= this.trustedUntil || this.retired || this.probing) return 0;
+    const borne = this.window === null ? full : Math.min(full, Math.floor(this.window.size));
+    return paceOf(this.#breaker, now, borne);
+  }
+
+  /** Takes what an attempt says about the pace. `startedAt`: when it began, `now`: when it ended (monotonic ms). */
+  paced(news: PaceNews, full: number, startedAt: number, now: number): void {
+    if (news === 'nothing' || (news === 'bears' && this.window === null)) return;
+    const window = this.window ?? openWindow(full);
+    // A hop that is given less than it may have shows nothing about bearing more.
+    const isUsed = this.inflight + 1 >= Math.floor(window.size);
+    if (news === 'bears' && !isUsed) return;
+    this.window = afterNews(window, news, full, startedAt, now);
   }
 
   /** Whether it has reason to ask the store for work at `now` (wall ms). */
@@ -103,28 +134,43 @@ export class Lane {
 
   /**
    * What to ask the store for now; null when no room is free, of at most `most` units. While slots are busy it waits
-   * until a good handful is: small claims cost as much as large ones. Takes note that the asking is under way.
+   * until a good handful is: small claims cost as much as large ones. What matters most is asked for meanwhile, now and
+   * then. Takes note that the asking is under way.
    */
   claimRequest(limits: LaneLimits, most: number, mono: number): ClaimRequest | null {
     if (this.isSilent(mono)) return null;
     const pace = this.pace(mono, limits.perLane);
     const isQuick = limits.soleLane && this.#filled && mono - this.#askedAt < QUICK_MS;
     const factor = isQuick ? this.#claimFactor : CLAIM_FACTOR;
-    const room = Math.min(most, (pace <= 1 ? pace : pace * factor) - this.inHand);
+    const free = (pace <= 1 ? pace : pace * factor) - this.inHand;
+    const room = Math.min(most, free, limits.left - this.ready.length);
     const worthwhile = this.inflight === 0 ? 1 : Math.min(most, Math.max(1, (pace * (factor - 1)) >> 1));
-    if (room < worthwhile || room < 1) return null;
+    if (room < Math.min(worthwhile, Math.max(1, limits.left)) || room < 1)
+      return this.breakerState(mono) === 'closed' ? this.#requestForHigh(limits, pace, mono) : null;
     this.#claimFactor = isQuick ? Math.min(factor * 2, QUICK_CLAIM_FACTOR) : CLAIM_FACTOR;
     this.#askedAt = mono;
     this.#filled = false;
     this.waiting = false;
     this.nextDueAt = null;
-    return {
-      order: 'high_first',
-      lane: this.name,
-      fence: this.fence,
-      limit: room,
-      maxRecipients: limits.maxRecipients,
-    };
+    this.#claims++;
+    const isLowest = this.#claims % LOWEST_CLAIM === 0;
+    // Of the lowest a share is enough: it is the rest that matters more.
+    const limit = isLowest ? Math.max(1, Math.ceil(room / LOWEST_CLAIM)) : room;
+    const maxRecipients = Math.min(limits.maxRecipients, limits.left);
+    return { ...this.#lease(), order: isLowest ? 'bulk_first' : 'high_first', limit, maxRecipients };
+  }
+
+  /** Asks for high priority alone, though hands are full, or the rest has had what it may have today. */
+  #requestForHigh({ leftForHigh, ...limits }: LaneLimits, pace: number, mono: number): ClaimRequest | null {
+    const room = Math.min(Math.ceil(pace / 2), leftForHigh) - this.ready.count('high');
+    if (!this.waiting || room < 1 || mono - this.#askedForHighAt < HIGH_MS) return null;
+    this.#askedForHighAt = mono;
+    const maxRecipients = Math.min(limits.maxRecipients, leftForHigh);
+    return { ...this.#lease(), order: 'high_only', limit: room, maxRecipients };
+  }
+
+  #lease(): LaneLease {
+    return { lane: this.name, fence: this.fence };
   }
 
   /** The store had all that was asked for, and may have more. */
@@ -133,11 +179,15 @@ export class Lane {
     this.waiting = true;
   }
 
-  /** Whether fresh mail may be taken in hand at `now`: the hop is well, and nothing older waits in the store. */
-  takesFresh(now: number, full: number): boolean {
-    const pace = this.pace(now, full);
+  /**
+   * Whether fresh mail may be taken in hand at `now`: the hop is well, and nothing older waits in the store, unless it
+   * matters most.
+   */
+  takesFresh(now: number, full: number, priority: Priority): boolean {
+    if (this.isSilent(now) || (this.waiting && priority !== 'high')) return false;
     // Of a hop that may be well again, the first message is the test.
-    return !this.waiting && !this.isSilent(now) && (pace > 1 ? this.inHand < MAX_FRESH : this.inHand < pace);
+    if (this.breakerState(now) !== 'closed') return this.inHand < this.pace(now, full);
+    return this.pace(now, full) > 0 && this.inHand < MAX_FRESH;
   }
 
   /**
@@ -167,6 +217,11 @@ export class Lane {
     const before = this.#breaker;
     this.#breaker = afterAttempt(before, news, LANE_POLICY, now, dice);
     return this.#breaker.until > now && this.#breaker.until !== before.until ? this.#breaker.until - now : 0;
+  }
+
+  /** Its hop asked to be left alone until `until` (monotonic ms). */
+  restUntil(until: number): void {
+    this.#breaker = restedUntil(this.#breaker, until);
   }
 
   /** Monotonic ms at which a lane may try again whose hop rests; null when it does not rest. */

@@ -4,6 +4,7 @@ import { WakeUp } from '../lib/wakeup.ts';
 import type { Store } from '../store/store.ts';
 import type { Dispatch } from './dispatch.ts';
 import { Lane } from './lanes.ts';
+import type { Relays } from './relays.ts';
 import { LANE_LEASE_MS, LANE_MARGIN_MS, LANE_RENEW_MS } from './settings.ts';
 
 /** How often lanes with due work that nobody holds are looked for, in ms. */
@@ -26,6 +27,7 @@ export interface LeaseDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly node: string;
+  readonly relays: Pick<Relays, 'introduce' | 'remember'>;
   readonly fault: (code: string, error: unknown) => void;
 }
 
@@ -106,6 +108,7 @@ export class Leases {
     await store.releaseLanes(leases, { node, now });
     for (const lane of done) {
       if (this.#lanes.get(lane.name) === lane) this.#lanes.delete(lane.name);
+      this.#deps.relays.remember(lane);
       if (lane.waiting || anew.has(lane)) this.#wanted.add(lane.name);
     }
   }
@@ -133,6 +136,7 @@ export class Leases {
       if (old?.fence === fence) continue;
       if (old) this.#dispatch.drop(old);
       const taken = new Lane(lane, fence, mono + LANE_LEASE_MS - LANE_MARGIN_MS, mono);
+      this.#deps.relays.introduce(taken);
       this.#lanes.set(lane, taken);
       this.#dispatch.stir(taken);
     }

@@ -29,6 +29,12 @@ function job(messageId: string, priority: Priority): Job {
   return { unit, content: null };
 }
 
+function takeFrom(queue: ReadyQueue, may: (job: Job) => boolean = () => true): Job | undefined {
+  const next = queue.next(may);
+  if (next) queue.take(next);
+  return next;
+}
+
 test('the jobs of one message are taken out, and nothing else', () => {
   const queue = new ReadyQueue();
   for (const id of ['a', 'b', 'a', 'c'])
@@ -49,12 +55,28 @@ test('high goes before normal before bulk, first come within each', () => {
     ['h2', 'high'],
   ] as const)
     queue.push(job(id, priority));
+  const taken = () => takeFrom(queue);
   expect(queue.length).toBe(5);
-  expect([queue.shift(), queue.shift(), queue.shift()].map((next) => next?.unit.messageId)).toEqual([
-    'h1',
-    'h2',
-    'n1',
-  ]);
+  expect([taken(), taken(), taken()].map((next) => next?.unit.messageId)).toEqual(['h1', 'h2', 'n1']);
   expect(queue.takeAll().map(({ unit }) => unit.messageId)).toEqual(['n2', 'b1']);
-  expect([queue.length, queue.shift()]).toEqual([0, undefined]);
+  expect([queue.length, taken()]).toEqual([0, undefined]);
+});
+
+test('one turn in eight is the lowest priority’s, so that nothing starves', () => {
+  const queue = new ReadyQueue();
+  for (let n = 0; n < 20; n++) queue.push(job(`h${n}`, 'high'));
+  for (let n = 0; n < 2; n++) queue.push(job(`b${n}`, 'bulk'));
+  const taken = Array.from({ length: 16 }, () => takeFrom(queue)?.unit.priority);
+  expect(taken.flatMap((priority, turn) => (priority === 'bulk' ? [turn] : []))).toEqual([7, 15]);
+});
+
+test('what may not go now keeps its place, and others go before it', () => {
+  const queue = new ReadyQueue();
+  queue.push(job('b', 'bulk'));
+  queue.push(job('n', 'normal'));
+  const noBulk = ({ unit }: Job) => unit.priority !== 'bulk';
+  expect(takeFrom(queue, noBulk)?.unit.messageId).toBe('n');
+  expect(takeFrom(queue, noBulk)).toBeUndefined();
+  expect(queue.length).toBe(1);
+  expect(takeFrom(queue)?.unit.messageId).toBe('b');
 });

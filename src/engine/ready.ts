@@ -7,14 +7,29 @@ export interface Job {
   readonly content: Content | null;
 }
 
-/** Work in hand that waits for a slot: high priority first, then normal, then bulk; first come within each. */
+/** Of so many jobs one is of the lowest priority that waits, so that a flood of better mail starves nothing. */
+export const LOWEST_TURN = 8;
+
+const HIGH_FIRST: readonly Priority[] = ['high', 'normal', 'bulk'];
+const BULK_FIRST: readonly Priority[] = ['bulk', 'normal', 'high'];
+
+/**
+ * Work in hand that waits for a slot: high priority first, then normal, then bulk, but for one turn in eight, which is
+ * the lowest's; first come within each.
+ */
 export class ReadyQueue {
   readonly #queues: Readonly<Record<Priority, Job[]>> = { high: [], normal: [], bulk: [] };
   #length = 0;
+  #taken = 0;
 
   /** How many jobs wait. */
   get length(): number {
     return this.#length;
+  }
+
+  /** How many of that priority wait. */
+  count(priority: Priority): number {
+    return this.#queues[priority].length;
   }
 
   /** Adds a job. */
@@ -23,17 +38,28 @@ export class ReadyQueue {
     this.#length++;
   }
 
-  /** Takes the job whose turn it is. */
-  shift(): Job | undefined {
-    const job = this.#queues.high.shift() ?? this.#queues.normal.shift() ?? this.#queues.bulk.shift();
-    if (job) this.#length--;
-    return job;
+  /** The job whose turn it is, of those that `may` go now; it stays. */
+  next(may: (job: Job) => boolean): Job | undefined {
+    const order = this.#taken % LOWEST_TURN === LOWEST_TURN - 1 ? BULK_FIRST : HIGH_FIRST;
+    for (const priority of order) {
+      const first = this.#queues[priority][0];
+      if (first !== undefined && may(first)) return first;
+    }
+    return undefined;
+  }
+
+  /** Takes a job that `next` gave. */
+  take(job: Job): void {
+    this.#queues[job.unit.priority].shift();
+    this.#length--;
+    this.#taken++;
   }
 
   /** Takes the jobs of one message, wherever they stand. */
   takeOf(messageId: string): Job[] {
     const taken: Job[] = [];
-    for (const queue of [this.#queues.high, this.#queues.normal, this.#queues.bulk]) {
+    for (const priority of HIGH_FIRST) {
+      const queue = this.#queues[priority];
       const mine = queue.filter(({ unit }) => unit.messageId === messageId);
       if (mine.length === 0) continue;
       taken.push(...mine);
@@ -46,6 +72,6 @@ export class ReadyQueue {
   /** Takes all of them. */
   takeAll(): Job[] {
     this.#length = 0;
-    return [this.#queues.high, this.#queues.normal, this.#queues.bulk].flatMap((queue) => queue.splice(0));
+    return HIGH_FIRST.flatMap((priority) => this.#queues[priority].splice(0));
   }
 }

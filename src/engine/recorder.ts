@@ -1,10 +1,11 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
-import type { Settlement, Store, Unit } from '../store/store.ts';
+import type { QuotaRefund, Settlement, Store, Unit } from '../store/store.ts';
 import { type AttemptEnd, refOf } from './attempt.ts';
 import { persist } from './persist.ts';
 import type { Job } from './ready.ts';
+import type { RelayAtWork } from './relays.ts';
 import { owedBySettling } from './report-policy.ts';
 import type { Reports, WrittenReport } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
@@ -42,20 +43,21 @@ export class Recorder {
   }
 
   /** Writes what an attempt did, with the report that it owes, and tells the world once it is on disk. */
-  async settle(job: Job, relay: string, end: AttemptEnd): Promise<Recorded> {
+  async settle(job: Job, relay: RelayAtWork, end: AttemptEnd): Promise<Recorded> {
     const { clock, random, reports, settings } = this.#deps;
     const now = clock.wall();
     const { retry, reports: told } = settings();
     const context = { policy: retry, ways: this.#ways, now, dice: random.next() };
-    const settling = settlementOf(job.unit, relay, end, context);
+    const settling = settlementOf(job.unit, relay.relay.name, end, context);
     const owed = owedBySettling(job.unit, settling, { now, delayAfterMs: told.delayAfterMs });
     const report = owed && (await reports.writePatiently(job.unit, owed, this.#giveUp));
     let taken = false;
     try {
       const delayReported = report?.owed.delayed ?? [];
-      const settlement = { ...settling, report: report?.record ?? null, delayReported, refund: null };
+      const settlement = { ...settling, report: report?.record ?? null, delayReported };
       const recorded = await this.#write(job.unit, settlement, report, now);
       taken = recorded !== 'stale' && recorded !== 'refused';
+      if (taken && settling.refund !== null) relay.quota.refunded(settling.refund, clock.wall());
       return recorded;
     } finally {
       reports.decided(report, taken);
@@ -85,10 +87,13 @@ export class Recorder {
     return { waits: report === null ? waits : [...waits, ...reports.announce(report)] };
   }
 
-  /** Gives back work that no peer can have taken; it is due at once, unless it was cancelled and ends by that. */
-  async release(jobs: readonly Job[]): Promise<Recorded> {
+  /**
+   * Gives back work that no peer can have taken; it is due at once, unless it was cancelled and ends by that. `refund`: what
+   * its one job had taken off the quota.
+   */
+  async release(jobs: readonly Job[], refund: QuotaRefund | null): Promise<Recorded> {
     const { clock, store, node } = this.#deps;
-    const refs = jobs.map((job) => ({ ...refOf(job.unit), refund: null }));
+    const refs = jobs.map((job) => ({ ...refOf(job.unit), refund }));
     // Asked twice, it could give back what has been claimed anew meanwhile, under the same fence.
     const answers = await persist(clock, this.#giveUp, 'harmful', () =>
       store.release(refs, { node, now: clock.wall() }),

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { RelayFitness } from '../domain/failover.ts';
 import type { RouteRule, RoutingTable } from '../domain/route.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { WaitingDelivery } from '../store/views.ts';
 import { decideAnew } from './redecision.ts';
-import { RelayAtWork } from './relays.ts';
+import { Lasting, RelayAtWork } from './relays.ts';
 
 const NO_TRANSPORT = {
   deliver: () => Promise.reject(new Error('nothing is delivered')),
@@ -36,7 +37,9 @@ function relaysOf(fitness: Readonly<Record<string, RelayFitness>>) {
         mx: null,
         provider: null,
       } as const;
-      return (fitness[name] ?? 'missing') === 'missing' ? undefined : new RelayAtWork(relay, NO_TRANSPORT);
+      return (fitness[name] ?? 'missing') === 'missing'
+        ? undefined
+        : new RelayAtWork(relay, NO_TRANSPORT, systemClock, new Lasting(limits));
     },
   };
 }
@@ -53,6 +56,7 @@ const WAITING: WaitingDelivery = {
   relay: 'out',
   rule: 'all',
   group: ['out'],
+  priority: 'normal',
   dueAt: 0,
   routeTable: 2,
   recipient: 'bob@example.net',

@@ -7,7 +7,7 @@ import type { WaitingDelivery } from '../store/views.ts';
 import type { RoutingParts } from './routing.ts';
 
 /** Where mail waits that need not be moved: it is sent there, or will be when the breaker closes. */
-const STAYS: readonly RelayFitness[] = ['usable', 'resting', 'draining'];
+const STAYS: readonly RelayFitness[] = ['usable', 'resting', 'spent', 'draining'];
 
 /** Decisions that are no table's: they hold as long as there is a way. */
 const NO_TABLES: readonly (string | null)[] = [MANUAL_RULE, AMBIGUOUS_RULE, 'report-relay'];
@@ -41,8 +41,8 @@ function attend(
   delivery: WaitingDelivery,
   { relays }: RoutingParts,
 ): { readonly move: Reassignment | null } | null {
-  const { recipient, relay } = delivery;
-  const fitness = (name: string) => relays.fitness(name, recipient);
+  const { recipient, relay, priority } = delivery;
+  const fitness = (name: string) => relays.fitness(name, recipient, priority);
   if (isSame(decision, delivery) && relay !== null && STAYS.includes(fitness(relay))) return { move: null };
   const chosen = chooseRelay(decision.group, fitness);
   const found = chosen === null ? undefined : relays.get(chosen)?.relay;
@@ -58,8 +58,8 @@ function lost(
   decision: RouteDecision,
   { relays }: RoutingParts,
 ): Reassignment | null {
-  const { relay, recipient, lane } = delivery;
-  if (relay !== null && relays.fitness(relay, recipient) !== 'missing') return null;
+  const { relay, recipient, lane, priority } = delivery;
+  if (relay !== null && relays.fitness(relay, recipient, priority) !== 'missing') return null;
   if (lane === null && isSame(decision, delivery)) return null;
   return moveOf(delivery, decision, null);
 }

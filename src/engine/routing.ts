@@ -1,6 +1,6 @@
 import type { Recipient } from '../domain/envelope.ts';
 import { chooseRelay } from '../domain/failover.ts';
-import type { Submission } from '../domain/message.ts';
+import type { Priority, Submission } from '../domain/message.ts';
 import type { Relay } from '../domain/relay.ts';
 import { judgeRules, messageDice, type RoutingTable, route } from '../domain/route.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
@@ -36,7 +36,7 @@ export function routeRecipients(
   return submission.envelope.recipients.map((recipient) => {
     const { address } = recipient;
     const { group, rule } = route(factsOf(submission, address, now), table, dice);
-    const chosen = chooseRelay(group, (name) => relays.fitness(name, address));
+    const chosen = chooseRelay(group, (name) => relays.fitness(name, address, submission.priority));
     return { recipient, relay: chosen === null ? null : (relays.get(chosen)?.relay ?? null), rule, group };
   });
 }
@@ -48,22 +48,27 @@ export function planRecipients(
   parts: RoutingParts,
 ): PlannedDelivery[] {
   return submission.envelope.recipients.map(({ address }) =>
-    planOf(factsOf(submission, address, parts.now), messageId, parts),
+    planOf(factsOf(submission, address, parts.now), messageId, submission.priority, parts),
   );
 }
 
 /** How a message with that id and these facts is routed, rule by rule. */
 export function explainRoute(facts: RouteFacts, messageId: string, parts: RoutingParts): RouteExplanation {
   const { table } = parts;
-  const plan = planOf(facts, messageId, parts);
+  const plan = planOf(facts, messageId, 'normal', parts);
   const decided = table.rules.find(({ name }) => name === plan.rule);
   const weighted = decided?.order === 'weighted';
   return { ...plan, tableVersion: table.version, rules: judgeRules(facts, table), weighted };
 }
 
-function planOf(facts: RouteFacts, messageId: string, { table, relays }: RoutingParts): PlannedDelivery {
+function planOf(
+  facts: RouteFacts,
+  messageId: string,
+  priority: Priority,
+  { table, relays }: RoutingParts,
+): PlannedDelivery {
   const { group, rule } = route(facts, table, messageDice(messageId));
-  const fitness = (name: string) => relays.fitness(name, facts.recipient);
+  const fitness = (name: string) => relays.fitness(name, facts.recipient, priority);
   const members = group.map((relay) => ({ relay, fitness: fitness(relay) }));
   return { relay: chooseRelay(group, fitness), rule, group: members };
 }

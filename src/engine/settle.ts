@@ -1,9 +1,10 @@
 import { nextWay, roundsOf } from '../domain/failover.ts';
 import { laneOf } from '../domain/lane.ts';
+import type { Priority } from '../domain/message.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { type SettlePolicy, settle, type Transition } from '../domain/settle.ts';
 import type { Events } from '../observe/events.ts';
-import type { Settlement, Unit, UnitDelivery } from '../store/store.ts';
+import type { QuotaRefund, Settlement, Unit, UnitDelivery } from '../store/store.ts';
 import { type AttemptEnd, refOf } from './attempt.ts';
 import type { Relays } from './relays.ts';
 
@@ -28,26 +29,34 @@ export function settlementOf(
   relay: string,
   end: AttemptEnd,
   context: SettleContext,
-): Omit<Settlement, 'report' | 'delayReported' | 'refund'> {
+): Omit<Settlement, 'report' | 'delayReported'> {
   const transitions: Transition[] = [];
   const results: Settlement['attempt']['results'][number][] = [];
   for (const [place, delivery] of unit.deliveries.entries()) {
     const outcome = end.outcomes[place];
     if (!outcome) throw new Error(`transport ${relay} gave no outcome for recipient ${place}`);
-    transitions.push(transitionOf(delivery, relay, outcome, context));
+    transitions.push(transitionOf(delivery, unit.priority, { relay, outcome }, context));
     results.push({ index: delivery.index, outcome });
   }
   return {
     unit: refOf(unit),
     attempt: { startedAt: end.startedAt, relay, evidence: end.evidence, results },
     transitions,
+    refund: refundOf(end),
   };
+}
+
+/** What an attempt took off its relay's quota and proved not to have been taken. */
+function refundOf({ quota, outcomes }: AttemptEnd): QuotaRefund | null {
+  if (quota === null) return null;
+  const untaken = outcomes.filter(({ kind }) => kind === 'deferred' || kind === 'rejected').length;
+  return untaken === 0 ? null : { relay: quota.relay, day: quota.day, recipients: untaken };
 }
 
 function transitionOf(
   delivery: UnitDelivery,
-  relay: string,
-  outcome: Outcome,
+  priority: Priority,
+  { relay, outcome }: { readonly relay: string; readonly outcome: Outcome },
   { policy, ways, now, dice }: SettleContext,
 ): Transition {
   const { group, recipient, expiresAt } = delivery;
@@ -57,7 +66,7 @@ function transitionOf(
   const isForm = outcome.kind === 'rejected' && outcome.hopBound === true && now < expiresAt;
   const mayMove = isForm || (outcome.kind === 'deferred' && transition.state === 'retrying');
   if (!mayMove || group.length < 2) return transition;
-  const way = nextWay(group, relay, (name) => ways.fitness(name, recipient.address));
+  const way = nextWay(group, relay, (name) => ways.fitness(name, recipient.address, priority));
   const to = ways.get(way.relay)?.relay;
   // What none of those behind it takes for its form is refused for good.
   if (to === undefined || to.name === relay || (isForm && !way.atOnce)) return transition;

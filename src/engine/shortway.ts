@@ -27,7 +27,9 @@ export function unitsOf(
         group: delivery.group,
         delayReported: false,
       });
-  const most = relays.get(relayOfLane(lane.name))?.relay.limits.maxRecipients ?? deliveries.length;
+  const relay = relays.get(relayOfLane(lane.name));
+  const left = record.priority === 'high' ? relay?.leftForHigh : relay?.left;
+  const most = Math.min(relay?.maxRecipients ?? deliveries.length, left ?? deliveries.length);
   return slices(deliveries, Math.max(1, most)).map((slice) => unitOf(record, lane, slice));
 }
 

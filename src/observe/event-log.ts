@@ -43,6 +43,9 @@ function logEvent(event: Event, log: Log): void {
     case 'lane_resumed':
       log.info('lane.resumed', { lane: event.lane });
       break;
+    case 'quota':
+      logQuota(event, log);
+      break;
     case 'reclaimed':
       logReclaim(event, log);
       break;
@@ -70,6 +73,12 @@ function logEvent(event: Event, log: Log): void {
 /** Of ten thousand lanes that stay ill, each would else say so twice a minute. */
 function logPause({ lane, cause: code, pauseMs, again }: EventOf<'lane_paused'>, log: Log): void {
   log[again ? 'debug' : 'warn']('lane.paused', { lane, code, pauseMs: Math.round(pauseMs) });
+}
+
+/** A step of a warm-up is meant to be used up; a quota is not. */
+function logQuota({ relay, news, allowance, used, warming }: EventOf<'quota'>, log: Log): void {
+  const event = news === 'low' ? 'relay.quota_low' : 'relay.quota_used_up';
+  log[warming ? 'info' : 'warn'](event, { relay, allowance, used });
 }
 
 function logAccepted(accepted: EventOf<'accepted'>, log: Log): void {

@@ -66,6 +66,17 @@ export type Event =
     }
   /** Its next hop works again. */
   | { readonly type: 'lane_resumed'; readonly lane: string }
+  /** A relay has had most of what it may have today, or all of it. */
+  | {
+      readonly type: 'quota';
+      readonly relay: string;
+      readonly news: 'low' | 'used_up';
+      /** Recipients that it may have today, and has had. */
+      readonly allowance: number;
+      readonly used: number;
+      /** It is a step of its warm-up. */
+      readonly warming: boolean;
+    }
   | { readonly type: 'reclaimed'; readonly released: number; readonly unknown: number }
   /** A sender is told by a message of ours what became of theirs, or some of its recipients. */
   | {

@@ -1,7 +1,7 @@
 import type { Attempt } from '../domain/attempt.ts';
 import type { DeliveryState, MessageStatus } from '../domain/delivery.ts';
 import type { RecipientKind } from '../domain/envelope.ts';
-import type { MessageRecord } from '../domain/message.ts';
+import type { MessageRecord, Priority } from '../domain/message.ts';
 import type { OutcomeName } from '../domain/outcome.ts';
 
 /**
@@ -192,6 +192,7 @@ export interface WaitingDelivery {
   readonly relay: string | null;
   readonly rule: string | null;
   readonly group: readonly string[];
+  readonly priority: Priority;
   /** Wall ms. */
   readonly dueAt: number;
   /** The version of the table that routed its message. */

@@ -7,9 +7,9 @@ export const groupMemberSchema = z
   .object({
     relay: z.string(),
     fitness: z
-      .enum(['usable', 'resting', 'paused', 'disabled', 'draining', 'missing'])
+      .enum(['usable', 'resting', 'spent', 'paused', 'disabled', 'draining', 'missing'])
       .describe(
-        '`usable`; `resting` after failures; `paused` or `draining` by an operator; `disabled`; `missing`: there is no such relay.',
+        '`usable`; `resting` after failures; `spent`: it has had what it may have today; `paused` or `draining` by an operator; `disabled`; `missing`: there is no such relay.',
       ),
   })
   .describe('A relay that mail may go by, and whether it can be sent to now.');

@@ -1,4 +1,4 @@
-import { fromJson, groupOf } from '../columns.ts';
+import { fromJson, groupOf, priorityOf } from '../columns.ts';
 import {
   MAX_WAITING_CHARACTERS,
   type WaitingDelivery,
@@ -9,7 +9,7 @@ import type { Queries } from './database.ts';
 import { textLength } from './records.ts';
 
 /** A waiting delivery as it is read, and its place in the order of the pages. */
-interface WaitingRow extends Omit<WaitingDelivery, 'group' | 'tags'> {
+interface WaitingRow extends Omit<WaitingDelivery, 'group' | 'tags' | 'priority'> {
   readonly group: string | null;
   readonly tags: string;
   readonly expiresAt: number;
@@ -72,8 +72,9 @@ function partsOf(place: string | null): [first: number, second: number, message:
   return [Number(first), Number(second), message, Number(index)];
 }
 
-function deliveryOf({ expiresAt: _, priority: __, ...row }: WaitingRow): WaitingDelivery {
-  return { ...row, group: groupOf(row.group), tags: fromJson<string[]>(row.tags) };
+function deliveryOf({ expiresAt: _, priority, ...row }: WaitingRow): WaitingDelivery {
+  const { group, tags } = row;
+  return { ...row, priority: priorityOf(priority), group: groupOf(group), tags: fromJson<string[]>(tags) };
 }
 
 const SELECT = `SELECT m.id AS "messageId", d.index, d.lane, d.relay, d.route_rule AS rule, d.route_group AS "group",

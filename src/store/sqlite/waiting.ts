@@ -1,4 +1,4 @@
-import { fromJson, groupOf } from '../columns.ts';
+import { fromJson, groupOf, priorityOf } from '../columns.ts';
 import {
   MAX_WAITING_CHARACTERS,
   type WaitingDelivery,
@@ -76,6 +76,7 @@ type DeliveryRow = [
   relay: string | null,
   rule: string | null,
   group: string | null,
+  rank: number,
   dueAt: number,
   recipient: string,
 ];
@@ -93,7 +94,7 @@ type MessageRow = [
 ];
 
 function waitingOf(
-  [index, lane, relay, rule, group, dueAt, recipient]: DeliveryRow,
+  [index, lane, relay, rule, group, rank, dueAt, recipient]: DeliveryRow,
   [messageId, routeTable, reversePath, tags, keyId, sourceAddress, sizeBytes, test, createdAt]: MessageRow,
   nameOfKey: (keyId: string) => string | null,
 ): WaitingDelivery {
@@ -104,6 +105,7 @@ function waitingOf(
     relay,
     rule,
     group: groupOf(group),
+    priority: priorityOf(rank),
     dueAt,
     routeTable,
     recipient,
@@ -137,7 +139,7 @@ function prepareWaiting(db: Driver) {
        ORDER BY priority, due_at, message, idx LIMIT ?`,
     ),
     delivery: db.prepare<[seq: number, index: number], DeliveryRow>(
-      `SELECT idx, lane, relay, route_rule, route_group, due_at, address FROM deliveries
+      `SELECT idx, lane, relay, route_rule, route_group, priority, due_at, address FROM deliveries
        WHERE message = ? AND idx = ?`,
     ),
     message: db.prepare<[seq: number], MessageRow>(
