@@ -44,6 +44,13 @@ export function overlap(a: string, b: string): boolean {
   return inRange(first, second.network) || inRange(second, first.network);
 }
 
+/** Whether two addresses of one family agree in their first `bits`, whatever is set behind. What is no address does not. */
+export function sameNetwork(a: string, b: string, bits: number): boolean {
+  const [first, second] = [addressBytes(normaliseAddress(a)), addressBytes(normaliseAddress(b))];
+  if (first === null || second?.length !== first.length || bits > first.length * 8) return false;
+  return first.every((byte, i) => (byte & byteMask(bits, i)) === ((second[i] ?? 0) & byteMask(bits, i)));
+}
+
 /** Clients come back: the answers for the last addresses are kept. */
 function remembered(contains: (address: string) => boolean): (address: string) => boolean {
   let answers = new Map<string, boolean>();

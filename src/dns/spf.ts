@@ -1,0 +1,192 @@
+/**
+ * What a domain's SPF record says of addresses (RFC 7208), as far as it can be told without a message: macros, `exists`
+ * and `ptr` are not known. The whole record is walked, so that its cost is told whatever matches first.
+ */
+import { sameNetwork } from '../lib/cidr.ts';
+import { lookUpAddresses } from './addresses.ts';
+import { parseQueryName } from './name.ts';
+import type { Resolver } from './resolver.ts';
+import { hasMacro, parseSpf, type SpfMechanism, spfRecords } from './spf-record.ts';
+
+/** RFC 7208 §4.6.4: a record that asks more often is no record. */
+export const MAX_SPF_LOOKUPS = 10;
+/** The same section: so many of the answers may be empty. */
+export const MAX_SPF_VOIDS = 2;
+
+/** Beyond so many questions nothing is asked any more: far more than any receiver would ask. */
+const GIVE_UP_AFTER = 30;
+/** Hosts of an `mx` mechanism that are looked up (RFC 7208 §4.6.4). */
+const MAX_MX = 10;
+
+/** A record and all that it leads to. */
+export interface SpfWalk {
+  readonly root: SpfNode;
+  /** Questions that the whole record costs; told up to a bound. */
+  readonly lookups: number;
+  /** Questions with an empty answer. */
+  readonly voids: number;
+  /** Domains that are included, at any depth, in lower case. */
+  readonly includes: ReadonlySet<string>;
+}
+
+/** A domain's record. */
+export interface SpfNode {
+  readonly domain: string;
+  /** What keeps it from saying anything; null when nothing does. */
+  readonly flaw: SpfFlaw | null;
+  /** As it is in the DNS; empty without one. */
+  readonly text: string;
+  readonly terms: readonly SpfTerm[];
+  readonly redirect: SpfNode | null;
+}
+
+/** `none`: there is no record. `many`: more than one. `malformed`: `detail` is the term. `unknown`: the DNS failed. */
+export interface SpfFlaw {
+  readonly kind: 'none' | 'many' | 'malformed' | 'unknown';
+  readonly detail: string;
+}
+
+interface SpfTerm {
+  readonly mechanism: SpfMechanism;
+  /** Of `include`. */
+  readonly node: SpfNode | null;
+  /** Of `a` and `mx`. */
+  readonly addresses: readonly string[];
+  /** What it matches depends on the message, or is not known. */
+  readonly unknown: boolean;
+}
+
+/** What a record says of an address; `unknown`: that depends on the message, or on what the DNS did not tell. */
+export type SpfResult = 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'permerror' | 'unknown';
+
+/** Asks for a domain's record and all that it leads to. Never rejects. */
+export async function walkSpf(domain: string, resolver: Resolver, signal: AbortSignal): Promise<SpfWalk> {
+  const walker = new Walker(resolver, signal);
+  const root = await walker.node(domain);
+  const { lookups, voids, includes } = walker;
+  return { root, lookups, voids, includes };
+}
+
+/** What a record says of an address (RFC 7208 §4.6.2), whatever it costs. */
+export function evaluateSpf({ domain, flaw, terms, redirect }: SpfNode, address: string): SpfResult {
+  if (flaw !== null) {
+    if (flaw.kind === 'none') return 'none';
+    return flaw.kind === 'unknown' ? 'unknown' : 'permerror';
+  }
+  let doubt = false;
+  for (const term of terms) {
+    const matches = matchOf(term, domain, address);
+    if (matches === 'permerror') return doubt ? 'unknown' : 'permerror';
+    if (matches === 'unknown') doubt = true;
+    // What was passed over might have matched before.
+    else if (matches)
+      return doubt && term.mechanism.qualifier !== 'pass' ? 'unknown' : term.mechanism.qualifier;
+  }
+  if (doubt) return 'unknown';
+  if (redirect === null) return 'neutral';
+  const result = evaluateSpf(redirect, address);
+  return result === 'none' ? 'permerror' : result;
+}
+
+function matchOf(term: SpfTerm, domain: string, address: string): boolean | 'unknown' | 'permerror' {
+  const { mechanism, node, addresses, unknown } = term;
+  if (unknown) return 'unknown';
+  const { ipv4, ipv6 } = mechanism.bits;
+  switch (mechanism.name) {
+    case 'all':
+      return true;
+    case 'ip4':
+    case 'ip6': {
+      const [network = '', bits] = mechanism.value.split('/');
+      const width = network.includes(':') ? 128 : 32;
+      return sameNetwork(network, address, bits === undefined ? width : Number(bits));
+    }
+    case 'include': {
+      // A loop would lead back here; the walk has ended it.
+      const result = node === null || node.domain === domain ? 'permerror' : evaluateSpf(node, address);
+      if (result === 'none' || result === 'permerror') return 'permerror';
+      return result === 'unknown' ? 'unknown' : result === 'pass';
+    }
+    default:
+      return addresses.some((own) => sameNetwork(own, address, own.includes(':') ? ipv6 : ipv4));
+  }
+}
+
+class Walker {
+  lookups = 0;
+  voids = 0;
+  readonly includes = new Set<string>();
+  readonly #resolver: Resolver;
+  readonly #signal: AbortSignal;
+
+  constructor(resolver: Resolver, signal: AbortSignal) {
+    this.#resolver = resolver;
+    this.#signal = signal;
+  }
+
+  async node(domain: string): Promise<SpfNode> {
+    const flawed = (kind: SpfFlaw['kind'], detail: string, text = ''): SpfNode => ({
+      ...{ domain, flaw: { kind, detail }, text, terms: [], redirect: null },
+    });
+    const answer = await this.#resolver.resolve(domain, 'TXT', this.#signal);
+    if (answer.kind === 'failed') return flawed('unknown', answer.text);
+    const [text, ...others] = answer.kind === 'found' ? spfRecords(answer.records) : [];
+    if (text === undefined) return flawed('none', '');
+    if (others.length > 0) return flawed('many', String(others.length + 1), text);
+    const read = parseSpf(text);
+    if (!read.ok) return flawed('malformed', read.term, text);
+    const terms: SpfTerm[] = [];
+    for (const mechanism of read.record.mechanisms) terms.push(await this.#term(mechanism, domain));
+    const { redirect } = read.record;
+    // Behind `all` it is never reached (RFC 7208 §6.1).
+    const goesOn = redirect !== null && !terms.some(({ mechanism }) => mechanism.name === 'all');
+    return { domain, flaw: null, text, terms, redirect: goesOn ? await this.#follow(redirect) : null };
+  }
+
+  async #term(mechanism: SpfMechanism, domain: string): Promise<SpfTerm> {
+    const plain: SpfTerm = { mechanism, node: null, addresses: [], unknown: false };
+    const { name, value } = mechanism;
+    if (name === 'all' || name === 'ip4' || name === 'ip6') return plain;
+    if (name === 'include') {
+      const node = await this.#follow(value);
+      return { ...plain, node, unknown: node === null };
+    }
+    this.lookups += 1;
+    const target = parseQueryName(value === '' ? domain : value);
+    if (name === 'ptr' || name === 'exists' || hasMacro(value) || target === null || this.#tooMany())
+      return { ...plain, unknown: true };
+    const found = name === 'a' ? await this.#addressesOf([target]) : await this.#mxOf(target);
+    if (found?.length === 0) this.voids += 1;
+    return { ...plain, addresses: found ?? [], unknown: found === null };
+  }
+
+  /** The record behind `include` or `redirect`; null when it cannot be told which that is. */
+  async #follow(value: string): Promise<SpfNode | null> {
+    this.lookups += 1;
+    const domain = hasMacro(value) ? null : parseQueryName(value);
+    if (domain === null || this.#tooMany()) return null;
+    this.includes.add(domain);
+    const node = await this.node(domain);
+    if (node.flaw?.kind === 'none') this.voids += 1;
+    return node;
+  }
+
+  async #mxOf(domain: string): Promise<readonly string[] | null> {
+    const answer = await this.#resolver.resolve(domain, 'MX', this.#signal);
+    if (answer.kind === 'failed') return null;
+    const hosts = answer.kind === 'found' ? answer.records.map(({ exchange }) => exchange) : [];
+    return await this.#addressesOf(hosts.filter((host) => host !== '').slice(0, MAX_MX));
+  }
+
+  async #addressesOf(hosts: readonly string[]): Promise<readonly string[] | null> {
+    const found = await Promise.all(
+      hosts.map((host) => lookUpAddresses(this.#resolver, host, 'any', this.#signal)),
+    );
+    if (found.some(({ kind }) => kind === 'deferred')) return null;
+    return found.flatMap((one) => (one.kind === 'addresses' ? one.addresses : []));
+  }
+
+  #tooMany(): boolean {
+    return this.lookups > GIVE_UP_AFTER;
+  }
+}
