@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { dayOf } from '../../src/domain/quota.ts';
 import { openPostgres, type PostgresStores } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
@@ -10,6 +11,7 @@ import {
   message,
   recipient,
   refOf,
+  refTo,
   settlement,
   T0,
   takeLane,
@@ -220,4 +222,51 @@ describeWith(POSTGRES_PROGRAMS, 'nodes over one PostgreSQL', () => {
     await checkBooks();
     expect(server.log).not.toContain('deadlock');
   });
+
+  it('never exceed a quota together, nor wait for each other in a circle', async () => {
+    const lease = await takeLane(first.store);
+    const day = dayOf(T0);
+    const limit = 40;
+    const relays = ['p', 'q', 'r'];
+    let taken = 0;
+    const work = async ({ store }: PostgresStores, place: number) => {
+      for (let turn = 0; turn < 12; turn++) {
+        const records = Array.from({ length: 8 }, () =>
+          message({ deliveries: [recipient({ fence: lease.fence })] }),
+        );
+        await store.accept(records, at());
+        const units = records.map(({ id }) => refTo(id, lease));
+        // Each names the relays in an order of its own.
+        const ordered = (turn + place) % 2 === 0 ? relays : relays.toReversed();
+        const wishes = units.map((unit, nth) => {
+          const relay = ordered[(nth + place) % relays.length] ?? 'p';
+          return { ...unit, quota: { relay, day, recipients: 1 + (nth % 2), limit } };
+        });
+        const answers = await store.begin(wishes, at());
+        const begun = wishes.filter((_, nth) => answers[nth] === 'begun');
+        taken += begun.reduce((sum, { quota }) => sum + quota.recipients, 0);
+        const back = begun.filter((_, nth) => nth % 3 === 0);
+        taken -= back.reduce((sum, { quota }) => sum + quota.recipients, 0);
+        const settled = begun.map((unit) => ({
+          ...settlement(unit, [DEFERRED]),
+          refund: back.includes(unit) ? unit.quota : null,
+        }));
+        await Promise.all([
+          store.settle(turn % 2 === 0 ? settled : settled.toReversed(), at()),
+          store.purge(KEEP_ALL, 9, at()),
+        ]);
+      }
+    };
+    await Promise.all(nodes.map(work));
+    const used = await first.views.quotaUsed(day);
+    expect(Math.max(...used.values())).toBeLessThanOrEqual(limit);
+    expect([...used.values()].reduce((sum, count) => sum + count)).toBe(taken);
+    expect(taken, 'every quota was all but used up').toBeGreaterThan(relays.length * (limit - 5));
+    expect(server.log).not.toContain('deadlock');
+  });
 });
+
+const KEEP_ALL = {
+  ...{ contentAgeMs: HOUR, contentMaxBytes: 1e9, capturedAgeMs: HOUR, capturedMaxBytes: 1e9 },
+  recordAgeMs: 1e12,
+};
