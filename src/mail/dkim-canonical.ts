@@ -1,0 +1,150 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { Sliced } from '../lib/slices.ts';
+
+/** The relaxed canonical form of headers and bodies (RFC 6376 §3.4.2, §3.4.4): what signatures are made over. */
+
+const TAB = 0x09;
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const LINE_END = '\r\n';
+/** Bytes of a body that are worked on before everybody else has a turn: two milliseconds, most of them for the sum. */
+const SLICE_BYTES = 512 * 1024;
+/** Text is gathered here on its way into the sum. Nobody leaves anything in it, so that all can share it. */
+const GATHERED = Buffer.allocUnsafeSlow(32 * 1024);
+/** Where more than this is gathered it goes into the sum: a line end, a blank, a bare CR and a byte may still come. */
+const MOST_GATHERED = GATHERED.length - 8;
+/** What the relaxed form changes in a field's value. No `\s`: in text of one character a byte it knows more blanks. */
+const BLANKS = /[\t ]+/g;
+const HAS_BLANKS_TO_CHANGE = /[\t\r]| {2}/;
+/** What it changes in a body, but for its end. */
+const HAS_BLANKS_TO_CHANGE_IN_BODY = /\t| {2}| \r\n/;
+const FOLDS = /\r\n/g;
+const BLANK_ENDS = /^[\t ]+|[\t ]+$/g;
+
+/**
+ * A header field in relaxed form, its CRLF included. `raw` is all its lines as they stand in the message, one character for
+ * each byte, and so is what comes back.
+ */
+export function relaxedField(raw: string): string {
+  const colon = raw.indexOf(':');
+  const name = raw.slice(0, colon).replace(BLANK_ENDS, '').toLowerCase();
+  const lines = raw.endsWith(LINE_END) ? raw.slice(colon + 1, -LINE_END.length) : raw.slice(colon + 1);
+  const value = HAS_BLANKS_TO_CHANGE.test(lines)
+    ? lines.replace(FOLDS, '').replace(BLANKS, ' ').replace(BLANK_ENDS, '')
+    : lines.replace(BLANK_ENDS, '');
+  return `${name}:${value}${LINE_END}`;
+}
+
+/** The SHA-256 of a body in relaxed form, of which the first `skip` bytes of the chunks are no part. */
+export function* relaxedBodyHash(chunks: readonly Uint8Array[], skip: number): Sliced<Buffer> {
+  const body = new RelaxedBody();
+  let left = skip;
+  let sinceTurn = 0;
+  for (const piece of chunks) {
+    const chunk = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+    const first = Math.min(left, chunk.length);
+    left -= first;
+    for (let at = first; at < chunk.length; ) {
+      if (sinceTurn >= SLICE_BYTES) {
+        yield;
+        sinceTurn = 0;
+      }
+      const end = Math.min(chunk.length, at + SLICE_BYTES - sinceTurn);
+      body.push(chunk, at, end);
+      sinceTurn += end - at;
+      at = end;
+    }
+  }
+  return body.digest();
+}
+
+/** Sums a body as it comes. Lines end in CRLF; CR and LF by themselves are text like any other. */
+class RelaxedBody {
+  readonly #hash: Hash = createHash('sha256');
+  /** Line ends since the last text: those of the end do not count, but for one. */
+  #lineEnds = 0;
+  /** Blanks since the last text of this line: none at its end count. */
+  #blank = false;
+  /** The last byte was a CR, which may be half a line end. */
+  #cr = false;
+  #hasText = false;
+
+  push(bytes: Buffer, from: number, to: number): void {
+    if (HAS_BLANKS_TO_CHANGE_IN_BODY.test(bytes.toString('latin1', from, to))) {
+      this.#each(bytes, from, to);
+      return;
+    }
+    // Nothing changes but at the ends, where other text is that we do not see now.
+    let first = from;
+    while (first < to && (bytes[first] ?? 0) <= SPACE) first++;
+    let last = to;
+    while (last > first && (bytes[last - 1] ?? 0) <= SPACE) last--;
+    this.#each(bytes, from, Math.min(first + 1, to));
+    if (last > first + 1) this.#hash.update(bytes.subarray(first + 1, last));
+    this.#each(bytes, Math.max(first + 1, last), to);
+  }
+
+  digest(): Buffer {
+    if (this.#cr) this.#hash.update(this.#lineStart() + (this.#blank ? ' \r' : '\r'));
+    if (this.#hasText || this.#cr) this.#hash.update(LINE_END);
+    return this.#hash.digest();
+  }
+
+  /** Byte by byte. Most of them are text, and go first. */
+  #each(bytes: Buffer, from: number, to: number): void {
+    const out = GATHERED;
+    let blank = this.#blank;
+    let cr = this.#cr;
+    let lineEnds = this.#lineEnds;
+    let length = 0;
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at] ?? 0;
+      if (length > MOST_GATHERED) length = this.#sum(length);
+      if (byte <= SPACE) {
+        if (cr && byte === LF) {
+          lineEnds += 1;
+          cr = false;
+          blank = false;
+          continue;
+        }
+        if (!cr && (byte === SPACE || byte === TAB || byte === CR)) {
+          if (byte === CR) cr = true;
+          else blank = true;
+          continue;
+        }
+      }
+      for (; lineEnds > 0; lineEnds--) {
+        if (length > MOST_GATHERED) length = this.#sum(length);
+        out[length++] = CR;
+        out[length++] = LF;
+      }
+      if (blank) out[length++] = SPACE;
+      blank = false;
+      if (cr) {
+        // A CR by itself.
+        out[length++] = CR;
+        cr = byte === CR;
+        blank = byte === SPACE || byte === TAB;
+        if (cr || blank) continue;
+      }
+      out[length++] = byte;
+    }
+    this.#blank = blank;
+    this.#cr = cr;
+    this.#lineEnds = lineEnds;
+    this.#sum(length);
+  }
+
+  /** Sums what is gathered; nothing is then. */
+  #sum(length: number): 0 {
+    if (length === 0) return 0;
+    this.#hasText = true;
+    this.#hash.update(GATHERED.subarray(0, length));
+    return 0;
+  }
+
+  #lineStart(): string {
+    return LINE_END.repeat(this.#lineEnds);
+  }
+}

@@ -1,0 +1,174 @@
+import type { Content, SigningRights } from '../domain/message.ts';
+import type { Signer } from '../engine/signer.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { inSlices } from '../lib/slices.ts';
+import {
+  type ReadSignature,
+  readSignature,
+  SIGNATURE_NAME,
+  signedField,
+  signingInput,
+  unsignedField,
+} from '../mail/dkim.ts';
+import { signedText } from '../mail/dkim-fields.ts';
+import type { FieldSpan } from '../mail/header-block.ts';
+import { keysForAuthor } from './domain-choice.ts';
+import type { SigningKey, SigningKeys } from './keys.ts';
+import { bodyHashOf, type Letter, readLetter, type Signable, signableOf, withoutFields } from './letter.ts';
+import { isSignedBy, Signing } from './sign.ts';
+
+/** What signing needs. */
+export interface SignerParts {
+  /** The keys as they are now. Asked for every message. */
+  readonly keys: () => SigningKeys;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Signs mail when it is accepted, and again what had to be converted for a hop. */
+export interface MailSigner extends Signer {
+  /**
+   * Signs a converted message as `original` was: with the same keys and the same times, so that a repeat gives the same bytes.
+   * Only signatures of ours that hold are made anew; all others stay as they are. Never rejects.
+   */
+  resign(original: Uint8Array, converted: readonly Uint8Array[]): Promise<readonly Uint8Array[]>;
+}
+
+const SECOND_MS = 1000;
+/** How often a domain's trouble is told, in ms. */
+const TELL_EVERY_MS = 60_000;
+/** Domains whose trouble is remembered. */
+const MAX_TOLD = 1000;
+/** Signatures of a message that may be ours; we never made as many. */
+const MAX_SIGNATURES = 8;
+const LOWER_NAME = SIGNATURE_NAME.toLowerCase();
+
+/** Signs with the keys of domains (RFC 6376, RFC 8463). */
+export function createSigner(parts: SignerParts): MailSigner {
+  return new DomainSigner(parts);
+}
+
+/** A key, and since when a message is signed with it (Unix seconds). */
+interface Use {
+  readonly key: SigningKey;
+  readonly time: number;
+}
+
+class DomainSigner implements MailSigner {
+  readonly #parts: SignerParts;
+  readonly #signing = new Signing();
+  readonly #told = new Map<string, number>();
+
+  constructor(parts: SignerParts) {
+    this.#parts = parts;
+  }
+
+  async sign(content: Content, rights: SigningRights): Promise<Content> {
+    const { keys, clock } = this.#parts;
+    const { active } = keys();
+    if (active.size === 0 || (rights !== 'any' && rights.length === 0)) return content;
+    let domain = '';
+    try {
+      const letter = readLetter(content.chunks);
+      const chosen = letter === null ? [] : keysForAuthor(letter.fields, rights, active);
+      if (letter === null || chosen[0] === undefined) return content;
+      domain = chosen[0].domain;
+      const time = Math.floor(clock.wall() / SECOND_MS);
+      const uses = chosen.map((key) => ({ key, time }));
+      const chunks = await this.#signed(letter, uses);
+      return chunks === null ? content : { chunks, sizeBytes: lengthOf(chunks), flags: content.flags };
+    } catch (error) {
+      this.#failed(domain, error);
+      return content;
+    }
+  }
+
+  async resign(original: Uint8Array, converted: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
+    let domain = '';
+    try {
+      const before = readLetter([original]);
+      const uses = before === null ? [] : await this.#signaturesOf(before);
+      const letter = uses[0] === undefined ? null : readLetter(converted);
+      if (letter === null || uses[0] === undefined) return converted;
+      domain = uses[0].key.domain;
+      return (await this.#signed(letter, uses)) ?? converted;
+    } catch (error) {
+      this.#failed(domain, error);
+      return converted;
+    }
+  }
+
+  /** The letter with signatures on top, in place of those of the same keys; null when no key could be used. */
+  async #signed(letter: Letter, uses: readonly Use[]): Promise<Uint8Array[] | null> {
+    const plain = withoutFields(letter, isSignatureOf(letter, uses));
+    const signable = await inSlices(signableOf(plain));
+    const made = await Promise.all(uses.map((use) => this.#field(use, signable)));
+    const fields = made.join('');
+    return fields === '' ? null : [Buffer.from(fields, 'latin1'), ...plain.chunks];
+  }
+
+  /** A signature as a field; '' when it cannot be made. */
+  async #field({ key, time }: Use, { names, bodyHash, signedText: text }: Signable): Promise<string> {
+    const { algorithm, domain, selector } = key;
+    try {
+      const unsigned = unsignedField({ algorithm, domain, selector, time, names, bodyHash });
+      return signedField(unsigned, await this.#signing.sign(key, signingInput(text, unsigned)));
+    } catch (error) {
+      this.#failed(domain, error);
+      return '';
+    }
+  }
+
+  /**
+   * The signatures of ours that hold. Whoever may not send from a domain can write a field that looks like one: what we have
+   * not signed before must not be signed now.
+   */
+  async #signaturesOf(letter: Letter): Promise<Use[]> {
+    const { keys } = this.#parts;
+    const found = letter.fields
+      .filter(({ lowerName }) => lowerName === LOWER_NAME)
+      .slice(0, MAX_SIGNATURES)
+      .flatMap((field): { read: ReadSignature; key: SigningKey }[] => {
+        const read = readSignature(letter.text.slice(field.start, field.end));
+        const key = read === null ? null : keys().held(read.domain, read.selector);
+        return read === null || key?.algorithm !== read.algorithm ? [] : [{ read, key }];
+      });
+    if (found.length === 0) return [];
+    const bodyHash = await inSlices(bodyHashOf(letter));
+    const holding = found.filter(({ read, key }) => {
+      if (read.bodyHash !== bodyHash) return false;
+      const signed = signedText(letter.text, letter.fields, read.names);
+      return isSignedBy(key, signingInput(signed, read.unsigned), read.signature);
+    });
+    const uses = holding.map(({ read: { time }, key }) => ({ key, time }));
+    return uses.filter(({ key }, place) => uses.findIndex((other) => other.key === key) === place);
+  }
+
+  /** Told once a minute for each domain. */
+  #failed(domain: string, error: unknown): void {
+    const { clock, log } = this.#parts;
+    const now = clock.mono();
+    const last = this.#told.get(domain);
+    if (last !== undefined && now - last < TELL_EVERY_MS) return;
+    if (this.#told.size >= MAX_TOLD) this.#told.clear();
+    this.#told.set(domain, now);
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error('signing.failed', { code: 'signing_failed', domain, reason });
+  }
+}
+
+/** Whether a field is a signature by one of these keys, good or bad. */
+function isSignatureOf(letter: Letter, uses: readonly Use[]): (field: FieldSpan) => boolean {
+  return ({ lowerName, start, end }) => {
+    if (lowerName !== LOWER_NAME) return false;
+    const read = readSignature(letter.text.slice(start, end));
+    return uses.some(
+      ({ key }) => key.domain === read?.domain && key.selector.toLowerCase() === read.selector,
+    );
+  };
+}
+
+function lengthOf(chunks: readonly Uint8Array[]): number {
+  return chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+}
