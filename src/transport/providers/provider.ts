@@ -43,6 +43,8 @@ export interface AnswerFacts {
   readonly messageId: string | null;
   /** False when a body was expected and could not be understood: a 2xx is `unknown` then. */
   readonly understood: boolean;
+  /** Recipients for whom it did not take the message that it took for the others; absent: it took it for all. */
+  readonly refused?: readonly string[];
 }
 
 /** An answer as it came. */
