@@ -2,10 +2,12 @@ import type { Fault } from '../config/fault.ts';
 import { loadConfig, type StoredRows } from '../config/load.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import { IDLE } from '../engine/queue-figures.ts';
-import { NO_SIGNER } from '../engine/signer.ts';
 import type { Clock } from '../lib/clock.ts';
+import { silentLog } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { Events } from '../observe/events.ts';
+import { createSigningKeys } from '../signing/keys.ts';
+import { createSigner } from '../signing/signer.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import type { Registry } from '../store/registry.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
@@ -79,12 +81,13 @@ export async function openOffline(options: OfflineOptions): Promise<Offline> {
 
 /** What the store keeps of the configuration. */
 export async function storedRows(registry: Registry): Promise<StoredRows> {
-  const [settings, relays, holds] = await Promise.all([
+  const [settings, relays, holds, domains] = await Promise.all([
     registry.settings(),
     registry.relays(),
     registry.holds(),
+    registry.domains(),
   ]);
-  return { settings, relays, holds, domains: [] };
+  return { settings, relays, holds, domains };
 }
 
 /** An engine that never starts: mail is accepted and routed, or tried again, and waits in the store. */
@@ -97,8 +100,10 @@ async function openEngine(
   const spool = await openSegmentSpool({ directory, onFailure() {} });
   const events = new Events();
   const settings = () => engineSettings(loaded());
+  const keysOf = createSigningKeys();
+  const signer = createSigner({ keys: () => keysOf(loaded().config.domains), clock, log: silentLog });
   const engine = createEngine({
-    ...{ store, views, spool, clock, random, events, settings, node: 'cli', signer: NO_SIGNER },
+    ...{ store, views, spool, clock, random, events, settings, node: 'cli', signer },
   });
   for (const relay of loaded().config.relays) engine.relays.put(relay, NO_TRANSPORT);
   return { engine, close: () => spool.close() };
