@@ -112,7 +112,10 @@ export class Watch {
           this.failed.set(place.name, (this.failed.get(place.name) ?? 0) + 1);
         if (verb === 'cancel') this.#cancelled(place, state);
         // Of a cancel and a retry the last one counts, also for what is under way.
-        if (verb === 'requeue' && state === 'processing') this.#marked.delete(`${id}/${index}`);
+        if (verb === 'requeue' && state === 'processing') {
+          this.#marked.delete(`${id}/${index}`);
+          this.#barred.delete(place.name);
+        }
         before[index] = state;
       }
       if (detail.recipients.length !== before.length)
