@@ -13,7 +13,6 @@ import type { Settlement, UnitRef } from '../../../src/store/store.ts';
 import { expectDerived } from './derived.ts';
 import {
   at,
-  beginAll,
   CAPTURED,
   DEFERRED,
   DELIVERED,
@@ -25,17 +24,18 @@ import {
   read,
   recipient,
   refOf,
-  releaseAll,
   report,
   type Subject,
   settlement,
   T0,
   UNKNOWN,
 } from './fixtures.ts';
+import { QuotaModel } from './model-quotas.ts';
 
 const LANES = ['x', 'y'];
 const HOPS = LANES.map((lane) => ({ relay: lane, lane }));
 const KEYS = ['key_one', 'key_two', null];
+const ORDERS = ['high_first', 'high_only', 'bulk_first'] as const;
 const OUTCOMES = [DELIVERED, CAPTURED, DEFERRED, REJECTED, UNKNOWN];
 
 /** One random step: what to do, with a number to choose by. */
@@ -72,7 +72,7 @@ const CAUSES: Partial<Record<Step[0], TransitionCause>> = {
 /** After any sequence of verbs, everything derived equals what it is derived from. */
 export function modelContract(open: OpenSubject): void {
   describe('any sequence of verbs', () => {
-    it('leaves status, counts, depths and gauges as derived, by listed transitions only', async () => {
+    it('leaves status, counts, depths, gauges and quotas as derived, by listed transitions only', async () => {
       const step = fc.tuple(fc.constantFrom(...VERBS), fc.nat(1000));
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 100, size: 'max' }), async (steps) => {
@@ -104,6 +104,7 @@ class World {
   readonly #states = new Map<string, DeliveryState>();
   /** In processing, and to end cancelled. */
   readonly #marked = new Set<string>();
+  readonly #quotas = new QuotaModel();
   readonly #statuses = new Map<string, MessageStatus>();
   readonly #ended = { delivered: 0, failed: 0 };
   #ms = 0;
@@ -117,14 +118,12 @@ class World {
   }
 
   async take([verb, choice]: Step): Promise<void> {
-    const { store } = this.#subject;
-    const now = at(this.#ms);
     if (verb === 'accept') await this.#accept(choice);
     else if (verb === 'acquire') await this.#acquire(choice);
     else if (verb === 'claim') await this.#claim(choice);
-    else if (verb === 'begin') await this.#begin(this.#some(choice));
+    else if (verb === 'begin') await this.#begin(choice);
     else if (verb === 'settle') await this.#settle(choice);
-    else if (verb === 'release') await releaseAll(store, this.#some(choice), now);
+    else if (verb === 'release') await this.#release(choice);
     else if (verb === 'reclaim') await this.#reclaim(choice);
     else if (verb === 'expire') await this.#expire(choice);
     else if (verb === 'cancel') await this.#cancel(this.#someIds(choice));
@@ -148,9 +147,10 @@ class World {
   }
 
   /** Compares what the store keeps by differences with what its deliveries say. */
-  check(): Promise<void> {
+  async check(): Promise<void> {
+    await this.#quotas.check(this.#subject.views);
     const history = { ids: this.#ids, ended: this.#ended };
-    return expectDerived(this.#subject, history, T0 + this.#ms);
+    await expectDerived(this.#subject, history, T0 + this.#ms);
   }
 
   async #accept(choice: number): Promise<void> {
@@ -175,32 +175,52 @@ class World {
   }
 
   async #claim(choice: number): Promise<void> {
-    const requests = this.#leases
-      .slice(0, 2)
-      .map((lease) => ({
-        ...lease,
-        limit: 2,
-        maxRecipients: 1 + (choice % 2),
-        order: 'high_first' as const,
-      }));
+    const requests = this.#leases.slice(0, 2).map((lease) => ({
+      ...lease,
+      limit: 2,
+      maxRecipients: 1 + (choice % 2),
+      order: ORDERS[choice % 3] ?? 'high_first',
+    }));
     const answers = await this.#subject.store.claim(requests, at(this.#ms));
     for (const { units } of answers) this.#units.push(...units.map(refOf));
   }
 
-  async #begin(units: readonly UnitRef[]): Promise<void> {
-    const granted = await beginAll(this.#subject.store, units, at(this.#ms));
+  async #begin(choice: number): Promise<void> {
+    const requests = this.#some(choice).map((unit, place) => ({
+      unit,
+      wish: this.#quotas.wishOf(unit, choice + place),
+    }));
+    const answers = await this.#subject.store.begin(
+      requests.map(({ wish }) => wish),
+      at(this.#ms),
+    );
+    for (const [place, { unit, wish }] of requests.entries()) {
+      this.#quotas.answered(wish, answers[place] ?? 'refused');
+      if (answers[place] === 'begun') this.#begun.set(unit, this.#ms);
+    }
+  }
+
+  async #release(choice: number): Promise<void> {
+    const units = this.#some(choice).map((unit, place) => ({
+      ...unit,
+      refund: this.#quotas.refundOf(unit, choice + place),
+    }));
+    const answers = await this.#subject.store.release(units, at(this.#ms));
     for (const [place, unit] of units.entries())
-      if (granted[place] === 'begun') this.#begun.set(unit, this.#ms);
+      if (answers[place]?.kind === 'settled') this.#quotas.gaveBack(unit, unit.refund);
   }
 
   /** Settles units; of every other choice, as begun just now. */
   async #settle(choice: number): Promise<void> {
     const units = this.#some(choice);
-    if (choice % 2 === 0) await this.#begin(units);
+    if (choice % 2 === 0) await this.#begin(choice);
     const batch = units.map((unit) => this.#settlementOf(unit, choice));
     const answers = await this.#subject.store.settle(batch, at(this.#ms));
-    for (const [place, answer] of answers.entries())
-      await this.#expectReport(batch[place]?.report ?? null, answer.kind === 'settled');
+    for (const [place, settlement] of batch.entries()) {
+      const isWritten = answers[place]?.kind === 'settled';
+      await this.#expectReport(settlement.report, isWritten);
+      if (isWritten) this.#quotas.gaveBack(settlement.unit, settlement.refund);
+    }
   }
 
   /** What an attempt did: of every third choice deferrals go elsewhere, of every fourth it brings a report. */
@@ -213,6 +233,7 @@ class World {
       transitions: settled.transitions.map((one) => (one.state === 'retrying' ? { ...one, next } : one)),
       report: choice % 4 === 0 ? this.#report() : null,
       delayReported: choice % 4 === 0 ? unit.indexes : [],
+      refund: this.#quotas.refundOf(unit, choice),
     };
   }
 
@@ -355,7 +376,9 @@ class World {
         const before = this.#states.get(`${id}/${index}`) ?? 'queued';
         expect(before === state || reachable(before, state, causes), `${before} to ${state}`).toBe(true);
         this.#states.set(`${id}/${index}`, state);
-        if (state !== 'processing') this.#marked.delete(`${id}/${index}`);
+        if (state === 'processing') continue;
+        this.#marked.delete(`${id}/${index}`);
+        this.#quotas.ended(id, index);
       }
       if (status !== this.#statuses.get(id) && (status === 'delivered' || status === 'failed'))
         this.#ended[status]++;
