@@ -14,9 +14,9 @@ const PARAMETER =
   /;[ \t]*([\w!#$%&'*+.^`{|}~-]+)=(?:([\w!#$%&'*+.^`{|}~-]+)|"((?:[^"\\\0-\x08\x0a-\x1f\x7f]|\\[\t\x20-\x7e])*)")[ \t]*/y;
 const REST = /^;?[ \t]*$/;
 
-/** Reads a Content-Type value that a client gave; null when it is not one. */
-export function parseContentType(text: string): ContentType | null {
-  if (text.length > MAX_LENGTH) return null;
+/** Reads a Content-Type value that a client gave; null when it is not one, or is longer than so many characters. */
+export function parseContentType(text: string, maxLength: number = MAX_LENGTH): ContentType | null {
+  if (text.length > maxLength) return null;
   TYPE.lastIndex = 0;
   const type = TYPE.exec(text)?.[1];
   if (type === undefined) return null;

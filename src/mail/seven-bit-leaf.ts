@@ -44,7 +44,7 @@ export function isEncoding(encoding: string): boolean {
  * Null for base64 with something in it that is none: it would be lost.
  */
 export function* encodeLeaf(body: Buffer, isText: boolean, encoding: string): Sliced<EncodedLeaf | null> {
-  const bytes = yield* decode(body, encoding);
+  const bytes = yield* decodeLeaf(body, encoding);
   if (bytes === null) return null;
   if (isText && (yield* isLines(bytes))) {
     const encoded = yield* encodeQuotedPrintable(bytes);
@@ -79,7 +79,8 @@ function* hasNewBoundary(pieces: readonly Uint8Array[]): Sliced<boolean> {
   return false;
 }
 
-function* decode(body: Buffer, encoding: string): Sliced<Buffer | null> {
+/** What a body says, by its encoding (lower case), which {@link isEncoding}. Null for base64 with something in it that is none. */
+export function* decodeLeaf(body: Buffer, encoding: string): Sliced<Buffer | null> {
   if (encoding === 'base64')
     return (yield* isBase64(body)) ? Buffer.from(body.toString('latin1'), 'base64') : null;
   return encoding === 'quoted-printable' ? yield* decodeQuotedPrintable(body) : body;

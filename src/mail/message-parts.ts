@@ -1,0 +1,213 @@
+/**
+ * Reading a stored message into what an API takes that composes messages itself: addresses, subject, one plain and one
+ * HTML text, and files. What such an API could not say again is refused, with the reason ({@link UNREBUILDABLE}).
+ *
+ * Taken are the trees that mean the same however they are nested: a text, an alternative of plain text and HTML, each of
+ * them with the files that the HTML refers to (multipart/related), and files beside them (multipart/mixed). Let go is what
+ * no reader is shown: preambles and epilogues, the size and dates of a file (RFC 2183 §2), parameters that begin with
+ * `x-`, a description that is the file's name, header fields of parts that do not begin with `Content-` (RFC 2046 §5.1),
+ * an empty plain text beside HTML, and a Content-ID that nothing refers to.
+ */
+import type { Sliced } from '../lib/slices.ts';
+import { type MessageHeader, readMessageHeader } from './message-header.ts';
+import { decodeBytes, decodeText } from './mime-body.ts';
+import { type Entity, readEntity } from './mime-entity.ts';
+import { referredIds } from './referred-ids.ts';
+import { splitMultipart } from './seven-bit-parts.ts';
+import { Refused, type Unrebuildable } from './unrebuildable.ts';
+
+/** A file of a message. */
+export interface FilePart {
+  readonly filename: string;
+  /** `type/subtype` in lower case. */
+  readonly type: string;
+  /** Parameters of the type, without `name`. */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** `inline` when the HTML shows it or its part says so. */
+  readonly disposition: 'attachment' | 'inline';
+  /** Without angle brackets; null when nothing refers to it. */
+  readonly contentId: string | null;
+  readonly bytes: Buffer;
+}
+
+/** A message in its parts. */
+export interface MessageParts extends MessageHeader {
+  /** Null when there is none. */
+  readonly text: string | null;
+  readonly html: string | null;
+  readonly files: readonly FilePart[];
+}
+
+/** The parts, or why they are not all. */
+export type ReadParts =
+  | { readonly ok: true; readonly parts: MessageParts }
+  | { readonly ok: false; readonly because: Unrebuildable };
+
+/** Files of one message. */
+export const MAX_FILES = 1000;
+const MULTIPART = 'multipart/';
+const SIGNED = /^(?:multipart\/(?:signed|encrypted)|application\/(?:x-)?pkcs7-|application\/pgp-encrypted$)/;
+const MESSAGE_PART = /^(?:multipart\/report$|message\/)/;
+const ATTACHED_MESSAGE = /^message\/(?:rfc822|global)$/;
+const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary']);
+/** Fields that a part may have. */
+const PART_FIELDS: ReadonlySet<string> = new Set(
+  `content-type content-transfer-encoding content-disposition content-id content-description content-md5
+  content-length`.split(/\s+/),
+);
+
+/** Where an entity stands, which says what it may be. */
+type Place = 'top' | 'body' | 'alternative' | 'related';
+
+/** What has been found so far. */
+interface Found {
+  text: string | null;
+  html: string | null;
+  readonly files: Entity[];
+  /** Those of {@link files} that the HTML brings with it. */
+  readonly related: Set<Entity>;
+}
+
+/** Takes a message (CRLF lines) apart. Linear in its size; its parts are at most four levels deep. */
+export function* readParts(message: Buffer): Sliced<ReadParts> {
+  try {
+    const entity = readEntity(message);
+    if (entity === null) throw new Refused('header');
+    const header = readMessageHeader(message, entity.header);
+    const found: Found = { text: null, html: null, files: [], related: new Set() };
+    yield* readTop(entity, found);
+    if (found.files.length > MAX_FILES) throw new Refused('too_many_parts');
+    const { text, html } = found;
+    const files = yield* readFiles(found);
+    return { ok: true, parts: { ...header, text: text === '' && html !== null ? null : text, html, files } };
+  } catch (error) {
+    if (error instanceof Refused) return { ok: false, because: error.because };
+    throw error;
+  }
+}
+
+function* readTop(entity: Entity, found: Found): Sliced<void> {
+  checkKind(entity);
+  if (entity.type !== 'multipart/mixed') {
+    if (isText(entity) || entity.type.startsWith(MULTIPART)) yield* readBody(entity, found, 'top');
+    else addFile(entity, found);
+    return;
+  }
+  for (const [index, part] of (yield* childrenOf(entity)).entries()) {
+    if (index === 0 && (isText(part) || part.type.startsWith(MULTIPART)))
+      yield* readBody(part, found, 'body');
+    else addFile(part, found);
+  }
+}
+
+/** Reads what is shown: a text, or the texts of an alternative, each with what it refers to. */
+function* readBody(entity: Entity, found: Found, place: Place): Sliced<void> {
+  if (entity.type === 'multipart/alternative' && place !== 'alternative') {
+    const [first, second, ...others] = yield* childrenOf(entity);
+    if (first === undefined || others.length > 0) throw new Refused('alternatives');
+    if (second !== undefined) {
+      if (first.type !== 'text/plain' || second.type === 'text/plain') throw new Refused('alternatives');
+      yield* readBody(first, found, 'alternative');
+    }
+    yield* readBody(second ?? first, found, place === 'related' ? 'related' : 'alternative');
+  } else if (entity.type === 'multipart/related' && place !== 'related') {
+    yield* readRelated(entity, found, place);
+  } else {
+    yield* readText(entity, found, place);
+  }
+}
+
+/** The HTML stands first (RFC 2387 §3.2: it is the root unless `start` says otherwise). */
+function* readRelated(entity: Entity, found: Found, place: Place): Sliced<void> {
+  const [root, ...members] = yield* childrenOf(entity);
+  if (root === undefined) throw new Refused('structure');
+  const start = entity.parameters.get('start');
+  const isRoot = start === undefined || start === `<${root.contentId}>` || start === root.contentId;
+  if (!isRoot || entity.parameters.has('start-info')) throw new Refused('place');
+  if (place === 'alternative' && root.type.startsWith(MULTIPART)) throw new Refused('structure');
+  yield* readBody(root, found, 'related');
+  if (found.html === null && members.length > 0) throw new Refused('place');
+  for (const member of members) {
+    if (member.contentId === null) throw new Refused('place');
+    addFile(member, found);
+    found.related.add(member);
+  }
+}
+
+function* readText(entity: Entity, found: Found, place: Place): Sliced<void> {
+  if (!isText(entity)) {
+    const isThird = place === 'alternative' && !entity.type.startsWith(MULTIPART);
+    throw new Refused(isThird ? 'alternatives' : 'structure');
+  }
+  if (entity.filename !== null || entity.disposition === 'attachment') throw new Refused('place');
+  const isDescribed = entity.header.fields.some(({ lowerName }) => lowerName === 'content-description');
+  if (isDescribed) throw new Refused('content_fields');
+  if ((entity.type === 'text/plain' ? found.text : found.html) !== null) throw new Refused('alternatives');
+  const text = yield* decodeText(entity);
+  if (entity.type === 'text/plain') found.text = text;
+  else found.html = text;
+}
+
+function addFile(entity: Entity, found: Found): void {
+  // A text is shown where it stands unless it is told not to be; other multiparts have a meaning of their own.
+  if (entity.type.startsWith(MULTIPART) || (isText(entity) && entity.disposition !== 'attachment'))
+    throw new Refused('place');
+  const isAttached = ATTACHED_MESSAGE.test(entity.type) && entity.disposition === 'attachment';
+  if (MESSAGE_PART.test(entity.type) && !isAttached) throw new Refused('message_part');
+  found.files.push(entity);
+}
+
+function* readFiles({ files, related, html }: Found): Sliced<FilePart[]> {
+  const referred = html === null ? new Set<string>() : yield* referredIds(html);
+  const parts: FilePart[] = [];
+  const ids = new Set<string>();
+  for (const entity of files) {
+    const { filename, type, parameters, disposition, contentId } = entity;
+    if (filename === null || filename === '') throw new Refused('attachment_name');
+    const description = entity.header.fields.find(({ lowerName }) => lowerName === 'content-description');
+    if (description !== undefined && description.value !== filename) throw new Refused('content_fields');
+    if (contentId !== null && ids.has(contentId)) throw new Refused('structure');
+    if (contentId !== null) ids.add(contentId);
+    const isReferred = contentId !== null && (related.has(entity) || referred.has(contentId));
+    const isInline = isReferred || disposition === 'inline';
+    const kept = [...parameters].filter(([name]) => !name.startsWith('x-'));
+    parts.push({
+      filename,
+      type,
+      parameters: new Map(kept),
+      disposition: isInline ? 'inline' : 'attachment',
+      contentId: isInline ? contentId : null,
+      bytes: yield* decodeBytes(entity),
+    });
+  }
+  return parts;
+}
+
+function isText({ type }: Entity): boolean {
+  return type === 'text/plain' || type === 'text/html';
+}
+
+function* childrenOf(entity: Entity): Sliced<Entity[]> {
+  if (!PLAIN_ENCODINGS.has(entity.encoding)) throw new Refused('structure');
+  const split = yield* splitMultipart(entity.body, entity.parameters.get('boundary') ?? '');
+  if (split === null || split.close.length === 0) throw new Refused('structure');
+  if (split.parts.length > MAX_FILES) throw new Refused('too_many_parts');
+  return split.parts.map(({ part }) => childOf(part));
+}
+
+function childOf(part: Buffer): Entity {
+  const entity = readEntity(part);
+  if (entity === null) throw new Refused('structure');
+  const isLost = entity.header.fields.some(
+    ({ lowerName }) => lowerName.startsWith('content-') && !PART_FIELDS.has(lowerName),
+  );
+  if (isLost) throw new Refused('content_fields');
+  checkKind(entity);
+  return entity;
+}
+
+/** Kinds that are refused wherever they stand. */
+function checkKind({ type }: Entity): void {
+  if (SIGNED.test(type)) throw new Refused('signed');
+  if (type === 'multipart/report') throw new Refused('message_part');
+}

@@ -1,0 +1,194 @@
+/** A message or a part of one, read as far as its own header tells of it: type, disposition, encoding (RFC 2045, 2183). */
+import { TextDecoder } from 'node:util';
+import { withoutComments } from './comments.ts';
+import { type ContentType, parseContentType } from './content-type.ts';
+import { decodeWords } from './decode-words.ts';
+import { type FieldSpan, type HeaderBlock, readLooseHeader } from './header-block.ts';
+import type { Parameter } from './parameter.ts';
+
+/** An entity: header, blank line, body. */
+export interface Entity {
+  readonly header: HeaderBlock;
+  /** As it stands in the message. */
+  readonly body: Buffer;
+  /** `text/plain` where there is none (RFC 2045 §5.2). */
+  readonly type: string;
+  /** By name in lower case, decoded by RFC 2231; `name` is left out. */
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly disposition: 'attachment' | 'inline' | null;
+  /** Of Content-Disposition, else the `name` of Content-Type; null without either. */
+  readonly filename: string | null;
+  /** Without its angle brackets. */
+  readonly contentId: string | null;
+  /** Lower case; `7bit` where there is none. */
+  readonly encoding: string;
+}
+
+/** Bytes of a header that are read. */
+const MAX_HEADER_BYTES = 256 * 1024;
+/** Characters of a field with parameters: file names are long where RFC 2231 has encoded them. */
+const MAX_FIELD = 16 * 1024;
+const BLANK_LINE = Buffer.from('\r\n\r\n');
+const CRLF_LENGTH = 2;
+const SECTION = /^([^*]+)(?:\*(\d{1,3}))?(\*)?$/;
+const CHARSET = /^([^']*)'[^']*'/;
+const CONTENT_ID = /^<([^<>]+)>$/;
+/** What could be taken for an encoded word, or stands for bytes that could not be read. */
+const DOUBTFUL = /=\?|\ufffd/;
+/** Fields that may stand once in any header (RFC 2045, RFC 2183). */
+const ONCE = [
+  'content-type',
+  'content-transfer-encoding',
+  'content-disposition',
+  'content-id',
+  'content-description',
+];
+
+/** Reads an entity; null where its header can be read in more than one way, or not at all. */
+export function readEntity(bytes: Buffer): Entity | null {
+  const blank = bytes.indexOf(BLANK_LINE);
+  const end = blank < 0 ? bytes.length : blank + BLANK_LINE.length;
+  const text = bytes.toString('latin1', 0, Math.min(end, MAX_HEADER_BYTES + CRLF_LENGTH));
+  const header = readLooseHeader(text, MAX_HEADER_BYTES);
+  if (header === null || header.brokenOff) return null;
+  if (ONCE.some((name) => header.fields.filter(({ lowerName }) => lowerName === name).length > 1))
+    return null;
+  const type = typeOf(header.fields);
+  const placed = dispositionOf(header.fields);
+  if (type === null || placed === null) return null;
+  const encoding = withoutComments(fieldValue(header.fields, 'content-transfer-encoding') ?? '7bit');
+  const id = fieldValue(header.fields, 'content-id');
+  const contentId = id === null ? null : (CONTENT_ID.exec(id)?.[1] ?? '');
+  if (contentId === '') return null;
+  const { name, ...parameters } = Object.fromEntries(type.parameters);
+  return {
+    header,
+    body: bytes.subarray(header.sizeBytes + CRLF_LENGTH),
+    type: type.type,
+    parameters: new Map(Object.entries(parameters)),
+    disposition: placed.disposition,
+    filename: placed.filename ?? name ?? null,
+    contentId,
+    encoding: encoding.trim().toLowerCase(),
+  };
+}
+
+/** The value of the first field of a name in lower case; null without one. */
+export function fieldValue(fields: readonly FieldSpan[], lowerName: string): string | null {
+  return fields.find((field) => field.lowerName === lowerName)?.value ?? null;
+}
+
+/**
+ * Text with its encoded words decoded; null where something of it cannot be read, or what comes out looks like an encoded
+ * word itself: whoever writes it anew might not know that it is none.
+ */
+export function decodedText(text: string): string | null {
+  const decoded = decodeWords(text);
+  return DOUBTFUL.test(decoded) ? null : decoded;
+}
+
+interface Typed {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+const PLAIN_TEXT: Typed = { type: 'text/plain', parameters: new Map() };
+
+function typeOf(fields: readonly FieldSpan[]): Typed | null {
+  const value = fieldValue(fields, 'content-type');
+  return value === null ? PLAIN_TEXT : withSections(parsed(value));
+}
+
+interface Placed {
+  readonly disposition: Entity['disposition'];
+  readonly filename: string | null;
+}
+
+function dispositionOf(fields: readonly FieldSpan[]): Placed | null {
+  const value = fieldValue(fields, 'content-disposition');
+  if (value === null) return { disposition: null, filename: null };
+  // But for the slash, it is written like a type.
+  const read = withSections(parsed(`x/${value.trimStart()}`));
+  if (read === null) return null;
+  return {
+    // One that is not known means an attachment (RFC 2183 §2.8).
+    disposition: read.type === 'x/inline' ? 'inline' : 'attachment',
+    filename: read.parameters.get('filename') ?? null,
+  };
+}
+
+function parsed(value: string): ContentType | null {
+  return parseContentType(value, MAX_FIELD) ?? parseContentType(withoutComments(value), MAX_FIELD);
+}
+
+/** Joins and decodes parameters (RFC 2231 §3, §4); null where two of them say different things, or one cannot be read. */
+function withSections(read: ContentType | null): Typed | null {
+  if (read === null) return null;
+  const plain = new Map<string, string>();
+  const sections = new Map<string, Section[]>();
+  for (const parameter of read.parameters) {
+    const section = sectionOf(parameter);
+    if (section === null) return null;
+    const { name, value } = section;
+    if (section.index === 0 && !section.isCounted && !section.isEncoded) {
+      if (plain.has(name)) return null;
+      const decoded = decodedText(value);
+      if (decoded === null) return null;
+      plain.set(name, decoded);
+    } else {
+      sections.set(name, [...(sections.get(name) ?? []), section]);
+    }
+  }
+  for (const [name, parts] of sections) {
+    const value = joined(parts);
+    if (value === null || DOUBTFUL.test(value)) return null;
+    // The other is for readers that do not know RFC 2231.
+    plain.set(name, value);
+  }
+  return { type: read.type, parameters: plain };
+}
+
+interface Section {
+  readonly name: string;
+  readonly value: string;
+  readonly index: number;
+  readonly isCounted: boolean;
+  readonly isEncoded: boolean;
+}
+
+function sectionOf([name, value]: Parameter): Section | null {
+  const [, base, index, star] = SECTION.exec(name) ?? [];
+  if (base === undefined || base === '__proto__') return null;
+  return {
+    name: base,
+    value,
+    index: Number(index ?? 0),
+    isCounted: index !== undefined,
+    isEncoded: star !== undefined,
+  };
+}
+
+function joined(sections: readonly Section[]): string | null {
+  const inOrder = sections.toSorted((a, b) => a.index - b.index);
+  const [first] = inOrder;
+  if (first === undefined || inOrder.some(({ index }, at) => index !== at)) return null;
+  const prefix = first.isEncoded ? CHARSET.exec(first.value) : null;
+  if (first.isEncoded && prefix === null) return null;
+  const charset = prefix?.[1] || 'us-ascii';
+  const texts = inOrder.map(({ value, isEncoded }, at) => {
+    const text = at === 0 ? value.slice(prefix?.[0].length ?? 0) : value;
+    return isEncoded ? percentDecoded(text) : Buffer.from(text);
+  });
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(Buffer.concat(texts));
+  } catch {
+    return null;
+  }
+}
+
+function percentDecoded(text: string): Buffer {
+  const latin1 = text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(latin1, 'latin1');
+}

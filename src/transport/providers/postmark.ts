@@ -1,0 +1,227 @@
+/** Postmark (postmarkapp.com/developer): `POST /email`, one message made of its parts. */
+import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
+import type { ProviderSettings } from '../../domain/relay.ts';
+import type { Sliced } from '../../lib/slices.ts';
+import type { FilePart } from '../../mail/message-parts.ts';
+import { jsonOf, memberOf, textOf } from './json-answer.ts';
+import { Base64, type Json, jsonObject, writeJson } from './json-body.ts';
+import type {
+  AnswerFacts,
+  AnswerRow,
+  CheckFinding,
+  HttpAnswer,
+  Prepared,
+  Provider,
+  ProviderMessage,
+} from './provider.ts';
+import { handedOver, type RebuildRules, type Rebuilt, rebuild, typeWithParameters } from './rebuild.ts';
+
+/** Settings of a relay by Postmark. */
+type PostmarkSettings = Extract<ProviderSettings, { readonly type: 'postmark' }>;
+
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+const MAX_RECIPIENTS = 50;
+const MAX_ID = 200;
+/** What a 200 says where a part of the recipients is inactive. */
+const INACTIVE = /will not deliver to these inactive addresses?: *(.+?)(?:\. |$)/i;
+
+const RULES: RebuildRules = {
+  provider: 'Postmark',
+  reserved: new Set(),
+  repeats: true,
+  needsSubject: false,
+  inlineWithoutId: false,
+  typeParameters: true,
+};
+
+/** What the documents say of it besides the table. */
+export const POSTMARK_PROSE: readonly string[] = [
+  'The Message-ID is kept (`X-PM-KeepID`). The Date is the time at which Postmark took the message.',
+  'A file goes as an attachment, or inline where it has a Content-ID; inline without one cannot be said and is refused.',
+  'Where some recipients of a message are inactive, Postmark takes it for the others and names them: those fail.',
+];
+
+/** Postmark answers 422 with a code of its own for all that it refuses. */
+const ANSWERS: readonly AnswerRow[] = [
+  { status: 200, meaning: 'done', enhanced: '2.0.0', note: 'Taken (`ErrorCode` 0).' },
+  { status: '2xx', meaning: 'unknown', enhanced: '4.5.0', note: 'No answer that Postmark gives.' },
+  { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The server token is wrong (10).' },
+  {
+    status: 403,
+    meaning: 'relay_ill',
+    enhanced: '4.7.1',
+    note: 'Stopped on the way to the API, by a firewall.',
+  },
+  { status: 422, code: '10', meaning: 'relay_ill', enhanced: '4.7.8', note: 'The server token is wrong.' },
+  { status: 422, code: '100', meaning: 'later', enhanced: '4.3.2', note: 'The API is being maintained.' },
+  {
+    status: 422,
+    code: '300',
+    meaning: 'never',
+    enhanced: '5.6.0',
+    note: 'An address or another field is malformed.',
+  },
+  {
+    status: 422,
+    code: '400',
+    meaning: 'relay_ill',
+    enhanced: '4.7.1',
+    note: 'From has no sender signature.',
+  },
+  {
+    status: 422,
+    code: '401',
+    meaning: 'relay_ill',
+    enhanced: '4.7.1',
+    note: 'The sender signature of From is not confirmed.',
+  },
+  { status: 422, code: '402', meaning: 'never', enhanced: '5.5.4', note: 'The JSON is invalid.' },
+  {
+    status: 422,
+    code: '403',
+    meaning: 'never',
+    enhanced: '5.5.4',
+    note: 'The JSON has fields that Postmark does not know.',
+  },
+  {
+    status: 422,
+    code: '405',
+    meaning: 'relay_ill',
+    enhanced: '4.7.1',
+    note: 'Not allowed to send: out of credits.',
+  },
+  {
+    status: 422,
+    code: '406',
+    meaning: 'never',
+    enhanced: '5.2.1',
+    note: 'All recipients are inactive: they bounced or complained before.',
+  },
+  { status: 422, code: '409', meaning: 'never', enhanced: '5.5.4', note: 'The request is no JSON.' },
+  {
+    status: 422,
+    code: '411',
+    meaning: 'never',
+    enhanced: '5.7.1',
+    note: 'A file is of a type that Postmark does not send.',
+  },
+  {
+    status: 422,
+    code: '412',
+    meaning: 'relay_ill',
+    enhanced: '4.7.1',
+    note: 'The account waits for approval.',
+  },
+  { status: 422, code: '413', meaning: 'relay_ill', enhanced: '4.7.1', note: 'The account may not send.' },
+  { status: 422, code: '429', meaning: 'relay_ill', enhanced: '4.7.1', note: 'Too many requests.' },
+  {
+    status: 422,
+    code: '1226',
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'There is no such message stream.',
+  },
+  {
+    status: 422,
+    code: '1235',
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'There is no such message stream.',
+  },
+  {
+    status: 422,
+    code: '1236',
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'The message stream is not for sending.',
+  },
+  { status: 422, meaning: 'never', enhanced: '5.6.0', note: 'Refused for another reason.' },
+];
+
+/** Mail by Postmark. */
+export function postmarkProvider(settings: PostmarkSettings): Provider {
+  const headers = { accept: 'application/json', 'x-postmark-server-token': settings.secret };
+  return {
+    maxMessageBytes: MAX_MESSAGE_BYTES,
+    maxRecipients: MAX_RECIPIENTS,
+    idempotency: null,
+    answers: ANSWERS,
+    *prepare(message: ProviderMessage): Sliced<Prepared> {
+      const rebuilt = yield* rebuild(message, RULES);
+      if (!rebuilt.ok) return rebuilt;
+      const body = yield* writeJson(bodyOf(rebuilt.message, settings.messageStream));
+      const url = `${settings.endpoint}/email`;
+      const sent = { ...headers, 'content-type': 'application/json' };
+      return { ok: true, request: { method: 'POST', url, headers: sent, body } };
+    },
+    read,
+    check: () => ({ method: 'GET', url: `${settings.endpoint}/server`, headers, body: [] }),
+    checked,
+  };
+}
+
+function bodyOf(message: Rebuilt, messageStream: string | null): Json {
+  const { from, to, cc, bcc, replyTo, subject, text, html, files, messageId } = message;
+  const list = (mailboxes: readonly Mailbox[]) =>
+    mailboxes.length === 0 ? undefined : mailboxes.map((mailbox) => formatMailbox(mailbox)).join(', ');
+  const keep = messageId === null ? [] : [['X-PM-KeepID', 'true'] as const];
+  const fields = [...keep, ...handedOver(message, { messageId: true, date: false })];
+  return jsonObject({
+    From: formatMailbox(from),
+    To: list(to),
+    Cc: list(cc),
+    Bcc: bcc.length === 0 ? undefined : bcc.join(', '),
+    ReplyTo: list(replyTo),
+    Subject: subject,
+    TextBody: text ?? undefined,
+    HtmlBody: html ?? undefined,
+    Headers: fields.length === 0 ? undefined : fields.map(([Name, Value]) => jsonObject({ Name, Value })),
+    Attachments: files.length === 0 ? undefined : files.map(fileOf),
+    MessageStream: messageStream ?? undefined,
+  });
+}
+
+function fileOf(file: FilePart): Json {
+  return jsonObject({
+    Name: file.filename,
+    ContentType: typeWithParameters(file),
+    ContentID: file.contentId === null ? undefined : `cid:${file.contentId}`,
+    Content: new Base64(file.bytes),
+  });
+}
+
+function read({ status, body }: HttpAnswer): AnswerFacts {
+  const answer = jsonOf(body);
+  const number = memberOf(answer, 'ErrorCode');
+  const code = typeof number === 'number' ? String(number) : null;
+  const messageId = textOf(answer, 'MessageID', MAX_ID);
+  const text = textOf(answer, 'Message', body.length);
+  if (status !== 200) return { code, text, messageId: null, understood: code !== null };
+  const isTaken = code === '0' && messageId !== null;
+  const refused = isTaken ? inactiveOf(text ?? '') : [];
+  return {
+    code: isTaken ? null : code,
+    text,
+    messageId: isTaken ? messageId : null,
+    understood: isTaken,
+    ...(refused.length > 0 ? { refused } : {}),
+  };
+}
+
+/** The addresses that it will not deliver to, which it tells in words alone. */
+function inactiveOf(text: string): string[] {
+  const list = INACTIVE.exec(text)?.[1] ?? '';
+  return list
+    .split(',')
+    .map((address) => address.trim().replace(/[.]$/, ''))
+    .filter((address) => address.includes('@'));
+}
+
+function checked({ status, body }: HttpAnswer): CheckFinding {
+  const answer = jsonOf(body);
+  const name = textOf(answer, 'Name', MAX_ID);
+  if (status === 200 && name !== null)
+    return { good: true, text: `The token is that of the server "${name}"` };
+  const said = textOf(answer, 'Message', body.length) ?? `status ${status}`;
+  return { good: false, text: `Postmark refuses the server token: ${said}` };
+}

@@ -1,0 +1,128 @@
+/**
+ * A stored message for an API that composes messages itself. Nothing is bent: where the API cannot say what the message
+ * says, or would mail others than the envelope does, the message is refused and another relay may take it.
+ */
+import type { Envelope } from '../../domain/envelope.ts';
+import { localReply, type Reply } from '../../domain/outcome.ts';
+import type { Sliced } from '../../lib/slices.ts';
+import type { HeaderField } from '../../mail/headers.ts';
+import { type FilePart, type MessageParts, readParts } from '../../mail/message-parts.ts';
+import { UNREBUILDABLE } from '../../mail/unrebuildable.ts';
+import type { ProviderMessage } from './provider.ts';
+
+/** What an API can say. */
+export interface RebuildRules {
+  /** The provider's name, for people. */
+  readonly provider: string;
+  /** Header fields that it does not let others write, in lower case. */
+  readonly reserved: ReadonlySet<string>;
+  /** A header field may stand more than once. */
+  readonly repeats: boolean;
+  /** There must be a subject. */
+  readonly needsSubject: boolean;
+  /** A file may be shown inline without a Content-ID. */
+  readonly inlineWithoutId: boolean;
+  /** The type of a file may have parameters. */
+  readonly typeParameters: boolean;
+}
+
+/** A message for an API: what it says, and who gets blind copies. */
+export interface Rebuilt extends MessageParts {
+  readonly bcc: readonly string[];
+}
+
+/** Or why there is none. */
+export type Rebuilding =
+  | { readonly ok: true; readonly message: Rebuilt }
+  | { readonly ok: false; readonly reply: Reply };
+
+/** Charsets in which ASCII bytes are ASCII: for such bytes it does not matter which of them is named. */
+const LIKE_ASCII = /^(?:us-ascii|ascii|utf-8|iso-8859-\d{1,2}|windows-125\d)$/i;
+/** Letters differ in case only for hosts that nobody runs (RFC 5321 §2.4). */
+const keyOf = (address: string) => address.toLowerCase();
+
+/** Reads a message and holds it against what an API can say. */
+export function* rebuild({ content, envelope }: ProviderMessage, rules: RebuildRules): Sliced<Rebuilding> {
+  const read = yield* readParts(content);
+  if (!read.ok) return lossy(rules, UNREBUILDABLE[read.because]);
+  const { parts } = read;
+  const difference = envelopeDifference(envelope, parts);
+  if (difference !== null) {
+    const text = `${rules.provider} takes sender and recipients from what the message says: ${difference}`;
+    return { ok: false, reply: localReply('envelope_differs', '5.6.0', text) };
+  }
+  const loss = lossOf(parts, rules);
+  if (loss !== null) return lossy(rules, loss);
+  const named = new Set([...parts.to, ...parts.cc].map(({ address }) => keyOf(address)));
+  // In one order, whatever the envelope's: the same recipients always make the same request.
+  const bcc = envelope.recipients
+    .map(({ address }) => address)
+    .filter((address) => !named.has(keyOf(address)))
+    .toSorted();
+  return { ok: true, message: { ...parts, bcc } };
+}
+
+/** The media type of a file as such APIs take it. */
+export function typeWithParameters({ type, parameters }: Pick<FilePart, 'type' | 'parameters'>): string {
+  const written = [...parameters].map(([name, value]) =>
+    /^[\w.+-]+$/.test(value) ? `; ${name}=${value}` : `; ${name}="${value.replace(/["\\]/g, '\\$&')}"`,
+  );
+  return type + written.join('');
+}
+
+/** Whether a type says the same without its parameters: the charset of a file in ASCII, that is. */
+function isPlainType({ parameters, bytes }: FilePart): boolean {
+  return [...parameters].every(
+    ([name, value]) => name === 'charset' && LIKE_ASCII.test(value) && bytes.every((byte) => byte < 0x80),
+  );
+}
+
+/** Null where sender and recipients are those that the header names, but for blind copies. */
+function envelopeDifference({ reversePath, recipients }: Envelope, parts: MessageParts): string | null {
+  if (keyOf(reversePath) !== keyOf(parts.from.address)) return 'the reverse-path is not the address in From';
+  const getting = new Set(recipients.map(({ address }) => keyOf(address)));
+  if (![...parts.to, ...parts.cc].every(({ address }) => getting.has(keyOf(address))))
+    return 'To or Cc names somebody who is no recipient of this delivery and would get it all the same';
+  if (parts.to.length === 0) return 'To names nobody, and blind copies alone are not taken';
+  return null;
+}
+
+/** What would be lost or refused, as the end of a sentence; null for nothing. */
+function lossOf(parts: MessageParts, rules: RebuildRules): string | null {
+  const { from, to, cc, replyTo, others, subject, text, html, files } = parts;
+  if (![from, ...to, ...cc, ...replyTo].every(({ ascii }) => ascii))
+    return 'an address is not ASCII before its "@"';
+  if (html === null && (text === null || text === '')) return 'it has no text, plain or HTML';
+  if (rules.needsSubject && subject === '') return 'it has no subject';
+  const names = others.map(([name]) => name.toLowerCase());
+  const reserved = names.find((name) => rules.reserved.has(name));
+  if (reserved !== undefined) return `the header field ${reserved} is its own`;
+  if (!rules.repeats && new Set(names).size < names.length)
+    return 'a header field stands more than once, which cannot be said';
+  if (!rules.inlineWithoutId && files.some(isInlineWithoutId))
+    return 'a file is to be shown inline, and has no Content-ID by which that could be said';
+  if (!rules.typeParameters && !files.every(isPlainType))
+    return 'the type of a file has parameters, which cannot be said';
+  return null;
+}
+
+function isInlineWithoutId({ disposition, contentId }: FilePart): boolean {
+  return disposition === 'inline' && contentId === null;
+}
+
+function lossy({ provider }: RebuildRules, why: string): Rebuilding {
+  const text = `${provider} takes no finished message, and it cannot be rebuilt from its parts: ${why}`;
+  return { ok: false, reply: localReply('not_rebuildable', '5.6.3', text) };
+}
+
+/** Header fields as they are handed over: those that have no place of their own. */
+export function handedOver(
+  { others, messageId, date }: MessageParts,
+  own: { readonly messageId: boolean; readonly date: boolean },
+): HeaderField[] {
+  return [
+    ...(own.messageId && messageId !== null ? [['Message-ID', messageId] as const] : []),
+    ...(own.date && date !== null ? [['Date', date] as const] : []),
+    ...others,
+  ];
+}

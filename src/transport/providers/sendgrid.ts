@@ -1,0 +1,162 @@
+/** Twilio SendGrid (API v3): `POST /v3/mail/send`, one personalization for all recipients. */
+import type { Mailbox } from '../../domain/mailbox.ts';
+import { quote } from '../../domain/quoted-string.ts';
+import type { ProviderSettings } from '../../domain/relay.ts';
+import type { Sliced } from '../../lib/slices.ts';
+import type { FilePart } from '../../mail/message-parts.ts';
+import { jsonOf, memberOf, textOf } from './json-answer.ts';
+import { Base64, type Json, jsonObject, writeJson } from './json-body.ts';
+import type {
+  AnswerFacts,
+  AnswerRow,
+  CheckFinding,
+  HttpAnswer,
+  Prepared,
+  Provider,
+  ProviderMessage,
+} from './provider.ts';
+import { handedOver, type RebuildRules, type Rebuilt, rebuild } from './rebuild.ts';
+
+const MAX_MESSAGE_BYTES = 30 * 1024 * 1024;
+/** To, Cc and Bcc together. */
+const MAX_RECIPIENTS = 1000;
+const MAX_ID = 200;
+const MAX_FIELD = 100;
+/** What a key must be allowed. */
+const SCOPE = 'mail.send';
+
+const RULES: RebuildRules = {
+  provider: 'SendGrid',
+  reserved: new Set(['x-sg-id', 'x-sg-eid', 'x-smtpapi']),
+  repeats: false,
+  needsSubject: true,
+  inlineWithoutId: true,
+  typeParameters: false,
+};
+
+/** What the documents say of it besides the table. */
+export const SENDGRID_PROSE: readonly string[] = [
+  'Message-ID and Date are handed over as header fields.',
+  'There must be a subject. A file type with parameters cannot be said: only a charset is left out, and only of a file in ASCII.',
+  "A header field that stands more than once cannot be said; `X-SG-ID`, `X-SG-EID` and `X-SMTPAPI` are SendGrid's own.",
+];
+
+const ANSWERS: readonly AnswerRow[] = [
+  { status: 202, meaning: 'done', enhanced: '2.0.0', note: 'Taken; the id is in `X-Message-Id`.' },
+  {
+    status: 200,
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'Valid, but not sent: the account is in sandbox mode.',
+  },
+  { status: '2xx', meaning: 'unknown', enhanced: '4.5.0', note: 'No answer that SendGrid gives.' },
+  { status: 400, meaning: 'never', enhanced: '5.6.0', note: 'An address or another field is malformed.' },
+  {
+    status: 401,
+    meaning: 'relay_ill',
+    enhanced: '4.7.8',
+    note: 'The API key is wrong, or the credits are used up.',
+  },
+  {
+    status: 403,
+    meaning: 'relay_ill',
+    enhanced: '4.7.1',
+    note: 'The key may not send mail, or From is no verified sender.',
+  },
+  { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than 30 MB.' },
+  { status: 415, meaning: 'never', enhanced: '5.5.4', note: 'The request is no JSON.' },
+  { status: 429, meaning: 'relay_ill', enhanced: '4.7.1', note: 'Too many requests.' },
+];
+
+/** Mail by SendGrid. */
+export function sendgridProvider({
+  endpoint,
+  secret,
+}: Pick<ProviderSettings, 'endpoint' | 'secret'>): Provider {
+  const headers = { authorization: `Bearer ${secret}` };
+  return {
+    maxMessageBytes: MAX_MESSAGE_BYTES,
+    maxRecipients: MAX_RECIPIENTS,
+    idempotency: null,
+    answers: ANSWERS,
+    *prepare(message: ProviderMessage): Sliced<Prepared> {
+      const rebuilt = yield* rebuild(message, RULES);
+      if (!rebuilt.ok) return rebuilt;
+      const body = yield* writeJson(bodyOf(rebuilt.message));
+      const sent = { ...headers, 'content-type': 'application/json' };
+      return { ok: true, request: { method: 'POST', url: `${endpoint}/v3/mail/send`, headers: sent, body } };
+    },
+    read,
+    check: () => ({ method: 'GET', url: `${endpoint}/v3/scopes`, headers, body: [] }),
+    checked,
+  };
+}
+
+function bodyOf(message: Rebuilt): Json {
+  const { from, to, cc, bcc, replyTo, subject, text, html, files } = message;
+  const list = (mailboxes: readonly Mailbox[]) =>
+    mailboxes.length === 0 ? undefined : mailboxes.map(person);
+  const content = [contentOf('text/plain', text), contentOf('text/html', html)].filter(
+    (part) => part !== null,
+  );
+  const fields = handedOver(message, { messageId: true, date: true });
+  const blind = bcc.map((email) => jsonObject({ email }));
+  return jsonObject({
+    personalizations: [
+      jsonObject({ to: list(to), cc: list(cc), bcc: blind.length === 0 ? undefined : blind }),
+    ],
+    from: person(from),
+    reply_to_list: list(replyTo),
+    subject,
+    content,
+    headers: fields.length === 0 ? undefined : new Map(fields),
+    attachments: files.length === 0 ? undefined : files.map(fileOf),
+  });
+}
+
+/** A name with a comma or semicolon is taken for two addresses unless it is quoted. */
+function person({ name, address }: Mailbox): Json {
+  const shown = name === null || name === '' ? undefined : name;
+  return jsonObject({
+    email: address,
+    name: shown !== undefined && /[,;]/.test(shown) ? quote(shown) : shown,
+  });
+}
+
+function contentOf(type: string, value: string | null): Json {
+  return value === null ? null : jsonObject({ type, value });
+}
+
+function fileOf({ filename, type, disposition, contentId, bytes }: FilePart): Json {
+  return jsonObject({
+    content: new Base64(bytes),
+    type,
+    filename,
+    disposition,
+    content_id: contentId ?? undefined,
+  });
+}
+
+function read({ status, headers, body }: HttpAnswer): AnswerFacts {
+  if (status === 202)
+    return {
+      code: null,
+      text: null,
+      messageId: headers['x-message-id']?.slice(0, MAX_ID) || null,
+      understood: true,
+    };
+  const errors = memberOf(jsonOf(body), 'errors');
+  const first: unknown = Array.isArray(errors) ? errors[0] : null;
+  const text = textOf(first, 'message', body.length);
+  return { code: textOf(first, 'field', MAX_FIELD), text, messageId: null, understood: text !== null };
+}
+
+function checked(answer: HttpAnswer): CheckFinding {
+  const scopes = memberOf(jsonOf(answer.body), 'scopes');
+  if (answer.status === 200 && Array.isArray(scopes))
+    return scopes.includes(SCOPE)
+      ? { good: true, text: 'The API key may send mail' }
+      : { good: false, text: `The API key lacks the scope ${SCOPE}` };
+  const said = read(answer).text ?? `status ${answer.status}`;
+  return { good: false, text: `SendGrid refuses the API key: ${said}` };
+}
