@@ -20,7 +20,6 @@ import { storedRows } from './control/offline.ts';
 import { publishTable } from './control/route-tables.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
-import { NO_SIGNER } from './engine/signer.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Random } from './lib/random.ts';
 import { type Denials, tallyDenials } from './observe/denials.ts';
@@ -28,6 +27,8 @@ import { logEvents } from './observe/event-log.ts';
 import { Events } from './observe/events.ts';
 import { createLog, type ServiceLog } from './observe/log.ts';
 import { Output } from './observe/output.ts';
+import { createSigningKeys } from './signing/keys.ts';
+import { createSigner } from './signing/signer.ts';
 
 /** What the service is started with. */
 export interface AppOptions {
@@ -121,11 +122,14 @@ class Service implements App {
 
     const node = nodeName(random);
     const settings = () => engineSettings(live.loaded);
-    const parts = { clock, random, events: this.#events, signer: NO_SIGNER };
+    const keysOf = createSigningKeys();
+    const signer = createSigner({ keys: () => keysOf(live.config.domains), clock, log });
+    const parts = { clock, random, events: this.#events, signer };
     const engine = createEngine({ ...storage, ...parts, node, settings });
     this.#engine = engine;
     const mailDns = createMailDns(() => live.config, clock, random);
-    this.#transports = { clock, random, log, dns: mailDns };
+    const resign: TransportParts['resign'] = (original, converted) => signer.resign(original, converted);
+    this.#transports = { clock, random, log, dns: mailDns, resign };
     applyRelays(engine.relays, live.config, this.#transports);
     this.#denials = tallyDenials({ events: this.#events, store: storage.store, node, clock, log });
     this.#listeners = await createListeners({

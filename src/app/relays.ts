@@ -9,6 +9,7 @@ import type { Random } from '../lib/random.ts';
 import type { RelayStatus } from '../observe/health.ts';
 import { createInboxTransport } from '../transport/inbox/inbox.ts';
 import { createMxTransport } from '../transport/mx/mx.ts';
+import type { Resign } from '../transport/smtp/hop-forms.ts';
 import { createSmtpTransport } from '../transport/smtp/smtp.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { MailDns } from './mail-dns.ts';
@@ -19,6 +20,8 @@ export interface TransportParts {
   readonly random: Random;
   readonly log: Log;
   readonly dns: MailDns;
+  /** Signs again what a hop made us convert. */
+  readonly resign: Resign;
 }
 
 /** Makes the engine's relays those of the configuration; what did not change stays as it is. */
@@ -46,9 +49,9 @@ function usable(relay: Relay, config: Config): Relay {
 }
 
 function transportFor(relay: Relay, hostname: string, parts: TransportParts): Transport {
-  const { clock, random, log, dns } = parts;
-  if (relay.type === 'smtp') return createSmtpTransport({ relay, hostname, clock, log });
-  if (relay.type === 'mx') return createMxTransport({ relay, hostname, clock, random, log, ...dns });
+  const { clock, random, log, dns, resign } = parts;
+  if (relay.type === 'smtp') return createSmtpTransport({ relay, hostname, clock, log, resign });
+  if (relay.type === 'mx') return createMxTransport({ relay, hostname, clock, random, log, resign, ...dns });
   if (relay.type === 'inbox') return createInboxTransport();
   throw new Error(`this version has no relays of type ${relay.type}`);
 }

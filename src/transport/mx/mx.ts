@@ -6,6 +6,7 @@ import type { Log } from '../../lib/log.ts';
 import { Deadline } from '../smtp/deadline.ts';
 import { Exchange, type Way } from '../smtp/exchange.ts';
 import { HopFailure } from '../smtp/failure.ts';
+import type { Resign } from '../smtp/hop-forms.ts';
 import { ConnectionPool, type PoolLimits } from '../smtp/pool.ts';
 import { MAX_TRANSACTIONS } from '../smtp/smtp.ts';
 import { Trace } from '../smtp/trace.ts';
@@ -22,19 +23,21 @@ import { waysTo } from './ways.ts';
 export interface MxTransportOptions extends MxParts {
   readonly resolver: Resolver;
   readonly log: Log;
+  /** Signs again what had to be converted; without it that goes with signatures that do not hold. */
+  readonly resign?: Resign;
   /** Instead of the relay's concurrency and 500 transactions a connection, those given. */
   readonly poolLimits?: Partial<PoolLimits>;
 }
 
 /** Makes the transport of an `mx` relay. Asks and connects when there is something to deliver. */
 export function createMxTransport(options: MxTransportOptions): Transport {
-  const { relay, clock, log } = options;
+  const { relay, clock, log, resign } = options;
   const pool = new ConnectionPool({
     maxConnections: relay.limits.maxConcurrency,
     maxTransactions: MAX_TRANSACTIONS,
     ...options.poolLimits,
   });
-  const exchange = new Exchange({ relay: relay.name, pool, clock, log });
+  const exchange = new Exchange({ relay: relay.name, pool, clock, log, resign });
   return new MxTransport(mxMeans(options), options.resolver, pool, exchange);
 }
 

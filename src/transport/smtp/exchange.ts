@@ -3,7 +3,7 @@ import type { Log } from '../../lib/log.ts';
 import type { TransportJob, TransportResult } from '../transport.ts';
 import type { SmtpConnection } from './connection.ts';
 import { ABORTED, HopFailure } from './failure.ts';
-import { HopForms } from './hop-forms.ts';
+import { HopForms, type Resign } from './hop-forms.ts';
 import { type Destination, type OpenTerms, openSession } from './open.ts';
 import type { ConnectionPool } from './pool.ts';
 import type { Trace } from './trace.ts';
@@ -25,15 +25,17 @@ export interface ExchangeParts {
   readonly pool: ConnectionPool;
   readonly clock: Clock;
   readonly log: Log;
+  readonly resign?: Resign | undefined;
 }
 
 /** Sends messages over connections of a pool. */
 export class Exchange {
   readonly #parts: ExchangeParts;
-  readonly #forms = new HopForms();
+  readonly #forms: HopForms;
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
+    this.#forms = new HopForms(parts.resign);
   }
 
   /** Sends a message over an idle connection, or a new one. Throws `HopFailure` when there is none to be had. */

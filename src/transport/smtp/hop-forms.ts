@@ -29,10 +29,25 @@ export type Fitted =
     }
   | { readonly ok: false; readonly outcome: Outcome };
 
+/**
+ * Signs a converted message as the original was, where we signed that; else gives back what was converted. The same every
+ * time; never rejects.
+ */
+export type Resign = (
+  original: Uint8Array,
+  converted: readonly Uint8Array[],
+) => Promise<readonly Uint8Array[]>;
+
 /** What a relay's transactions know of the forms its hosts take. One per relay. */
 export class HopForms {
   readonly #conversions = new Budget({ capacity: CONVERSIONS_BYTES, maxWaiters: 0 });
   readonly #withoutChunks = new Set<string>();
+  readonly #resign: Resign;
+
+  /** Without `resign`, signatures are left as they are, and do not hold any more. */
+  constructor(resign: Resign = async (_original, converted) => converted) {
+    this.#resign = resign;
+  }
 
   /** Whether a host has shown that it does not know BDAT, whatever it offers. */
   refusesChunks(host: string): boolean {
@@ -75,19 +90,21 @@ export class HopForms {
     try {
       const chunks: Uint8Array[] = [];
       for await (const chunk of content.chunks()) chunks.push(chunk);
-      const converted = await inSlices(toSevenBit(Buffer.concat(chunks), allowed));
+      const original = Buffer.concat(chunks);
+      const converted = await inSlices(toSevenBit(original, allowed));
       if (!converted.ok) {
         release();
         return refused(refusalOf(converted.because, allowed, isEightBit));
       }
       const { eightBit } = converted;
+      const signed = await this.#resign(original, converted.chunks);
       const utf8 = flags.utf8 && allowed.eightBitHeaders;
       return {
         ok: true,
         content: {
-          sizeBytes: converted.chunks.reduce((sum, chunk) => sum + chunk.length, 0),
+          sizeBytes: signed.reduce((sum, chunk) => sum + chunk.length, 0),
           flags: { eightBit, utf8, dotStuffing: flags.dotStuffing },
-          chunks: () => converted.chunks,
+          chunks: () => signed,
         },
         release,
       };

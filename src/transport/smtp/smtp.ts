@@ -5,6 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import type { Transport, TransportJob, TransportResult } from '../transport.ts';
 import { Exchange, failedResult, resultOf, type Way } from './exchange.ts';
 import { HopFailure } from './failure.ts';
+import type { Resign } from './hop-forms.ts';
 import type { Destination } from './open.ts';
 import { ConnectionPool, type PoolLimits } from './pool.ts';
 import { SourceAddresses } from './source-addresses.ts';
@@ -19,6 +20,8 @@ export interface SmtpTransportOptions {
   readonly hostname: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Signs again what had to be converted; without it that goes with signatures that do not hold. */
+  readonly resign?: Resign;
   /** Instead of {@link TIMEOUTS}, those given. */
   readonly timeouts?: Partial<Timeouts>;
   /** Instead of the relay's concurrency and 500 transactions a connection, those given. */
@@ -30,7 +33,7 @@ export const MAX_TRANSACTIONS = 500;
 
 /** Makes the transport of an `smtp` relay. Connects when there is something to deliver. */
 export function createSmtpTransport(options: SmtpTransportOptions): Transport {
-  const { relay, hostname, clock, log } = options;
+  const { relay, hostname, clock, log, resign } = options;
   if (!relay.smtp) throw new Error(`relay ${relay.name} has no smarthost`);
   const { smtp, limits } = relay;
   const pool = new ConnectionPool({
@@ -41,7 +44,7 @@ export function createSmtpTransport(options: SmtpTransportOptions): Transport {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const terms = { helo: smtp.helo ?? hostname, sources: new SourceAddresses(smtp), clock, timeouts };
   const way = { key: '', destination: smarthostDestination(smtp), terms };
-  return new SmtpTransport(way, pool, new Exchange({ relay: relay.name, pool, clock, log }), clock);
+  return new SmtpTransport(way, pool, new Exchange({ relay: relay.name, pool, clock, log, resign }), clock);
 }
 
 /**
