@@ -1,3 +1,5 @@
+import { askUnseen } from './ask-unseen.ts';
+
 /** Where a command writes to and what it is told by its surroundings. */
 export interface Terminal {
   /** Writes a result and ends the line. */
@@ -9,6 +11,8 @@ export interface Terminal {
   readonly columns: () => number | null;
   /** Writes a text over what was last written by this; only to a terminal. */
   redraw(text: string): void;
+  /** Asks a question and reads a line without showing it; null where nobody can be asked. */
+  askUnseen(question: string): Promise<string | null>;
 }
 
 /** What lines are folded to where nobody says how wide they may be. */
@@ -28,6 +32,7 @@ export const processTerminal: Terminal = {
       .map((line) => `${line}\u001b[K\n`);
     process.stdout.write(`\u001b[H${lines.join('')}\u001b[J`);
   },
+  askUnseen,
 };
 
 /** Control characters, and marks that turn the direction of text: both can make a terminal lie. */
@@ -45,10 +50,16 @@ export function harmless(text: string): string {
 
 /** JSON that a terminal can show: what could mislead it is escaped, and it means the same. */
 export function terminalJson(value: unknown): string {
-  const json = JSON.stringify(value, null, 2);
-  return json.replace(UNSAFE, (character) =>
-    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return JSON.stringify(value, null, 2).split('\n').map(escaped).join('\n');
+}
+
+function escaped(line: string): string {
+  return line.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** As {@link terminalJson}, on one line. */
+export function terminalJsonLine(value: unknown): string {
+  return escaped(JSON.stringify(value));
 }
 
 /** Folds a line at its blanks to `columns`; what continues is moved in. A word that is too long stays whole. */

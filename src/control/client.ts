@@ -1,6 +1,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { errorSchema, OPERATION_NAMES, OperationError, type Operations } from './operations.ts';
+import { type Progress, UNWATCHED } from './progress.ts';
 import { type SocketAddress, socketAddress } from './socket.ts';
+import { readStream, STREAM_TYPE } from './stream.ts';
 
 /** Errors of connecting that say: no server is there. */
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'];
@@ -17,7 +19,8 @@ const GREETING_TIMEOUT_MS = 30_000;
 export function createControlClient(dataDir: string, timeoutMs = CALL_TIMEOUT_MS): Operations {
   const entries = OPERATION_NAMES.map((name) => [
     name,
-    (request: unknown) => call(dataDir, name, request, timeoutMs),
+    (request: unknown, progress: Progress<unknown> = UNWATCHED) =>
+      call({ dataDir, name, body: JSON.stringify(request), timeoutMs, progress }),
   ]);
   // Sound because both ends of the socket are this one interface, and the server checks every request.
   return Object.fromEntries(entries) as Operations;
@@ -26,7 +29,7 @@ export function createControlClient(dataDir: string, timeoutMs = CALL_TIMEOUT_MS
 /** Whether a server listens on the data directory's control socket. Throws `OperationError` when it does not answer. */
 export async function isServerRunning(dataDir: string, timeoutMs = GREETING_TIMEOUT_MS): Promise<boolean> {
   try {
-    await exchange(dataDir, '', '', timeoutMs);
+    await exchange({ dataDir, name: '', body: '', timeoutMs, progress: UNWATCHED }, ignored);
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && NOBODY.includes(String(error.code))) return false;
@@ -34,46 +37,54 @@ export async function isServerRunning(dataDir: string, timeoutMs = GREETING_TIME
   }
 }
 
-async function call(dataDir: string, name: string, request: unknown, timeoutMs: number): Promise<unknown> {
-  const { status, body } = await exchange(dataDir, name, JSON.stringify(request), timeoutMs).catch(
-    (error: unknown) => {
-      if (error instanceof OperationError) throw error;
-      throw new OperationError('unavailable', `The server went away: ${String(error)}`, { cause: error });
-    },
-  );
-  const result: unknown = JSON.parse(body);
-  if (status === 200) return result;
+/** One operation asked of a server. */
+interface Call {
+  readonly dataDir: string;
+  readonly name: string;
+  readonly body: string;
+  readonly timeoutMs: number;
+  readonly progress: Progress<unknown>;
+}
+
+async function call(asked: Call): Promise<unknown> {
+  return await exchange(asked, (response) => resultOf(response, asked.progress)).catch((error: unknown) => {
+    if (error instanceof OperationError) throw error;
+    throw new OperationError('unavailable', `The server went away: ${String(error)}`, { cause: error });
+  });
+}
+
+async function resultOf(response: IncomingMessage, progress: Progress<unknown>): Promise<unknown> {
+  if (response.headers['content-type'] === STREAM_TYPE) return await readStream(response, progress);
+  const result: unknown = JSON.parse(await textOf(response));
+  if (response.statusCode === 200) return result;
   const { code, message } = errorSchema.parse(result);
   throw new OperationError(code, message);
 }
 
-async function exchange(
-  dataDir: string,
-  name: string,
-  body: string,
-  timeoutMs: number,
-): Promise<{ readonly status: number; readonly body: string }> {
-  const address = socketAddress(dataDir);
+async function textOf(response: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+async function ignored(response: IncomingMessage): Promise<void> {
+  await textOf(response);
+}
+
+async function exchange<T>(asked: Call, read: (response: IncomingMessage) => Promise<T>): Promise<T> {
+  const address = socketAddress(asked.dataDir);
   try {
-    const response = await send(address, name, body, timeoutMs);
-    const chunks: Buffer[] = [];
-    for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
-    return { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() };
+    return await read(await send(address, asked));
   } finally {
     address.release();
   }
 }
 
-function send(
-  address: SocketAddress,
-  name: string,
-  body: string,
-  timeoutMs: number,
-): Promise<IncomingMessage> {
+function send(address: SocketAddress, { name, body, timeoutMs, progress }: Call): Promise<IncomingMessage> {
   const target = { socketPath: address.path, path: `/${name}`, method: 'POST', timeout: timeoutMs };
   return new Promise((resolve, reject) => {
     let answer: IncomingMessage | null = null;
-    const request = httpRequest(target, (response) => {
+    const request = httpRequest({ ...target, signal: progress.signal }, (response) => {
       answer = response;
       resolve(response);
     });

@@ -2,9 +2,17 @@ import type { Loaded } from '../config/load.ts';
 import { ruleDefinition } from '../config/routes.ts';
 import { SETTINGS } from '../config/settings.ts';
 import { sourceDefinition } from '../config/sources-kind.ts';
-import type { MxSettings, OriginSettings, Relay, SmarthostSettings } from '../domain/relay.ts';
+import type {
+  MxSettings,
+  OriginSettings,
+  ProviderSettings,
+  Relay,
+  RelayLimits,
+  SmarthostSettings,
+} from '../domain/relay.ts';
 import type { LocalDeps } from './local-deps.ts';
 import type { Operations, SettingView } from './operations.ts';
+import { dayText } from './relay-views.ts';
 
 const MASK = '********';
 
@@ -37,16 +45,15 @@ function settingViews({ effective, pending, config }: Loaded): SettingView[] {
 }
 
 /** A relay's fields as settings, by the names they have in the configuration file. */
-function relayRows({ name, type, origin, limits, smtp, mx }: Relay, { configFile }: Loaded): SettingView[] {
+function relayRows(relay: Relay, { configFile }: Loaded): SettingView[] {
+  const { name, type, origin, limits, smtp, mx, provider } = relay;
   const sources = { builtin: 'built in', file: `file ${configFile}`, stored: 'stored relay' };
   const fields = {
     type,
     ...(smtp === null ? {} : smarthostFields(smtp)),
     ...(mx === null ? {} : mxFields(mx)),
-    max_concurrency: limits.maxConcurrency,
-    max_rate_per_second: limits.maxRatePerSecond,
-    max_message_bytes: limits.maxMessageBytes,
-    max_recipients: limits.maxRecipients,
+    ...(provider === null ? {} : providerFields(provider)),
+    ...limitFields(limits),
   };
   return Object.entries(fields).map(([field, value]) => ({
     key: `relays.${name}.${field}`,
@@ -63,9 +70,51 @@ function smarthostFields(settings: SmarthostSettings): Record<string, unknown> {
 }
 
 function mxFields(settings: MxSettings): Record<string, unknown> {
-  const { port, tls, allowPrivate, maxPerDomain } = settings;
-  const own = { allow_private: allowPrivate, max_per_domain: maxPerDomain };
+  const { port, tls, allowPrivate, maxPerDomain, presets } = settings;
+  const own = { allow_private: allowPrivate, max_per_domain: maxPerDomain, presets };
   return { port, tls, ...own, ...originFields(settings) };
+}
+
+function providerFields(settings: ProviderSettings): Record<string, unknown> {
+  const { endpoint, allowPrivate } = settings;
+  return {
+    ...ownFields(settings),
+    ...(settings.type === 'webhook' ? { url: endpoint } : { endpoint }),
+    secret: MASK,
+    allow_private: allowPrivate,
+  };
+}
+
+function ownFields(settings: ProviderSettings): Record<string, unknown> {
+  switch (settings.type) {
+    case 'ses': {
+      const { region, accessKeyId, configurationSet } = settings;
+      return { region, access_key_id: accessKeyId, configuration_set: configurationSet };
+    }
+    case 'mailgun':
+      return { domain: settings.domain };
+    case 'postmark':
+      return { message_stream: settings.messageStream };
+    case 'graph': {
+      const { tenant, clientId, mailbox, authority } = settings;
+      return { tenant, client_id: clientId, mailbox, authority };
+    }
+    default:
+      return {};
+  }
+}
+
+function limitFields(limits: RelayLimits): Record<string, unknown> {
+  const { warmUp } = limits;
+  return {
+    max_concurrency: limits.maxConcurrency,
+    max_rate_per_second: limits.maxRatePerSecond,
+    max_message_bytes: limits.maxMessageBytes,
+    max_recipients: limits.maxRecipients,
+    max_per_day: limits.maxPerDay,
+    quota_reserve_percent: limits.reservePercent,
+    ...(warmUp === null ? {} : { warmup_start: dayText(warmUp.startDay), warmup_per_day: warmUp.perDay }),
+  };
 }
 
 function originFields({ helo, sourceIps, ipFamily }: OriginSettings): Record<string, unknown> {

@@ -1,43 +1,31 @@
-import { createMailDns } from '../app/mail-dns.ts';
 import { formatFault } from '../config/fault.ts';
 import { heloFault } from '../config/helo-name.ts';
-import { readRelay } from '../config/relays.ts';
-import { serverName } from '../config/server-name.ts';
 import type { Effective } from '../config/sources.ts';
-import { INBOX, type Relay } from '../domain/relay.ts';
-import { mxMeans } from '../transport/mx/means.ts';
-import { probeMx, READY } from '../transport/mx/probe.ts';
-import { type ProbeStep, probeSmarthost } from '../transport/smtp/probe.ts';
+import { INBOX } from '../domain/relay.ts';
 import type { LocalDeps } from './local-deps.ts';
-import {
-  type AddRelayRequest,
-  OperationError,
-  type Operations,
-  type RelayRequest,
-  type RelaySwitch,
-  type RelayTest,
-  type RelayView,
-  type SwitchRelayRequest,
-  type TestRelayRequest,
-} from './operations.ts';
-import { noSuchRelay, relayViews, viewOf } from './relay-views.ts';
+import { OperationError } from './operations.ts';
+import { UNWATCHED } from './progress.ts';
+import { readDefinition } from './relay-definition.ts';
+import type {
+  AddRelayRequest,
+  RelayOperations,
+  RelayRequest,
+  RelaySwitch,
+  RelayView,
+  SwitchRelayRequest,
+} from './relay-operations.ts';
+import { testRelay } from './relay-test.ts';
+import { relayViews, viewOf } from './relay-views.ts';
 
 const DEFAULT_RELAY = 'delivery.default_relay';
-/** How long a test connection may take in all. */
-const PROBE_LIMIT_MS = 60_000;
-/** How long it waits for one of several hosts to answer at all. */
-const PROBE_CONNECT_MS = 5_000;
-
-type RelayOperation = 'relays' | 'addRelay' | 'removeRelay' | 'switchRelay' | 'testRelay';
-
 /** The operations on relays. */
-export function relayOperations(deps: LocalDeps): Pick<Operations, RelayOperation> {
+export function relayOperations(deps: LocalDeps): RelayOperations {
   return {
     relays: () => relayViews(deps),
     addRelay: (request) => addRelay(request, deps),
     removeRelay: (request) => removeRelay(request, deps),
     switchRelay: (request) => switchRelay(request, deps),
-    testRelay: (request) => testRelay(request, deps),
+    testRelay: (request, progress = UNWATCHED) => testRelay(request, deps, progress),
   };
 }
 
@@ -45,8 +33,8 @@ async function addRelay(request: AddRelayRequest, deps: LocalDeps): Promise<Rela
   const { registry } = deps;
   await requireGoodSources(deps);
   const { config, vault } = deps.resolution();
-  const { definition, password, makeDefault } = request;
-  const relay = readDefinition(definition, password);
+  const { definition, secret, makeDefault } = request;
+  const relay = readDefinition(definition, secret, deps);
   if (config.relays.some(({ name }) => name === relay.name))
     throw new OperationError(
       'refused',
@@ -55,16 +43,17 @@ async function addRelay(request: AddRelayRequest, deps: LocalDeps): Promise<Rela
   const nameless = heloFault(relay, config, deps.resolution().effective);
   if (nameless !== null) throw new OperationError('invalid', formatFault(nameless));
   checkDefault(relay.name, makeDefault, deps);
-  if (password !== null && vault === null)
+  if (secret !== null && vault === null)
     throw new OperationError(
       'unavailable',
       'The key that seals passwords cannot be read. See: waybill config',
     );
-  const secret = password === null ? null : (vault?.seal(password, relay.name) ?? null);
+  // The secret is always the one that came with this very definition: none is ever carried over to another host, endpoint,
+  // port, type or verification, to which whoever may change relays could have it sent.
   await registry.putRelay({
     name: relay.name,
     definition: JSON.stringify(definition),
-    secret,
+    secret: secret === null ? null : (vault?.seal(secret, relay.name) ?? null),
     disabled: false,
   });
   if (makeDefault) await registry.putSetting(DEFAULT_RELAY, JSON.stringify(relay.name));
@@ -80,20 +69,6 @@ async function requireGoodSources(deps: LocalDeps): Promise<void> {
       'refused',
       `Nothing was changed, because the configuration is faulty. Mend it first:\n${faults.map(formatFault).join('\n')}`,
     );
-}
-
-function readDefinition(definition: AddRelayRequest['definition'], password: string | null): Relay {
-  const reading = readRelay({
-    raw: { ...definition, password },
-    key: 'relay',
-    source: 'command line',
-    origin: 'stored',
-    readSecret: () => {
-      throw new Error('give the password itself');
-    },
-  });
-  if (reading.relay !== null) return reading.relay;
-  throw new OperationError('invalid', reading.faults.map(formatFault).join('\n'));
 }
 
 /** Once a relay exists besides the inbox, someone must have said where mail goes. */
@@ -195,45 +170,6 @@ function notStored({ name, origin }: RelayView): OperationError {
     'refused',
     `The relay ${name} ${where}: waybill queue pause ${name} (and then: waybill queue resume ${name})`,
   );
-}
-
-async function testRelay({ name, to }: TestRelayRequest, deps: LocalDeps): Promise<RelayTest> {
-  const { config } = deps.resolution();
-  const relay = config.relays.find((candidate) => candidate.name === name);
-  if (relay === undefined) throw noSuchRelay(name);
-  if (relay.mx !== null && to === null)
-    throw new OperationError(
-      'invalid',
-      `The relay ${name} delivers to recipients' own servers. Say whose to try: waybill relays test ${name} --to someone@example.net`,
-    );
-  if (relay.mx === null && to !== null)
-    throw new OperationError('invalid', `The relay ${name} is not of type mx: leave --to out.`);
-  const limit = new AbortController();
-  void deps.clock.sleep(PROBE_LIMIT_MS, limit.signal).then(() => limit.abort());
-  const steps: ProbeStep[] = [];
-  for await (const step of probeSteps(relay, to ?? '', deps, limit.signal)) steps.push(step);
-  limit.abort();
-  // Of several hosts of a domain one is enough.
-  const ok = relay.mx === null ? steps.every((step) => step.ok) : steps.some((step) => step.name === READY);
-  return { ok, steps };
-}
-
-async function* probeSteps(
-  relay: Relay,
-  to: string,
-  { resolution, clock, random }: LocalDeps,
-  signal: AbortSignal,
-): AsyncGenerator<ProbeStep> {
-  const { config } = resolution();
-  const hostname = serverName(config);
-  if (relay.smtp !== null) yield* probeSmarthost(relay.smtp, { hostname, clock }, signal);
-  else if (relay.mx !== null) {
-    // Nothing that was remembered is asked: whoever tests has just changed something.
-    const dns = createMailDns(() => resolution().config, clock, random);
-    const timeouts = { connect: PROBE_CONNECT_MS };
-    const means = mxMeans({ relay, hostname, clock, random, timeouts, ...dns });
-    yield* probeMx(to, means, dns.resolver, signal);
-  } else yield { name: 'CAPTURE', ok: true, detail: 'Connects to nothing.', atMs: 0 };
 }
 
 function defaultRelay(deps: LocalDeps): Effective {

@@ -4,17 +4,18 @@ import { MESSAGE_STATUSES } from '../domain/delivery.ts';
 import { type ApiKey, SCOPES } from '../domain/key.ts';
 import type { attemptsJson } from '../ingest/http/attempts.ts';
 import type { messageJson, statusJson } from '../ingest/http/record.ts';
-import { type LaneState, QUEUE_REQUESTS, type QueueOperations } from '../ingest/queue-door.ts';
-import type { ProbeStep } from '../transport/smtp/probe.ts';
+import { QUEUE_REQUESTS, type QueueOperations } from '../ingest/queue-door.ts';
 import type { Finding } from './doctor/finding.ts';
+import { type Progress, UNWATCHED } from './progress.ts';
+import { RELAY_REQUESTS, type RelayOperations } from './relay-operations.ts';
 import { ROUTE_REQUESTS, type RouteOperations } from './route-operations.ts';
 
 /**
  * Everything the command line can ask of an installation. Each operation takes one request and gives one
- * result, both plain JSON, so that the same call works in this process and through the control socket.
- * Errors are {@link OperationError}.
+ * result, both plain JSON, so that the same call works in this process and through the control socket. One that takes a
+ * while may tell of its steps by a {@link Progress}. Errors are {@link OperationError}.
  */
-export interface Operations extends QueueOperations, RouteOperations {
+export interface Operations extends QueueOperations, RouteOperations, RelayOperations {
   /** Makes an API key. Its secret is in the result and nowhere else. */
   createKey(request: CreateKeyRequest): Promise<CreatedKey>;
   /** Every key, newest first, revoked ones too. */
@@ -39,16 +40,6 @@ export interface Operations extends QueueOperations, RouteOperations {
   cancelMessage(request: MessageRequest): Promise<StatusRecord>;
   /** Tries a message's failed and retrying recipients again, now. Gives the record as it is then. */
   retryMessage(request: MessageRequest): Promise<StatusRecord>;
-  /** Every relay, and how much waits for it. */
-  relays(request: NoRequest): Promise<readonly RelayView[]>;
-  /** Stores a relay and starts using it. */
-  addRelay(request: AddRelayRequest): Promise<RelayView>;
-  /** Forgets a stored relay that no mail waits for. */
-  removeRelay(request: RelayRequest): Promise<RelayView>;
-  /** Disables a stored relay, so that nothing is sent by it, or enables it again. */
-  switchRelay(request: SwitchRelayRequest): Promise<RelaySwitch>;
-  /** Connects to a relay without sending anything. */
-  testRelay(request: TestRelayRequest): Promise<RelayTest>;
   /** The settings in force, and every relay's fields after them; secrets masked. */
   configuration(request: NoRequest): Promise<readonly SettingView[]>;
   /** What could keep mail from coming in or going out. Takes a few seconds. */
@@ -122,24 +113,11 @@ const REQUESTS = {
   }),
   cancelMessage: messageRequest,
   retryMessage: messageRequest,
-  relays: z.strictObject({}),
-  addRelay: z.strictObject({
-    /** The definition as in the configuration file, without the password. */
-    definition: z.record(z.string(), z.unknown()),
-    password: z.string().nullable(),
-    makeDefault: z.boolean(),
-  }),
-  removeRelay: z.strictObject({ name: z.string() }),
-  switchRelay: z.strictObject({ name: z.string(), disabled: z.boolean() }),
-  testRelay: z.strictObject({
-    name: z.string(),
-    /** Whose mail servers to try, for a relay of type `mx`; null for others. */
-    to: z.string().nullable(),
-  }),
   configuration: z.strictObject({}),
   doctor: z.strictObject({}),
   ...QUEUE_REQUESTS,
   ...ROUTE_REQUESTS,
+  ...RELAY_REQUESTS,
 } satisfies Record<OperationName, z.ZodType>;
 
 /** Every operation's name. */
@@ -158,15 +136,6 @@ export type MessageRequest = z.infer<typeof messageRequest>;
 export type AttemptsRequest = z.infer<typeof REQUESTS.attempts>;
 /** See {@link Operations.messages}. */
 export type MessagesRequest = z.infer<typeof REQUESTS.messages>;
-/** See {@link Operations.addRelay}. */
-export type AddRelayRequest = z.infer<typeof REQUESTS.addRelay>;
-/** See {@link Operations.testRelay}. */
-export type TestRelayRequest = z.infer<typeof REQUESTS.testRelay>;
-/** See {@link Operations.switchRelay}. */
-export type SwitchRelayRequest = z.infer<typeof REQUESTS.switchRelay>;
-/** Names a relay. */
-export type RelayRequest = z.infer<typeof REQUESTS.removeRelay>;
-
 /** A key as it is shown: its times as text. */
 export interface KeyView extends Omit<ApiKey, 'createdAt' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'> {
   readonly createdAt: string;
@@ -211,41 +180,6 @@ export interface MessagesPage {
   readonly next: string | null;
 }
 
-/** A relay without its secret. */
-export interface RelayView {
-  readonly name: string;
-  readonly type: string;
-  readonly origin: string;
-  /** Where it connects to; null for the inbox and for `mx`, which asks the DNS. */
-  readonly host: string | null;
-  readonly port: number | null;
-  readonly tls: string | null;
-  readonly verify: boolean | null;
-  readonly username: string | null;
-  /** Mail goes here unless told otherwise. */
-  readonly isDefault: boolean;
-  readonly disabled: boolean;
-  /** What an operator wants of it, and how its next hop does; of type `mx`, all lanes together. */
-  readonly state: LaneState;
-  /** Its stored password cannot be read with the present key. */
-  readonly credentialsUnreadable: boolean;
-  /** Recipients waiting and being attempted. */
-  readonly waiting: number;
-  readonly processing: number;
-}
-
-/** A relay as it was left. */
-export interface RelaySwitch extends RelayView {
-  /** It was otherwise before. */
-  readonly changed: boolean;
-}
-
-/** What a test connection went through. */
-export interface RelayTest {
-  readonly ok: boolean;
-  readonly steps: readonly ProbeStep[];
-}
-
 /** A setting in force, or a relay's field, such as `relays.out.host`. */
 export interface SettingView {
   readonly key: string;
@@ -281,7 +215,12 @@ export type OperationErrorCode = (typeof ERROR_CODES)[number];
 export const errorSchema = z.object({ code: z.enum(ERROR_CODES), message: z.string() });
 
 /** Calls an operation by name with a request whose shape is not yet known to be right. */
-export async function callByName(operations: Operations, name: string, request: unknown): Promise<unknown> {
+export async function callByName(
+  operations: Operations,
+  name: string,
+  request: unknown,
+  progress: Progress<unknown> = UNWATCHED,
+): Promise<unknown> {
   const operation = OPERATION_NAMES.find((known) => known === name);
   if (operation === undefined)
     throw new OperationError(
@@ -291,6 +230,6 @@ export async function callByName(operations: Operations, name: string, request: 
   const parsed = REQUESTS[operation].safeParse(request);
   if (!parsed.success) throw new OperationError('invalid', z.prettifyError(parsed.error));
   // Sound because the request has just been parsed by this very operation's schema.
-  const call = operations[operation] as (request: unknown) => Promise<unknown>;
-  return await call(parsed.data);
+  const call = operations[operation] as (request: unknown, progress: Progress<unknown>) => Promise<unknown>;
+  return await call(parsed.data, progress);
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Log } from '../lib/log.ts';
 import { callByName, OperationError, type Operations } from './operations.ts';
 import { socketAddress, socketFile } from './socket.ts';
+import { stepWriter } from './stream.ts';
 
 /** What a control server is made of. */
 export interface ControlServerOptions {
@@ -24,7 +25,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 
 /**
  * Answers operations on `control.sock`: `POST /<operation>` with the request as JSON, answered 200 with the
- * result or 422 with an error. Only the owner of the data directory can connect; there is no other key. The
+ * result or 422 with an error, or step by step (`stream.ts`). Only the owner of the data directory can connect; there is no other key. The
  * caller holds the data directory's lock, so a socket that lies there already is a dead server's.
  */
 export async function listenForControl(options: ControlServerOptions): Promise<ControlServer> {
@@ -59,21 +60,22 @@ async function answer(
   options: ControlServerOptions,
 ): Promise<void> {
   const name = request.url?.slice(1) ?? '';
+  const steps = stepWriter(response);
   try {
-    const result = await callByName(
-      options.operations,
-      name,
-      await readJson(request, options.maxRequestBytes()),
-    );
-    reply(response, 200, result);
-  } catch (error) {
-    if (error instanceof OperationError) {
-      reply(response, 422, { code: error.code, message: error.message });
-    } else {
-      options.log.error('control.failed', { operation: name, error: String(error) });
-      reply(response, 422, { code: 'unavailable', message: 'Something went wrong; the log says what.' });
-    }
+    const body = await readJson(request, options.maxRequestBytes());
+    const result = await callByName(options.operations, name, body, steps.progress);
+    if (!steps.end({ result })) reply(response, 200, result);
+  } catch (thrown) {
+    const error = errorOf(thrown, name, options);
+    if (!steps.end({ error })) reply(response, 422, error);
   }
+}
+
+/** What went wrong, as the client hears it. */
+function errorOf(thrown: unknown, operation: string, { log }: ControlServerOptions): object {
+  if (thrown instanceof OperationError) return { code: thrown.code, message: thrown.message };
+  log.error('control.failed', { operation, error: String(thrown) });
+  return { code: 'unavailable', message: 'Something went wrong; the log says what.' };
 }
 
 async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {

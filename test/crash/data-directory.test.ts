@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
-import type { RelayView } from '../../src/control/operations.ts';
+import type { RelayView } from '../../src/control/relay-operations.ts';
 import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
 import { Installation } from '../peers/server.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';

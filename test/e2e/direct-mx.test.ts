@@ -1,6 +1,6 @@
 /** Direct delivery by the real program: the DNS asked, the hosts found, and what is kept and shown of it. */
 import { expect, test } from 'vitest';
-import type { RelayTest, RelayView } from '../../src/control/operations.ts';
+import type { RelayTest, RelayView } from '../../src/control/relay-operations.ts';
 import { startDnsServer } from '../peers/dns-server.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
 import { startService } from './service.ts';
@@ -42,7 +42,7 @@ relays: [{ name: direct, type: mx, port: ${sink.port}, allow_private: true }]
       ...{ name: 'direct', type: 'mx', host: null, port: sink.port, tls: 'opportunistic', isDefault: true },
     });
     const tried = await service.installation.run('relays', 'test', 'direct', '--to', 'x@one.test', '--json');
-    const { ok, steps } = JSON.parse(tried.stdout) as RelayTest;
+    const { ok, steps } = JSON.parse(tried.stdout.trim().split('\n').at(-1) ?? '') as RelayTest;
     expect([ok, steps.at(-1)?.name]).toEqual([true, 'READY']);
     const gone = await service.installation.run('relays', 'test', 'direct', '--to', 'x@gone.test');
     expect([gone.code, gone.stdout]).toEqual([1, expect.stringContaining('dns_nxdomain')]);

@@ -23,6 +23,8 @@ export interface Finished {
 export interface Surroundings {
   readonly environment?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
+  /** What is entered when something is asked for; absent: there is nobody to ask. */
+  readonly answer?: string;
 }
 
 /** Something that runs until it is closed. */
@@ -55,6 +57,10 @@ export class Installation {
       columns: () => null,
       redraw: () => {
         throw new Error('nothing is drawn where no terminal is');
+      },
+      askUnseen: async (question: string) => {
+        written.err += question;
+        return surroundings.answer ?? null;
       },
     };
     const status = await run(args, { terminal, clock, random: systemRandom });

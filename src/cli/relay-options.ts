@@ -1,0 +1,208 @@
+/** The options that describe a relay, each for one field of its definition. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { RelayFieldName } from '../config/relay-fields.ts';
+import { isProviderType, RELAY_TYPES } from '../config/relay-types.ts';
+import { type CommonOptions, type Context, collect, wholeNumber } from './context.ts';
+import { Exit } from './exit.ts';
+import { promptForSecret, readSecretFile } from './secret-input.ts';
+
+/** What describes a relay, besides the options for single fields. */
+export interface DescribingOptions extends CommonOptions {
+  readonly type?: string;
+  readonly passwordFile?: string;
+  readonly secretFile?: string;
+}
+
+/** An option, and the field it gives. */
+interface FieldOption {
+  readonly field: RelayFieldName;
+  readonly flags: string;
+  readonly help: string;
+  readonly choices?: readonly string[];
+  readonly parse?: (text: string, earlier: never) => unknown;
+}
+
+const port = wholeNumber(1, 65_535);
+const many = wholeNumber(1, 10_000);
+
+const FIELD_OPTIONS: readonly FieldOption[] = [
+  option('host', '--host <host>', 'smtp: name or address of the smarthost; required'),
+  option(
+    'port',
+    '--port <port>',
+    'smtp, mx: its port (default: 587, or 465 with --tls implicit; with type mx 25)',
+    port,
+  ),
+  {
+    ...option(
+      'tls',
+      '--tls <mode>',
+      'smtp, mx: how the connection is secured (default: required, with type mx opportunistic)',
+    ),
+    choices: ['required', 'opportunistic', 'implicit', 'none'],
+  },
+  option('verify', '--no-verify', 'smtp: do not check its certificate'),
+  option('username', '--username <name>', 'smtp: user name for AUTH'),
+  option('helo', '--helo <name>', 'smtp, mx: name given in EHLO (default: server.hostname)'),
+  option(
+    'source_ips',
+    '--source-ip <address>',
+    'smtp, mx: connect from it; may be repeated, each in its turn',
+    collect,
+  ),
+  {
+    ...option('ip_family', '--ip-family <family>', 'smtp, mx: connect over nothing else (default: any)'),
+    choices: ['any', 'ipv4', 'ipv6'],
+  },
+  option(
+    'max_per_domain',
+    '--max-per-domain <n>',
+    'mx: most attempts at once to one domain (default: 20)',
+    many,
+  ),
+  option('presets', '--no-presets', 'mx: do not keep to the pace that is known of big mailbox providers'),
+  option(
+    'region',
+    '--region <region>',
+    'ses: region of AWS, such as eu-west-1, required; mailgun: us (default) or eu',
+  ),
+  option('access_key_id', '--access-key-id <id>', 'ses: id of the access key; required'),
+  option('configuration_set', '--configuration-set <name>', 'ses: configuration set to send with'),
+  option('domain', '--domain <domain>', 'mailgun: the sending domain; required'),
+  option(
+    'message_stream',
+    '--message-stream <id>',
+    'postmark: message stream to send by (default: outbound)',
+  ),
+  option('tenant', '--tenant <tenant>', 'graph: id or domain of the tenant; required'),
+  option('client_id', '--client-id <id>', 'graph: id of the application; required'),
+  option('mailbox', '--mailbox <address>', "graph: mailbox that sends (default: that of the message's From)"),
+  option('authority', '--authority <url>', "graph: where tokens are asked for (default: Microsoft's)"),
+  option('url', '--url <url>', 'webhook: where messages are posted to; required'),
+  option(
+    'endpoint',
+    '--endpoint <url>',
+    "providers but webhook: where the API is (default: the provider's own)",
+  ),
+  option(
+    'max_concurrency',
+    '--max-concurrency <n>',
+    'most attempts at once (default: smtp 20, mx 100, others 10)',
+    many,
+  ),
+  option(
+    'max_rate_per_second',
+    '--max-rate-per-second <n>',
+    'most attempts begun in a second',
+    wholeNumber(0, 100_000),
+  ),
+  option(
+    'max_message_bytes',
+    '--max-message-bytes <n>',
+    'largest message it takes',
+    wholeNumber(1, Number.MAX_SAFE_INTEGER),
+  ),
+  option(
+    'max_recipients',
+    '--max-recipients <n>',
+    'most recipients in one transaction (default: 100, or what the provider takes)',
+    many,
+  ),
+  option('max_per_day', '--max-per-day <n>', 'most recipients in a UTC day', wholeNumber(0, 1_000_000_000)),
+  option(
+    'quota_reserve_percent',
+    '--quota-reserve-percent <n>',
+    'percent of a day kept for mail of high priority (default: 5)',
+    wholeNumber(0, 50),
+  ),
+  option('warmup_start', '--warmup-start <date>', 'first day of a warm-up, in UTC, such as 2026-12-01'),
+  option(
+    'warmup_per_day',
+    '--warmup-per-day <n,n,…>',
+    'most recipients on its first day, the second, and so on (default: 50, doubling to 100000)',
+    wholeNumbers,
+  ),
+];
+
+/** Gives a command the options that describe a relay. */
+export function withRelayOptions(command: Command, isTypeNeeded: boolean): Command {
+  const type = new Option(
+    '--type <type>',
+    "smtp, a smarthost; mx, the recipients' own servers; or a provider",
+  );
+  command.addOption(type.choices(RELAY_TYPES).makeOptionMandatory(isTypeNeeded));
+  for (const { flags, help, choices, parse } of FIELD_OPTIONS) {
+    const made = new Option(flags, help);
+    if (choices !== undefined) made.choices(choices);
+    // Sound because commander passes back what the parser gave before.
+    if (parse !== undefined) made.argParser(parse as (text: string, earlier: unknown) => unknown);
+    command.addOption(made);
+  }
+  return command
+    .option('--password-file <file>', 'smtp: file with the password for AUTH; - for the standard input')
+    .option(
+      '--secret-file <file>',
+      'providers: file with the key, token or secret; - for the standard input (default: asked for)',
+    );
+}
+
+/** The options as a definition of the configuration file, without any secret. */
+export function definitionOf(name: string, options: DescribingOptions): Record<string, unknown> {
+  return { name, type: options.type, ...fieldsOf(options) };
+}
+
+/** The fields that options were given for. */
+export function fieldsOf(options: object): Record<string, unknown> {
+  const given = new Map<string, unknown>(Object.entries(options));
+  const fields = FIELD_OPTIONS.flatMap(({ field, flags }) => {
+    const made = new Option(flags);
+    const value = given.get(made.attributeName());
+    // An option that is there to switch something off: said nothing, it is the default of the type.
+    const isSaid = made.negate ? value === false : value !== undefined;
+    return isSaid ? [[field, value] as const] : [];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** The password or secret that the options name; a provider's is asked for where no file is named. Throws `Exit`. */
+export async function secretOf(options: DescribingOptions, { terminal }: Context): Promise<string | null> {
+  const { type = '', passwordFile, secretFile } = options;
+  const isProvider = isProviderType(type);
+  if (isProvider && passwordFile !== undefined)
+    throw new Exit(2, `Type ${type} has no password: give --secret-file.`);
+  if (!isProvider && secretFile !== undefined)
+    throw new Exit(2, `Type ${type} has no such secret: a password for AUTH is given by --password-file.`);
+  const path = passwordFile ?? secretFile;
+  if (path !== undefined) return await readSecretFile(path, isProvider ? 'secret' : 'password');
+  if (!isProvider) return null;
+  return await promptForSecret(
+    terminal,
+    `${QUESTIONS[type]}: `,
+    `A relay of type ${type} needs its ${QUESTIONS[type].toLowerCase()}: give --secret-file FILE, or --secret-file - and the secret on the standard input.`,
+  );
+}
+
+const QUESTIONS = {
+  ses: 'Secret access key',
+  mailgun: 'API key',
+  postmark: 'Server token',
+  sendgrid: 'API key',
+  resend: 'API key',
+  graph: 'Client secret',
+  webhook: 'Signing secret',
+} as const;
+
+function option(
+  field: RelayFieldName,
+  flags: string,
+  help: string,
+  parse?: (text: string, earlier: never) => unknown,
+): FieldOption {
+  return parse === undefined ? { field, flags, help } : { field, flags, help, parse };
+}
+
+function wholeNumbers(text: string): readonly number[] {
+  const numbers = text.split(',').map((part) => (/^\s*\d{1,15}\s*$/.test(part) ? Number(part) : Number.NaN));
+  if (!numbers.some(Number.isNaN)) return numbers;
+  throw new InvalidArgumentError('It must be whole numbers with commas between them, such as 50,100,200.');
+}

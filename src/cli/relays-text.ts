@@ -1,0 +1,55 @@
+import type { RelaySwitch, RelayTest, RelayView } from '../control/relay-operations.ts';
+import { oneLine, table } from './terminal.ts';
+
+/** All relays as a table. */
+export function relayTable(relays: readonly RelayView[]): string {
+  const rows = relays.map((relay) => [
+    relay.isDefault ? `${relay.name} (default)` : relay.name,
+    relay.type,
+    destinationOf(relay),
+    relay.tls ?? '',
+    relay.origin,
+    stateOf(relay),
+    String(relay.waiting),
+    String(relay.processing),
+    todayOf(relay),
+  ]);
+  return table(['NAME', 'TYPE', 'TO', 'TLS', 'FROM', 'STATE', 'WAITING', 'PROCESSING', 'TODAY'], rows);
+}
+
+/** A step of a test, as a line. */
+export function stepLine({ name, ok, detail, atMs }: RelayTest['steps'][number]): string {
+  return `${ok ? 'ok    ' : 'FAILED'} ${String(atMs).padStart(6)} ms  ${oneLine(name)}  ${oneLine(detail)}`;
+}
+
+/** What is said of a relay that was disabled. */
+export function disabledText({ name, changed, isDefault, waiting, processing }: RelaySwitch): string {
+  const enable = `waybill relays enable ${name}`;
+  return [
+    changed ? `Disabled ${name}: nothing more is sent by it.` : `${name} is disabled already.`,
+    processing > 0 ? `What is under way ends (recipients: ${processing}).` : '',
+    `Its mail goes by the next relay of its group, or waits (recipients just now: ${waiting}).`,
+    isDefault ? 'It is the default relay: mail that no rule sends elsewhere waits, too.' : '',
+    `To send by it again: ${enable}`,
+  ]
+    .filter((line) => line !== '')
+    .join('\n');
+}
+
+function destinationOf({ type, host, port, endpoint }: RelayView): string {
+  if (type === 'mx') return `recipients' MX, port ${port}`;
+  if (endpoint !== null) return endpoint;
+  return host === null ? 'local capture' : `${host}:${port}`;
+}
+
+function stateOf(relay: RelayView): string {
+  return relay.credentialsUnreadable ? 'credentials_unreadable' : relay.state;
+}
+
+/** How much of a day's recipients is used, where they are bounded, and how far the warm-up is. */
+function todayOf({ allowedToday, usedToday, warmUp }: RelayView): string {
+  const used = allowedToday === null ? '' : `${usedToday ?? 0} of ${allowedToday}`;
+  if (warmUp === null || warmUp.day === null) return used;
+  if (warmUp.day === 0) return `${used} (warm-up begins ${warmUp.start})`;
+  return `${used} (day ${warmUp.day} of ${warmUp.days} of warm-up)`;
+}

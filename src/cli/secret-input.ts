@@ -1,0 +1,40 @@
+/** How a command is given a secret: never as an argument, which others on the machine could read. */
+import { createReadStream } from 'node:fs';
+import { readError } from '../config/fault.ts';
+import { Exit } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The file name that means the standard input. */
+const STANDARD_INPUT = '-';
+/** No password, key or token has so many characters. */
+const LONGEST_SECRET = 4096;
+
+/**
+ * The text of a file, or (`-`) of the standard input, without the end of its last line. Read piece by piece: a pipe may
+ * fill later, and a wrong name may be that of a large file. Throws `Exit`.
+ */
+export async function readSecretFile(path: string, what: string): Promise<string> {
+  const source = path === STANDARD_INPUT ? process.stdin : createReadStream(path);
+  let text = '';
+  try {
+    for await (const piece of source.setEncoding('utf8')) {
+      text += piece;
+      if (text.length > LONGEST_SECRET) throw new Error(`it has more than ${LONGEST_SECRET} characters`);
+    }
+  } catch (error) {
+    throw new Exit(1, `The ${what} cannot be read: ${readError(error)}`);
+  }
+  return text.replace(/\r?\n$/, '');
+}
+
+/** Asks for a secret on the terminal. Throws `Exit` where there is none, saying what to give instead. */
+export async function promptForSecret(
+  terminal: Terminal,
+  question: string,
+  instead: string,
+): Promise<string> {
+  const answer = await terminal.askUnseen(question);
+  if (answer === null) throw new Exit(2, instead);
+  if (answer === '') throw new Exit(1, 'Nothing was entered, and nothing was done.');
+  return answer;
+}

@@ -1,0 +1,32 @@
+import { formatFault } from '../config/fault.ts';
+import { SECRET_FIELDS, secretFieldOf } from '../config/relay-fields.ts';
+import { readRelay } from '../config/relays.ts';
+import type { Relay } from '../domain/relay.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { OperationError } from './operations.ts';
+
+/** The relay of a definition that came with a request, and of its secret, which came apart. Throws `invalid`. */
+export function readDefinition(
+  definition: Readonly<Record<string, unknown>>,
+  secret: string | null,
+  deps: LocalDeps,
+): Relay {
+  // What is in the definition is stored and shown in clear.
+  const inside = SECRET_FIELDS.flatMap((name) => [name, `${name}_file`]).filter((name) =>
+    Object.hasOwn(definition, name),
+  );
+  if (inside.length > 0)
+    throw new OperationError('invalid', `A secret is given apart from the definition: ${inside.join(', ')}`);
+  const reading = readRelay({
+    raw: secret === null ? definition : { ...definition, [secretFieldOf(definition['type'])]: secret },
+    key: 'relay',
+    source: 'command line',
+    origin: 'stored',
+    privateRelays: deps.resolution().config.delivery.privateRelays,
+    readSecret: () => {
+      throw new Error('give the secret itself');
+    },
+  });
+  if (reading.relay !== null) return reading.relay;
+  throw new OperationError('invalid', reading.faults.map(formatFault).join('\n'));
+}

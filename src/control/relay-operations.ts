@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { LaneState } from '../ingest/queue-door.ts';
+import type { ProbeStep } from '../transport/smtp/probe.ts';
+import type { Progress } from './progress.ts';
+
+/** What operators can ask of relays, and do to them: a part of the operations. */
+export interface RelayOperations {
+  /** Every relay, and how much waits for it. */
+  relays(request: Record<string, never>): Promise<readonly RelayView[]>;
+  /** Stores a relay and starts using it. */
+  addRelay(request: AddRelayRequest): Promise<RelayView>;
+  /** Forgets a stored relay that no mail waits for. */
+  removeRelay(request: RelayRequest): Promise<RelayView>;
+  /** Disables a stored relay, so that nothing is sent by it, or enables it again. */
+  switchRelay(request: SwitchRelayRequest): Promise<RelaySwitch>;
+  /** Connects to a relay without sending anything, and tells of each step as it happens. */
+  testRelay(request: TestRelayRequest, progress?: Progress<ProbeStep>): Promise<RelayTest>;
+}
+
+/** A definition as in the configuration file, without its password or secret, which is given apart. */
+const definition = z.record(z.string(), z.unknown());
+
+/** The shape of every request on relays. */
+export const RELAY_REQUESTS = {
+  relays: z.strictObject({}),
+  addRelay: z.strictObject({ definition, secret: z.string().nullable(), makeDefault: z.boolean() }),
+  removeRelay: z.strictObject({ name: z.string() }),
+  switchRelay: z.strictObject({ name: z.string(), disabled: z.boolean() }),
+  testRelay: z.strictObject({
+    name: z.string(),
+    /** Whose mail servers to try, for a relay of type `mx`; null for others. */
+    to: z.string().nullable(),
+    /** A definition that is not stored, to be tried in the place of a relay that is there; null: the relay of that name. */
+    unsaved: z.strictObject({ definition, secret: z.string().nullable() }).nullable(),
+  }),
+};
+
+/** See {@link RelayOperations.addRelay}. */
+export type AddRelayRequest = z.infer<typeof RELAY_REQUESTS.addRelay>;
+/** See {@link RelayOperations.testRelay}. */
+export type TestRelayRequest = z.infer<typeof RELAY_REQUESTS.testRelay>;
+/** See {@link RelayOperations.switchRelay}. */
+export type SwitchRelayRequest = z.infer<typeof RELAY_REQUESTS.switchRelay>;
+/** Names a relay. */
+export type RelayRequest = z.infer<typeof RELAY_REQUESTS.removeRelay>;
+
+/** A relay without its secret. */
+export interface RelayView {
+  readonly name: string;
+  readonly type: string;
+  readonly origin: string;
+  /** Where it connects to; null for the inbox and for `mx`, which asks the DNS. */
+  readonly host: string | null;
+  readonly port: number | null;
+  readonly tls: string | null;
+  readonly verify: boolean | null;
+  readonly username: string | null;
+  /** The URL of a provider's API, or of a webhook; null for others. */
+  readonly endpoint: string | null;
+  /** Mail goes here unless told otherwise. */
+  readonly isDefault: boolean;
+  readonly disabled: boolean;
+  /** What an operator wants of it, and how its next hop does; of type `mx`, all lanes together. */
+  readonly state: LaneState;
+  /** Its stored password or secret cannot be read with the present key. */
+  readonly credentialsUnreadable: boolean;
+  /** Recipients waiting and being attempted. */
+  readonly waiting: number;
+  readonly processing: number;
+  /** Recipients it may have in a UTC day; 0 means any number. */
+  readonly maxPerDay: number;
+  readonly warmUp: WarmUpView | null;
+  /** Recipients it may have today, by quota and warm-up; null means any number. */
+  readonly allowedToday: number | null;
+  /** How many of them were handed over or are under way; null where nobody counts. */
+  readonly usedToday: number | null;
+}
+
+/** How far a relay's warm-up is. */
+export interface WarmUpView {
+  /** Its first day in UTC, such as `2026-12-01`. */
+  readonly start: string;
+  /** How many days it takes. */
+  readonly days: number;
+  /** Which of them today is, from 1 on; 0 before the first, null after the last. */
+  readonly day: number | null;
+}
+
+/** A relay as it was left. */
+export interface RelaySwitch extends RelayView {
+  /** It was otherwise before. */
+  readonly changed: boolean;
+}
+
+/** What a test connection went through. */
+export interface RelayTest {
+  readonly ok: boolean;
+  readonly steps: readonly ProbeStep[];
+}

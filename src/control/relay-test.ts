@@ -1,0 +1,83 @@
+import { createMailDns } from '../app/mail-dns.ts';
+import { serverName } from '../config/server-name.ts';
+import type { Relay } from '../domain/relay.ts';
+import { mxMeans } from '../transport/mx/means.ts';
+import { probeMx, READY } from '../transport/mx/probe.ts';
+import { type ProbeStep, probeSmarthost } from '../transport/smtp/probe.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { OperationError } from './operations.ts';
+import type { Progress } from './progress.ts';
+import { readDefinition } from './relay-definition.ts';
+import type { RelayTest, TestRelayRequest } from './relay-operations.ts';
+import { noSuchRelay } from './relay-views.ts';
+
+/** How long a test connection may take in all. */
+const PROBE_LIMIT_MS = 60_000;
+/** How long it waits for one of several hosts to answer at all. */
+const PROBE_CONNECT_MS = 5_000;
+/** More steps than any next hop needs; then it has gone round in a circle. */
+const MAX_STEPS = 1000;
+
+/** See {@link RelayOperations.testRelay}. */
+export async function testRelay(
+  request: TestRelayRequest,
+  deps: LocalDeps,
+  { tell, signal }: Progress<ProbeStep>,
+): Promise<RelayTest> {
+  const relay = relayOf(request, deps);
+  const { name, to } = request;
+  if (relay.mx !== null && to === null)
+    throw new OperationError(
+      'invalid',
+      `The relay ${name} delivers to recipients' own servers. Say whose to try: waybill relays test ${name} --to someone@example.net`,
+    );
+  if (relay.mx === null && to !== null)
+    throw new OperationError('invalid', `The relay ${name} is not of type mx: leave --to out.`);
+  const limit = new AbortController();
+  void deps.clock.sleep(PROBE_LIMIT_MS, limit.signal).then(() => limit.abort());
+  const steps: ProbeStep[] = [];
+  try {
+    for await (const step of probeSteps(relay, to ?? '', deps, AbortSignal.any([limit.signal, signal]))) {
+      steps.push(step);
+      tell(step);
+      if (steps.length === MAX_STEPS) break;
+    }
+  } finally {
+    limit.abort();
+  }
+  // Of several hosts of a domain one is enough.
+  const ok = relay.mx === null ? steps.every((step) => step.ok) : steps.some((step) => step.name === READY);
+  return { ok, steps };
+}
+
+/** The relay that is asked for: one that is there, or one that is only tried, which brings its own secret. */
+function relayOf({ name, unsaved }: TestRelayRequest, deps: LocalDeps): Relay {
+  if (unsaved !== null) return readDefinition({ ...unsaved.definition, name }, unsaved.secret, deps);
+  const { config } = deps.resolution();
+  const relay = config.relays.find((candidate) => candidate.name === name);
+  if (relay === undefined) throw noSuchRelay(name);
+  if (config.unreadableRelays.includes(name))
+    throw new OperationError(
+      'refused',
+      `What the relay ${name} is known by cannot be read with the present key. Remove it and add it again, or bring the key back.`,
+    );
+  return relay;
+}
+
+async function* probeSteps(
+  relay: Relay,
+  to: string,
+  { resolution, clock, random }: LocalDeps,
+  signal: AbortSignal,
+): AsyncGenerator<ProbeStep> {
+  const { config } = resolution();
+  const hostname = serverName(config);
+  if (relay.smtp !== null) yield* probeSmarthost(relay.smtp, { hostname, clock }, signal);
+  else if (relay.mx !== null) {
+    // Nothing that was remembered is asked: whoever tests has just changed something.
+    const dns = createMailDns(() => resolution().config, clock, random);
+    const timeouts = { connect: PROBE_CONNECT_MS };
+    const means = mxMeans({ relay, hostname, clock, random, timeouts, ...dns });
+    yield* probeMx(to, means, dns.resolver, signal);
+  } else yield { name: 'CAPTURE', ok: true, detail: 'Connects to nothing.', atMs: 0 };
+}
