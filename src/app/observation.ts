@@ -44,7 +44,7 @@ export function observe(
   const counters = new Counters();
   counters.listen(events);
   const meter = createProcessMeter(clock);
-  const relays = () => relayStates(engine.relays, clock.mono());
+  const relays = () => relayStates(engine.relays, clock);
   const certificateExpiresAt = () => certificate?.expiresAt ?? null;
   const { views, spool, thread } = storage;
   const health = createHealth(

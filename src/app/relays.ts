@@ -33,13 +33,14 @@ export function applyRelays(relays: Relays, config: Config, parts: TransportPart
       relays.put(relay, transportFor(relay, serverName(config), parts));
 }
 
-/** How each relay does at `now` (monotonic ms), for health and metrics. */
-export function relayStates(relays: Relays, now: number): RelayStatus[] {
-  return [...relays.all()].map(({ relay: { name, disabled }, inflight }) => ({
+/** How each relay does now, for health and metrics. */
+export function relayStates(relays: Relays, clock: Clock): RelayStatus[] {
+  return [...relays.all()].map(({ relay: { name, disabled }, inflight, quota }) => ({
     name,
-    state: relays.breakerState(name, now),
+    state: relays.breakerState(name, clock.mono()),
     inflight,
     disabled,
+    quota: quota.state(clock.wall()),
   }));
 }
 

@@ -23,10 +23,17 @@ export function queueText(view: QueueView, columns: number | null): string {
   return [...fitting, ...notes(view)].join('\n');
 }
 
-function numbers(row: QueueView['totals']): string[] {
-  const { waiting, processing, inFlight, oldestSeconds, perMinute } = row;
+/** Attempts under way, of as many as there may be. */
+function numbers(row: QueueView['totals'] & Partial<Pick<QueueLane, 'concurrency'>>): string[] {
+  const { waiting, processing, inFlight, oldestSeconds, perMinute, concurrency = null } = row;
   const oldest = oldestSeconds === null ? '' : ageText(oldestSeconds);
-  return [String(waiting), String(processing), String(inFlight), oldest, String(perMinute)];
+  return [
+    String(waiting),
+    String(processing),
+    concurrency === null ? String(inFlight) : `${inFlight}/${concurrency}`,
+    oldest,
+    String(perMinute),
+  ];
 }
 
 function stateText({ state, restsUntil }: QueueLane, now: number): string {

@@ -193,7 +193,7 @@ describe('the queue', () => {
     ]);
     expect(view.lanes[0]).toEqual({
       ...{ lane: 'direct/example.com', relay: 'direct', state: 'ready', restsUntil: null, waiting: 2 },
-      ...{ processing: 0, inFlight: 0, oldestSeconds: 90, perMinute: 0, lastReply: null },
+      ...{ processing: 0, inFlight: 0, concurrency: null, oldestSeconds: 90, perMinute: 0, lastReply: null },
     });
     expect(view.totals).toEqual({ waiting: 3, processing: 0, inFlight: 0, oldestSeconds: 90, perMinute: 0 });
     expect(await lanesNow('direct')).toEqual([['direct/example.com', 'ready', 2]]);
@@ -209,14 +209,22 @@ describe('the queue', () => {
     const lastReply = { code: 421, enhanced: '4.3.2', text: 'Going down', at: T0 };
     const lane: LaneFigures = {
       ...{ lane: 'direct/example.com', relay: 'direct', inFlight: 1, inHand: 2, perMinute: 30, lastReply },
-      ...{ state: 'open', restsUntil: T0 + 5_000, held: null },
+      ...{ state: 'open', restsUntil: T0 + 5_000, held: null, concurrency: 7, spent: false },
     };
     const idle = { inFlight: 0, inHand: 0, perMinute: 0, state: 'closed', restsUntil: null } as const;
+    figures = [{ ...lane, state: 'closed', restsUntil: null, spent: true }];
+    expect((await queue.queue({ relay: 'direct' })).lanes[0]?.state).toBe('spent');
     figures = [lane, { ...lane, ...idle, lane: 'direct/idle.example' }];
     const [row, ...others] = (await queue.queue({ relay: 'direct' })).lanes;
     expect(others).toEqual([]);
     expect(row).toMatchObject({
-      ...{ state: 'resting', restsUntil: '2026-11-20T12:00:35.000Z', inFlight: 1, perMinute: 30 },
+      ...{
+        state: 'resting',
+        restsUntil: '2026-11-20T12:00:35.000Z',
+        inFlight: 1,
+        concurrency: 7,
+        perMinute: 30,
+      },
       lastReply: { code: 421, enhancedCode: '4.3.2', reply: 'Going down', at: '2026-11-20T12:00:30.000Z' },
     });
   });

@@ -122,6 +122,7 @@ function laneRow(lane: string, facts: LaneFacts, around: LaneSurroundings): Queu
     waiting: depth?.waiting ?? 0,
     processing: depth?.processing ?? 0,
     inFlight: figures?.inFlight ?? 0,
+    concurrency: figures?.concurrency ?? null,
     oldestSeconds: dueAt === null ? null : Math.max(0, Math.floor((around.now - dueAt) / 1000)),
     perMinute: figures?.perMinute ?? 0,
     lastReply:
@@ -149,7 +150,9 @@ export function laneState(
   if (relay.disabled) return 'disabled';
   const kinds = [holds.get(lane), holds.get(relayOfLane(lane))];
   const kind = kinds.includes('pause') ? 'pause' : kinds.find((other) => other !== undefined);
-  return kind === undefined ? BREAKER_STATES[figures?.state ?? 'closed'] : HOLD_STATES[kind];
+  if (kind !== undefined) return HOLD_STATES[kind];
+  const state = BREAKER_STATES[figures?.state ?? 'closed'];
+  return state === 'ready' && figures?.spent === true ? 'spent' : state;
 }
 
 async function hold(request: HoldRequest, deps: QueueDeps): Promise<HoldView> {

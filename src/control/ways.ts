@@ -54,6 +54,8 @@ function obstacle(
         : `${name} is disabled: waybill relays enable ${name}`;
     case 'resting':
       return `${lane} rests after failures: waybill relays test ${name}${relay.mx === null ? '' : ` --to ${address}`}`;
+    case 'spent':
+      return `${name} has had what it may have today, and goes on at midnight UTC: waybill relays list`;
     default:
       return null;
   }

@@ -12,6 +12,8 @@ export interface LaneFigures {
   readonly relay: string;
   /** Attempts under way. */
   readonly inFlight: number;
+  /** Attempts at once that it may have now: what its hop has shown to bear, or its relay allows. */
+  readonly concurrency: number;
   /** Leased: under way, about to begin, or being recorded. */
   readonly inHand: number;
   /** Attempts that ended within the last minute. */
@@ -22,6 +24,8 @@ export interface LaneFigures {
   readonly state: 'closed' | 'open' | 'half_open';
   /** Wall ms until which an open lane rests; null unless it is open. */
   readonly restsUntil: number | null;
+  /** Its relay has had what it may have today (UTC), but for what is kept for high priority. */
+  readonly spent: boolean;
   /** How an operator holds it back, itself or its relay; null when nobody does. */
   readonly held: HoldKind | null;
 }

@@ -77,7 +77,8 @@ export type Selection = z.infer<typeof selectionSchema>;
 
 /**
  * What a lane may do now: `ready`; `paused` or `draining` by an operator; `resting` after failures of its next hop,
- * `probing` when single attempts find out whether it is well again; `disabled` with its relay; `missing`: there is no such
+ * `probing` when single attempts find out whether it is well again; `spent` when its relay has had what it may have today;
+ * `disabled` with its relay; `missing`: there is no such
  * relay.
  */
 export const LANE_STATES = [
@@ -86,6 +87,7 @@ export const LANE_STATES = [
   'draining',
   'resting',
   'probing',
+  'spent',
   'disabled',
   'missing',
 ] as const;
@@ -105,6 +107,8 @@ export interface QueueLane {
   readonly processing: number;
   /** Attempts under way on this node. */
   readonly inFlight: number;
+  /** Attempts at once that it may have now, as its hop has shown to bear; null where this node does not work it. */
+  readonly concurrency: number | null;
   /** For how long the longest due recipient has been due; 0 when none is due yet, null when none waits. */
   readonly oldestSeconds: number | null;
   /** Attempts that ended within the last minute, on this node. */

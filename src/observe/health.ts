@@ -68,6 +68,8 @@ export interface RelayStatus {
   readonly inflight: number;
   /** Nothing is sent by it, as an operator wants or because its password cannot be read. */
   readonly disabled: boolean;
+  /** What it may be given today (UTC), and has been, as far as this node knows; null without a limit. */
+  readonly quota: { readonly allowance: number; readonly used: number } | null;
 }
 
 /** What does not change while the process runs. */

@@ -47,6 +47,14 @@ export const METRICS = {
 
   svc_smtp_connections: gauge('Connections to the SMTP listener that are open.'),
   svc_oldest_due_seconds: gauge('How long the longest waiting due delivery has been due.'),
+  svc_relay_quota_used: gauge(
+    'Recipients that count towards what the relay may be given today (UTC): handed over, or under way; 0 without a limit.',
+    { relay: RELAY },
+  ),
+  svc_relay_quota_limit: gauge(
+    'Recipients that the relay may be given today (UTC), by its quota and its warm-up; 0 without a limit.',
+    { relay: RELAY },
+  ),
   svc_relay_breaker_open: gauge('1 while the relay rests because its next hop fails.', { relay: RELAY }),
   svc_database_bytes: gauge('Size of the database.'),
   svc_database_latency_seconds: gauge('How long the database took to answer, or has been taking.'),

@@ -96,6 +96,8 @@ function relayValues(relays: readonly RelayStatus[], figures: Figures) {
     svc_relay_inflight: each((name) => current.get(name)?.inflight),
     svc_relay_delivered_today: each((name) => figures.relays[name]?.delivered),
     svc_relay_failed_today: each((name) => figures.relays[name]?.failed),
+    svc_relay_quota_used: each((name) => current.get(name)?.quota?.used),
+    svc_relay_quota_limit: each((name) => current.get(name)?.quota?.allowance),
     svc_relay_breaker_open: each((name) => (current.get(name)?.state === 'open' ? 1 : 0)),
   } satisfies Partial<MetricValues>;
 }

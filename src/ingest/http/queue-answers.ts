@@ -19,11 +19,16 @@ const laneSchema = z.object({
   relay: z.string(),
   state: z
     .enum(LANE_STATES)
-    .describe('`resting`: its next hop failed and is left alone; `probing`: single attempts try it.'),
+    .describe(
+      '`resting`: its next hop failed and is left alone; `probing`: single attempts try it; `spent`: its relay has had what it may have today (UTC).',
+    ),
   restsUntil: time.nullable(),
   waiting: count.describe('Recipients.'),
   processing: count.describe('Recipients leased: under way, or about to be.'),
   inFlight: count.describe('Attempts under way on this node.'),
+  concurrency: count
+    .nullable()
+    .describe('Attempts at once that it may have now, as its next hop has shown to bear.'),
   oldestSeconds: count.nullable().describe('For how long the longest due recipient has been due.'),
   perMinute: count.describe('Attempts that ended within the last minute, on this node.'),
   lastReply: laneReplySchema.nullable().describe('What the next hop said last.'),

@@ -116,7 +116,7 @@ test.each<[string, SourceChanges, number, string, string | null]>([
   ],
   [
     'a relay whose breaker is open',
-    { relays: () => [{ name: 'out', state: 'open', inflight: 0, disabled: false }] },
+    { relays: () => [{ name: 'out', state: 'open', inflight: 0, disabled: false, quota: null }] },
     200,
     'degraded',
     'relays',

@@ -47,8 +47,8 @@ export async function createWorld(changes: SourceChanges = {}) {
       faults: [],
     }),
     relays: () => [
-      { name: 'inbox', state: 'closed', inflight: 0, disabled: false },
-      { name: 'out', state: 'half_open', inflight: 3, disabled: false },
+      { name: 'inbox', state: 'closed', inflight: 0, disabled: false, quota: null },
+      { name: 'out', state: 'half_open', inflight: 3, disabled: false, quota: { allowance: 500, used: 12 } },
     ],
     missingRelays: () => [],
     certificateExpiresAt: () => EPOCH + 90 * DAY_MS,

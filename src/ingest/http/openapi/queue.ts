@@ -10,7 +10,7 @@ const ACCESS = { scheme: 'bearer', scopes: ['admin'] } as const;
 
 const LANE = {
   ...{ lane: 'inbox', relay: 'inbox', state: 'ready', restsUntil: null, waiting: 3, processing: 1 },
-  ...{ inFlight: 1, oldestSeconds: 12, perMinute: 40 },
+  ...{ inFlight: 1, concurrency: 16, oldestSeconds: 12, perMinute: 40 },
   lastReply: { code: 250, enhancedCode: '2.0.0', reply: 'Ok', at: '2026-11-20T11:15:00.123Z' },
 };
 
