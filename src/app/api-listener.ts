@@ -21,6 +21,7 @@ export function apiHandler(parts: ListenerParts, shared: IngestShared): Handler 
   });
   const deps = {
     intake,
+    sending: () => live.config,
     acts,
     queue,
     spool,

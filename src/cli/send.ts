@@ -88,11 +88,15 @@ function reasonOf(error: unknown): string {
 }
 
 function verdictText({ message, sizeBytes, recipients }: Verdict): string {
-  const rows = recipients.map(({ address, type, relay, rule }) => [
+  const rows = recipients.map(({ address, type, relay, rule, alignment }) => [
     address,
     type,
     relay ?? 'none: it would wait',
     rule ?? 'default',
+    alignment?.verdict.replaceAll('_', ' ') ?? '-',
   ]);
-  return `${message} It would have ${sizeBytes} bytes.\n\n${table(['RECIPIENT', 'TYPE', 'RELAY', 'RULE'], rows)}`;
+  const columns = ['RECIPIENT', 'TYPE', 'RELAY', 'RULE', 'DMARC'];
+  const details = [...new Set(recipients.flatMap(({ alignment }) => alignment?.detail ?? []))];
+  const told = details.length === 0 ? '' : `\n\n${details.join('\n')}`;
+  return `${message} It would have ${sizeBytes} bytes.\n\n${table(columns, rows)}${told}`;
 }

@@ -21,6 +21,7 @@ export type {
 } from './result.ts';
 export { unwrap, WaybillError } from './result.ts';
 export type {
+  Alignment,
   Attempt,
   AttemptResult,
   AttemptStep,

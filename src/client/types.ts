@@ -97,6 +97,23 @@ export interface VerdictRecipient {
   readonly relay: string | null;
   /** The rule that decided; `null` for the default relay. */
   readonly rule: string | null;
+  /** `null` where nothing would be sent now. */
+  readonly alignment: Alignment | null;
+}
+
+/** Whether a copy would align with the domain of its From, as DMARC asks, as far as names tell. */
+export interface Alignment {
+  readonly verdict: 'aligned' | 'not_aligned' | 'depends_on_provider';
+  /** `by_provider`: the provider signs, not the server. */
+  readonly dkim: 'aligned' | 'none' | 'by_provider';
+  /** The domain that would sign; `null` where none of the server's would. */
+  readonly dkimDomain: string | null;
+  /** Whether the reverse-path aligns. Whether SPF passes is not looked at. */
+  readonly spf: 'aligned' | 'not_aligned' | 'by_provider';
+  /** `null` for the null reverse-path, and for the provider's own. */
+  readonly spfDomain: string | null;
+  /** How it stands, and what to do about it, in one sentence. */
+  readonly detail: string;
 }
 
 /** One faulty field of a request. */

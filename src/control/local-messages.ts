@@ -36,7 +36,11 @@ export function messageOperations(deps: LocalDeps): SubmitOperations & MessageOp
   const nextToken = createIdSource(deps.clock, deps.random);
   return {
     submit: ({ message }) => submit(message, nextToken(), deps),
-    checkMessage: async ({ message }) => verdictOf(await compose(message, nextToken(), deps), deps.intake),
+    checkMessage: async ({ message }) =>
+      verdictOf(await compose(message, nextToken(), deps), {
+        ...deps,
+        sending: () => deps.resolution().config,
+      }),
     message: async ({ id }) => statusJson(await findMessage(id, deps)),
     ways: async ({ id }) => (await findMessage(id, deps)).recipients.map((one) => wayOf(one, deps)),
     messages: (request) => listMessages(request, deps),

@@ -55,6 +55,29 @@ export const receiptSchema = z
   })
   .describe('The message is on stable storage.');
 
+/** How a copy would align. */
+export const alignmentSchema = z
+  .object({
+    verdict: z
+      .enum(['aligned', 'not_aligned', 'depends_on_provider'])
+      .describe('`aligned` if a signature or the reverse-path is, as far as names tell.'),
+    dkim: z
+      .enum(['aligned', 'none', 'by_provider'])
+      .describe('Whether a signature of ours would align; `by_provider`: the provider signs instead.'),
+    dkimDomain: z.string().nullable().describe('The domain that would sign; null where none of ours would.'),
+    spf: z
+      .enum(['aligned', 'not_aligned', 'by_provider'])
+      .describe('Whether the reverse-path aligns; whether SPF passes is not looked at.'),
+    spfDomain: z
+      .string()
+      .nullable()
+      .describe(
+        'The domain that SPF would look at; null for the null reverse-path, and for the provider’s own.',
+      ),
+    detail: z.string().describe('How it stands, and what to do about it, in one sentence.'),
+  })
+  .describe('Whether a copy would align with the domain of its From, as DMARC asks.');
+
 /** One recipient of a dry run. */
 export const verdictRecipientSchema = z
   .object({
@@ -65,6 +88,7 @@ export const verdictRecipientSchema = z
       .nullable()
       .describe('The relay that would be tried first; null: it would wait for a route.'),
     rule: z.string().nullable().describe('The routing rule that decided; null for the default relay.'),
+    alignment: alignmentSchema.nullable().describe('Null where nothing would be sent now.'),
   })
   .describe('The way one recipient’s copy would take. All members are always there.');
 

@@ -148,9 +148,7 @@ async function judgeOne(
     const read = { ...fields, whole: 'The message' };
     const context = submissionContext(call, key === null ? null : keyInBatch(key, index), deps);
     const submission = await inSlices(buildSubmission(read, context, limits));
-    return read.fields.dryRun
-      ? { index, verdict: verdictOf(submission, deps.intake) }
-      : { index, submission };
+    return read.fields.dryRun ? { index, verdict: verdictOf(submission, deps) } : { index, submission };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     if (error.code === 'malformed_json' || error.code === 'invalid_utf8')

@@ -10,10 +10,13 @@ import type { Views } from '../../store/views.ts';
 import type { QueueOperations } from '../queue-door.ts';
 import type { IngestShared } from '../shared.ts';
 import type { IngestLimits } from './limits.ts';
+import type { VerdictDeps } from './verdict.ts';
 
 /** What the ingestion API stands on. */
 export interface IngestDeps {
   readonly intake: Intake;
+  /** The relays and sending domains in force. */
+  readonly sending: VerdictDeps['sending'];
   readonly acts: Acts;
   readonly spool: Pick<Spool, 'read'>;
   readonly views: Views;

@@ -35,7 +35,7 @@ const MAX_KEYS_IN_PROGRESS = 10_000;
 
 /** Every path of the API. */
 export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[] {
-  const { intake, acts, spool, views, clock, random, events, signal } = deps;
+  const { intake, sending, acts, spool, views, clock, random, events, signal } = deps;
   const { budget } = deps.shared;
   const watchers = new Watchers(events, { max: options.maxWaitingReaders, signal });
   const nextId = createIdSource(clock, random);
@@ -43,7 +43,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
   const nextToken = () => nextId().slice('msg_'.length);
   const inProgress = new InProgress({ max: MAX_KEYS_IN_PROGRESS });
   const batchRate = new RateLimiter({ maxWindows: options.maxKeysInMemory });
-  const submitDeps = { intake, views, clock, random, budget, inProgress, nextToken, options };
+  const submitDeps = { intake, sending, views, clock, random, budget, inProgress, nextToken, options };
   const actDeps = { acts, views, budget };
   const queueDeps = { queue: deps.queue, budget };
   return [

@@ -13,13 +13,14 @@ import { NO_PARAMETERS, readParameters } from './query.ts';
 import { type FieldReaders, readFields, SUBMIT_READERS } from './read-fields.ts';
 import { buildSubmission } from './submission.ts';
 import type { SubmissionContext } from './submission-context.ts';
-import { type Verdict, verdictOf } from './verdict.ts';
+import { type Verdict, type VerdictDeps, verdictOf } from './verdict.ts';
 
 /** `POST /api/v1/messages`: a request becomes a submission, the submission a message (contract §2). */
 
 /** What submitting needs, in whichever way. */
 export interface SubmitDeps {
   readonly intake: Intake;
+  readonly sending: VerdictDeps['sending'];
   readonly views: Pick<Views, 'message' | 'remembered'>;
   readonly clock: Clock;
   readonly random: Random;
@@ -88,9 +89,9 @@ async function submitWithin(
 export async function decide(
   submission: Submission,
   dryRun: boolean,
-  deps: Pick<SubmitDeps, 'intake' | 'views' | 'inProgress'>,
+  deps: Pick<SubmitDeps, 'intake' | 'views' | 'inProgress' | 'sending'>,
 ): Promise<Outcome> {
-  if (dryRun) return { kind: 'verdict', verdict: verdictOf(submission, deps.intake) };
+  if (dryRun) return { kind: 'verdict', verdict: verdictOf(submission, deps) };
   const { keyId, idempotency } = submission;
   const receipt = await deps.inProgress.alone(keyId ?? '', idempotency?.key ?? null, () =>
     handOver(submission, deps),

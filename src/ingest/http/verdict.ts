@@ -1,27 +1,72 @@
+import { type Alignment, type AlignmentFacts, alignmentOf } from '../../domain/alignment.ts';
+import { parseAddress } from '../../domain/mailbox.ts';
 import type { Submission } from '../../domain/message.ts';
-import { INBOX } from '../../domain/relay.ts';
+import { INBOX, type Relay } from '../../domain/relay.ts';
+import type { SendingDomain } from '../../domain/sending-domain.ts';
 import type { Intake } from '../../engine/intake.ts';
+import { authorsOf } from '../../mail/authors.ts';
+import { readHandedIn } from '../../mail/handed-in.ts';
 
 /** What a dry run answers (contract §2): what would be sent, and the way each recipient's copy would take. */
 export type Verdict = ReturnType<typeof verdictOf>;
+
+/** What a verdict goes by. */
+export interface VerdictDeps {
+  readonly intake: Pick<Intake, 'plan'>;
+  /** The relays and sending domains in force. */
+  readonly sending: () => {
+    readonly relays: readonly Pick<Relay, 'name' | 'type'>[];
+    readonly domains: readonly SendingDomain[];
+  };
+}
+
+/** Bytes of a header that is looked for From: more than any way in takes. */
+const MAX_HEADER_BYTES = 1024 * 1024;
 
 /**
  * The verdict on a submission that passed every check. Changes nothing. Whoever may send may ask for it, so how relays do
  * is none of it: that is told by `routes/explain`.
  */
-export function verdictOf(submission: Submission, intake: Pick<Intake, 'plan'>) {
+export function verdictOf(submission: Submission, { intake, sending }: VerdictDeps) {
   const plan = intake.plan(submission);
+  const { relays, domains } = sending();
+  const facts = alignmentFacts(submission, domains);
+  const alignmentBy = (name: string | null): Alignment | null => {
+    const type = relays.find((relay) => relay.name === name)?.type ?? 'inbox';
+    return type === 'inbox' ? null : alignmentOf(facts, type);
+  };
   return {
     dryRun: true as const,
     message: 'Valid. Nothing was stored, nothing will be sent.',
     captured: submission.test || plan.every(({ relay }) => relay === INBOX),
     sizeBytes: submission.content.sizeBytes,
     from: submission.envelope.reversePath,
-    recipients: submission.envelope.recipients.map(({ address, kind }, place) => ({
-      address,
-      type: kind,
-      relay: plan[place]?.relay ?? null,
-      rule: plan[place]?.rule ?? null,
-    })),
+    recipients: submission.envelope.recipients.map(({ address, kind }, place) => {
+      const relay = plan[place]?.relay ?? null;
+      return {
+        address,
+        type: kind,
+        relay,
+        rule: plan[place]?.rule ?? null,
+        alignment: alignmentBy(relay),
+      };
+    }),
+  };
+}
+
+function alignmentFacts(
+  { content, envelope, signing }: Submission,
+  domains: readonly SendingDomain[],
+): AlignmentFacts {
+  const chunks = content.chunks.map((chunk) => Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+  const fields = readHandedIn(chunks, MAX_HEADER_BYTES)?.header.fields ?? [];
+  const from = fields.filter(({ lowerName }) => lowerName === 'from');
+  const authors = from.length === 1 ? (authorsOf(from) ?? []) : [];
+  const reverse = parseAddress(envelope.reversePath);
+  return {
+    authors: authors.map(({ domain }) => domain),
+    reverseDomain: reverse.ok ? reverse.value.domain : null,
+    rights: signing,
+    domains,
   };
 }

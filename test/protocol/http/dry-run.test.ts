@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Suspension } from '../../../src/engine/intake.ts';
+import { signedDomain } from '../../support/signed-domain.ts';
 import { encodeForm, formOf, MAIL, World } from './world.ts';
 
 /** Dry runs (contract §2): everything is checked, nothing is stored. */
@@ -14,6 +15,18 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const DRY = { ...MAIL, dryRun: true };
+
+/** How mail of a domain that nobody added aligns. */
+const UNSIGNED = {
+  verdict: 'aligned',
+  dkim: 'none',
+  dkimDomain: null,
+  spf: 'aligned',
+  spfDomain: 'example.com',
+  detail: 'Only SPF can align, and forwarding breaks that: waybill domains add example.com.',
+};
+
+const SIGNED = signedDomain('example.com');
 
 /** What the store knows, to be compared before and after. */
 async function stored(): Promise<number> {
@@ -31,10 +44,68 @@ test('the verdict tells what would be sent and the way each copy would take, but
     sizeBytes: expect.any(Number),
     from: 'jane@example.com',
     recipients: [
-      { address: 'bob@example.org', type: 'to', relay: 'out', rule: null },
-      { address: 'c@example.org', type: 'cc', relay: 'out', rule: null },
-      { address: 'd@example.org', type: 'bcc', relay: 'out', rule: null },
+      { address: 'bob@example.org', type: 'to', relay: 'out', rule: null, alignment: UNSIGNED },
+      { address: 'c@example.org', type: 'cc', relay: 'out', rule: null, alignment: UNSIGNED },
+      { address: 'd@example.org', type: 'bcc', relay: 'out', rule: null, alignment: UNSIGNED },
     ],
+  });
+});
+
+describe('alignment', () => {
+  let before: World['sending'];
+  beforeEach(() => {
+    before = world.sending;
+  });
+  afterEach(() => {
+    world.sending = before;
+  });
+
+  async function alignment(asked: object = {}, secret = key): Promise<unknown> {
+    const { json } = await world.post(secret, { ...DRY, ...asked });
+    const [first] = json['recipients'] as { alignment: unknown }[];
+    return first?.alignment;
+  }
+
+  test('is by a signature once the domain has a key that signs', async () => {
+    world.sending = { ...before, domains: [SIGNED] };
+    expect(await alignment()).toMatchObject({
+      verdict: 'aligned',
+      dkim: 'aligned',
+      dkimDomain: 'example.com',
+    });
+  });
+
+  test('is by the nearest domain that signs', async () => {
+    world.sending = { ...before, domains: [signedDomain('other.example'), SIGNED] };
+    const bound = await world.key({ senderDomains: ['sub.example.com'] });
+    const from = 'Jane <jane@sub.example.com>';
+    expect(await alignment({ from }, bound)).toMatchObject({ dkimDomain: 'example.com' });
+    expect(await alignment({ from: 'j@other.example' })).toMatchObject({ dkimDomain: 'other.example' });
+  });
+
+  test('depends on a provider that writes the message anew', async () => {
+    world.sending = { relays: [{ name: 'out', type: 'resend' }], domains: [SIGNED] };
+    expect(await alignment()).toMatchObject({ verdict: 'depends_on_provider', dkim: 'by_provider' });
+  });
+
+  test('is asked for finished messages by their own From', async () => {
+    const answer = await world.ask({
+      method: 'POST',
+      path: '/api/v1/messages/raw?from=bounces@example.net&to=bob@example.org&dryRun=true',
+      key,
+      headers: { 'Content-Type': 'message/rfc822' },
+      body: 'From: jane@example.com\r\nTo: bob@example.org\r\nSubject: x\r\n\r\nHello.\r\n',
+    });
+    expect(answer.json).toMatchObject({
+      recipients: [
+        { alignment: { verdict: 'not_aligned', dkim: 'none', spf: 'not_aligned', spfDomain: 'example.net' } },
+      ],
+    });
+  });
+
+  test('is unknown without a way', async () => {
+    world.sending = { relays: [], domains: [] };
+    expect(await alignment()).toBeNull();
   });
 });
 

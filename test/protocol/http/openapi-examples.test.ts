@@ -9,6 +9,7 @@ import {
   VERDICT,
 } from '../../../src/ingest/http/openapi/examples.ts';
 import { member } from '../../support/openapi.ts';
+import { signedDomain } from '../../support/signed-domain.ts';
 import { operationsWithoutBody, requestExamples, sendExample } from './send-example.ts';
 import { World } from './world.ts';
 
@@ -51,7 +52,7 @@ describe('an example', () => {
 describe('an example of an answer is what is really answered', () => {
   const example = (name: string) => member(['components', 'examples', name])?.value['value'];
   test('to a batch', async () => {
-    world.intake.relay = 'ses';
+    world.sending = { ...world.sending, domains: [signedDomain('example.com')] };
     const answer = await world.ask({ method: 'POST', path: '/api/v1/messages/batch', key, body: BATCH });
     const { results } = answer.json;
     const [accepted, refused, checked] = Array.isArray(results) ? results : [];

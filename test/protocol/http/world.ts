@@ -12,6 +12,7 @@ import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
 import { createIngestApi } from '../../../src/ingest/http/api.ts';
 import type { IngestLimits } from '../../../src/ingest/http/limits.ts';
 import type { IngestOptions } from '../../../src/ingest/http/options.ts';
+import type { VerdictDeps } from '../../../src/ingest/http/verdict.ts';
 import type { SharedLimits } from '../../../src/ingest/shared.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
@@ -117,6 +118,8 @@ function queueOf({ stores, intake, clock }: IngestWorld) {
 export class World extends IngestWorld {
   /** The settings in force; a test may change them, and the limits. */
   options: Writable<Omit<IngestOptions, 'limits'> & SharedLimits> & { limits: Writable<IngestLimits> };
+  /** The relays and sending domains that dry runs are judged by. */
+  sending: ReturnType<VerdictDeps['sending']> = { relays: [{ name: 'out', type: 'smtp' }], domains: [] };
   /** What the service says of itself to a balancer. */
   ready = true;
   readonly #server: HttpServer;
@@ -130,6 +133,7 @@ export class World extends IngestWorld {
     const handler = createIngestApi(
       {
         ...{ intake, views, shared, events, clock, random, log, signal },
+        sending: () => this.sending,
         acts: intake,
         queue: queueOf(this),
         spool: intake,

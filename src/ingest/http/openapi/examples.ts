@@ -106,7 +106,22 @@ export const VERDICT: z.infer<typeof verdictSchema> = {
   captured: false,
   sizeBytes: 512,
   from: 'orders@example.com',
-  recipients: [{ address: 'bob@example.org', type: 'to', relay: 'ses', rule: null }],
+  recipients: [
+    {
+      address: 'bob@example.org',
+      type: 'to',
+      relay: 'out',
+      rule: null,
+      alignment: {
+        verdict: 'aligned',
+        dkim: 'aligned',
+        dkimDomain: 'example.com',
+        spf: 'aligned',
+        spfDomain: 'example.com',
+        detail: 'Signed for example.com, which aligns with From.',
+      },
+    },
+  ],
 };
 
 const FAULT = {

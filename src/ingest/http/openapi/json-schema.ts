@@ -24,6 +24,7 @@ const NAMED = {
   Receipt: answers.receiptSchema,
   Verdict: answers.verdictSchema,
   VerdictRecipient: answers.verdictRecipientSchema,
+  Alignment: answers.alignmentSchema,
   GroupMember: routeAnswers.groupMemberSchema,
   RuleVerdict: routeAnswers.ruleVerdictSchema,
   RouteExplanation: routeAnswers.routeExplanationSchema,

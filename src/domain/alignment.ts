@@ -1,0 +1,149 @@
+/**
+ * Whether mail would align with its author's domain, as DMARC asks (RFC 7489 §3.1): by a signature, or by the reverse-path.
+ * Only names are compared. Whether SPF passes, and a record is right, is for `domains check`, which looks at the DNS.
+ *
+ * Alignment is relaxed, but without a list of public suffixes: domains align when they are equal, when one is below the
+ * other, or when both are below one registered domain. So two siblings, such as `mail.example.com` and `news.example.com`,
+ * are called not aligned until `example.com` is registered; DMARC would take them.
+ */
+import { keyState } from './domain-keys.ts';
+import { maySendFrom } from './key.ts';
+import type { RelayType } from './lane.ts';
+import type { SigningRights } from './message.ts';
+import type { SendingDomain } from './sending-domain.ts';
+
+/** How one recipient's copy would align on its way. */
+export interface Alignment {
+  /** `aligned` if dkim or spf is, else `depends_on_provider` where one of them is the provider's. */
+  readonly verdict: 'aligned' | 'not_aligned' | 'depends_on_provider';
+  /** `none`: no signature of ours would align. */
+  readonly dkim: 'aligned' | 'none' | 'by_provider';
+  /** The domain that would sign; null where none of ours would, or the provider does. */
+  readonly dkimDomain: string | null;
+  readonly spf: 'aligned' | 'not_aligned' | 'by_provider';
+  /** The domain that SPF would look at; null for the null reverse-path, or the provider's own. */
+  readonly spfDomain: string | null;
+  /** One sentence: how it stands, and what to do about it. */
+  readonly detail: string;
+}
+
+/** What alignment is judged by. Names of domains are in lower case, in A-labels. */
+export interface AlignmentFacts {
+  /** The domains of From's addresses; empty where they cannot be read for certain. */
+  readonly authors: readonly string[];
+  /** The domain of the reverse-path; null for the null one. */
+  readonly reverseDomain: string | null;
+  readonly rights: SigningRights;
+  readonly domains: readonly SendingDomain[];
+}
+
+/** Which part of what DMARC looks at is ours on a type of relay. */
+interface Part {
+  /** Our signature is still good when it arrives. */
+  readonly keepsSignature: boolean;
+  /** The provider signs with a key of its own, as well or instead. */
+  readonly signs: boolean;
+  /** The reverse-path is ours. */
+  readonly keepsReversePath: boolean;
+}
+
+const OURS: Part = { keepsSignature: true, signs: false, keepsReversePath: true };
+const THEIRS: Part = { keepsSignature: false, signs: true, keepsReversePath: false };
+const PARTS: Readonly<Record<RelayType, Part>> = {
+  inbox: OURS,
+  smtp: OURS,
+  mx: OURS,
+  webhook: OURS,
+  mailgun: { keepsSignature: true, signs: true, keepsReversePath: false },
+  // Writes a Date and a Message-ID of its own over ours, which are signed.
+  ses: THEIRS,
+  // Takes the message apart into a mailbox's item, and writes it anew.
+  graph: THEIRS,
+  // Are given the parts, not the message.
+  postmark: THEIRS,
+  sendgrid: THEIRS,
+  resend: THEIRS,
+};
+
+/** Why nothing of ours would sign. */
+type Unsigned = 'unregistered' | 'waiting' | 'not_allowed' | 'unreadable';
+
+/** Judges the copies that would go by relays of a type. */
+export function alignmentOf(facts: AlignmentFacts, type: RelayType): Alignment {
+  const part = PARTS[type];
+  const signing = part.keepsSignature ? signingDomain(facts) : null;
+  const dkimDomain = typeof signing === 'object' ? (signing?.name ?? null) : null;
+  const dkim = dkimDomain !== null ? 'aligned' : part.signs ? 'by_provider' : 'none';
+  const spfDomain = part.keepsReversePath ? facts.reverseDomain : null;
+  const spf = part.keepsReversePath ? (reverseAligns(facts) ? 'aligned' : 'not_aligned') : 'by_provider';
+  const isAligned = dkim === 'aligned' || spf === 'aligned';
+  const depends = dkim === 'by_provider' || spf === 'by_provider';
+  const verdict = isAligned ? 'aligned' : depends ? 'depends_on_provider' : 'not_aligned';
+  const why = typeof signing === 'string' ? signing : null;
+  const detail = detailOf({ verdict, dkim, dkimDomain, spf, spfDomain }, facts, type, why);
+  return { verdict, dkim, dkimDomain, spf, spfDomain, detail };
+}
+
+/**
+ * Whether two domains align, relaxed, as far as can be told without a list of public suffixes. `registered` are the domains
+ * that mail is sent from.
+ */
+export function areAligned(one: string, other: string, registered: readonly string[]): boolean {
+  if (isWithin(one, other) || isWithin(other, one)) return true;
+  return registered.some((name) => isWithin(one, name) && isWithin(other, name));
+}
+
+/** Which domain's keys would sign: the author's, else the nearest above it that has one (as `signing` chooses); or why none. */
+function signingDomain({ authors, rights, domains }: AlignmentFacts): SendingDomain | Unsigned {
+  const author = authors[0];
+  if (author === undefined) return 'unreadable';
+  const above = domains
+    .filter(({ name }) => isWithin(author, name))
+    .sort((a, b) => b.name.length - a.name.length);
+  const signs = above.find((domain) => domain.keys.some(isSigning));
+  if (signs === undefined) return above.length > 0 ? 'waiting' : 'unregistered';
+  return authors.every((domain) => maySignFor(rights, domain)) ? signs : 'not_allowed';
+}
+
+function isSigning(key: SendingDomain['keys'][number]): boolean {
+  return keyState(key) === 'signing' && key.privateKey !== null;
+}
+
+function maySignFor(rights: SigningRights, domain: string): boolean {
+  return rights === 'any' || (rights.length > 0 && maySendFrom({ senderDomains: rights }, domain));
+}
+
+function reverseAligns({ authors, reverseDomain, domains }: AlignmentFacts): boolean {
+  if (reverseDomain === null || authors.length === 0) return false;
+  const registered = domains.map(({ name }) => name);
+  return authors.every((author) => areAligned(author, reverseDomain, registered));
+}
+
+/** Whether a name is a domain, or below it. */
+function isWithin(name: string, domain: string): boolean {
+  return name === domain || name.endsWith(`.${domain}`);
+}
+
+function detailOf(
+  { verdict, dkim, dkimDomain }: Omit<Alignment, 'detail'>,
+  { authors: [author = 'the domain of From'], domains }: AlignmentFacts,
+  type: RelayType,
+  why: Unsigned | null,
+): string {
+  if (dkim === 'aligned') return `Signed for ${dkimDomain}, which aligns with From.`;
+  if (dkim === 'by_provider')
+    return `${type} sends with a signature and a reverse-path of its own: have it verify ${author}, and sign for it.`;
+  const cure = cureOf(why, author, domains);
+  if (verdict === 'aligned') return `Only SPF can align, and forwarding breaks that: ${cure}.`;
+  return `Neither a signature nor the reverse-path aligns with From: ${cure}.`;
+}
+
+/** What to do so that mail is signed. */
+function cureOf(why: Unsigned | null, author: string, domains: readonly SendingDomain[]): string {
+  if (why === 'unreadable') return 'write From as one plain address';
+  if (why === 'not_allowed') return `let the sender's key send from ${author} by name`;
+  const registered = domains.find(({ name }) => isWithin(author, name))?.name;
+  if (why === 'waiting' && registered !== undefined)
+    return `see why nothing signs: waybill domains check ${registered}`;
+  return `waybill domains add ${author}`;
+}
