@@ -81,26 +81,35 @@ function* hasNewBoundary(pieces: readonly Uint8Array[]): Sliced<boolean> {
 
 /** What a body says, by its encoding (lower case), which {@link isEncoding}. Null for base64 with something in it that is none. */
 export function* decodeLeaf(body: Buffer, encoding: string): Sliced<Buffer | null> {
-  if (encoding === 'base64')
-    return (yield* isBase64(body)) ? Buffer.from(body.toString('latin1'), 'base64') : null;
+  if (encoding === 'base64') return yield* decodeBase64(body);
   return encoding === 'quoted-printable' ? yield* decodeQuotedPrintable(body) : body;
 }
 
-/** Whether decoding loses nothing: letters of base64, blanks and line ends, then nothing but padding. */
-function* isBase64(body: Buffer): Sliced<boolean> {
+/** Null where decoding would lose something: there are letters of base64, blanks and line ends, then nothing but padding. */
+function* decodeBase64(body: Buffer): Sliced<Buffer | null> {
+  const out = Buffer.allocUnsafe(Math.ceil(body.length / 4) * 3);
+  let length = 0;
   let letters = 0;
   let isPadded = false;
+  let decoded = 0;
   for (let from = 0; from < body.length; from += SLICE_BYTES) {
     yield;
-    for (const byte of body.subarray(from, from + SLICE_BYTES)) {
+    const until = Math.min(from + SLICE_BYTES, body.length);
+    // Behind the last four letters that are a group of their own.
+    let groupEnd = decoded;
+    for (let at = from; at < until; at++) {
+      const byte = body[at] as number;
       const kind = BASE64[byte];
-      if (kind === OTHER || (kind === LETTER && isPadded)) return false;
-      if (kind === LETTER) letters++;
+      if (kind === OTHER || (kind === LETTER && isPadded)) return null;
+      if (kind === LETTER && ++letters % 4 === 0) groupEnd = at + 1;
       isPadded ||= byte === EQUALS;
     }
+    const end = until === body.length ? until : groupEnd;
+    length += out.write(body.toString('latin1', decoded, end), length, 'base64');
+    decoded = end;
   }
   // One letter alone is less than a byte.
-  return letters % 4 !== 1;
+  return letters % 4 === 1 ? null : out.subarray(0, length);
 }
 
 /** Reads quoted-printable (RFC 2045 §6.7); what is none of it is taken as it stands. */
