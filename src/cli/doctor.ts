@@ -7,19 +7,13 @@ import { type Finding, fail } from '../control/doctor/finding.ts';
 import { openOffline } from '../control/offline.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';
-import { DEFAULT_COLUMNS, fold, oneLine } from './terminal.ts';
+import { findingsText } from './findings-text.ts';
+import { DEFAULT_COLUMNS } from './terminal.ts';
 
 /** How long the server, or whoever has the data directory, is waited for: it is not well if it takes longer. */
 const GREETING_MS = 1_000;
 /** The examination itself takes less. */
 const ANSWER_MS = 4_000;
-
-const LABELS: Readonly<Record<Finding['status'], string>> = {
-  ok: 'ok',
-  warn: 'WARN',
-  fail: 'FAIL',
-  skipped: '-',
-};
 
 /** `waybill doctor`: what could keep mail from coming in or going out, and what cures it. */
 export function doctorCommand(context: Context): Command {
@@ -95,23 +89,4 @@ async function examineWithoutStore(
     clock,
     random,
   });
-}
-
-/** One finding after the other, what cures it below it, and how many of each kind there are. */
-function findingsText(findings: readonly Finding[], columns: number): string {
-  const width = Math.max(...findings.map(({ name }) => name.length));
-  const indent = 6 + width + 2;
-  const lines = findings.flatMap(({ name, status, found, cure }) => {
-    const head = `${LABELS[status].padEnd(6)}${name.padEnd(width)}  ${found}`;
-    const cured = cure === null ? [] : fold(`${' '.repeat(6)}cure: ${oneLine(cure)}`, 12, columns);
-    return [...fold(oneLine(head), Math.min(indent, 30), columns), ...cured];
-  });
-  return [...lines, '', summary(findings)].join('\n');
-}
-
-function summary(findings: readonly Finding[]): string {
-  const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
-  const [failed, warned] = [count('fail'), count('warn')];
-  if (failed + warned === 0) return 'All is well, as far as could be seen.';
-  return `To mend: ${failed}, to look at: ${warned}.`;
 }

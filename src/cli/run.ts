@@ -3,6 +3,7 @@ import { OperationError } from '../control/operations.ts';
 import { configCommand } from './config.ts';
 import { type Context, inheritOptions, withCommonOptions } from './context.ts';
 import { doctorCommand } from './doctor.ts';
+import { domainsCommand } from './domains.ts';
 import { Exit } from './exit.ts';
 import { keysCommand } from './keys.ts';
 import { messagesCommand } from './messages.ts';
@@ -43,6 +44,7 @@ function program(context: Context): Command {
     .addCommand(queueCommand(context))
     .addCommand(relaysCommand(context))
     .addCommand(routesCommand(context))
+    .addCommand(domainsCommand(context))
     .addCommand(configCommand(context))
     .addCommand(doctorCommand(context))
     .addHelpText('after', START);

@@ -1,6 +1,7 @@
 import { examineInstallation } from './doctor/examination.ts';
 import { configOperations } from './local-config.ts';
 import type { LocalDeps } from './local-deps.ts';
+import { domainOperations } from './local-domains.ts';
 import { keyOperations } from './local-keys.ts';
 import { messageOperations } from './local-messages.ts';
 import { queueOperations } from './local-queue.ts';
@@ -17,6 +18,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...configOperations(deps),
     ...queueOperations(deps),
     ...routeOperations(deps),
+    ...domainOperations(deps),
     doctor: () => {
       // Of a running server the settings from before are in force: what is wrong is in what was read since.
       const loaded = { ...deps.resolution(), faults: deps.faults() };

@@ -6,6 +6,7 @@ import type { attemptsJson } from '../ingest/http/attempts.ts';
 import type { messageJson, statusJson } from '../ingest/http/record.ts';
 import { QUEUE_REQUESTS, type QueueOperations } from '../ingest/queue-door.ts';
 import type { Finding } from './doctor/finding.ts';
+import { DOMAIN_REQUESTS, type DomainOperations } from './domain-operations.ts';
 import { type Progress, UNWATCHED } from './progress.ts';
 import { RELAY_REQUESTS, type RelayOperations } from './relay-operations.ts';
 import { ROUTE_REQUESTS, type RouteOperations } from './route-operations.ts';
@@ -15,7 +16,7 @@ import { ROUTE_REQUESTS, type RouteOperations } from './route-operations.ts';
  * result, both plain JSON, so that the same call works in this process and through the control socket. One that takes a
  * while may tell of its steps by a {@link Progress}. Errors are {@link OperationError}.
  */
-export interface Operations extends QueueOperations, RouteOperations, RelayOperations {
+export interface Operations extends QueueOperations, RouteOperations, RelayOperations, DomainOperations {
   /** Makes an API key. Its secret is in the result and nowhere else. */
   createKey(request: CreateKeyRequest): Promise<CreatedKey>;
   /** Every key, newest first, revoked ones too. */
@@ -117,6 +118,7 @@ const REQUESTS = {
   doctor: z.strictObject({}),
   ...QUEUE_REQUESTS,
   ...ROUTE_REQUESTS,
+  ...DOMAIN_REQUESTS,
   ...RELAY_REQUESTS,
 } satisfies Record<OperationName, z.ZodType>;
 

@@ -1,11 +1,9 @@
 import type { Loaded } from '../../config/load.ts';
 import { serverName } from '../../config/server-name.ts';
-import { createResolver } from '../../dns/client/create-resolver.ts';
-import { createServerList } from '../../dns/client/system-servers.ts';
-import type { Resolver } from '../../dns/resolver.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import { probeSmarthost } from '../../transport/smtp/probe.ts';
+import { freshResolver } from '../fresh-resolver.ts';
 import { layoutOf } from '../layout.ts';
 import { examine } from './doctor.ts';
 import type { Finding } from './finding.ts';
@@ -33,24 +31,10 @@ export async function examineInstallation(options: ExaminationOptions): Promise<
     ...options,
     bound: running ? readRuntime(layoutOf(dataDir).runtime) : null,
     machine: realMachine(clock),
-    resolver: resolverFor(options),
-    probe: (settings, signal) => probeSmarthost(settings, { hostname, clock }, signal),
-  });
-}
-
-/** A resolver of its own, that remembers nothing: what it says is so now. */
-function resolverFor({ loaded, clock, random }: ExaminationOptions): Resolver {
-  const { dns } = loaded.config;
-  const serverList = createServerList(clock);
-  return createResolver({
-    clock,
-    random,
-    settings: () => ({
-      servers: serverList(dns.servers),
-      trustAd: dns.trustAd,
-      timeoutMs: Math.min(dns.timeoutMs, DNS_TIMEOUT_MS),
-      attempts: 1,
-      cacheEntries: 0,
+    resolver: freshResolver({
+      ...{ config: () => loaded.config, clock, random: options.random },
+      ...{ timeoutMs: DNS_TIMEOUT_MS, attempts: 1 },
     }),
+    probe: (settings, signal) => probeSmarthost(settings, { hostname, clock }, signal),
   });
 }

@@ -10,11 +10,14 @@ const NAME = 'host name';
 /** Addresses whose names are asked for. */
 const MAX_ADDRESSES = 8;
 
+/** What names are looked at by. */
+type NameFacts = Pick<Premises, 'loaded' | 'resolver' | 'machine'>;
+
 /**
  * Whether name, addresses and reverse names agree: recipients' servers refuse or mark down mail of a host where they do
  * not. Without an `mx` relay only the smarthost looks at them, and nothing of it is grave.
  */
-export const namesCheck: Check = async (premises, signal) => {
+export const namesCheck = async (premises: NameFacts, signal: AbortSignal): Promise<readonly Finding[]> => {
   const { config } = premises.loaded;
   const host = serverName(config);
   const tell = hasMx(premises) ? fail : warn;
@@ -37,7 +40,7 @@ export const namesCheck: Check = async (premises, signal) => {
 };
 
 /** What mail from an address says in EHLO: a relay's own `helo`, else our name. */
-function nameGivenFrom(address: string, host: string, { loaded }: Premises): string {
+function nameGivenFrom(address: string, host: string, { loaded }: NameFacts): string {
   const outward = loaded.config.relays.flatMap(({ mx, smtp }) => mx ?? smtp ?? []);
   const bound = outward.filter(({ sourceIps }) => sourceIps.includes(address));
   const users = bound.length > 0 ? bound : outward.filter(({ sourceIps }) => sourceIps.length === 0);
@@ -66,7 +69,7 @@ export const sourceAddressesCheck: Check = async ({ loaded, machine }) => {
   });
 };
 
-function notFound(host: string, { kind, reply }: DnsRefusal, premises: Premises): Finding {
+function notFound(host: string, { kind, reply }: DnsRefusal, premises: NameFacts): Finding {
   const servers = 'dns: { servers: ["127.0.0.1"] }  # servers that answer from here';
   if (kind === 'deferred')
     return warn(NAME, `Whether ${host} has addresses cannot be told: ${reply.text}`, servers);
@@ -75,16 +78,16 @@ function notFound(host: string, { kind, reply }: DnsRefusal, premises: Premises)
   return tell(NAME, `${host} has no address in the DNS.`, `publish, in the DNS: ${host}. A ${address}`);
 }
 
-function hasMx({ loaded }: Premises): boolean {
+function hasMx({ loaded }: NameFacts): boolean {
   return loaded.config.relays.some(({ mx }) => mx !== null);
 }
 
-function ownPublic({ machine }: Premises): readonly string[] {
+function ownPublic({ machine }: NameFacts): readonly string[] {
   return machine.addresses().filter((address) => !isInside(address));
 }
 
 /** What others see mail come from: what is configured, else this machine's; behind NAT what the name points to. */
-function sendingAddresses(premises: Premises, named: readonly string[]): readonly string[] {
+function sendingAddresses(premises: NameFacts, named: readonly string[]): readonly string[] {
   const { relays } = premises.loaded.config;
   const configured = relays.flatMap(({ mx, smtp }) => (mx ?? smtp)?.sourceIps ?? []);
   const own = ownPublic(premises);
@@ -96,7 +99,7 @@ function sendingAddresses(premises: Premises, named: readonly string[]): readonl
 async function reverseName(
   address: string,
   host: string,
-  premises: Premises,
+  premises: NameFacts,
   signal: AbortSignal,
 ): Promise<Finding> {
   const { resolver } = premises;

@@ -1,0 +1,55 @@
+/** Minds the domains that mail is sent from, every hour: see `control/domain-minding.ts`. */
+import { type MindingDeps, mindDomain } from '../control/domain-minding.ts';
+import type { Resolver } from '../dns/resolver.ts';
+import { keyState } from '../domain/domain-keys.ts';
+import type { Log } from '../lib/log.ts';
+
+/** What the upkeep works with. */
+export interface UpkeepOptions extends MindingDeps {
+  /** Must not remember what is not there for longer than the DNS says. */
+  readonly resolver: Resolver;
+  readonly log: Log;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+/** How often it looks. Records are seen after an hour at most, but for what the DNS itself remembers. */
+export const UPKEEP_MS = 3_600_000;
+/** How long the look at one domain may take: the DNS may be silent. */
+const DOMAIN_MS = 30_000;
+
+/** Runs until the signal aborts; looks once at the beginning. Never rejects. */
+export async function keepDomains(options: UpkeepOptions): Promise<void> {
+  const { clock, signal } = options;
+  while (!signal.aborted) {
+    await lookOnce(options);
+    await clock.sleep(UPKEEP_MS, signal);
+  }
+}
+
+/** Looks at each domain that has something to wait for, one after the other. */
+async function lookOnce(options: UpkeepOptions): Promise<void> {
+  const { clock, signal, resolver, log, resolution } = options;
+  for (const domain of resolution().config.domains) {
+    if (signal.aborted) return;
+    if (domain.keys.every((key) => keyState(key) === 'signing')) continue;
+    const limit = new AbortController();
+    const done = new AbortController();
+    void clock.sleep(DOMAIN_MS, done.signal).then(() => limit.abort());
+    const end = () => limit.abort();
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      const { switchedTo, forgotten } = await mindDomain(domain, resolver, options, limit.signal);
+      const { name } = domain;
+      if (switchedTo.length > 0)
+        log.info('domain.keys_switched', { domain: name, selectors: switchedTo.join(' ') });
+      if (forgotten.length > 0)
+        log.info('domain.keys_forgotten', { domain: name, selectors: forgotten.join(' ') });
+    } catch (error) {
+      log.warn('domain.not_minded', { domain: domain.name, message: String(error) });
+    } finally {
+      signal.removeEventListener('abort', end);
+      done.abort();
+    }
+  }
+}

@@ -1,0 +1,119 @@
+/** What `waybill domains` prints. */
+import type {
+  CheckedDomain,
+  DomainDetail,
+  DomainKeyView,
+  DomainView,
+  RecordView,
+} from '../control/domain-operations.ts';
+import { findingsText } from './findings-text.ts';
+import { counted, table } from './terminal.ts';
+
+/** All domains: what signs, what waits, what is retired. */
+export function domainTable(domains: readonly DomainView[]): string {
+  if (domains.length === 0)
+    return 'No domain is registered: mail goes unsigned. Register one: waybill domains add example.com';
+  const rows = domains.map(({ name, since, keys }) => [
+    name,
+    selectorsOf(keys, 'signing'),
+    selectorsOf(keys, 'waiting'),
+    selectorsOf(keys, 'retired'),
+    since,
+  ]);
+  return table(['DOMAIN', 'SIGNS WITH', 'WAITS', 'RETIRED', 'SINCE'], rows);
+}
+
+/** A domain with its keys and records. */
+export function detailText(detail: DomainDetail): string {
+  return [
+    `${detail.name}, registered ${detail.since}`,
+    '',
+    keyTable(detail.keys),
+    '',
+    recordsText(detail),
+  ].join('\n');
+}
+
+/** A domain that was just registered. */
+export function addedText(detail: DomainDetail): string {
+  return [
+    `${detail.name} is registered, and its mail is signed from now on.`,
+    'Publish these records in its DNS; until then receivers take its mail for unsigned, as before.',
+    '',
+    recordsText(detail),
+    '',
+    `Then see whether all is right: waybill domains check ${detail.name}`,
+  ].join('\n');
+}
+
+/** A domain that has new keys. */
+export function rotatedText(detail: DomainDetail): string {
+  const waits = detail.keys.some(({ state }) => state === 'waiting');
+  const fresh = { ...detail, records: detail.records.filter((record) => isOf(record, detail.keys, waits)) };
+  const next = waits
+    ? `They sign once these can be seen; the server looks every hour, and at once with: waybill domains check ${detail.name}`
+    : `They sign from now on. Publish these at once, and leave those of the old keys where they are for 35 days. See: waybill domains show ${detail.name}`;
+  return [`${detail.name} has new keys. ${next}`, '', recordsText(fresh)].join('\n');
+}
+
+/** A domain that is gone. */
+export function removedText({ name, records }: DomainDetail): string {
+  const own = records.filter(({ purpose }) => purpose === 'dkim').map((record) => `  ${record.name}`);
+  return [
+    `${name} is forgotten, and its keys are destroyed: its mail goes unsigned from now on.`,
+    'Leave these records in the DNS for 35 days, for mail that was signed and is still under way:',
+    ...own,
+  ].join('\n');
+}
+
+/** What was found of each domain, as the doctor tells it. */
+export function checkedText(checked: readonly CheckedDomain[], columns: number): string {
+  if (checked.length === 0) return domainTable([]);
+  return checked
+    .map(({ name, findings, switchedTo }) => {
+      const switched = switchedTo.length === 0 ? [] : [`Signs with ${switchedTo.join(' and ')} from now on.`];
+      return [name, ...switched, findingsText(findings, columns)].join('\n');
+    })
+    .join('\n\n');
+}
+
+function keyTable(keys: readonly DomainKeyView[]): string {
+  const rows = keys.map((key) => [key.selector, key.algorithm, stateText(key)]);
+  return table(['SELECTOR', 'ALGORITHM', 'STATE'], rows);
+}
+
+function stateText(key: DomainKeyView): string {
+  if (key.unreadable) return 'unreadable: secret.key is another';
+  switch (key.state) {
+    case 'waiting':
+      return `made ${key.createdAt}, waits until its record can be seen`;
+    case 'signing':
+      return `signs since ${key.activeSince ?? ''}`;
+    case 'retired':
+      return `retired ${key.retiredAt ?? ''}, record must stay until ${key.recordUntil ?? ''}`;
+  }
+}
+
+function recordsText({ records }: DomainDetail): string {
+  const texts = records.map(({ name, type, value, zoneLine, note }) =>
+    [`${name} ${type}  (${note})`, `  value: ${value}`, `  zone:  ${zoneLine}`].join('\n'),
+  );
+  return [
+    `${counted(records.length, 'record')}, each as a plain value and as the line of a zone file:`,
+    ...texts,
+  ].join('\n\n');
+}
+
+/** Whether a record is of a key that is new: one that waits, or, when none does, one that signs. */
+function isOf({ purpose, name }: RecordView, keys: readonly DomainKeyView[], waits: boolean): boolean {
+  const fresh = keys.filter(({ state }) => state === (waits ? 'waiting' : 'signing'));
+  return purpose === 'dkim' && fresh.some(({ selector }) => name.startsWith(`${selector}.`));
+}
+
+function selectorsOf(keys: readonly DomainKeyView[], state: DomainKeyView['state']): string {
+  const found = keys.filter((key) => key.state === state);
+  return (
+    found.map(({ selector, unreadable }) => (unreadable ? `${selector} (unreadable)` : selector)).join(' ') ||
+    '-'
+  );
+}

@@ -1,0 +1,28 @@
+import type { Finding } from '../control/doctor/finding.ts';
+import { fold, oneLine } from './terminal.ts';
+
+const LABELS: Readonly<Record<Finding['status'], string>> = {
+  ok: 'ok',
+  warn: 'WARN',
+  fail: 'FAIL',
+  skipped: '-',
+};
+
+/** One finding after the other, what cures it below it, and how many of each kind there are. */
+export function findingsText(findings: readonly Finding[], columns: number): string {
+  const width = Math.max(...findings.map(({ name }) => name.length));
+  const indent = 6 + width + 2;
+  const lines = findings.flatMap(({ name, status, found, cure }) => {
+    const head = `${LABELS[status].padEnd(6)}${name.padEnd(width)}  ${found}`;
+    const cured = cure === null ? [] : fold(`${' '.repeat(6)}cure: ${oneLine(cure)}`, 12, columns);
+    return [...fold(oneLine(head), Math.min(indent, 30), columns), ...cured];
+  });
+  return [...lines, '', summary(findings)].join('\n');
+}
+
+function summary(findings: readonly Finding[]): string {
+  const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
+  const [failed, warned] = [count('fail'), count('warn')];
+  if (failed + warned === 0) return 'All is well, as far as could be seen.';
+  return `To mend: ${failed}, to look at: ${warned}.`;
+}

@@ -1,0 +1,133 @@
+/** How the domain receives mail: bounces and answers must find their way back, and may be secured on it. */
+import { lookUpAddresses } from '../../dns/addresses.ts';
+import { parseTlsReportRecord, tlsReportRecords } from '../../dns/mail-records.ts';
+import { matchesPolicy, parseStsPolicy, parseStsRecord } from '../../dns/mta-sts.ts';
+import type { Resolver } from '../../dns/resolver.ts';
+import { fail, ok, skipped, warn } from '../doctor/finding.ts';
+import { zoneLine } from '../domain-records.ts';
+import { type DomainCheck, optional, publish } from './inquiry.ts';
+
+/** Hosts that are looked up. */
+const MAX_HOSTS = 5;
+
+/** Whether mail to the domain finds a host (RFC 5321 §5.1). */
+export const mxCheck: DomainCheck = async ({ domain: { name }, resolver }, signal) => {
+  const answer = await resolver.resolve(name, 'MX', signal);
+  const cure = publish(`${name}. 3600 IN MX 10 mail.${name}.`);
+  if (answer.kind === 'failed') return [skipped('MX', `The hosts cannot be told: ${answer.text}`)];
+  if (answer.kind !== 'found') {
+    const own = await lookUpAddresses(resolver, name, 'any', signal);
+    if (own.kind === 'addresses')
+      return [
+        ok('MX', `There is no record; mail goes to the domain's own address, ${own.addresses.join(', ')}.`),
+      ];
+    if (own.kind === 'deferred') return [skipped('MX', own.reply.text)];
+    return [
+      fail(
+        'MX',
+        'No host takes mail for the domain: bounces are lost, and many servers refuse such senders.',
+        cure,
+      ),
+    ];
+  }
+  const hosts = hostsOf(answer.records);
+  if (hosts.length === 0)
+    return [
+      fail(
+        'MX',
+        'The domain says that it takes no mail at all (null MX): bounces are lost, and many servers refuse such senders.',
+        cure,
+      ),
+    ];
+  const found = await Promise.all(
+    hosts.slice(0, MAX_HOSTS).map((host) => lookUpAddresses(resolver, host, 'any', signal)),
+  );
+  if (found.some(({ kind }) => kind === 'addresses')) return [ok('MX', `Mail goes to ${hosts.join(', ')}.`)];
+  if (found.some(({ kind }) => kind === 'deferred'))
+    return [skipped('MX', `The addresses of ${hosts.join(', ')} cannot be told.`)];
+  return [
+    fail(
+      'MX',
+      `Mail goes to ${hosts.join(', ')}, which has no address: bounces are lost.`,
+      publish(`${hosts[0]}. 3600 IN A (its address)`),
+    ),
+  ];
+};
+
+/** Whether the domain's MTA-STS policy can be had, and names its hosts (RFC 8461). Without one nothing is wrong. */
+export const mtaStsCheck: DomainCheck = async ({ domain: { name }, resolver, fetchPolicy, now }, signal) => {
+  const answer = await resolver.resolve(`_mta-sts.${name}`, 'TXT', signal);
+  if (answer.kind === 'failed') return [skipped('MTA-STS', `The record cannot be told: ${answer.text}`)];
+  const hosts = await mailHosts(name, resolver, signal);
+  const day = new Date(now).toISOString().slice(0, 10).replaceAll('-', '');
+  const record = publish(zoneLine(`_mta-sts.${name}`, `v=STSv1; id=${day}`));
+  const file = `https://mta-sts.${name}/.well-known/mta-sts.txt with the lines: version: STSv1 | mode: testing | ${hosts.map((host) => `mx: ${host}`).join(' | ')} | max_age: 604800`;
+  const meant = answer.kind === 'found' && answer.records.some((text) => /^v=STSv1/.test(text));
+  if (!meant)
+    return [
+      hosts.length === 0
+        ? skipped('MTA-STS', 'The domain has no MX record that a policy could name.')
+        : optional(
+            'MTA-STS',
+            'There is no policy: mail to the domain may be sent in clear. That is usual.',
+            `${record} and serve ${file}`,
+          ),
+    ];
+  if (parseStsRecord(answer.records) === null)
+    return [
+      warn('MTA-STS', 'The record has a fault, or there is more than one: senders pass it over.', record),
+    ];
+  const fetched = await fetchPolicy(name, signal);
+  if (fetched.kind === 'failed')
+    return [warn('MTA-STS', `The policy cannot be had: ${fetched.text}`, `serve ${file}`)];
+  const policy = parseStsPolicy(fetched.body);
+  if (!policy.ok) return [warn('MTA-STS', `The policy is none: ${policy.reason}.`, `serve ${file}`)];
+  const { mode } = policy.policy;
+  const left = hosts.filter((host) => !matchesPolicy(policy.policy, host));
+  if (mode === 'none' || left.length === 0)
+    return [ok('MTA-STS', `The policy is ${mode}, and names every host.`)];
+  const tell = mode === 'enforce' ? fail : warn;
+  return [
+    tell(
+      'MTA-STS',
+      `The policy (${mode}) does not name ${left.join(', ')}: no mail may go there.`,
+      `serve ${file}`,
+    ),
+  ];
+};
+
+/** Where reports on TLS to the domain go (RFC 8460). Without any nothing is wrong. */
+export const tlsReportCheck: DomainCheck = async ({ domain: { name }, resolver }, signal) => {
+  const place = `_smtp._tls.${name}`;
+  const answer = await resolver.resolve(place, 'TXT', signal);
+  if (answer.kind === 'failed') return [skipped('TLS-RPT', `The record cannot be told: ${answer.text}`)];
+  const cure = publish(zoneLine(place, `v=TLSRPTv1; rua=mailto:tls-reports@${name}`));
+  const [text, ...others] = answer.kind === 'found' ? tlsReportRecords(answer.records) : [];
+  if (text === undefined)
+    return [
+      optional(
+        'TLS-RPT',
+        'There is no record: nobody reports where TLS to the domain fails. That is usual.',
+        cure,
+      ),
+    ];
+  const uris = others.length > 0 ? null : parseTlsReportRecord(text);
+  return [
+    uris === null
+      ? warn('TLS-RPT', 'The record has a fault, or there is more than one: senders pass it over.', cure)
+      : ok('TLS-RPT', `Reports go to ${uris.join(', ')}.`),
+  ];
+};
+
+async function mailHosts(name: string, resolver: Resolver, signal: AbortSignal): Promise<readonly string[]> {
+  const answer = await resolver.resolve(name, 'MX', signal);
+  return answer.kind === 'found' ? hostsOf(answer.records).slice(0, MAX_HOSTS) : [];
+}
+
+/** In the order in which they are tried; none for null MX (RFC 7505). */
+function hostsOf(
+  records: readonly { readonly preference: number; readonly exchange: string }[],
+): readonly string[] {
+  const sorted = [...records].sort((a, b) => a.preference - b.preference);
+  return sorted.map(({ exchange }) => exchange).filter((host) => host !== '');
+}

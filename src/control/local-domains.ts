@@ -1,0 +1,184 @@
+import {
+  algorithmsOf,
+  keyState,
+  MAX_DOMAIN_KEYS,
+  MAX_DOMAINS,
+  nextForgotten,
+  recordUntil,
+  withNewKeys,
+  withoutOverdue,
+} from '../domain/domain-keys.ts';
+import { parseDomain } from '../domain/domain-name.ts';
+import type { DkimAlgorithm, DomainKey, SendingDomain } from '../domain/sending-domain.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { realMachine } from './doctor/machine.ts';
+import { changeDomain } from './domain-book.ts';
+import { checkDomains } from './domain-checks/check.ts';
+import { newKeys, selectorsFor } from './domain-new-keys.ts';
+import type {
+  AddDomainRequest,
+  DomainDetail,
+  DomainKeyView,
+  DomainOperations,
+  DomainView,
+  RotateDomainRequest,
+} from './domain-operations.ts';
+import { keyName, recordsOf } from './domain-records.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { OperationError } from './operations.ts';
+
+/** Longest name of a key's record (RFC 1035 §2.3.4, as text). */
+const MAX_NAME = 253;
+
+const ALGORITHMS: Readonly<Record<AddDomainRequest['algorithm'], readonly DkimAlgorithm[]>> = {
+  rsa: ['rsa-sha256'],
+  ed25519: ['ed25519-sha256'],
+  both: ['rsa-sha256', 'ed25519-sha256'],
+};
+
+/** The operations on domains. */
+export function domainOperations(deps: LocalDeps): DomainOperations {
+  return {
+    domains: async () => deps.resolution().config.domains.map(viewOf),
+    domain: async ({ name }) => detailOf(domainNamed(name, deps), deps),
+    addDomain: (request) => addDomain(request, deps),
+    removeDomain: async ({ name }) => {
+      const known = domainNamed(name, deps);
+      const { before } = await changeDomain(known.name, () => null, deps);
+      return detailOf(before ?? known, deps);
+    },
+    rotateDomain: (request) => rotateDomain(request, deps),
+    checkDomains: async ({ name }) =>
+      await checkDomains(name === null ? null : domainNamed(name, deps).name, deps),
+  };
+}
+
+async function addDomain(request: AddDomainRequest, deps: LocalDeps): Promise<DomainDetail> {
+  const name = readName(request.name);
+  if (deps.resolution().config.domains.some((domain) => domain.name === name)) throw knownAlready(name);
+  const now = deps.clock.wall();
+  const order = { domain: null, algorithms: ALGORITHMS[request.algorithm], selector: request.selector, now };
+  refuseNames(name, selectorsFor(order), null);
+  const keys = await newKeys(order);
+  const { after } = await changeDomain(
+    name,
+    (before, count) => {
+      if (before !== null) throw knownAlready(name);
+      if (count >= MAX_DOMAINS)
+        throw new OperationError(
+          'refused',
+          `There are ${count} domains, and no more can be: ${MAX_DOMAINS} is the limit. Remove one first: waybill domains remove NAME`,
+        );
+      return withNewKeys({ name, since: now, keys: [] }, keys, now, true);
+    },
+    deps,
+  );
+  return detailOf(made(after), deps);
+}
+
+async function rotateDomain(request: RotateDomainRequest, deps: LocalDeps): Promise<DomainDetail> {
+  const domain = domainNamed(request.name, deps);
+  const now = deps.clock.wall();
+  const algorithms = request.algorithm === null ? algorithmsOf(domain) : ALGORITHMS[request.algorithm];
+  const order = { domain, algorithms, selector: request.selector, now };
+  refuseNames(domain.name, selectorsFor(order), domain);
+  const keys = await newKeys(order);
+  const { after } = await changeDomain(
+    domain.name,
+    (before) => {
+      if (before === null) throw noSuchDomain(domain.name);
+      refuseNames(domain.name, selectorsOf(keys), before);
+      const next = withNewKeys(withoutOverdue(before, now), keys, now, request.now);
+      if (next.keys.length > MAX_DOMAIN_KEYS) throw tooManyKeys(before);
+      return next;
+    },
+    deps,
+  );
+  return detailOf(made(after), deps);
+}
+
+/** A new key's record needs a name that can be, and that no other key's has. */
+function refuseNames(name: string, selectors: readonly string[], domain: SendingDomain | null): void {
+  for (const selector of selectors) {
+    if (selector.length > 63 || keyName(name, selector).length > MAX_NAME)
+      throw new OperationError('invalid', `${keyName(name, selector)} is too long for a name in the DNS.`);
+    if (domain?.keys.some((key) => key.selector === selector))
+      throw new OperationError(
+        'invalid',
+        `${name} has a key ${selector} already, and a selector is never used again: mail under way may be signed with it. Choose another, or leave --selector out.`,
+      );
+  }
+}
+
+function selectorsOf(keys: readonly DomainKey[]): readonly string[] {
+  return keys.map(({ selector }) => selector);
+}
+
+function tooManyKeys(domain: SendingDomain): OperationError {
+  const at = nextForgotten(domain);
+  const when = at === null ? '' : ` The next one is forgotten at ${formatTimestamp(at)}.`;
+  return new OperationError(
+    'refused',
+    `${domain.name} has ${domain.keys.length} keys, with those that are retired and must still be in the DNS; ${MAX_DOMAIN_KEYS} is the limit.${when}`,
+  );
+}
+
+/** Reads a domain that mail can be sent from: a name with a dot in it, in any script. */
+function readName(text: string): string {
+  const name = parseDomain(text.trim());
+  if (name !== null && !name.startsWith('[') && name.includes('.')) return name;
+  const at = text.lastIndexOf('@');
+  const hint = at < 0 ? '' : ` Give the part behind the @: ${text.slice(at + 1)}`;
+  throw new OperationError(
+    'invalid',
+    `${JSON.stringify(text)} is no domain that mail can be sent from. Write it as in example.com.${hint}`,
+  );
+}
+
+function domainNamed(text: string, deps: LocalDeps): SendingDomain {
+  const name = parseDomain(text.trim());
+  const found = deps.resolution().config.domains.find((domain) => domain.name === name);
+  if (found === undefined) throw noSuchDomain(text);
+  return found;
+}
+
+function noSuchDomain(name: string): OperationError {
+  return new OperationError(
+    'not_found',
+    `There is no domain ${JSON.stringify(name)}. See: waybill domains list`,
+  );
+}
+
+function knownAlready(name: string): OperationError {
+  return new OperationError(
+    'refused',
+    `${name} is registered already. See its records: waybill domains show ${name}. New keys: waybill domains rotate ${name}`,
+  );
+}
+
+/** A change that was to leave a domain has left one. */
+function made(domain: SendingDomain | null): SendingDomain {
+  if (domain === null) throw new Error('the change left no domain');
+  return domain;
+}
+
+function detailOf(domain: SendingDomain, deps: LocalDeps): DomainDetail {
+  const { config } = deps.resolution();
+  return { ...viewOf(domain), records: recordsOf(domain, config, realMachine(deps.clock).addresses()) };
+}
+
+function viewOf({ name, since, keys }: SendingDomain): DomainView {
+  return { name, since: formatTimestamp(since), keys: keys.map(keyViewOf) };
+}
+
+function keyViewOf(key: DomainKey): DomainKeyView {
+  const { selector, algorithm, createdAt, activeSince, retiredAt, privateKey } = key;
+  const until = recordUntil(key);
+  const time = (ms: number | null) => (ms === null ? null : formatTimestamp(ms));
+  return {
+    ...{ selector, algorithm, state: keyState(key) },
+    ...{ createdAt: formatTimestamp(createdAt), activeSince: time(activeSince), retiredAt: time(retiredAt) },
+    recordUntil: time(until),
+    unreadable: retiredAt === null && privateKey === null,
+  };
+}
