@@ -80,3 +80,22 @@ test('what may not go now keeps its place, and others go before it', () => {
   expect(queue.length).toBe(1);
   expect(takeFrom(queue)?.unit.messageId).toBe('b');
 });
+
+test('the lowest gets its turn although slots are kept from it, when better mail would take each of them', () => {
+  const queue = new ReadyQueue();
+  for (let n = 0; n < 20; n++) queue.push(job(`n${n}`, 'normal'));
+  queue.push(job('b', 'bulk'));
+  const noBulk = ({ unit }: Job) => unit.priority !== 'bulk';
+  const taken = Array.from({ length: 10 }, () => takeFrom(queue, noBulk)?.unit.messageId);
+  expect(taken.indexOf('b')).toBe(7);
+});
+
+test('single better messages between many of the lowest give their slots to none', () => {
+  const queue = new ReadyQueue();
+  for (let n = 0; n < 200; n++) queue.push(job(`b${n}`, 'bulk'));
+  for (let turn = 0; turn < 100; turn++) {
+    takeFrom(queue);
+    queue.push(job('h', 'high'));
+    expect(takeFrom(queue, ({ unit }) => unit.priority === 'high')?.unit.messageId).toBe('h');
+  }
+});

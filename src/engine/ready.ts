@@ -14,13 +14,15 @@ const HIGH_FIRST: readonly Priority[] = ['high', 'normal', 'bulk'];
 const BULK_FIRST: readonly Priority[] = ['bulk', 'normal', 'high'];
 
 /**
- * Work in hand that waits for a slot: high priority first, then normal, then bulk, but for one turn in eight, which is
- * the lowest's; first come within each.
+ * Work in hand that waits for a slot: high priority first, then normal, then bulk; first come within each. What is better
+ * and may go gives its turn to the lowest that waits once that was passed over so often, be it to a slot that is kept from
+ * the lowest: a flood that fills all slots would keep the lowest from going for good.
  */
 export class ReadyQueue {
   readonly #queues: Readonly<Record<Priority, Job[]>> = { high: [], normal: [], bulk: [] };
   #length = 0;
-  #taken = 0;
+  /** How many went since one of the lowest priority that waits did. */
+  #passedOver = 0;
 
   /** How many jobs wait. */
   get length(): number {
@@ -40,19 +42,16 @@ export class ReadyQueue {
 
   /** The job whose turn it is, of those that `may` go now; it stays. */
   next(may: (job: Job) => boolean): Job | undefined {
-    const order = this.#taken % LOWEST_TURN === LOWEST_TURN - 1 ? BULK_FIRST : HIGH_FIRST;
-    for (const priority of order) {
-      const first = this.#queues[priority][0];
-      if (first !== undefined && may(first)) return first;
-    }
-    return undefined;
+    const best = this.#first(HIGH_FIRST, may);
+    if (best === undefined || this.#passedOver < LOWEST_TURN - 1) return best;
+    return this.#first(BULK_FIRST, () => true);
   }
 
   /** Takes a job that `next` gave. */
   take(job: Job): void {
+    this.#passedOver = job === this.#first(BULK_FIRST, () => true) ? 0 : this.#passedOver + 1;
     this.#queues[job.unit.priority].shift();
     this.#length--;
-    this.#taken++;
   }
 
   /** Takes the jobs of one message, wherever they stand. */
@@ -67,6 +66,14 @@ export class ReadyQueue {
     }
     this.#length -= taken.length;
     return taken;
+  }
+
+  #first(order: readonly Priority[], may: (job: Job) => boolean): Job | undefined {
+    for (const priority of order) {
+      const first = this.#queues[priority][0];
+      if (first !== undefined && may(first)) return first;
+    }
+    return undefined;
   }
 
   /** Takes all of them. */
