@@ -1,5 +1,4 @@
 /** What the header of a stored message says, as one would say it anew to an API: addresses, subject, everything else. */
-import { isAscii } from 'node:buffer';
 import { type Mailbox, parseAddressList } from '../domain/mailbox.ts';
 import { isBlind } from './finished.ts';
 import { type FieldSpan, type HeaderBlock, MAILBOX_LINE } from './header-block.ts';
@@ -43,13 +42,16 @@ const LEFT_OUT: ReadonlySet<string> = new Set(
   lines dkim-signature domainkey-signature received received-spf return-path delivered-to x-original-to
   authentication-results`.split(/\s+/),
 );
+const NOT_ASCII = /[^\0-\x7f]/;
+/** But the tab. */
+const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 const LEFT_OUT_PREFIX = 'arc-';
 /** What a part of its own may say, and a rebuilt one does not. `Content-Language` is a header of the message as well. */
 const CONTENT_PREFIX = 'content-';
 const CONTENT_LANGUAGE = 'content-language';
 
 /** Reads a header. Throws {@link Refused}. */
-export function readMessageHeader(message: Buffer, { fields }: HeaderBlock): MessageHeader {
+export function readMessageHeader({ fields }: HeaderBlock): MessageHeader {
   checkFields(fields);
   const [from, ...coauthors] = addresses(fields, 'from');
   if (from === undefined || coauthors.length > 0) throw new Refused('authors');
@@ -64,9 +66,9 @@ export function readMessageHeader(message: Buffer, { fields }: HeaderBlock): Mes
     cc,
     replyTo: addresses(fields, 'reply-to'),
     subject: decoded(fieldValue(fields, 'subject') ?? ''),
-    messageId: fieldValue(fields, 'message-id') || null,
-    date: fieldValue(fields, 'date') || null,
-    others: fields.filter(isOther).map((field) => otherField(message, field)),
+    messageId: plainValue(fields, 'message-id'),
+    date: plainValue(fields, 'date'),
+    others: fields.filter(isOther).map(plainField),
   };
 }
 
@@ -88,9 +90,16 @@ function isOther(field: FieldSpan): boolean {
   return !lowerName.startsWith(LEFT_OUT_PREFIX);
 }
 
-function otherField(message: Buffer, { name, value, start, end }: FieldSpan): HeaderField {
-  if (!isAscii(message.subarray(start, end))) throw new Refused('header_eight_bit');
+/** A field that is handed over as it stands: text that every API can put into a header. */
+function plainField({ name, value }: FieldSpan): HeaderField {
+  if (NOT_ASCII.test(value)) throw new Refused('header_eight_bit');
+  if (CONTROL.test(value)) throw new Refused('header');
   return [name, value];
+}
+
+function plainValue(fields: readonly FieldSpan[], wanted: string): string | null {
+  const field = fields.find(({ lowerName }) => lowerName === wanted);
+  return field === undefined ? null : plainField(field)[1] || null;
 }
 
 /** No API has a place for it. One that names the author says nothing. */

@@ -73,7 +73,7 @@ export function* readParts(message: Buffer): Sliced<ReadParts> {
   try {
     const entity = readEntity(message);
     if (entity === null) throw new Refused('header');
-    const header = readMessageHeader(message, entity.header);
+    const header = readMessageHeader(entity.header);
     const found: Found = { text: null, html: null, files: [], related: new Set() };
     yield* readTop(entity, found);
     if (found.files.length > MAX_FILES) throw new Refused('too_many_parts');

@@ -13,7 +13,7 @@ VERBATIM = email.policy.compat32.clone(linesep="\r\n")
 
 def parse(raw, policy):
     # The package takes raw UTF-8 in headers (RFC 6532) from text only.
-    if raw.isascii():
+    if raw.split(b"\r\n\r\n")[0].isascii():
         return email.message_from_bytes(raw, policy=policy)
     return email.message_from_string(raw.decode("utf-8"), policy=policy)
 
