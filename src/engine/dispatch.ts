@@ -8,6 +8,7 @@ import { type AttemptDeps, type AttemptEnd, attempt, type QuotaTaken } from './a
 import { Claims } from './claims.ts';
 import { Hops } from './hops.ts';
 import type { Lane } from './lanes.ts';
+import { takeQuota } from './quota-taken.ts';
 import type { Job } from './ready.ts';
 import { type Recorded, Recorder } from './recorder.ts';
 import type { RelayAtWork, Relays } from './relays.ts';
@@ -25,9 +26,6 @@ interface Start {
   /** When it began (monotonic ms). */
   readonly mono: number;
 }
-
-/** Of a relay without a quota. */
-const UNLIMITED: QuotaTaken = { request: null, answered() {} };
 
 /** What dispatching needs. */
 export interface DispatchDeps extends AttemptDeps {
@@ -144,8 +142,7 @@ export class Dispatch {
     // What a claim still brings is surrendered.
     lane.retired = true;
     lane.abort.abort();
-    for (const relay of this.#relays.all())
-      for (const throttle of relay.throttles()) throttle.hungry.delete(lane);
+    for (const relay of this.#relays.all()) for (const throttle of relay.throttles()) throttle.forget(lane);
     this.#takeReady(lane);
   }
 
@@ -205,33 +202,15 @@ export class Dispatch {
     const unaffordable: Job[] = [];
     for (let job = lane.ready.next(may); job !== undefined; job = lane.ready.next(may)) {
       lane.ready.take(job);
-      const quota = this.#take(job, relay);
+      const quota = takeQuota(job.unit, relay, this.#deps);
       if (quota === null) unaffordable.push(job);
       else this.#start(job, lane, relay, { throttles, quota, mono });
     }
     if (unaffordable.length > 0) this.#sendBack(lane, unaffordable);
-    if (full !== undefined) this.#becomeHungry(lane, full, mono);
-  }
-
-  /** Takes a job's recipients off the relay's quota; null: there are not so many left today. */
-  #take({ unit }: Job, relay: RelayAtWork): QuotaTaken | null {
-    const { clock, events } = this.#deps;
-    const { quota } = relay;
-    if (!quota.applies) return UNLIMITED;
-    const wall = clock.wall();
-    if (quota.left(unit.priority, wall) < unit.deliveries.length) return null;
-    const request = quota.take(relay.relay.name, unit.deliveries.length, unit.priority, wall);
-    if (request === null) return UNLIMITED;
-    return {
-      request,
-      answered: (answer) => {
-        const news = quota.answered(request, answer, clock.wall());
-        const state = quota.state(clock.wall());
-        if (news !== null && state !== null)
-          events.emit({ type: 'quota', relay: relay.relay.name, news, ...state });
-        if (relay.left < 1) this.#deps.gotWell();
-      },
-    };
+    if (full === undefined) return;
+    full.wait(lane);
+    const waitMs = full.waitMs(mono);
+    if (waitMs > 0 && !full.timed) void this.#track(this.#feedAfter(full, waitMs));
   }
 
   /** The store has them wait, for another day, another relay, or a claim of fewer recipients. */
@@ -242,31 +221,20 @@ export class Dispatch {
     this.#deps.gotWell();
   }
 
-  #becomeHungry(lane: Lane, throttle: Throttle, mono: number): void {
-    throttle.hungry.add(lane);
-    const wait = throttle.waitMs(mono);
-    // A slot that frees feeds the hungry; a rate that lets the next one start needs a timer.
-    if (wait > 0 && !throttle.timed) void this.#track(this.#feedAfter(throttle, wait));
-  }
-
   async #feedAfter(throttle: Throttle, ms: number): Promise<void> {
     throttle.timed = true;
     await this.#deps.clock.sleep(ms, this.#stopping.signal);
     throttle.timed = false;
-    this.#feedHungry(throttle);
+    this.#feed(throttle);
   }
 
-  /** Each lane that waits has its turn, until there is no room for anything. */
-  #feedHungry(throttle: Throttle): void {
-    for (const lane of [...throttle.hungry]) {
-      const mono = this.#deps.clock.mono();
-      if (!throttle.hasRoom('high', mono)) {
-        this.#becomeHungry(lane, throttle, mono);
-        return;
-      }
-      throttle.hungry.delete(lane);
-      this.#pump(lane);
-    }
+  /** There is room again: each lane that waits has its turn. A slot that frees feeds them; a rate needs a timer. */
+  #feed(throttle: Throttle): void {
+    const mono = () => this.#deps.clock.mono();
+    for (const lane of throttle.turns(mono)) this.#pump(lane);
+    const waitMs = throttle.waitMs(mono());
+    if (throttle.isWaitedFor && waitMs > 0 && !throttle.timed)
+      void this.#track(this.#feedAfter(throttle, waitMs));
   }
 
   #start(job: Job, lane: Lane, relay: RelayAtWork, start: Start): void {
@@ -299,7 +267,7 @@ export class Dispatch {
     this.#forgetContent(job);
     try {
       this.#hops.tried(lane, relay, end);
-      for (const throttle of start.throttles) this.#feedHungry(throttle);
+      for (const throttle of start.throttles) this.#feed(throttle);
       this.#pump(lane);
       await this.#record(job, lane, relay, end);
     } catch (error) {

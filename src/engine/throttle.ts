@@ -27,10 +27,11 @@ export class Throttle {
   limits: ThrottleLimits;
   /** Attempts under way over all lanes. */
   inflight = 0;
-  /** Lanes with work in hand that found no slot. In order of asking: each gets its turn. */
-  readonly hungry = new Set<Lane>();
   /** A timer will feed the hungry when the rate allows. */
   timed = false;
+  /** Lanes with work in hand that found no slot, and those that have but bulk. In order of asking: each gets its turn. */
+  readonly #hungry = new Set<Lane>();
+  readonly #hungryForBulk = new Set<Lane>();
   #nextStartAt = Number.NEGATIVE_INFINITY;
 
   constructor(limits: ThrottleLimits) {
@@ -45,6 +46,38 @@ export class Throttle {
   /** Milliseconds until the rate lets the next attempt start. */
   waitMs(now: number): number {
     return Math.max(0, this.#nextStartAt - now);
+  }
+
+  /** A lane found no room for what it has in hand, and is to be told when there is some. */
+  wait(lane: Lane): void {
+    this.forget(lane);
+    const onlyBulk = lane.ready.count('bulk') === lane.ready.length;
+    (onlyBulk ? this.#hungryForBulk : this.#hungry).add(lane);
+  }
+
+  /** A lane waits no more. */
+  forget(lane: Lane): void {
+    this.#hungry.delete(lane);
+    this.#hungryForBulk.delete(lane);
+  }
+
+  /** Whether any lane waits. */
+  get isWaitedFor(): boolean {
+    return this.#hungry.size + this.#hungryForBulk.size > 0;
+  }
+
+  /** Lanes whose turn it is, each once, as long as there is room (`now`: monotonic ms); they wait no more. */
+  *turns(now: () => number): Generator<Lane, void, undefined> {
+    for (const [lanes, priority] of [
+      [this.#hungry, 'normal'],
+      [this.#hungryForBulk, 'bulk'],
+    ] as const)
+      for (let left = lanes.size; left > 0 && this.hasRoom(priority, now()); left--) {
+        const [lane] = lanes;
+        if (lane === undefined) break;
+        lanes.delete(lane);
+        yield lane;
+      }
   }
 
   /** Takes a slot. */
