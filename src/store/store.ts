@@ -44,8 +44,8 @@ export interface Store {
 
   /**
    * Marks attempts as begun, before the peer can have taken anything, and takes their recipients off the relay's quota.
-   * What is not `begun` must not be sent, and is to be given back. One answer per unit, in order, each seeing what those
-   * before it took.
+   * What is not `begun` must not be sent, and is to be given back. What has begun already under the same lease is begun
+   * anew and takes nothing more: an answer was lost. One answer per unit, in order, each seeing what those before it took.
    */
   begin(units: readonly BeginRequest[], at: Stamp): Promise<BeginAnswer[]>;
 
@@ -264,7 +264,7 @@ export interface QuotaRefund {
 
 /** See {@link Store.release}. */
 export interface ReleaseRequest extends UnitRef {
-  /** What its `begin` took off the quota; null for nothing. Given back only where the unit is still the asker's. */
+  /** What its `begin` took off the quota; null for nothing. Given back only where the unit is still the asker's, and had begun. */
   readonly refund: QuotaRefund | null;
 }
 

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { at, message, recipient, refTo } from '../../../test/contract/store/fixtures.ts';
+import type { LaneLease } from '../../domain/lane.ts';
 import { openBetterSqlite3 } from './better-sqlite3.ts';
 import type { Driver } from './driver.ts';
 import { openNodeSqlite } from './node-sqlite.ts';
@@ -54,6 +56,23 @@ describe.each([
     expect(codes([tally, put(null)])).toEqual(['ok', 'store_bug']);
     const denied = db.prepare<[], [number]>("SELECT count FROM counters WHERE period = 'day'").get();
     expect(denied).toEqual([1]);
+  });
+
+  it('takes off a quota once what was rolled back with a faulty request and done again', () => {
+    const stamp = at();
+    const run = <T>(verb: Request['verb'], ...args: unknown[]) => {
+      const [answer] = writer.commit([{ verb, args }]);
+      if (answer?.ok !== true) throw answer?.error;
+      return answer.value as T;
+    };
+    const [lease] = run<LaneLease[]>('acquireLanes', ['out'], 0, stamp.now + 1, stamp);
+    if (lease === undefined) throw new Error('nothing was granted');
+    const record = message({ deliveries: [recipient({ fence: lease.fence })] });
+    run('accept', [record], stamp);
+    const quota = { relay: 'out', day: 1, recipients: 3, limit: 5 };
+    const begin: Request = { verb: 'begin', args: [[{ ...refTo(record.id, lease), quota }], stamp] };
+    expect(writer.commit([begin, put(null)])[0]).toEqual({ ok: true, value: ['begun'] });
+    expect(db.prepare<[], [number]>('SELECT used FROM quotas').all()).toEqual([[3]]);
   });
 
   it('rolls back and goes on when there is no room', () => {
