@@ -1,0 +1,93 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Connection, Connections } from './connections.ts';
+import { hostOf } from './dial.ts';
+import { type Exchanged, exchange, type Passed } from './exchange.ts';
+import type { ProviderTimeouts } from './limits.ts';
+import type { ProviderRequest } from './provider.ts';
+import type { ProviderTrace } from './trace.ts';
+import { abortTrouble, Trouble } from './trouble.ts';
+
+/** Makes a request over one of the relay's connections. Never rejects for what the network or the peer does. */
+export type Call = (
+  request: ProviderRequest,
+  trace: ProviderTrace,
+  signal: AbortSignal,
+) => Promise<Exchanged>;
+
+/** What calls are made with. */
+export interface CallParts {
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly timeouts: ProviderTimeouts;
+  /** Told when a kept connection had been closed by the server, and the request was made again. */
+  readonly onStale: () => void;
+}
+
+/** Makes a relay's calls. */
+export function callsOver(parts: CallParts): Call {
+  return async (request, trace, signal) => {
+    try {
+      const first = await callOnce(parts, request, false, trace, signal);
+      if (!first.isStale || signal.aborted) return first.exchanged;
+      // The server closed it while it was idle, as servers do, and has not had all of the request.
+      parts.onStale();
+      return (await callOnce(parts, request, true, trace, signal)).exchanged;
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      return { kind: 'none', trouble: error, isWhole: false };
+    }
+  };
+}
+
+async function callOnce(
+  { connections, clock, timeouts }: CallParts,
+  request: ProviderRequest,
+  fresh: boolean,
+  trace: ProviderTrace,
+  signal: AbortSignal,
+): Promise<{ readonly exchanged: Exchanged; readonly isStale: boolean }> {
+  const url = new URL(request.url);
+  const connection = await connections.take(url, fresh, trace, signal);
+  const passed: Passed = { startedAt: null, sentAt: null, answeredAt: null };
+  const isReused = connection.requests > 0;
+  trace.over(connection.facts, isReused);
+  const terms = { host: hostOf(url), clock, timeouts };
+  const exchanged = await exchangeOver(connection, connections, () =>
+    signal.aborted
+      ? Promise.resolve({ kind: 'none', trouble: abortTrouble(), isWhole: false } as const)
+      : exchange(connection, request, terms, passed, signal),
+  );
+  tell(trace, request.method, url.pathname, exchanged, passed);
+  const isLost = exchanged.kind === 'none' && exchanged.trouble.reply.cause === 'connection_lost';
+  return { exchanged, isStale: isReused && isLost && !exchanged.isWhole };
+}
+
+async function exchangeOver(
+  connection: Connection,
+  connections: Connections,
+  work: () => Promise<Exchanged>,
+): Promise<Exchanged> {
+  try {
+    return await work();
+  } finally {
+    connections.giveBack(connection);
+  }
+}
+
+/** The query of a URL is left out: it may hold secrets. */
+function tell(
+  trace: ProviderTrace,
+  method: string,
+  path: string,
+  exchanged: Exchanged,
+  passed: Passed,
+): void {
+  const { startedAt, sentAt, answeredAt } = passed;
+  if (startedAt !== null && sentAt !== null) trace.transferMs = Math.round(sentAt - startedAt);
+  if (sentAt !== null && answeredAt !== null) trace.replyMs = Math.max(0, Math.round(answeredAt - sentAt));
+  const said =
+    exchanged.kind === 'answer'
+      ? `${exchanged.answer.status} ${exchanged.phrase}`.trim()
+      : `no answer: ${exchanged.trouble.reply.text}`;
+  trace.happened(`${method} ${path}`.slice(0, 256), said.slice(0, 256));
+}

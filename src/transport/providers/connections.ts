@@ -1,0 +1,150 @@
+/** The connections of one relay: at most so many, one request at a time over each, kept for the next while idle. */
+import { Client } from 'undici';
+import { type DialTerms, dial } from './dial.ts';
+import { KEEP_ALIVE_MAX_MS, KEEP_ALIVE_MS, MAX_HEAD_BYTES } from './limits.ts';
+import type { ConnectionFacts, ProviderTrace } from './trace.ts';
+import { abortTrouble } from './trouble.ts';
+
+/** One connection. */
+export interface Connection {
+  readonly origin: string;
+  readonly client: Client;
+  readonly facts: ConnectionFacts;
+  /** Requests over it until now. */
+  requests: number;
+  /** It cannot be used any more. */
+  isClosed(): boolean;
+  /** Ends it at once, whatever is under way. */
+  destroy(): void;
+}
+
+/** See the file's comment. */
+export class Connections {
+  readonly #max: number;
+  readonly #terms: DialTerms;
+  readonly #idle: Connection[] = [];
+  readonly #open = new Set<Connection>();
+  readonly #waiting = new Set<() => void>();
+  /** Places taken: connections at work, and those that are being opened. */
+  #working = 0;
+  #isClosing = false;
+
+  constructor(max: number, terms: DialTerms) {
+    this.#max = max;
+    this.#terms = terms;
+  }
+
+  /** Connections open now. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * A connection to an origin: an idle one, unless it must be fresh. Waits for a place where all are at work. Throws
+   * `Trouble`. Each one taken is given back.
+   */
+  async take(origin: URL, fresh: boolean, trace: ProviderTrace, signal: AbortSignal): Promise<Connection> {
+    await this.#place(signal);
+    try {
+      const idle = fresh ? undefined : this.#takeIdle(origin.origin);
+      if (idle !== undefined) return idle;
+      this.#makeRoom();
+      return this.#adopt(origin, await dial(origin, this.#terms, trace, signal));
+    } catch (error) {
+      this.#leave();
+      throw error;
+    }
+  }
+
+  /** The request over it has ended. */
+  giveBack(connection: Connection): void {
+    this.#leave();
+    if (this.#isClosing) connection.destroy();
+    if (!connection.isClosed()) this.#idle.push(connection);
+  }
+
+  /** Closes what is idle, and what is at work once it is given back. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    for (const connection of this.#idle.splice(0)) connection.destroy();
+    while (this.#working > 0) await this.#untilLeft();
+  }
+
+  #takeIdle(origin: string): Connection | undefined {
+    const index = this.#idle.findLastIndex((connection) => connection.origin === origin);
+    return index < 0 ? undefined : this.#idle.splice(index, 1)[0];
+  }
+
+  /** Idle connections count too: the oldest makes way for a new one. */
+  #makeRoom(): void {
+    if (this.#idle.length + this.#working > this.#max) this.#idle.shift()?.destroy();
+  }
+
+  #adopt(origin: URL, { socket, facts }: Awaited<ReturnType<typeof dial>>): Connection {
+    let isGiven = false;
+    const client = new Client(origin.origin, {
+      pipelining: 1,
+      allowH2: false,
+      maxHeaderSize: MAX_HEAD_BYTES,
+      // Ours are by our clock, and know what was sent.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
+      connect: (_options, callback) => {
+        // Asked again, it wants to connect anew by itself: what was under way has not been sent, and is told so.
+        if (isGiven) return callback(new Error('the connection is gone'), null);
+        isGiven = true;
+        callback(null, socket);
+      },
+    });
+    const forget = () => {
+      this.#open.delete(connection);
+      const index = this.#idle.indexOf(connection);
+      if (index >= 0) this.#idle.splice(index, 1);
+    };
+    const connection: Connection = {
+      origin: origin.origin,
+      client,
+      facts,
+      requests: 0,
+      isClosed: () => socket.destroyed || socket.readableEnded,
+      destroy: () => {
+        forget();
+        void client.destroy();
+        socket.destroy();
+      },
+    };
+    this.#open.add(connection);
+    socket.on('error', () => {});
+    socket.once('close', forget);
+    return connection;
+  }
+
+  /** Waits for a place; throws when told to stop before there is one. */
+  async #place(signal: AbortSignal): Promise<void> {
+    while (this.#working >= this.#max) {
+      if (signal.aborted) break;
+      await this.#untilLeft(signal);
+    }
+    if (signal.aborted || this.#isClosing) throw abortTrouble();
+    this.#working += 1;
+  }
+
+  #leave(): void {
+    this.#working -= 1;
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  #untilLeft(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal?.addEventListener('abort', wake, { once: true });
+    });
+  }
+}

@@ -1,0 +1,286 @@
+/** The relays that speak to a provider's API: all of them, whatever the provider (`provider.ts`). */
+import type { Outcome, Reply } from '../../domain/outcome.ts';
+import { localReply } from '../../domain/outcome.ts';
+import type { Relay } from '../../domain/relay.ts';
+import type { Budget, Release } from '../../lib/budget.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { inSlices } from '../../lib/slices.ts';
+import type { Transport, TransportJob, TransportResult } from '../transport.ts';
+import { type Call, callsOver } from './calls.ts';
+import { Connections } from './connections.ts';
+import { type Resolve, systemResolve } from './dial.ts';
+import type { Exchanged } from './exchange.ts';
+import { judge } from './judge.ts';
+import { MEMORY_FACTOR, MEMORY_WAIT_MS, PROVIDER_TIMEOUTS, type ProviderTimeouts } from './limits.ts';
+import type { Prepared, Provider, ProviderRequest } from './provider.ts';
+import { type TokenResult, Tokens } from './tokens.ts';
+import { ProviderTrace } from './trace.ts';
+import { ABORTED, LEASE_LOST } from './trouble.ts';
+import { formsOf } from './words.ts';
+
+/** What a transport is made of. */
+export interface ProviderTransportOptions {
+  /** With `provider` set. */
+  readonly relay: Relay;
+  /** Made of its settings (`provider-for.ts`). */
+  readonly provider: Provider;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Bytes of messages on their way to providers, shared by all such relays ({@link PROVIDER_MEMORY}). */
+  readonly memory: Budget;
+  /** Instead of {@link PROVIDER_TIMEOUTS}, those given. */
+  readonly timeouts?: Partial<ProviderTimeouts>;
+  /** Instead of the system's resolver. */
+  readonly resolve?: Resolve;
+}
+
+/** What an attempt came to, for each of its recipients the same. */
+interface End {
+  readonly outcome: Outcome;
+  readonly hopFailed: boolean;
+  readonly restMs: number | null;
+}
+
+/** Makes the transport of a provider's relay. Connects when there is something to deliver. */
+export function createProviderTransport(options: ProviderTransportOptions): Transport {
+  const { provider: settings } = options.relay;
+  if (!settings) throw new Error(`relay ${options.relay.name} has no provider`);
+  return new ProviderTransport(options, settings.secret, new URL(settings.endpoint));
+}
+
+class ProviderTransport implements Transport {
+  readonly #options: ProviderTransportOptions;
+  readonly #provider: Provider;
+  readonly #secret: string;
+  readonly #host: string;
+  readonly #connections: Connections;
+  readonly #call: Call;
+  readonly #tokens: Tokens | null;
+  readonly probe?: (signal: AbortSignal) => Promise<boolean>;
+
+  constructor(options: ProviderTransportOptions, secret: string, endpoint: URL) {
+    const { relay, provider, clock, log } = options;
+    const timeouts = { ...PROVIDER_TIMEOUTS, ...options.timeouts };
+    const resolve = options.resolve ?? systemResolve;
+    const allowPrivate = relay.provider?.allowPrivate === true;
+    this.#options = options;
+    this.#provider = provider;
+    this.#secret = secret;
+    this.#host = endpoint.hostname;
+    this.#connections = new Connections(relay.limits.maxConcurrency, {
+      allowPrivate,
+      resolve,
+      clock,
+      timeouts,
+    });
+    const onStale = () => log.debug('provider.connection_stale', { relay: relay.name });
+    this.#call = callsOver({ connections: this.#connections, clock, timeouts, onStale });
+    const source = provider.tokens;
+    this.#tokens = source ? new Tokens({ source, call: this.#call, clock, secret }) : null;
+    if (provider.check({ now: clock.wall(), token: '' }) !== null)
+      this.probe = (signal) => this.#isWell(signal);
+  }
+
+  async deliver(job: TransportJob, signal: AbortSignal): Promise<TransportResult> {
+    const trace = new ProviderTrace(this.#host, this.#options.clock);
+    const end = new AbortController();
+    const abort = () => end.abort();
+    const causes = [signal, job.refused];
+    for (const cause of causes) cause.addEventListener('abort', abort);
+    if (causes.some(({ aborted }) => aborted)) abort();
+    try {
+      const { outcome, hopFailed, restMs } = await this.#attempt(job, trace, end.signal);
+      const outcomes = job.envelope.recipients.map(() => outcome);
+      return { outcomes, evidence: trace.evidence(), hopFailed, restMs };
+    } finally {
+      for (const cause of causes) cause.removeEventListener('abort', abort);
+    }
+  }
+
+  connections(): number {
+    return this.#connections.size;
+  }
+
+  close(): Promise<void> {
+    return this.#connections.close();
+  }
+
+  async #attempt(job: TransportJob, trace: ProviderTrace, signal: AbortSignal): Promise<End> {
+    const refusal = this.#refusal(job);
+    if (refusal !== null) return notOffered(refusal);
+    if (signal.aborted) return deferred(ABORTED);
+    const release = await this.#memory(job.content.sizeBytes * MEMORY_FACTOR, signal);
+    if (release === null) return deferred(signal.aborted ? ABORTED : BUSY);
+    try {
+      return await this.#send(job, trace, signal);
+    } finally {
+      release();
+    }
+  }
+
+  /** Why the provider cannot be given the message, as far as its envelope and size tell. */
+  #refusal({ envelope, content }: TransportJob): Reply | null {
+    const { maxMessageBytes, maxRecipients, expressesNullReversePath } = this.#provider;
+    if (content.sizeBytes > maxMessageBytes)
+      return localReply(
+        'message_too_large',
+        '5.3.4',
+        `The provider takes at most ${maxMessageBytes} bytes; the message has ${content.sizeBytes}`,
+      );
+    const { length } = envelope.recipients;
+    if (length > maxRecipients)
+      return localReply(
+        'too_many_recipients',
+        '5.5.3',
+        `The provider takes at most ${maxRecipients} recipients at once; the message has ${length}`,
+      );
+    if (envelope.reversePath === '' && expressesNullReversePath !== true) return NULL_REVERSE_PATH;
+    return null;
+  }
+
+  async #memory(bytes: number, signal: AbortSignal): Promise<Release | null> {
+    const { memory, clock, relay } = this.#options;
+    const share = memory.share(relay.name);
+    const now = share.tryAcquire(bytes);
+    if (now !== null) return now;
+    const over = new AbortController();
+    const give = () => over.abort();
+    signal.addEventListener('abort', give, { once: true });
+    const done = new AbortController();
+    void clock.sleep(MEMORY_WAIT_MS, done.signal).then(give);
+    const release = await share.acquire(bytes, over.signal);
+    done.abort();
+    signal.removeEventListener('abort', give);
+    return release;
+  }
+
+  async #send(job: TransportJob, trace: ProviderTrace, signal: AbortSignal): Promise<End> {
+    const token = await this.#token(signal);
+    if (!token.ok) return signal.aborted ? deferred(ABORTED) : ill(token.reply);
+    const prepared = await this.#prepare(job, token.token);
+    if (!prepared.ok) return notOffered(prepared.reply);
+    if (!(await opens(job.gate, signal))) return deferred(LEASE_LOST);
+    const exchanged = await this.#call(prepared.request, trace, signal);
+    const end = this.#judged(prepared.request, exchanged, signal);
+    if (exchanged.kind === 'answer' && exchanged.answer.status === 401) this.#tokens?.drop(token.token);
+    return end;
+  }
+
+  async #token(signal: AbortSignal): Promise<TokenResult> {
+    return (await this.#tokens?.get(signal)) ?? { ok: true, token: '' };
+  }
+
+  async #prepare({ messageId, envelope, content }: TransportJob, token: string): Promise<Prepared> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of content.chunks()) chunks.push(chunk);
+    const message = { id: messageId, envelope, flags: content.flags, content: Buffer.concat(chunks) };
+    return await inSlices(this.#provider.prepare(message, { now: this.#options.clock.wall(), token }));
+  }
+
+  #judged(request: ProviderRequest, exchanged: Exchanged, signal: AbortSignal): End {
+    if (exchanged.kind === 'none') {
+      const { reply } = exchanged.trouble;
+      const kind = exchanged.isWhole ? 'unknown' : 'deferred';
+      return { outcome: { kind, reply }, hopFailed: !signal.aborted, restMs: null };
+    }
+    const { answer, phrase, isWhole } = exchanged;
+    const { meaning, reply, messageId, restMs } = judge(this.#provider.answers, {
+      answer,
+      phrase,
+      isWhole,
+      facts: this.#provider.read(answer),
+      secrets: formsOf(this.#secret, request.headers),
+      now: this.#options.clock.wall(),
+    });
+    switch (meaning) {
+      case 'done':
+        return end({
+          kind: 'delivered',
+          captured: false,
+          reply,
+          providerMessageId: messageId,
+          dsnPassed: false,
+        });
+      case 'never':
+        return end({ kind: 'rejected', reply });
+      case 'later':
+        return deferred(reply);
+      case 'relay_ill':
+        return { ...ill(reply), restMs };
+      case 'unknown':
+        this.#options.log.warn('provider.answer_unclear', {
+          relay: this.#options.relay.name,
+          code: reply.cause,
+          status: answer.status,
+        });
+        return { outcome: { kind: 'unknown', reply }, hopFailed: true, restMs };
+    }
+  }
+
+  async #isWell(signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#options;
+    const token = await this.#token(signal);
+    if (!token.ok) return false;
+    const request = this.#provider.check({ now: clock.wall(), token: token.token });
+    if (request === null) return true;
+    const exchanged = await this.#call(request, new ProviderTrace(this.#host, clock), signal);
+    if (exchanged.kind === 'none') return false;
+    if (exchanged.answer.status === 401) this.#tokens?.drop(token.token);
+    return findingOf(this.#provider, exchanged.answer, exchanged.phrase).good;
+  }
+}
+
+/** What an answer to a provider's `check` says. */
+export function findingOf(
+  provider: Provider,
+  answer: Extract<Exchanged, { kind: 'answer' }>['answer'],
+  phrase: string,
+): { readonly good: boolean; readonly text: string } {
+  if (provider.checked) return provider.checked(answer);
+  const facts = provider.read(answer);
+  const good = answer.status >= 200 && answer.status < 300;
+  const words = [facts.code, facts.text].filter((word) => word !== null);
+  return { good, text: words.length > 0 ? words.join(': ') : `${answer.status} ${phrase}`.trim() };
+}
+
+const BUSY = localReply(
+  'provider_busy',
+  '4.3.1',
+  'Too many large messages are on their way to providers; this one waits for its turn',
+);
+
+const NULL_REVERSE_PATH = localReply(
+  'null_reverse_path',
+  '5.7.1',
+  'The message has no sender to return it to (a report), which the provider cannot express',
+);
+
+/** Whether the gate opens; false as soon as we are told to stop. */
+async function opens(gate: TransportJob['gate'], signal: AbortSignal): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<false>();
+  const stop = () => resolve(false);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return !signal.aborted && (await Promise.race([gate(), promise])) && !signal.aborted;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function end(outcome: Outcome): End {
+  return { outcome, hopFailed: false, restMs: null };
+}
+
+function deferred(reply: Reply): End {
+  return end({ kind: 'deferred', reply });
+}
+
+function ill(reply: Reply): End {
+  return { outcome: { kind: 'deferred', reply }, hopFailed: true, restMs: null };
+}
+
+/** Another relay may take it. */
+function notOffered(reply: Reply): End {
+  return end({ kind: 'rejected', reply, hopBound: true });
+}

@@ -1,0 +1,86 @@
+/** What keeps a request from getting an answer, in words an operator understands. */
+import { localReply, type Reply } from '../../domain/outcome.ts';
+
+/** Something went wrong before there was an answer. */
+export class Trouble extends Error {
+  /** What to record as the answer. */
+  readonly reply: Reply;
+
+  constructor(reply: Reply, options?: ErrorOptions) {
+    super(reply.text, options);
+    this.name = 'Trouble';
+    this.reply = reply;
+  }
+}
+
+/** We were told to stop. */
+export const ABORTED: Reply = localReply('aborted', '4.3.2', 'The attempt was stopped');
+
+/** The right to send was lost, or taken back, before anything was sent. */
+export const LEASE_LOST: Reply = localReply(
+  'lease_lost',
+  '4.3.0',
+  'The message was cancelled, or its lease lost, before it was sent',
+);
+
+/** The name means no address. */
+export function dnsTrouble(host: string, error: unknown): Trouble {
+  const text = `The name ${host} could not be resolved (${codeOf(error)})`;
+  return trouble('dns_failed', '4.4.3', text, error);
+}
+
+/** All its addresses are of a private network, or of this machine. */
+export function privateTrouble(host: string, address: string): Trouble {
+  const where = host === address ? host : `${host} is ${address}, which`;
+  return trouble(
+    'private_address',
+    '4.7.1',
+    `${where} is no public address; the relay may not connect to it`,
+  );
+}
+
+/** Its URL is not HTTPS. */
+export function plainTrouble(host: string): Trouble {
+  return trouble('plain_http', '4.7.1', `${host} would be spoken to in clear, which this relay may not`);
+}
+
+/** No connection was made. */
+export function connectTrouble(where: string, error: unknown): Trouble {
+  const code = codeOf(error);
+  if (code === 'ECONNREFUSED')
+    return trouble('connect_refused', '4.4.1', `${where} refuses connections`, error);
+  if (code === 'ETIMEDOUT') return trouble('timeout_connect', '4.4.1', `${where} does not answer`, error);
+  return trouble('connect_failed', '4.4.1', `${where} cannot be reached (${code})`, error);
+}
+
+/** The handshake failed, or the certificate is not good. */
+export function tlsTrouble(host: string, error: unknown): Trouble {
+  const detail = error instanceof Error ? error.message : String(error);
+  return trouble('tls_failed', '4.7.5', `No TLS with ${host}: ${detail}`, error);
+}
+
+/** Time ran out. */
+export function timeoutTrouble(step: string, host: string, ms: number): Trouble {
+  return trouble(`timeout_${step}`, '4.4.2', `${host} did not come to the end of ${step} within ${ms} ms`);
+}
+
+/** The connection ended, or what came over it was no HTTP. */
+export function lostTrouble(host: string, error: unknown): Trouble {
+  const code = codeOf(error);
+  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
+    return trouble('bad_answer', '4.5.0', `${host} answers what cannot be understood (${code})`, error);
+  return trouble('connection_lost', '4.4.2', `The connection with ${host} was lost (${code})`, error);
+}
+
+/** We were told to stop. */
+export function abortTrouble(): Trouble {
+  return new Trouble(ABORTED);
+}
+
+function trouble(cause: string, enhanced: string, text: string, error?: unknown): Trouble {
+  return new Trouble(localReply(cause, enhanced, text), { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}

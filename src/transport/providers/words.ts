@@ -1,0 +1,35 @@
+/** What a provider says, as it may be kept: one line, bounded, without secrets. */
+
+const MAX_TEXT = 1000;
+const MAX_CODE = 64;
+/** Shorter secrets would be found in any text. */
+const MIN_SECRET = 6;
+
+/** One line of at most 1,000 characters, in which the secrets are dots. */
+export function plainText(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) clean = clean.replaceAll(secret, '…');
+  return clean
+    .replace(/[\p{C}\p{Z}]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_TEXT);
+}
+
+/** The secret, and how it may come back: in base64, in a URL, as the credentials of a request. */
+export function formsOf(secret: string, headers: Readonly<Record<string, string>>): string[] {
+  const credentials = Object.entries(headers)
+    .filter(([name]) => /authorization|token|api-key|signature/i.test(name))
+    .flatMap(([, value]) => [value, value.replace(/^\w+ /, '')]);
+  const forms = [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret), ...credentials];
+  return [...new Set(forms)].filter(({ length }) => length >= MIN_SECRET).sort((a, b) => b.length - a.length);
+}
+
+/** A searchable code: `provider_message_rejected` of `MessageRejected`. */
+export function causeOf(code: string | number): string {
+  const words = String(code)
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/[^A-Za-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .toLowerCase();
+  return `provider_${words.slice(0, MAX_CODE)}`;
+}
