@@ -3,6 +3,7 @@ import { certificateCheck } from './certificate.ts';
 import { clockCheck } from './clock.ts';
 import { configurationCheck, databaseCheck, secretKeyCheck } from './configuration.ts';
 import { diskCheck, flushCheck } from './disk.ts';
+import { domainsCheck } from './domains.ts';
 import { type Finding, skipped } from './finding.ts';
 import { holdsCheck } from './holds.ts';
 import { limitsCheck } from './limits.ts';
@@ -36,6 +37,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'source addresses': sourceAddressesCheck,
   routes: routesCheck,
   relays: relaysCheck,
+  domains: domainsCheck,
   holds: holdsCheck,
 };
 
