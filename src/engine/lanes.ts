@@ -116,14 +116,10 @@ export class Lane {
     return paceOf(this.#breaker, now, borne);
   }
 
-  /** Takes what an attempt says about the pace. `startedAt`: when it began, `now`: when it ended (monotonic ms). */
+  /** Takes what an attempt says about the pace, that still counts as under way. `startedAt`: when it began, `now`: when it ended (monotonic ms). */
   paced(news: PaceNews, full: number, startedAt: number, now: number): void {
     if (news === 'nothing' || (news === 'bears' && this.window === null)) return;
-    const window = this.window ?? openWindow(full);
-    // A hop that is given less than it may have shows nothing about bearing more.
-    const isUsed = this.inflight + 1 >= Math.floor(window.size);
-    if (news === 'bears' && !isUsed) return;
-    this.window = afterNews(window, news, full, startedAt, now);
+    this.window = afterNews(this.window ?? openWindow(full), news, full, startedAt, now, this.inflight);
   }
 
   /** Whether it has reason to ask the store for work at `now` (wall ms). */
