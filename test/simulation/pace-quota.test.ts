@@ -1,0 +1,147 @@
+/** That a day's quota is exact over restarts, crashes and several nodes, and used to the last. */
+import { describe, expect, test } from 'vitest';
+import { WELL } from './pace-hop.ts';
+import { DAY, PaceWorld, smarthost } from './pace-world.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAYS = [DAY, DAY + 1, DAY + 2];
+const QUOTA = 150;
+
+const limited = (reservePercent = 0) =>
+  smarthost('out', { maxConcurrency: 10, maxPerDay: QUOTA, reservePercent });
+
+describe('a daily quota, while more waits than it allows', () => {
+  test('is used to the last recipient, every day, and no further', async () => {
+    const world = new PaceWorld({ relays: [limited()] });
+    await world.bear();
+    await world.submit('m', 400);
+    await world.run(2 * MINUTE);
+    expect(world.hop.tookOn('out', DAY)).toBe(QUOTA);
+    world.skipToDay(DAY + 1, -SECOND);
+    await world.run(500);
+    expect(world.hop.taken.size).toBe(QUOTA);
+    // Midnight goes by as any other second.
+    await world.run(MINUTE);
+    expect(world.hop.tookOn('out', DAY + 1)).toBe(QUOTA);
+    world.skipToDay(DAY + 2);
+    await world.run(MINUTE);
+    expect(world.hop.tookOn('out', DAY + 2)).toBe(100);
+    expect([world.missing(), world.doubled()]).toEqual([[], []]);
+  });
+
+  test('is exact with several nodes whose clocks differ a little', async () => {
+    const world = new PaceWorld({ seed: 3, relays: [limited()], storeFaults: { before: 0, after: 0 } });
+    for (const skew of [0, 400, -400]) await world.bear(skew);
+    for (const day of DAYS) {
+      if (day > DAY) world.skipToDay(day, 2 * SECOND);
+      await world.submit(`d${day}-`, 200);
+      await world.run(3 * MINUTE);
+      expect(world.hop.tookOn('out', day)).toBe(QUOTA);
+    }
+    expect(world.doubled()).toEqual([]);
+  });
+
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'is never exceeded by crashes and a store that fails (seed %i)',
+    async (seed) => {
+      const world = new PaceWorld({ seed, relays: [limited()], storeFaults: { before: 0.05, after: 0.03 } });
+      for (let nodes = 0; nodes < 2; nodes++) await world.bear();
+      for (const day of DAYS) {
+        if (day > DAY) world.skipToDay(day);
+        await world.submit(`d${day}-`, 300);
+        for (let crash = 0; crash < 4; crash++) {
+          await world.run(world.dice.next() * 3 * SECOND);
+          const node = world.nodes[0];
+          if (node !== undefined) world.kill(node);
+          await world.bear();
+        }
+        await world.run(6 * MINUTE);
+        const used = (await world.views.quotaUsed(day)).get('out') ?? 0;
+        expect(used).toBeLessThanOrEqual(QUOTA);
+        expect(world.hop.tookOn('out', day)).toBeLessThanOrEqual(used);
+        // What was begun when a node died may have been taken: it stays used. All else was.
+        expect(used).toBe(QUOTA);
+        expect(world.hop.tookOn('out', day)).toBeGreaterThan(QUOTA / 2);
+      }
+    },
+  );
+
+  test('gives back what was refused, for use on the same day', async () => {
+    const world = new PaceWorld({ relays: [limited()] });
+    await world.bear();
+    const verdict = (token: string) => (/[02468]$/.test(token) ? ('rejected' as const) : null);
+    world.hop.tempers.set('out', { ...WELL, verdict });
+    await world.submit('m', 600);
+    await world.run(3 * MINUTE);
+    expect(world.hop.tookOn('out', DAY)).toBe(QUOTA);
+    expect((await world.views.quotaUsed(DAY)).get('out')).toBe(QUOTA);
+    expect(world.hop.starts.length).toBeGreaterThan(QUOTA * 1.5);
+  });
+
+  test('counts recipients put off once, however often they are tried', async () => {
+    const world = new PaceWorld({ relays: [limited()] });
+    await world.bear();
+    world.hop.tempers.set('out', { ...WELL, verdict: () => (world.dice.next() < 0.5 ? 'deferred' : null) });
+    await world.submit('m', 400);
+    await world.run(20 * MINUTE, () => world.hop.tookOn('out', DAY) === QUOTA);
+    await world.run(5 * MINUTE);
+    expect(world.hop.tookOn('out', DAY)).toBe(QUOTA);
+  });
+});
+
+describe('what is kept of a quota for high priority', () => {
+  test('is left by normal and bulk mail, and used by high', async () => {
+    const world = new PaceWorld({ relays: [limited(20)] });
+    await world.bear();
+    await world.submit('normal-', 200);
+    await world.submit('bulk-', 200, { priority: 'bulk' });
+    await world.run(2 * MINUTE);
+    expect(world.hop.tookOn('out', DAY)).toBe(120);
+    await world.submit('high-a-', 20, { priority: 'high' });
+    await world.run(5 * SECOND);
+    expect(world.hop.tookOn('out', DAY)).toBe(140);
+    await world.submit('high-b-', 20, { priority: 'high' });
+    await world.run(MINUTE);
+    expect(world.hop.tookOn('out', DAY)).toBe(QUOTA);
+    const high = [...world.hop.taken.keys()].filter((name) => name.startsWith('high'));
+    expect(high).toHaveLength(30);
+    // The next day begins with what was left over.
+    world.skipToDay(DAY + 1);
+    await world.run(MINUTE);
+    expect(world.missing().filter((name) => name.startsWith('high'))).toEqual([]);
+    expect(world.hop.tookOn('out', DAY + 1)).toBe(120);
+  });
+});
+
+test('an operator hears before a quota is used up, and when it is, once a day', async () => {
+  const world = new PaceWorld({ relays: [limited()] });
+  await world.bear();
+  for (const day of DAYS) {
+    if (day > DAY) world.skipToDay(day);
+    world.events.length = 0;
+    await world.submit(`d${day}-`, 250);
+    await world.run(2 * MINUTE);
+    const news = world.events.flatMap((event) => (event.type === 'quota' ? [event] : []));
+    expect(news.map((event) => [event.news, event.used])).toEqual([
+      ['low', QUOTA * 0.8],
+      ['used_up', QUOTA],
+    ]);
+  }
+});
+
+test('a quota that is raised, or lowered, counts from then on', async () => {
+  const world = new PaceWorld({ relays: [limited()] });
+  await world.bear();
+  await world.submit('m', 600);
+  await world.run(MINUTE);
+  world.put(smarthost('out', { maxConcurrency: 10, maxPerDay: 200 }));
+  await world.run(MINUTE);
+  expect(world.hop.tookOn('out', DAY)).toBe(200);
+  world.put(limited());
+  await world.run(MINUTE);
+  expect(world.hop.tookOn('out', DAY)).toBe(200);
+  world.put(smarthost('out', { maxConcurrency: 10 }));
+  await world.run(MINUTE);
+  expect([world.missing(), world.doubled()]).toEqual([[], []]);
+});
