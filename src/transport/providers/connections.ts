@@ -92,10 +92,13 @@ export class Connections {
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
       connect: (_options, callback) => {
-        // Asked again, it wants to connect anew by itself: what was under way has not been sent, and is told so.
-        if (isGiven) return callback(new Error('the connection is gone'), null);
+        const isAgain = isGiven;
         isGiven = true;
-        callback(null, socket);
+        // Not at once: undici is in the middle of something. Asked again, it wants to connect anew by itself: what was
+        // under way has not been sent, and is told so.
+        queueMicrotask(() =>
+          isAgain ? callback(new Error('the connection is gone'), null) : callback(null, socket),
+        );
       },
     });
     const forget = () => {
