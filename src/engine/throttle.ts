@@ -1,5 +1,6 @@
 import type { Priority } from '../domain/message.ts';
 import type { Lane } from './lanes.ts';
+import { LOWEST_TURN } from './ready.ts';
 
 /** One of so many slots is kept from bulk mail, and always one. */
 const KEPT_SHARE = 10;
@@ -32,6 +33,10 @@ export class Throttle {
   /** Lanes with work in hand that found no slot, and those that have but bulk. In order of asking: each gets its turn. */
   readonly #hungry = new Set<Lane>();
   readonly #hungryForBulk = new Set<Lane>();
+  /** Turns of others since one of those. */
+  #passedOver = 0;
+  /** The next attempt may take a slot that is kept from bulk. */
+  #anySlotForBulk = false;
   #nextStartAt = Number.NEGATIVE_INFINITY;
 
   constructor(limits: ThrottleLimits) {
@@ -40,7 +45,9 @@ export class Throttle {
 
   /** Whether an attempt may start now (monotonic ms). */
   hasRoom(priority: Priority, now: number): boolean {
-    return this.inflight < slotsFor(priority, this.limits.maxConcurrency) && this.waitMs(now) === 0;
+    const { maxConcurrency } = this.limits;
+    const slots = this.#anySlotForBulk ? maxConcurrency : slotsFor(priority, maxConcurrency);
+    return this.inflight < slots && this.waitMs(now) === 0;
   }
 
   /** Milliseconds until the rate lets the next attempt start. */
@@ -66,23 +73,29 @@ export class Throttle {
     return this.#hungry.size + this.#hungryForBulk.size > 0;
   }
 
-  /** Lanes whose turn it is, each once, as long as there is room (`now`: monotonic ms); they wait no more. */
+  /**
+   * Lanes whose turn it is, each once, as long as there is room (`now`: monotonic ms); they wait no more. One turn in
+   * eight is that of a lane with bulk, whichever slot it is: else a flood of better mail would keep it waiting for good.
+   */
   *turns(now: () => number): Generator<Lane, void, undefined> {
-    for (const [lanes, priority] of [
-      [this.#hungry, 'normal'],
-      [this.#hungryForBulk, 'bulk'],
-    ] as const)
-      for (let left = lanes.size; left > 0 && this.hasRoom(priority, now()); left--) {
-        const [lane] = lanes;
-        if (lane === undefined) break;
-        lanes.delete(lane);
-        yield lane;
-      }
+    for (let left = this.#hungry.size + this.#hungryForBulk.size; left > 0; left--) {
+      if (!this.hasRoom('normal', now())) return;
+      const isBulksTurn = this.#passedOver >= LOWEST_TURN - 1 || this.#hungry.size === 0;
+      const lanes = isBulksTurn && this.#hungryForBulk.size > 0 ? this.#hungryForBulk : this.#hungry;
+      const [lane] = lanes;
+      if (lane === undefined || (this.#hungry.size === 0 && !this.hasRoom('bulk', now()))) return;
+      this.#passedOver = lanes === this.#hungry ? this.#passedOver + 1 : 0;
+      this.#anySlotForBulk = lanes === this.#hungryForBulk;
+      lanes.delete(lane);
+      yield lane;
+      this.#anySlotForBulk = false;
+    }
   }
 
   /** Takes a slot. */
   begin(now: number): void {
     this.inflight++;
+    this.#anySlotForBulk = false;
     const rate = this.limits.maxRatePerSecond;
     if (rate > 0) this.#nextStartAt = Math.max(this.#nextStartAt, now) + 1000 / rate;
   }
