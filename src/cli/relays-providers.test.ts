@@ -50,7 +50,7 @@ test('where nobody can be asked, the command says what to give instead', async (
   expect([wrong.status, wrong.err]).toEqual([2, 'Type postmark has no password: give --secret-file.\n']);
   writeFileSync(file, 'x'.repeat(5000));
   const long = await here.waybill([...ADD, '--secret-file', file]);
-  expect([long.status, long.err]).toEqual([1, expect.stringContaining('more than 4096 characters')]);
+  expect([long.status, long.err]).toEqual([1, expect.stringContaining('is too long for a secret')]);
 });
 
 test('each type has its options', async () => {

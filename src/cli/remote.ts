@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
 import type { ClientError, Result } from '../client/result.ts';
 import { Waybill } from '../client/waybill.ts';
@@ -13,6 +12,7 @@ import {
 } from '../control/operations.ts';
 import { type CommonOptions, type Context, command } from './context.ts';
 import { Exit } from './exit.ts';
+import { readSecretFile } from './secret-input.ts';
 import { withOperations } from './session.ts';
 
 /** Commands on messages of a server far away: through its API, with a key, instead of the control socket. */
@@ -23,10 +23,6 @@ export interface RemoteOptions extends CommonOptions {
   readonly keyFile?: string;
 }
 
-/** The file name that means the standard input. */
-const STANDARD_INPUT = '-';
-/** No key has so many characters. */
-const LONGEST_KEY_FILE = 4096;
 /** A person waits: fewer than a program would bear. */
 const MAX_RETRIES = 2;
 
@@ -60,27 +56,12 @@ export async function connect({ url, keyFile, data, config }: RemoteOptions): Pr
   if (keyFile === undefined) throw new Exit(2, '--url needs --key-file, a file with the API key.');
   if (data !== undefined || config !== undefined)
     throw new Exit(2, '--data and --config name an installation here, --url a server far away: not both.');
-  const key = await readKey(keyFile);
+  const key = (await readSecretFile(keyFile, 'key')).trim();
   try {
     return new Waybill({ url, key, maxRetries: MAX_RETRIES });
   } catch (error) {
     throw new Exit(2, error instanceof Error ? error.message : String(error));
   }
-}
-
-/** Reads piece by piece: a pipe may fill later, and a wrong name may be that of a large file. */
-async function readKey(path: string): Promise<string> {
-  const source = path === STANDARD_INPUT ? process.stdin : createReadStream(path);
-  let text = '';
-  try {
-    for await (const piece of source.setEncoding('utf8')) {
-      text += piece;
-      if (text.length > LONGEST_KEY_FILE) throw new Error(`${path} is too long for a key.`);
-    }
-  } catch (error) {
-    throw new Exit(1, `The key cannot be read: ${String(error)}`);
-  }
-  return text.trim();
 }
 
 /** The operations on messages, of a server far away. */

@@ -19,7 +19,7 @@ export async function readSecretFile(path: string, what: string): Promise<string
   try {
     for await (const piece of source.setEncoding('utf8')) {
       text += piece;
-      if (text.length > LONGEST_SECRET) throw new Error(`it has more than ${LONGEST_SECRET} characters`);
+      if (text.length > LONGEST_SECRET) throw new Error(`${path} is too long for a ${what}`);
     }
   } catch (error) {
     throw new Exit(1, `The ${what} cannot be read: ${readError(error)}`);
