@@ -13,6 +13,7 @@ import { httpToSmtp } from './scenarios/http-to-smtp.ts';
 import { manyLanesClaim, manyLanesMemory } from './scenarios/many-lanes.ts';
 import { memory100k } from './scenarios/memory-100k.ts';
 import { oneDeadRelay } from './scenarios/one-dead-relay.ts';
+import { providerPostmark, providerSes } from './scenarios/providers.ts';
 import { smtpAccept, smtpAccept100k, smtpAcceptSingle } from './scenarios/smtp-accept.ts';
 import { smtpToSmtp, smtpToSmtp100, smtpToSmtp100k } from './scenarios/smtp-to-smtp.ts';
 import { killAll } from './systems/child.ts';
@@ -24,6 +25,7 @@ const SCENARIOS = [
   ...[smtpAccept, smtpAcceptSingle, smtpAccept100k],
   ...[smtpToSmtp, smtpToSmtp100, smtpToSmtp100k],
   ...[drain, oneDeadRelay, manyLanesClaim, manyLanesMemory],
+  ...[providerSes, providerPostmark],
 ];
 const RECORDS = fileURLToPath(new URL('./results/runs.jsonl', import.meta.url));
 /** statfs(2): a file system in memory, where flushing costs nothing and proves nothing. */

@@ -19,6 +19,7 @@ const PROGRAMS = ['/usr/sbin/smtp-sink', '/usr/lib/postfix/smtp-sink', '/usr/lib
 /** The most that `smtp-sink` can count. */
 const MAX_COUNT = 2 ** 31 - 1;
 const BACKLOG = '1000';
+const PROVIDER = fileURLToPath(new URL('./provider-server.ts', import.meta.url));
 const OWN = fileURLToPath(new URL('./own-sink.ts', import.meta.url));
 
 /** Path of Postfix's `smtp-sink`; null when our own takes its place. */
@@ -26,11 +27,21 @@ export function sinkProgram(): string | null {
   return PROGRAMS.find((program) => existsSync(program)) ?? null;
 }
 
+/** Starts a provider's API that ends after `count` messages. */
+export async function startProviderSink(directory: string, count: number): Promise<Sink> {
+  const port = await freePort();
+  return startCounting(directory, port, [process.execPath, PROVIDER, String(port), String(count)]);
+}
+
 /** Starts a sink for `count` messages; without a count it goes on for ever. */
 export async function startSink(directory: string, count = MAX_COUNT): Promise<Sink> {
   const port = await freePort();
+  return startCounting(directory, port, commandLine(port, count));
+}
+
+async function startCounting(directory: string, port: number, command: readonly string[]): Promise<Sink> {
   const log = path.join(directory, 'sink.log');
-  const child = await startChild(commandLine(port, count), { log });
+  const child = await startChild(command, { log });
   await untilListening(port);
   return {
     port,

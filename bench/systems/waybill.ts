@@ -33,17 +33,21 @@ export function startWaybill(options: SystemOptions & { readonly relayPort: numb
   return startConfigured(options, configuration(options.relayPort), ['out']);
 }
 
-/** Starts it with a configuration of one's own; `held`: the relays that {@link Waybill.hold} holds. */
+/**
+ * Starts it with a configuration of one's own; `held`: the relays that {@link Waybill.hold} holds; `under`: the command
+ * that it is run by, with its arguments.
+ */
 export async function startConfigured(
   options: SystemOptions,
   yaml: string,
   held: readonly string[],
+  under: readonly string[] = [],
 ): Promise<Waybill> {
   const data = path.join(options.directory, 'data');
   const trace = path.join(options.directory, 'flushes.trace');
   await mkdir(data, { mode: 0o700, recursive: true });
   await writeFile(path.join(data, 'waybill.yaml'), yaml);
-  const serve = [LAUNCHER, 'serve', '--data', data];
+  const serve = [...under, LAUNCHER, 'serve', '--data', data];
   const child = await startChild(options.trace ? traced(serve, trace) : serve, {
     log: path.join(options.directory, 'waybill.log'),
     env: ENVIRONMENT,
