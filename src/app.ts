@@ -20,6 +20,7 @@ import { storedRows } from './control/offline.ts';
 import { publishTable } from './control/route-tables.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
+import { Budget } from './lib/budget.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Random } from './lib/random.ts';
 import { type Denials, tallyDenials } from './observe/denials.ts';
@@ -29,6 +30,7 @@ import { createLog, type ServiceLog } from './observe/log.ts';
 import { Output } from './observe/output.ts';
 import { createSigningKeys } from './signing/keys.ts';
 import { createSigner } from './signing/signer.ts';
+import { PROVIDER_MEMORY } from './transport/providers/limits.ts';
 
 /** What the service is started with. */
 export interface AppOptions {
@@ -129,7 +131,8 @@ class Service implements App {
     this.#engine = engine;
     const mailDns = createMailDns(() => live.config, clock, random);
     const resign: TransportParts['resign'] = (original, converted) => signer.resign(original, converted);
-    this.#transports = { clock, random, log, dns: mailDns, resign };
+    const memory = new Budget(PROVIDER_MEMORY);
+    this.#transports = { clock, random, log, dns: mailDns, resign, memory };
     applyRelays(engine.relays, live.config, this.#transports);
     this.#denials = tallyDenials({ events: this.#events, store: storage.store, node, clock, log });
     this.#listeners = await createListeners({

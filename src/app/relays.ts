@@ -3,12 +3,15 @@ import type { Config } from '../config/schema.ts';
 import { serverName } from '../config/server-name.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { Relays } from '../engine/relays.ts';
+import type { Budget } from '../lib/budget.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { RelayStatus } from '../observe/health.ts';
 import { createInboxTransport } from '../transport/inbox/inbox.ts';
 import { createMxTransport } from '../transport/mx/mx.ts';
+import { providerFor } from '../transport/providers/provider-for.ts';
+import { createProviderTransport } from '../transport/providers/transport.ts';
 import type { Resign } from '../transport/smtp/hop-forms.ts';
 import { createSmtpTransport } from '../transport/smtp/smtp.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -22,6 +25,8 @@ export interface TransportParts {
   readonly dns: MailDns;
   /** Signs again what a hop made us convert. */
   readonly resign: Resign;
+  /** Bytes of messages on their way to providers, of all relays together. */
+  readonly memory: Budget;
 }
 
 /** Makes the engine's relays those of the configuration; what did not change stays as it is. */
@@ -44,15 +49,15 @@ export function relayStates(relays: Relays, clock: Clock): RelayStatus[] {
   }));
 }
 
-/** A relay whose password cannot be read is kept, and rests until it can. */
+/** A relay whose password or secret cannot be read is kept, and rests until it can. */
 function usable(relay: Relay, config: Config): Relay {
   return config.unreadableRelays.includes(relay.name) ? { ...relay, disabled: true } : relay;
 }
 
 function transportFor(relay: Relay, hostname: string, parts: TransportParts): Transport {
-  const { clock, random, log, dns, resign } = parts;
+  const { clock, random, log, dns, resign, memory } = parts;
   if (relay.type === 'smtp') return createSmtpTransport({ relay, hostname, clock, log, resign });
   if (relay.type === 'mx') return createMxTransport({ relay, hostname, clock, random, log, resign, ...dns });
-  if (relay.type === 'inbox') return createInboxTransport();
-  throw new Error(`this version has no relays of type ${relay.type}`);
+  if (relay.provider === null) return createInboxTransport();
+  return createProviderTransport({ relay, provider: providerFor(relay.provider), clock, log, memory });
 }
