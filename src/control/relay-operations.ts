@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { LaneState } from '../ingest/queue-door.ts';
-import type { ProbeStep } from '../transport/smtp/probe.ts';
+import type { ProbeStep } from '../transport/probe-step.ts';
 import type { Progress } from './progress.ts';
 
 /** What operators can ask of relays, and do to them: a part of the operations. */

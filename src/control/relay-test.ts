@@ -3,7 +3,8 @@ import { serverName } from '../config/server-name.ts';
 import type { Relay } from '../domain/relay.ts';
 import { mxMeans } from '../transport/mx/means.ts';
 import { probeMx, READY } from '../transport/mx/probe.ts';
-import { type ProbeStep, probeSmarthost } from '../transport/smtp/probe.ts';
+import type { ProbeStep } from '../transport/probe-step.ts';
+import { probeSmarthost } from '../transport/smtp/probe.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { OperationError } from './operations.ts';
 import type { Progress } from './progress.ts';
@@ -79,5 +80,8 @@ async function* probeSteps(
     const timeouts = { connect: PROBE_CONNECT_MS };
     const means = mxMeans({ relay, hostname, clock, random, timeouts, ...dns });
     yield* probeMx(to, means, dns.resolver, signal);
+  } else if (relay.provider !== null) {
+    const provider = providerFor(relay.provider);
+    yield* probeProvider(relay.provider, { provider, clock }, signal);
   } else yield { name: 'CAPTURE', ok: true, detail: 'Connects to nothing.', atMs: 0 };
 }

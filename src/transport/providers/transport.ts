@@ -35,9 +35,11 @@ export interface ProviderTransportOptions {
   readonly resolve?: Resolve;
 }
 
-/** What an attempt came to, for each of its recipients the same. */
+/** What an attempt came to, for each of its recipients the same but for those named. */
 interface End {
   readonly outcome: Outcome;
+  /** Recipients for whom the provider did not take it, in lower case, and what is said of them. */
+  readonly refused?: { readonly addresses: ReadonlySet<string>; readonly outcome: Outcome };
   readonly hopFailed: boolean;
   readonly restMs: number | null;
 }
@@ -90,8 +92,10 @@ class ProviderTransport implements Transport {
     for (const cause of causes) cause.addEventListener('abort', abort);
     if (causes.some(({ aborted }) => aborted)) abort();
     try {
-      const { outcome, hopFailed, restMs } = await this.#attempt(job, trace, end.signal);
-      const outcomes = job.envelope.recipients.map(() => outcome);
+      const { outcome, refused, hopFailed, restMs } = await this.#attempt(job, trace, end.signal);
+      const outcomes = job.envelope.recipients.map(({ address }) =>
+        refused?.addresses.has(address.toLowerCase()) ? refused.outcome : outcome,
+      );
       return { outcomes, evidence: trace.evidence(), hopFailed, restMs };
     } finally {
       for (const cause of causes) cause.removeEventListener('abort', abort);
@@ -185,23 +189,18 @@ class ProviderTransport implements Transport {
       return { outcome: { kind, reply }, hopFailed: !signal.aborted, restMs: null };
     }
     const { answer, phrase, isWhole } = exchanged;
+    const facts = this.#provider.read(answer);
     const { meaning, reply, messageId, restMs } = judge(this.#provider.answers, {
       answer,
       phrase,
       isWhole,
-      facts: this.#provider.read(answer),
+      facts,
       secrets: formsOf(this.#secret, request.headers),
       now: this.#options.clock.wall(),
     });
     switch (meaning) {
       case 'done':
-        return end({
-          kind: 'delivered',
-          captured: false,
-          reply,
-          providerMessageId: messageId,
-          dsnPassed: false,
-        });
+        return delivered(reply, messageId, facts.refused ?? []);
       case 'never':
         return end({ kind: 'rejected', reply });
       case 'later':
@@ -270,6 +269,14 @@ async function opens(gate: TransportJob['gate'], signal: AbortSignal): Promise<b
 
 function end(outcome: Outcome): End {
   return { outcome, hopFailed: false, restMs: null };
+}
+
+function delivered(reply: Reply, providerMessageId: string | null, refused: readonly string[]): End {
+  const outcome = { kind: 'delivered', captured: false, reply, providerMessageId, dsnPassed: false } as const;
+  if (refused.length === 0) return end(outcome);
+  const addresses = new Set(refused.map((address) => address.toLowerCase()));
+  const own = { ...reply, enhanced: '5.7.1', cause: 'provider_recipient_refused' };
+  return { ...end(outcome), refused: { addresses, outcome: { kind: 'rejected', reply: own } } };
 }
 
 function deferred(reply: Reply): End {

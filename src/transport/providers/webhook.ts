@@ -15,7 +15,7 @@ import type {
 } from './provider.ts';
 
 /** Settings of a relay that posts to a program of one's own. */
-type WebhookSettings = Extract<ProviderSettings, { readonly type: 'webhook' }>;
+type WebhookSettings = Pick<ProviderSettings, 'endpoint' | 'secret'>;
 
 const MAX_MESSAGE_BYTES = 50 * 1024 * 1024;
 const MAX_RECIPIENTS = 1000;

@@ -1,22 +1,12 @@
 import type { SmarthostSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { ProbeStep } from '../probe-step.ts';
 import { HopFailure } from './failure.ts';
 import { openSession } from './open.ts';
 import { smarthostDestination } from './smtp.ts';
 import { SourceAddresses } from './source-addresses.ts';
 import { TIMEOUTS, type Timeouts } from './timeouts.ts';
 import { Trace } from './trace.ts';
-
-/** One thing that was tried, for a person to read. */
-export interface ProbeStep {
-  /** `CONNECT`, `TLS` or an SMTP verb; `READY` for the good end, else the failure's cause. */
-  readonly name: string;
-  /** False only for the last step of a probe that failed. */
-  readonly ok: boolean;
-  readonly detail: string;
-  /** Milliseconds since the probe began. */
-  readonly atMs: number;
-}
 
 /** What a probe needs besides the smarthost. */
 export interface ProbeContext {

@@ -1,0 +1,145 @@
+/** Mailgun: the message as it stands, in a form. */
+import { createHash } from 'node:crypto';
+import type { ProviderSettings } from '../../domain/relay.ts';
+import { jsonOf, textOf } from './json-answer.ts';
+import type {
+  AnswerFacts,
+  AnswerRow,
+  CheckFinding,
+  HttpAnswer,
+  Meaning,
+  Provider,
+  ProviderMessage,
+} from './provider.ts';
+import { unfitForAscii } from './unfit.ts';
+
+/** Settings of type `mailgun`. */
+export type MailgunSettings = Extract<ProviderSettings, { readonly type: 'mailgun' }>;
+
+const MAX_BYTES = 25_000_000;
+const MAX_RECIPIENTS = 1000;
+const MAX_TEXT = 2000;
+
+/** For the documents. */
+export const MAILGUN_PROSE: readonly string[] = [
+  'Needs a sending domain and an API key; a key that may only send will do. `region: eu` (or `endpoint`) is for domains in the EU.',
+  'Mailgun writes a return address under the sending domain on the wire and keeps bounces to itself: the reverse-path is not passed on, for its API has no place for it. From stays as it is.',
+  'Recipients are those of the envelope, whatever the header says. Headers and addresses that are not ASCII are refused. Where the domain tracks clicks or opens, Mailgun changes the body, and signatures made here break.',
+  'Mailgun’s errors have no codes: those below are ours, by what its text says.',
+];
+
+/** Mailgun's own words for what its statuses do not tell apart, the first that match. */
+const CODES: readonly (readonly [RegExp, string])[] = [
+  [/sandbox subdomains|free accounts|authorized recipients/i, 'test_account'],
+  [/limit exceeded|limit was exceeded|probation|too many requests/i, 'limit_exceeded'],
+  [/not allowed to send|unverified|domain.*(disabled|suspended)/i, 'domain_disabled'],
+  [/account.*(disabled|suspended|closed)|business verification/i, 'account_disabled'],
+  [/message.*(too large|too big|exceeds)|size limit/i, 'too_large'],
+  [/to parameter|not a valid address|invalid (recipient|address)/i, 'bad_recipient'],
+];
+
+/** What Mailgun's answers mean. */
+export const MAILGUN_ANSWERS: readonly AnswerRow[] = [
+  { status: 200, meaning: 'done', enhanced: '2.0.0', note: 'Taken; `id` names it' },
+  { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The key is not good, or of another region' },
+  { status: 402, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The account is not paid' },
+  {
+    status: 429,
+    meaning: 'relay_ill',
+    enhanced: '4.7.1',
+    note: 'Too many requests, or a limit of the domain',
+  },
+  coded(
+    'test_account',
+    'later',
+    '4.7.1',
+    'A test account: a recipient is not among those that it may send to',
+  ),
+  coded('limit_exceeded', 'relay_ill', '4.7.1', 'A limit of the domain or account is used up'),
+  coded('domain_disabled', 'relay_ill', '4.7.0', 'The sending domain is not verified, or disabled'),
+  coded('account_disabled', 'relay_ill', '4.7.0', 'The account is disabled'),
+  coded('too_large', 'never', '5.3.4', 'The message is too large'),
+  coded('bad_recipient', 'never', '5.1.3', 'A recipient’s address is not valid'),
+  { status: 403, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The key may not send for the domain' },
+  {
+    status: 404,
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'The sending domain is not in the account, or of another region',
+  },
+  { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'The message is too large' },
+  { status: 400, meaning: 'never', enhanced: '5.6.0', note: 'Something in the message is not valid' },
+  { status: 500, meaning: 'later', enhanced: '4.3.0', note: 'Mailgun has a fault' },
+  { status: 503, meaning: 'relay_ill', enhanced: '4.3.2', note: 'Mailgun is out of service' },
+];
+
+/** The provider of a relay of type `mailgun`. */
+export function mailgunProvider({ endpoint, domain, secret }: MailgunSettings): Provider {
+  const base = `${endpoint}/v3/${encodeURIComponent(domain)}`;
+  const authorization = `Basic ${Buffer.from(`api:${secret}`).toString('base64')}`;
+  return {
+    maxMessageBytes: MAX_BYTES,
+    maxRecipients: MAX_RECIPIENTS,
+    idempotency: null,
+    answers: MAILGUN_ANSWERS,
+    // biome-ignore lint/correctness/useYield: there is nothing to pause for
+    *prepare(message) {
+      const reply = unfitForAscii(message);
+      if (reply !== null) return { ok: false, reply };
+      const boundary = boundaryOf(message);
+      const headers = { authorization, 'content-type': `multipart/form-data; boundary=${boundary}` };
+      const body = formOf(message, boundary);
+      return { ok: true, request: { method: 'POST', url: `${base}/messages.mime`, headers, body } };
+    },
+    read: readAnswer,
+    // A form without fields sends nothing, and a key that may only send will do for it.
+    check: () => ({
+      method: 'POST',
+      url: `${base}/messages`,
+      headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' },
+      body: [],
+    }),
+    checked,
+  };
+}
+
+/** A form (RFC 7578): a field for each recipient, and the message. */
+function formOf({ envelope, content }: ProviderMessage, boundary: string): Uint8Array[] {
+  const fields = envelope.recipients.map(
+    ({ address }) => `--${boundary}\r\nContent-Disposition: form-data; name="to"\r\n\r\n${address}\r\n`,
+  );
+  const head =
+    `--${boundary}\r\nContent-Disposition: form-data; name="message"; filename="message.eml"\r\n` +
+    'Content-Type: application/octet-stream\r\n\r\n';
+  return [Buffer.from(fields.join('') + head), content, Buffer.from(`\r\n--${boundary}--\r\n`)];
+}
+
+/** One that stands nowhere in the message, and is the same each time. */
+function boundaryOf({ id, content }: ProviderMessage): string {
+  for (let turn = 0; ; turn += 1) {
+    const sum = createHash('sha256').update(`${id} ${turn}`).digest('hex');
+    const boundary = `waybill-${sum.slice(0, 32)}`;
+    if (!content.includes(boundary)) return boundary;
+  }
+}
+
+function readAnswer({ status, body }: HttpAnswer): AnswerFacts {
+  const value = jsonOf(body);
+  const messageId = textOf(value, 'id', MAX_TEXT);
+  if (status < 300) return { code: null, text: null, messageId, understood: messageId !== null };
+  // Some refusals, such as that of a bad key, are a word and no JSON.
+  const text = textOf(value, 'message', MAX_TEXT) ?? body.trim().slice(0, MAX_TEXT);
+  const [, code = null] = CODES.find(([pattern]) => pattern.test(text)) ?? [];
+  return { code, text: text === '' ? null : text, messageId: null, understood: value !== null };
+}
+
+function checked(answer: HttpAnswer): CheckFinding {
+  const { code, text } = readAnswer(answer);
+  const isAsked = answer.status === 400 && (code === null || code === 'bad_recipient');
+  if (isAsked) return { good: true, text: 'the key may send for the domain' };
+  return { good: false, text: [`status ${answer.status}`, text].filter((word) => word !== null).join(': ') };
+}
+
+function coded(code: string, meaning: Meaning, enhanced: string, note: string): AnswerRow {
+  return { status: '4xx', code, meaning, enhanced, note };
+}

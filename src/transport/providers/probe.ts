@@ -1,0 +1,110 @@
+import type { ProviderSettings } from '../../domain/relay.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { ProbeStep } from '../probe-step.ts';
+import { type Call, callsOver } from './calls.ts';
+import { Connections } from './connections.ts';
+import { type DialTerms, hostOf, type Resolve, systemResolve } from './dial.ts';
+import { PROVIDER_TIMEOUTS, type ProviderTimeouts } from './limits.ts';
+import type { Provider } from './provider.ts';
+import { providerFor } from './provider-for.ts';
+import { Tokens } from './tokens.ts';
+import { ProviderTrace } from './trace.ts';
+import { findingOf } from './transport.ts';
+import { Trouble } from './trouble.ts';
+import { formsOf, plainText } from './words.ts';
+
+/** What a probe needs besides the relay's settings. */
+export interface ProviderProbeParts {
+  readonly clock: Clock;
+  /** Instead of the one that belongs to the settings. */
+  readonly provider?: Provider;
+  readonly timeouts?: Partial<ProviderTimeouts>;
+  readonly resolve?: Resolve;
+}
+
+type Tell = (name: string, ok: boolean, detail: string) => void;
+
+/**
+ * Connects as a delivery would, and has the provider check the credentials where it can, without sending anything. Yields
+ * each step as it happens; the last one says whether mail could be sent. Never throws for what the peer does.
+ */
+export async function* probeProvider(
+  settings: ProviderSettings,
+  { clock, provider = providerFor(settings), timeouts: some, resolve = systemResolve }: ProviderProbeParts,
+  signal: AbortSignal,
+): AsyncGenerator<ProbeStep> {
+  const timeouts = { ...PROVIDER_TIMEOUTS, ...some };
+  const terms = { allowPrivate: settings.allowPrivate, resolve, clock, timeouts };
+  const host = hostOf(new URL(settings.endpoint));
+  yield* stepsOf(clock, async (tell) => {
+    const trace = new ProviderTrace(host, clock, ({ verb, reply }) => {
+      // The request for the check is told of with what it came to.
+      if (!/^(GET|POST) /.test(verb)) tell(verb, true, reply);
+    });
+    await probe(settings, { provider, terms, host, trace, tell }, signal);
+  });
+}
+
+interface Probing {
+  readonly provider: Provider;
+  readonly terms: DialTerms;
+  readonly host: string;
+  readonly trace: ProviderTrace;
+  readonly tell: Tell;
+}
+
+async function probe(
+  settings: ProviderSettings,
+  { provider, terms, host, trace, tell }: Probing,
+  signal: AbortSignal,
+): Promise<void> {
+  const connections = new Connections(2, terms);
+  const call = callsOver({ connections, clock: terms.clock, timeouts: terms.timeouts, onStale: () => {} });
+  const { secret } = settings;
+  try {
+    connections.giveBack(await connections.take(new URL(settings.endpoint), false, trace, signal));
+    const token = await tokenOf(provider, call, secret, terms.clock, signal);
+    if (!token.ok) return tell(token.reply.cause, false, token.reply.text);
+    const request = provider.check({ now: terms.clock.wall(), token: token.token });
+    if (request === null)
+      return tell('READY', true, `${host} can be reached; only a message would show whether it takes it`);
+    const exchanged = await call(request, trace, signal);
+    if (exchanged.kind === 'none') throw exchanged.trouble;
+    const finding = findingOf(provider, exchanged.answer, exchanged.phrase);
+    const text = plainText(finding.text, formsOf(secret, request.headers));
+    tell('CHECK', finding.good, text);
+    if (finding.good) tell('READY', true, `${host} takes mail from us`);
+  } catch (error) {
+    if (!(error instanceof Trouble)) throw error;
+    tell(error.reply.cause, false, error.reply.text);
+  } finally {
+    await connections.close();
+  }
+}
+
+async function tokenOf(provider: Provider, call: Call, secret: string, clock: Clock, signal: AbortSignal) {
+  if (!provider.tokens) return { ok: true, token: '' } as const;
+  return await new Tokens({ source: provider.tokens, call, clock, secret }).get(signal);
+}
+
+/** Yields what `run` tells, until it ends. */
+async function* stepsOf(clock: Clock, run: (tell: Tell) => Promise<void>): AsyncGenerator<ProbeStep> {
+  const steps: ProbeStep[] = [];
+  let heard = Promise.withResolvers<void>();
+  const startedAt = clock.mono();
+  const tell: Tell = (name, ok, detail) => {
+    steps.push({ name, ok, detail, atMs: Math.round(clock.mono() - startedAt) });
+    heard.resolve();
+  };
+  let done = false;
+  const running = run(tell).finally(() => {
+    done = true;
+    heard.resolve();
+  });
+  while (!done || steps.length > 0) {
+    if (steps.length === 0) await heard.promise;
+    heard = Promise.withResolvers();
+    yield* steps.splice(0);
+  }
+  await running;
+}
