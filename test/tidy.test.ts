@@ -9,6 +9,7 @@ import { parseAst } from 'vitest/node';
 import { CONFIG_DOC, configDoc } from '../tools/config-doc.ts';
 import { ERRORS_DOC, errorsDoc } from '../tools/errors-doc.ts';
 import { METRICS_DOC, metricsDoc } from '../tools/metrics-doc.ts';
+import { WARMUP_PLOT, warmupPlot } from '../tools/warmup-plot.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FILE_WARN_LINES = 300;
@@ -167,6 +168,10 @@ test('generated documents are up to date', () => {
   expect(readFileSync(CONFIG_DOC, 'utf8'), 'run: node tools/config-doc.ts').toBe(configDoc());
   expect(readFileSync(ERRORS_DOC, 'utf8'), 'run: node tools/errors-doc.ts').toBe(errorsDoc());
   expect(readFileSync(METRICS_DOC, 'utf8'), 'run: node tools/metrics-doc.ts').toBe(metricsDoc());
+});
+
+test('the picture of a warm-up is what the simulation does', async () => {
+  expect(readFileSync(WARMUP_PLOT, 'utf8'), 'run: node tools/warmup-plot.ts').toBe(await warmupPlot());
 });
 
 function readSource(path: string): SourceFile {

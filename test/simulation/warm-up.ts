@@ -19,11 +19,20 @@ export interface WarmUpHistory {
   readonly world: PaceWorld;
 }
 
+/** Messages that come in, by the hour of the day: 960 in a day, most of them at noon. */
+export function daily(hour: number): number {
+  return Math.round(40 - 25 * Math.cos((Math.PI * hour) / 12));
+}
+
 /**
- * A new relay warms up for so many days, from the first midnight on, while so many messages come in every hour. With
- * `spill`, what is beyond its allowance may go by an old relay.
+ * A new relay warms up for so many days, from the first midnight on, while `perHour` of an hour of the day messages come
+ * in. With `spill`, what is beyond its allowance may go by an old relay.
  */
-export async function warmUp(days: number, perHour: number, spill: boolean): Promise<WarmUpHistory> {
+export async function warmUp(
+  days: number,
+  perHour: (hour: number) => number,
+  spill: boolean,
+): Promise<WarmUpHistory> {
   const fresh = smarthost('new', { maxConcurrency: 20, warmUp: { startDay: FIRST_DAY, perDay: SCHEDULE } });
   const old = smarthost('old', { maxConcurrency: 20 });
   const relays = spill ? [fresh, old] : [fresh];
@@ -37,9 +46,10 @@ export async function warmUp(days: number, perHour: number, spill: boolean): Pro
   for (let hour = 0; hour < days * HOURS; hour++) {
     world.skipToDay(FIRST_DAY, hour * HOUR_MS);
     const before = relays.map(({ name }) => total(name));
-    await world.submit(`h${hour}-`, perHour);
+    const count = perHour(hour % HOURS);
+    await world.submit(`h${hour}-`, count);
     await world.run(PLAYED_MS);
-    accepted.push(perHour);
+    accepted.push(count);
     for (const [place, { name }] of relays.entries()) taken[name]?.push(total(name) - (before[place] ?? 0));
   }
   return { accepted, taken, world };
