@@ -4,6 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { banner } from './app/banner.ts';
+import { keepDomains } from './app/domain-upkeep.ts';
 import { MachineFailure } from './app/failure.ts';
 import { createListeners, type Listeners } from './app/listeners.ts';
 import { LiveConfig } from './app/live-config.ts';
@@ -97,6 +98,8 @@ class Service implements App {
   #denials: Denials | null = null;
   #listeners: Listeners | null = null;
   #control: ControlServer | null = null;
+  /** Ends some time after {@link #stopping} aborts. */
+  #upkeep: Promise<void> = Promise.resolve();
   /** Every listener accepts, or has. */
   #started = false;
   /** Told to stop: whoever asks hears that we are not ready, while requests are still answered. */
@@ -146,6 +149,7 @@ class Service implements App {
     const ports = await this.#listeners.listen();
     this.#control = await this.#listenForControl(storage, live, engine, log);
     writeRuntime(layout.runtime, version, ports);
+    this.#upkeep = this.#keepDomains(storage, live, log);
     this.#started = true;
     const { api, apiTls, webui } = ports;
     const smtp = ports.smtp.join(' ');
@@ -177,6 +181,7 @@ class Service implements App {
     await Promise.all([this.#listeners?.close(deadline.signal), this.#engine?.stop(deadline.signal)]);
     done.abort();
     await late;
+    await this.#upkeep;
     await this.#denials?.stop();
     await this.#storage?.close();
     this.#log?.info('service.stopped');
@@ -208,6 +213,14 @@ class Service implements App {
     this.#live = live;
     void live.watch();
     return { live, log };
+  }
+
+  #keepDomains({ registry }: Storage, live: LiveConfig, log: ServiceLog): Promise<void> {
+    const { clock, random } = this.#options;
+    const resolution = () => live.loaded;
+    const reload = () => live.reload();
+    const { signal } = this.#stopping;
+    return keepDomains({ registry, resolution, reload, clock, random, log, signal });
   }
 
   #listenForControl(

@@ -1,13 +1,14 @@
 /** Minds the domains that mail is sent from, every hour: see `control/domain-minding.ts`. */
 import { type MindingDeps, mindDomain } from '../control/domain-minding.ts';
+import { freshResolver } from '../control/fresh-resolver.ts';
 import type { Resolver } from '../dns/resolver.ts';
 import { keyState } from '../domain/domain-keys.ts';
 import type { Log } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
 
 /** What the upkeep works with. */
 export interface UpkeepOptions extends MindingDeps {
-  /** Must not remember what is not there for longer than the DNS says. */
-  readonly resolver: Resolver;
+  readonly random: Random;
   readonly log: Log;
   /** Ends it. */
   readonly signal: AbortSignal;
@@ -18,18 +19,24 @@ export const UPKEEP_MS = 3_600_000;
 /** How long the look at one domain may take: the DNS may be silent. */
 const DOMAIN_MS = 30_000;
 
+/** For one DNS server, one question: there must be time to ask another. */
+const DNS_TIMEOUT_MS = 5_000;
+
 /** Runs until the signal aborts; looks once at the beginning. Never rejects. */
 export async function keepDomains(options: UpkeepOptions): Promise<void> {
-  const { clock, signal } = options;
+  const { clock, random, signal } = options;
+  const config = () => options.resolution().config;
+  // One that remembered what was not there would see new records only later.
+  const resolver = freshResolver({ config, clock, random, timeoutMs: DNS_TIMEOUT_MS, attempts: 2 });
   while (!signal.aborted) {
-    await lookOnce(options);
+    await lookOnce(options, resolver);
     await clock.sleep(UPKEEP_MS, signal);
   }
 }
 
 /** Looks at each domain that has something to wait for, one after the other. */
-async function lookOnce(options: UpkeepOptions): Promise<void> {
-  const { clock, signal, resolver, log, resolution } = options;
+async function lookOnce(options: UpkeepOptions, resolver: Resolver): Promise<void> {
+  const { clock, signal, log, resolution } = options;
   for (const domain of resolution().config.domains) {
     if (signal.aborted) return;
     if (domain.keys.every((key) => keyState(key) === 'signing')) continue;
@@ -46,7 +53,7 @@ async function lookOnce(options: UpkeepOptions): Promise<void> {
       if (forgotten.length > 0)
         log.info('domain.keys_forgotten', { domain: name, selectors: forgotten.join(' ') });
     } catch (error) {
-      log.warn('domain.not_minded', { domain: domain.name, message: String(error) });
+      if (!signal.aborted) log.warn('domain.not_minded', { domain: domain.name, message: String(error) });
     } finally {
       signal.removeEventListener('abort', end);
       done.abort();

@@ -13,7 +13,7 @@ import type { DkimAlgorithm, DomainKey, SendingDomain } from '../domain/sending-
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { realMachine } from './doctor/machine.ts';
 import { changeDomain } from './domain-book.ts';
-import { checkDomains } from './domain-checks/check.ts';
+import { checkDomains, type DomainDeps } from './domain-checks/check.ts';
 import { newKeys, selectorsFor } from './domain-new-keys.ts';
 import type {
   AddDomainRequest,
@@ -24,7 +24,6 @@ import type {
   RotateDomainRequest,
 } from './domain-operations.ts';
 import { keyName, recordsOf } from './domain-records.ts';
-import type { LocalDeps } from './local-deps.ts';
 import { OperationError } from './operations.ts';
 
 /** Longest name of a key's record (RFC 1035 §2.3.4, as text). */
@@ -37,7 +36,7 @@ const ALGORITHMS: Readonly<Record<AddDomainRequest['algorithm'], readonly DkimAl
 };
 
 /** The operations on domains. */
-export function domainOperations(deps: LocalDeps): DomainOperations {
+export function domainOperations(deps: DomainDeps): DomainOperations {
   return {
     domains: async () => deps.resolution().config.domains.map(viewOf),
     domain: async ({ name }) => detailOf(domainNamed(name, deps), deps),
@@ -53,7 +52,7 @@ export function domainOperations(deps: LocalDeps): DomainOperations {
   };
 }
 
-async function addDomain(request: AddDomainRequest, deps: LocalDeps): Promise<DomainDetail> {
+async function addDomain(request: AddDomainRequest, deps: DomainDeps): Promise<DomainDetail> {
   const name = readName(request.name);
   if (deps.resolution().config.domains.some((domain) => domain.name === name)) throw knownAlready(name);
   const now = deps.clock.wall();
@@ -76,7 +75,7 @@ async function addDomain(request: AddDomainRequest, deps: LocalDeps): Promise<Do
   return detailOf(made(after), deps);
 }
 
-async function rotateDomain(request: RotateDomainRequest, deps: LocalDeps): Promise<DomainDetail> {
+async function rotateDomain(request: RotateDomainRequest, deps: DomainDeps): Promise<DomainDetail> {
   const domain = domainNamed(request.name, deps);
   const now = deps.clock.wall();
   const algorithms = request.algorithm === null ? algorithmsOf(domain) : ALGORITHMS[request.algorithm];
@@ -135,7 +134,7 @@ function readName(text: string): string {
   );
 }
 
-function domainNamed(text: string, deps: LocalDeps): SendingDomain {
+function domainNamed(text: string, deps: DomainDeps): SendingDomain {
   const name = parseDomain(text.trim());
   const found = deps.resolution().config.domains.find((domain) => domain.name === name);
   if (found === undefined) throw noSuchDomain(text);
@@ -162,7 +161,7 @@ function made(domain: SendingDomain | null): SendingDomain {
   return domain;
 }
 
-function detailOf(domain: SendingDomain, deps: LocalDeps): DomainDetail {
+function detailOf(domain: SendingDomain, deps: DomainDeps): DomainDetail {
   const { config } = deps.resolution();
   return { ...viewOf(domain), records: recordsOf(domain, config, realMachine(deps.clock).addresses()) };
 }

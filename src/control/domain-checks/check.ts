@@ -30,8 +30,11 @@ const CHECKS: readonly DomainCheck[] = [
   tlsReportCheck,
 ];
 
+/** What the operations on domains work with. */
+export type DomainDeps = Pick<LocalDeps, 'registry' | 'resolution' | 'reload' | 'clock' | 'random'>;
+
 /** Checks one domain, or (null) the first {@link MAX_CHECKED}, one after the other. */
-export async function checkDomains(name: string | null, deps: LocalDeps): Promise<readonly CheckedDomain[]> {
+export async function checkDomains(name: string | null, deps: DomainDeps): Promise<readonly CheckedDomain[]> {
   const { clock } = deps;
   const { domains } = deps.resolution().config;
   const asked = domains.filter((domain) => name === null || domain.name === name).slice(0, MAX_CHECKED);
