@@ -1,10 +1,10 @@
-/** The recipes of docs/recipes.md as they stand there, and what it takes to run them. */
+/** The recipes of the documents as they stand there, and what it takes to run them. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The marked code blocks, by name. Names of those over SMTP begin with `smtp_`. */
-export const RECIPES = recipesOf(readFileSync(join(import.meta.dirname, '../../docs/recipes.md'), 'utf8'));
+/** Those of docs/recipes.md, by name. Names of those over SMTP begin with `smtp_`. */
+export const RECIPES = recipesIn('recipes.md');
 
 /** Whether a program is there and does this. */
 export function works(program: string, ...args: readonly string[]): boolean {
@@ -16,7 +16,9 @@ export function works(program: string, ...args: readonly string[]): boolean {
   }
 }
 
-function recipesOf(markdown: string): ReadonlyMap<string, string> {
+/** The marked code blocks of a document, by name. */
+export function recipesIn(document: string): ReadonlyMap<string, string> {
+  const markdown = readFileSync(join(import.meta.dirname, '../../docs', document), 'utf8');
   const blocks = markdown.matchAll(/^```\w+ recipe=(\w+)\n(.*?)^```$/gms);
   return new Map([...blocks].map(([, name = '', code = '']) => [name, code]));
 }
