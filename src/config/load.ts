@@ -83,7 +83,7 @@ export function loadConfig(options: LoadOptions): Loaded {
 }
 
 /** Text of a secret's file without the end of its last line. Throws when it cannot be read. */
-export function readSecret(path: string): string {
+function readSecret(path: string): string {
   return readBounded(path).replace(/\r?\n$/, '');
 }
 

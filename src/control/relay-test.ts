@@ -4,6 +4,8 @@ import type { Relay } from '../domain/relay.ts';
 import { mxMeans } from '../transport/mx/means.ts';
 import { probeMx, READY } from '../transport/mx/probe.ts';
 import type { ProbeStep } from '../transport/probe-step.ts';
+import { probeProvider } from '../transport/providers/probe.ts';
+import { providerFor } from '../transport/providers/provider-for.ts';
 import { probeSmarthost } from '../transport/smtp/probe.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { OperationError } from './operations.ts';

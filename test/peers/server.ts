@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +52,12 @@ export class Installation {
         resolve({ code, stdout, stderr });
       });
     });
+  }
+
+  /** Starts a command whose output is looked at while it runs, and which may be given an input. */
+  spawn(...args: readonly string[]): ChildProcessWithoutNullStreams {
+    const command = [MAIN, ...args, '--data', this.dataDir];
+    return spawn(process.execPath, command, { env: this.environment, stdio: 'pipe' });
   }
 
   /** Starts the server. `under` goes before the command, such as a tracer that becomes the command itself. */

@@ -1,7 +1,6 @@
 /** What each check makes of what it finds. */
 import { describe, expect, test } from 'vitest';
 import { BOUND, premises, scriptedResolver } from '../../../test/support/premises.ts';
-import type { ProbeStep } from '../../transport/smtp/probe.ts';
 import { certificateCheck } from './certificate.ts';
 import { clockCheck } from './clock.ts';
 import { configurationCheck, databaseCheck, secretKeyCheck } from './configuration.ts';
@@ -12,7 +11,6 @@ import { namesCheck, reverseZoneName, sourceAddressesCheck } from './names.ts';
 import { openRelayCheck } from './open-relay.ts';
 import { portsCheck } from './ports.ts';
 import type { Check, Premises } from './premises.ts';
-import { relaysCheck } from './relays.ts';
 import { sourcesCheck } from './sources.ts';
 
 const T = Date.UTC(2026, 10, 20);
@@ -21,15 +19,7 @@ const MIB = 1024 * 1024;
 
 const MX =
   'server: { hostname: mail.example.com }\ndelivery: { default_relay: d }\nrelays: [{ name: d, type: mx }]';
-const OUT =
-  'server: { hostname: mail.example.com }\ndelivery: { default_relay: out }\nrelays: [{ name: out, type: smtp, host: out.example.net }]';
 const SOURCE = 'listener: { allowed_cidrs: ["127.0.0.0/8", "172.17.0.0/16"] }';
-
-/** A conversation with a relay that ends like this. */
-const ends = (step: ProbeStep): Premises['probe'] =>
-  async function* () {
-    yield step;
-  };
 
 /** Views that know so many recipients waiting, of messages from one address, the newest accepted then. */
 function views(sourceAddress: string, count: number, createdAt = T): Premises['views'] {
@@ -280,27 +270,6 @@ const ROWS: readonly Row[] = [
     ['ok host name', 'warn address 192.0.2.7'],
   ],
   ['nothing held back', holdsCheck, {}, ['ok holds']],
-  ['only the inbox', relaysCheck, {}, ['warn default relay']],
-  ['a relay that is ready', relaysCheck, { file: OUT }, ['ok relay out']],
-  [
-    'a relay that refuses',
-    relaysCheck,
-    { file: OUT, probe: ends({ name: 'connect_refused', ok: false, detail: 'no', atMs: 1 }) },
-    ['fail relay out'],
-  ],
-  [
-    'a relay that stops half way',
-    relaysCheck,
-    { file: OUT, probe: ends({ name: 'EHLO', ok: true, detail: '250', atMs: 1 }) },
-    ['fail relay out'],
-  ],
-  ['an mx relay with a DNS', relaysCheck, { file: MX }, ['ok relay d']],
-  [
-    'an mx relay without a DNS',
-    relaysCheck,
-    { file: MX, resolver: resolver({ 'MX example.com': 'fail' }) },
-    ['fail relay d'],
-  ],
 ];
 
 test.each(ROWS)('%s', async (_what, check, change, expected) => {
@@ -347,24 +316,6 @@ describe('a port', () => {
       found: expect.stringContaining('port 8025'),
     });
   });
-});
-
-test('a relay that says nothing until the time is over is told with what it said last', async () => {
-  const limit = new AbortController();
-  const done = relaysCheck(
-    premises({
-      file: OUT,
-      probe: async function* () {
-        yield { name: 'CONNECT', ok: true, detail: '192.0.2.25:587', atMs: 3 };
-        limit.abort();
-        await new Promise(() => {});
-      },
-    }),
-    limit.signal,
-  );
-  expect(await done).toMatchObject([
-    { status: 'fail', found: expect.stringContaining('CONNECT: 192.0.2.25:587') },
-  ]);
 });
 
 test('the name for an address is asked for under its zone', () => {

@@ -2,6 +2,8 @@ import type { Loaded } from '../../config/load.ts';
 import { serverName } from '../../config/server-name.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
+import { probeProvider } from '../../transport/providers/probe.ts';
+import { providerFor } from '../../transport/providers/provider-for.ts';
 import { probeSmarthost } from '../../transport/smtp/probe.ts';
 import { freshResolver } from '../fresh-resolver.ts';
 import { layoutOf } from '../layout.ts';
@@ -36,5 +38,7 @@ export async function examineInstallation(options: ExaminationOptions): Promise<
       ...{ timeoutMs: DNS_TIMEOUT_MS, attempts: 1 },
     }),
     probe: (settings, signal) => probeSmarthost(settings, { hostname, clock }, signal),
+    probeProvider: (settings, signal) =>
+      probeProvider(settings, { provider: providerFor(settings), clock }, signal),
   });
 }

@@ -1,10 +1,10 @@
 import type { Loaded } from '../../config/load.ts';
 import type { Resolver } from '../../dns/resolver.ts';
-import type { SmarthostSettings } from '../../domain/relay.ts';
+import type { ProviderSettings, SmarthostSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ListenErrorCode } from '../../lib/listen.ts';
 import type { Views } from '../../store/views.ts';
-import type { ProbeStep } from '../../transport/smtp/probe.ts';
+import type { ProbeStep } from '../../transport/probe-step.ts';
 import type { Finding } from './finding.ts';
 
 /** One thing to look at. What it throws becomes a finding; what it has not found when `signal` aborts is lost. */
@@ -24,6 +24,8 @@ export interface Premises {
   readonly resolver: Resolver;
   /** Connects to a smarthost, and sends nothing. */
   readonly probe: (settings: SmarthostSettings, signal: AbortSignal) => AsyncIterable<ProbeStep>;
+  /** Asks a provider whether it knows us, and sends nothing. */
+  readonly probeProvider: (settings: ProviderSettings, signal: AbortSignal) => AsyncIterable<ProbeStep>;
   readonly clock: Clock;
 }
 

@@ -1,13 +1,15 @@
+import { dayOf } from '../../domain/quota.ts';
 import type { Relay } from '../../domain/relay.ts';
 import { INBOX } from '../../domain/relay.ts';
-import type { ProbeStep } from '../../transport/smtp/probe.ts';
+import type { ProbeStep } from '../../transport/probe-step.ts';
+import { dayText } from '../relay-views.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
 
 /** Relays looked at. */
 const MAX_RELAYS = 50;
 
-/** Whether mail can go out: each smarthost is connected to, up to its readiness for mail. */
+/** Whether mail can go out: each smarthost and provider is connected to, up to its readiness for mail. */
 export const relaysCheck: Check = async (premises, signal) => {
   const { relays, delivery } = premises.loaded.config;
   const outward = relays.filter(({ type }) => type !== 'inbox').slice(0, MAX_RELAYS);
@@ -22,27 +24,49 @@ export const relaysCheck: Check = async (premises, signal) => {
         ]
       : [];
   const found = await Promise.all(outward.map((relay) => lookAt(relay, premises, signal)));
-  return [...captured, ...found];
+  return [...captured, ...found, ...outward.flatMap((relay) => warmUpOf(relay, premises))];
 };
+
+/** A warm-up that lies ahead keeps a relay from sending anything, which looks like a fault to who has forgotten it. */
+function warmUpOf({ name, limits }: Relay, { clock }: Premises): Finding[] {
+  if (limits.warmUp === null || dayOf(clock.wall()) >= limits.warmUp.startDay) return [];
+  const start = dayText(limits.warmUp.startDay);
+  return [
+    warn(
+      `warm-up of ${name}`,
+      `It begins on ${start} (UTC): until then nothing is sent by ${name}, and its mail goes by the next relay of its group, or waits.`,
+      `relays: [{ name: ${name}, warmup_start: ${dayText(dayOf(clock.wall()))} }]  # to begin today`,
+    ),
+  ];
+}
 
 async function lookAt(relay: Relay, premises: Premises, signal: AbortSignal): Promise<Finding> {
   const name = `relay ${relay.name}`;
   if (premises.loaded.config.unreadableRelays.includes(relay.name))
     return fail(
       name,
-      'Its password cannot be read with the present key; its mail waits.',
+      `Its ${relay.provider === null ? 'password' : 'secret'} cannot be read with the present key; its mail waits.`,
       `waybill relays remove ${relay.name}`,
     );
   if (relay.disabled)
     return warn(name, 'It is disabled: nothing is sent by it.', `waybill relays enable ${relay.name}`);
-  if (relay.smtp !== null) return await connectTo(relay, relay.smtp, premises, signal);
+  const { smtp, provider } = relay;
+  if (smtp !== null) {
+    const steps = premises.probe(smtp, signal);
+    return await readiness(relay.name, `${smtp.host} port ${smtp.port}`, steps, signal);
+  }
+  if (provider !== null) {
+    const steps = premises.probeProvider(provider, signal);
+    return await readiness(relay.name, provider.endpoint, steps, signal);
+  }
   return await askForMx(name, premises, signal);
 }
 
-async function connectTo(
-  { name: relay }: Relay,
-  smtp: NonNullable<Relay['smtp']>,
-  { probe }: Premises,
+/** What the steps of a conversation that sends nothing come to. */
+async function readiness(
+  relay: string,
+  place: string,
+  conversation: AsyncIterable<ProbeStep>,
   signal: AbortSignal,
 ): Promise<Finding> {
   const name = `relay ${relay}`;
@@ -52,11 +76,10 @@ async function connectTo(
     signal.addEventListener('abort', () => resolve('over'), { once: true }),
   );
   const talk = (async () => {
-    for await (const step of probe(smtp, signal)) steps.push(step);
+    for await (const step of conversation) steps.push(step);
   })();
   await Promise.race([talk, over]);
   const last = steps.at(-1);
-  const place = `${smtp.host} port ${smtp.port}`;
   if (last?.ok === true && last.name === 'READY')
     return ok(name, `${place} takes mail from us, after ${last.atMs} ms.`);
   const said = last === undefined ? 'it does not answer' : `${last.name}: ${last.detail}`;
