@@ -80,21 +80,19 @@ export function createEngine(deps: EngineDeps): Engine {
   const leases = new Leases({ ...parts, relays }, lanes, dispatch);
   const divert = new Divert({ ...parts, relays, dispatch, lanes, want });
   const redecide = new Redecide({ ...parts, relays, dispatch, want });
-  const waysChanged = () => {
+  const renewed = () => {
     dispatch.stirAll();
     divert.stir();
+  };
+  const waysChanged = () => {
+    renewed();
     redecide.stir();
   };
-  const quotas = new Quotas({
-    ...{ ...parts, relays },
-    renewed: () => {
-      dispatch.stirAll();
-      divert.stir();
-    },
-  });
+  const quotas = new Quotas({ ...parts, relays, renewed });
   const sweep = new Sweep(parts, { dispatch, leases, gate, room, reports });
   const accept = new Accept(parts, { relays, dispatch, leases, gate, room });
   const stopping = new AbortController();
+  const wakeable = [divert, redecide, quotas];
   let loops: Promise<unknown> = Promise.resolve();
 
   return {
@@ -109,14 +107,8 @@ export function createEngine(deps: EngineDeps): Engine {
       for (const { relay } of relays.all()) if (relay.type !== 'mx') leases.want(relay.name);
       await quotas.look();
       await leases.turn();
-      loops = Promise.all([
-        dispatch.run(),
-        leases.run(),
-        sweep.run(),
-        divert.run(stopping.signal),
-        redecide.run(stopping.signal),
-        quotas.run(stopping.signal),
-      ]);
+      const others = wakeable.map((loop) => loop.run(stopping.signal));
+      loops = Promise.all([dispatch.run(), leases.run(), sweep.run(), ...others]);
     },
     waysChanged,
     trouble: () => accept.trouble(),
@@ -124,9 +116,7 @@ export function createEngine(deps: EngineDeps): Engine {
     stop: async (deadline) => {
       gate.set('shutting_down', true);
       stopping.abort();
-      divert.wake();
-      redecide.wake();
-      quotas.wake();
+      for (const loop of wakeable) loop.wake();
       sweep.stop();
       await dispatch.stop(deadline);
       leases.stop();
