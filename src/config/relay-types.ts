@@ -45,7 +45,7 @@ export const MOST_RECIPIENTS: Readonly<Record<ProviderType, number>> = {
   sendgrid: 1000,
   resend: 50,
   graph: 500,
-  webhook: 100,
+  webhook: 1000,
 };
 
 /** Where Microsoft's tokens are asked for, unless said otherwise. */
