@@ -16,7 +16,7 @@ const TASKSET = '/usr/bin/taskset';
 export const providerSes = scenario(
   'provider-ses',
   'the message as it is (ses)',
-  'type: ses, region: eu-west-1, access_key_id: AKIDEXAMPLE',
+  'type: ses, region: eu-west-1, access_key_id: AKIDEXAMPLE000000',
 );
 
 /** The same where the message is rebuilt from its parts. */
