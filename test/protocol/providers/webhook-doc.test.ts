@@ -6,21 +6,18 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { ProviderSettings } from '../../../src/domain/relay.ts';
 import { Budget } from '../../../src/lib/budget.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { PROVIDER_MEMORY } from '../../../src/transport/providers/limits.ts';
+import { providerFor } from '../../../src/transport/providers/provider-for.ts';
 import { createProviderTransport } from '../../../src/transport/providers/transport.ts';
-import { webhookProvider } from '../../../src/transport/providers/webhook.ts';
 import type { Transport } from '../../../src/transport/transport.ts';
 import { freePort } from '../../peers/free-port.ts';
 import { describeIf } from '../../peers/need.ts';
 import { recipesIn, works } from '../../support/recipes.ts';
 import { deliver, only } from '../smtp-out/rig.ts';
 import { providerRelay } from './rig.ts';
-
-type WebhookSettings = Extract<ProviderSettings, { readonly type: 'webhook' }>;
 
 const RECIPES = recipesIn('webhook.md');
 const ENCODED = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
@@ -80,9 +77,10 @@ for (const kitchen of KITCHENS)
 /** A transport of a webhook relay, closed when the test ends. */
 function post(endpoint: string, secret: string, clock: Clock = systemClock): Transport {
   const relay = providerRelay({ type: 'webhook', endpoint, secret }, endpoint);
+  if (relay.provider === null) throw new Error('no provider');
   const transport = createProviderTransport({
     relay,
-    provider: webhookProvider(relay.provider as WebhookSettings),
+    provider: providerFor(relay.provider),
     clock,
     log: silentLog,
     memory: new Budget(PROVIDER_MEMORY),
