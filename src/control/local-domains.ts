@@ -5,6 +5,7 @@ import {
   MAX_DOMAINS,
   nextForgotten,
   recordUntil,
+  SELECTOR,
   withNewKeys,
   withoutOverdue,
 } from '../domain/domain-keys.ts';
@@ -99,7 +100,12 @@ async function rotateDomain(request: RotateDomainRequest, deps: DomainDeps): Pro
 /** A new key's record needs a name that can be, and that no other key's has. */
 function refuseNames(name: string, selectors: readonly string[], domain: SendingDomain | null): void {
   for (const selector of selectors) {
-    if (selector.length > 63 || keyName(name, selector).length > MAX_NAME)
+    if (!SELECTOR.test(selector))
+      throw new OperationError(
+        'invalid',
+        `${JSON.stringify(selector)} is no selector: it must be one label of a domain name, 1 to 63 of a-z 0-9 -`,
+      );
+    if (keyName(name, selector).length > MAX_NAME)
       throw new OperationError('invalid', `${keyName(name, selector)} is too long for a name in the DNS.`);
     if (domain?.keys.some((key) => key.selector === selector))
       throw new OperationError(

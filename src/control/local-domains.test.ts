@@ -1,0 +1,132 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { domainDesk, keyRecords, publishRecords } from '../../test/support/domain-desk.ts';
+import { MAX_DOMAIN_KEYS, MAX_DOMAINS } from '../domain/domain-keys.ts';
+import { OVERLAP_MS } from '../domain/sending-domain.ts';
+import type { AddDomainRequest, RotateDomainRequest } from './domain-operations.ts';
+import { zoneLine } from './domain-records.ts';
+
+const NAME = 'example.com';
+const add = (more: Partial<AddDomainRequest> = {}): AddDomainRequest => ({
+  ...{ name: NAME, algorithm: 'ed25519', selector: null, ...more },
+});
+const rotate = (more: Partial<RotateDomainRequest> = {}): RotateDomainRequest => ({
+  ...{ name: NAME, algorithm: null, selector: null, now: false, ...more },
+});
+
+describe('a new domain', () => {
+  test('has a key of each kind, which signs at once, and its public half is in the records', async () => {
+    const { operations, domain } = await domainDesk();
+    const { keys, records } = await operations.addDomain(add({ algorithm: 'both' }));
+    expect(keys.map(({ selector, algorithm, state }) => [selector, algorithm, state])).toEqual([
+      ['wb20261120r', 'rsa-sha256', 'signing'],
+      ['wb20261120e', 'ed25519-sha256', 'signing'],
+    ]);
+    for (const { selector, privateKey, publicKey, algorithm } of domain(NAME)?.keys ?? []) {
+      const secret = Buffer.from(privateKey ?? '', 'base64');
+      const pair = createPublicKey(createPrivateKey({ key: secret, format: 'der', type: 'pkcs8' }));
+      const der = pair.export({ type: 'spki', format: 'der' });
+      expect(publicKey).toBe((algorithm === 'rsa-sha256' ? der : der.subarray(-32)).toString('base64'));
+      if (algorithm === 'rsa-sha256') expect(pair.asymmetricKeyDetails?.modulusLength).toBe(2048);
+      const record = records.find(({ name }) => name === `${selector}._domainkey.${NAME}`);
+      expect(record?.value).toContain(`p=${publicKey}`);
+    }
+    expect(JSON.stringify(await operations.domains({}))).not.toContain('PRIVATE');
+  });
+
+  test('is made once, though it is asked for twice at the same time', async () => {
+    const { operations } = await domainDesk();
+    const both = await Promise.allSettled([operations.addDomain(add()), operations.addDomain(add())]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect((await operations.domain({ name: NAME })).keys).toHaveLength(1);
+  });
+
+  test.each(['com', '', 'a@example.com', '[192.0.2.1]', 'ex ample.com', `${'a'.repeat(64)}.com`])(
+    'is refused when it is %j',
+    async (name) => {
+      const { operations } = await domainDesk();
+      await expect(operations.addDomain(add({ name }))).rejects.toMatchObject({ code: 'invalid' });
+    },
+  );
+
+  test('whose records would have names that are too long is refused', async () => {
+    const { operations } = await domainDesk();
+    const name = `${`${'a'.repeat(60)}.`.repeat(3)}${'b'.repeat(50)}.test`;
+    await expect(operations.addDomain(add({ name }))).rejects.toThrow('too long');
+  });
+
+  test('over the limit is refused', async () => {
+    const { operations, deps } = await domainDesk();
+    const definition = '{"since":0,"keys":[]}';
+    for (let number = 0; number < MAX_DOMAINS; number++)
+      await deps.registry.putDomain({ name: `d${number}.test`, definition, secrets: '{}' });
+    await deps.reload();
+    await expect(operations.addDomain(add())).rejects.toMatchObject({ code: 'refused' });
+    await operations.removeDomain({ name: 'd7.test' });
+    expect((await operations.addDomain(add())).name).toBe(NAME);
+  });
+});
+
+describe('rotation', () => {
+  test('waits for the records, and retires the old keys, whose secrets are gone from the store', async () => {
+    const { operations, deps, dns, domain } = await domainDesk();
+    await operations.addDomain(add({ selector: 'a' }));
+    const rotated = await operations.rotateDomain(rotate({ selector: 'b' }));
+    expect((await operations.checkDomains({ name: NAME }))[0]?.switchedTo).toEqual([]);
+    publishRecords(dns, keyRecords(rotated, 'waiting'));
+    expect((await operations.checkDomains({ name: null }))[0]?.switchedTo).toEqual(['b']);
+    expect(domain(NAME)?.keys.map(({ selector, privateKey }) => [selector, privateKey === null])).toEqual([
+      ...[
+        ['a', true],
+        ['b', false],
+      ],
+    ]);
+    const [row] = await deps.registry.domains();
+    expect(Object.keys(JSON.parse(row?.secrets ?? '{}'))).toEqual(['b']);
+  });
+
+  test('does not wait when it is told not to', async () => {
+    const { operations } = await domainDesk();
+    await operations.addDomain(add({ selector: 'a' }));
+    const { keys } = await operations.rotateDomain(rotate({ now: true, algorithm: 'both' }));
+    expect(keys.map(({ state }) => state)).toEqual(['retired', 'signing', 'signing']);
+  });
+
+  test('never takes a selector twice, nor one that is none', async () => {
+    const { operations } = await domainDesk();
+    await operations.addDomain(add({ selector: 'a' }));
+    await operations.rotateDomain(rotate({ selector: 'b', now: true }));
+    for (const selector of ['a', 'b', 'a.b', '-', 'A'])
+      await expect(operations.rotateDomain(rotate({ selector }))).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  test('over the limit is refused until retired keys are forgotten', async () => {
+    const { operations, clock } = await domainDesk();
+    await operations.addDomain(add());
+    for (let made = 1; made < MAX_DOMAIN_KEYS; made++) await operations.rotateDomain(rotate({ now: true }));
+    await expect(operations.rotateDomain(rotate({ now: true }))).rejects.toThrow('2026-12-25T00:00:00.000Z');
+    await clock.advance(OVERLAP_MS);
+    expect((await operations.rotateDomain(rotate({ now: true }))).keys).toHaveLength(2);
+  });
+});
+
+test('a domain that is not there is not found', async () => {
+  const { operations } = await domainDesk();
+  for (const act of [
+    operations.domain({ name: NAME }),
+    operations.removeDomain({ name: NAME }),
+    operations.rotateDomain(rotate()),
+    operations.checkDomains({ name: NAME }),
+  ])
+    await expect(act).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('the line of a zone file has strings of at most 255 octets, and says what the value says', () => {
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 4096 });
+  const value = `v=DKIM1; p=${publicKey.export({ type: 'spki', format: 'der' }).toString('base64')}`;
+  const line = zoneLine('s._domainkey.example.com', value);
+  const strings = [...line.matchAll(/"([^"]*)"/g)].map(([, text = '']) => text);
+  expect(strings.join('')).toBe(value);
+  expect(Math.max(...strings.map(({ length }) => length))).toBe(255);
+  expect(zoneLine('a.test', 'a"b\\c')).toBe('a.test. 3600 IN TXT "a\\"b\\\\c"');
+});
