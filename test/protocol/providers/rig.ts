@@ -5,13 +5,13 @@ import { Budget } from '../../../src/lib/budget.ts';
 import type { Log, LogFields } from '../../../src/lib/log.ts';
 import type { Resolve } from '../../../src/transport/providers/dial.ts';
 import { PROVIDER_MEMORY, type ProviderTimeouts } from '../../../src/transport/providers/limits.ts';
-import type { Provider } from '../../../src/transport/providers/provider.ts';
+import type { AnswerRow, Provider } from '../../../src/transport/providers/provider.ts';
 import { providerFor } from '../../../src/transport/providers/provider-for.ts';
 import { createProviderTransport } from '../../../src/transport/providers/transport.ts';
 import type { Transport, TransportResult } from '../../../src/transport/transport.ts';
 import { type ApiOptions, ProviderApi } from '../../peers/provider-api.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { deliver, type Mail, relayTo } from '../smtp-out/rig.ts';
+import { deliver, type Mail, only, relayTo } from '../smtp-out/rig.ts';
 
 type Common = 'endpoint' | 'allowPrivate' | 'secret';
 type Loose<T> = T extends unknown ? Omit<T, Common> & Partial<Pick<ProviderSettings, Common>> : never;
@@ -94,4 +94,16 @@ function logTo(lines: string[]): Log {
   const write = (event: string, fields: LogFields = {}) =>
     void lines.push(`${event} ${JSON.stringify(fields)}`);
   return { debug: write, info: write, warn: write, error: write };
+}
+
+/** Holds that an answer was taken for what its row of the table says. For one recipient. */
+export function expectMeaning(result: TransportResult, { meaning, enhanced }: AnswerRow): void {
+  const kind = {
+    ...{ done: 'delivered', later: 'deferred', never: 'rejected' },
+    ...{ relay_ill: 'deferred', unknown: 'unknown' },
+  }[meaning];
+  const { kind: got, hopFailed, hopBound, enhanced: said, text } = only(result);
+  expect({ kind: got, hopBound, enhanced: said }).toEqual({ kind, hopBound: false, enhanced });
+  expect(hopFailed).toBe(meaning === 'relay_ill' || meaning === 'unknown');
+  expect(text).not.toContain(SECRET);
 }

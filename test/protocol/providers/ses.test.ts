@@ -1,0 +1,115 @@
+/** Amazon SES: what it is sent, and what each of its answers makes of a message. */
+import { expect, test } from 'vitest';
+import type { AnswerRow } from '../../../src/transport/providers/provider.ts';
+import { SES_ANSWERS } from '../../../src/transport/providers/ses.ts';
+import { type ApiAnswer, answerJson } from '../../peers/provider-api.ts';
+import { linesOf, only } from '../smtp-out/rig.ts';
+import { expectMeaning, type RigSettings, SECRET, startProvider } from './rig.ts';
+
+const SES: RigSettings = {
+  type: 'ses',
+  region: 'eu-west-1',
+  accessKeyId: 'AKIDEXAMPLE',
+  configurationSet: 'bulk',
+};
+const CONTENT = 'From: a@example.org\r\n\r\nHello, 8bit ü.\r\n';
+
+test('the message goes as it stands, to the envelope’s recipients', async () => {
+  const rig = await startProvider(SES);
+  rig.api.script.push(answerJson(200, { MessageId: '0102-abc' }));
+  const result = await rig.deliver({ content: CONTENT, to: ['one@example.net', 'two@example.net'] });
+  expect(result.outcomes).toMatchObject([
+    { kind: 'delivered', providerMessageId: '0102-abc' },
+    { kind: 'delivered', providerMessageId: '0102-abc' },
+  ]);
+  const [request] = rig.api.requests;
+  expect(request).toMatchObject({ method: 'POST', path: '/v2/email/outbound-emails' });
+  expect(JSON.parse(String(request?.body))).toEqual({
+    FromEmailAddress: 'sender@example.org',
+    Destination: { BccAddresses: ['one@example.net', 'two@example.net'] },
+    ConfigurationSetName: 'bulk',
+    Content: { Raw: { Data: Buffer.from(CONTENT).toString('base64') } },
+  });
+  expect(request?.headers['authorization']).toMatch(
+    /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/20261120\/eu-west-1\/ses\/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date, Signature=[0-9a-f]{64}$/,
+  );
+  expect(JSON.stringify([result, rig.log])).not.toMatch(/AWS4-HMAC|Signature=/);
+});
+
+test('a large message is base64 without a seam', async () => {
+  const rig = await startProvider(SES, { api: { answer: () => answerJson(200, { MessageId: 'x' }) } });
+  const content = linesOf(3_000_000);
+  await rig.deliver({ content: [content] });
+  const { Content } = JSON.parse(String(rig.api.requests[0]?.body));
+  expect(Buffer.from(Content.Raw.Data, 'base64').equals(content)).toBe(true);
+  expect(Content.Raw.Data).toBe(content.toString('base64'));
+});
+
+test.each([
+  ['headers that are not ASCII', { flags: { utf8: true } }, 'smtputf8_unsupported'],
+  ['an address that is not ASCII', { to: ['jürgen@example.net'] }, 'smtputf8_unsupported'],
+  ['the null reverse-path', { from: '' }, 'null_reverse_path'],
+  [
+    'more than 50 recipients',
+    { to: Array.from({ length: 51 }, (_, i) => `u${i}@x.test`) },
+    'too_many_recipients',
+  ],
+  ['more than 40 MB', { sizeBytes: 40_000_001 }, 'message_too_large'],
+])('%s cannot be said to SES: nothing is sent', async (_what, mail, cause) => {
+  const rig = await startProvider(SES);
+  const result = await rig.deliver(mail);
+  for (const outcome of result.outcomes)
+    expect(outcome).toMatchObject({ kind: 'rejected', hopBound: true, reply: { cause } });
+  expect(result.hopFailed).toBe(false);
+  expect(rig.api.requests).toEqual([]);
+});
+
+test.each(SES_ANSWERS)('$status $code: $meaning', async (row) => {
+  const rig = await startProvider(SES);
+  rig.api.script.push(answerOf(row));
+  expectMeaning(await rig.deliver(), row);
+});
+
+test.each([
+  [400, 'MessageRejected', 'Email address is not verified: x', 'deferred', false, 'provider_not_verified'],
+  [400, 'MessageRejected', 'Virus', 'rejected', false, 'provider_message_rejected'],
+  [400, 'AccountSuspendedException', '', 'deferred', true, 'provider_account_suspended_exception'],
+  [400, 'SendingPausedException', '', 'deferred', true, 'provider_sending_paused_exception'],
+  [429, 'TooManyRequestsException', '', 'deferred', true, 'provider_too_many_requests_exception'],
+  [403, 'InvalidSignatureException', '', 'deferred', true, 'provider_invalid_signature_exception'],
+  [403, 'SomethingNew', '', 'deferred', true, 'provider_something_new'],
+  [418, 'SomethingNew', '', 'rejected', false, 'provider_something_new'],
+] as const)('%i %s %s', async (status, code, message, kind, hopFailed, cause) => {
+  const rig = await startProvider(SES);
+  rig.api.script.push(answerJson(status, { message }, { 'x-amzn-errortype': `${code}:http://aws.example/` }));
+  expect(only(await rig.deliver())).toMatchObject({ kind, hopFailed, cause, code: status, hopBound: false });
+});
+
+test('an error’s type may stand in the body', async () => {
+  const rig = await startProvider(SES);
+  rig.api.script.push(answerJson(400, { __type: 'com.amazonaws.ses#LimitExceededException', Message: 'no' }));
+  expect(only(await rig.deliver())).toMatchObject({ hopFailed: true, text: 'LimitExceededException: no' });
+});
+
+test.each([
+  [answerJson(200, { SendingEnabled: true, ProductionAccessEnabled: true }), true],
+  [answerJson(200, { SendingEnabled: true, ProductionAccessEnabled: false }), true],
+  [answerJson(200, { SendingEnabled: false, ProductionAccessEnabled: true }), false],
+  [answerJson(403, {}, { 'x-amzn-errortype': 'AccessDeniedException' }), true],
+  [answerJson(403, {}, { 'x-amzn-errortype': 'UnrecognizedClientException' }), false],
+  [answerJson(500, {}), false],
+])('asked whether the account is well: %j', async (answer, isWell) => {
+  const rig = await startProvider(SES);
+  rig.api.script.push(answer);
+  expect(await rig.transport.probe?.(new AbortController().signal)).toBe(isWell);
+  expect(rig.api.requests).toMatchObject([{ method: 'GET', path: '/v2/email/account' }]);
+});
+
+/** The answer that a row is for. */
+function answerOf({ status, code }: AnswerRow): ApiAnswer {
+  if (status === 200) return answerJson(200, { MessageId: 'x' });
+  const text = code === 'NotVerified' ? 'Email address is not verified.' : `no ${SECRET}`;
+  const type = code === 'NotVerified' ? 'MessageRejected' : code;
+  const headers: Record<string, string> = type === undefined ? {} : { 'x-amzn-errortype': type };
+  return answerJson(typeof status === 'number' ? status : 400, { message: text }, headers);
+}
