@@ -36,6 +36,7 @@ const RULES: RebuildRules = {
 
 /** What the documents say of it besides the table. */
 export const POSTMARK_PROSE: readonly string[] = [
+  'The message is rebuilt from its parts; sender and recipients must be those that its header names, but for blind copies. The provider writes a return path of its own. A From that it does not know makes a message wait and try the next relay: it says nothing of the mail of others.',
   'The Message-ID is kept (`X-PM-KeepID`). The Date is the time at which Postmark took the message.',
   'A file goes as an attachment, or inline where it has a Content-ID; inline without one cannot be said and is refused.',
   'Where some recipients of a message are inactive, Postmark takes it for the others and names them: those fail.',
@@ -64,14 +65,14 @@ const ANSWERS: readonly AnswerRow[] = [
   {
     status: 422,
     code: '400',
-    meaning: 'relay_ill',
+    meaning: 'later',
     enhanced: '4.7.1',
     note: 'From has no sender signature.',
   },
   {
     status: 422,
     code: '401',
-    meaning: 'relay_ill',
+    meaning: 'later',
     enhanced: '4.7.1',
     note: 'The sender signature of From is not confirmed.',
   },

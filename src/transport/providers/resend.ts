@@ -34,6 +34,7 @@ const RULES: RebuildRules = {
 
 /** What the documents say of it besides the table. */
 export const RESEND_PROSE: readonly string[] = [
+  'The message is rebuilt from its parts; sender and recipients must be those that its header names, but for blind copies. The provider writes a return path of its own. A From that it does not know makes a message wait and try the next relay: it says nothing of the mail of others.',
   'A repeat of a request, with the same message and recipients, carries the same `Idempotency-Key`: for 24 hours Resend does not send it twice.',
   'The Message-ID is handed over; Resend may put its own in its place. The Date is the time at which Resend took the message.',
   'There must be a subject. A file goes as an attachment, or inline where it has a Content-ID; inline without one cannot be said and is refused.',
@@ -82,7 +83,7 @@ const ANSWERS: readonly AnswerRow[] = [
   {
     status: 403,
     code: 'validation_error',
-    meaning: 'relay_ill',
+    meaning: 'later',
     enhanced: '4.7.1',
     note: 'The domain of From is not verified.',
   },
@@ -104,7 +105,7 @@ const ANSWERS: readonly AnswerRow[] = [
   {
     status: 422,
     code: 'invalid_access',
-    meaning: 'relay_ill',
+    meaning: 'later',
     enhanced: '4.7.1',
     note: 'The API key may not send from this domain.',
   },

@@ -36,6 +36,7 @@ const RULES: RebuildRules = {
 
 /** What the documents say of it besides the table. */
 export const SENDGRID_PROSE: readonly string[] = [
+  'The message is rebuilt from its parts; sender and recipients must be those that its header names, but for blind copies. The provider writes a return path of its own. A From that it does not know makes a message wait and try the next relay: it says nothing of the mail of others.',
   'Message-ID and Date are handed over as header fields.',
   'There must be a subject. A file type with parameters cannot be said: only a charset is left out, and only of a file in ASCII.',
   "A header field that stands more than once cannot be said; `X-SG-ID`, `X-SG-EID` and `X-SMTPAPI` are SendGrid's own.",
@@ -59,9 +60,16 @@ const ANSWERS: readonly AnswerRow[] = [
   },
   {
     status: 403,
+    code: 'from',
+    meaning: 'later',
+    enhanced: '4.7.1',
+    note: 'From is no verified sender.',
+  },
+  {
+    status: 403,
     meaning: 'relay_ill',
     enhanced: '4.7.1',
-    note: 'The key may not send mail, or From is no verified sender.',
+    note: 'The API key may not send mail.',
   },
   { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than 30 MB.' },
   { status: 415, meaning: 'never', enhanced: '5.5.4', note: 'The request is no JSON.' },
