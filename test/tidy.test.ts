@@ -9,6 +9,7 @@ import { parseAst } from 'vitest/node';
 import { CONFIG_DOC, configDoc } from '../tools/config-doc.ts';
 import { ERRORS_DOC, errorsDoc } from '../tools/errors-doc.ts';
 import { METRICS_DOC, metricsDoc } from '../tools/metrics-doc.ts';
+import { PROVIDERS_DOC, providersDoc } from '../tools/providers-doc.ts';
 import { WARMUP_PLOT, warmupPlot } from '../tools/warmup-plot.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -168,6 +169,7 @@ test('generated documents are up to date', () => {
   expect(readFileSync(CONFIG_DOC, 'utf8'), 'run: node tools/config-doc.ts').toBe(configDoc());
   expect(readFileSync(ERRORS_DOC, 'utf8'), 'run: node tools/errors-doc.ts').toBe(errorsDoc());
   expect(readFileSync(METRICS_DOC, 'utf8'), 'run: node tools/metrics-doc.ts').toBe(metricsDoc());
+  expect(readFileSync(PROVIDERS_DOC, 'utf8'), 'run: node tools/providers-doc.ts').toBe(providersDoc());
 });
 
 test('the picture of a warm-up is what the simulation does', async () => {
