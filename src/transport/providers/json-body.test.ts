@@ -33,7 +33,11 @@ function plain(value: Json): unknown {
 }
 
 test('any value is read back as it was', () => {
-  fc.assert(fc.property(json, (value) => expect(parsed(value)).toEqual(plain(value))));
+  fc.assert(
+    fc.property(json, (value) => {
+      expect(parsed(value)).toEqual(plain(value));
+    }),
+  );
 });
 
 test('bytes are one string of base64, however many', () => {
