@@ -7,7 +7,7 @@ import { sealedUnder, type Vault } from './secrets.ts';
 /** What the store keeps of domains, opened. */
 export interface OpenedDomains {
   readonly domains: readonly SendingDomain[];
-  /** Names of those that have a key which is stored, but does not open with the present one. */
+  /** Names of those that have a key which signs, or will, and does not open with the present `secret.key`. */
   readonly unreadable: readonly string[];
   /** Rows that cannot be read at all. */
   readonly faults: readonly Fault[];
@@ -51,7 +51,7 @@ export function openDomains(stored: readonly StoredDomain[], vault: Vault | null
       return { ...key, privateKey };
     });
     domains.push({ name: row.name, since: read.definition.since, keys });
-    if (keys.some((key) => key.privateKey === null && Object.hasOwn(read.secrets, key.selector)))
+    if (keys.some(({ privateKey, retiredAt }) => privateKey === null && retiredAt === null))
       unreadable.push(row.name);
   }
   return { domains, unreadable, faults };
@@ -59,13 +59,12 @@ export function openDomains(stored: readonly StoredDomain[], vault: Vault | null
 
 /**
  * A domain as it is stored. What of its keys cannot be opened now stays as it was sealed in `before`, the row that is
- * replaced: the right key may come back. Of retired keys nothing stays: they are to sign no more.
+ * replaced: the right key may come back.
  */
 export function sealDomain(domain: SendingDomain, vault: Vault, before: StoredDomain | null): StoredDomain {
   const { name, since, keys } = domain;
   const kept = before === null ? {} : (readRow(before)?.secrets ?? {});
-  const secrets = keys.flatMap(({ selector, privateKey, retiredAt }): [string, string][] => {
-    if (retiredAt !== null) return [];
+  const secrets = keys.flatMap(({ selector, privateKey }): [string, string][] => {
     const sealed = privateKey === null ? kept[selector] : vault.seal(privateKey, keyOwner(name, selector));
     return sealed === undefined ? [] : [[selector, sealed]];
   });
@@ -77,13 +76,17 @@ export function sealDomain(domain: SendingDomain, vault: Vault, before: StoredDo
   };
 }
 
-/** Names of domains with a key that was sealed under another key than the vault's. */
+/** Names of domains with a key that signs, or will, and was sealed under another key than the vault's. */
 export function foreignDomains(stored: readonly StoredDomain[], vault: Vault): readonly string[] {
-  return stored
-    .filter((row) =>
-      Object.values(readRow(row)?.secrets ?? {}).some((sealed) => sealedUnder(sealed) !== vault.keyId),
-    )
-    .map(({ name }) => name);
+  return stored.filter((row) => isForeign(row, vault)).map(({ name }) => name);
+}
+
+function isForeign(row: StoredDomain, vault: Vault): boolean {
+  const read = readRow(row);
+  return (read?.definition.keys ?? []).some(({ selector, retiredAt }) => {
+    const sealed = read?.secrets[selector];
+    return retiredAt === null && sealed !== undefined && sealedUnder(sealed) !== vault.keyId;
+  });
 }
 
 /** To whom a sealed key belongs. No relay has a name with a colon in it. */

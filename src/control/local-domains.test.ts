@@ -68,8 +68,8 @@ describe('a new domain', () => {
 });
 
 describe('rotation', () => {
-  test('waits for the records, and retires the old keys, whose secrets are gone from the store', async () => {
-    const { operations, deps, dns, domain } = await domainDesk();
+  test('waits for the records, and retires the old keys, whose secrets stay until they are forgotten', async () => {
+    const { operations, deps, dns, domain, clock } = await domainDesk();
     await operations.addDomain(add({ selector: 'a' }));
     const rotated = await operations.rotateDomain(rotate({ selector: 'b' }));
     expect((await operations.checkDomains({ name: NAME }))[0]?.switchedTo).toEqual([]);
@@ -77,12 +77,16 @@ describe('rotation', () => {
     expect((await operations.checkDomains({ name: null }))[0]?.switchedTo).toEqual(['b']);
     expect(domain(NAME)?.keys.map(({ selector, privateKey }) => [selector, privateKey === null])).toEqual([
       ...[
-        ['a', true],
+        ['a', false],
         ['b', false],
       ],
     ]);
     const [row] = await deps.registry.domains();
-    expect(Object.keys(JSON.parse(row?.secrets ?? '{}'))).toEqual(['b']);
+    expect(Object.keys(JSON.parse(row?.secrets ?? '{}')).sort()).toEqual(['a', 'b']);
+    await clock.advance(OVERLAP_MS);
+    await operations.checkDomains({ name: NAME });
+    const [later] = await deps.registry.domains();
+    expect(Object.keys(JSON.parse(later?.secrets ?? '{}'))).toEqual(['b']);
   });
 
   test('does not wait when it is told not to', async () => {

@@ -32,7 +32,7 @@ test('new keys wait while others sign, and sign in their place once they are swi
   const rotated = withNewKeys(domain(key('a'), key('b')), [waits('c')], T, false);
   expect(shown(rotated)).toEqual(['a signing', 'b signing', 'c waiting']);
   const after = switched(rotated, T + 5);
-  expect(shown(after)).toEqual(['a retired!', 'b retired!', 'c signing']);
+  expect(shown(after)).toEqual(['a retired', 'b retired', 'c signing']);
   expect(after.keys.map(({ activeSince, retiredAt }) => [activeSince, retiredAt])).toEqual([
     ...[
       [T, T + 5],
@@ -43,7 +43,7 @@ test('new keys wait while others sign, and sign in their place once they are swi
 });
 
 test('new keys sign at once when that is wanted, and when no other can', () => {
-  expect(shown(withNewKeys(domain(key('a')), [waits('b')], T, true))).toEqual(['a retired!', 'b signing']);
+  expect(shown(withNewKeys(domain(key('a')), [waits('b')], T, true))).toEqual(['a retired', 'b signing']);
   expect(shown(withNewKeys(domain(), [waits('a'), waits('b')], T, false))).toEqual([
     ...['a signing', 'b signing'],
   ]);

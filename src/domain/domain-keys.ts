@@ -52,13 +52,16 @@ export function withNewKeys(
   return atOnce || !canSign ? switched(next, now) : next;
 }
 
-/** The domain once the keys that waited sign, all of them, and those that signed are retired: their secrets are gone. */
+/**
+ * The domain once the keys that waited sign, all of them, and those that signed are retired. Their secrets stay until they
+ * are forgotten: what they signed and is queued still may have to be converted for a hop, and is then signed again as it was.
+ */
 export function switched(domain: SendingDomain, now: number): SendingDomain {
   if (keysIn(domain, 'waiting').length === 0) return domain;
   const keys = domain.keys.map((key): DomainKey => {
     const state = keyState(key);
     if (state === 'waiting') return { ...key, activeSince: now };
-    return state === 'signing' ? { ...key, retiredAt: now, privateKey: null } : key;
+    return state === 'signing' ? { ...key, retiredAt: now } : key;
   });
   return { ...domain, keys };
 }
