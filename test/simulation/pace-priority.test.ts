@@ -101,8 +101,8 @@ describe('a flood of better mail, more than the hop takes', () => {
 });
 
 test('bulk mail to one domain goes on while better mail to others fills all slots of the relay', async () => {
-  const world = new PaceWorld({ relays: [direct('mx', { maxConcurrency: 4 }, { presets: false })] });
-  world.hop.tempers.set('mx', { ...WELL, takesMs: 200, spread: 0.5 });
+  const world = new PaceWorld({ relays: [direct('mx', { maxConcurrency: 20 }, { presets: false })] });
+  world.hop.tempers.set('mx', { ...WELL, takesMs: SECOND, spread: 0.5 });
   await world.bear();
   await world.submit('bulk-', 300, { priority: 'bulk', domain: 'bulk.example' });
   await world.run(SECOND);
