@@ -87,7 +87,7 @@ const FIELD_OPTIONS: readonly FieldOption[] = [
   option(
     'max_concurrency',
     '--max-concurrency <n>',
-    'most attempts at once (default: smtp 20, mx 100, others 10)',
+    'most attempts at once (default: smtp 20, mx 100, graph 4, others 10)',
     many,
   ),
   option(

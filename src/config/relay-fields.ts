@@ -189,7 +189,7 @@ export const RELAY_FIELDS = {
   max_concurrency: field(
     orNull(integer(1, 10_000)),
     null,
-    `Most attempts at once, and most connections. null means ${USUAL_CONCURRENCY.smtp}, for type \`mx\` ${USUAL_CONCURRENCY.mx}, for providers ${USUAL_CONCURRENCY.ses}.`,
+    `Most attempts at once, and most connections. null means ${USUAL_CONCURRENCY.smtp}, for type \`mx\` ${USUAL_CONCURRENCY.mx}, for \`graph\` ${USUAL_CONCURRENCY.graph}, for other providers ${USUAL_CONCURRENCY.ses}.`,
   ),
   max_rate_per_second: field(integer(0, 100_000), 0, 'Most attempts begun in a second. 0 means no limit.'),
   max_message_bytes: field(

@@ -31,7 +31,8 @@ export const USUAL_CONCURRENCY: Readonly<Record<DeclaredType, number>> = {
   postmark: PROVIDER_CONCURRENCY,
   sendgrid: PROVIDER_CONCURRENCY,
   resend: PROVIDER_CONCURRENCY,
-  graph: PROVIDER_CONCURRENCY,
+  // What Exchange Online works on at once for a mailbox; it refuses more.
+  graph: 4,
   webhook: PROVIDER_CONCURRENCY,
 };
 
