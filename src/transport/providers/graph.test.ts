@@ -85,6 +85,14 @@ test('the largest message fits into 4 MB, and blind copies may make it too large
   expect(tooLarge).toMatchObject({ ok: false, reply: { cause: 'message_too_large', enhanced: '5.3.4' } });
 });
 
+test('a header that is not ASCII is refused', () => {
+  const message = { ...mail(), flags: { eightBit: true, utf8: true, dotStuffing: false } };
+  expect(atOnce(graphProvider(SETTINGS).prepare(message, CONTEXT))).toMatchObject({
+    ok: false,
+    reply: { cause: 'smtputf8_unsupported' },
+  });
+});
+
 test('an application asks for its token with its own credentials', () => {
   const { request } = graphProvider(SETTINGS).tokens ?? expect.fail('it needs tokens');
   expect(request).toMatchObject({

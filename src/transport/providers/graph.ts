@@ -15,6 +15,7 @@ import type {
   ProviderRequest,
   TokenSource,
 } from './provider.ts';
+import { unfitForAscii } from './unfit.ts';
 
 /** Settings of a relay by Microsoft Graph. */
 type GraphSettings = Extract<ProviderSettings, { readonly type: 'graph' }>;
@@ -62,10 +63,14 @@ export function graphProvider(settings: GraphSettings): Provider {
 }
 
 function* prepare(
-  { envelope, content }: ProviderMessage,
+  message: ProviderMessage,
   settings: GraphSettings,
   { token }: PrepareContext,
 ): Sliced<Prepared> {
+  const { envelope, content } = message;
+  // Nothing says how MIME with bare UTF-8 in its header is read, and a name must not be garbled.
+  const unfit = unfitForAscii(message);
+  if (unfit !== null) return { ok: false, reply: unfit };
   const sender = graphSender(envelope, content);
   if (!sender.ok) return sender;
   const bytes = sender.bcc === '' ? content : Buffer.concat([Buffer.from(sender.bcc), content]);
