@@ -7,6 +7,7 @@ import { canTrace } from './measure/flushes.ts';
 import { describeMachine } from './measure/machine.ts';
 import { type Effort, runPairs } from './pairs.ts';
 import { renderReport, summarise } from './report.ts';
+import { dkimEd25519, dkimRsa } from './scenarios/dkim.ts';
 import { drain } from './scenarios/drain.ts';
 import { httpAccept } from './scenarios/http-accept.ts';
 import { httpToSmtp } from './scenarios/http-to-smtp.ts';
@@ -26,6 +27,7 @@ const SCENARIOS = [
   ...[smtpToSmtp, smtpToSmtp100, smtpToSmtp100k],
   ...[drain, oneDeadRelay, manyLanesClaim, manyLanesMemory],
   ...[providerSes, providerPostmark],
+  ...[dkimRsa, dkimEd25519],
 ];
 const RECORDS = fileURLToPath(new URL('./results/runs.jsonl', import.meta.url));
 /** statfs(2): a file system in memory, where flushing costs nothing and proves nothing. */

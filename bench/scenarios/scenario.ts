@@ -43,6 +43,7 @@ export const METRICS = {
   deliveredShare: { title: 'delivered meanwhile', digits: 2 },
   peakMemoryMiB: { title: 'peak memory MiB', digits: 0 },
   aboveIdleMiB: { title: 'memory above idle MiB', digits: 1 },
+  loopP99Ms: { title: 'loop delay p99 ms', digits: 1 },
   claimMicroseconds: { title: 'claim µs', digits: 1 },
   flushesPerMessage: { title: 'flushes per message', digits: 3 },
 } as const;

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createControlClient } from '../../src/control/client.ts';
+import type { Operations } from '../../src/control/operations.ts';
 import { countFlushes, traced } from '../measure/flushes.ts';
 import { usageOf } from '../measure/process-tree.ts';
 import { startChild } from './child.ts';
@@ -14,8 +15,12 @@ import { until } from './wait.ts';
 /** Waybill while it runs. */
 export interface Waybill extends Relay {
   readonly apiPort: number;
+  /** Of the dashboard, with the metrics. */
+  readonly webuiPort: number;
   /** A key that may send. */
   readonly key: string;
+  /** What the command line can do. */
+  readonly operations: Pick<Operations, 'addDomain'>;
 }
 
 const LAUNCHER = fileURLToPath(new URL('../../waybill', import.meta.url));
@@ -59,7 +64,11 @@ export async function startConfigured(
     },
     () => {},
   );
-  const { api: apiPort, smtp } = await until('Waybill to start', 60, () => {
+  const {
+    api: apiPort,
+    webui: webuiPort,
+    smtp,
+  } = await until('Waybill to start', 60, () => {
     if (ended) throw new Error(`Waybill did not start:\n${child.output()}`);
     return portsOf(path.join(data, 'runtime.json'));
   });
@@ -76,6 +85,8 @@ export async function startConfigured(
     hold: () => holdAll('pause'),
     release: () => holdAll(null),
     apiPort,
+    webuiPort,
+    operations,
     smtpPort: smtp[0] ?? Number.NaN,
     key: stdout.trim(),
     usage: () => usageOf(child.pid),
@@ -94,6 +105,7 @@ relays:
 /** Plain ports as the server writes them when all of them are bound. */
 interface Ports {
   readonly api: number;
+  readonly webui: number;
   readonly smtp: readonly number[];
 }
 
