@@ -15,6 +15,8 @@ export interface Temper {
   readonly bears: number;
   /** The code it refuses with then: 421 ends the connection, 451 only the transaction. */
   readonly refusesWith: 421 | 451;
+  /** The MX host that mail to a domain is handed to; null: not known. */
+  readonly hostOf: (domain: string) => string | null;
   /** What it says to a single message, whatever the pace; null: it is taken. */
   readonly verdict: (token: string, address: string) => 'rejected' | 'deferred' | null;
 }
@@ -25,6 +27,7 @@ export const WELL: Temper = {
   spread: 0,
   bears: Number.POSITIVE_INFINITY,
   refusesWith: 451,
+  hostOf: () => null,
   verdict: () => null,
 };
 
@@ -113,7 +116,7 @@ export class PaceHop {
       const outcomes = recipients.map(({ address }) => this.#answer(temper, relay, day, token, address));
       await this.#time.sleep(halfMs);
       await life.running();
-      return result(outcomes);
+      return { ...result(outcomes), evidence: { ...NO_EVIDENCE, host: temper.hostOf(domain) } };
     } finally {
       for (const key of keys) this.#count(key, -1);
     }

@@ -127,6 +127,21 @@ describe('the domains of one mailbox provider', () => {
     const others = world.hop.starts.filter(({ domain }) => domain === 'other.example');
     expect(Math.max(...others.map(({ ofDomain }) => ofDomain))).toBeGreaterThan(10);
   });
+  test('share it with its customers’, once their servers were spoken to', async () => {
+    const world = new PaceWorld({ relays: [direct('mx', { maxConcurrency: 200 }, { maxPerDomain: 30 })] });
+    const hostOf = (domain: string) => `${domain.replace('.', '-')}.mail.protection.outlook.com`;
+    world.hop.tempers.set('mx', { ...WELL, takesMs: SECOND, hostOf });
+    await world.bear();
+    const domains = ['a.example', 'b.example', 'c.example'];
+    for (const domain of domains) await world.submit(domain, 1, { domain });
+    await world.run(5 * SECOND);
+    const from = world.hop.starts.length;
+    for (const domain of domains) await world.submit(`more-${domain}`, 300, { domain });
+    await world.run(MINUTE);
+    const most = mostAtOnce(world.hop.starts.slice(from), SECOND);
+    expect(most).toBeGreaterThan(10);
+    expect(most).toBeLessThanOrEqual(20);
+  });
   test('do not where the presets are switched off', async () => {
     expect((await send(false)).most).toBeGreaterThan(20);
   });

@@ -1,4 +1,3 @@
-import type { HoldKind } from '../../src/domain/hold.ts';
 import type { Priority, Submission } from '../../src/domain/message.ts';
 import { dayOf } from '../../src/domain/quota.ts';
 import type { MxSettings, Relay, RelayLimits } from '../../src/domain/relay.ts';
@@ -15,7 +14,7 @@ import { NodeLife, VirtualTime } from './virtual-clock.ts';
 import { relayNamed, SETTINGS, submissionNamed } from './world.ts';
 
 /** Noon of a day. */
-export const NOON = Date.UTC(2026, 10, 20, 12);
+const NOON = Date.UTC(2026, 10, 20, 12);
 /** The day before the first day of a schedule that begins at midnight after {@link NOON}. */
 export const DAY = dayOf(NOON);
 const DAY_MS = 86_400_000;
@@ -54,10 +53,8 @@ export class PaceWorld {
   readonly events: Event[] = [];
   readonly store: Store;
   readonly views;
-  /** Every recipient that was accepted, as `token address`; and the ids of the messages. */
+  /** Every recipient that was accepted, as `token address`. */
   readonly accepted: string[] = [];
-  readonly ids: string[] = [];
-  readonly holds = new Map<string, HoldKind>();
   readonly #spool = createMemorySpool();
   readonly #relays = new Map<string, Relay>();
   readonly #options: PaceOptions;
@@ -77,7 +74,7 @@ export class PaceWorld {
     const rules = [{ name: 'all', match: {}, via, order: 'given' as const }];
     const routing = { version: 2, rules, defaultRelay: options.relays[0]?.name ?? '', postmaster: null };
     const retry = { ...SETTINGS.retry, maxAgeMs: 14 * DAY_MS };
-    this.#settings = { ...SETTINGS, routing, retry, holds: this.holds, ...options.settings };
+    this.#settings = { ...SETTINGS, routing, retry, ...options.settings };
   }
 
   /** Wall ms by which nodes go whose clocks are right. */
@@ -126,13 +123,6 @@ export class PaceWorld {
     for (const node of this.nodes) this.#put(node, relay);
   }
 
-  /** The relay as it is now. */
-  relay(name: string): Relay {
-    const found = this.#relays.get(name);
-    if (found === undefined) throw new Error(`no relay ${name}`);
-    return found;
-  }
-
   /** Hands in so many messages to one recipient each, in virtual time; their ids. Their tokens begin with `prefix`. */
   async submit(prefix: string, count: number, options: Mail = {}): Promise<string[]> {
     const ids: string[] = [];
@@ -145,7 +135,6 @@ export class PaceWorld {
         ids.push(...(await this.#accept(from, start, Math.min(BATCH, missing - start), options)));
       if (ids.length < count) await this.run(SECOND);
     }
-    this.ids.push(...ids);
     return ids;
   }
 
