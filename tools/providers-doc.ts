@@ -1,6 +1,7 @@
 /** Writes docs/providers.md from the answer tables in src/transport/providers: `node tools/providers-doc.ts`. */
 import { writeFileSync } from 'node:fs';
 import type { ProviderSettings } from '../src/domain/relay.ts';
+import { UNREBUILDABLE } from '../src/mail/unrebuildable.ts';
 import { COMMON_ANSWERS } from '../src/transport/providers/judge.ts';
 import { MAX_REST_MS, PROVIDER_TIMEOUTS } from '../src/transport/providers/limits.ts';
 import { MAILGUN_PROSE } from '../src/transport/providers/mailgun.ts';
@@ -77,6 +78,28 @@ const SECTIONS: readonly (readonly [string, ProviderSettings, readonly string[]]
   ],
 ];
 
+/** What is the same for those that take no finished message. */
+const REBUILT = `
+## Rebuilt messages
+
+Postmark, SendGrid and Resend take no finished message: it is rebuilt from its stored parts. Transfer encodings, charsets,
+boundaries, folding and the order of header fields may change, for they mean nothing. Left out are what tells of the way
+(\`Received\`, \`Return-Path\`, \`Delivered-To\`, \`Authentication-Results\`, \`ARC-…\`), signatures, which would not hold
+(\`DKIM-Signature\`: the provider signs), the size and dates of files, parameters that begin with \`x-\`, a Content-ID that
+nothing refers to, and the charset of a file in ASCII where types take no parameters.
+
+Who stands in To and Cc and is a recipient of this delivery keeps that place, all other recipients get blind copies. Refused
+as \`envelope_differs\`, so that another relay may take the message: somebody in To or Cc who is no recipient of this delivery
+(the provider would mail them), a To that names nobody, and a reverse-path that is not the address in From.
+
+Refused as \`not_rebuildable\` is what would come to mean something else:
+
+${Object.values(UNREBUILDABLE)
+  .map((reason) => `- ${reason}\n`)
+  .join('')}- it has no text, or an address that is not ASCII before its "@"
+- what the provider's section names
+`;
+
 const MEANINGS: Readonly<Record<Meaning, string>> = {
   done: 'done',
   later: 'later',
@@ -89,7 +112,7 @@ const MEANINGS: Readonly<Record<Meaning, string>> = {
 export function providersDoc(): string {
   const sections = SECTIONS.map(([title, settings, prose]) => section(title, settings, prose));
   const common = `\n## Any provider\n\nFor statuses that a table has no row for.\n\n${table(COMMON_ANSWERS)}`;
-  return HEAD + sections.join('') + common;
+  return HEAD + sections.join('') + REBUILT + common;
 }
 
 function section(title: string, settings: ProviderSettings, prose: readonly string[]): string {

@@ -244,6 +244,12 @@ describe('what a rebuild would change in meaning is refused', () => {
     expect(reasonOf(text)).toBe(reason);
   });
 
+  test('a text that is not in its charset', () => {
+    expect(reasonOf(`${HEAD}Content-Type: text/plain; charset=utf-8\r\n\r\nGr\xfc\xdfe`, 'latin1')).toBe(
+      'charset',
+    );
+  });
+
   test('a subject whose bytes are in no known charset', () => {
     expect(reasonOf(`${HEAD.replace('Hello', 'Gr\xfc\xdfe')}\r\nx`, 'latin1')).toBe('header_words');
   });
