@@ -15,7 +15,7 @@ import { type ProviderRigOptions, type RigSettings, SECRET, startProvider } from
 
 const PNG = Buffer.from('89504e470d0a1a0a00ff', 'hex');
 /** A file with every byte there is. */
-export const EVERY_BYTE = Buffer.from(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+const EVERY_BYTE = Buffer.from(Uint8Array.from({ length: 256 }, (_, byte) => byte));
 
 /** The content of {@link FULL}: it has something of everything. */
 const FULL_TEXT = `Received: from app by waybill; Fri, 20 Nov 2026 11:15:00 +0000
