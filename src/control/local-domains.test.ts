@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { domainDesk, keyRecords, publishRecords } from '../../test/support/domain-desk.ts';
 import { MAX_DOMAIN_KEYS, MAX_DOMAINS } from '../domain/domain-keys.ts';
 import { OVERLAP_MS } from '../domain/sending-domain.ts';
+import { changeDomain } from './domain-book.ts';
 import type { AddDomainRequest, RotateDomainRequest } from './domain-operations.ts';
 import { zoneLine } from './domain-records.ts';
 
@@ -112,6 +113,22 @@ describe('rotation', () => {
     await clock.advance(OVERLAP_MS);
     expect((await operations.rotateDomain(rotate({ now: true }))).keys).toHaveLength(2);
   });
+});
+
+test('changes that come at the same time see each other', async () => {
+  const { deps, domain } = await domainDesk();
+  const key = { algorithm: 'ed25519-sha256', publicKey: 'x', privateKey: 'y', createdAt: 1 } as const;
+  const change = (selector: string) =>
+    changeDomain(
+      NAME,
+      (before) => {
+        const keys = [...(before?.keys ?? []), { ...key, selector, activeSince: 1, retiredAt: null }];
+        return { name: NAME, since: 1, keys };
+      },
+      deps,
+    );
+  await Promise.all(['a', 'b', 'c'].map(change));
+  expect(domain(NAME)?.keys.map(({ selector }) => selector)).toEqual(['a', 'b', 'c']);
 });
 
 test('a domain that is not there is not found', async () => {
