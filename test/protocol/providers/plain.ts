@@ -4,7 +4,7 @@ import type { Provider } from '../../../src/transport/providers/provider.ts';
 import { type ProviderRig, type ProviderRigOptions, type RigSettings, startProvider } from './rig.ts';
 
 /** Settings to go with it. */
-export const PLAIN: RigSettings = { type: 'resend' };
+const PLAIN: RigSettings = { type: 'resend' };
 
 /** Starts the rig with the plain provider, `more` of which is different. */
 export function startPlain(
