@@ -12,6 +12,11 @@ export class Signing {
   readonly #waiting: (() => void)[] = [];
   #underWay = 0;
 
+  /** How many are made now. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
   /** The signature, base64. The same input always gets the same. Rejects when the key cannot be used. */
   async sign(key: SigningKey, input: Buffer): Promise<string> {
     const privateKey = key.privateKey();
