@@ -3,14 +3,14 @@ import { paceNewsOf } from '../domain/window.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
-import type { QuotaRefund } from '../store/store.ts';
-import { type AttemptDeps, type AttemptEnd, attempt, type QuotaTaken } from './attempt.ts';
+import { Aftermath } from './aftermath.ts';
+import { type AttemptDeps, attempt, type QuotaTaken } from './attempt.ts';
 import { Claims } from './claims.ts';
 import { Hops } from './hops.ts';
 import type { Lane } from './lanes.ts';
 import { takeQuota } from './quota-taken.ts';
 import type { Job } from './ready.ts';
-import { type Recorded, Recorder } from './recorder.ts';
+import { Recorder } from './recorder.ts';
 import type { RelayAtWork, Relays } from './relays.ts';
 import type { Reports } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
@@ -55,14 +55,18 @@ export class Dispatch {
   readonly #work = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   readonly #giveUp = new AbortController();
-  readonly #recorder: Recorder;
+  readonly #aftermath: Aftermath;
   #shortWayBytes = 0;
 
   constructor(deps: DispatchDeps, lanes: ReadonlyMap<string, Lane>, relays: Relays) {
     this.#deps = deps;
     this.#lanes = lanes;
     this.#relays = relays;
-    this.#recorder = new Recorder(deps, relays, this.#giveUp.signal);
+    this.#aftermath = new Aftermath(deps, new Recorder(deps, relays, this.#giveUp.signal), {
+      expect: (lane, dueAt) => this.expect(lane, dueAt),
+      retire: (lane) => this.retire(lane),
+      givenUp: this.#giveUp.signal,
+    });
     this.#claims = new Claims(deps, lanes, relays, {
       pump: (lane) => this.#pump(lane),
       rested: (lane) => void this.#track(this.#hops.findOut(lane)),
@@ -152,7 +156,7 @@ export class Dispatch {
     for (const lane of this.#lanes.values()) {
       const jobs = lane.ready.takeOf(messageId);
       this.#letGo(lane, jobs);
-      if (jobs.length > 0) given.push(this.#track(this.#giveBack(lane, jobs, null)));
+      if (jobs.length > 0) given.push(this.#track(this.#aftermath.giveBack(lane, jobs, null)));
     }
     await Promise.all(given);
   }
@@ -217,7 +221,7 @@ export class Dispatch {
   #sendBack(lane: Lane, jobs: readonly Job[]): void {
     this.#letGo(lane, jobs);
     lane.waiting = true;
-    void this.#track(this.#giveBack(lane, jobs, null));
+    void this.#track(this.#aftermath.giveBack(lane, jobs, null));
     this.#deps.gotWell();
   }
 
@@ -269,7 +273,7 @@ export class Dispatch {
       this.#hops.tried(lane, relay, end);
       for (const throttle of start.throttles) this.#feed(throttle);
       this.#pump(lane);
-      await this.#record(job, lane, relay, end);
+      await this.#aftermath.record(job, lane, relay, end);
     } catch (error) {
       // What became of it is not written: it comes back when the lane is let go and taken anew.
       this.retire(lane);
@@ -283,42 +287,11 @@ export class Dispatch {
     }
   }
 
-  async #record(job: Job, lane: Lane, relay: RelayAtWork, end: AttemptEnd): Promise<void> {
-    const untouched = end.outcomes.every((outcome) => outcome.kind === 'deferred');
-    const nothingSent = !end.begun || (untouched && lane.abort.signal.aborted);
-    if (nothingSent) {
-      await this.#giveBack(lane, [job], end.quota);
-      if (end.quota !== null) relay.quota.refunded(end.quota, this.#deps.clock.wall());
-      return;
-    }
-    const recorded = await this.#recorder.settle(job, relay, end);
-    this.#note(lane, recorded);
-  }
-
-  async #giveBack(lane: Lane, jobs: readonly Job[], refund: QuotaRefund | null): Promise<void> {
-    this.#note(lane, await this.#recorder.release(jobs, refund));
-  }
-
-  /** What was recorded waits for its time; what could not be comes back when its lane is let go and taken anew. */
-  #note(lane: Lane, recorded: Recorded): void {
-    if (recorded === 'stale') return;
-    if (recorded !== 'refused') {
-      for (const { lane: where, dueAt } of recorded.waits) {
-        if (where !== lane.name) this.#deps.want(where);
-        this.expect(where, dueAt);
-      }
-      return;
-    }
-    if (this.#giveUp.signal.aborted || lane.retired) return;
-    this.#deps.fault('not_recorded', new Error(`lane ${lane.name} is let go: the store refused a write`));
-    this.retire(lane);
-  }
-
   /** Gives back what a lane has in hand and has not begun. */
   #surrender(lane: Lane): void {
     const jobs = this.#takeReady(lane);
     for (let start = 0; start < jobs.length; start += RELEASE_BATCH)
-      void this.#track(this.#giveBack(lane, jobs.slice(start, start + RELEASE_BATCH), null));
+      void this.#track(this.#aftermath.giveBack(lane, jobs.slice(start, start + RELEASE_BATCH), null));
   }
 
   #takeReady(lane: Lane): Job[] {
