@@ -77,8 +77,9 @@ function logPause({ lane, cause: code, pauseMs, again }: EventOf<'lane_paused'>,
 
 /** A step of a warm-up is meant to be used up; a quota is not. */
 function logQuota({ relay, news, allowance, used, warming }: EventOf<'quota'>, log: Log): void {
-  const event = news === 'low' ? 'relay.quota_low' : 'relay.quota_used_up';
-  log[warming ? 'info' : 'warn'](event, { relay, allowance, used });
+  const level = warming ? 'info' : 'warn';
+  if (news === 'low') log[level]('relay.quota_low', { relay, allowance, used });
+  else log[level]('relay.quota_used_up', { relay, allowance, used });
 }
 
 function logAccepted(accepted: EventOf<'accepted'>, log: Log): void {
