@@ -9,7 +9,12 @@ import { readLooseHeader } from './header-block.ts';
 
 const sumOf = (text: string) => createHash('sha256').update(text, 'latin1').digest('hex');
 const bytes = (text: string) => Buffer.from(text, 'latin1');
-const bodySum = (...chunks: readonly Uint8Array[]) => atOnce(relaxedBodyHash(chunks, 0)).toString('hex');
+/** As one text, and as it comes: to both ways the same. */
+function bodySum(...chunks: readonly Uint8Array[]): string {
+  const whole = atOnce(relaxedBodyHash(chunks, 0)).toString('hex');
+  expect(atOnce(relaxedBodyHash(chunks, 0, -1)).toString('hex')).toBe(whole);
+  return whole;
+}
 
 /** RFC 6376 §3.4.4, as it is written there: step by step over the whole text. */
 function relaxed(body: string): string {

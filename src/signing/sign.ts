@@ -2,12 +2,12 @@ import { createHash, sign, verify } from 'node:crypto';
 import type { SigningKey } from './keys.ts';
 
 /**
- * Signatures under way at once. They are made in the pool of threads in which files are read and flushed as well, which has
+ * Signatures by RSA under way at once. They are made in the pool of threads in which files are read and flushed as well, which has
  * four: with more, flushes would wait behind them. The mail that waits for one is bounded by the intake.
  */
 export const MAX_UNDER_WAY = 3;
 
-/** Makes signatures beside the event loop, a few at once. */
+/** Makes signatures: RSA's beside the event loop, a few at once. */
 export class Signing {
   readonly #waiting: (() => void)[] = [];
   #underWay = 0;
@@ -20,14 +20,15 @@ export class Signing {
   /** The signature, base64. The same input always gets the same. Rejects when the key cannot be used. */
   async sign(key: SigningKey, input: Buffer): Promise<string> {
     const privateKey = key.privateKey();
+    // It costs less than the way to the pool and back, and mail that is accepted together stays together.
+    if (key.algorithm === 'ed25519-sha256') return sign(null, digestOf(input), privateKey).toString('base64');
     if (this.#underWay >= MAX_UNDER_WAY) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#underWay += 1;
     try {
       return await new Promise<string>((resolve, reject) => {
         const done = (error: Error | null, signature: Buffer) =>
           error === null ? resolve(signature.toString('base64')) : reject(error);
-        if (key.algorithm === 'rsa-sha256') sign('sha256', input, privateKey, done);
-        else sign(null, digestOf(input), privateKey, done);
+        sign('sha256', input, privateKey, done);
       });
     } finally {
       const next = this.#waiting.shift();
