@@ -59,4 +59,6 @@ export interface TransportResult {
   readonly hopFailed: boolean;
   /** The hop asked to be left alone for so long (`Retry-After`), in ms; null when it did not. Only with `hopFailed`. */
   readonly restMs: number | null;
+  /** The hop was not asked anything: the result says nothing about it. */
+  readonly unspoken?: true;
 }
