@@ -169,6 +169,26 @@ test('a message that is attached as a file is a file', () => {
   expect(partsOf(HEAD + of('mixed', PLAIN, RFC822)).files[0]?.bytes.toString()).toBe('Subject: x\r\n\r\n');
 });
 
+describe('what a file says of itself has no control characters', () => {
+  const file = (type: string, disposition: string, more = '') =>
+    of('mixed', PLAIN, `Content-Type: ${type}\r\nContent-Disposition: ${disposition}\r\n${more}\r\nPDF`);
+  test.each([
+    ['a line break in its name', file('a/b', "attachment; filename*=utf-8''a%0D%0AX-Evil%3A%201%22.pdf")],
+    ['one in the name of its type', file("a/b; name*=utf-8''a%0Ab", 'attachment')],
+    ['a line separator', file('a/b', "attachment; filename*=utf-8''a%E2%80%A8b")],
+    ['a line break in a parameter', file("a/b; foo*=utf-8''a%0D%0Ab", 'attachment; filename=a')],
+    ['a tab in its Content-ID', file('a/b', 'inline; filename=a', 'Content-ID: <a\tb@c>\r\n')],
+    ['bytes over 127 in its Content-ID', file('a/b', 'inline; filename=a', 'Content-ID: <ü@c>\r\n')],
+  ])('%s', (_, text) => {
+    expect(reasonOf(HEAD + text)).toBe('content_fields');
+  });
+
+  test('an encoded word in a name may have one, and it becomes a blank', () => {
+    const named = file('a/b', 'attachment; filename="=?utf-8?q?a=0D=0Ab?="');
+    expect(partsOf(HEAD + named).files[0]?.filename).toBe('a b');
+  });
+});
+
 describe('what a rebuild would change in meaning is refused', () => {
   const calendar = 'Content-Type: text/calendar; method=REQUEST\r\n\r\nBEGIN:VCALENDAR';
   const named = (type: string) =>

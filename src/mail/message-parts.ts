@@ -49,6 +49,10 @@ const MULTIPART = 'multipart/';
 const SIGNED = /^(?:multipart\/(?:signed|encrypted)|application\/(?:x-)?pkcs7-|application\/pgp-encrypted$)/;
 const MESSAGE_PART = /^(?:multipart\/report$|message\/)/;
 const ATTACHED_MESSAGE = /^message\/(?:rfc822|global)$/;
+/** What breaks a line in some reader, and what is no text at all: an API may write it into a header as it comes. */
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+/** RFC 2045 §7: as a Message-ID, and those are ASCII without controls (RFC 5322 §3.6.4). */
+const ID_TEXT = /^[ -~]*$/;
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary']);
 /** Fields that a part may have. */
 const PART_FIELDS: ReadonlySet<string> = new Set(
@@ -171,12 +175,16 @@ function* readFiles({ files, related, html }: Found): Sliced<FilePart[]> {
     const isReferred = contentId !== null && (related.has(entity) || referred.has(contentId));
     const isInline = isReferred || disposition === 'inline';
     const kept = [...parameters].filter(([name]) => !name.startsWith('x-'));
+    const keptId = isInline ? contentId : null;
+    const written = [filename, ...kept.map(([, value]) => value)];
+    if (written.some((text) => CONTROL.test(text)) || !ID_TEXT.test(keptId ?? ''))
+      throw new Refused('content_fields');
     parts.push({
       filename,
       type,
       parameters: new Map(kept),
       disposition: isInline ? 'inline' : 'attachment',
-      contentId: isInline ? contentId : null,
+      contentId: keptId,
       bytes: yield* decodeBytes(entity),
     });
   }

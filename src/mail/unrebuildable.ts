@@ -16,7 +16,8 @@ export const UNREBUILDABLE = {
   authors: 'From does not name exactly one author',
   body_encoding: 'a part cannot be decoded by its Content-Transfer-Encoding',
   charset: 'a text is in no charset that is known, or has bytes that are not of its charset',
-  content_fields: 'a part has fields or parameters that would be lost',
+  content_fields:
+    'a part has fields or parameters that would be lost, or its file name, a parameter or its Content-ID has control characters',
   header: 'its header cannot be read in one way only',
   header_eight_bit: 'a header field has bytes over 127 outside of addresses and Subject',
   header_repeated: 'a header field that may stand only once stands more often',
