@@ -1,7 +1,7 @@
 /** The relays that speak to a provider's API: all of them, whatever the provider (`provider.ts`). */
 import type { Outcome, Reply } from '../../domain/outcome.ts';
 import { localReply } from '../../domain/outcome.ts';
-import type { Relay } from '../../domain/relay.ts';
+import type { ProviderSettings, Relay } from '../../domain/relay.ts';
 import type { Budget, Release } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -14,6 +14,7 @@ import type { Exchanged } from './exchange.ts';
 import { judge } from './judge.ts';
 import { MEMORY_FACTOR, MEMORY_WAIT_MS, PROVIDER_TIMEOUTS, type ProviderTimeouts } from './limits.ts';
 import type { Prepared, Provider, ProviderRequest } from './provider.ts';
+import { steeringRefusal } from './steering.ts';
 import { type TokenResult, Tokens } from './tokens.ts';
 import { ProviderTrace } from './trace.ts';
 import { ABORTED, LEASE_LOST } from './trouble.ts';
@@ -48,30 +49,29 @@ interface End {
 export function createProviderTransport(options: ProviderTransportOptions): Transport {
   const { provider: settings } = options.relay;
   if (!settings) throw new Error(`relay ${options.relay.name} has no provider`);
-  return new ProviderTransport(options, settings.secret, new URL(settings.endpoint));
+  return new ProviderTransport(options, settings);
 }
 
 class ProviderTransport implements Transport {
   readonly #options: ProviderTransportOptions;
   readonly #provider: Provider;
-  readonly #secret: string;
+  readonly #settings: ProviderSettings;
   readonly #host: string;
   readonly #connections: Connections;
   readonly #call: Call;
   readonly #tokens: Tokens | null;
   readonly probe?: (signal: AbortSignal) => Promise<boolean>;
 
-  constructor(options: ProviderTransportOptions, secret: string, endpoint: URL) {
+  constructor(options: ProviderTransportOptions, settings: ProviderSettings) {
     const { relay, provider, clock, log } = options;
     const timeouts = { ...PROVIDER_TIMEOUTS, ...options.timeouts };
     const resolve = options.resolve ?? systemResolve;
-    const allowPrivate = relay.provider?.allowPrivate === true;
     this.#options = options;
     this.#provider = provider;
-    this.#secret = secret;
-    this.#host = endpoint.hostname;
+    this.#settings = settings;
+    this.#host = new URL(settings.endpoint).hostname;
     this.#connections = new Connections(relay.limits.maxConcurrency, {
-      allowPrivate,
+      allowPrivate: settings.allowPrivate,
       resolve,
       clock,
       timeouts,
@@ -79,7 +79,7 @@ class ProviderTransport implements Transport {
     const onStale = () => log.debug('provider.connection_stale', { relay: relay.name });
     this.#call = callsOver({ connections: this.#connections, clock, timeouts, onStale });
     const source = provider.tokens;
-    this.#tokens = source ? new Tokens({ source, call: this.#call, clock, secret }) : null;
+    this.#tokens = source ? new Tokens({ source, call: this.#call, clock, secret: settings.secret }) : null;
     if (provider.check({ now: clock.wall(), token: '' }) !== null)
       this.probe = (signal) => this.#isWell(signal);
   }
@@ -179,6 +179,8 @@ class ProviderTransport implements Transport {
     const chunks: Uint8Array[] = [];
     for await (const chunk of content.chunks()) chunks.push(chunk);
     const message = { id: messageId, envelope, flags: content.flags, content: Buffer.concat(chunks) };
+    const steering = steeringRefusal(message.content, this.#settings.type);
+    if (steering !== null) return { ok: false, reply: steering };
     return await inSlices(this.#provider.prepare(message, { now: this.#options.clock.wall(), token }));
   }
 
@@ -195,7 +197,7 @@ class ProviderTransport implements Transport {
       phrase,
       isWhole,
       facts,
-      secrets: formsOf(this.#secret, request.headers),
+      secrets: formsOf(this.#settings.secret, request.headers),
       now: this.#options.clock.wall(),
     });
     switch (meaning) {
