@@ -6,6 +6,7 @@ import type {
   DomainView,
   RecordView,
 } from '../control/domain-operations.ts';
+import { keyName, revocation, zoneLine } from '../control/domain-records.ts';
 import { findingsText } from './findings-text.ts';
 import { counted, table } from './terminal.ts';
 
@@ -52,8 +53,24 @@ export function rotatedText(detail: DomainDetail): string {
   const fresh = { ...detail, records: detail.records.filter((record) => isOf(record, detail.keys, waits)) };
   const next = waits
     ? `They sign once these can be seen; the server looks every hour, and at once with: waybill domains check ${detail.name}`
-    : `They sign from now on. Publish these at once, and leave those of the old keys where they are for 35 days. See: waybill domains show ${detail.name}`;
-  return [`${detail.name} has new keys. ${next}`, '', recordsText(fresh)].join('\n');
+    : `They sign from now on. Publish these at once. See: waybill domains show ${detail.name}`;
+  const old = waits ? [] : replacedText(detail);
+  return [`${detail.name} has new keys. ${next}`, '', recordsText(fresh), ...old].join('\n');
+}
+
+/** What is to become of the records of the keys that were retired last: lost ones harm nobody, betrayed ones do. */
+function replacedText({ name, keys }: DomainDetail): readonly string[] {
+  const last = keys.map(({ retiredAt }) => retiredAt ?? '').reduce((a, b) => (a > b ? a : b), '');
+  const lines = keys
+    .filter(({ retiredAt }) => last !== '' && retiredAt === last)
+    .map((key) => zoneLine(keyName(name, key.selector), revocation(key)));
+  if (lines.length === 0) return [];
+  return [
+    '',
+    'If the old keys were only lost, leave their records where they are for 35 days: mail that they signed is under way.',
+    'If others may have them, put these in the place of their records, so that nobody can sign by them:',
+    ...lines,
+  ];
 }
 
 /** A domain that is gone. */

@@ -1,5 +1,5 @@
 import type { Finding } from '../control/doctor/finding.ts';
-import { fold, oneLine } from './terminal.ts';
+import { fold, harmless, oneLine } from './terminal.ts';
 
 const LABELS: Readonly<Record<Finding['status'], string>> = {
   ok: 'ok',
@@ -14,10 +14,19 @@ export function findingsText(findings: readonly Finding[], columns: number): str
   const indent = 6 + width + 2;
   const lines = findings.flatMap(({ name, status, found, cure }) => {
     const head = `${LABELS[status].padEnd(6)}${name.padEnd(width)}  ${found}`;
-    const cured = cure === null ? [] : fold(`${' '.repeat(6)}cure: ${oneLine(cure)}`, 12, columns);
-    return [...fold(oneLine(head), Math.min(indent, 30), columns), ...cured];
+    return [...fold(oneLine(head), Math.min(indent, 30), columns), ...cureLines(cure)];
   });
   return [...lines, '', summary(findings)].join('\n');
+}
+
+/**
+ * What cures is made to be copied: its lines stay as they are, however long. Those after the first are what to paste, and
+ * stand where a line begins.
+ */
+function cureLines(cure: string | null): readonly string[] {
+  if (cure === null) return [];
+  const [first, ...pasted] = harmless(cure).split('\n');
+  return [`${' '.repeat(6)}cure: ${first}`, ...pasted];
 }
 
 function summary(findings: readonly Finding[]): string {

@@ -62,12 +62,28 @@ export function dmarcSuggestion(domain: string): string {
   return `v=DMARC1; p=none; rua=mailto:dmarc-reports@${domain}`;
 }
 
-/** A TXT record as the line of a zone file. `value` is ASCII. */
+/** A cure: `line`, on a line of its own, is to be pasted into the zone. */
+export function publish(line: string, where = 'publish, in the DNS'): string {
+  return `${where}:\n${line}`;
+}
+
+/** What the record of a key is to say that others may have: nobody can sign by it (RFC 6376 §3.6.1). */
+export function revocation({ algorithm }: Pick<DomainKey, 'algorithm'>): string {
+  return `v=DKIM1; k=${KEY_TYPES[algorithm]}; p=`;
+}
+
+/** A TXT record as the line of a zone file. `value` is ASCII; control characters are escaped (RFC 1035 §5.1). */
 export function zoneLine(name: string, value: string): string {
   const strings: string[] = [];
   for (let at = 0; at < value.length; at += MAX_STRING) strings.push(value.slice(at, at + MAX_STRING));
-  const quoted = strings.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`);
+  const quoted = strings.map((text) => `"${text.replace(/["\\]/g, '\\$&').replace(CONTROL, decimal)}"`);
   return `${name}. ${TTL} IN TXT ${quoted.join(' ')}`;
+}
+
+const CONTROL = /\p{Cc}/gu;
+
+function decimal(character: string): string {
+  return `\\${String(character.charCodeAt(0)).padStart(3, '0')}`;
 }
 
 function txt(purpose: RecordView['purpose'], name: string, value: string, note: string): RecordView {
@@ -76,7 +92,8 @@ function txt(purpose: RecordView['purpose'], name: string, value: string, note: 
 
 function noteOf(key: DomainKey): string {
   const until = recordUntil(key);
-  if (until !== null) return `retired; must stay until ${formatTimestamp(until)}, then take it away`;
+  if (until !== null)
+    return `retired; must stay until ${formatTimestamp(until)}, then take it away; if others may have the key, replace it by "${revocation(key)}"`;
   return keyState(key) === 'signing'
     ? 'signs now: publish it exactly so'
     : 'new: it signs once this record can be seen';

@@ -6,10 +6,10 @@ import { KEY_TYPES, keyName } from './domain-records.ts';
 
 /**
  * What was seen of a key's record. `seen`: it says what it must. `wrong`: it is there, and says something else, as
- * `detail` tells. `unknown`: the DNS did not answer.
+ * `detail` tells; `revoked`: that nobody signs by it any more (an empty `p=`). `unknown`: the DNS did not answer.
  */
 export interface Sight {
-  readonly kind: 'seen' | 'missing' | 'wrong' | 'unknown';
+  readonly kind: 'seen' | 'missing' | 'wrong' | 'revoked' | 'unknown';
   /** A sentence; empty where there is nothing to tell. */
   readonly detail: string;
 }
@@ -35,7 +35,8 @@ export async function lookForKey(
 function judge(text: string, { algorithm, publicKey }: DomainKey): Sight {
   const record = parseDkimRecord(text);
   if (record === null) return wrong('What is there is no record of a key.');
-  if (record.publicKey === '') return wrong('Its p= is empty: the key is revoked there.');
+  if (record.publicKey === '')
+    return { kind: 'revoked', detail: 'Its p= is empty: the key is revoked there.' };
   if (record.keyType !== KEY_TYPES[algorithm])
     return wrong(`Its k= is ${record.keyType}, and the key is ${KEY_TYPES[algorithm]}.`);
   if (record.publicKey !== publicKey)

@@ -28,11 +28,11 @@ const LINE = 's1._domainkey.example.com. 3600 IN TXT "v=DKIM1; k=ed25519; p=cHVi
 test.each<[string, Promise<string[]>, string[]]>([
   ['no domain', found(null, {}), ['skipped domains']],
   ['a record that is right', found([KEY], { [PLACE]: ['v=DKIM1; k=ed25519; p=cHVi'] }), ['ok domains']],
-  ['none', found([KEY], {}), [`fail domain example.com: publish, in the DNS: ${LINE}`]],
+  ['none', found([KEY], {}), [`fail domain example.com: publish, in the DNS:\n${LINE}`]],
   [
     'one of another key',
     found([KEY], { [PLACE]: ['v=DKIM1; k=ed25519; p=b3Ro'] }),
-    [`fail domain example.com: publish, in the DNS: ${LINE}`],
+    [`fail domain example.com: publish, in the DNS:\n${LINE}`],
   ],
   ['a DNS that is silent', found([KEY], { [PLACE]: 'fail' }), ['skipped domain example.com']],
   ['a key that waits', found([{ ...KEY, activeSince: null }], {}), ['ok domains']],

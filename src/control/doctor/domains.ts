@@ -1,6 +1,6 @@
 import { keysIn } from '../../domain/domain-keys.ts';
 import type { SendingDomain } from '../../domain/sending-domain.ts';
-import { keyName, keyRecord, zoneLine } from '../domain-records.ts';
+import { keyName, keyRecord, publish, zoneLine } from '../domain-records.ts';
 import { lookForKey } from '../domain-sight.ts';
 import { type Finding, fail, ok, skipped } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
@@ -40,7 +40,7 @@ async function lookAt(
   const sights = await Promise.all(
     signing.map(async (key) => ({ key, sight: await lookForKey(name, key, resolver, signal) })),
   );
-  const bad = sights.find(({ sight: { kind } }) => kind === 'missing' || kind === 'wrong');
+  const bad = sights.find(({ sight: { kind } }) => kind !== 'seen' && kind !== 'unknown');
   if (bad !== undefined) {
     const { key, sight } = bad;
     const line = zoneLine(keyName(name, key.selector), keyRecord(key));
@@ -48,7 +48,7 @@ async function lookAt(
       fail(
         `domain ${name}`,
         `Its mail is signed, and receivers cannot verify that by ${keyName(name, key.selector)}: ${sight.detail}`,
-        `publish, in the DNS: ${line}`,
+        publish(line),
       ),
     ];
   }

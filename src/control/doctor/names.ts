@@ -75,7 +75,11 @@ function notFound(host: string, { kind, reply }: DnsRefusal, premises: NameFacts
     return warn(NAME, `Whether ${host} has addresses cannot be told: ${reply.text}`, servers);
   const tell = hasMx(premises) ? fail : warn;
   const address = ownPublic(premises)[0] ?? '(your public address)';
-  return tell(NAME, `${host} has no address in the DNS.`, `publish, in the DNS: ${host}. A ${address}`);
+  return tell(
+    NAME,
+    `${host} has no address in the DNS.`,
+    `publish, in the DNS:\n${host}. 3600 IN ${address.includes(':') ? 'AAAA' : 'A'} ${address}`,
+  );
 }
 
 function hasMx({ loaded }: NameFacts): boolean {
@@ -105,7 +109,7 @@ async function reverseName(
   const { resolver } = premises;
   const name = `address ${address}`;
   const tell = hasMx(premises) ? fail : warn;
-  const cure = `ask whoever gave you the address for the PTR record: ${reverseZoneName(address)}. PTR ${host}.`;
+  const cure = `ask whoever gave you the address for the PTR record:\n${reverseZoneName(address)}. 3600 IN PTR ${host}.`;
   const answer = await resolver.resolve(reverseZoneName(address), 'PTR', signal);
   if (answer.kind === 'failed') return skipped(name, `Its name cannot be told: ${answer.text}`);
   if (answer.kind !== 'found')
@@ -119,7 +123,7 @@ async function reverseName(
     return warn(
       name,
       `Its name is ${shown}, and we call ourselves ${host}.`,
-      `server: { hostname: ${confirmed[0]} }  # or helo of the relay, or ${cure}`,
+      `server: { hostname: ${confirmed[0]} }  # or helo of the relay; or ${cure}`,
     );
   return ok(name, `Is ${host}, and that points back to it.`);
 }

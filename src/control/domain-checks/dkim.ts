@@ -2,9 +2,9 @@ import { keyState, recordUntil } from '../../domain/domain-keys.ts';
 import type { DomainKey } from '../../domain/sending-domain.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import { type Finding, fail, ok, skipped, warn } from '../doctor/finding.ts';
-import { keyName, keyRecord, zoneLine } from '../domain-records.ts';
+import { keyName, keyRecord, publish, zoneLine } from '../domain-records.ts';
 import { lookForKey, type Sight } from '../domain-sight.ts';
-import { type DomainCheck, publish } from './inquiry.ts';
+import type { DomainCheck } from './inquiry.ts';
 
 /** Whether each key's record says what it must (RFC 6376 §3.6.1). */
 export const dkimCheck: DomainCheck = async ({ domain, resolver }, signal) => {
@@ -31,6 +31,11 @@ function tell(domain: string, key: DomainKey, { kind, detail }: Sight): Finding 
       `put back the secret.key of before, or make new keys: waybill domains rotate ${domain}`,
     );
   if (kind === 'unknown') return skipped(name, `The record cannot be told: ${detail}`);
+  if (state === 'retired' && kind === 'revoked')
+    return ok(
+      name,
+      'It is retired and revoked: nobody can sign by it, and mail of yours that it signed counts as unsigned.',
+    );
   if (kind === 'seen' && detail !== '') return warn(name, detail, cure);
   if (state === 'signing')
     return kind === 'seen'

@@ -1,8 +1,8 @@
 import { dmarcRecords, parseDmarcRecord } from '../../dns/mail-records.ts';
 import type { Resolver } from '../../dns/resolver.ts';
 import { type Finding, fail, ok, skipped, warn } from '../doctor/finding.ts';
-import { dmarcSuggestion, zoneLine } from '../domain-records.ts';
-import { type DomainCheck, type Inquiry, publish } from './inquiry.ts';
+import { dmarcSuggestion, publish, zoneLine } from '../domain-records.ts';
+import type { DomainCheck, Inquiry } from './inquiry.ts';
 
 const NAME = 'DMARC';
 /** Parents of a domain that are asked for a policy. */
@@ -71,7 +71,10 @@ async function judge(
       warn(
         NAME,
         `Reports are to go to ${foreign}, which does not say that it takes them: receivers send it none.`,
-        `${publish(zoneLine(`${owner}._report._dmarc.${foreign}`, 'v=DMARC1'))} (in the zone of ${foreign}), or give an address on ${owner}`,
+        publish(
+          zoneLine(`${owner}._report._dmarc.${foreign}`, 'v=DMARC1'),
+          `give an address on ${owner}, or have published, in the zone of ${foreign}`,
+        ),
       ),
     ];
   const from = owner === domain.name ? '' : `, which is that of ${owner}`;

@@ -23,8 +23,3 @@ export type DomainCheck = (inquiry: Inquiry, signal: AbortSignal) => Promise<rea
 export function optional(name: string, found: string, cure: string): Finding {
   return { name, status: 'skipped', found, cure };
 }
-
-/** The line to paste. */
-export function publish(line: string): string {
-  return `publish, in the DNS: ${line}`;
-}

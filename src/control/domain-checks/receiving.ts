@@ -1,27 +1,38 @@
 /** How the domain receives mail: bounces and answers must find their way back, and may be secured on it. */
+import { isFullName } from '../../config/helo-name.ts';
+import { serverName } from '../../config/server-name.ts';
 import { lookUpAddresses } from '../../dns/addresses.ts';
 import { parseTlsReportRecord, tlsReportRecords } from '../../dns/mail-records.ts';
 import { matchesPolicy, parseStsPolicy, parseStsRecord } from '../../dns/mta-sts.ts';
 import type { Resolver } from '../../dns/resolver.ts';
 import { fail, ok, skipped, warn } from '../doctor/finding.ts';
-import { zoneLine } from '../domain-records.ts';
-import { type DomainCheck, optional, publish } from './inquiry.ts';
+import { publish, zoneLine } from '../domain-records.ts';
+import { type DomainCheck, optional } from './inquiry.ts';
 
 /** Hosts that are looked up. */
 const MAX_HOSTS = 5;
 
 /** Whether mail to the domain finds a host (RFC 5321 §5.1). */
-export const mxCheck: DomainCheck = async ({ domain: { name }, resolver }, signal) => {
+export const mxCheck: DomainCheck = async ({ domain: { name }, resolver, config }, signal) => {
   const answer = await resolver.resolve(name, 'MX', signal);
-  const cure = publish(`${name}. 3600 IN MX 10 mail.${name}.`);
+  const own = serverName(config);
+  const cure = isFullName(own)
+    ? publish(
+        `${name}. 3600 IN MX 10 ${own}.`,
+        `publish, in the DNS (if another server takes mail for ${name}, its name)`,
+      )
+    : `publish, in the DNS, an MX record of ${name} with the name of the server that takes its mail`;
   if (answer.kind === 'failed') return [skipped('MX', `The hosts cannot be told: ${answer.text}`)];
   if (answer.kind !== 'found') {
-    const own = await lookUpAddresses(resolver, name, 'any', signal);
-    if (own.kind === 'addresses')
+    const direct = await lookUpAddresses(resolver, name, 'any', signal);
+    if (direct.kind === 'addresses')
       return [
-        ok('MX', `There is no record; mail goes to the domain's own address, ${own.addresses.join(', ')}.`),
+        ok(
+          'MX',
+          `There is no record; mail goes to the domain's own address, ${direct.addresses.join(', ')}.`,
+        ),
       ];
-    if (own.kind === 'deferred') return [skipped('MX', own.reply.text)];
+    if (direct.kind === 'deferred') return [skipped('MX', direct.reply.text)];
     return [
       fail(
         'MX',
@@ -49,7 +60,7 @@ export const mxCheck: DomainCheck = async ({ domain: { name }, resolver }, signa
     fail(
       'MX',
       `Mail goes to ${hosts.join(', ')}, which has no address: bounces are lost.`,
-      publish(`${hosts[0]}. 3600 IN A (its address)`),
+      `publish, in the DNS, an A or AAAA record of ${hosts[0]} with its address`,
     ),
   ];
 };
@@ -61,7 +72,10 @@ export const mtaStsCheck: DomainCheck = async ({ domain: { name }, resolver, fet
   const hosts = await mailHosts(name, resolver, signal);
   const day = new Date(now).toISOString().slice(0, 10).replaceAll('-', '');
   const record = publish(zoneLine(`_mta-sts.${name}`, `v=STSv1; id=${day}`));
-  const file = `https://mta-sts.${name}/.well-known/mta-sts.txt with the lines: version: STSv1 | mode: testing | ${hosts.map((host) => `mx: ${host}`).join(' | ')} | max_age: 604800`;
+  const file = [
+    `serve, at https://mta-sts.${name}/.well-known/mta-sts.txt:`,
+    ...['version: STSv1', 'mode: testing', ...hosts.map((host) => `mx: ${host}`), 'max_age: 604800'],
+  ].join('\n');
   const meant = answer.kind === 'found' && answer.records.some((text) => /^v=STSv1/.test(text));
   if (!meant)
     return [
@@ -70,7 +84,7 @@ export const mtaStsCheck: DomainCheck = async ({ domain: { name }, resolver, fet
         : optional(
             'MTA-STS',
             'There is no policy: mail to the domain may be sent in clear. That is usual.',
-            `${record} and serve ${file}`,
+            `${record}\nand ${file}`,
           ),
     ];
   if (parseStsRecord(answer.records) === null)
@@ -78,21 +92,16 @@ export const mtaStsCheck: DomainCheck = async ({ domain: { name }, resolver, fet
       warn('MTA-STS', 'The record has a fault, or there is more than one: senders pass it over.', record),
     ];
   const fetched = await fetchPolicy(name, signal);
-  if (fetched.kind === 'failed')
-    return [warn('MTA-STS', `The policy cannot be had: ${fetched.text}`, `serve ${file}`)];
+  if (fetched.kind === 'failed') return [warn('MTA-STS', `The policy cannot be had: ${fetched.text}`, file)];
   const policy = parseStsPolicy(fetched.body);
-  if (!policy.ok) return [warn('MTA-STS', `The policy is none: ${policy.reason}.`, `serve ${file}`)];
+  if (!policy.ok) return [warn('MTA-STS', `The policy is none: ${policy.reason}.`, file)];
   const { mode } = policy.policy;
   const left = hosts.filter((host) => !matchesPolicy(policy.policy, host));
   if (mode === 'none' || left.length === 0)
     return [ok('MTA-STS', `The policy is ${mode}, and names every host.`)];
   const tell = mode === 'enforce' ? fail : warn;
   return [
-    tell(
-      'MTA-STS',
-      `The policy (${mode}) does not name ${left.join(', ')}: no mail may go there.`,
-      `serve ${file}`,
-    ),
+    tell('MTA-STS', `The policy (${mode}) does not name ${left.join(', ')}: no mail may go there.`, file),
   ];
 };
 

@@ -11,9 +11,10 @@ import {
 } from '../../dns/spf.ts';
 import { type Finding, fail, ok, skipped, warn } from '../doctor/finding.ts';
 import { isInside } from '../doctor/ranges.ts';
-import { spfSuggestion, zoneLine } from '../domain-records.ts';
-import { addressMechanism, type Senders, sendersOf } from '../domain-senders.ts';
-import { type DomainCheck, type Inquiry, publish } from './inquiry.ts';
+import { publish, spfSuggestion, zoneLine } from '../domain-records.ts';
+import { addressMechanism, mechanismsOf, type Senders, sendersOf } from '../domain-senders.ts';
+import type { DomainCheck, Inquiry } from './inquiry.ts';
+import { type DeadEnd, deadEnds, emptyNames, mended } from './spf-cure.ts';
 
 const NAME = 'SPF';
 
@@ -24,9 +25,28 @@ export const spfCheck: DomainCheck = async (inquiry, signal) => {
   const walk = await walkSpf(domain.name, resolver, signal);
   const flaw = flawOf(walk.root, inquiry, senders);
   if (flaw !== null) return [flaw];
-  const problems = [...costs(walk, domain.name), ...open(walk.root), ...missing(walk, senders, domain.name)];
-  return problems.length > 0 ? problems : [allIsWell(walk, senders)];
+  const dead = deadEnds(walk.root);
+  const { problems, additions } = missing(walk, senders);
+  const all = [...dead.map(deadEnd), ...costs(walk, domain.name), ...open(walk.root), ...problems];
+  const record = zoneLine(domain.name, mended(walk.root.text, additions, dead));
+  return all.length > 0 ? cured(all, record) : [allIsWell(walk, senders)];
 };
+
+/** What is wrong, and what to do for it; null where the record that is suggested does it. */
+interface Problem {
+  readonly tell: typeof warn;
+  readonly found: string;
+  readonly cure: string | null;
+}
+
+/** One record cures all that a record can: it is printed once. */
+function cured(problems: readonly Problem[], record: string): readonly Finding[] {
+  const first = problems.findIndex(({ cure }) => cure === null);
+  const whole = publish(record, 'publish, in the place of what is there');
+  return problems.map(({ tell, found, cure }, at) =>
+    tell(NAME, found, cure ?? (at === first ? whole : 'the same record as above')),
+  );
+}
 
 /** Behind NAT the machine does not know where its mail seems to come from; its name should. */
 async function withPublicAddresses(
@@ -58,76 +78,80 @@ function flawOf({ flaw, domain, text }: SpfNode, { config }: Inquiry, senders: S
       return fail(
         NAME,
         `There are ${flaw.detail} records, and then none of them counts.`,
-        `keep one, with all that is in the others; for what is sent here: ${whole}`,
+        `keep one, with all that is in the others; for what is sent here, ${whole}`,
       );
     case 'malformed':
       return fail(
         NAME,
         `The record has a term that is none, ${flaw.detail}, and so counts for nothing.`,
-        `mend it: ${text}`,
+        publish(
+          zoneLine(domain, mended(text, mechanismsOf(senders), [])),
+          `mend ${flaw.detail}; without it, and for what is sent here, publish`,
+        ),
       );
   }
 }
 
-function costs({ lookups, voids }: SpfWalk, domain: string): readonly Finding[] {
+function deadEnd({ by, domain, why }: DeadEnd): Problem {
+  const place = by.domain === domain ? why : `that leads to ${domain}: ${why}`;
+  return {
+    tell: fail,
+    found: `The record has ${by.name} of ${by.domain}, and ${place}. The result is permerror for whatever no term before it lets through.`,
+    cure: null,
+  };
+}
+
+function costs({ root, lookups, voids }: SpfWalk, domain: string): readonly Problem[] {
   if (lookups > MAX_SPF_LOOKUPS)
     return [
-      fail(
-        NAME,
-        `The record makes receivers ask the DNS ${lookups} times or more; beyond ${MAX_SPF_LOOKUPS} it counts for nothing.`,
-        `take includes of ${domain} away that no mail is sent by, or write ip4: and ip6: for a, mx and include`,
-      ),
+      {
+        tell: fail,
+        found: `The record makes receivers ask the DNS ${lookups} times or more; beyond ${MAX_SPF_LOOKUPS} it counts for nothing.`,
+        cure: `take includes of ${domain} away that no mail is sent by, or write ip4: and ip6: for a, mx and include`,
+      },
     ];
-  if (voids > MAX_SPF_VOIDS)
+  if (voids > MAX_SPF_VOIDS) {
+    const names = emptyNames(root);
+    const which = names.length > 0 ? ` (${names.join(', ')})` : '';
     return [
-      warn(
-        NAME,
-        `${voids} of the names in the record have no answer; beyond ${MAX_SPF_VOIDS} some receivers count it for nothing.`,
-        `take what is not there any more out of the record of ${domain}`,
-      ),
+      {
+        tell: warn,
+        found: `${voids} of the names in the record have no answer${which}; beyond ${MAX_SPF_VOIDS} some receivers count it for nothing.`,
+        cure: `take what is not there any more out of the record of ${domain}`,
+      },
     ];
+  }
   return [];
 }
 
-function open({ terms, text }: SpfNode): readonly Finding[] {
+function open({ terms }: SpfNode): readonly Problem[] {
   const all = terms.find(({ mechanism }) => mechanism.name === 'all');
   if (all?.mechanism.qualifier !== 'pass') return [];
-  return [
-    fail(NAME, 'The record lets everybody send for the domain (+all).', `end it in ~all or -all: ${text}`),
-  ];
+  return [{ tell: fail, found: 'The record lets everybody send for the domain (+all).', cure: null }];
 }
 
-function missing({ root, includes }: SpfWalk, senders: Senders, domain: string): readonly Finding[] {
+/** Who sends here and is not let through, and what the record must have more for them. */
+function missing({ root, includes }: SpfWalk, senders: Senders) {
   const results = senders.addresses.map((address) => ({ address, result: evaluateSpf(root, address) }));
   const refused = results.filter(({ result }) => result !== 'pass' && result !== 'unknown');
   const absent = senders.includes.filter((one) => !includes.has(one.domain));
+  const problems: readonly Problem[] = [
+    ...refused.map(({ address, result }) => ({
+      tell: fail,
+      found: `The record does not allow ${address}, which mail is sent from: the result is ${result}.`,
+      cure: null,
+    })),
+    ...absent.map((one) => ({
+      tell: warn,
+      found: `The record does not include ${one.domain}, by which the relay ${one.relay} sends: where the provider uses an address of this domain as envelope sender, its mail fails.`,
+      cure: null,
+    })),
+  ];
   const additions = [
     ...refused.map(({ address }) => addressMechanism(address)),
     ...absent.map((one) => `include:${one.domain}`),
   ];
-  const whole = `${publish(zoneLine(domain, amended(root.text, additions)))}, in the place of what is there`;
-  return [
-    ...refused.map(({ address, result }) =>
-      fail(
-        NAME,
-        `The record does not allow ${address}, which mail is sent from: the result is ${result}.`,
-        whole,
-      ),
-    ),
-    ...absent.map((one) =>
-      warn(
-        NAME,
-        `The record does not include ${one.domain}, by which the relay ${one.relay} sends: where the provider uses an address of this domain as envelope sender, its mail fails.`,
-        whole,
-      ),
-    ),
-  ];
-}
-
-/** The record with more mechanisms, before all others: nothing that is there can end it earlier. */
-function amended(text: string, additions: readonly string[]): string {
-  const [version = 'v=spf1', ...terms] = text.split(' ').filter((term) => term !== '');
-  return [version, ...additions, ...terms].join(' ');
+  return { problems, additions };
 }
 
 function allIsWell(
