@@ -14,6 +14,10 @@ export interface Breaker {
   readonly windowSince: number;
   readonly good: number;
   readonly bad: number;
+  /** The hop asked for the present rest: what ends well meanwhile began before, and does not end it. */
+  readonly asked: boolean;
+  /** Times it opened in a row before it was found to be well without mail; 0 once it took mail. */
+  readonly relapses: number;
 }
 
 /** See {@link Breaker}. */
@@ -54,6 +58,8 @@ export const CLOSED: Breaker = {
   windowSince: Number.NEGATIVE_INFINITY,
   good: 0,
   bad: 0,
+  asked: false,
+  relapses: 0,
 };
 
 /** The breaker after another attempt. `dice` in [0, 1) takes up to 20 % off a pause. */
@@ -65,19 +71,29 @@ export function afterAttempt(
   dice: number,
 ): Breaker {
   // Attempts that were under way together when it opened fail together; they count as one failure.
-  if (breaker.until > now) return news === 'well' ? CLOSED : breaker;
-  if (news === 'well') return breaker.failures > 0 ? CLOSED : counted(breaker, 1, 0, now);
+  if (breaker.until > now) return news === 'well' && !breaker.asked ? CLOSED : breaker;
+  if (news === 'well') return breaker.failures > 0 ? CLOSED : { ...counted(breaker, 1, 0, now), relapses: 0 };
   // What was tried to find out did not help.
   if (breaker.failures > 0) return opened(breaker.failures + 1, now, dice);
   const next = counted(breaker, 0, 1, now);
   const total = next.good + next.bad;
   const useless = total >= policy.minimum && next.bad >= policy.ratio * total;
-  return useless || (news === 'ill' && policy.opensWhenIll) ? opened(1, now, dice) : next;
+  const opens = useless || (news === 'ill' && policy.opensWhenIll);
+  return opens ? opened(breaker.relapses + 1, now, dice) : next;
+}
+
+/**
+ * The breaker of a hop that rested and was asked without mail whether it is well. Where it says so and takes no mail all the
+ * same, its next rest is longer than the last.
+ */
+export function afterProbe(breaker: Breaker, isWell: boolean, now: number, dice: number): Breaker {
+  return isWell ? { ...CLOSED, relapses: breaker.failures } : opened(breaker.failures + 1, now, dice);
 }
 
 /** The breaker of a hop that asked to be left alone until then. */
 export function restedUntil(breaker: Breaker, until: number): Breaker {
-  return { ...CLOSED, failures: Math.max(1, breaker.failures), until: Math.max(breaker.until, until) };
+  const failures = Math.max(1, breaker.failures);
+  return { ...CLOSED, failures, until: Math.max(breaker.until, until), asked: true };
 }
 
 /** The state at `now`. */
@@ -101,6 +117,6 @@ function opened(failures: number, now: number, dice: number): Breaker {
 
 function counted(breaker: Breaker, good: number, bad: number, now: number): Breaker {
   const fresh = now - breaker.windowSince >= WINDOW_MS;
-  if (fresh) return { ...CLOSED, windowSince: now, good, bad };
+  if (fresh) return { ...CLOSED, relapses: breaker.relapses, windowSince: now, good, bad };
   return { ...breaker, good: breaker.good + good, bad: breaker.bad + bad };
 }

@@ -44,7 +44,7 @@ export type Outcome =
       readonly kind: 'rejected';
       readonly reply: Reply;
       /**
-       * It was not offered: the hop does not take mail of its form or size. Another may. Absent where the hop itself
+       * It was not offered: the hop does not take mail of its form or size. Another may, whenever it can be sent to. Absent where the hop itself
        * refused it, or nobody would take it.
        */
       readonly hopBound?: true;

@@ -17,6 +17,12 @@ export interface SettlePolicy extends RetryPolicy {
   readonly ambiguous: 'retry' | 'hold';
 }
 
+/** Where a delivery waits from now on. */
+export interface NextHop extends Hop {
+  /** Its group from now on, where a relay is of no use to it any more; absent: as it was. */
+  readonly group?: readonly string[];
+}
+
 /** What settling will write for one delivery. */
 export interface Transition {
   readonly state: Extract<DeliveryState, 'delivered' | 'retrying' | 'failed'>;
@@ -24,7 +30,7 @@ export interface Transition {
   /** Wall ms; set exactly when the state is `retrying`. */
   readonly nextAttemptAt: number | null;
   /** Where it waits from now on; null: where it was. Only with `retrying`. */
-  readonly next: Hop | null;
+  readonly next: NextHop | null;
   readonly reply: Reply;
   readonly providerMessageId: string | null;
   /** The peer may have the message although we could not record it (design §7). */

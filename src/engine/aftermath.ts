@@ -4,7 +4,7 @@ import type { AttemptEnd } from './attempt.ts';
 import type { Lane } from './lanes.ts';
 import type { Job } from './ready.ts';
 import type { Recorded, Recorder } from './recorder.ts';
-import type { RelayAtWork } from './relays.ts';
+import type { RelayAtWork } from './relay-at-work.ts';
 
 /** What sees to the end of leased work needs. */
 export interface AftermathDeps {
@@ -44,8 +44,10 @@ export class Aftermath {
       this.#note(lane, await this.#recorder.settle(job, relay, end));
       return;
     }
-    await this.giveBack(lane, [job], end.quota);
-    if (end.quota !== null) relay.quota.refunded(end.quota, this.#deps.clock.wall());
+    const recorded = await this.#recorder.release([job], end.quota);
+    const isRefunded = end.begun && typeof recorded === 'object';
+    if (end.quota !== null && isRefunded) relay.quota.refunded(end.quota, this.#deps.clock.wall());
+    this.#note(lane, recorded);
   }
 
   /** Gives back work that no peer can have taken; `refund`: what its one job had taken off the quota. */

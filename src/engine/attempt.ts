@@ -8,7 +8,7 @@ import type { BeginAnswer, BeginRequest, QuotaRequest, Store, Unit, UnitRef } fr
 import type { TransportContent, TransportJob, TransportResult } from '../transport/transport.ts';
 import type { Lane } from './lanes.ts';
 import type { Job } from './ready.ts';
-import type { RelayAtWork } from './relays.ts';
+import type { RelayAtWork } from './relay-at-work.ts';
 
 /** What an attempt needs of the engine. */
 export interface AttemptDeps {
@@ -65,6 +65,8 @@ export async function attempt(
   const limit = relay.relay.limits.maxMessageBytes;
   const tooLarge = limit > 0 && unit.sizeBytes > limit;
   let begun = false;
+  // Without an answer it may have been taken off the quota: to give back what was not taken does nothing.
+  let taken = quota.request;
   const refused = new AbortController();
   const refuse = () => {
     refused.abort();
@@ -74,6 +76,7 @@ export async function attempt(
   const marked = deps.store.begin([request], { node: deps.node, now: startedAt }).then(
     ([answer]) => {
       begun = answer === 'begun';
+      if (!begun) taken = null;
       quota.answered(answer ?? null);
       return begun || refuse();
     },
@@ -92,7 +95,7 @@ export async function attempt(
     : await converse(deps, job, lane, relay, { gate, refused: refused.signal });
   await marked;
   // What was refused was broken off: it may have found the hop ill, never well.
-  const tried = result.evidence !== UNTRIED && (begun || result.hopFailed);
+  const tried = result.unspoken !== true && result.evidence !== UNTRIED && (begun || result.hopFailed);
   const dueAt = Math.min(...unit.deliveries.map((delivery) => delivery.dueAt));
   return {
     ...result,
@@ -100,7 +103,7 @@ export async function attempt(
     startedAt,
     begun,
     tried,
-    quota: begun ? quota.request : null,
+    quota: taken,
   };
 }
 

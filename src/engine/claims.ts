@@ -1,16 +1,23 @@
 import { relayOfLane } from '../domain/lane.ts';
 import type { Clock } from '../lib/clock.ts';
 import { WakeUp } from '../lib/wakeup.ts';
-import type { ClaimRequest, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import { ClaimRound, type Wish } from './claim-round.ts';
 import { DueTimes } from './due-times.ts';
-import type { Lane, LaneLimits } from './lanes.ts';
+import type { Lane } from './lanes.ts';
 import { isAmbiguous } from './persist.ts';
-import type { RelayAtWork, Relays } from './relays.ts';
+import type { RelayAtWork } from './relay-at-work.ts';
+import type { Relays } from './relays.ts';
+import type { Throttle } from './throttle.ts';
 
 /** How often lanes are asked for work even when nothing hints at any, in ms. */
 const POLL_MS = 500;
 /** So many lanes are asked so at a time, in turn: with more of them each is asked less often. */
 const POLLED_AT_ONCE = 128;
+/** So many lanes of a kind are asked for high priority in one round. */
+const ASKED_FOR_HIGH = 256;
+/** And so long after the last, in ms. */
+const HIGH_MS = 100;
 
 /** What claiming needs. */
 export interface ClaimsDeps {
@@ -30,16 +37,15 @@ export interface Claimant {
   retire(lane: Lane): void;
 }
 
-/** What its relay lets that lane have. */
-function limitsOf(relay: RelayAtWork, lane: Lane): LaneLimits {
-  const { maxRecipients, left, leftForHigh, soleLane } = relay;
-  return { perLane: relay.perLaneOf(lane), maxRecipients, left, leftForHigh, soleLane };
-}
-
-/** A lane, and what it would like to claim. */
-interface Wish {
-  readonly lane: Lane;
-  readonly request: ClaimRequest;
+/** Lanes of one relay that share their throttles; the longest unasked first. */
+interface Stirred {
+  readonly relay: string;
+  readonly throttles: readonly Throttle[];
+  readonly lanes: Set<Lane>;
+  /** Those that may have something of high priority. */
+  readonly forHigh: Set<Lane>;
+  /** Monotonic ms. */
+  askedForHighAt: number;
 }
 
 /**
@@ -52,8 +58,8 @@ export class Claims {
   readonly #relays: Relays;
   readonly #claimant: Claimant;
   readonly #feed = new WakeUp();
-  /** Lanes that may have work to be asked for, by relay; the longest unasked first. */
-  readonly #stirred = new Map<string, Set<Lane>>();
+  /** Lanes that may have work to be asked for. */
+  readonly #stirred = new Map<Throttle, Stirred>();
   /** When something comes due (wall ms), and when a rest ends (monotonic ms). */
   readonly #due = new DueTimes<Lane>();
   readonly #rests = new DueTimes<Lane>();
@@ -121,11 +127,25 @@ export class Claims {
     }
   }
 
+  /** Of a relay that is not there nothing is asked: when it comes, all of its lanes are stirred. */
   #enter(lane: Lane): void {
-    const relay = relayOfLane(lane.name);
-    const others = this.#stirred.get(relay);
-    if (others) others.add(lane);
-    else this.#stirred.set(relay, new Set([lane]));
+    const relay = this.#relays.get(relayOfLane(lane.name));
+    const throttles = relay?.throttlesOf(lane) ?? [];
+    const narrowest = throttles.at(-1);
+    if (relay === undefined || narrowest === undefined) return;
+    let stirred = this.#stirred.get(narrowest);
+    if (stirred === undefined) {
+      stirred = {
+        relay: relay.relay.name,
+        throttles,
+        lanes: new Set(),
+        forHigh: new Set(),
+        askedForHighAt: Number.NEGATIVE_INFINITY,
+      };
+      this.#stirred.set(narrowest, stirred);
+    }
+    stirred.lanes.add(lane);
+    stirred.forHigh.add(lane);
   }
 
   /** Asks for the lanes that were stirred. Returns how long to wait for the next round, in ms. */
@@ -136,31 +156,66 @@ export class Claims {
     this.#takeDue(wall);
     for (const lane of this.#rests.take(mono)) this.#claimant.rested(lane);
     if (mono - this.#lastPollAt >= POLL_MS) this.#poll(mono);
-    const wishes: Wish[] = [];
-    for (const [name, lanes] of this.#stirred) {
-      const relay = this.#relays.get(name);
-      if (relay === undefined) this.#stirred.delete(name);
-      else this.#wishesOf(relay, lanes, mono, wishes);
-      if (lanes.size === 0) this.#stirred.delete(name);
-    }
+    const wishes = this.#wishes(mono);
     if (wishes.length > 0 && !(await this.#claim(wishes, wall))) return POLL_MS;
     return this.#untilNext();
   }
 
-  /** Shares what room a relay has among its lanes that were stirred. What finds none is asked when there is some. */
-  #wishesOf(relay: RelayAtWork, lanes: Set<Lane>, mono: number, wishes: Wish[]): void {
-    let room = this.#relays.claimRoom(relay);
+  #wishes(mono: number): Wish[] {
+    const round = new ClaimRound(mono);
+    for (const [throttle, stirred] of this.#stirred) {
+      const relay = this.#relays.get(stirred.relay);
+      if (relay === undefined) this.#stirred.delete(throttle);
+      else {
+        this.#wishesOf(relay, stirred, round);
+        this.#wishesForHigh(relay, stirred, round);
+      }
+      if (stirred.lanes.size === 0) this.#stirred.delete(throttle);
+    }
+    return round.wishes;
+  }
+
+  /** Shares what room there is among the lanes that were stirred. What finds none is asked when there is some. */
+  #wishesOf(relay: RelayAtWork, { throttles, lanes, forHigh }: Stirred, round: ClaimRound): void {
+    let room = round.roomOf(relay, throttles);
     const share = Math.max(1, Math.ceil(room / lanes.size));
     for (const lane of lanes) {
       if (room < 1) return;
       lanes.delete(lane);
-      // Whoever lets a lane go on, or gives it room, stirs it again.
-      if (this.#lanes.get(lane.name) !== lane || this.#relays.ofLane(lane.name) !== relay) continue;
-      const request = lane.claimRequest(limitsOf(relay, lane), Math.min(room, share), mono);
+      forHigh.delete(lane);
+      if (relay.throttlesOf(lane).length !== throttles.length) {
+        // It was found out meanwhile whose its hop is.
+        this.#enter(lane);
+        continue;
+      }
+      if (!this.#isToBeAsked(lane, relay)) continue;
+      const request = lane.claimRequest(round.limitsOf(relay, lane), Math.min(room, share), round.mono);
       if (request === null) continue;
       room -= request.limit;
-      wishes.push({ lane, request });
+      round.ask(lane, request, relay, throttles);
     }
+  }
+
+  /** While hands are full of other mail, what matters most is asked for all the same. */
+  #wishesForHigh(relay: RelayAtWork, stirred: Stirred, round: ClaimRound): void {
+    if (round.mono - stirred.askedForHighAt < HIGH_MS) return;
+    stirred.askedForHighAt = round.mono;
+    const { throttles, forHigh } = stirred;
+    let asks = Math.min(forHigh.size, ASKED_FOR_HIGH);
+    for (const lane of forHigh) {
+      if (asks-- <= 0 || round.roomForHighOf(throttles) < 1) return;
+      forHigh.delete(lane);
+      if (!this.#isToBeAsked(lane, relay)) continue;
+      const request = lane.requestForHigh(round.limitsOf(relay, lane), round.mono);
+      if (request !== null) round.ask(lane, request, relay, throttles);
+      // It was asked a moment ago: what came since waits for its next turn.
+      else if (lane.waiting) forHigh.add(lane);
+    }
+  }
+
+  /** Whoever lets a lane go on, or gives it room, stirs it again. */
+  #isToBeAsked(lane: Lane, relay: RelayAtWork): boolean {
+    return this.#lanes.get(lane.name) === lane && this.#relays.ofLane(lane.name) === relay;
   }
 
   /** Whatever kept work from being asked for or begun (a hint that was lost, trust that lapsed), nothing waits for ever. */

@@ -11,7 +11,8 @@ import type { Lane } from './lanes.ts';
 import { takeQuota } from './quota-taken.ts';
 import type { Job } from './ready.ts';
 import { Recorder } from './recorder.ts';
-import type { RelayAtWork, Relays } from './relays.ts';
+import type { RelayAtWork } from './relay-at-work.ts';
+import type { Relays } from './relays.ts';
 import type { Reports } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
 import { slotsFor, type Throttle } from './throttle.ts';
@@ -85,7 +86,7 @@ export class Dispatch {
     if (!lane || !relay || this.#stopping.signal.aborted) return null;
     if (this.#shortWayBytes + sizeBytes > this.#deps.settings().shortWayBytes) return null;
     if (!lane.takesFresh(this.#deps.clock.mono(), relay.perLaneOf(lane), priority)) return null;
-    if ((priority === 'high' ? relay.leftForHigh : relay.left) < 1) return null;
+    if ((priority === 'high' ? relay.leftForHigh : relay.left) - lane.inHand < 1) return null;
     lane.reserved++;
     this.#shortWayBytes += sizeBytes;
     return lane;
@@ -221,7 +222,7 @@ export class Dispatch {
   #sendBack(lane: Lane, jobs: readonly Job[]): void {
     this.#letGo(lane, jobs);
     lane.waiting = true;
-    void this.#track(this.#aftermath.giveBack(lane, jobs, null));
+    this.#giveBackAll(lane, jobs);
     this.#deps.gotWell();
   }
 
@@ -261,7 +262,7 @@ export class Dispatch {
   async #attemptAndSettle(job: Job, lane: Lane, relay: RelayAtWork, start: Start): Promise<void> {
     const end = await attempt(this.#deps, job, lane, relay, start.quota);
     // The hop is free again; what remains is ours to record. It counts as in hand until it is recorded.
-    this.#relays.spokeTo(lane, relay, end.evidence.host);
+    this.#relays.hops.spokeTo(lane, relay, end.evidence.host);
     if (end.tried)
       lane.paced(paceNewsOf(end.outcomes), relay.perLaneOf(lane), start.mono, this.#deps.clock.mono());
     lane.inflight--;
@@ -289,7 +290,10 @@ export class Dispatch {
 
   /** Gives back what a lane has in hand and has not begun. */
   #surrender(lane: Lane): void {
-    const jobs = this.#takeReady(lane);
+    this.#giveBackAll(lane, this.#takeReady(lane));
+  }
+
+  #giveBackAll(lane: Lane, jobs: readonly Job[]): void {
     for (let start = 0; start < jobs.length; start += RELEASE_BATCH)
       void this.#track(this.#aftermath.giveBack(lane, jobs.slice(start, start + RELEASE_BATCH), null));
   }

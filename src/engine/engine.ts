@@ -77,7 +77,7 @@ export function createEngine(deps: EngineDeps): Engine {
     lanes,
     relays,
   );
-  const leases = new Leases({ ...parts, relays }, lanes, dispatch);
+  const leases = new Leases({ ...parts, hops: relays.hops }, lanes, dispatch);
   const divert = new Divert({ ...parts, relays, dispatch, lanes, want });
   const redecide = new Redecide({ ...parts, relays, dispatch, want });
   const renewed = () => {
@@ -85,6 +85,7 @@ export function createEngine(deps: EngineDeps): Engine {
     divert.stir();
   };
   const waysChanged = () => {
+    relays.holdsChanged();
     renewed();
     redecide.stir();
   };

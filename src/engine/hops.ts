@@ -6,7 +6,8 @@ import type { Events } from '../observe/events.ts';
 import type { AttemptEnd } from './attempt.ts';
 import type { Claims } from './claims.ts';
 import type { Lane } from './lanes.ts';
-import type { RelayAtWork, Relays } from './relays.ts';
+import type { RelayAtWork } from './relay-at-work.ts';
+import type { Relays } from './relays.ts';
 
 /** How long finding out whether a hop is well again may take, in ms. */
 const PROBE_LIMIT_MS = 60_000;
@@ -54,13 +55,14 @@ export class Hops {
     relay.heard(news, now, random.next());
     // Of all destinations together: each of its lanes is concerned.
     if (relay.breakerState(now) !== before) this.#deps.gotWell();
-    this.#hear(lane, news, first?.cause ?? 'unknown');
-    if (end.restMs !== null) this.#rest(lane, end.restMs, first?.cause ?? 'unknown');
+    const cause = first?.cause ?? 'unknown';
+    if (end.restMs !== null) this.#rest(lane, end.restMs, cause);
+    this.#hear(lane, cause, () => lane.heard(news, now, random.next()));
   }
 
   /** A hop that was ill has had its rest: it is asked whether it is well again, where that is possible without mail. */
   async findOut(lane: Lane): Promise<void> {
-    const { clock } = this.#deps;
+    const { clock, random } = this.#deps;
     const transport = this.#relays.ofLane(lane.name)?.transport;
     if (lane.breakerState(clock.mono()) !== 'half_open' || lane.probing || this.#stopping.aborted) return;
     if (transport?.probe === undefined || lane.inHand > 0) {
@@ -74,7 +76,8 @@ export class Hops {
     void clock.sleep(PROBE_LIMIT_MS, limit.signal).then(end);
     try {
       const isWell = await transport.probe(limit.signal);
-      if (!this.#stopping.aborted) this.#hear(lane, isWell ? 'well' : 'ill', 'probe_failed');
+      if (!this.#stopping.aborted)
+        this.#hear(lane, 'probe_failed', () => lane.probed(isWell, clock.mono(), random.next()));
     } finally {
       lane.probing = false;
       end();
@@ -95,11 +98,12 @@ export class Hops {
     fellIll(lane.name);
   }
 
-  #hear(lane: Lane, news: HopNews, cause: string): void {
-    const { clock, random, events, fellIll, gotWell } = this.#deps;
+  /** Lets the lane take news, and tells what comes of it. `take` gives for how long it newly rests. */
+  #hear(lane: Lane, cause: string, take: () => number): void {
+    const { clock, events, fellIll, gotWell } = this.#deps;
     const now = clock.mono();
     const before = lane.breakerState(now);
-    const pauseMs = lane.heard(news, now, random.next());
+    const pauseMs = take();
     if (pauseMs > 0) {
       this.#claims.rest(lane, now + pauseMs);
       const again = before !== 'closed';

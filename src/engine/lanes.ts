@@ -1,5 +1,6 @@
 import {
   afterAttempt,
+  afterProbe,
   type Breaker,
   type BreakerState,
   CLOSED,
@@ -86,6 +87,10 @@ export class Lane {
   probing = false;
   /** Whose the hop is, of the big mailbox providers; known from the domain, or once one of its hosts was spoken to. */
   provider: MailboxProvider | null = null;
+  /** Whose it is was found out: a host was spoken to. */
+  isKnown = false;
+  /** Units in hand that were claimed, not accepted a moment ago. */
+  claimed = 0;
   /** How many attempts at once the hop has shown to bear; null: all that it may have. */
   window: Window | null = null;
   #breaker: Breaker = CLOSED;
@@ -142,7 +147,7 @@ export class Lane {
     const room = Math.min(most, free, limits.left - this.ready.length);
     const worthwhile = this.inflight === 0 ? 1 : Math.min(most, Math.max(1, (pace * (factor - 1)) >> 1));
     if (room < Math.min(worthwhile, Math.max(1, limits.left)) || room < 1)
-      return this.breakerState(mono) === 'closed' ? this.#requestForHigh(limits, pace, mono) : null;
+      return this.requestForHigh(limits, mono);
     this.#claimFactor = isQuick ? Math.min(factor * 2, QUICK_CLAIM_FACTOR) : CLAIM_FACTOR;
     this.#askedAt = mono;
     this.#filled = false;
@@ -157,9 +162,13 @@ export class Lane {
   }
 
   /** Asks for high priority alone, though hands are full, or the rest has had what it may have today. */
-  #requestForHigh({ leftForHigh, ...limits }: LaneLimits, pace: number, mono: number): ClaimRequest | null {
-    const room = Math.min(Math.ceil(pace / 2), leftForHigh) - this.ready.count('high');
-    if (!this.waiting || room < 1 || mono - this.#askedForHighAt < HIGH_MS) return null;
+  requestForHigh({ perLane, leftForHigh, ...limits }: LaneLimits, mono: number): ClaimRequest | null {
+    const pace = this.pace(mono, perLane);
+    // Of a hop that may be well again one message is the test.
+    const most = this.breakerState(mono) === 'closed' ? Math.ceil(pace / 2) : pace - this.inHand;
+    const room = Math.min(most, leftForHigh) - this.ready.count('high');
+    if (!this.waiting || this.isSilent(mono) || room < 1 || mono - this.#askedForHighAt < HIGH_MS)
+      return null;
     this.#askedForHighAt = mono;
     const maxRecipients = Math.min(limits.maxRecipients, leftForHigh);
     return { ...this.#lease(), order: 'high_only', limit: room, maxRecipients };
@@ -213,6 +222,19 @@ export class Lane {
     const before = this.#breaker;
     this.#breaker = afterAttempt(before, news, LANE_POLICY, now, dice);
     return this.#breaker.until > now && this.#breaker.until !== before.until ? this.#breaker.until - now : 0;
+  }
+
+  /** Takes what its hop said when it was asked without mail whether it is well; returns for how many ms it rests, else 0. */
+  probed(isWell: boolean, now: number, dice: number): number {
+    this.#breaker = afterProbe(this.#breaker, isWell, now, dice);
+    return Math.max(0, this.#breaker.until - now);
+  }
+
+  /** What was known of its hop is worth nothing any more: the relay leads elsewhere, or an operator says so. */
+  forgetHop(): void {
+    this.#breaker = CLOSED;
+    this.window = null;
+    this.isKnown = false;
   }
 
   /** Its hop asked to be left alone until `until` (monotonic ms). */

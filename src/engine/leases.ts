@@ -3,8 +3,8 @@ import type { Clock } from '../lib/clock.ts';
 import { WakeUp } from '../lib/wakeup.ts';
 import type { Store } from '../store/store.ts';
 import type { Dispatch } from './dispatch.ts';
+import type { KnownHops } from './known-hops.ts';
 import { Lane } from './lanes.ts';
-import type { Relays } from './relays.ts';
 import { LANE_LEASE_MS, LANE_MARGIN_MS, LANE_RENEW_MS } from './settings.ts';
 
 /** How often lanes with due work that nobody holds are looked for, in ms. */
@@ -27,7 +27,7 @@ export interface LeaseDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly node: string;
-  readonly relays: Pick<Relays, 'introduce' | 'remember'>;
+  readonly hops: KnownHops;
   readonly fault: (code: string, error: unknown) => void;
 }
 
@@ -108,7 +108,7 @@ export class Leases {
     await store.releaseLanes(leases, { node, now });
     for (const lane of done) {
       if (this.#lanes.get(lane.name) === lane) this.#lanes.delete(lane.name);
-      this.#deps.relays.remember(lane);
+      this.#deps.hops.remember(lane);
       if (lane.waiting || anew.has(lane)) this.#wanted.add(lane.name);
     }
   }
@@ -136,7 +136,7 @@ export class Leases {
       if (old?.fence === fence) continue;
       if (old) this.#dispatch.drop(old);
       const taken = new Lane(lane, fence, mono + LANE_LEASE_MS - LANE_MARGIN_MS, mono);
-      this.#deps.relays.introduce(taken);
+      this.#deps.hops.introduce(taken);
       this.#lanes.set(lane, taken);
       this.#dispatch.stir(taken);
     }

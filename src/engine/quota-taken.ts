@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
 import type { Unit } from '../store/store.ts';
 import type { QuotaTaken } from './attempt.ts';
-import type { RelayAtWork } from './relays.ts';
+import type { RelayAtWork } from './relay-at-work.ts';
 
 /** What taking from a quota needs. */
 export interface QuotaDeps {

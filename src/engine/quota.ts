@@ -16,6 +16,9 @@ export interface QuotaState {
   readonly warming: boolean;
 }
 
+/** Clocks of nodes differ by less, and so much of a day counts to the next where a clock goes back at midnight, in ms. */
+const MIDNIGHT_MS = 60_000;
+
 /** News of a quota that an operator should hear, once a day. */
 export type QuotaNews = 'low' | 'used_up';
 
@@ -40,8 +43,10 @@ export class Quota {
 
   /** The relay's limits are others now. */
   limit(limits: QuotaLimits): void {
+    const { maxPerDay, reservePercent, warmUp } = this.#limits;
+    const isSame = maxPerDay === limits.maxPerDay && reservePercent === limits.reservePercent;
+    if (!isSame || (warmUp === null) !== (limits.warmUp === null)) this.#told = null;
     this.#limits = limits;
-    this.#told = null;
   }
 
   /** Whether there is any limit of the kind, on any day. */
@@ -120,10 +125,13 @@ export class Quota {
     return allowanceOf(this.#limits, this.#day);
   }
 
-  /** A new day begins with nothing used; a clock that went back does not bring the old one back. */
+  /**
+   * Another day begins with nothing used, as far as is known: of one that a clock which went back brings back, the store
+   * knows better. A clock that is set by a little at midnight brings none back.
+   */
   #roll(now: number): void {
     const day = dayOf(now);
-    if (day <= this.#day) return;
+    if (day === this.#day || (day < this.#day && dayOf(now + MIDNIGHT_MS) === this.#day)) return;
     this.#day = day;
     this.#used = 0;
     this.#pending = 0;
@@ -131,9 +139,10 @@ export class Quota {
   }
 
   #news(now: number): QuotaNews | null {
-    const allowance = this.#allowance(now);
-    if (allowance === null || allowance === 0) return null;
-    const news = this.#used >= allowance ? 'used_up' : this.#used >= allowance * QUOTA_ALERT ? 'low' : null;
+    // What is kept for high priority is no comfort to the rest.
+    const share = this.#share('normal', now);
+    if (share === null || share === 0) return null;
+    const news = this.#used >= share ? 'used_up' : this.#used >= share * QUOTA_ALERT ? 'low' : null;
     if (news === null || news === this.#told || this.#told === 'used_up') return null;
     this.#told = news;
     return news;

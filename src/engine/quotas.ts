@@ -48,8 +48,8 @@ export class Quotas {
     const { views, clock, relays, fault, renewed } = this.#deps;
     const limited = [...relays.all()].filter(({ quota }) => quota.applies);
     const day = dayOf(clock.wall());
-    const isNewDay = day > this.#day;
-    this.#day = Math.max(day, this.#day);
+    const isNewDay = day !== this.#day;
+    this.#day = day;
     const spent = limited.filter(({ left }) => left < 1);
     if (limited.length > 0) {
       const since = new Map(limited.map(({ relay, quota }) => [relay.name, quota.changes]));

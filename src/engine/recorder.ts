@@ -5,7 +5,7 @@ import type { QuotaRefund, Settlement, Store, Unit } from '../store/store.ts';
 import { type AttemptEnd, refOf } from './attempt.ts';
 import { persist } from './persist.ts';
 import type { Job } from './ready.ts';
-import type { RelayAtWork } from './relays.ts';
+import type { RelayAtWork } from './relay-at-work.ts';
 import { owedBySettling } from './report-policy.ts';
 import type { Reports, WrittenReport } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
@@ -107,7 +107,7 @@ export class Recorder {
       if (answer.cancelled.length > 0) this.#announceCancelled(unit, answer.cancelled);
       if (answer.cancelled.length < unit.deliveries.length) waits.push({ lane: unit.lane, dueAt: now });
     }
-    return { waits };
+    return answers.some(({ kind }) => kind === 'settled') ? { waits } : 'stale';
   }
 
   #announceCancelled({ messageId, deliveries }: Unit, cancelled: readonly number[]): void {

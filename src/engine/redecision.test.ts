@@ -4,7 +4,7 @@ import type { RouteRule, RoutingTable } from '../domain/route.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { WaitingDelivery } from '../store/views.ts';
 import { decideAnew } from './redecision.ts';
-import { Lasting, RelayAtWork } from './relays.ts';
+import { Lasting, RelayAtWork } from './relay-at-work.ts';
 
 const NO_TRANSPORT = {
   deliver: () => Promise.reject(new Error('nothing is delivered')),

@@ -1,4 +1,4 @@
-import { nextWay, roundsOf } from '../domain/failover.ts';
+import { chooseRelay, nextWay, roundsOf } from '../domain/failover.ts';
 import { laneOf } from '../domain/lane.ts';
 import type { Priority } from '../domain/message.ts';
 import type { Outcome } from '../domain/outcome.ts';
@@ -63,16 +63,30 @@ function transitionOf(
   // The delay grows with every round through the group, not with every relay of it.
   const attempts = roundsOf(delivery.attempts + 1, group.length) - 1;
   const transition = settle({ attempts, expiresAt }, outcome, policy, now, dice);
-  const isForm = outcome.kind === 'rejected' && outcome.hopBound === true && now < expiresAt;
-  const mayMove = isForm || (outcome.kind === 'deferred' && transition.state === 'retrying');
-  if (!mayMove || group.length < 2) return transition;
-  const way = nextWay(group, relay, (name) => ways.fitness(name, recipient.address, priority));
-  const to = ways.get(way.relay)?.relay;
-  // What none of those behind it takes for its form is refused for good.
-  if (to === undefined || to.name === relay || (isForm && !way.atOnce)) return transition;
-  const next = { relay: to.name, lane: laneOf(to.name, to.type, recipient.address) };
-  const nextAttemptAt = way.atOnce ? now : transition.nextAttemptAt;
-  return { ...transition, state: 'retrying', outcome: null, next, nextAttemptAt };
+  const fitness = (name: string) => ways.fitness(name, recipient.address, priority);
+  const moveTo = (
+    name: string | null,
+    nextAttemptAt: number | null,
+    rest?: readonly string[],
+  ): Transition => {
+    const to = name === null ? undefined : ways.get(name)?.relay;
+    if (to === undefined || to.name === relay || nextAttemptAt === null) return transition;
+    const hop = { relay: to.name, lane: laneOf(to.name, to.type, recipient.address) };
+    const next = rest === undefined ? hop : { ...hop, group: rest };
+    return { ...transition, state: 'retrying', outcome: null, next, nextAttemptAt };
+  };
+  if (outcome.kind === 'rejected' && outcome.hopBound === true) {
+    // It is of no use to this message; what the others are does not show in how they do at this moment.
+    const rest = group.filter((name) => name !== relay);
+    const chosen = chooseRelay(rest, fitness);
+    const isNew = group.indexOf(chosen ?? '') > group.indexOf(relay) && fitness(chosen ?? '') === 'usable';
+    const { reply } = outcome;
+    const wait = settle({ attempts, expiresAt }, { kind: 'deferred', reply }, policy, now, dice);
+    return moveTo(chosen, isNew && now < expiresAt ? now : wait.nextAttemptAt, rest);
+  }
+  if (outcome.kind !== 'deferred' || transition.state !== 'retrying' || group.length < 2) return transition;
+  const way = nextWay(group, relay, fitness);
+  return moveTo(way.relay, way.atOnce ? now : transition.nextAttemptAt);
 }
 
 /** Tells the world what an attempt did; `cancelled`: the indexes that the store ended so instead. */

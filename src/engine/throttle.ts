@@ -2,6 +2,8 @@ import type { Priority } from '../domain/message.ts';
 import type { Lane } from './lanes.ts';
 import { LOWEST_TURN } from './ready.ts';
 
+/** How many units of claimed work may be in hand, as a multiple of what may be under way. */
+const IN_HAND_FACTOR = 2;
 /** One of so many slots is kept from bulk mail, and always one. */
 const KEPT_SHARE = 10;
 
@@ -28,6 +30,8 @@ export class Throttle {
   limits: ThrottleLimits;
   /** Attempts under way over all lanes. */
   inflight = 0;
+  /** Claimed units in hand: waiting for a slot, under way or being recorded. */
+  inHand = 0;
   /** A timer will feed the hungry when the rate allows. */
   timed = false;
   /** Lanes with work in hand that found no slot, and those that have but bulk. In order of asking: each gets its turn. */
@@ -48,6 +52,18 @@ export class Throttle {
     const { maxConcurrency } = this.limits;
     const slots = this.#anySlotForBulk ? maxConcurrency : slotsFor(priority, maxConcurrency);
     return this.inflight < slots && this.waitMs(now) === 0;
+  }
+
+  /** How many units may be claimed now; 0 while it is busy and there is room for a few only. */
+  get claimRoom(): number {
+    const most = this.limits.maxConcurrency;
+    const room = most * IN_HAND_FACTOR - this.inHand;
+    return this.inflight > 0 && room < most >> 1 ? 0 : Math.max(0, room);
+  }
+
+  /** How many of high priority may be, though hands are full of other mail. */
+  get claimRoomForHigh(): number {
+    return Math.max(0, this.limits.maxConcurrency * (IN_HAND_FACTOR + 1) - this.inHand);
   }
 
   /** Milliseconds until the rate lets the next attempt start. */

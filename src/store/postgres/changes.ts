@@ -3,6 +3,7 @@ import type { LastError } from '../../domain/message.ts';
 import { localReply, type OutcomeName } from '../../domain/outcome.ts';
 import { AMBIGUOUS_RULE } from '../../domain/route.ts';
 import { keepsRelay, type Transition } from '../../domain/settle.ts';
+import { fromGroup } from '../columns.ts';
 import type { UnitRef } from '../store.ts';
 import type { OpenDelivery } from './ledger.ts';
 import type { Work } from './work.ts';
@@ -138,6 +139,7 @@ function change(
     row.routeRule = AMBIGUOUS_RULE;
     row.routeGroup = row.relay;
   }
+  if (next?.group !== undefined) row.routeGroup = fromGroup(next.group);
   if (state === 'delivered') message.deliveredAt ??= work.at.now;
   else message.lastError = { code: reply.cause, class: kind, message: reply.text, recipient: row.address };
   if (transition.possibleDuplicate && !message.possibleDuplicate) {

@@ -3,6 +3,7 @@ import type { LastError } from '../../domain/message.ts';
 import { localReply, type OutcomeName } from '../../domain/outcome.ts';
 import { AMBIGUOUS_RULE } from '../../domain/route.ts';
 import { keepsRelay, type Transition } from '../../domain/settle.ts';
+import { fromGroup } from '../columns.ts';
 import type { Stamp, UnitRef } from '../store.ts';
 import type { Books } from './books.ts';
 import type { OpenMessage } from './ledger.ts';
@@ -218,6 +219,7 @@ export class Deliveries {
     else message.lastError = { code: reply.cause, class: kind, message: reply.text, recipient: address };
     if (transition.possibleDuplicate) this.#flagDuplicate(message);
     if (keepsRelay(transition)) this.#sql.keepRelay.run(AMBIGUOUS_RULE, message.seq, index);
+    if (next?.group !== undefined) this.#sql.setGroup.run(fromGroup(next.group), message.seq, index);
     // A cancellation says nothing about the relay.
     if (relay === null || transition.state === 'retrying' || transition.outcome === 'cancelled') return;
     const event = transition.state === 'delivered' ? 'relay_delivered' : 'relay_failed';
@@ -244,6 +246,9 @@ function prepareDeliveries({ db }: Books) {
     ),
     keepRelay: db.prepare<[rule: string, seq: number, index: number]>(
       'UPDATE deliveries SET route_rule = ?, route_group = relay WHERE message = ? AND idx = ?',
+    ),
+    setGroup: db.prepare<[group: string | null, seq: number, index: number]>(
+      'UPDATE deliveries SET route_group = ? WHERE message = ? AND idx = ?',
     ),
     setDelayReported: db.prepare<[seq: number, index: number]>(
       'UPDATE deliveries SET delay_reported = 1 WHERE message = ? AND idx = ?',

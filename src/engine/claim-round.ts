@@ -1,0 +1,65 @@
+import type { ClaimRequest } from '../store/store.ts';
+import type { Lane, LaneLimits } from './lanes.ts';
+import type { RelayAtWork } from './relay-at-work.ts';
+import type { Throttle } from './throttle.ts';
+
+/** A lane, and what it would like to claim. */
+export interface Wish {
+  readonly lane: Lane;
+  readonly request: ClaimRequest;
+}
+
+/** What is asked of the store at once, and what room that leaves. */
+export class ClaimRound {
+  /** Monotonic ms. */
+  readonly mono: number;
+  readonly wishes: Wish[] = [];
+  readonly #asked = new Map<Throttle, number>();
+  /** Of each relay's quota. */
+  readonly #left = new Map<RelayAtWork, { any: number; high: number }>();
+
+  constructor(mono: number) {
+    this.mono = mono;
+  }
+
+  /** How many units may still be asked for, of any priority. */
+  roomOf({ soleLane }: RelayAtWork, throttles: readonly Throttle[]): number {
+    // What bounds the lane bounds the relay.
+    if (soleLane) return Number.MAX_SAFE_INTEGER;
+    return Math.min(...throttles.map((throttle) => throttle.claimRoom - this.#askedOf(throttle)));
+  }
+
+  /** How many of high priority alone. */
+  roomForHighOf(throttles: readonly Throttle[]): number {
+    return Math.min(...throttles.map((throttle) => throttle.claimRoomForHigh - this.#askedOf(throttle)));
+  }
+
+  /** What its relay lets that lane have. */
+  limitsOf(relay: RelayAtWork, lane: Lane): LaneLimits {
+    const { maxRecipients, soleLane } = relay;
+    const { any, high } = this.#leftOf(relay);
+    return { perLane: relay.perLaneOf(lane), maxRecipients, left: any, leftForHigh: high, soleLane };
+  }
+
+  /** Asks for a lane. */
+  ask(lane: Lane, request: ClaimRequest, relay: RelayAtWork, throttles: readonly Throttle[]): void {
+    this.wishes.push({ lane, request });
+    for (const throttle of throttles) this.#asked.set(throttle, this.#askedOf(throttle) + request.limit);
+    const left = this.#leftOf(relay);
+    left.any -= request.limit;
+    left.high -= request.limit;
+  }
+
+  #askedOf(throttle: Throttle): number {
+    return this.#asked.get(throttle) ?? 0;
+  }
+
+  #leftOf(relay: RelayAtWork): { any: number; high: number } {
+    let left = this.#left.get(relay);
+    if (left === undefined) {
+      left = { any: relay.left, high: relay.leftForHigh };
+      this.#left.set(relay, left);
+    }
+    return left;
+  }
+}

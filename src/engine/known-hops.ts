@@ -1,0 +1,84 @@
+import { relayOfLane } from '../domain/lane.ts';
+import { type MailboxProvider, mailboxProviderOf } from '../domain/mailbox-provider.ts';
+import { openWindow, type Window } from '../domain/window.ts';
+import type { Lane } from './lanes.ts';
+import type { RelayAtWork } from './relay-at-work.ts';
+
+/** Attempts at once that a lane of a relay with many destinations begins with, until its hop has shown to bear more. */
+const INITIAL_CONCURRENCY = 5;
+/** So many lanes are remembered after they were let go. */
+const MAX_REMEMBERED = 20_000;
+
+/** What is known of a lane's hop. */
+interface Known {
+  readonly window: Window | null;
+  readonly provider: MailboxProvider | null;
+}
+
+/** The relays, as knowing hops needs them. */
+export interface RelaysOfHops {
+  get(name: string): RelayAtWork | undefined;
+  provided(lane: Lane, provider: MailboxProvider | null): void;
+}
+
+/** Whose the hops of lanes are, and which pace does well with them; also while nobody holds the lane. */
+export class KnownHops {
+  readonly #relays: RelaysOfHops;
+  /** Of lanes that were let go, the last so many. */
+  readonly #remembered = new Map<string, Known>();
+
+  constructor(relays: RelaysOfHops) {
+    this.#relays = relays;
+  }
+
+  /** A lane is held from now on. */
+  introduce(lane: Lane): void {
+    const relay = this.#relays.get(relayOfLane(lane.name));
+    const known = this.#remembered.get(lane.name);
+    lane.window = known?.window ?? null;
+    if (relay === undefined || relay.relay.mx === null) return;
+    const { presets } = relay.relay.mx;
+    this.#relays.provided(
+      lane,
+      presets ? (known?.provider ?? mailboxProviderOf(domainOf(lane), null)) : null,
+    );
+    // Whose it is, one attempt tells: until then it must not be more than one of that provider's may be.
+    const begin = lane.provider?.initialConcurrency ?? (presets ? 1 : INITIAL_CONCURRENCY);
+    lane.window ??= openWindow(Math.min(begin, relay.perLaneOf(lane)));
+  }
+
+  /** A host was spoken to for a lane: where it is a big mailbox provider's, the lane shares that one's pace from now on. */
+  spokeTo(lane: Lane, relay: RelayAtWork, host: string | null): void {
+    if (lane.provider !== null || lane.isKnown || host === null || relay.relay.mx?.presets !== true) return;
+    lane.isKnown = true;
+    const provider = mailboxProviderOf(domainOf(lane), host);
+    if (provider !== null) this.#relays.provided(lane, provider);
+    const begin = Math.min(provider?.initialConcurrency ?? INITIAL_CONCURRENCY, relay.perLaneOf(lane));
+    const { window } = lane;
+    if (window !== null && window.halvedAt === Number.NEGATIVE_INFINITY && window.size < begin)
+      lane.window = openWindow(begin);
+  }
+
+  /** A lane is let go: what is known of its hop is remembered for when there is mail for it again. */
+  remember({ name, window, provider }: Lane): void {
+    this.#remembered.delete(name);
+    if (window === null && provider === null) return;
+    this.#remembered.set(name, { window, provider });
+    for (const oldest of this.#remembered.keys()) {
+      if (this.#remembered.size <= MAX_REMEMBERED) return;
+      this.#remembered.delete(oldest);
+    }
+  }
+
+  /** What was known of a lane's hop is worth nothing any more. */
+  forget(lane: Lane): void {
+    this.#remembered.delete(lane.name);
+    lane.forgetHop();
+    this.introduce(lane);
+  }
+}
+
+/** The recipients' domain, of a lane of a relay with many destinations. */
+function domainOf({ name }: Lane): string {
+  return name.slice(name.indexOf('/') + 1);
+}
