@@ -1,4 +1,6 @@
-/** The grammar of SPF records (RFC 7208 §4.6, §5). */
+/** The grammar of SPF records (RFC 7208 §4.6, §5, §7): one wrong term, wherever it stands, and the record counts for nothing. */
+import { isIPv4, isIPv6 } from 'node:net';
+import { isHostName, parseQueryName } from './name.ts';
 
 /** What a mechanism that matches says of the sender. */
 export type SpfQualifier = 'pass' | 'fail' | 'softfail' | 'neutral';
@@ -35,6 +37,15 @@ const QUALIFIERS: Readonly<Record<string, SpfQualifier>> = {
 const MECHANISM =
   /^([-+~?]?)(all|include|a|mx|ptr|ip4|ip6|exists)(?::([!-~]+?))?((?:\/[0-9]{1,3})?(?:\/\/[0-9]{1,3})?)$/i;
 const MODIFIER = /^([a-z][a-z0-9_.-]*)=([!-~]*)$/i;
+/** Those that mean something, and may stand once (RFC 7208 §6). */
+const KNOWN_MODIFIERS = ['redirect', 'exp'];
+/** A number of bits has no leading zero (RFC 7208 §5.6). */
+const BITS = /^(?:0|[1-9][0-9]{0,2})$/;
+/** A macro (RFC 7208 §7.1); `c`, `r` and `t` are for explanations alone, and a count is not 0. */
+const DOMAIN_MACRO = /%(?:[%_-]|\{[slodiphv](?!0+[r.+,/_=}-])[0-9]*r?[.+,/_=-]*\})/gi;
+const ANY_MACRO = /%(?:[%_-]|\{[slodiphcrtv](?!0+[r.+,/_=}-])[0-9]*r?[.+,/_=-]*\})/gi;
+/** The last label of a name is no number (RFC 7208 §7.1). */
+const TOP_LABEL = /\.(?![0-9]+\.?$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.?$/i;
 const NEEDS_VALUE = ['include', 'ip4', 'ip6', 'exists'];
 const TAKES_BITS = ['a', 'mx', 'ip4', 'ip6'];
 
@@ -51,15 +62,34 @@ export function parseSpf(text: string): SpfReading {
     .slice(1);
   if (terms.length > MAX_TERMS) return { ok: false, term: `(more than ${MAX_TERMS} terms)` };
   const mechanisms: SpfMechanism[] = [];
-  let redirect: string | null = null;
+  const modifiers = new Map<string, string>();
   for (const term of terms) {
     const mechanism = parseMechanism(term);
-    const [, name = '', value = ''] = MODIFIER.exec(term) ?? [];
     if (mechanism !== null) mechanisms.push(mechanism);
-    else if (name.toLowerCase() === 'redirect' && value !== '' && redirect === null) redirect = value;
-    else if (name === '' || name.toLowerCase() === 'redirect') return { ok: false, term };
+    else if (!addModifier(term, modifiers)) return { ok: false, term };
   }
-  return { ok: true, record: { mechanisms, redirect } };
+  return { ok: true, record: { mechanisms, redirect: modifiers.get('redirect') ?? null } };
+}
+
+/** Adds what a term says where that matters; false when it is none, or says again what is there. */
+function addModifier(term: string, modifiers: Map<string, string>): boolean {
+  const [, written = '', value = ''] = MODIFIER.exec(term) ?? [];
+  const name = written.toLowerCase();
+  if (!KNOWN_MODIFIERS.includes(name)) return name !== '' && !value.replace(ANY_MACRO, '').includes('%');
+  if (modifiers.has(name) || !isDomainSpec(value)) return false;
+  modifiers.set(name, value);
+  return true;
+}
+
+/** A name of two labels or more, or what becomes one when its macros are known (RFC 7208 §7.1). */
+function isDomainSpec(text: string): boolean {
+  if (!hasMacro(text)) {
+    const name = parseQueryName(text);
+    return name !== null && isHostName(name) && TOP_LABEL.test(text);
+  }
+  const rest = text.replace(DOMAIN_MACRO, '%');
+  if (rest.replaceAll('%', '').length !== rest.length - (text.match(DOMAIN_MACRO) ?? []).length) return false;
+  return rest.endsWith('%') || TOP_LABEL.test(rest);
 }
 
 /** Whether a term has macros in it, which depend on the single message (RFC 7208 §7). */
@@ -72,15 +102,18 @@ function parseMechanism(term: string): SpfMechanism | null {
   const name = NAMES.find((known) => known === written.toLowerCase());
   if (name === undefined) return null;
   const [, four, six] = /^(?:\/([0-9]+))?(?:\/\/([0-9]+))?$/.exec(length) ?? [];
-  const isRange = name === 'ip4' || name === 'ip6';
-  if (NEEDS_VALUE.includes(name) !== (rest !== '') && (NEEDS_VALUE.includes(name) || name === 'all'))
-    return null;
+  if (rest === '' ? NEEDS_VALUE.includes(name) : name === 'all') return null;
   if (length !== '' && !TAKES_BITS.includes(name)) return null;
-  if (isRange && six !== undefined) return null;
+  if (![four, six].every((digits) => digits === undefined || BITS.test(digits))) return null;
+  const qualifier = QUALIFIERS[sign] ?? 'pass';
   const bits = { ipv4: Number(four ?? 32), ipv6: Number(six ?? 128) };
-  if (!isRange && (bits.ipv4 > 32 || bits.ipv6 > 128)) return null;
-  const value = isRange ? rest + length : rest;
-  return { qualifier: QUALIFIERS[sign] ?? 'pass', name, value, bits };
+  if (name === 'ip4' || name === 'ip6') {
+    const isOfFamily = name === 'ip4' ? isIPv4(rest) : isIPv6(rest) && !rest.includes('%');
+    const isLength = six === undefined && Number(four ?? 0) <= (name === 'ip4' ? 32 : 128);
+    return isOfFamily && isLength ? { qualifier, name, value: rest + length, bits } : null;
+  }
+  if (bits.ipv4 > 32 || bits.ipv6 > 128 || (rest !== '' && !isDomainSpec(rest))) return null;
+  return { qualifier, name, value: rest, bits };
 }
 
 const NAMES = ['all', 'include', 'a', 'mx', 'ptr', 'ip4', 'ip6', 'exists'] as const;

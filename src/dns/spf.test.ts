@@ -23,6 +23,9 @@ function zone(records: Readonly<Record<string, readonly unknown[] | 'fail'>>): S
 
 const spf = (text: string, name = 'x.test') => ({ [`TXT ${name}`]: [`v=spf1 ${text}`] });
 
+const hosts = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ preference: 1, exchange: `m${index}.test` }));
+
 /** What `x.test` says of an address. */
 async function of(address: string, records: Parameters<typeof zone>[0]) {
   return evaluateSpf((await walkSpf('x.test', zone(records), forever)).root, address);
@@ -65,6 +68,25 @@ describe('an address', () => {
       'pass',
     ],
     ['with a redirect to nothing', '192.0.2.7', spf('redirect=y.test'), 'permerror'],
+    ['with a redirect that depends on the message', '192.0.2.7', spf('redirect=%{d}.y.test'), 'unknown'],
+    [
+      'with a mail host too many',
+      '192.0.2.7',
+      { ...spf('mx -all'), 'MX x.test': hosts(11), 'A m0.test': ['192.0.2.7'] },
+      'permerror',
+    ],
+    [
+      'of the last mail host that may be',
+      '192.0.2.7',
+      { ...spf('mx -all'), 'MX x.test': hosts(10), 'A m9.test': ['192.0.2.7'] },
+      'pass',
+    ],
+    [
+      'that passes before a mail host too many',
+      '192.0.2.7',
+      { ...spf('ip4:192.0.2.7 mx -all'), 'MX x.test': hosts(11) },
+      'pass',
+    ],
     ['with a redirect behind all', '192.0.2.7', spf('redirect=y.test -all'), 'fail'],
     ['with a macro before', '192.0.2.7', spf('exists:%{i}.y.test -all'), 'unknown'],
     ['with a macro before what passes anyway', '192.0.2.7', spf('exists:%{i}.y.test ip4:192.0.2.7'), 'pass'],
@@ -120,6 +142,39 @@ describe('a term', () => {
     ['redirect=', false],
     ['redirect=a.test redirect=b.test', false],
     ['!all', false],
+    ['ip4:192.0.2.0/24 ip4:0.0.0.0/0 ip6:2001:db8::/32 ip6:::ffff:192.0.2.1 ip6:::/0', true],
+    ['ip4:999.1.1.1', false],
+    ['ip4:192.0.2', false],
+    ['ip4:2001:db8::1', false],
+    ['ip6:192.0.2.1', false],
+    ['ip6:2001:db8::1%eth0', false],
+    ['ip4:192.0.2.0/33', false],
+    ['ip6:2001:db8::/129', false],
+    ['ip4:192.0.2.1/08', false],
+    ['ip4:192.0.2.1/', false],
+    ['a/08', false],
+    ['a//064', false],
+    ['a/0//0', true],
+    ['a:h.test/', false],
+    ['a:/24', false],
+    ['a:bad..name', false],
+    ['a:h.test.', true],
+    ['a:localhost', false],
+    ['a:192.0.2.1', false],
+    ['include:%', false],
+    ['include:x.test/24', false],
+    ['exists:%{i}._spf.%{d2r.-}.test', true],
+    ['exists:%{ir}.%{v}._spf.%{d2}', true],
+    ['include:%{d', false],
+    ['include:%{x}.test', false],
+    ['include:%{d0}.test', false],
+    ['include:a%%b%_c%-.test', true],
+    ['redirect=bad..name', false],
+    ['redirect=%{d}._spf.test', true],
+    ['exp=%{x', false],
+    ['exp=a.test exp=b.test', false],
+    ['thing=%{i}', true],
+    ['thing=%{x', false],
   ])('%j', (terms, ok) => {
     expect(parseSpf(`v=spf1 ${terms}`).ok).toBe(ok);
   });

@@ -15,7 +15,7 @@ export const MAX_SPF_VOIDS = 2;
 
 /** Beyond so many questions nothing is asked any more: far more than any receiver would ask. */
 const GIVE_UP_AFTER = 30;
-/** Hosts of an `mx` mechanism that are looked up (RFC 7208 §4.6.4). */
+/** Hosts that an `mx` mechanism may find: with more of them the record is none (RFC 7208 §4.6.4). */
 const MAX_MX = 10;
 
 /** A record and all that it leads to. */
@@ -27,6 +27,8 @@ export interface SpfWalk {
   readonly voids: number;
   /** Domains that are included, at any depth, in lower case. */
   readonly includes: ReadonlySet<string>;
+  /** Domains of `mx` mechanisms that have more hosts than may be. */
+  readonly crowded: ReadonlySet<string>;
 }
 
 /** A domain's record. */
@@ -38,6 +40,8 @@ export interface SpfNode {
   readonly text: string;
   readonly terms: readonly SpfTerm[];
   readonly redirect: SpfNode | null;
+  /** It goes on elsewhere, and where that is depends on the message, or was not asked any more. */
+  readonly redirectUnknown: boolean;
 }
 
 /** `none`: there is no record. `many`: more than one. `malformed`: `detail` is the term. `unknown`: the DNS failed. */
@@ -54,6 +58,8 @@ interface SpfTerm {
   readonly addresses: readonly string[];
   /** What it matches depends on the message, or is not known. */
   readonly unknown: boolean;
+  /** It makes the record none when it is come to. */
+  readonly isFlaw: boolean;
 }
 
 /** What a record says of an address; `unknown`: that depends on the message, or on what the DNS did not tell. */
@@ -63,12 +69,13 @@ export type SpfResult = 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'per
 export async function walkSpf(domain: string, resolver: Resolver, signal: AbortSignal): Promise<SpfWalk> {
   const walker = new Walker(resolver, signal);
   const root = await walker.node(domain);
-  const { lookups, voids, includes } = walker;
-  return { root, lookups, voids, includes };
+  const { lookups, voids, includes, crowded } = walker;
+  return { root, lookups, voids, includes, crowded };
 }
 
 /** What a record says of an address (RFC 7208 §4.6.2), whatever it costs. */
-export function evaluateSpf({ domain, flaw, terms, redirect }: SpfNode, address: string): SpfResult {
+export function evaluateSpf(node: SpfNode, address: string): SpfResult {
+  const { domain, flaw, terms, redirect, redirectUnknown } = node;
   if (flaw !== null) {
     if (flaw.kind === 'none') return 'none';
     return flaw.kind === 'unknown' ? 'unknown' : 'permerror';
@@ -82,14 +89,15 @@ export function evaluateSpf({ domain, flaw, terms, redirect }: SpfNode, address:
     else if (matches)
       return doubt && term.mechanism.qualifier !== 'pass' ? 'unknown' : term.mechanism.qualifier;
   }
-  if (doubt) return 'unknown';
+  if (doubt || redirectUnknown) return 'unknown';
   if (redirect === null) return 'neutral';
   const result = evaluateSpf(redirect, address);
   return result === 'none' ? 'permerror' : result;
 }
 
 function matchOf(term: SpfTerm, domain: string, address: string): boolean | 'unknown' | 'permerror' {
-  const { mechanism, node, addresses, unknown } = term;
+  const { mechanism, node, addresses, unknown, isFlaw } = term;
+  if (isFlaw) return 'permerror';
   if (unknown) return 'unknown';
   const { ipv4, ipv6 } = mechanism.bits;
   switch (mechanism.name) {
@@ -116,6 +124,7 @@ class Walker {
   lookups = 0;
   voids = 0;
   readonly includes = new Set<string>();
+  readonly crowded = new Set<string>();
   readonly #resolver: Resolver;
   readonly #signal: AbortSignal;
 
@@ -126,7 +135,7 @@ class Walker {
 
   async node(domain: string): Promise<SpfNode> {
     const flawed = (kind: SpfFlaw['kind'], detail: string, text = ''): SpfNode => ({
-      ...{ domain, flaw: { kind, detail }, text, terms: [], redirect: null },
+      ...{ domain, flaw: { kind, detail }, text, terms: [], redirect: null, redirectUnknown: false },
     });
     const answer = await this.#resolver.resolve(domain, 'TXT', this.#signal);
     if (answer.kind === 'failed') return flawed('unknown', answer.text);
@@ -140,11 +149,12 @@ class Walker {
     const { redirect } = read.record;
     // Behind `all` it is never reached (RFC 7208 §6.1).
     const goesOn = redirect !== null && !terms.some(({ mechanism }) => mechanism.name === 'all');
-    return { domain, flaw: null, text, terms, redirect: goesOn ? await this.#follow(redirect) : null };
+    const next = goesOn ? await this.#follow(redirect) : null;
+    return { domain, flaw: null, text, terms, redirect: next, redirectUnknown: goesOn && next === null };
   }
 
   async #term(mechanism: SpfMechanism, domain: string): Promise<SpfTerm> {
-    const plain: SpfTerm = { mechanism, node: null, addresses: [], unknown: false };
+    const plain: SpfTerm = { mechanism, node: null, addresses: [], unknown: false, isFlaw: false };
     const { name, value } = mechanism;
     if (name === 'all' || name === 'ip4' || name === 'ip6') return plain;
     if (name === 'include') {
@@ -156,6 +166,7 @@ class Walker {
     if (name === 'ptr' || name === 'exists' || hasMacro(value) || target === null || this.#tooMany())
       return { ...plain, unknown: true };
     const found = name === 'a' ? await this.#addressesOf([target]) : await this.#mxOf(target);
+    if (name === 'mx' && this.crowded.has(target)) return { ...plain, isFlaw: true };
     if (found?.length === 0) this.voids += 1;
     return { ...plain, addresses: found ?? [], unknown: found === null };
   }
@@ -175,7 +186,11 @@ class Walker {
     const answer = await this.#resolver.resolve(domain, 'MX', this.#signal);
     if (answer.kind === 'failed') return null;
     const hosts = answer.kind === 'found' ? answer.records.map(({ exchange }) => exchange) : [];
-    return await this.#addressesOf(hosts.filter((host) => host !== '').slice(0, MAX_MX));
+    if (hosts.length > MAX_MX) {
+      this.crowded.add(domain);
+      return null;
+    }
+    return await this.#addressesOf(hosts.filter((host) => host !== ''));
   }
 
   async #addressesOf(hosts: readonly string[]): Promise<readonly string[] | null> {
