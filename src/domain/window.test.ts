@@ -151,7 +151,12 @@ describe('what outcomes say about the pace', () => {
     ['421 without an enhanced code', [deferred({ code: 421, enhanced: null })], 'too_much'],
     ['451 4.7.1', [deferred({ code: 451, enhanced: '4.7.1' })], 'too_much'],
     ['450 4.7.26', [deferred({ code: 450, enhanced: '4.7.26' })], 'too_much'],
-    ['429', [deferred({ code: 429, enhanced: null })], 'too_much'],
+    ['429 of a provider', [deferred({ code: 429, enhanced: '4.7.0', cause: 'provider_429' })], 'too_much'],
+    [
+      'a sender that a provider does not know',
+      [deferred({ code: 400, enhanced: '4.7.1', cause: 'provider_not_verified' })],
+      'nothing',
+    ],
     ['silence to a command', [deferred({ code: null, cause: 'timeout_rcpt' })], 'too_much'],
     ['silence after the end', [{ kind: 'unknown', reply: reply({ cause: 'timeout_dot' }) }], 'too_much'],
     ['a mailbox that is full', [deferred({ code: 452, enhanced: '4.2.2' })], 'nothing'],

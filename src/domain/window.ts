@@ -71,5 +71,7 @@ function isTooMuch({ kind, reply }: Outcome): boolean {
   const { code, enhanced, cause } = reply;
   // What we say ourselves of a hop (no TLS, say) is no word of the hop's about the pace, but for its silence.
   if (code === null) return cause.startsWith('timeout_');
-  return code === 421 || code === 429 || enhanced?.startsWith('4.7.') === true;
+  // A provider's 4.7.x tells of senders and keys; of the pace it has a status of its own.
+  if (cause.startsWith('provider_')) return code === 429;
+  return code === 421 || enhanced?.startsWith('4.7.') === true;
 }
