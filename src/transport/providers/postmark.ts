@@ -27,7 +27,6 @@ const INACTIVE = /will not deliver to these inactive addresses?: *(.+?)(?:\. |$)
 
 const RULES: RebuildRules = {
   provider: 'Postmark',
-  reserved: new Set(),
   repeats: true,
   needsSubject: false,
   inlineWithoutId: false,
@@ -42,7 +41,24 @@ export const POSTMARK_PROSE: readonly string[] = [
   'Where some recipients of a message are inactive, Postmark takes it for the others and names them: those fail.',
 ];
 
-/** Postmark answers 422 with a code of its own for all that it refuses. */
+/**
+ * Postmark answers 422 with a code of its own for all that it refuses. A stream that is not there is the relay's illness
+ * where its settings name one; else it is nothing that is known to keep other mail from being sent.
+ */
+function postmarkAnswers(namesStream: boolean): readonly AnswerRow[] {
+  const meaning = namesStream ? 'relay_ill' : 'later';
+  const streams = STREAM_CODES.map(
+    ([code, note]): AnswerRow => ({ status: 422, code, meaning, enhanced: '4.3.5', note }),
+  );
+  return [...ANSWERS, ...streams];
+}
+
+const STREAM_CODES = [
+  ['1226', 'There is no such message stream.'],
+  ['1235', 'There is no such message stream.'],
+  ['1236', 'The message stream is not for sending.'],
+] as const;
+
 const ANSWERS: readonly AnswerRow[] = [
   { status: 200, meaning: 'done', enhanced: '2.0.0', note: 'Taken (`ErrorCode` 0).' },
   { status: '2xx', meaning: 'unknown', enhanced: '4.5.0', note: 'No answer that Postmark gives.' },
@@ -98,7 +114,13 @@ const ANSWERS: readonly AnswerRow[] = [
     enhanced: '5.2.1',
     note: 'All recipients are inactive: they bounced or complained before.',
   },
-  { status: 422, code: '409', meaning: 'never', enhanced: '5.5.4', note: 'The request is no JSON.' },
+  {
+    status: 422,
+    code: '409',
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'The request came as no JSON: something in between changes it.',
+  },
   {
     status: 422,
     code: '411',
@@ -115,28 +137,6 @@ const ANSWERS: readonly AnswerRow[] = [
   },
   { status: 422, code: '413', meaning: 'relay_ill', enhanced: '4.7.1', note: 'The account may not send.' },
   { status: 422, code: '429', meaning: 'relay_ill', enhanced: '4.7.1', note: 'Too many requests.' },
-  {
-    status: 422,
-    code: '1226',
-    meaning: 'relay_ill',
-    enhanced: '4.3.5',
-    note: 'There is no such message stream.',
-  },
-  {
-    status: 422,
-    code: '1235',
-    meaning: 'relay_ill',
-    enhanced: '4.3.5',
-    note: 'There is no such message stream.',
-  },
-  {
-    status: 422,
-    code: '1236',
-    meaning: 'relay_ill',
-    enhanced: '4.3.5',
-    note: 'The message stream is not for sending.',
-  },
-  { status: 422, meaning: 'never', enhanced: '5.6.0', note: 'Refused for another reason.' },
 ];
 
 /** Mail by Postmark. */
@@ -146,7 +146,7 @@ export function postmarkProvider(settings: PostmarkSettings): Provider {
     maxMessageBytes: MAX_MESSAGE_BYTES,
     maxRecipients: MAX_RECIPIENTS,
     idempotency: null,
-    answers: ANSWERS,
+    answers: postmarkAnswers(settings.messageStream !== null),
     *prepare(message: ProviderMessage): Sliced<Prepared> {
       const rebuilt = yield* rebuild(message, RULES);
       if (!rebuilt.ok) return rebuilt;

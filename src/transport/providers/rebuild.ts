@@ -14,8 +14,6 @@ import type { ProviderMessage } from './provider.ts';
 export interface RebuildRules {
   /** The provider's name, for people. */
   readonly provider: string;
-  /** Header fields that it does not let others write, in lower case. */
-  readonly reserved: ReadonlySet<string>;
   /** A header field may stand more than once. */
   readonly repeats: boolean;
   /** There must be a subject. */
@@ -55,11 +53,12 @@ export function* rebuild({ content, envelope }: ProviderMessage, rules: RebuildR
   if (loss !== null) return lossy(rules, loss);
   const named = new Set([...parts.to, ...parts.cc].map(({ address }) => keyOf(address)));
   // In one order, whatever the envelope's: the same recipients always make the same request.
-  const bcc = envelope.recipients
+  const blind = envelope.recipients
     .map(({ address }) => address)
     .filter((address) => !named.has(keyOf(address)))
     .toSorted();
-  return { ok: true, message: { ...parts, bcc } };
+  const bcc = new Map(blind.map((address) => [keyOf(address), address])).values();
+  return { ok: true, message: { ...parts, bcc: [...bcc] } };
 }
 
 /** The media type of a file as such APIs take it. */
@@ -95,8 +94,6 @@ function lossOf(parts: MessageParts, rules: RebuildRules): string | null {
   if (html === null && (text === null || text === '')) return 'it has no text, plain or HTML';
   if (rules.needsSubject && subject === '') return 'it has no subject';
   const names = others.map(([name]) => name.toLowerCase());
-  const reserved = names.find((name) => rules.reserved.has(name));
-  if (reserved !== undefined) return `the header field ${reserved} is its own`;
   if (!rules.repeats && new Set(names).size < names.length)
     return 'a header field stands more than once, which cannot be said';
   if (!rules.inlineWithoutId && files.some(isInlineWithoutId))

@@ -22,10 +22,11 @@ import { handedOver, type RebuildRules, type Rebuilt, rebuild, typeWithParameter
 const MAX_MESSAGE_BYTES = 40 * 1024 * 1024;
 const MAX_RECIPIENTS = 50;
 const MAX_ID = 200;
+/** What a `validation_error` says that is none of the message: at its beginning, for the rest may quote the message. */
+const BAD_KEY = /^(?:the )?api key\b/i;
 
 const RULES: RebuildRules = {
   provider: 'Resend',
-  reserved: new Set(),
   repeats: false,
   needsSubject: true,
   inlineWithoutId: false,
@@ -35,7 +36,7 @@ const RULES: RebuildRules = {
 /** What the documents say of it besides the table. */
 export const RESEND_PROSE: readonly string[] = [
   'The message is rebuilt from its parts; sender and recipients must be those that its header names, but for blind copies. The provider writes a return path of its own. A From that it does not know makes a message wait and try the next relay: it says nothing of the mail of others.',
-  'A repeat of a request, with the same message and recipients, carries the same `Idempotency-Key`: for 24 hours Resend does not send it twice.',
+  'A repeat of a request, with the same message and recipients, carries the same `Idempotency-Key`: for 24 hours Resend does not send it twice. That holds for a retry by hand too: where the recipients are the same, and Resend took the message before (as when it bounced later), the answer is that of before and nothing is sent. Submit the message anew instead.',
   'The Message-ID is handed over; Resend may put its own in its place. The Date is the time at which Resend took the message.',
   'There must be a subject. A file goes as an attachment, or inline where it has a Content-ID; inline without one cannot be said and is refused.',
   'A header field that stands more than once cannot be said.',
@@ -55,9 +56,9 @@ const ANSWERS: readonly AnswerRow[] = [
   {
     status: 400,
     code: 'invalid_idempotency_key',
-    meaning: 'never',
-    enhanced: '5.5.4',
-    note: 'The idempotency key is malformed.',
+    meaning: 'later',
+    enhanced: '4.3.5',
+    note: 'The idempotency key is malformed: something in between changes it.',
   },
   {
     status: 401,
@@ -74,11 +75,11 @@ const ANSWERS: readonly AnswerRow[] = [
     note: 'The API key may not do this.',
   },
   {
-    status: 403,
+    status: '4xx',
     code: 'invalid_api_key',
     meaning: 'relay_ill',
     enhanced: '4.7.8',
-    note: 'The API key is wrong.',
+    note: 'The API key is wrong. A `validation_error` whose text begins so counts as one too.',
   },
   {
     status: 403,
@@ -144,7 +145,6 @@ const ANSWERS: readonly AnswerRow[] = [
     enhanced: '5.6.0',
     note: 'A field is missing.',
   },
-  { status: 422, meaning: 'never', enhanced: '5.6.0', note: 'Refused for another reason.' },
   {
     status: 429,
     code: 'rate_limit_exceeded',
@@ -253,8 +253,10 @@ function read({ status, body }: HttpAnswer): AnswerFacts {
     const messageId = textOf(answer, 'id', MAX_ID);
     return { code: null, text: null, messageId, understood: messageId !== null };
   }
-  const code = textOf(answer, 'name', MAX_ID);
-  return { code, text: textOf(answer, 'message', body.length), messageId: null, understood: code !== null };
+  const name = textOf(answer, 'name', MAX_ID);
+  const text = textOf(answer, 'message', body.length);
+  const code = name === 'validation_error' && BAD_KEY.test(text ?? '') ? 'invalid_api_key' : name;
+  return { code, text, messageId: null, understood: code !== null };
 }
 
 /** A key that may only send is not allowed to look at domains, and by that shows itself. */

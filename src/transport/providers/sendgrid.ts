@@ -27,7 +27,6 @@ const SCOPE = 'mail.send';
 
 const RULES: RebuildRules = {
   provider: 'SendGrid',
-  reserved: new Set(['x-sg-id', 'x-sg-eid', 'x-smtpapi']),
   repeats: false,
   needsSubject: true,
   inlineWithoutId: true,
@@ -39,7 +38,8 @@ export const SENDGRID_PROSE: readonly string[] = [
   'The message is rebuilt from its parts; sender and recipients must be those that its header names, but for blind copies. The provider writes a return path of its own. A From that it does not know makes a message wait and try the next relay: it says nothing of the mail of others.',
   'Message-ID and Date are handed over as header fields.',
   'There must be a subject. A file type with parameters cannot be said: only a charset is left out, and only of a file in ASCII.',
-  "A header field that stands more than once cannot be said; `X-SG-ID`, `X-SG-EID` and `X-SMTPAPI` are SendGrid's own.",
+  'A header field that stands more than once cannot be said.',
+  'SendGrid’s errors have no codes: those below are the first word of the field that an error names.',
 ];
 
 const ANSWERS: readonly AnswerRow[] = [
@@ -51,7 +51,20 @@ const ANSWERS: readonly AnswerRow[] = [
     note: 'Valid, but not sent: the account is in sandbox mode.',
   },
   { status: '2xx', meaning: 'unknown', enhanced: '4.5.0', note: 'No answer that SendGrid gives.' },
-  { status: 400, meaning: 'never', enhanced: '5.6.0', note: 'An address or another field is malformed.' },
+  {
+    status: 400,
+    code: 'personalizations',
+    meaning: 'never',
+    enhanced: '5.1.3',
+    note: 'A recipient’s address is malformed, or stands there twice.',
+  },
+  { status: 400, code: 'from', meaning: 'never', enhanced: '5.1.7', note: 'From is malformed.' },
+  { status: 400, code: 'reply_to', meaning: 'never', enhanced: '5.6.0', note: 'Reply-To is malformed.' },
+  { status: 400, code: 'reply_to_list', meaning: 'never', enhanced: '5.6.0', note: 'Reply-To is malformed.' },
+  { status: 400, code: 'subject', meaning: 'never', enhanced: '5.6.0', note: 'The subject is not taken.' },
+  { status: 400, code: 'content', meaning: 'never', enhanced: '5.6.0', note: 'A text is not taken.' },
+  { status: 400, code: 'attachments', meaning: 'never', enhanced: '5.6.0', note: 'A file is not taken.' },
+  { status: 400, code: 'headers', meaning: 'never', enhanced: '5.6.0', note: 'A header field is not taken.' },
   {
     status: 401,
     meaning: 'relay_ill',
@@ -72,7 +85,12 @@ const ANSWERS: readonly AnswerRow[] = [
     note: 'The API key may not send mail.',
   },
   { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than 30 MB.' },
-  { status: 415, meaning: 'never', enhanced: '5.5.4', note: 'The request is no JSON.' },
+  {
+    status: 415,
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'The request came as no JSON: something in between changes it.',
+  },
   { status: 429, meaning: 'relay_ill', enhanced: '4.7.1', note: 'Too many requests.' },
 ];
 
@@ -155,8 +173,12 @@ function read({ status, headers, body }: HttpAnswer): AnswerFacts {
     };
   const errors = memberOf(jsonOf(body), 'errors');
   const first: unknown = Array.isArray(errors) ? errors[0] : null;
-  const text = textOf(first, 'message', body.length);
-  return { code: textOf(first, 'field', MAX_FIELD), text, messageId: null, understood: text !== null };
+  const message = textOf(first, 'message', body.length);
+  const field = textOf(first, 'field', MAX_FIELD);
+  // `personalizations.0.to.0.email`: the first word tells what kind of a thing is wrong.
+  const code = field?.split('.', 1)[0] ?? null;
+  const text = message !== null && field !== code ? `${message} (${field})` : message;
+  return { code, text, messageId: null, understood: message !== null };
 }
 
 function checked(answer: HttpAnswer): CheckFinding {

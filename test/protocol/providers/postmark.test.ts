@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { postmarkProvider } from '../../../src/transport/providers/postmark.ts';
 import { answerJson } from '../../peers/provider-api.ts';
+import { only } from '../smtp-out/rig.ts';
 import {
   FULL,
   FULL_FILES,
@@ -13,8 +14,10 @@ import {
   startTested,
   type Tested,
   testAnswers,
+  testBlindCopies,
   testRefusals,
   testSlices,
+  testStrangers,
 } from './rebuilt.ts';
 import { SECRET } from './rig.ts';
 
@@ -110,7 +113,7 @@ describe('answers', () => {
     [refused(403), 'rejected'],
     [refused(405), 'ill'],
     [refused(406), 'rejected'],
-    [refused(409), 'rejected'],
+    [refused(409), 'ill'],
     [refused(411), 'rejected'],
     [refused(412), 'ill'],
     [refused(413), 'ill'],
@@ -118,12 +121,27 @@ describe('answers', () => {
     [refused(1226), 'ill'],
     [refused(1235), 'ill'],
     [refused(1236), 'ill'],
-    [refused(9999), 'rejected'],
+    [refused(9999), 'deferred'],
     [answerJson(429, {}, { 'retry-after': '5' }), 'ill'],
     [answerJson(500, {}), 'deferred'],
     [answerJson(503, {}), 'ill'],
     [answerJson(504, {}), 'unknown'],
   ]);
+});
+
+describe('answers that nobody knows', () => {
+  testStrangers(TESTED, (status) => refused(9999, status));
+});
+
+describe.each([1226, 1235, 1236])('a stream that is not there (%i)', (code) => {
+  test.each([
+    ['that the relay names is its illness', 'broadcasts', true],
+    ['that it does not name says nothing of the mail of others', null, false],
+  ])('%s', async (_, messageStream, hopFailed) => {
+    const rig = await startTested({ ...TESTED, settings: { type: 'postmark', messageStream } });
+    rig.api.script.push(refused(code));
+    expect(only(await rig.deliver(SIMPLE))).toMatchObject({ kind: 'deferred', hopFailed });
+  });
 });
 
 test('who is inactive is not delivered to, though the others are', async () => {
@@ -163,6 +181,7 @@ describe('what it cannot say', () => {
   });
 });
 
+testBlindCopies(TESTED);
 testSlices(TESTED, 7 * 1024 * 1024);
 
 test('the token is checked by asking for its server', () => {

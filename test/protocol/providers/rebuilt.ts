@@ -213,6 +213,29 @@ export function testAnswers(tested: Tested, answers: readonly Expected[]): void 
   });
 }
 
+/** Tests that what is not understood is never the message's fault: a page of some proxy, or a code of which nothing is known. */
+export function testStrangers(tested: Tested, unknown: (status: number) => ApiAnswer): void {
+  const page = (status: number): ApiAnswer => ({
+    kind: 'answer',
+    status,
+    headers: { 'content-type': 'text/html' },
+    body: '<html><h1>Request rejected</h1></html>',
+  });
+  const answers = [400, 406, 409, 415, 418, 422, 451].flatMap((status) => [
+    ['a page', page(status)] as const,
+    ['nothing', { kind: 'answer', status } as const] as const,
+    ['a new code', unknown(status)] as const,
+  ]);
+  test.each(answers.map(([what, answer]) => [answer.status, what, answer] as const))(
+    '%i with %s has the message wait',
+    async (_status, _what, answer) => {
+      const rig = await startTested(tested);
+      rig.api.script.push(answer);
+      expect(only(await rig.deliver(SIMPLE)).kind).toBe('deferred');
+    },
+  );
+}
+
 /** Tests that messages are refused before anything is sent, so that another relay may take them. */
 export function testRefusals(tested: Tested, refusals: readonly Refusal[]): void {
   test.each(refusals)('$name is refused, and may go elsewhere', async ({ mail, cause, says }) => {
@@ -226,6 +249,18 @@ export function testRefusals(tested: Tested, refusals: readonly Refusal[]): void
       expect(outcome.reply.text).toMatch(says);
     }
     expect(rig.api.requests).toEqual([]);
+  });
+}
+
+/** Tests that who stands twice among blind copies, in letters of another case, gets one. */
+export function testBlindCopies(tested: Tested): void {
+  test('an address in two cases is one blind copy', () => {
+    const message = messageOf(null, ['b@b.test', 'Bob@x.test', 'bob@x.test', 'BOB@X.test', 'al@x.test']);
+    const text = Buffer.concat(prepared(tested, message).body).toString();
+    expect(text.match(/bob@x\.test/gi)).toHaveLength(1);
+    expect(text.match(/al@x\.test/g)).toHaveLength(1);
+    const turned = { ...message.envelope, recipients: message.envelope.recipients.toReversed() };
+    expect(Buffer.concat(prepared(tested, { ...message, envelope: turned }).body).toString()).toBe(text);
   });
 }
 

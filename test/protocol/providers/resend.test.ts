@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { resendProvider } from '../../../src/transport/providers/resend.ts';
 import { answerJson } from '../../peers/provider-api.ts';
+import { only } from '../smtp-out/rig.ts';
 import {
   FULL,
   FULL_FILES,
@@ -15,8 +16,10 @@ import {
   startTested,
   type Tested,
   testAnswers,
+  testBlindCopies,
   testRefusals,
   testSlices,
+  testStrangers,
 } from './rebuilt.ts';
 import { SECRET } from './rig.ts';
 
@@ -106,7 +109,7 @@ describe('answers', () => {
     [answerJson(202, { id: ID }), 'unknown'],
     [{ kind: 'answer', status: 302, headers: { location: 'http://127.0.0.1/' } }, 'ill'],
     [refused(400, 'validation_error'), 'rejected'],
-    [refused(400, 'invalid_idempotency_key'), 'rejected'],
+    [refused(400, 'invalid_idempotency_key'), 'deferred'],
     [refused(401, 'missing_api_key'), 'ill'],
     [refused(401, 'restricted_api_key'), 'ill'],
     [refused(403, 'invalid_api_key'), 'ill'],
@@ -123,7 +126,7 @@ describe('answers', () => {
     [refused(422, 'invalid_from_address'), 'rejected'],
     [refused(422, 'invalid_parameter'), 'rejected'],
     [refused(422, 'missing_required_field'), 'rejected'],
-    [refused(422, 'something_new'), 'rejected'],
+    [refused(422, 'something_new'), 'deferred'],
     [refused(429, 'rate_limit_exceeded'), 'ill'],
     [refused(429, 'daily_quota_exceeded'), 'ill'],
     [refused(429, 'monthly_quota_exceeded'), 'ill'],
@@ -133,6 +136,28 @@ describe('answers', () => {
     [answerJson(503, {}), 'ill'],
     [answerJson(504, {}), 'unknown'],
   ]);
+});
+
+describe('answers that nobody knows', () => {
+  testStrangers(TESTED, (status) => refused(status, 'something_new'));
+});
+
+test.each([400, 401, 403, 422])(
+  '%i: a key that is called a validation error is the relay’s',
+  async (status) => {
+    const rig = await startTested(TESTED);
+    rig.api.script.push(
+      answerJson(status, { statusCode: status, name: 'validation_error', message: 'API key is invalid' }),
+    );
+    expect(only(await rig.deliver(SIMPLE))).toMatchObject({ kind: 'deferred', hopFailed: true });
+  },
+);
+
+test('a key that is spoken of in the message is not', async () => {
+  const rig = await startTested(TESTED);
+  const message = 'Invalid `to` field: "API key is invalid"@b.test';
+  rig.api.script.push(answerJson(400, { name: 'validation_error', message }));
+  expect(only(await rig.deliver(SIMPLE)).kind).toBe('rejected');
 });
 
 describe('what it cannot say', () => {
@@ -154,6 +179,7 @@ describe('what it cannot say', () => {
   ]);
 });
 
+testBlindCopies(TESTED);
 testSlices(TESTED, 25 * 1024 * 1024);
 
 test('the API key is checked by asking for domains, which a key that may only send is refused', () => {
