@@ -14,6 +14,10 @@ export interface Connection {
   requests: number;
   /** It cannot be used any more. */
   isClosed(): boolean;
+  /** Everything written has left this process. */
+  isFlushed(): boolean;
+  /** Calls once it has, or never will. Not at once. */
+  flush(then: () => void): void;
   /** Ends it at once, whatever is under way. */
   destroy(): void;
 }
@@ -112,6 +116,8 @@ export class Connections {
       facts,
       requests: 0,
       isClosed: () => socket.destroyed || socket.readableEnded,
+      isFlushed: () => socket.writableLength === 0,
+      flush: (then) => void socket.write('', then),
       destroy: () => {
         forget();
         void client.destroy();

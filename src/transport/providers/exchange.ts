@@ -1,7 +1,8 @@
 /**
  * One HTTP exchange (RFC 9112) over one connection. What matters most is what can be said when it fails: the last bytes
  * of the body are held back until all others are taken, so that before them nobody can have understood the request.
- * Redirects are not followed: they are answers like others.
+ * Redirects are not followed: they are answers like others. An answer before the request is whole ends the exchange, but
+ * for one that says it was taken: that holds only once all of it is sent, so it is read no further until then.
  */
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
@@ -69,6 +70,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     readonly phrase: string;
     readonly headers: HttpAnswer['headers'];
   } | null = null;
+  /** The whole request was written, though it may not have left us yet. */
+  #isWritten = false;
+  /** A good answer that came before the request was whole, and is not read on until it is; `let_go`: it was. */
+  #early: Dispatcher.DispatchController | 'let_go' | null = null;
   #timer = new AbortController();
 
   constructor(connection: Connection, request: ProviderRequest, terms: ExchangeTerms, passed: Passed) {
@@ -109,8 +114,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     else this.#within('send');
   }
 
+  onRequestSent(): void {
+    this.#isWritten = true;
+    if (this.#early !== null) this.#connection.flush(() => this.#letGo());
+  }
+
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: Record<string, string | string[] | undefined>,
     phrase = '',
@@ -119,7 +129,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200 || this.#isOver) return;
     this.#passed.answeredAt = this.#terms.clock.mono();
     this.#head = { status, phrase, headers: firstOf(headers) };
-    this.#within('body');
+    if (status < 300 && !(this.#isWritten && this.#connection.isFlushed())) this.#holdUntilSent(controller);
+    else this.#within('body');
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -130,11 +141,32 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#end(null);
+    // Whoever closes the connection ends the answer too, though it is held.
+    if (this.#isHeld) this.#giveUp(lostTrouble(this.#terms.host, null));
+    else this.#end(null);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#giveUp(lostTrouble(this.#terms.host, error));
+  }
+
+  get #isHeld(): boolean {
+    return this.#early !== null && this.#early !== 'let_go';
+  }
+
+  /** undici drops the connection at the end of an answer, and with it whatever of the request has not left us. */
+  #holdUntilSent(controller: Dispatcher.DispatchController): void {
+    controller.pause();
+    this.#early = controller;
+    if (this.#isWritten) this.#connection.flush(() => this.#letGo());
+  }
+
+  #letGo(): void {
+    const early = this.#early;
+    if (early === null || early === 'let_go' || this.#isOver) return;
+    this.#early = 'let_go';
+    this.#within('body');
+    early.resume();
   }
 
   #sent(): void {
@@ -177,7 +209,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#connection.destroy();
   }
 
-  /** An answer whose body did not come whole is an answer still: its status says most. */
+  /**
+   * An answer whose body did not come whole is an answer still: its status says most. But not a good one from before the
+   * request was whole: it says nothing of what came after it.
+   */
   #end(trouble: Trouble | null): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -185,7 +220,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const head = this.#head;
     const isWhole = this.#isWhole;
     const { resolve } = this.#ended;
-    if (head === null) {
+    if (head === null || (trouble !== null && this.#early !== null)) {
       resolve({ kind: 'none', trouble: trouble ?? lostTrouble(this.#terms.host, null), isWhole });
     } else {
       const { status, headers, phrase } = head;
