@@ -18,7 +18,7 @@ export const COMMON_ANSWERS: readonly AnswerRow[] = [
   { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'The message is too large' },
   { status: 425, meaning: 'later', enhanced: '4.3.0', note: 'Too early' },
   { status: 429, meaning: 'relay_ill', enhanced: '4.7.1', note: 'Too many requests' },
-  { status: '4xx', meaning: 'never', enhanced: '5.6.0', note: 'The message is refused' },
+  { status: '4xx', meaning: 'later', enhanced: '4.6.0', note: 'Refused, and not said in known words why' },
   { status: 502, meaning: 'unknown', enhanced: '4.3.0', note: 'A gateway lost the answer' },
   { status: 503, meaning: 'relay_ill', enhanced: '4.3.2', note: 'Out of service' },
   { status: 504, meaning: 'unknown', enhanced: '4.4.2', note: 'A gateway waited in vain for the answer' },
@@ -27,6 +27,15 @@ export const COMMON_ANSWERS: readonly AnswerRow[] = [
 
 /** A status below 200 or above 599: not HTTP as we know it. */
 const NO_ROW: AnswerRow = { status: '5xx', meaning: 'unknown', enhanced: '4.5.0', note: 'No such status' };
+
+/**
+ * Refused in words that we cannot read, such as the page of a proxy: nobody has said that it is the message's fault. 413
+ * says so by itself.
+ */
+const UNREADABLE: AnswerRow = {
+  ...{ status: '4xx', meaning: 'later', enhanced: '4.6.0' },
+  note: 'Refused in words that are not the provider’s',
+};
 
 /** What was decided of an answer. */
 export interface Judgement {
@@ -53,7 +62,9 @@ export interface Judged {
 /** Judges an answer by a provider's table. */
 export function judge(answers: readonly AnswerRow[], judged: Judged): Judgement {
   const { answer, phrase, facts, secrets, now } = judged;
-  const row = rowFor(answers, answer.status, facts.code);
+  const named = rowFor(answers, answer.status, facts.code);
+  const isUnread = named.meaning === 'never' && !facts.understood && answer.status !== 413;
+  const row = isUnread ? UNREADABLE : named;
   const meaning = settled(row, judged);
   const isMisread = meaning === 'unknown' && row.meaning === 'done';
   const words = [facts.code, facts.text].filter((word) => word !== null && word !== '');

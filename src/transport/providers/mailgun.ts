@@ -28,19 +28,29 @@ export const MAILGUN_PROSE: readonly string[] = [
   'Mailgun’s errors have no codes: those below are ours, by what its text says.',
 ];
 
-/** Mailgun's own words for what its statuses do not tell apart, the first that match. */
+/**
+ * Mailgun's own words for what its statuses do not tell apart, the first that match. What a client wrote may be quoted:
+ * so words of a message's fault come before those of an account's trouble, and of these quotes and addresses are no part.
+ */
 const CODES: readonly (readonly [RegExp, string])[] = [
   [/sandbox subdomains|free accounts|authorized recipients/i, 'test_account'],
-  [/limit exceeded|limit was exceeded|probation|too many requests/i, 'limit_exceeded'],
-  [/not allowed to send|unverified|domain.*(disabled|suspended)/i, 'domain_disabled'],
-  [/account.*(disabled|suspended|closed)|business verification/i, 'account_disabled'],
-  [/message.*(too large|too big|exceeds)|size limit/i, 'too_large'],
-  [/to parameter|not a valid address|invalid (recipient|address)/i, 'bad_recipient'],
+  [/^domain \S+ is not allowed to send\b.*\blimit/i, 'limit_exceeded'],
+  [/^domain \S+ is not allowed to send\b/i, 'domain_disabled'],
+  [/message.*(?:too large|too big|exceeds)|size limit/i, 'too_large'],
+  [/to parameter|not a valid address|invalid (?:recipient|address)/i, 'bad_recipient'],
+  [/^need at least one of\b|parameter is (?:missing|not valid)/i, 'bad_message'],
 ];
+const TROUBLES: readonly (readonly [RegExp, string])[] = [
+  [/limit (?:was )?exceeded|probation|too many requests/i, 'limit_exceeded'],
+  [/not allowed to send|unverified|not verified|domain.*(?:disabled|suspended)/i, 'domain_disabled'],
+  [/(?:account|sending).*(?:disabled|suspended|closed|paused)|business verification/i, 'account_disabled'],
+];
+const QUOTED = /"[^"]*"|<[^>]*>|\S*@\S*/g;
 
 /** What Mailgun's answers mean. */
 export const MAILGUN_ANSWERS: readonly AnswerRow[] = [
   { status: 200, meaning: 'done', enhanced: '2.0.0', note: 'Taken; `id` names it' },
+  { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'The message is too large' },
   { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The key is not good, or of another region' },
   { status: 402, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The account is not paid' },
   {
@@ -60,6 +70,7 @@ export const MAILGUN_ANSWERS: readonly AnswerRow[] = [
   coded('account_disabled', 'relay_ill', '4.7.0', 'The account is disabled'),
   coded('too_large', 'never', '5.3.4', 'The message is too large'),
   coded('bad_recipient', 'never', '5.1.3', 'A recipient’s address is not valid'),
+  coded('bad_message', 'never', '5.6.0', 'Something in the message is missing or not valid'),
   { status: 403, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The key may not send for the domain' },
   {
     status: 404,
@@ -67,8 +78,7 @@ export const MAILGUN_ANSWERS: readonly AnswerRow[] = [
     enhanced: '4.3.5',
     note: 'The sending domain is not in the account, or of another region',
   },
-  { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'The message is too large' },
-  { status: 400, meaning: 'never', enhanced: '5.6.0', note: 'Something in the message is not valid' },
+  { status: 400, meaning: 'later', enhanced: '4.6.0', note: 'Refused, and not said in known words why' },
   { status: 500, meaning: 'later', enhanced: '4.3.0', note: 'Mailgun has a fault' },
   { status: 503, meaning: 'relay_ill', enhanced: '4.3.2', note: 'Mailgun is out of service' },
 ];
@@ -129,13 +139,16 @@ function readAnswer({ status, body }: HttpAnswer): AnswerFacts {
   if (status < 300) return { code: null, text: null, messageId, understood: messageId !== null };
   // Some refusals, such as that of a bad key, are a word and no JSON.
   const text = textOf(value, 'message', MAX_TEXT) ?? body.trim().slice(0, MAX_TEXT);
-  const [, code = null] = CODES.find(([pattern]) => pattern.test(text)) ?? [];
+  const own = text.replace(QUOTED, '…');
+  const [, code = null] =
+    CODES.find(([pattern]) => pattern.test(text)) ?? TROUBLES.find(([pattern]) => pattern.test(own)) ?? [];
   return { code, text: text === '' ? null : text, messageId: null, understood: value !== null };
 }
 
 function checked(answer: HttpAnswer): CheckFinding {
   const { code, text } = readAnswer(answer);
-  const isAsked = answer.status === 400 && (code === null || code === 'bad_recipient');
+  const isAsked =
+    answer.status === 400 && (code === null || code === 'bad_recipient' || code === 'bad_message');
   if (isAsked) return { good: true, text: 'the key may send for the domain' };
   return { good: false, text: [`status ${answer.status}`, text].filter((word) => word !== null).join(': ') };
 }

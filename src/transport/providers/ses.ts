@@ -1,20 +1,14 @@
 /** Amazon SES, API version 2: the message as it stands, in base64. */
 import { createHash } from 'node:crypto';
+import type { Envelope } from '../../domain/envelope.ts';
+import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/slices.ts';
-import { jsonOf, memberOf, textOf } from './json-answer.ts';
-import type {
-  AnswerFacts,
-  AnswerRow,
-  CheckFinding,
-  HttpAnswer,
-  Meaning,
-  Prepared,
-  Provider,
-  ProviderMessage,
-  ProviderRequest,
-} from './provider.ts';
+import { jsonOf, memberOf } from './json-answer.ts';
+import type { CheckFinding, HttpAnswer, Prepared, Provider, ProviderRequest } from './provider.ts';
+import { readSesAnswer, sesAnswers } from './ses-answers.ts';
 import { signV4 } from './sigv4.ts';
+import { fieldsOf } from './steering.ts';
 import { unfitForAscii } from './unfit.ts';
 
 /** Settings of type `ses`. */
@@ -23,82 +17,29 @@ export type SesSettings = Extract<ProviderSettings, { readonly type: 'ses' }>;
 /** SES's quota; one that has been lowered answers 413 or BadRequestException. */
 const MAX_BYTES = 40_000_000;
 const MAX_RECIPIENTS = 50;
-const MAX_TEXT = 2000;
 /** Bytes that become base64 at once: a multiple of three, so that the pieces can be joined. */
 const PIECE_BYTES = 768 * 1024;
+
+/** Fields that may not stand twice (docs.aws.amazon.com/ses, "header fields"), but for the signatures that are taken out. */
+const ONCE: ReadonlySet<string> = new Set(
+  `accept-language acceptlanguage archived-at auto-submitted bounces-to comments content-alternative content-base
+  content-class content-description content-disposition content-duration content-id content-language content-length
+  content-location content-md5 content-transfer-encoding content-type date delivered-to
+  disposition-notification-options disposition-notification-to errors-to from importance in-reply-to keywords
+  list-archive list-help list-id list-owner list-post list-subscribe list-unsubscribe list-unsubscribe-post
+  message-context message-id mime-version organization original-from original-message-id original-recipient
+  original-subject precedence priority references reply-to return-path return-receipt-to sender solicitation
+  sensitivity subject thread-index thread-topic user-agent vbr-info`.split(/\s+/),
+);
+const SIGNATURES: ReadonlySet<string> = new Set(['dkim-signature', 'domainkey-signature']);
 
 /** For the documents. */
 export const SES_PROSE: readonly string[] = [
   'Needs an access key whose user may do `ses:SendEmail` and `ses:SendRawEmail`, and the region in which the sender’s identity is verified. `configuration_set` is named in every request.',
   'The reverse-path is given as `FromEmailAddress`, so that it must be of a verified identity. SES writes a return address of its own on the wire and sends bounces on to the reverse-path, or as the identity’s notifications say; the From header stays as it is.',
   'Recipients are those of the envelope, whatever the header says. Headers and addresses that are not ASCII are refused.',
-  'A sender or, in the sandbox, a recipient that is not verified makes a message wait and try the next relay: it says nothing of the mail of others.',
-];
-
-/** What SES's answers mean. */
-export const SES_ANSWERS: readonly AnswerRow[] = [
-  { status: 200, meaning: 'done', enhanced: '2.0.0', note: 'Taken; `MessageId` names it' },
-  coded(
-    'NotVerified',
-    'later',
-    '4.7.1',
-    'MessageRejected, for the sender (in the sandbox: a recipient) is not verified',
-  ),
-  coded('MessageRejected', 'never', '5.6.0', 'The content is refused'),
-  coded('AccountSuspendedException', 'relay_ill', '4.7.0', 'The account may not send any more'),
-  coded(
-    'SendingPausedException',
-    'relay_ill',
-    '4.7.0',
-    'Sending is paused for the account or the configuration set',
-  ),
-  coded(
-    'MailFromDomainNotVerifiedException',
-    'relay_ill',
-    '4.3.5',
-    'The MAIL FROM domain of the identity is not set up',
-  ),
-  coded('LimitExceededException', 'relay_ill', '4.7.1', 'A quota of the account is used up'),
-  coded('ThrottlingException', 'relay_ill', '4.7.1', 'Sending rate, or the day’s quota, is used up'),
-  coded('Throttling', 'relay_ill', '4.7.1', 'Sending rate, or the day’s quota, is used up'),
-  coded(
-    'TooManyRequestsException',
-    'relay_ill',
-    '4.7.1',
-    'Too many requests, or the sending rate is used up',
-  ),
-  coded('NotFoundException', 'relay_ill', '4.3.5', 'The configuration set does not exist'),
-  coded('UnrecognizedClientException', 'relay_ill', '4.7.8', 'The access key is not known'),
-  coded('InvalidClientTokenId', 'relay_ill', '4.7.8', 'The access key is not known'),
-  coded(
-    'InvalidSignatureException',
-    'relay_ill',
-    '4.7.8',
-    'The secret does not belong to the access key, or our clock is wrong',
-  ),
-  coded('SignatureDoesNotMatch', 'relay_ill', '4.7.8', 'The secret does not belong to the access key'),
-  coded('ExpiredTokenException', 'relay_ill', '4.7.8', 'The credentials are of the past'),
-  coded('RequestExpired', 'relay_ill', '4.7.8', 'Our clock is wrong'),
-  coded('IncompleteSignature', 'relay_ill', '4.7.8', 'The access key is malformed'),
-  coded(
-    'MissingAuthenticationToken',
-    'relay_ill',
-    '4.7.8',
-    'The endpoint is another, or the key is malformed',
-  ),
-  coded(
-    'MissingAuthenticationTokenException',
-    'relay_ill',
-    '4.7.8',
-    'The endpoint is another, or the key is malformed',
-  ),
-  coded('AccessDeniedException', 'relay_ill', '4.7.0', 'The key’s policy does not let it send'),
-  coded('OptInRequired', 'relay_ill', '4.7.0', 'The account has no SES'),
-  coded('RequestTimeout', 'later', '4.4.2', 'The request came too slowly'),
-  coded('BadRequestException', 'never', '5.6.0', 'Something in the message or its addresses is not valid'),
-  { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'The message is too large' },
-  { status: 500, meaning: 'later', enhanced: '4.3.0', note: 'SES has a fault' },
-  { status: 503, meaning: 'relay_ill', enhanced: '4.3.2', note: 'SES is out of service' },
+  'DKIM signatures are taken out: SES takes one at most, breaks them by a Date and Message-ID of its own, and signs itself where the identity has Easy DKIM. A message in which another of the fields that SES takes once stands twice is refused as `header_repeated`.',
+  'A sender or, in the sandbox, a recipient that is not verified, or for which the key has no right, makes a message wait and try the next relay: it says nothing of the mail of others.',
 ];
 
 /** The provider of a relay of type `ses`. */
@@ -108,27 +49,50 @@ export function sesProvider(settings: SesSettings): Provider {
     maxMessageBytes: MAX_BYTES,
     maxRecipients: MAX_RECIPIENTS,
     idempotency: null,
-    answers: SES_ANSWERS,
+    answers: sesAnswers(settings.configurationSet),
     *prepare(message, { now }): Sliced<Prepared> {
       const reply = unfitForAscii(message);
       if (reply !== null) return { ok: false, reply };
+      const content = contentFor(message.content);
+      if (!Buffer.isBuffer(content)) return { ok: false, reply: content };
       const url = `${endpoint}/v2/email/outbound-emails`;
-      const body = yield* bodyOf(message, settings.configurationSet);
+      const body = yield* bodyOf(message.envelope, content, settings.configurationSet);
       return { ok: true, request: signed(settings, { method: 'POST', url, body }, now) };
     },
-    read: readAnswer,
+    read: readSesAnswer,
     check: ({ now }) =>
       signed(settings, { method: 'GET', url: `${endpoint}/v2/email/account`, body: [] }, now),
     checked,
   };
 }
 
+/**
+ * The message as SES takes it: without signatures, which SES would break by its own Date and Message-ID, and takes at
+ * most one of. Or why it would refuse it.
+ */
+function contentFor(content: Buffer): Buffer | Reply {
+  const fields = fieldsOf(content);
+  if (fields === null)
+    return localReply('header_too_large', '5.3.4', 'The header is too large to be looked through');
+  const seen = new Set<string>();
+  for (const { lowerName, name } of fields) {
+    if (ONCE.has(lowerName) && seen.has(lowerName))
+      return localReply('header_repeated', '5.6.0', `SES takes ${name} once, and it stands more than once`);
+    seen.add(lowerName);
+  }
+  const signatures = fields.filter(({ lowerName }) => SIGNATURES.has(lowerName));
+  if (signatures.length === 0) return content;
+  const starts = [0, ...signatures.map(({ end }) => end)];
+  const ends = [...signatures.map(({ start }) => start), content.length];
+  return Buffer.concat(starts.map((start, index) => content.subarray(start, ends[index])));
+}
+
 /** JSON around base64 that is never one string: the whole message would be in memory twice more. */
 function* bodyOf(
-  { envelope, content }: ProviderMessage,
+  { reversePath, recipients }: Envelope,
+  content: Buffer,
   configurationSet: string | null,
 ): Sliced<Uint8Array[]> {
-  const { reversePath, recipients } = envelope;
   const rest = JSON.stringify({
     FromEmailAddress: reversePath,
     // As Bcc: the header says who else it is for, and stays as it is.
@@ -161,20 +125,8 @@ function digestOf(body: readonly Uint8Array[]): string {
   return sum.digest('hex');
 }
 
-function readAnswer({ status, headers, body }: HttpAnswer): AnswerFacts {
-  const value = jsonOf(body);
-  const messageId = textOf(value, 'MessageId', MAX_TEXT);
-  if (status < 300) return { code: null, text: null, messageId, understood: messageId !== null };
-  const text = textOf(value, 'message', MAX_TEXT) ?? textOf(value, 'Message', MAX_TEXT);
-  const type =
-    headers['x-amzn-errortype'] ?? textOf(value, '__type', MAX_TEXT) ?? textOf(value, 'code', MAX_TEXT);
-  const code = type?.replace(/^.*#/, '').replace(/:.*$/, '').trim() ?? null;
-  const isUnverified = code === 'MessageRejected' && /\bnot verified\b/i.test(text ?? '');
-  return { code: isUnverified ? 'NotVerified' : code, text, messageId: null, understood: value !== null };
-}
-
 function checked(answer: HttpAnswer): CheckFinding {
-  const { code, text } = readAnswer(answer);
+  const { code, text } = readSesAnswer(answer);
   const value = jsonOf(answer.body);
   if (answer.status === 200 && memberOf(value, 'SendingEnabled') === false)
     return { good: false, text: 'sending is paused for the account' };
@@ -190,8 +142,4 @@ function checked(answer: HttpAnswer): CheckFinding {
     good: false,
     text: [code ?? `status ${answer.status}`, text].filter((word) => word !== null).join(': '),
   };
-}
-
-function coded(code: string, meaning: Meaning, enhanced: string, note: string): AnswerRow {
-  return { status: '4xx', code, meaning, enhanced, note };
 }

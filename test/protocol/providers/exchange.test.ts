@@ -193,8 +193,8 @@ describe('an answer before the request is whole', () => {
 test('of a huge answer 64 KiB are read, and the connection is dropped', async () => {
   const rig = await startPlain();
   const text = 'x'.repeat(1_000_000);
-  rig.api.script.push({ ...answerJson(422, {}), body: text });
-  expect(only(await rig.deliver())).toMatchObject({ kind: 'rejected', code: 422 });
+  rig.api.script.push({ ...answerJson(413, {}), body: text });
+  expect(only(await rig.deliver())).toMatchObject({ kind: 'rejected', code: 413 });
   await rig.api.untilClosed(1);
   expect(rig.transport.connections()).toBe(0);
 });

@@ -20,6 +20,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   domain_disabled: 'Domain mg.example.com is not allowed to send: The domain is unverified',
   account_disabled: 'Your account has been disabled',
   too_large: 'message too large',
+  bad_message: 'need at least one of text or html parameters specified',
   bad_recipient: "'to' parameter is not a valid address. please check documentation",
 };
 
@@ -80,7 +81,15 @@ test.each([
   [400, TEXTS['limit_exceeded'], 'deferred', true, 'provider_limit_exceeded'],
   [403, TEXTS['test_account'], 'deferred', false, 'provider_test_account'],
   [400, TEXTS['bad_recipient'], 'rejected', false, 'provider_bad_recipient'],
-  [400, 'need at least one of text or html', 'rejected', false, 'provider_400'],
+  [400, 'need at least one of text or html', 'rejected', false, 'provider_bad_message'],
+  [400, 'Something new', 'deferred', false, 'provider_400'],
+  [418, 'Something new', 'deferred', false, 'provider_418'],
+  [413, 'Message size limit exceeded', 'rejected', false, 'provider_too_large'],
+  [400, 'Message size limit exceeded', 'rejected', false, 'provider_too_large'],
+  [400, 'not a valid address: "limit exceeded"@x.example', 'rejected', false, 'provider_bad_recipient'],
+  [400, 'cannot parse "account disabled" <limit@exceeded.example>', 'deferred', false, 'provider_400'],
+  [400, 'Sending is disabled for this account', 'deferred', true, 'provider_account_disabled'],
+  [400, 'Domain is not verified', 'deferred', true, 'provider_domain_disabled'],
   [404, 'Domain not found: mg.example.com', 'deferred', true, 'provider_404'],
 ] as const)('%i %s', async (status, message = '', kind, hopFailed, cause) => {
   const rig = await startProvider(MAILGUN);

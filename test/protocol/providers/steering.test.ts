@@ -1,22 +1,9 @@
 /** No client steers a provider by header fields, whichever provider it is. */
 import { expect, test } from 'vitest';
-import type { ProviderType } from '../../../src/domain/relay.ts';
 import { STEERING_PREFIXES } from '../../../src/transport/providers/steering.ts';
 import { only } from '../smtp-out/rig.ts';
-import { type RigSettings, startProvider } from './rig.ts';
+import { SETTINGS, startProvider } from './rig.ts';
 
-const SETTINGS: Readonly<Record<ProviderType, RigSettings>> = {
-  ses: { type: 'ses', region: 'eu-west-1', accessKeyId: 'AKIDEXAMPLE', configurationSet: null },
-  mailgun: { type: 'mailgun', domain: 'mg.example.com' },
-  postmark: { type: 'postmark', messageStream: null },
-  sendgrid: { type: 'sendgrid' },
-  resend: { type: 'resend' },
-  graph: {
-    ...{ type: 'graph', tenant: 'example.com', clientId: 'client', mailbox: 'sender@example.org' },
-    authority: 'https://login.example',
-  },
-  webhook: { type: 'webhook', secret: 'c2VjcmV0LWZvci1kb2N1bWVudHM=' },
-};
 const HEAD = 'From: sender@example.org\r\nTo: recipient@example.net\r\nSubject: x\r\n';
 
 test.each([
