@@ -215,7 +215,8 @@ class ProviderTransport implements Transport {
           code: reply.cause,
           status: answer.status,
         });
-        return { outcome: { kind: 'unknown', reply }, hopFailed: true, restMs };
+        // What one message may have brought about, such as a receiver that crashes on it, is no proof of an illness.
+        return end({ kind: 'unknown', reply });
     }
   }
 

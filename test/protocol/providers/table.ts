@@ -30,5 +30,5 @@ const ENDS = {
   later: { kind: 'deferred', hopFailed: false, hopBound: false },
   never: { kind: 'rejected', hopFailed: false, hopBound: false },
   relay_ill: { kind: 'deferred', hopFailed: true, hopBound: false },
-  unknown: { kind: 'unknown', hopFailed: true, hopBound: false },
+  unknown: { kind: 'unknown', hopFailed: false, hopBound: false },
 };
