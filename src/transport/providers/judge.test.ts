@@ -71,6 +71,21 @@ test.each([
   expect(restOf(header, NOW)).toBe(ms);
 });
 
+test.each([
+  [200, true, true, 'done'],
+  [200, true, false, 'later'],
+  [200, false, true, 'unknown'],
+  [200, false, false, 'later'],
+  [502, true, true, 'unknown'],
+  [502, true, false, 'later'],
+])('%i, understood %s, the request whole %s: %s', (status, understood, isWhole, meaning) => {
+  const facts = { code: null, text: null, messageId: null, understood };
+  const answer = { status, headers: {}, body: '' };
+  const judged = judge([], { answer, phrase: 'OK', isWhole, facts, secrets: [], now: NOW });
+  expect(judged.meaning).toBe(meaning);
+  expect(judged.reply.enhanced).toMatch(meaning === 'done' ? /^2/ : /^4/);
+});
+
 test('whatever a provider says, it is one line without the secret', () => {
   const secret = 'very-secret-key';
   const letters = ['a', 'B', '7', '_', ' ', '\r', '\n', '\0', '\u0085', '\u2028', '\u202e', 'ü', '😀', '"'];

@@ -66,7 +66,7 @@ export function judge(answers: readonly AnswerRow[], judged: Judged): Judgement 
   const isUnread = named.meaning === 'never' && !facts.understood && answer.status !== 413;
   const row = isUnread ? UNREADABLE : named;
   const meaning = settled(row, judged);
-  const isMisread = meaning === 'unknown' && row.meaning === 'done';
+  const isMisread = meaning !== 'done' && row.meaning === 'done';
   const words = [facts.code, facts.text].filter((word) => word !== null && word !== '');
   const said = words.length > 0 ? words.join(': ') : `${answer.status} ${phrase}`;
   return {
@@ -95,6 +95,7 @@ export function rowFor(answers: readonly AnswerRow[], status: number, code: stri
  * cannot have taken it, whatever a gateway's status leaves open.
  */
 function settled({ meaning }: AnswerRow, { facts, isWhole, answer }: Judged): Meaning {
+  if (meaning === 'done' && !isWhole) return 'later';
   if (meaning === 'done' && !facts.understood) return 'unknown';
   if (meaning === 'unknown' && !isWhole && answer.status >= 500) return 'later';
   return meaning;
