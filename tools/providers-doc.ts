@@ -11,9 +11,16 @@ import { providerFor } from '../src/transport/providers/provider-for.ts';
 import { RESEND_PROSE } from '../src/transport/providers/resend.ts';
 import { SENDGRID_PROSE } from '../src/transport/providers/sendgrid.ts';
 import { SES_PROSE } from '../src/transport/providers/ses.ts';
+import { STEERING_PREFIXES } from '../src/transport/providers/steering.ts';
 
 /** Where the document lies. */
 export const PROVIDERS_DOC = new URL('../docs/providers.md', import.meta.url);
+
+/** What such fields begin with, by provider. */
+const STEERING = Object.entries(STEERING_PREFIXES)
+  .filter(([, prefixes]) => prefixes.length > 0)
+  .map(([type, prefixes]) => `  ${type} ${prefixes.map((prefix) => `\`${prefix}\``).join(', ')}`)
+  .join(';\n');
 
 const HEAD = `# Providers: what they take, and what their answers mean
 
@@ -43,7 +50,9 @@ whole request is there is judged by the status.
 - Only public addresses are connected to, and looked at in that moment, unless the relay has \`allow_private\`; so is HTTP
   in clear.
 - What a provider cannot be told is refused before anything is sent, and another relay of the group may take it:
-  \`message_too_large\`, \`too_many_recipients\`, \`null_reverse_path\` (reports, for all but \`webhook\`), \`smtputf8_unsupported\`
+  \`message_too_large\`, \`too_many_recipients\`, \`null_reverse_path\` (reports, for all but \`webhook\`), \`smtputf8_unsupported\`,
+  \`steers_provider\` (a header field that is a command to the provider, which only the relay's settings may give:
+${STEERING})
   and what each section names.
 `;
 
@@ -68,6 +77,7 @@ const SECTIONS: readonly (readonly [string, ProviderSettings, readonly string[]]
     },
     [
       'Needs an application with the permission `Mail.Send` and a client secret; `mailbox` is the one that sends, else that of the message’s From.',
+      'Without `mailbox`, what is the trouble of one mailbox (full, kept from sending, closed to the application) has its own messages wait; the table is for a relay with one. A From that has no mailbox then fails its message.',
       'Recipients and sender are those of the header: a message whose envelope says otherwise is refused, but for blind copies, which are added.',
     ],
   ],
@@ -86,7 +96,8 @@ Postmark, SendGrid and Resend take no finished message: it is rebuilt from its s
 boundaries, folding and the order of header fields may change, for they mean nothing. Left out are what tells of the way
 (\`Received\`, \`Return-Path\`, \`Delivered-To\`, \`Authentication-Results\`, \`ARC-…\`), signatures, which would not hold
 (\`DKIM-Signature\`: the provider signs), the size and dates of files, parameters that begin with \`x-\`, a Content-ID that
-nothing refers to, and the charset of a file in ASCII where types take no parameters.
+nothing refers to, and the charset of a file in ASCII where types take no parameters. A text in \`iso-8859-1\` is read as
+\`windows-1252\`, as browsers and mail readers do: its bytes from 0x80 to 0x9F become the characters of that.
 
 Who stands in To and Cc and is a recipient of this delivery keeps that place, all other recipients get blind copies. Refused
 as \`envelope_differs\`, so that another relay may take the message: somebody in To or Cc who is no recipient of this delivery

@@ -4,10 +4,18 @@ import type { AnswerRow, Meaning } from './provider.ts';
  * What Graph's answers mean. Codes are those of Exchange, under whatever status of a client's error. Only 202 says that
  * the message was taken: 200 has been seen for messages that were then never sent.
  *
- * `From names the mailbox` (no mailbox is set): one that is missing is that message's fault, and not the relay's illness.
+ * `From names the mailbox` (no mailbox is set): what is wrong with that one keeps no other from sending, and is not the
+ * relay's illness.
  */
 export function graphAnswers(fromNamesMailbox: boolean): readonly AnswerRow[] {
-  return [...TAKEN, ...missingMailbox(fromNamesMailbox), ...REFUSED, ...TROUBLE];
+  return [
+    ...TAKEN,
+    ...missingMailbox(fromNamesMailbox),
+    ...REFUSED,
+    ...ofMailbox(fromNamesMailbox),
+    ...STATUSES,
+    ...TROUBLE,
+  ];
 }
 
 const TAKEN: readonly AnswerRow[] = [
@@ -34,11 +42,22 @@ function missingMailbox(fromNamesMailbox: boolean): readonly AnswerRow[] {
         note: 'The mailbox does not exist, or is not in Exchange Online: correct `mailbox`.',
       };
   return [
-    { status: '4xx', code: 'MailboxNotEnabledForRESTAPI', ...answer },
-    { status: '4xx', code: 'MailboxNotSupportedForRESTAPI', ...answer },
-    { status: 404, ...answer },
+    ...MISSING_CODES.map((code): AnswerRow => ({ status: '4xx', code, ...answer })),
+    fromNamesMailbox
+      ? { status: 404, meaning: 'later', enhanced: '4.3.5', note: 'Not found, and not said what.' }
+      : { status: 404, ...answer },
   ];
 }
+
+/** How Graph says that there is no such mailbox. */
+const MISSING_CODES = [
+  'MailboxNotEnabledForRESTAPI',
+  'MailboxNotSupportedForRESTAPI',
+  'ErrorInvalidUser',
+  'ErrorNonExistentMailbox',
+  'ResourceNotFound',
+  'Request_ResourceNotFound',
+] as const;
 
 const REFUSED: readonly AnswerRow[] = [
   coded('ErrorInvalidRecipients', 'never', '5.1.3', 'A recipient’s address is none to Exchange.'),
@@ -51,22 +70,37 @@ const REFUSED: readonly AnswerRow[] = [
     '5.7.1',
     'The mailbox may not send as this From: grant it “Send as”, or route this mail elsewhere.',
   ),
-  coded('ErrorQuotaExceeded', 'relay_ill', '4.2.2', 'The mailbox is full.'),
-  coded('ErrorExceededMessageLimit', 'relay_ill', '4.2.2', 'The mailbox has sent all that it may for now.'),
-  coded(
-    'ErrorSubmissionQuotaExceeded',
-    'relay_ill',
-    '4.2.2',
-    'The mailbox has sent all that it may for now.',
-  ),
-  coded(
-    'ErrorMessageSubmissionBlocked',
-    'relay_ill',
+];
+
+/** What is the trouble of one mailbox, and of the relay where that is its own. */
+function ofMailbox(fromNamesMailbox: boolean): readonly AnswerRow[] {
+  const meaning = fromNamesMailbox ? 'later' : 'relay_ill';
+  const denied = coded(
+    'ErrorAccessDenied',
+    meaning,
     '4.7.0',
-    'Exchange keeps the mailbox from sending: ask its administrator.',
-  ),
-  coded('ErrorAccountSuspend', 'relay_ill', '4.7.0', 'The account is suspended: ask its administrator.'),
-  { status: 400, meaning: 'never', enhanced: '5.6.0', note: 'Graph cannot make anything of the message.' },
+    'A policy keeps the application from this mailbox.',
+  );
+  return [
+    ...(fromNamesMailbox ? [denied] : []),
+    coded('ErrorQuotaExceeded', meaning, '4.2.2', 'The mailbox is full.'),
+    coded('ErrorExceededMessageLimit', meaning, '4.2.2', SENT_ALL),
+    coded('ErrorSubmissionQuotaExceeded', meaning, '4.2.2', SENT_ALL),
+    coded(
+      'ErrorMessageSubmissionBlocked',
+      meaning,
+      '4.7.0',
+      'Exchange keeps the mailbox from sending: ask its administrator.',
+    ),
+    coded('ErrorAccountSuspend', meaning, '4.7.0', 'The account is suspended: ask its administrator.'),
+    { status: 507, meaning, enhanced: '4.2.2', note: 'The mailbox is full.' },
+  ];
+}
+
+const SENT_ALL = 'The mailbox has sent all that it may for now.';
+
+const STATUSES: readonly AnswerRow[] = [
+  { status: 400, meaning: 'later', enhanced: '4.6.0', note: 'Refused, and not said in known words why.' },
   {
     status: 401,
     meaning: 'relay_ill',
@@ -108,7 +142,6 @@ const TROUBLE: readonly AnswerRow[] = [
     note: 'Overloaded or under repair; what `Retry-After` asks for is kept to.',
   },
   { status: 504, meaning: 'unknown', enhanced: '4.4.2', note: LOST },
-  { status: 507, meaning: 'relay_ill', enhanced: '4.2.2', note: 'The mailbox is full.' },
   { status: '5xx', meaning: 'later', enhanced: '4.3.0', note: 'Trouble of Graph’s own.' },
 ];
 

@@ -39,6 +39,7 @@ export const POSTMARK_PROSE: readonly string[] = [
   'The Message-ID is kept (`X-PM-KeepID`). The Date is the time at which Postmark took the message.',
   'A file goes as an attachment, or inline where it has a Content-ID; inline without one cannot be said and is refused.',
   'Where some recipients of a message are inactive, Postmark takes it for the others and names them: those fail.',
+  'That a message stream is not there is the relay’s illness where `message_stream` names one; the table is for a relay without.',
 ];
 
 /**

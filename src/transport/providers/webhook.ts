@@ -43,7 +43,12 @@ const ANSWERS: readonly AnswerRow[] = [
     enhanced: '4.3.5',
     note: 'Never followed; configure the new address.',
   },
-  { status: 400, meaning: 'never', enhanced: '5.6.0', note: 'The receiver does not want this message.' },
+  {
+    status: 400,
+    meaning: 'never',
+    enhanced: '5.6.0',
+    note: 'The receiver does not want this message, and says so in JSON or plain text; else it waits.',
+  },
   {
     status: 401,
     meaning: 'relay_ill',
@@ -62,7 +67,12 @@ const ANSWERS: readonly AnswerRow[] = [
   { status: 409, meaning: 'later', enhanced: '4.3.0', note: 'The receiver is busy with this very message.' },
   { status: 410, meaning: 'relay_ill', enhanced: '4.3.5', note: 'The receiver wants no more of these.' },
   { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than the receiver takes.' },
-  { status: 422, meaning: 'never', enhanced: '5.6.0', note: 'The receiver does not want this message.' },
+  {
+    status: 422,
+    meaning: 'never',
+    enhanced: '5.6.0',
+    note: 'The receiver does not want this message. Where a page says so it waits: that is some proxy’s.',
+  },
   { status: 425, meaning: 'later', enhanced: '4.3.0', note: 'The receiver asks for a repeat.' },
   {
     status: 429,
@@ -195,5 +205,7 @@ function readAnswer({ status, headers, body }: HttpAnswer): AnswerFacts {
   const told = ['detail', 'message', 'error'].map((name) => textOf(answer, name, MAX_TEXT));
   const isPlain = headers['content-type']?.startsWith('text/plain') === true;
   const text = told.find((one) => one !== null) ?? (isPlain ? body.slice(0, MAX_TEXT) : null);
-  return { code: null, text, messageId, understood: true };
+  // What a server or a proxy before the receiver says of itself is a page, or 400 and not a word.
+  const isTheirs = body.trim() === '' ? status !== 400 : isPlain || answer !== null;
+  return { code: null, text, messageId, understood: isTheirs };
 }

@@ -96,6 +96,56 @@ describe.each([
   });
 });
 
+describe('the trouble of one mailbox', () => {
+  test.each([
+    [403, 'ErrorAccessDenied'],
+    [403, 'ErrorAccountSuspend'],
+    [403, 'ErrorQuotaExceeded'],
+    [429, 'ErrorExceededMessageLimit'],
+    [400, 'ErrorSubmissionQuotaExceeded'],
+    [400, 'ErrorMessageSubmissionBlocked'],
+    [507, 'ErrorQuotaExceeded'],
+  ])('%i %s is the relay’s illness only where it is its mailbox', async (status, code) => {
+    for (const mailbox of [MAILBOX, null]) {
+      const rig = await start(mailbox);
+      rig.graph.acts.push(answerJson(status, { error: { code, message: 'No.' } }));
+      expect(only(await rig.deliver(MAIL))).toMatchObject({
+        kind: 'deferred',
+        hopFailed: mailbox !== null,
+      });
+    }
+  });
+
+  test('that the application may send for nobody is the relay’s in both cases', async () => {
+    const rig = await start(null);
+    rig.graph.acts.push(answerJson(403, { error: { code: 'Authorization_RequestDenied', message: 'No.' } }));
+    expect(only(await rig.deliver(MAIL))).toMatchObject({ kind: 'deferred', hopFailed: true });
+  });
+});
+
+describe('what Graph does not say is never the message’s fault', () => {
+  const page = (status: number): ApiAct => ({ kind: 'answer', status, body: '<html>Rejected</html>' });
+  const coded = (status: number) =>
+    answerJson(status, { error: { code: 'ErrorOfTomorrow', message: 'No.' } });
+  test.each([400, 404, 406, 415, 422, 451])('%i', async (status) => {
+    for (const mailbox of [MAILBOX, null])
+      for (const act of [page(status), coded(status)]) {
+        const rig = await start(mailbox);
+        rig.graph.acts.push(act);
+        expect(only(await rig.deliver(MAIL)).kind).toBe('deferred');
+      }
+  });
+
+  test.each(['ErrorInvalidUser', 'ResourceNotFound'])(
+    '%s does, of a From without a mailbox',
+    async (code) => {
+      const rig = await start(null);
+      rig.graph.acts.push(answerJson(404, { error: { code, message: 'No.' } }));
+      expect(only(await rig.deliver(MAIL)).kind).toBe('rejected');
+    },
+  );
+});
+
 describe('an answer', () => {
   test('of 200, as for what is too large, is not taken for a success', async () => {
     const rig = await start();

@@ -146,6 +146,27 @@ describe('every answer', () => {
   });
 });
 
+describe('a refusal', () => {
+  const say = (status: number, type: string | null, body: string) => ({
+    ...{ kind: 'answer' as const, status, body },
+    ...(type === null ? {} : { headers: { 'content-type': type } }),
+  });
+  test.each([
+    ['in JSON', say(400, 'application/json', '{"detail":"No."}'), 'rejected'],
+    ['in JSON without its type', say(400, null, '{}'), 'rejected'],
+    ['in plain text', say(400, 'text/plain', 'No.'), 'rejected'],
+    ['of 422 without a word', say(422, null, ''), 'rejected'],
+    ['of 413 in a page', say(413, 'text/html', '<html>'), 'rejected'],
+    ['of 400 without a word', say(400, null, ''), 'deferred'],
+    ['of 400 in a page', say(400, 'text/html', '<html>400 Bad Request</html>'), 'deferred'],
+    ['of 422 in a page', say(422, 'text/html; charset=utf-8', '<html>Blocked</html>'), 'deferred'],
+  ] as const)('%s: %o is %s', async (_, act, kind) => {
+    const rig = await start();
+    rig.api.script.push(act);
+    expect(only(await rig.deliver())).toMatchObject({ kind, hopFailed: false });
+  });
+});
+
 describe('the probe', () => {
   test.each([
     [204, true],
