@@ -2,7 +2,7 @@
 
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   type CertificateOptions,
   createAuthority,
@@ -56,6 +56,14 @@ async function world(given: Given = {}) {
   };
   return { asked, clock, get };
 }
+
+test('no variable of the environment lets another certificate pass', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { asked, get } = await world({ certificate: { hosts: ['other.test'] } });
+  expect(await get()).toMatch(/^failed: /);
+  expect(asked).toEqual([]);
+});
 
 test('the file of the domain is fetched from its well-known place', async () => {
   const { get, asked } = await world();

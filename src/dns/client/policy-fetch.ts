@@ -59,6 +59,8 @@ function get(
       path: '/.well-known/mta-sts.txt',
       headers: { host, accept: 'text/plain' },
       agent: false,
+      // Said here, for the environment (NODE_TLS_REJECT_UNAUTHORIZED) can switch the default off.
+      rejectUnauthorized: true,
       signal,
       ...(ca === undefined ? {} : { ca }),
     });

@@ -144,7 +144,9 @@ async function secure(
 ): Promise<TLSSocket> {
   const startedAt = clock.mono();
   const name = isIP(host) === 0 ? { servername: host } : {};
-  const secured = tlsConnect({ socket, host, ALPNProtocols: ['http/1.1'], ...name });
+  // Said here, for the environment (NODE_TLS_REJECT_UNAUTHORIZED) can switch the default off.
+  const trust = { rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] };
+  const secured = tlsConnect({ socket, host, ...trust, ...name });
   await opened(secured, 'secureConnect', end, (error) => tlsTrouble(host, error));
   trace.tlsMs = Math.round(clock.mono() - startedAt);
   trace.happened('TLS', tlsOf(secured));
@@ -192,7 +194,9 @@ function orEnd<T>(work: Promise<T>, end: AbortSignal): Promise<T> {
 
 function factsOf(socket: Socket, secured: TLSSocket | null): ConnectionFacts {
   const { remoteAddress = null, localAddress = null } = socket;
-  return { address: remoteAddress, localAddress, tls: secured === null ? null : tlsOf(secured) };
+  const tls = secured === null ? null : tlsOf(secured);
+  const verdict = secured === null ? 'none' : secured.authorized ? 'verified' : 'unverified';
+  return { address: remoteAddress, localAddress, tls, verdict };
 }
 
 function tlsOf(socket: TLSSocket): string {

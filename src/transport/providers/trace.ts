@@ -10,6 +10,7 @@ export interface ConnectionFacts {
   readonly localAddress: string | null;
   /** Protocol and cipher; null in clear. */
   readonly tls: string | null;
+  readonly verdict: 'none' | 'verified' | 'unverified';
 }
 
 /** Records what one attempt does, for its evidence. Nothing secret is ever told to it. */
@@ -52,13 +53,12 @@ export class ProviderTrace {
   evidence(): Evidence {
     const { dnsMs, connectMs, tlsMs, transferMs, replyMs } = this;
     const facts = this.#facts;
-    const verdict = facts === null ? null : facts.tls === null ? 'none' : 'verified';
     return {
       host: this.#host,
       address: facts?.address ?? null,
       localAddress: facts?.localAddress ?? null,
       tls: facts?.tls ?? null,
-      security: verdict === null ? null : { verdict, mtaSts: null, dane: null },
+      security: facts === null ? null : { verdict: facts.verdict, mtaSts: null, dane: null },
       dns: [],
       reused: this.#reused,
       timings: {

@@ -1,6 +1,6 @@
 /** Nobody is led where they should not be: private addresses, plain HTTP, redirects, wrong certificates. */
 import { setDefaultCACertificates } from 'node:tls';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createAuthority, createCertificate } from '../../peers/certificate.ts';
 import { answerJson, ProviderApi } from '../../peers/provider-api.ts';
 import { only } from '../smtp-out/rig.ts';
@@ -87,6 +87,16 @@ describe('over TLS', () => {
     });
     expect(rig.api.requests).toEqual([]);
   });
+});
+
+test('no variable of the environment lets another certificate pass', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const rig = await startPlain({
+    api: { certificate: createCertificate({ hosts: ['other.example'] }), answer: () => TAKEN },
+  });
+  expect(only(await rig.deliver())).toMatchObject({ kind: 'deferred', cause: 'tls_failed', hopFailed: true });
+  expect(rig.api.requests).toEqual([]);
 });
 
 test.each([301, 302, 303, 307, 308])('a redirect (%i) to the loopback is not followed', async (status) => {
