@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/schema.ts';
 import { serverName } from '../config/server-name.ts';
-import type { Relay } from '../domain/relay.ts';
+import { beginsAfter, dayOf, dayText, shareOf } from '../domain/quota.ts';
+import type { Relay, RelayLimits } from '../domain/relay.ts';
+import type { QuotaState } from '../engine/quota.ts';
 import type { Relays } from '../engine/relays.ts';
 import type { Budget } from '../lib/budget.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import type { RelayStatus } from '../observe/health.ts';
+import type { RelayQuota, RelayStatus } from '../observe/health.ts';
 import { createInboxTransport } from '../transport/inbox/inbox.ts';
 import { createMxTransport } from '../transport/mx/mx.ts';
 import { providerFor } from '../transport/providers/provider-for.ts';
@@ -40,13 +42,23 @@ export function applyRelays(relays: Relays, config: Config, parts: TransportPart
 
 /** How each relay does now, for health and metrics. */
 export function relayStates(relays: Relays, clock: Clock): RelayStatus[] {
-  return [...relays.all()].map(({ relay: { name, disabled }, inflight, quota }) => ({
+  return [...relays.all()].map(({ relay: { name, disabled, limits }, inflight, quota }) => ({
     name,
     state: relays.breakerState(name, clock.mono()),
     inflight,
     disabled,
-    quota: quota.state(clock.wall()),
+    quota: quotaOf(limits, quota.state(clock.wall()), clock.wall()),
   }));
+}
+
+function quotaOf(limits: RelayLimits, state: QuotaState | null, now: number): RelayQuota | null {
+  if (state === null) return null;
+  const begins = beginsAfter(dayOf(now), limits);
+  return {
+    ...state,
+    begins: begins === null ? null : dayText(begins),
+    spent: state.used >= shareOf(state.allowance, limits.reservePercent, 'normal'),
+  };
 }
 
 /** A relay whose password or secret cannot be read is kept, and rests until it can. */

@@ -163,3 +163,17 @@ test('a message that waits is shown with its rule and group, and with what cures
   await here.waybill(['relays', 'disable', 'out']);
   expect(await shown(id)).toMatch(/out is disabled: waybill relays enable out$/m);
 });
+
+test('mail whose relay begins to warm up on another day says on which, and that it will have expired', async () => {
+  const relay = ['relays', 'add', 'warm', '--type', 'smtp', '--host', 'smtp.example.net'];
+  const added = await here.waybill([...relay, '--warmup-start', '2099-01-01', '--default']);
+  expect(added.out).toMatch(
+    /begins on 2099-01-01 .*nothing is sent.*WARNING: mail that is accepted now expires/,
+  );
+  const { id } = await here.json([...LETTER, '--to', 'ann@example.net']);
+  const { out } = await here.waybill(['messages', 'show', id]);
+  expect(out).toMatch(/warm is given nothing before 2099-01-01 \(UTC\).*it expires sooner/);
+  expect((await here.waybill(['relays', 'list'])).out).toMatch(
+    /warm \(default\).* spent .*begins 2099-01-01/,
+  );
+});

@@ -17,6 +17,17 @@ export function relayTable(relays: readonly RelayView[]): string {
   return table(['NAME', 'TYPE', 'TO', 'TLS', 'FROM', 'STATE', 'WAITING', 'PROCESSING', 'TODAY'], rows);
 }
 
+/** What is said of a relay that was added; `tryOut` ends the command that tries it. */
+export function addedText({ name, warmUp }: RelayView, tryOut: string): string {
+  const added = `Added ${name}. Try it with: waybill relays test ${name}${tryOut}`;
+  if (warmUp === null || warmUp.day !== 0) return added;
+  const wait = `Its warm-up begins on ${warmUp.start} (UTC): nothing is sent by it before.`;
+  const lost = warmUp.outlivesMail
+    ? ' WARNING: mail that is accepted now expires before that (delivery.max_age_hours), unless another relay of its group takes it.'
+    : '';
+  return `${added}\n${wait}${lost}`;
+}
+
 /** A step of a test, as a line. */
 export function stepLine({ name, ok, detail, atMs }: RelayTest['steps'][number]): string {
   return `${ok ? 'ok    ' : 'FAILED'} ${String(atMs).padStart(6)} ms  ${oneLine(name)}  ${oneLine(detail)}`;

@@ -9,7 +9,7 @@ import {
   secretOf,
   withRelayOptions,
 } from './relay-options.ts';
-import { disabledText, relayTable, stepLine } from './relays-text.ts';
+import { addedText, disabledText, relayTable, stepLine } from './relays-text.ts';
 import { withOperations } from './session.ts';
 import { harmless, terminalJsonLine } from './terminal.ts';
 
@@ -66,12 +66,7 @@ function addCommand(context: Context): Command {
       };
       await withOperations(context, options, { create: true }, async (operations) => {
         const relay = await operations.addRelay(request);
-        print(
-          context,
-          options,
-          relay,
-          () => `Added ${relay.name}. Try it with: waybill relays test ${relay.name}${tryOut(relay)}`,
-        );
+        print(context, options, relay, () => addedText(relay, tryOut(relay)));
       });
     });
 }

@@ -2,6 +2,7 @@ import type { Loaded } from '../config/load.ts';
 import { ruleDefinition } from '../config/routes.ts';
 import { SETTINGS } from '../config/settings.ts';
 import { sourceDefinition } from '../config/sources-kind.ts';
+import { dayText } from '../domain/quota.ts';
 import type {
   MxSettings,
   OriginSettings,
@@ -12,7 +13,6 @@ import type {
 } from '../domain/relay.ts';
 import type { LocalDeps } from './local-deps.ts';
 import type { Operations, SettingView } from './operations.ts';
-import { dayText } from './relay-views.ts';
 
 const MASK = '********';
 

@@ -143,7 +143,7 @@ const HOLD_STATES = { pause: 'paused', drain: 'draining' } as const;
 /** What a lane may do. What an operator decided is told before what the next hop is like. */
 export function laneState(
   lane: string,
-  figures: LaneFigures | undefined,
+  figures: Pick<LaneFigures, 'state' | 'spent'> | undefined,
   { relay, holds }: Pick<LaneSurroundings, 'relay' | 'holds'>,
 ): LaneState {
   if (relay === undefined) return 'missing';

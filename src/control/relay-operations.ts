@@ -84,6 +84,8 @@ export interface WarmUpView {
   readonly days: number;
   /** Which of them today is, from 1 on; 0 before the first, null after the last. */
   readonly day: number | null;
+  /** It begins so late that mail which is accepted now expires before. */
+  readonly outlivesMail: boolean;
 }
 
 /** A relay as it was left. */

@@ -1,5 +1,6 @@
+import type { Config } from '../config/schema.ts';
 import { relayOfLane } from '../domain/lane.ts';
-import { allowanceOf, dayOf } from '../domain/quota.ts';
+import { allowanceOf, beginsAfter, dayOf, dayText, endOfDay, shareOf } from '../domain/quota.ts';
 import type { Relay, WarmUp } from '../domain/relay.ts';
 import type { LaneDepth } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
@@ -21,7 +22,8 @@ export async function viewOf(name: string, deps: LocalDeps): Promise<RelayView> 
 export async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
   const { config, holds } = deps.resolution();
   const figures = deps.queue.lanes();
-  const day = dayOf(deps.clock.wall());
+  const now = deps.clock.wall();
+  const day = dayOf(now);
   const [depths, used] = await Promise.all([deps.views.lanes(null, MAX_LANES), deps.views.quotaUsed(day)]);
   return config.relays.map((relay) => ({
     name: relay.name,
@@ -38,43 +40,84 @@ export async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
     // The lanes of a relay of type mx rest each by itself: those the queue shows.
     state: laneState(
       relay.name,
-      figures.find(({ lane }) => lane === relay.name),
+      {
+        state: 'closed',
+        ...figures.find(({ lane }) => lane === relay.name),
+        spent: spentAllowance(relay, day, used) !== null,
+      },
       { relay, holds },
     ),
     credentialsUnreadable: config.unreadableRelays.includes(relay.name),
     ...depthOf(relay.name, depths),
-    ...quotaOf(relay, day, used),
+    ...quotaOf(relay, config, now, used),
   }));
 }
 
-const DAY_MS = 86_400_000;
-
 function quotaOf(
-  { name, limits }: Relay,
-  day: number,
+  relay: Relay,
+  config: Config,
+  now: number,
   used: ReadonlyMap<string, number>,
 ): Pick<RelayView, 'maxPerDay' | 'warmUp' | 'allowedToday' | 'usedToday'> {
+  const { name, limits } = relay;
+  const day = dayOf(now);
   const allowedToday = allowanceOf(limits, day);
+  const outlivesMail = warmUpBegins(relay, config, now)?.outlivesMail ?? false;
   return {
     maxPerDay: limits.maxPerDay,
-    warmUp: limits.warmUp === null ? null : warmUpOf(limits.warmUp, day),
+    warmUp: limits.warmUp === null ? null : warmUpOf(limits.warmUp, day, outlivesMail),
     allowedToday,
     usedToday: used.get(name) ?? (allowedToday === null ? null : 0),
   };
 }
 
-function warmUpOf({ startDay, perDay }: WarmUp, day: number): WarmUpView {
+/**
+ * What it may have on the day, if it is given nothing more that is not of high priority; else null. The server need not
+ * run, nor have a lane for it.
+ */
+export function spentAllowance(
+  { name, limits }: Pick<Relay, 'name' | 'limits'>,
+  day: number,
+  used: ReadonlyMap<string, number>,
+): number | null {
+  const allowance = allowanceOf(limits, day);
+  if (allowance === null) return null;
+  return (used.get(name) ?? 0) >= shareOf(allowance, limits.reservePercent, 'normal') ? allowance : null;
+}
+
+/** Whether what it may have on the day is a step of its warm-up. */
+export function isWarming({ limits }: Pick<Relay, 'limits'>, day: number): boolean {
+  return allowanceOf(limits, day) !== allowanceOf({ ...limits, warmUp: null }, day);
+}
+
+/** How long mail waits at most, as a setting. */
+export const MAX_AGE = 'delivery.max_age_hours';
+const HOUR_MS = 3_600_000;
+
+/**
+ * When a warm-up begins that has not yet (`now` in wall ms), and whether mail that is accepted now expires before it;
+ * null for every other relay.
+ */
+export function warmUpBegins(
+  { limits }: Pick<Relay, 'limits'>,
+  { delivery }: Pick<Config, 'delivery'>,
+  now: number,
+): { readonly start: string; readonly outlivesMail: boolean } | null {
+  const day = beginsAfter(dayOf(now), limits);
+  if (day === null) return null;
+  // The day before it ends when the warm-up begins.
+  const outlivesMail = endOfDay(day - 1) - now > delivery.maxAgeHours * HOUR_MS;
+  return { start: dayText(day), outlivesMail };
+}
+
+function warmUpOf({ startDay, perDay }: WarmUp, day: number, outlivesMail: boolean): WarmUpView {
   const since = day - startDay;
   return {
+    outlivesMail,
     start: dayText(startDay),
     days: perDay.length,
     day: since >= perDay.length ? null : Math.max(0, since + 1),
   };
-}
-
-/** Whole days since the epoch, as they are written in a definition. */
-export function dayText(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }
 
 function depthOf(name: string, depths: readonly LaneDepth[]): Pick<RelayView, 'waiting' | 'processing'> {

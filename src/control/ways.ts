@@ -1,14 +1,17 @@
+import type { Config } from '../config/schema.ts';
 import { isFinal } from '../domain/delivery.ts';
 import { HOLD_KINDS, type HoldKind } from '../domain/hold.ts';
 import { laneOf } from '../domain/lane.ts';
+import type { Relay } from '../domain/relay.ts';
 import type { RecipientRecord } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { laneState } from './local-queue.ts';
 import type { RecipientWay } from './operations.ts';
+import { MAX_AGE, warmUpBegins } from './relay-views.ts';
 
 const HELD = { pause: 'paused', drain: 'draining' } as const;
 
-type WayDeps = Pick<LocalDeps, 'resolution' | 'queue' | 'running'>;
+type WayDeps = Pick<LocalDeps, 'resolution' | 'queue' | 'running' | 'clock'>;
 
 /** The way of a recipient, and why it waits. */
 export function wayOf(recipient: RecipientRecord, deps: WayDeps): RecipientWay {
@@ -33,7 +36,7 @@ function obstacle(
   name: string,
   address: string,
   kinds: readonly HoldKind[],
-  { resolution, queue }: WayDeps,
+  { resolution, queue, clock }: WayDeps,
 ): string | null {
   const { config, holds } = resolution();
   const relay = config.relays.find((candidate) => candidate.name === name);
@@ -55,8 +58,20 @@ function obstacle(
     case 'resting':
       return `${lane} rests after failures: waybill relays test ${name}${relay.mx === null ? '' : ` --to ${address}`}`;
     case 'spent':
-      return `${name} has had what it may have today, and goes on at midnight UTC: waybill relays list`;
+      return (
+        warmUpWait(relay, config, clock.wall()) ??
+        `${name} has had what it may have today, and goes on at midnight UTC: waybill relays list`
+      );
     default:
-      return null;
+      // Known of every relay, also where no lane of it is at work.
+      return warmUpWait(relay, config, clock.wall());
   }
+}
+
+/** What mail waits for whose relay begins to warm up on another day; null where it does not. */
+function warmUpWait(relay: Relay, config: Pick<Config, 'delivery'>, now: number): string | null {
+  const begins = warmUpBegins(relay, config, now);
+  if (begins === null) return null;
+  const late = begins.outlivesMail ? `; it expires sooner (${MAX_AGE})` : '';
+  return `${relay.name} is given nothing before ${begins.start} (UTC), when its warm-up begins${late}: waybill relays list`;
 }

@@ -12,6 +12,7 @@ const well: HealthFacts = {
     { state: 'closed', disabled: false },
     { state: 'half_open', disabled: false },
   ],
+  spent: [],
   latenessMs: 0,
   unrouted: false,
   missingRelays: [],
@@ -142,6 +143,40 @@ test.each([
   [1000, 'ok'],
 ])('%s free bytes are %s', (free, status) => {
   expect(diskStatus(free, { lowBytes: 1000, criticalBytes: 200 })).toBe(status);
+});
+
+const spent: HealthFacts['spent'][number] = {
+  ...{ relay: 'smart', allowance: 3, warming: false, begins: null, waiting: 2, latenessMs: 6 * MINUTE },
+};
+
+test.each<[string, Partial<typeof spent>, string, string]>([
+  [
+    'late for its quota',
+    {},
+    'degraded',
+    'smart has had its 3 recipients of today.* 2 deliveries wait.* midnight UTC',
+  ],
+  ['not late yet', { latenessMs: 4 * MINUTE }, 'healthy', 'smart has had .* midnight UTC'],
+  ['nothing waits', { waiting: 0, latenessMs: 0 }, 'healthy', 'smart has had .* no delivery waits'],
+  ['late for a step of its warm-up', { warming: true }, 'healthy', 'smart has had .* 2 deliveries wait'],
+  [
+    'a warm-up that begins later',
+    { warming: true, allowance: 0, begins: '2026-12-01' },
+    'healthy',
+    'smart is given nothing before 2026-12-01',
+  ],
+])('a spent relay: %s', (_, change, status, detail) => {
+  const { checks, status: whole } = assessHealth({ ...well, spent: [{ ...spent, ...change }] });
+  const check = checks.find(({ name }) => name === 'quotas');
+  expect(check).toEqual({ name: 'quotas', status, detail: expect.stringMatching(detail) });
+  expect(whole).toBe(status);
+});
+
+test('of many spent relays a few are told, and first those whose mail is late', () => {
+  const many = ['a', 'b', 'c', 'd'].map((relay) => ({ ...spent, relay, latenessMs: 0 }));
+  const { checks } = assessHealth({ ...well, spent: [...many, spent] });
+  const detail = checks.find(({ name }) => name === 'quotas')?.detail;
+  expect(detail).toMatch(/^smart .* a .* b .*So it is with 2 more[.]$/);
 });
 
 test('a rule that names a relay which is gone is told with the cure; of many, a few', () => {

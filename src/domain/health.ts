@@ -1,4 +1,5 @@
 import type { MissingRelay } from './route.ts';
+import { isShort, type SpentRelay, spentText } from './spent.ts';
 
 /**
  * What the state of things means (contract §7): a list of checks, each healthy, degraded or critical, and the
@@ -50,7 +51,9 @@ export interface HealthFacts {
   readonly disk: DiskStatus;
   readonly portFaults: readonly PortFault[];
   readonly relays: readonly { readonly state: BreakerState; readonly disabled: boolean }[];
-  /** How late the longest waiting due delivery is, in ms; 0 when none is due. */
+  /** Relays that may be given nothing more today. */
+  readonly spent: readonly SpentRelay[];
+  /** How late the longest waiting due delivery is that does not wait for one of these, in ms; 0 when none is due. */
   readonly latenessMs: number;
   /** Mail waits for a route. */
   readonly unrouted: boolean;
@@ -83,6 +86,7 @@ export function assessHealth(facts: HealthFacts): HealthVerdict {
     checkPorts(facts.portFaults),
     checkRelays(facts.relays),
     checkQueue(facts.latenessMs),
+    checkQuotas(facts.spent),
     checkRoutes(facts.unrouted, facts.missingRelays),
     ...(facts.certificateLeftMs === null ? [] : [checkCertificate(facts.certificateLeftMs)]),
     ...facts.notices,
@@ -177,8 +181,19 @@ function checkQueue(latenessMs: number): HealthCheck {
     : healthy('queue', 'Deliveries are made when they are due.');
 }
 
-/** Of so many rules it is told what they lack. */
+/** Of so many rules, and of so many relays, it is told what they lack. */
 const MAX_TOLD = 3;
+
+/** Mail that waits for another day is not lost, but an operator may have to allow more, or name a next relay. */
+function checkQuotas(spent: readonly SpentRelay[]): HealthCheck {
+  if (spent.length === 0) return healthy('quotas', 'No relay has had all that it may have today.');
+  const short = spent.filter((one) => isShort(one, LATE_MS));
+  // What degrades stands first.
+  const told = [...short, ...spent.filter((one) => !short.includes(one))];
+  const details = told.slice(0, MAX_TOLD).map(spentText);
+  if (told.length > MAX_TOLD) details.push(`So it is with ${told.length - MAX_TOLD} more.`);
+  return short.length > 0 ? degraded('quotas', details.join(' ')) : healthy('quotas', details.join(' '));
+}
 
 function checkRoutes(unrouted: boolean, missing: readonly MissingRelay[]): HealthCheck {
   const faults = missing.slice(0, MAX_TOLD).map(missingDetail);

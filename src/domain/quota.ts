@@ -14,6 +14,16 @@ export function endOfDay(day: number): number {
   return (day + 1) * DAY_MS;
 }
 
+/** A day (whole days since the epoch) as it is written in a definition, such as `2026-12-01`. */
+export function dayText(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length);
+}
+
+/** When a warm-up begins that has not by that day; null for every other relay. */
+export function beginsAfter(day: number, { warmUp }: Pick<RelayLimits, 'warmUp'>): number | null {
+  return warmUp !== null && day < warmUp.startDay ? warmUp.startDay : null;
+}
+
 /** Recipients the relay may have on that day; null when it may have any number. */
 export function allowanceOf(
   { maxPerDay, warmUp }: Pick<RelayLimits, 'maxPerDay' | 'warmUp'>,

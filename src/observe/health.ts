@@ -13,13 +13,14 @@ import type { MissingRelay } from '../domain/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import type { Spool } from '../spool/spool.ts';
-import type { Figures, Views } from '../store/views.ts';
+import type { Figures, LaneDepth, Views } from '../store/views.ts';
 import { Poll } from './poll.ts';
+import { dueBesides, spentRelays } from './spent-relays.ts';
 
 /** Where health looks. Every function answers at once from memory; only `views` and `spool` are asked in the background. */
 export interface HealthSources {
   readonly clock: Clock;
-  readonly views: Pick<Views, 'figures' | 'waiting'>;
+  readonly views: Pick<Views, 'figures' | 'waiting' | 'lanes'>;
   readonly spool: Pick<Spool, 'space'>;
   /** The writing side of the store. */
   readonly store: () => StoreCondition;
@@ -69,7 +70,19 @@ export interface RelayStatus {
   /** Nothing is sent by it, as an operator wants or because its password cannot be read. */
   readonly disabled: boolean;
   /** What it may be given today (UTC), and has been, as far as this node knows; null without a limit. */
-  readonly quota: { readonly allowance: number; readonly used: number } | null;
+  readonly quota: RelayQuota | null;
+}
+
+/** See {@link RelayStatus.quota}. */
+export interface RelayQuota {
+  readonly allowance: number;
+  readonly used: number;
+  /** The allowance is a step of its warm-up. */
+  readonly warming: boolean;
+  /** The day on which its warm-up begins, such as `2026-12-01`; null once it has, or without one. */
+  readonly begins: string | null;
+  /** Mail that is not of high priority is given nothing more today. */
+  readonly spent: boolean;
 }
 
 /** What does not change while the process runs. */
@@ -128,7 +141,7 @@ export interface HealthReport {
     readonly port: number | null;
     readonly tlsPort: number | null;
   };
-  readonly relays: readonly RelayStatus[];
+  readonly relays: readonly Omit<RelayStatus, 'quota'>[];
   readonly nodes: readonly {
     readonly id: string;
     readonly roles: readonly string[];
@@ -151,6 +164,10 @@ export interface Health {
 
 /** How often the store and the volume are asked. */
 const POLL_MS = 1000;
+/** How often the lanes are asked for while a relay is spent: they are many, and change little. */
+const LANES_POLL_MS = 10_000;
+/** More lanes than this are not looked at. */
+const MAX_LANES = 10_000;
 /** A store that has not answered for this long is unreachable. */
 const SILENT_MS = 2000;
 
@@ -167,6 +184,8 @@ class PolledHealth implements Health {
   readonly #figures: Poll<Figures>;
   /** Whether mail waits without a route. */
   readonly #unrouted: Poll<boolean>;
+  /** Lanes with mail in them; null while no relay is spent, or where there are more than are looked at. */
+  readonly #lanes: Poll<readonly LaneDepth[] | null>;
   readonly #space: Poll<{ readonly freeBytes: number; readonly totalBytes: number } | null>;
 
   constructor(sources: HealthSources, identity: HealthIdentity) {
@@ -177,17 +196,19 @@ class PolledHealth implements Health {
     this.#startedMono = clock.mono();
     this.#figures = new Poll(() => views.figures(clock.wall()), POLL_MS, clock);
     this.#unrouted = new Poll(() => anyUnrouted(views), POLL_MS, clock);
+    this.#lanes = new Poll(() => lanesOnceSpent(sources), LANES_POLL_MS, clock);
     this.#space = new Poll(() => spool.space(), POLL_MS, clock);
   }
 
   async start(): Promise<void> {
-    const polls = [this.#figures, this.#unrouted, this.#space];
+    const polls = [this.#figures, this.#unrouted, this.#lanes, this.#space];
     await Promise.all(polls.map((poll) => poll.start(SILENT_MS)));
   }
 
   stop(): void {
     this.#figures.stop();
     this.#unrouted.stop();
+    this.#lanes.stop();
     this.#space.stop();
   }
 
@@ -232,7 +253,8 @@ class PolledHealth implements Health {
         oldestSeconds: Math.floor(lateness(snapshot, now) / 1000),
       },
       ...listeners(ports()),
-      relays: relays(),
+      // Of quotas, a check and metrics tell.
+      relays: relays().map(({ quota: _, ...shown }) => shown),
       nodes: [{ ...this.#identity.node, lastSeenAt: formatTimestamp(now) }],
       checks: verdict.checks,
     };
@@ -241,12 +263,16 @@ class PolledHealth implements Health {
   #assess(snapshot: HealthSnapshot, now: number): HealthVerdict {
     const { store, ports, relays, missingRelays, certificateExpiresAt, notices } = this.#sources;
     const expiresAt = certificateExpiresAt();
+    const states = relays();
+    const lanes = this.#lanes.latest;
+    const dueAt = dueBesides(snapshot.figures?.oldestDueAt ?? null, states, lanes);
     return assessHealth({
       store: store().failed ? 'failed' : snapshot.databaseReachable ? 'well' : 'silent',
       disk: this.#disk(snapshot),
       portFaults: ports().faults,
-      relays: relays(),
-      latenessMs: lateness(snapshot, now),
+      relays: states,
+      spent: spentRelays(states, lanes ?? [], now),
+      latenessMs: dueAt === null ? 0 : Math.max(0, now - dueAt),
       unrouted: this.#unrouted.latest ?? false,
       missingRelays: missingRelays(),
       certificateLeftMs: expiresAt === null ? null : expiresAt - now,
@@ -262,6 +288,15 @@ class PolledHealth implements Health {
 async function anyUnrouted(views: Pick<Views, 'waiting'>): Promise<boolean> {
   const { deliveries } = await views.waiting({ lane: 'none', after: null, limit: 1 });
   return deliveries.length > 0;
+}
+
+async function lanesOnceSpent({
+  views,
+  relays,
+}: Pick<HealthSources, 'views' | 'relays'>): Promise<readonly LaneDepth[] | null> {
+  if (!relays().some(({ quota }) => quota?.spent === true)) return null;
+  const lanes = await views.lanes(null, MAX_LANES);
+  return lanes.length < MAX_LANES ? lanes : null;
 }
 
 /** How long ago the longest waiting due delivery came due, in ms. */

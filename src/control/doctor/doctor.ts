@@ -11,6 +11,7 @@ import { namesCheck, sourceAddressesCheck } from './names.ts';
 import { openRelayCheck } from './open-relay.ts';
 import { portsCheck } from './ports.ts';
 import type { Check, Premises } from './premises.ts';
+import { quotasCheck } from './quotas.ts';
 import { relaysCheck } from './relays.ts';
 import { routesCheck } from './routes.ts';
 import { sourcesCheck } from './sources.ts';
@@ -37,6 +38,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'source addresses': sourceAddressesCheck,
   routes: routesCheck,
   relays: relaysCheck,
+  quotas: quotasCheck,
   domains: domainsCheck,
   holds: holdsCheck,
 };

@@ -17,7 +17,7 @@ export interface Premises {
   /** The running server's; null while none runs. */
   readonly bound: RuntimePorts | null;
   /** Null where the database cannot be opened. */
-  readonly views: Pick<Views, 'figures' | 'waiting' | 'list'> | null;
+  readonly views: Pick<Views, 'figures' | 'waiting' | 'list' | 'lanes' | 'quotaUsed'> | null;
   /** Why it cannot. */
   readonly storeFault: string | null;
   readonly machine: Machine;

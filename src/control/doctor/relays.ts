@@ -1,8 +1,8 @@
-import { dayOf } from '../../domain/quota.ts';
+import { dayOf, dayText } from '../../domain/quota.ts';
 import type { Relay } from '../../domain/relay.ts';
 import { INBOX } from '../../domain/relay.ts';
 import type { ProbeStep } from '../../transport/probe-step.ts';
-import { dayText } from '../relay-views.ts';
+import { MAX_AGE, warmUpBegins } from '../relay-views.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
 
@@ -28,13 +28,18 @@ export const relaysCheck: Check = async (premises, signal) => {
 };
 
 /** A warm-up that lies ahead keeps a relay from sending anything, which looks like a fault to who has forgotten it. */
-function warmUpOf({ name, limits }: Relay, { clock }: Premises): Finding[] {
-  if (limits.warmUp === null || dayOf(clock.wall()) >= limits.warmUp.startDay) return [];
-  const start = dayText(limits.warmUp.startDay);
+function warmUpOf(relay: Relay, { clock, loaded }: Premises): Finding[] {
+  const { name } = relay;
+  const begins = warmUpBegins(relay, loaded.config, clock.wall());
+  if (begins === null) return [];
+  const { start, outlivesMail } = begins;
+  const lost = outlivesMail
+    ? ` What is accepted now and has no other relay expires before that (${MAX_AGE}).`
+    : '';
   return [
     warn(
       `warm-up of ${name}`,
-      `It begins on ${start} (UTC): until then nothing is sent by ${name}, and its mail goes by the next relay of its group, or waits.`,
+      `It begins on ${start} (UTC): until then nothing is sent by ${name}, and its mail goes by the next relay of its group, or waits.${lost}`,
       `relays: [{ name: ${name}, warmup_start: ${dayText(dayOf(clock.wall()))} }]  # to begin today`,
     ),
   ];

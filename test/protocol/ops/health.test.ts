@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { PortFault } from '../../../src/domain/health.ts';
 import type { WaitingDelivery } from '../../../src/store/views.ts';
 import { startDashboard } from './dashboard-server.ts';
-import { EPOCH, FIGURES, type SourceChanges, viewsWith } from './world.ts';
+import { EPOCH, FIGURES, QUOTA, type SourceChanges, viewsWith } from './world.ts';
 
 const GIB = 1024 ** 3;
 const DAY = 86_400_000;
@@ -61,6 +61,17 @@ test('an SMTP listener that has only ports of implicit TLS listens', async () =>
   const { body } = await ask({ path: '/health' });
   expect(JSON.parse(body)).toMatchObject({ smtp: { listening: true, listeningTlsPorts: [1465] } });
 });
+
+const OUT = { name: 'out', state: 'closed', inflight: 0, disabled: false } as const;
+
+/** A store with one lane, in which mail has been due for longer than health likes. */
+function waitsFor(lane: string): NonNullable<SourceChanges['views']> {
+  const oldestDueAt = EPOCH - 300_000;
+  return {
+    ...viewsWith(async () => ({ ...FIGURES, oldestDueAt })),
+    lanes: async () => [{ lane, waiting: 2, processing: 0, oldestDueAt }],
+  };
+}
 
 const taken: PortFault = { key: 'listener.ports', port: 587, reason: 'in_use', set: true, fallback: null };
 
@@ -140,6 +151,36 @@ test.each<[string, SourceChanges, number, string, string | null]>([
     200,
     'degraded',
     'routes',
+  ],
+  [
+    'mail that is late because a quota is used up',
+    {
+      relays: () => [{ ...OUT, quota: { ...QUOTA, spent: true } }],
+      views: waitsFor('out'),
+    },
+    200,
+    'degraded',
+    'quotas',
+  ],
+  [
+    'mail that waits for the next step of a warm-up',
+    {
+      relays: () => [{ ...OUT, quota: { ...QUOTA, warming: true, spent: true } }],
+      views: waitsFor('out'),
+    },
+    200,
+    'healthy',
+    null,
+  ],
+  [
+    'mail of another relay that is late beside a quota that is used up',
+    {
+      relays: () => [{ ...OUT, quota: { ...QUOTA, spent: true } }],
+      views: waitsFor('other'),
+    },
+    200,
+    'degraded',
+    'queue',
   ],
   [
     'a certificate expiring within 14 days',

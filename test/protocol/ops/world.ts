@@ -2,7 +2,12 @@
 import { silentLog } from '../../../src/lib/log.ts';
 import { Counters } from '../../../src/observe/counters.ts';
 import { Events } from '../../../src/observe/events.ts';
-import { createHealth, type Health, type HealthSources } from '../../../src/observe/health.ts';
+import {
+  createHealth,
+  type Health,
+  type HealthSources,
+  type RelayQuota,
+} from '../../../src/observe/health.ts';
 import { createMetrics, type MetricSources } from '../../../src/observe/metrics.ts';
 import type { Figures, Views } from '../../../src/store/views.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -24,12 +29,17 @@ export const FIGURES: Figures = {
   databaseBytes: 61,
 };
 
+/** A quota of which something is left. */
+export const QUOTA: RelayQuota = {
+  ...{ allowance: 500, used: 12, warming: false, begins: null, spent: false },
+};
+
 /** What a test may change. */
 export type SourceChanges = Partial<Omit<HealthSources, 'clock'>>;
 
 /** A store with these figures, in which all mail has a route. */
 export function viewsWith(figures: Views['figures']): HealthSources['views'] {
-  return { figures, waiting: async () => ({ deliveries: [], next: null }) };
+  return { figures, lanes: async () => [], waiting: async () => ({ deliveries: [], next: null }) };
 }
 
 /** Sources of a service that is well, a health that has looked once, and the metrics over it. */
@@ -48,7 +58,7 @@ export async function createWorld(changes: SourceChanges = {}) {
     }),
     relays: () => [
       { name: 'inbox', state: 'closed', inflight: 0, disabled: false, quota: null },
-      { name: 'out', state: 'half_open', inflight: 3, disabled: false, quota: { allowance: 500, used: 12 } },
+      { name: 'out', state: 'half_open', inflight: 3, disabled: false, quota: QUOTA },
     ],
     missingRelays: () => [],
     certificateExpiresAt: () => EPOCH + 90 * DAY_MS,

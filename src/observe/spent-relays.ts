@@ -1,0 +1,41 @@
+import { relayOfLane } from '../domain/lane.ts';
+import type { SpentRelay } from '../domain/spent.ts';
+import type { LaneDepth } from '../store/views.ts';
+import type { RelayStatus } from './health.ts';
+
+type Status = Pick<RelayStatus, 'name' | 'quota'>;
+
+/** The relays that are spent, with what waits for each in these lanes at `now` (wall ms). */
+export function spentRelays(
+  relays: readonly Status[],
+  lanes: readonly LaneDepth[],
+  now: number,
+): readonly SpentRelay[] {
+  return relays.flatMap(({ name, quota }) => {
+    if (quota === null || !quota.spent) return [];
+    const own = lanes.filter(({ lane }) => relayOfLane(lane) === name);
+    const waiting = own.reduce((sum, lane) => sum + lane.waiting, 0);
+    const oldest = oldestOf(own);
+    const latenessMs = oldest === null ? 0 : Math.max(0, now - oldest);
+    return [{ relay: name, ...quota, waiting, latenessMs }];
+  });
+}
+
+/**
+ * When the longest waiting delivery came due (wall ms) that does not wait for a spent relay; null when there is none.
+ * Where the lanes are not known (null), that of them all.
+ */
+export function dueBesides(
+  oldestDueAt: number | null,
+  relays: readonly Status[],
+  lanes: readonly LaneDepth[] | null,
+): number | null {
+  const spent = new Set(relays.flatMap(({ name, quota }) => (quota?.spent === true ? [name] : [])));
+  if (oldestDueAt === null || spent.size === 0 || lanes === null) return oldestDueAt;
+  return oldestOf(lanes.filter(({ lane }) => !spent.has(relayOfLane(lane))));
+}
+
+function oldestOf(lanes: readonly LaneDepth[]): number | null {
+  const dues = lanes.flatMap(({ oldestDueAt }) => (oldestDueAt === null ? [] : [oldestDueAt]));
+  return dues.reduce<number | null>((first, due) => (first === null || due < first ? due : first), null);
+}
