@@ -6,6 +6,7 @@ import type { ProviderTimeouts } from './limits.ts';
 import type { ProviderRequest } from './provider.ts';
 import type { ProviderTrace } from './trace.ts';
 import { abortTrouble, Trouble } from './trouble.ts';
+import { formsOf, plainText } from './words.ts';
 
 /** Makes a request over one of the relay's connections. Never rejects for what the network or the peer does. */
 export type Call = (
@@ -19,6 +20,8 @@ export interface CallParts {
   readonly connections: Connections;
   readonly clock: Clock;
   readonly timeouts: ProviderTimeouts;
+  /** The relay's, which no text may show. */
+  readonly secret: string;
   /** Told when a kept connection had been closed by the server, and the request was made again. */
   readonly onStale: () => void;
 }
@@ -34,13 +37,13 @@ export function callsOver(parts: CallParts): Call {
       return (await callOnce(parts, request, true, trace, signal)).exchanged;
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
-      return { kind: 'none', trouble: error, isWhole: false };
+      return { kind: 'none', trouble: error, isBegun: false, isWhole: false };
     }
   };
 }
 
 async function callOnce(
-  { connections, clock, timeouts }: CallParts,
+  { connections, clock, timeouts, secret }: CallParts,
   request: ProviderRequest,
   fresh: boolean,
   trace: ProviderTrace,
@@ -54,10 +57,10 @@ async function callOnce(
   const terms = { host: hostOf(url), clock, timeouts };
   const exchanged = await exchangeOver(connection, connections, () =>
     signal.aborted
-      ? Promise.resolve({ kind: 'none', trouble: abortTrouble(), isWhole: false } as const)
+      ? Promise.resolve({ kind: 'none', trouble: abortTrouble(), isBegun: false, isWhole: false } as const)
       : exchange(connection, request, terms, passed, signal),
   );
-  tell(trace, request.method, url.pathname, exchanged, passed);
+  tell(trace, `${request.method} ${url.pathname}`, exchanged, passed, formsOf(secret, request.headers));
   const isLost = exchanged.kind === 'none' && exchanged.trouble.reply.cause === 'connection_lost';
   return { exchanged, isStale: isReused && isLost && !exchanged.isWhole };
 }
@@ -77,17 +80,16 @@ async function exchangeOver(
 /** The query of a URL is left out: it may hold secrets. */
 function tell(
   trace: ProviderTrace,
-  method: string,
-  path: string,
+  asked: string,
   exchanged: Exchanged,
-  passed: Passed,
+  { startedAt, sentAt, answeredAt }: Passed,
+  secrets: readonly string[],
 ): void {
-  const { startedAt, sentAt, answeredAt } = passed;
   if (startedAt !== null && sentAt !== null) trace.transferMs = Math.round(sentAt - startedAt);
   if (sentAt !== null && answeredAt !== null) trace.replyMs = Math.max(0, Math.round(answeredAt - sentAt));
   const said =
     exchanged.kind === 'answer'
-      ? `${exchanged.answer.status} ${exchanged.phrase}`.trim()
+      ? `${exchanged.answer.status} ${exchanged.phrase}`
       : `no answer: ${exchanged.trouble.reply.text}`;
-  trace.happened(`${method} ${path}`.slice(0, 256), said.slice(0, 256));
+  trace.happened(asked.slice(0, 256), plainText(said, secrets).slice(0, 256));
 }

@@ -13,7 +13,7 @@ import { MAX_BODY_BYTES, type ProviderTimeouts } from './limits.ts';
 import type { HttpAnswer, ProviderRequest } from './provider.ts';
 import { abortTrouble, lostTrouble, type Trouble, timeoutTrouble } from './trouble.ts';
 
-/** How an exchange ended. `isWhole`: the request's last byte was handed over. */
+/** How an exchange ended. `isBegun`: something of the request was sent; `isWhole`: its last byte was handed over. */
 export type Exchanged =
   | {
       readonly kind: 'answer';
@@ -21,7 +21,12 @@ export type Exchanged =
       readonly phrase: string;
       readonly isWhole: boolean;
     }
-  | { readonly kind: 'none'; readonly trouble: Trouble; readonly isWhole: boolean };
+  | {
+      readonly kind: 'none';
+      readonly trouble: Trouble;
+      readonly isBegun: boolean;
+      readonly isWhole: boolean;
+    };
 
 /** What an exchange needs besides its connection. */
 export interface ExchangeTerms {
@@ -221,7 +226,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     const isWhole = this.#isWhole;
     const { resolve } = this.#ended;
     if (head === null || (trouble !== null && this.#early !== null)) {
-      resolve({ kind: 'none', trouble: trouble ?? lostTrouble(this.#terms.host, null), isWhole });
+      const isBegun = this.#passed.startedAt !== null;
+      resolve({ kind: 'none', trouble: trouble ?? lostTrouble(this.#terms.host, null), isBegun, isWhole });
     } else {
       const { status, headers, phrase } = head;
       const answer = { status, headers, body: Buffer.concat(this.#body).toString() };

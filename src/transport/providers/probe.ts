@@ -59,8 +59,9 @@ async function probe(
   signal: AbortSignal,
 ): Promise<void> {
   const connections = new Connections(2, terms);
-  const call = callsOver({ connections, clock: terms.clock, timeouts: terms.timeouts, onStale: () => {} });
   const { secret } = settings;
+  const { clock, timeouts } = terms;
+  const call = callsOver({ connections, clock, timeouts, secret, onStale: () => {} });
   try {
     connections.giveBack(await connections.take(new URL(settings.endpoint), false, trace, signal));
     const token = await tokenOf(provider, call, secret, terms.clock, signal);

@@ -3,6 +3,7 @@ import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Flights } from '../../lib/flights.ts';
 import type { Call } from './calls.ts';
+import { restOf } from './judge.ts';
 import type { HttpAnswer, TokenSource } from './provider.ts';
 import { ProviderTrace } from './trace.ts';
 import { ABORTED } from './trouble.ts';
@@ -15,7 +16,12 @@ const MAX_LIFE_MS = 24 * 3_600_000;
 /** A token, or why there is none. */
 export type TokenResult =
   | { readonly ok: true; readonly token: string }
-  | { readonly ok: false; readonly reply: Reply };
+  | {
+      readonly ok: false;
+      readonly reply: Reply;
+      /** How long the token endpoint asks to be left alone, in ms; null: it does not. */
+      readonly restMs: number | null;
+    };
 
 /** What a relay's tokens are got with. */
 export interface TokenParts {
@@ -42,7 +48,7 @@ export class Tokens {
     if (current !== null && this.#parts.clock.mono() < current.until)
       return { ok: true, token: current.token };
     const result = await this.#flights.join('', signal, (end) => this.#ask(end));
-    return result ?? { ok: false, reply: ABORTED };
+    return result ?? { ok: false, reply: ABORTED, restMs: null };
   }
 
   /** It was refused: the next who needs one asks anew. */
@@ -54,10 +60,13 @@ export class Tokens {
     const { source, call, clock } = this.#parts;
     const host = new URL(source.request.url).hostname;
     const exchanged = await call(source.request, new ProviderTrace(host, clock), signal);
-    if (exchanged.kind === 'none') return { ok: false, reply: exchanged.trouble.reply };
+    if (exchanged.kind === 'none') return { ok: false, reply: exchanged.trouble.reply, restMs: null };
     const { answer } = exchanged;
     const got = answer.status === 200 ? source.read(answer) : null;
-    if (got === null) return { ok: false, reply: this.#refusal(answer) };
+    if (got === null) {
+      const restMs = restOf(answer.headers['retry-after'], clock.wall());
+      return { ok: false, reply: this.#refusal(answer), restMs };
+    }
     const life = Math.min(got.forMs, MAX_LIFE_MS);
     const until = clock.mono() + life - Math.min(RENEW_BEFORE_MS, life / 10);
     this.#current = { token: got.token, until };

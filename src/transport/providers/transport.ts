@@ -43,6 +43,7 @@ interface End {
   readonly refused?: { readonly addresses: ReadonlySet<string>; readonly outcome: Outcome };
   readonly hopFailed: boolean;
   readonly restMs: number | null;
+  readonly unspoken?: true;
 }
 
 /** Makes the transport of a provider's relay. Connects when there is something to deliver. */
@@ -77,7 +78,13 @@ class ProviderTransport implements Transport {
       timeouts,
     });
     const onStale = () => log.debug('provider.connection_stale', { relay: relay.name });
-    this.#call = callsOver({ connections: this.#connections, clock, timeouts, onStale });
+    this.#call = callsOver({
+      connections: this.#connections,
+      clock,
+      timeouts,
+      secret: settings.secret,
+      onStale,
+    });
     const source = provider.tokens;
     this.#tokens = source ? new Tokens({ source, call: this.#call, clock, secret: settings.secret }) : null;
     if (provider.check({ now: clock.wall(), token: '' }) !== null)
@@ -92,11 +99,11 @@ class ProviderTransport implements Transport {
     for (const cause of causes) cause.addEventListener('abort', abort);
     if (causes.some(({ aborted }) => aborted)) abort();
     try {
-      const { outcome, refused, hopFailed, restMs } = await this.#attempt(job, trace, end.signal);
+      const { outcome, refused, ...rest } = await this.#attempt(job, trace, end.signal);
       const outcomes = job.envelope.recipients.map(({ address }) =>
         refused?.addresses.has(address.toLowerCase()) ? refused.outcome : outcome,
       );
-      return { outcomes, evidence: trace.evidence(), hopFailed, restMs };
+      return { outcomes, evidence: trace.evidence(), ...rest };
     } finally {
       for (const cause of causes) cause.removeEventListener('abort', abort);
     }
@@ -113,9 +120,9 @@ class ProviderTransport implements Transport {
   async #attempt(job: TransportJob, trace: ProviderTrace, signal: AbortSignal): Promise<End> {
     const refusal = this.#refusal(job);
     if (refusal !== null) return notOffered(refusal);
-    if (signal.aborted) return deferred(ABORTED);
+    if (signal.aborted) return givenUp(ABORTED);
     const release = await this.#memory(job.content.sizeBytes * MEMORY_FACTOR, signal);
-    if (release === null) return deferred(signal.aborted ? ABORTED : BUSY);
+    if (release === null) return givenUp(signal.aborted ? ABORTED : BUSY);
     try {
       return await this.#send(job, trace, signal);
     } finally {
@@ -161,10 +168,10 @@ class ProviderTransport implements Transport {
 
   async #send(job: TransportJob, trace: ProviderTrace, signal: AbortSignal): Promise<End> {
     const token = await this.#token(signal);
-    if (!token.ok) return signal.aborted ? deferred(ABORTED) : ill(token.reply);
+    if (!token.ok) return signal.aborted ? givenUp(ABORTED) : ill(token.reply, token.restMs);
     const prepared = await this.#prepare(job, token.token);
     if (!prepared.ok) return notOffered(prepared.reply);
-    if (!(await opens(job.gate, signal))) return deferred(LEASE_LOST);
+    if (!(await opens(job.gate, signal))) return givenUp(LEASE_LOST);
     const exchanged = await this.#call(prepared.request, trace, signal);
     const end = this.#judged(prepared.request, exchanged, signal);
     if (exchanged.kind === 'answer' && exchanged.answer.status === 401) this.#tokens?.drop(token.token);
@@ -187,6 +194,7 @@ class ProviderTransport implements Transport {
   #judged(request: ProviderRequest, exchanged: Exchanged, signal: AbortSignal): End {
     if (exchanged.kind === 'none') {
       const { reply } = exchanged.trouble;
+      if (reply === ABORTED && !exchanged.isBegun) return givenUp(reply);
       const kind = exchanged.isWhole ? 'unknown' : 'deferred';
       return { outcome: { kind, reply }, hopFailed: !signal.aborted, restMs: null };
     }
@@ -208,7 +216,7 @@ class ProviderTransport implements Transport {
       case 'later':
         return deferred(reply);
       case 'relay_ill':
-        return { ...ill(reply), restMs };
+        return ill(reply, restMs);
       case 'unknown':
         this.#options.log.warn('provider.answer_unclear', {
           relay: this.#options.relay.name,
@@ -286,11 +294,16 @@ function deferred(reply: Reply): End {
   return end({ kind: 'deferred', reply });
 }
 
-function ill(reply: Reply): End {
-  return { outcome: { kind: 'deferred', reply }, hopFailed: true, restMs: null };
+/** Before anything was sent. */
+function givenUp(reply: Reply): End {
+  return { ...deferred(reply), unspoken: true };
+}
+
+function ill(reply: Reply, restMs: number | null): End {
+  return { outcome: { kind: 'deferred', reply }, hopFailed: true, restMs };
 }
 
 /** Another relay may take it. */
 function notOffered(reply: Reply): End {
-  return end({ kind: 'rejected', reply, hopBound: true });
+  return { ...end({ kind: 'rejected', reply, hopBound: true }), unspoken: true };
 }

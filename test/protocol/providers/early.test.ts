@@ -36,7 +36,7 @@ describe('a 2xx on the head of a request', () => {
   });
 
   test('leaves the connection usable', async () => {
-    const server = await startEarly(NO_BODY, (socket) => socket.resume());
+    const server = await startEarly(NO_BODY, (socket) => void socket.resume());
     const rig = await startTo(server);
     await rig.deliver({ content: LARGE });
     expect(rig.transport.connections()).toBe(1);
@@ -47,7 +47,7 @@ describe('a 2xx on the head of a request', () => {
     ['says that it writes no more, and closes', (socket: Socket) => void socket.end(() => socket.destroy())],
   ])('from a server that %s: nothing was taken', async (_what, then) => {
     for (const answer of [NO_BODY, TAKEN, LAST]) {
-      const rig = await startTo(await startEarly(answer, async (socket) => (await turns(), then(socket))));
+      const rig = await startTo(await startEarly(answer, (socket) => turns().then(() => then(socket))));
       const result = await rig.deliver({ content: LARGE });
       expect(only(result)).toMatchObject({ kind: 'deferred', cause: 'connection_lost', hopFailed: true });
       expect(rig.transport.connections()).toBe(0);
@@ -76,7 +76,7 @@ describe('a 2xx on the head of a request', () => {
 
   test('when we are told to stop: nothing was taken', async () => {
     const stop = new AbortController();
-    const server = await startEarly(NO_BODY, async () => (await turns(), stop.abort()));
+    const server = await startEarly(NO_BODY, () => turns().then(() => stop.abort()));
     const rig = await startTo(server);
     const result = await rig.deliver({ content: LARGE, signal: stop.signal });
     expect(only(result)).toMatchObject({ kind: 'deferred', cause: 'aborted', hopFailed: false });

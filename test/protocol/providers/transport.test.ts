@@ -1,11 +1,12 @@
 /** What is the same for all providers around the exchange: the gate, memory, tokens, rests, and trying out. */
 import { describe, expect, test } from 'vitest';
+import { localReply } from '../../../src/domain/outcome.ts';
 import { Budget } from '../../../src/lib/budget.ts';
 import type { ProbeStep } from '../../../src/transport/probe-step.ts';
 import { probeProvider } from '../../../src/transport/providers/probe.ts';
 import type { Provider } from '../../../src/transport/providers/provider.ts';
-import { answerJson } from '../../peers/provider-api.ts';
-import { advanceUntil, kinds, linesOf, never, only } from '../smtp-out/rig.ts';
+import { type ApiAct, answerJson } from '../../peers/provider-api.ts';
+import { advanceUntil, kinds, linesOf, type Mail, never, only } from '../smtp-out/rig.ts';
 import { plainProvider, startPlain } from './plain.ts';
 import { type ProviderRig, SECRET, startProvider } from './rig.ts';
 
@@ -26,6 +27,68 @@ describe('the gate', () => {
     refused.abort();
     expect(only(await delivering)).toMatchObject({ kind: 'deferred', hopFailed: false });
     expect(rig.api.connections).toBe(0);
+  });
+});
+
+describe('what the hop was not asked says nothing about it', () => {
+  const STOPPED = AbortSignal.abort();
+
+  test.each<[string, Mail]>([
+    ['refused for its form', { from: '' }],
+    ['refused for its size', { sizeBytes: 10_000_001 }],
+    ['stopped before it began', { signal: STOPPED }],
+    ['without its gate', { gate: async () => false }],
+  ])('%s', async (_what, mail) => {
+    const rig = await startPlain();
+    expect(await rig.deliver(mail)).toMatchObject({ unspoken: true, hopFailed: false });
+    expect(rig.api.connections).toBe(0);
+  });
+
+  test('what the provider cannot express', async () => {
+    const reply = localReply('content_fields', '5.6.0', 'It cannot be taken apart');
+    // biome-ignore lint/correctness/useYield: there is nothing to pause for
+    const prepare = function* () {
+      return { ok: false, reply } as const;
+    };
+    const rig = await startPlain({}, { prepare });
+    expect(await rig.deliver()).toMatchObject({ unspoken: true, hopFailed: false });
+  });
+
+  test('what had no memory', async () => {
+    const memory = new Budget({ capacity: 1000, maxWaiters: 10 });
+    memory.share('another').tryAcquire(700);
+    const rig = await startPlain({ memory });
+    const result = await advanceUntil(rig.clock, 1000, rig.deliver({ content: [linesOf(300)] }));
+    expect(result).toMatchObject({ unspoken: true, hopFailed: false });
+  });
+
+  test('what was stopped while it waited for a connection', async () => {
+    const rig = await startPlain({ limits: { maxConcurrency: 1 } });
+    rig.api.script.push({ kind: 'hang', when: 'body' });
+    const stop = new AbortController();
+    const first = rig.deliver({ signal: stop.signal });
+    await rig.api.until(1);
+    const second = rig.deliver({ signal: stop.signal });
+    stop.abort();
+    expect(await second).toMatchObject({ unspoken: true, hopFailed: false });
+    expect(await first).not.toHaveProperty('unspoken');
+  });
+
+  test.each<[string, ApiAct]>([
+    ['took', TAKEN],
+    ['refused', answerJson(422, {})],
+    ['was ill for', answerJson(503, {})],
+    ['hung up on', { kind: 'close', when: 'headers' }],
+  ])('but what it %s does', async (_what, act) => {
+    const rig = await startPlain();
+    rig.api.script.push(act);
+    expect(await rig.deliver()).not.toHaveProperty('unspoken');
+  });
+
+  test('and so does a hop that cannot be reached', async () => {
+    const rig = await startPlain();
+    await rig.api.close();
+    expect(await rig.deliver()).not.toHaveProperty('unspoken');
   });
 });
 
@@ -84,6 +147,20 @@ test.each([
   expect(await rig.deliver()).toMatchObject({ hopFailed, restMs });
 });
 
+test.each([
+  ['an answer that leaves it open', { kind: 'answer', status: 502, headers: { 'retry-after': '60' } }, false],
+  ['no answer', { kind: 'close', when: 'body' }, true],
+] as const)(
+  '%s makes a message’s fate unknown; the relay is ill at once: %s',
+  async (_what, act, hopFailed) => {
+    const rig = await startPlain();
+    rig.api.script.push(act);
+    const result = await rig.deliver();
+    expect(only(result)).toMatchObject({ kind: 'unknown', hopFailed });
+    expect(result.restMs).toBeNull();
+  },
+);
+
 describe('where a token is needed', () => {
   test('it is asked for once, for all who need it', async () => {
     const rig = await startTokens();
@@ -109,6 +186,17 @@ describe('where a token is needed', () => {
     expect(only(await rig.deliver())).toMatchObject({ kind: 'deferred', code: 401, hopFailed: true });
     expect(only(await rig.deliver()).kind).toBe('delivered');
     expect(asked(rig)).toEqual(['/token', '/send?key=1', '/token', '/send?key=1']);
+  });
+
+  test.each([
+    [429, '120', 120_000],
+    [503, '60', 60_000],
+    [401, '60', 60_000],
+    [429, 'soon', null],
+  ])('who refuses one with %i and Retry-After %s is left alone', async (status, after, restMs) => {
+    const rig = await startTokens();
+    rig.api.script.push(answerJson(status, {}, { 'retry-after': after }));
+    expect(await rig.deliver()).toMatchObject({ hopFailed: true, restMs });
   });
 
   test.each([
