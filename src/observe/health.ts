@@ -15,7 +15,7 @@ import { formatTimestamp } from '../lib/timestamp.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Figures, LaneDepth, Views } from '../store/views.ts';
 import { Poll } from './poll.ts';
-import { dueBesides, spentRelays } from './spent-relays.ts';
+import { dueBesides, type RelayQuota, spentRelays } from './spent-relays.ts';
 
 /** Where health looks. Every function answers at once from memory; only `views` and `spool` are asked in the background. */
 export interface HealthSources {
@@ -71,18 +71,6 @@ export interface RelayStatus {
   readonly disabled: boolean;
   /** What it may be given today (UTC), and has been, as far as this node knows; null without a limit. */
   readonly quota: RelayQuota | null;
-}
-
-/** See {@link RelayStatus.quota}. */
-export interface RelayQuota {
-  readonly allowance: number;
-  readonly used: number;
-  /** The allowance is a step of its warm-up. */
-  readonly warming: boolean;
-  /** The day on which its warm-up begins, such as `2026-12-01`; null once it has, or without one. */
-  readonly begins: string | null;
-  /** Mail that is not of high priority is given nothing more today. */
-  readonly spent: boolean;
 }
 
 /** What does not change while the process runs. */

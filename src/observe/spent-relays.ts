@@ -1,9 +1,23 @@
 import { relayOfLane } from '../domain/lane.ts';
 import type { SpentRelay } from '../domain/spent.ts';
 import type { LaneDepth } from '../store/views.ts';
-import type { RelayStatus } from './health.ts';
 
-type Status = Pick<RelayStatus, 'name' | 'quota'>;
+/** What a relay may be given today (UTC), and has been, as far as this node knows. */
+export interface RelayQuota {
+  readonly allowance: number;
+  readonly used: number;
+  /** The allowance is a step of its warm-up. */
+  readonly warming: boolean;
+  /** The day on which its warm-up begins, such as `2026-12-01`; null once it has, or without one. */
+  readonly begins: string | null;
+  /** Mail that is not of high priority is given nothing more today. */
+  readonly spent: boolean;
+}
+
+interface Status {
+  readonly name: string;
+  readonly quota: RelayQuota | null;
+}
 
 /** The relays that are spent, with what waits for each in these lanes at `now` (wall ms). */
 export function spentRelays(
