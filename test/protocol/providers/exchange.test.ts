@@ -1,5 +1,6 @@
 /** What is the same for all providers: what can be said when an exchange fails, and that nobody is led astray. */
-import { describe, expect, test } from 'vitest';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { answerJson } from '../../peers/provider-api.ts';
 import { advanceUntil, linesOf, never, only } from '../smtp-out/rig.ts';
 import { startPlain } from './plain.ts';
@@ -197,6 +198,22 @@ test('of a huge answer 64 KiB are read, and the connection is dropped', async ()
   expect(only(await rig.deliver())).toMatchObject({ kind: 'rejected', code: 413 });
   await rig.api.untilClosed(1);
   expect(rig.transport.connections()).toBe(0);
+});
+
+test('the phrase behind a status is kept as one line without the secret', async () => {
+  const phrase = `\x1b]0;pwned\x07\x1b[31m ${SECRET} ${'x'.repeat(500)}`;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end(`HTTP/1.1 400 ${phrase}\r\nContent-Length: 0\r\n\r\n`));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const rig = await startPlain({ settings: { endpoint: `http://127.0.0.1:${port}` } });
+  const { evidence } = await rig.deliver();
+  const said = evidence.steps.find(({ verb }) => verb === 'POST /send')?.reply ?? '';
+  expect(said).toMatch(/^400 ]0;pwned \[31m … x+$/);
+  expect(said.length).toBeLessThanOrEqual(256);
 });
 
 test('nothing that is kept shows the secret', async () => {
