@@ -37,12 +37,15 @@ Each answer has one meaning; the first row that matches decides, and where a pro
 | later | waits, and tries the next relay of its group | |
 | never | fails | |
 | relay ill | waits, and tries the next relay of its group | rests, and is asked again: quota, rate, a bad key and a suspended account are its illness, never the message's |
-| unknown | may have been taken: no other relay is tried, see \`delivery.ambiguous\` | rests |
+| unknown | may have been taken: no other relay is tried, see \`delivery.ambiguous\` | rests when there was no answer, or when most of what it is given comes to nothing |
 
 Without an answer it depends on how far the request came. The last bytes of its body are held back until the connection
 has taken all others: when the connection is lost, or time runs out, before they went, nobody can have taken the message,
 and it waits; after that it is *unknown*. A 2xx whose body cannot be understood is *unknown* too. Who answers before the
 whole request is there is judged by the status.
+
+*Never* is only what a provider's known code or words say of the message, a 413, and what [webhook.md](webhook.md) defines: a
+4xx with a code that nobody has told us the meaning of, or with the page of a proxy, is *later*.
 
 - Certificates are always checked, redirects are never followed, and 64 KiB of an answer are read.
 - An answer is waited for ${PROVIDER_TIMEOUTS.answer / 1000} s after the last byte, a connection ${PROVIDER_TIMEOUTS.connect / 1000} s, TLS ${PROVIDER_TIMEOUTS.tls / 1000} s.
