@@ -1,5 +1,5 @@
 /** The grammar of SPF records (RFC 7208 §4.6, §5, §7): one wrong term, wherever it stands, and the record counts for nothing. */
-import { isIPv4, isIPv6 } from 'node:net';
+import { familyOf } from '../lib/cidr.ts';
 import { isHostName, parseQueryName } from './name.ts';
 
 /** What a mechanism that matches says of the sender. */
@@ -108,7 +108,7 @@ function parseMechanism(term: string): SpfMechanism | null {
   const qualifier = QUALIFIERS[sign] ?? 'pass';
   const bits = { ipv4: Number(four ?? 32), ipv6: Number(six ?? 128) };
   if (name === 'ip4' || name === 'ip6') {
-    const isOfFamily = name === 'ip4' ? isIPv4(rest) : isIPv6(rest) && !rest.includes('%');
+    const isOfFamily = familyOf(rest) === (name === 'ip4' ? 4 : 6) && !rest.includes('%');
     const isLength = six === undefined && Number(four ?? 0) <= (name === 'ip4' ? 32 : 128);
     return isOfFamily && isLength ? { qualifier, name, value: rest + length, bits } : null;
   }

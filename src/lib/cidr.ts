@@ -44,6 +44,12 @@ export function overlap(a: string, b: string): boolean {
   return inRange(first, second.network) || inRange(second, first.network);
 }
 
+/** The family that an address is written in; null when it is none. */
+export function familyOf(address: string): 4 | 6 | null {
+  const family = isIP(address);
+  return family === 4 || family === 6 ? family : null;
+}
+
 /** Whether two addresses of one family agree in their first `bits`, whatever is set behind. What is no address does not. */
 export function sameNetwork(a: string, b: string, bits: number): boolean {
   const [first, second] = [addressBytes(normaliseAddress(a)), addressBytes(normaliseAddress(b))];
