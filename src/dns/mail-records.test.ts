@@ -45,12 +45,28 @@ describe("a key's record", () => {
 });
 
 describe('a DMARC policy', () => {
+  const PLAIN = {
+    ...{ policy: 'none', below: null, percent: 100, reportTo: [], isAssumed: false, isSuffix: false },
+  };
   test.each<[string, unknown]>([
-    ['v=DMARC1; p=none', { policy: 'none', reportTo: [] }],
+    ['v=DMARC1; p=none', PLAIN],
     [
       'v=DMARC1; p=Reject; rua=mailto:a@x.test!10m, mailto:b@y.test',
-      { policy: 'reject', reportTo: ['mailto:a@x.test', 'mailto:b@y.test'] },
+      { ...PLAIN, policy: 'reject', reportTo: ['mailto:a@x.test', 'mailto:b@y.test'] },
     ],
+    [
+      'v=DMARC1; p=reject; sp=None; pct=0; psd=y',
+      { ...PLAIN, policy: 'reject', below: 'none', percent: 0, isSuffix: true },
+    ],
+    ['v=DMARC1; p=reject; pct=101', { ...PLAIN, policy: 'reject' }],
+    ['v=DMARC1; p=reject; pct=x', { ...PLAIN, policy: 'reject' }],
+    ['v=DMARC1; rua=mailto:a@x.test', { ...PLAIN, isAssumed: true, reportTo: ['mailto:a@x.test'] }],
+    [
+      'v=DMARC1; p=reject; sp=all; rua=mailto:a@x.test',
+      { ...PLAIN, isAssumed: true, reportTo: ['mailto:a@x.test'] },
+    ],
+    ['v=DMARC1; p=reject; sp=all', null],
+    ['v=DMARC1; rua=nobody', null],
     ['v=DMARC1', null],
     ['v=DMARC1; p=all', null],
     ['v=DMARC2; p=none', null],

@@ -17,6 +17,14 @@ export interface DkimRecord {
 /** A DMARC policy. */
 export interface DmarcRecord {
   readonly policy: 'none' | 'quarantine' | 'reject';
+  /** `sp=`: that for domains below which have none of their own; null: the same. */
+  readonly below: DmarcRecord['policy'] | null;
+  /** `pct=`: the part of the mail that it is for; 100 where it says nothing. */
+  readonly percent: number;
+  /** `psd=y`: the domain is a public suffix, and those below are other people's (RFC 9091). */
+  readonly isSuffix: boolean;
+  /** It says no policy that is one, and counts as none because it wants reports (RFC 7489 §6.6.3). */
+  readonly isAssumed: boolean;
   /** Where reports on all mail go, as URIs without their size. */
   readonly reportTo: readonly string[];
 }
@@ -69,9 +77,20 @@ export function dmarcRecords(records: readonly string[]): readonly string[] {
 export function parseDmarcRecord(text: string): DmarcRecord | null {
   const tags = parseTags(text);
   if (tags?.get('v') !== 'DMARC1') return null;
-  const policy = POLICIES.find((known) => known === tags.get('p')?.toLowerCase());
-  if (policy === undefined) return null;
-  return { policy, reportTo: urisOf(tags.get('rua')) };
+  const policy = policyOf(tags.get('p'));
+  const below = policyOf(tags.get('sp'));
+  const reportTo = urisOf(tags.get('rua'));
+  const isSuffix = tags.get('psd')?.toLowerCase() === 'y';
+  if (policy === undefined || (below === undefined && tags.has('sp'))) {
+    if (!reportTo.some((uri) => /^[a-z][a-z0-9+.-]*:./i.test(uri))) return null;
+    return { policy: 'none', below: null, percent: 100, isSuffix, isAssumed: true, reportTo };
+  }
+  const percent = /^(?:100|[0-9]{1,2})$/.test(tags.get('pct') ?? '') ? Number(tags.get('pct')) : 100;
+  return { policy, below: below ?? null, percent, isSuffix, isAssumed: false, reportTo };
+}
+
+function policyOf(value: string | undefined): DmarcRecord['policy'] | undefined {
+  return POLICIES.find((known) => known === value?.toLowerCase());
 }
 
 /** Those of a name's TXT records that mean to say where TLS reports go (RFC 8460 §3): of more than one none counts. */

@@ -16,7 +16,7 @@ export const MAX_SPF_VOIDS = 2;
 /** Beyond so many questions nothing is asked any more: far more than any receiver would ask. */
 const GIVE_UP_AFTER = 30;
 /** Hosts that an `mx` mechanism may find: with more of them the record is none (RFC 7208 §4.6.4). */
-const MAX_MX = 10;
+export const MAX_SPF_HOSTS = 10;
 
 /** A record and all that it leads to. */
 export interface SpfWalk {
@@ -186,7 +186,7 @@ class Walker {
     const answer = await this.#resolver.resolve(domain, 'MX', this.#signal);
     if (answer.kind === 'failed') return null;
     const hosts = answer.kind === 'found' ? answer.records.map(({ exchange }) => exchange) : [];
-    if (hosts.length > MAX_MX) {
+    if (hosts.length > MAX_SPF_HOSTS) {
       this.crowded.add(domain);
       return null;
     }

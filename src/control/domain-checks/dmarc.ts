@@ -1,4 +1,4 @@
-import { dmarcRecords, parseDmarcRecord } from '../../dns/mail-records.ts';
+import { type DmarcRecord, dmarcRecords, parseDmarcRecord, parseTags } from '../../dns/mail-records.ts';
 import type { Resolver } from '../../dns/resolver.ts';
 import { type Finding, fail, ok, skipped, warn } from '../doctor/finding.ts';
 import { dmarcSuggestion, publish, zoneLine } from '../domain-records.ts';
@@ -18,6 +18,7 @@ export const dmarcCheck: DomainCheck = async (inquiry, signal) => {
     if (answer.kind === 'failed') return [skipped(NAME, `The policy cannot be told: ${answer.text}`)];
     const [text, ...others] = answer.kind === 'found' ? dmarcRecords(answer.records) : [];
     if (text === undefined) continue;
+    if (owner !== name && parseDmarcRecord(text)?.isSuffix === true) continue;
     return await judge(text, others.length, owner, inquiry, signal);
   }
   return [
@@ -29,11 +30,14 @@ export const dmarcCheck: DomainCheck = async (inquiry, signal) => {
   ];
 };
 
-/** The domain itself, and those above it that are not a top level alone. */
+/**
+ * The domain itself, then those above it that are not a top level alone, the highest first: receivers ask the registered
+ * domain and none between (RFC 7489 §6.6.3). Which that is, only a list of public suffixes tells; these seldom have a policy.
+ */
 function ownersOf(name: string): readonly string[] {
   const labels = name.split('.');
   const owners = labels.map((_, at) => labels.slice(at).join('.')).filter((owner) => owner.includes('.'));
-  return [name, ...owners.slice(1).slice(-MAX_PARENTS)];
+  return [name, ...owners.slice(1).slice(-MAX_PARENTS).reverse()];
 }
 
 async function judge(
@@ -61,7 +65,7 @@ async function judge(
     return [
       warn(
         NAME,
-        `The policy is p=${record.policy}, and reports go nowhere: nobody tells you who sends in your name.`,
+        `${sentence(record, owner, domain.name)}, and reports go nowhere: nobody tells you who sends in your name.`,
         publish(zoneLine(place, `${text.replace(/;?\s*$/, '')}; rua=mailto:dmarc-reports@${domain.name}`)),
       ),
     ];
@@ -77,12 +81,50 @@ async function judge(
         ),
       ),
     ];
-  const from = owner === domain.name ? '' : `, which is that of ${owner}`;
+  return [weighed(record, text, owner, domain.name)];
+}
+
+/** What a policy that is well-formed comes to for a domain. */
+function weighed(record: DmarcRecord, text: string, owner: string, name: string): Finding {
+  const place = `_dmarc.${owner}`;
+  if (record.isAssumed)
+    return warn(
+      NAME,
+      `What is at ${place} has no p=, or an sp= that is none, and is taken for p=none.`,
+      publish(zoneLine(place, without(text, ['p', 'sp'], 'p=none'))),
+    );
+  const { tag, policy } = effective(record, owner, name);
+  const said = sentence(record, owner, name);
+  if (policy !== 'none' && record.percent === 0)
+    return warn(
+      NAME,
+      `${said}, but pct=0 has it applied to none of the mail.`,
+      publish(zoneLine(place, without(text, ['pct']))),
+    );
+  const part = policy === 'none' || record.percent === 100 ? '' : `, for ${record.percent} % of the mail`;
   const next =
-    record.policy === 'none'
-      ? ' It asks for reports alone; once they show that your own mail passes, publish p=quarantine.'
+    policy === 'none'
+      ? ` It asks for reports alone; once they show that your own mail passes, publish ${tag}=quarantine.`
       : '';
-  return [ok(NAME, `The policy is p=${record.policy}${from}.${next}`)];
+  return ok(NAME, `${said}${part}.${next}`);
+}
+
+/** The policy for a domain, and the tag that says it: of one above it `sp=`, where that is there. */
+function effective({ policy, below }: DmarcRecord, owner: string, name: string) {
+  return owner === name || below === null
+    ? { tag: 'p' as const, policy }
+    : { tag: 'sp' as const, policy: below };
+}
+
+function sentence(record: DmarcRecord, owner: string, name: string): string {
+  const { tag, policy } = effective(record, owner, name);
+  return `The policy is ${tag}=${policy}${owner === name ? '' : `, which is that of ${owner}`}`;
+}
+
+/** A policy without some of its tags, and with others behind its version. */
+function without(text: string, names: readonly string[], ...others: readonly string[]): string {
+  const kept = [...(parseTags(text) ?? [])].filter(([name]) => name !== 'v' && !names.includes(name));
+  return ['v=DMARC1', ...others, ...kept.map(([name, value]) => `${name}=${value}`)].join('; ');
 }
 
 /** A domain that reports are sent to without its consent (RFC 7489 §7.1); null when there is none. */

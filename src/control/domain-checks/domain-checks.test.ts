@@ -158,6 +158,34 @@ describe('SPF', () => {
       ['^fail SPF: .* 11 times'],
     ],
     [
+      'a mail host too many',
+      {
+        zone: {
+          ...spf('mx -all'),
+          'MX example.com': Array.from({ length: 11 }, (_, at) => ({
+            preference: 1,
+            exchange: `m${at}.test`,
+          })),
+        },
+      },
+      ['^fail SPF: .*example.com has more than 10 mail hosts'],
+    ],
+    [
+      'a redirect that depends on the message',
+      { file: MX, zone: spf('redirect=%{d}.x.test') },
+      ['^ok SPF: .*Whether it allows 192.0.2.7 depends'],
+    ],
+    [
+      'an address of the other family',
+      { file: MX, zone: spf('ip4:192.0.2.7 ip4:2001:db8::1 -all') },
+      ['^fail SPF: .*none, ip4:2001:db8::1,.*"v=spf1 ip4:192.0.2.7 -all"$'],
+    ],
+    [
+      'two explanations',
+      { file: MX, zone: spf('ip4:192.0.2.7 exp=a.test exp=b.test -all') },
+      ['^fail SPF: .*none, exp=b.test,.*"v=spf1 ip4:192.0.2.7 exp=a.test -all"$'],
+    ],
+    [
       'too many empty answers',
       { zone: spf('a:a.test a:b.test a:c.test -all') },
       ['^warn SPF: 3 of the names.*a:a.test, a:b.test, a:c.test'],
@@ -234,6 +262,21 @@ describe('DMARC', () => {
       at('v=DMARC1; p=reject; rua=mailto:a@mail.example.com'),
       ['^ok DMARC: The policy is p=reject. '],
     ],
+    [
+      'one for none of the mail',
+      at('v=DMARC1; p=reject; pct=0; rua=mailto:a@example.com'),
+      ['^warn DMARC: .*p=reject, but pct=0 .*"v=DMARC1; p=reject; rua=mailto:a@example.com"$'],
+    ],
+    [
+      'one for some of the mail',
+      at('v=DMARC1; p=reject; pct=30; rua=mailto:a@example.com'),
+      ['^ok DMARC: The policy is p=reject, for 30 % of the mail. '],
+    ],
+    [
+      'one without p=',
+      at('v=DMARC1; rua=mailto:a@example.com'),
+      ['^warn DMARC: .*taken for p=none.*"v=DMARC1; p=none; rua=mailto:a@example.com"$'],
+    ],
     ['without reports', at('v=DMARC1; p=reject;'), ['^warn DMARC: .*"v=DMARC1; p=reject; rua=mailto:']],
     ['a wrong one', at('v=DMARC1; p=all'), ['^fail DMARC: .*is no policy']],
     [
@@ -258,6 +301,44 @@ describe('DMARC', () => {
     ],
     ['a silent DNS', { zone: { 'TXT _dmarc.example.com': 'fail' } }, ['^skipped DMARC']],
   ]);
+
+  describe('above a domain', () => {
+    const below: (name: string) => DomainCheck = (name) => (inquiry, signal) =>
+      dmarcCheck({ ...inquiry, domain: { ...inquiry.domain, name } }, signal);
+    const rua = 'rua=mailto:a@example.com';
+    test.each<[string, string, Case, string]>([
+      [
+        'sp= is for what is below',
+        'news.example.com',
+        at(`v=DMARC1; p=reject; sp=none; ${rua}`),
+        '^ok DMARC: The policy is sp=none, which is that of example.com. .*publish sp=quarantine',
+      ],
+      [
+        'the highest counts, as receivers do not ask those between',
+        'a.b.example.com',
+        {
+          zone: {
+            ...at(`v=DMARC1; p=reject; ${rua}`).zone,
+            ...at(`v=DMARC1; p=none; ${rua}`, '_dmarc.b.example.com').zone,
+          },
+        },
+        '^ok DMARC: The policy is p=reject, which is that of example.com',
+      ],
+      [
+        'but that of a public suffix',
+        'a.b.example.com',
+        {
+          zone: {
+            ...at(`v=DMARC1; p=none; psd=y; ${rua}`).zone,
+            ...at('v=DMARC1; p=reject; rua=mailto:a@b.example.com', '_dmarc.b.example.com').zone,
+          },
+        },
+        '^ok DMARC: The policy is p=reject, which is that of b.example.com',
+      ],
+    ])('%s', async (_, name, given, expected) => {
+      expect(await found(below(name), given)).toEqual([expect.stringMatching(expected)]);
+    });
+  });
 
   test('of the domain above holds where it has none, but no top level is asked', async () => {
     const check: DomainCheck = (inquiry, signal) =>

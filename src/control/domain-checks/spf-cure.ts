@@ -90,10 +90,10 @@ function closed(term: string): string {
   return /^\+?all$/i.test(term) ? '~all' : term;
 }
 
-/** Each term once, and one `redirect` at most, which is all that there may be (RFC 7208 §6). */
+/** Each term once, and one `redirect` and one `exp` at most, which is all that there may be (RFC 7208 §6). */
 function onlyOnce(terms: readonly string[]): readonly string[] {
   const key = (term: string) =>
-    /^redirect=/i.test(term) ? 'redirect' : term.toLowerCase().replace(/^\+/, '');
+    /^(?:redirect|exp)(?==)/i.exec(term)?.[0].toLowerCase() ?? term.toLowerCase().replace(/^\+/, '');
   const keys = terms.map(key);
   return terms.filter((_, at) => keys.indexOf(key(terms[at] ?? '')) === at);
 }

@@ -3,6 +3,7 @@ import { serverName } from '../../config/server-name.ts';
 import { lookUpAddresses } from '../../dns/addresses.ts';
 import {
   evaluateSpf,
+  MAX_SPF_HOSTS,
   MAX_SPF_LOOKUPS,
   MAX_SPF_VOIDS,
   type SpfNode,
@@ -101,7 +102,16 @@ function deadEnd({ by, domain, why }: DeadEnd): Problem {
   };
 }
 
-function costs({ root, lookups, voids }: SpfWalk, domain: string): readonly Problem[] {
+function costs({ root, lookups, voids, crowded }: SpfWalk, domain: string): readonly Problem[] {
+  const [host] = crowded;
+  if (host !== undefined)
+    return [
+      {
+        tell: fail,
+        found: `${host} has more than ${MAX_SPF_HOSTS} mail hosts: the mx in the record makes it count for nothing.`,
+        cure: 'write ip4: and ip6: for the mx',
+      },
+    ];
   if (lookups > MAX_SPF_LOOKUPS)
     return [
       {
