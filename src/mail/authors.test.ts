@@ -13,6 +13,8 @@ test.each([
   ['From: =?utf-8?q?J=C3=B6rg?= <j@x.test>\r\n', ['j@x.test']],
   ['From: Jörg <j@x.test>\r\n', ['j@x.test']],
   ['from : a@x.test\r\nFROM: b@y.test\r\n', ['a@x.test', 'b@y.test']],
+  // The address first, and then what its name looks like.
+  ['From: a@x.test <b@y.test>\r\n', ['b@y.test', 'a@x.test']],
   ['From: a@x.test, b@y.test\r\nSender:\r\n c@z.test\r\n', ['a@x.test', 'b@y.test', 'c@z.test']],
   ['Sender: c@z.test\r\nReply-To: d@z.test\r\n', ['c@z.test']],
   ['Subject: x\r\n', []],

@@ -26,7 +26,10 @@ const BETWEEN_WORDS = /\?=(?=[\t ]*=\?)/g;
 /** As in `Zoë @ Acme <zoe@example.com>`: with no dot and no bracket it is no address of a domain that mail can reach. */
 const MERE_AT = / @ [^@.。．｡[\]]*(?=<)/g;
 
-/** The mailboxes of every From and Sender field, none where there is no such field; null when one may be read otherwise. */
+/**
+ * The mailboxes of every From and Sender field, none where there is no such field; null when one may be read otherwise. An
+ * address that one has for its name stands behind it.
+ */
 export function authorsOf(
   fields: readonly Pick<FieldSpan, 'lowerName' | 'value'>[],
 ): readonly Mailbox[] | null {
@@ -48,10 +51,10 @@ function readAuthors(value: string, max: number): readonly Mailbox[] | null {
   const authors: Mailbox[] = [];
   for (const mailbox of parsed.value) {
     const named = mailbox.name?.includes('@') ? parseAddress(mailbox.name) : null;
+    authors.push(mailbox);
     // `a@x.test <b@y.test>`, as careless programs write it: whoever does not know better takes the first.
     if (named?.ok) authors.push(named.value);
     else if (named !== null) return null;
-    authors.push(mailbox);
   }
   return UNSURE.test(value) && mayHideAddress(value, authors) ? null : authors;
 }

@@ -42,6 +42,30 @@ export function signedNames(fields: readonly Pick<FieldSpan, 'lowerName'>[]): re
 }
 
 /**
+ * The names for a signature in place of one that held with `names` for the fields `before`, now that they were converted to
+ * `after`. No other fields are signed than were: what was not may be anybody's. Where none could be added, none can be yet.
+ */
+export function namesAgain(
+  names: readonly string[],
+  before: readonly Pick<FieldSpan, 'lowerName'>[],
+  after: readonly Pick<FieldSpan, 'lowerName'>[],
+): readonly string[] {
+  const listed = countsOf(names);
+  const was = countsOf(before.map(({ lowerName }) => lowerName));
+  const is = countsOf(after.map(({ lowerName }) => lowerName));
+  return [...listed].flatMap(([name, count]) => {
+    const wasClosed = count > (was.get(name) ?? 0);
+    return new Array<string>(wasClosed ? (is.get(name) ?? 0) + 1 : count).fill(name);
+  });
+}
+
+function countsOf(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+/**
  * The fields that `names` lists in relaxed form, one character for each byte: of fields with the same name the last comes
  * first, and names without a field (any more) stand for nothing (RFC 6376 §5.4.2). `text` is the header.
  */

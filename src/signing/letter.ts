@@ -69,13 +69,16 @@ function skipped(chunks: readonly Uint8Array[], count: number): Uint8Array[] {
   return rest;
 }
 
-/** Throws for a letter with too many fields. */
-export function* signableOf(letter: Letter): Sliced<Signable> {
-  const names = signedNames(letter.fields);
+/** The names of all its fields that are to be signed. Throws for a letter with too many of them. */
+export function allNames({ fields }: Letter): readonly string[] {
+  const names = signedNames(fields);
   if (names === null) throw new Error('the header has too many fields to be signed');
-  const signed = signedText(letter.text, letter.fields, names);
-  const bodyHash = yield* bodyHashOf(letter);
-  return { names, bodyHash, signedText: signed };
+  return names;
+}
+
+/** What is signed of a letter when these names are. */
+export function signableOf(letter: Letter, names: readonly string[], bodyHash: string): Signable {
+  return { names, bodyHash, signedText: signedText(letter.text, letter.fields, names) };
 }
 
 /** The sum of its body, base64. */

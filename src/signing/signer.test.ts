@@ -50,6 +50,19 @@ describe('a message is signed for', () => {
     ['a domain below by whoever is bound to that', 'a@x.example.com', ['x.example.com'], ['example.com']],
     ['no stranger', 'a@example.com', [], []],
     ['the first of several authors', 'a@example.com, b@mail.example.com', 'any', ['example.com']],
+    [
+      'its address, whatever its name looks like',
+      'x@mail.example.com <a@example.com>',
+      'any',
+      ['example.com'],
+    ],
+    ['no address that is but a name', 'x@example.com <a@other.test>', 'any', []],
+    [
+      'a name that looks like an address only by whoever may send from both',
+      'x@other.test <a@example.com>',
+      ['example.com'],
+      [],
+    ],
     ['several authors only if all are open', 'a@example.com, b@other.test', ['example.com'], []],
     ['none whose author cannot be read', 'a@example.com (', 'any', []],
     ['none whose author may be read otherwise', '=?utf-8?Q?b=40other.test?= <a@example.com>', 'any', []],
@@ -175,6 +188,45 @@ describe('signed again', () => {
     }
   });
 
+  test('signs no field that was not signed before', async () => {
+    const added = [
+      ...['Sender: m@evil.test', 'References: <1@evil.test>', 'Content-Language: en'],
+      ...['List-Unsubscribe: <https://evil.test/>', 'List-Evil: 1', 'Feedback-ID: evil'],
+    ];
+    const original = await signed(domains);
+    const more = Buffer.from(
+      original.toString('latin1').replace('Date: x', `${added.join('\r\n')}\r\nDate: x`),
+      'latin1',
+    );
+    const again = Buffer.concat(await signerFor(domains).resign(more, converted(more)));
+    expect(await askMailauth(again, records)).toEqual(['pass', 'pass']);
+    for (const field of added) {
+      expect(again.toString()).toContain(field);
+      const without = Buffer.from(again.toString('latin1').replace(`${field}\r\n`, ''), 'latin1');
+      expect(await askMailauth(without, records)).toEqual(['pass', 'pass']);
+    }
+    // The conversion writes the one field more.
+    const names = namesOf(original).map((listed) => [...listed, 'content-transfer-encoding'].sort());
+    expect(namesOf(again)).toEqual(names);
+  });
+
+  test('and nothing can be added that could not before', async () => {
+    const signer = signerFor(domains);
+    const original = await signed(domains);
+    const again = Buffer.concat(await signer.resign(original, converted(original)));
+    for (const name of [
+      'From',
+      'Subject',
+      'Content-Type',
+      'Content-Transfer-Encoding',
+      'MIME-Version',
+      'Cc',
+    ]) {
+      const more = Buffer.concat([Buffer.from(`${name}: x\r\n`), again]);
+      expect(await askMailauth(more, records)).not.toContain('pass');
+    }
+  });
+
   test('and foreign signatures stay', async () => {
     const foreign = 'DKIM-Signature: v=1; a=rsa-sha256; d=other.test; s=a; b=x\r\n';
     const original = await signed(domains, contentOf([bytes(foreign), ...eightBit.chunks]));
@@ -183,6 +235,12 @@ describe('signed again', () => {
     expect((await askMailauth(again, records)).slice(0, 2)).toEqual(['pass', 'pass']);
   });
 });
+
+/** What each signature lists in `h=`, sorted. */
+function namesOf(message: Buffer): string[][] {
+  const folded = message.toString('latin1').replaceAll('\r\n ', '');
+  return [...folded.matchAll(/\bh=([^;]+);/g)].map(([, names]) => (names ?? '').split(':').sort());
+}
 
 test('what comes back with a signature of ours gets a new one in its place', async () => {
   const domains = [EXAMPLE];

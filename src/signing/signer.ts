@@ -11,11 +11,19 @@ import {
   signingInput,
   unsignedField,
 } from '../mail/dkim.ts';
-import { signedText } from '../mail/dkim-fields.ts';
+import { namesAgain, signedText } from '../mail/dkim-fields.ts';
 import type { FieldSpan } from '../mail/header-block.ts';
 import { keysForAuthor } from './domain-choice.ts';
 import type { SigningKey, SigningKeys } from './keys.ts';
-import { bodyHashOf, type Letter, readLetter, type Signable, signableOf, withoutFields } from './letter.ts';
+import {
+  allNames,
+  bodyHashOf,
+  type Letter,
+  readLetter,
+  type Signable,
+  signableOf,
+  withoutFields,
+} from './letter.ts';
 import { isSignedBy, Signing } from './sign.ts';
 
 /** What signing needs. */
@@ -30,7 +38,8 @@ export interface SignerParts {
 export interface MailSigner extends Signer {
   /**
    * Signs a converted message as `original` was: with the same keys and the same times, so that a repeat gives the same bytes.
-   * Only signatures of ours that hold are made anew; all others stay as they are. Never rejects.
+   * Only signatures of ours that hold are made anew, each for the fields that it was for: whatever was added since may be a
+   * stranger's. All others stay as they are. Never rejects.
    */
   resign(original: Uint8Array, converted: readonly Uint8Array[]): Promise<readonly Uint8Array[]>;
 }
@@ -49,10 +58,11 @@ export function createSigner(parts: SignerParts): MailSigner {
   return new DomainSigner(parts);
 }
 
-/** A key, and since when a message is signed with it (Unix seconds). */
+/** A key, since when a message is signed with it (Unix seconds), and the names of the fields that are. */
 interface Use {
   readonly key: SigningKey;
   readonly time: number;
+  readonly names: readonly string[];
 }
 
 class DomainSigner implements MailSigner {
@@ -75,7 +85,8 @@ class DomainSigner implements MailSigner {
       if (letter === null || chosen[0] === undefined) return content;
       domain = chosen[0].domain;
       const time = Math.floor(clock.wall() / SECOND_MS);
-      const uses = chosen.map((key) => ({ key, time }));
+      const names = allNames(letter);
+      const uses = chosen.map((key) => ({ key, time, names }));
       const chunks = await this.#signed(letter, uses);
       return chunks === null ? content : { chunks, sizeBytes: lengthOf(chunks), flags: content.flags };
     } catch (error) {
@@ -88,10 +99,14 @@ class DomainSigner implements MailSigner {
     let domain = '';
     try {
       const before = readLetter([original]);
-      const uses = before === null ? [] : await this.#signaturesOf(before);
-      const letter = uses[0] === undefined ? null : readLetter(converted);
-      if (letter === null || uses[0] === undefined) return converted;
-      domain = uses[0].key.domain;
+      const held = before === null ? [] : await this.#signaturesOf(before);
+      const letter = held[0] === undefined ? null : readLetter(converted);
+      if (before === null || letter === null || held[0] === undefined) return converted;
+      domain = held[0].key.domain;
+      const uses = held.map((use) => ({
+        ...use,
+        names: namesAgain(use.names, before.fields, letter.fields),
+      }));
       return (await this.#signed(letter, uses)) ?? converted;
     } catch (error) {
       this.#failed(domain, error);
@@ -102,9 +117,15 @@ class DomainSigner implements MailSigner {
   /** The letter with signatures on top, in place of those of the same keys; null when no key could be used. */
   async #signed(letter: Letter, uses: readonly Use[]): Promise<Uint8Array[] | null> {
     const plain = withoutFields(letter, isSignatureOf(letter, uses));
-    const signable = await inSlices(signableOf(plain));
-    const made = await Promise.all(uses.map((use) => this.#field(use, signable)));
-    const fields = made.join('');
+    const bodyHash = await inSlices(bodyHashOf(plain));
+    const made: Promise<string>[] = [];
+    let signable: Signable | null = null;
+    for (const use of uses) {
+      // The same for all of them, when a message is signed for the first time.
+      if (signable?.names !== use.names) signable = signableOf(plain, use.names, bodyHash);
+      made.push(this.#field(use, signable));
+    }
+    const fields = (await Promise.all(made)).join('');
     return fields === '' ? null : [Buffer.from(fields, 'latin1'), ...plain.chunks];
   }
 
@@ -141,7 +162,7 @@ class DomainSigner implements MailSigner {
       const signed = signedText(letter.text, letter.fields, read.names);
       return isSignedBy(key, signingInput(signed, read.unsigned), read.signature);
     });
-    const uses = holding.map(({ read: { time }, key }) => ({ key, time }));
+    const uses = holding.map(({ read: { time, names }, key }) => ({ key, time, names }));
     return uses.filter(({ key }, place) => uses.findIndex((other) => other.key === key) === place);
   }
 
