@@ -29,7 +29,7 @@ export interface Alignment {
 
 /** What alignment is judged by. Names of domains are in lower case, in A-labels. */
 export interface AlignmentFacts {
-  /** The domains of From's addresses; empty where they cannot be read for certain. */
+  /** The domains of From's addresses, first that of the mailbox shown; empty where they cannot be read for certain. */
   readonly authors: readonly string[];
   /** The domain of the reverse-path; null for the null one. */
   readonly reverseDomain: string | null;
