@@ -1,4 +1,6 @@
 /** What `waybill domains` prints. */
+
+import type { Finding } from '../control/doctor/finding.ts';
 import type {
   CheckedDomain,
   DomainDetail,
@@ -86,12 +88,25 @@ export function removedText({ name, records }: DomainDetail): string {
 /** What was found of each domain, as the doctor tells it. */
 export function checkedText(checked: readonly CheckedDomain[], columns: number): string {
   if (checked.length === 0) return domainTable([]);
-  return checked
-    .map(({ name, findings, switchedTo }) => {
-      const switched = switchedTo.length === 0 ? [] : [`Signs with ${switchedTo.join(' and ')} from now on.`];
-      return [name, ...switched, findingsText(findings, columns)].join('\n');
-    })
-    .join('\n\n');
+  const common = checked.length === 1 ? [] : commonOf(checked);
+  const texts = checked.map(({ name, findings, switchedTo }) => {
+    const switched = switchedTo.length === 0 ? [] : [`Signs with ${switchedTo.join(' and ')} from now on.`];
+    const own = findings.filter((finding) => !common.some((one) => isSame(one, finding)));
+    return [name, ...switched, findingsText(own, columns)].join('\n');
+  });
+  const shared = common.length === 0 ? [] : [`Of all of them\n${findingsText(common, columns)}`];
+  return [...texts, ...shared].join('\n\n');
+}
+
+/** What was found of every domain alike, such as the names of our addresses: told once. */
+function commonOf([first, ...others]: readonly CheckedDomain[]): readonly Finding[] {
+  return (first?.findings ?? []).filter(({ name, found, cure }) =>
+    others.every(({ findings }) => findings.some((one) => isSame(one, { name, found, cure }))),
+  );
+}
+
+function isSame(a: Omit<Finding, 'status'>, b: Omit<Finding, 'status'>): boolean {
+  return a.name === b.name && a.found === b.found && a.cure === b.cure;
 }
 
 function keyTable(keys: readonly DomainKeyView[]): string {

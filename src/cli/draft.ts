@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Message } from '../client/message.ts';
 import type { RawEnvelope } from '../client/raw.ts';
+import type { Priority } from '../domain/message.ts';
 import { Exit } from './exit.ts';
 
 /** What `waybill send` is told of the message itself. */
@@ -16,6 +17,7 @@ export interface DraftOptions {
   readonly attach?: readonly string[];
   readonly header?: readonly string[];
   readonly tag?: readonly string[];
+  readonly priority?: Priority;
   readonly sendAt?: string;
   readonly raw?: string;
 }
@@ -32,16 +34,16 @@ const CONTENTS = ['cc', 'bcc', 'subject', 'text', 'html', 'attach', 'header'] as
 
 /** Reads the options, and the files they name. Throws `Exit`. */
 export function draftOf(options: DraftOptions): Draft {
-  const { from, to, tag = [], sendAt, raw } = options;
+  const { from, to, tag = [], sendAt, priority, raw } = options;
   if (raw === undefined) return { kind: 'message', message: messageOf(options) };
   const useless = CONTENTS.filter((name) => options[name] !== undefined);
   if (useless.length > 0)
     throw new Exit(2, `--raw is a finished message; it cannot be given --${useless.join(', --')} as well.`);
-  return { kind: 'raw', content: readBytes(raw), envelope: { from, to, tags: tag, sendAt } };
+  return { kind: 'raw', content: readBytes(raw), envelope: { from, to, tags: tag, sendAt, priority } };
 }
 
 function messageOf(options: DraftOptions): Message {
-  const { from, to, cc, bcc, subject, text, html, tag, sendAt } = options;
+  const { from, to, cc, bcc, subject, text, html, tag, sendAt, priority } = options;
   const attachments = (options.attach ?? []).map((path) => ({
     filename: basename(path),
     content: readBytes(path),
@@ -56,6 +58,7 @@ function messageOf(options: DraftOptions): Message {
     html,
     tags: tag,
     sendAt,
+    priority,
     headers: headersOf(options),
     attachments,
   };

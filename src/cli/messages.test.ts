@@ -177,3 +177,13 @@ test('mail whose relay begins to warm up on another day says on which, and that 
     /warm \(default\).* spent .*begins 2099-01-01/,
   );
 });
+
+test('a priority is given with the message, and a wrong one is refused', async () => {
+  const dry = async (priority: string) =>
+    await here.waybill([...LETTER, '--to', 'ann@example.net', '--priority', priority, '--dry-run']);
+  expect(await dry('bulk')).toMatchObject({ status: 0, err: '' });
+  expect(await dry('urgent')).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('high, normal, bulk'),
+  });
+});

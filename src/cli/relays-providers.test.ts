@@ -177,6 +177,6 @@ test('a provider whose secret was lost with its key says so, and rests', async (
   const tried = await here.waybill(['relays', 'test', 'pm']);
   expect([tried.status, tried.err]).toEqual([
     1,
-    expect.stringContaining('cannot be read with the present key'),
+    expect.stringContaining('The secret of pm cannot be read with the present key. Put back the secret.key'),
   ]);
 });

@@ -76,9 +76,13 @@ function testCommand(context: Context): Command {
     'waybill relays test out',
     'waybill relays test direct --to someone@example.net',
     'waybill relays test --type postmark      # before it is added: nothing is stored, and the token is asked for',
+    'waybill relays test crm --type webhook --url http://10.0.0.7/mail   # its name stands in delivery.private_relays',
     'waybill relays test --type smtp --host smtp.example.net --username u --password-file /run/secrets/p',
   ])
-    .argument('[name]', "the relay's name; with --type a definition is tried that is not stored")
+    .argument(
+      '[name]',
+      "the relay's name; with --type a definition is tried that is not stored, by this name or none",
+    )
     .option('--to <address>', 'with type mx: whose mail servers to look up and connect to');
   return withRelayOptions(shell, false).action(async (name: string | undefined, options: TestOptions) => {
     const request = await testRequest(name, options, context);
@@ -93,7 +97,7 @@ function testCommand(context: Context): Command {
       throw new Exit(
         1,
         options.to === undefined
-          ? `The relay ${request.name} does not work.`
+          ? `${name === undefined ? 'This definition' : `The relay ${name}`} does not work.`
           : noWay(request.name, options.to),
       );
     });

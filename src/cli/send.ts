@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Verdict } from '../client/types.ts';
+import { PRIORITIES } from '../domain/message.ts';
 import { type Context, collect, print, wholeNumber } from './context.ts';
 import { type DraftOptions, draftOf } from './draft.ts';
 import { Exit } from './exit.ts';
@@ -39,6 +40,9 @@ export function sendCommand(context: Context): Command {
       collect,
     )
     .option('--tag <tag>', 'word to find it by; may be given several times', collect)
+    .addOption(
+      new Option('--priority <name>', 'high goes first, bulk last (default: normal)').choices(PRIORITIES),
+    )
     .option('--send-at <time>', 'not before then: 2026-11-21T08:00:00Z')
     .option('--raw <file>', 'send this finished MIME message as it is (with --url)')
     .option('--idempotency-key <key>', 'send nothing if that was sent under this key already (with --url)')

@@ -104,7 +104,7 @@ function providerFaults(source: RelaySource, values: RelayValues): Fault[] {
 /** What is wrong with a URL of a relay that may speak to the Internet alone. Names are looked up later, at each connection. */
 function publicFaults(source: RelaySource, name: RelayFieldName, url: string): Fault[] {
   const { protocol, hostname } = new URL(url);
-  const cure = `only with allow_private, ${FILE_ONLY}, or for a stored relay with delivery.private_relays`;
+  const cure = `only with allow_private, ${FILE_ONLY}, or for a stored relay with delivery.private_relays, where the relay's name must stand`;
   if (protocol !== 'https:')
     return [fieldFault(source, name, url, `must begin with https://: plain HTTP ${cure}`)];
   const literal = hostname.replace(/^\[(.*)\]$/, '$1');

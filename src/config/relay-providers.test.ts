@@ -100,7 +100,7 @@ test('a quota, a reserve and a warm-up become limits', () => {
 });
 
 const FILE_ONLY =
-  'only with allow_private, in the configuration file only, or for a stored relay with delivery.private_relays';
+  "only with allow_private, in the configuration file only, or for a stored relay with delivery.private_relays, where the relay's name must stand";
 const URL_RULE =
   'must be a URL such as https://api.example.com, of at most 2048 characters, without user name, password, query and fragment, or null';
 

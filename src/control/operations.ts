@@ -230,8 +230,13 @@ export async function callByName(
       `The running server does not know the operation ${name}; restart it.`,
     );
   const parsed = REQUESTS[operation].safeParse(request);
-  if (!parsed.success) throw new OperationError('invalid', z.prettifyError(parsed.error));
+  if (!parsed.success) throw new OperationError('invalid', parsed.error.issues.map(issueText).join('\n'));
   // Sound because the request has just been parsed by this very operation's schema.
   const call = operations[operation] as (request: unknown, progress: Progress<unknown>) => Promise<unknown>;
   return await call(parsed.data, progress);
+}
+
+/** What is wrong with a request, beginning with the field that it is of. */
+function issueText({ path, message }: z.core.$ZodIssue): string {
+  return path.length === 0 ? message : `${path.join('.')}: ${message}`;
 }

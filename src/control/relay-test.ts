@@ -62,7 +62,7 @@ function relayOf({ name, unsaved }: TestRelayRequest, deps: LocalDeps): Relay {
   if (config.unreadableRelays.includes(name))
     throw new OperationError(
       'refused',
-      `What the relay ${name} is known by cannot be read with the present key. Remove it and add it again, or bring the key back.`,
+      `The ${relay.provider === null ? 'password' : 'secret'} of ${name} cannot be read with the present key. Put back the secret.key of before, or remove the relay and add it again.`,
     );
   return relay;
 }

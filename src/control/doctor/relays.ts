@@ -51,7 +51,7 @@ async function lookAt(relay: Relay, premises: Premises, signal: AbortSignal): Pr
     return fail(
       name,
       `Its ${relay.provider === null ? 'password' : 'secret'} cannot be read with the present key; its mail waits.`,
-      `waybill relays remove ${relay.name}`,
+      `put back the secret.key of before; or remove it and add it again: waybill relays remove ${relay.name}`,
     );
   if (relay.disabled)
     return warn(name, 'It is disabled: nothing is sent by it.', `waybill relays enable ${relay.name}`);
