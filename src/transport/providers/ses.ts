@@ -4,6 +4,7 @@ import type { Envelope } from '../../domain/envelope.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/slices.ts';
+import type { FieldSpan } from '../../mail/header-block.ts';
 import { jsonOf, memberOf } from './json-answer.ts';
 import type { CheckFinding, HttpAnswer, Prepared, Provider, ProviderRequest } from './provider.ts';
 import { readSesAnswer, sesAnswers } from './ses-answers.ts';
@@ -53,10 +54,16 @@ export function sesProvider(settings: SesSettings): Provider {
     *prepare(message, { now }): Sliced<Prepared> {
       const reply = unfitForAscii(message);
       if (reply !== null) return { ok: false, reply };
-      const content = contentFor(message.content);
-      if (!Buffer.isBuffer(content)) return { ok: false, reply: content };
+      const fields = fieldsOf(message.content);
+      if (fields === null) return { ok: false, reply: TOO_LARGE };
+      const refusal = repeatRefusal(fields);
+      if (refusal !== null) return { ok: false, reply: refusal };
       const url = `${endpoint}/v2/email/outbound-emails`;
-      const body = yield* bodyOf(message.envelope, content, settings.configurationSet);
+      const body = yield* bodyOf(
+        message.envelope,
+        unsigned(message.content, fields),
+        settings.configurationSet,
+      );
       return { ok: true, request: signed(settings, { method: 'POST', url, body }, now) };
     },
     read: readSesAnswer,
@@ -66,31 +73,40 @@ export function sesProvider(settings: SesSettings): Provider {
   };
 }
 
-/**
- * The message as SES takes it: without signatures, which SES would break by its own Date and Message-ID, and takes at
- * most one of. Or why it would refuse it.
- */
-function contentFor(content: Buffer): Buffer | Reply {
-  const fields = fieldsOf(content);
-  if (fields === null)
-    return localReply('header_too_large', '5.3.4', 'The header is too large to be looked through');
+const TOO_LARGE = localReply('header_too_large', '5.3.4', 'The header is too large to be looked through');
+
+/** Why SES would refuse the message: a field stands twice. */
+function repeatRefusal(fields: readonly FieldSpan[]): Reply | null {
   const seen = new Set<string>();
   for (const { lowerName, name } of fields) {
     if (ONCE.has(lowerName) && seen.has(lowerName))
       return localReply('header_repeated', '5.6.0', `SES takes ${name} once, and it stands more than once`);
     seen.add(lowerName);
   }
-  const signatures = fields.filter(({ lowerName }) => SIGNATURES.has(lowerName));
-  if (signatures.length === 0) return content;
-  const starts = [0, ...signatures.map(({ end }) => end)];
-  const ends = [...signatures.map(({ start }) => start), content.length];
-  return Buffer.concat(starts.map((start, index) => content.subarray(start, ends[index])));
+  return null;
+}
+
+/**
+ * The message without signatures: SES would break them by a Date and Message-ID of its own, and takes one at most. In two
+ * pieces, the first of a multiple of three bytes and the second a view, so that a large message is not copied.
+ */
+function unsigned(content: Buffer, fields: readonly FieldSpan[]): readonly Buffer[] {
+  const kept: Buffer[] = [];
+  let from = 0;
+  for (const { lowerName, start, end } of fields) {
+    if (!SIGNATURES.has(lowerName)) continue;
+    kept.push(content.subarray(from, start));
+    from = end;
+  }
+  const length = kept.reduce((sum, part) => sum + part.length, 0);
+  const rest = from + ((3 - (length % 3)) % 3);
+  return [Buffer.concat([...kept, content.subarray(from, rest)]), content.subarray(rest)];
 }
 
 /** JSON around base64 that is never one string: the whole message would be in memory twice more. */
 function* bodyOf(
   { reversePath, recipients }: Envelope,
-  content: Buffer,
+  pieces: readonly Buffer[],
   configurationSet: string | null,
 ): Sliced<Uint8Array[]> {
   const rest = JSON.stringify({
@@ -100,9 +116,11 @@ function* bodyOf(
     ...(configurationSet === null ? {} : { ConfigurationSetName: configurationSet }),
   });
   const body: Uint8Array[] = [Buffer.from(`${rest.slice(0, -1)},"Content":{"Raw":{"Data":"`)];
-  for (let at = 0; at < content.length; at += PIECE_BYTES) {
-    if (at > 0) yield;
-    body.push(Buffer.from(content.toString('base64', at, Math.min(content.length, at + PIECE_BYTES))));
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += PIECE_BYTES) {
+      if (at > 0) yield;
+      body.push(Buffer.from(piece.toString('base64', at, Math.min(piece.length, at + PIECE_BYTES))));
+    }
   }
   body.push(Buffer.from('"}}}'));
   return body;

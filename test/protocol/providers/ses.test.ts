@@ -80,6 +80,20 @@ test('signatures are taken out, of which SES takes one at most', async () => {
   );
 });
 
+test.each([0, 1, 2])(
+  'what is taken out leaves no seam, whatever its place modulo three (%i)',
+  async (more) => {
+    const rig = await startProvider(SES, { api: { answer: () => answerJson(200, { MessageId: 'x' }) } });
+    const [before, after] = [
+      `X: ${'a'.repeat(more)}\r\n`,
+      `From: a@example.org\r\n\r\n${'b'.repeat(1000 + more)}\r\n`,
+    ];
+    await rig.deliver({ content: `${before}DKIM-Signature: x\r\n${after}` });
+    const { Data } = JSON.parse(String(rig.api.requests[0]?.body)).Content.Raw;
+    expect(Data).toBe(Buffer.from(before + after).toString('base64'));
+  },
+);
+
 test.each(['Subject', 'LIST-ID', 'Return-Path', 'Thread-Index'])(
   '%s twice: another relay may take it',
   async (name) => {
