@@ -45,3 +45,51 @@ describe('what a lane claims at once', () => {
     expect(claims({ ...SOLE, soleLane: false }, 10)).toEqual([40, 40, 40, 40, 40, 40]);
   });
 });
+
+describe('what it asks of high priority alone', () => {
+  const SPENT = { ...SOLE, left: 0, leftForHigh: 7 };
+  const lane = () => new Lane('out', 1, Number.POSITIVE_INFINITY, 0);
+
+  it('is what high priority may still have, where all other mail has had its share of the day', () => {
+    expect(lane().claimRequest(SPENT, ANY, 0)).toMatchObject({
+      order: 'high_only',
+      limit: 7,
+      maxRecipients: 7,
+    });
+    expect(lane().claimRequest({ ...SPENT, leftForHigh: 0 }, ANY, 0)).toBeNull();
+  });
+
+  it('is one, as a test, of a hop that may be well again', () => {
+    const one = lane();
+    one.heard('ill', 0, 0);
+    expect(one.claimRequest(SPENT, ANY, 500)).toBeNull();
+    expect(one.claimRequest(SPENT, ANY, 1_000)).toMatchObject({ order: 'high_only', limit: 1 });
+    one.inflight = 1;
+    one.heardAt = 1_000;
+    expect(one.claimRequest(SPENT, ANY, 2_000)).toBeNull();
+  });
+
+  it('is asked for while hands are full, but not at every turn, nor of a hop that is silent', () => {
+    const one = lane();
+    one.inflight = 20;
+    one.reserved = 20;
+    one.heardAt = 0;
+    const ask = (mono: number) => one.claimRequest(SOLE, ANY, mono)?.order;
+    expect([0, 499, 500].map(ask)).toEqual(['high_only', undefined, 'high_only']);
+    expect(one.requestForHigh(SOLE, 15_001)).toBeNull();
+    one.waiting = false;
+    expect(one.requestForHigh(SOLE, 5_000)).toBeNull();
+  });
+});
+
+describe('what was known of its hop', () => {
+  it('is forgotten: neither rest nor window remain', () => {
+    const lane = new Lane('out', 1, Number.POSITIVE_INFINITY, 0);
+    lane.restUntil(3_600_000);
+    lane.inflight = 1;
+    lane.paced('too_much', 20, 0, 10);
+    expect([lane.pace(20, 20), lane.restsUntil(20)]).toEqual([0, 3_600_000]);
+    lane.forgetHop();
+    expect([lane.pace(20, 20), lane.restsUntil(20)]).toEqual([20, null]);
+  });
+});

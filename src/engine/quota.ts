@@ -85,7 +85,8 @@ export class Quota {
   ): QuotaNews | null {
     this.#roll(now);
     if (day !== this.#day) return null;
-    this.#pending -= recipients;
+    // What was asked before the clock went and came back counts no more.
+    this.#pending = Math.max(0, this.#pending - recipients);
     this.#changes++;
     // Others have used it up, but for less than this asked for.
     if (answer === 'over_quota') this.#used = Math.max(this.#used, limit - recipients + 1);

@@ -78,11 +78,11 @@ function transitionOf(
   if (outcome.kind === 'rejected' && outcome.hopBound === true) {
     // It is of no use to this message; what the others are does not show in how they do at this moment.
     const rest = group.filter((name) => name !== relay);
-    const chosen = chooseRelay(rest, fitness);
-    const isNew = group.indexOf(chosen ?? '') > group.indexOf(relay) && fitness(chosen ?? '') === 'usable';
+    const { relay: later, atOnce } = nextWay(group, relay, fitness);
+    const chosen = atOnce ? later : chooseRelay(rest, fitness);
     const { reply } = outcome;
     const wait = settle({ attempts, expiresAt }, { kind: 'deferred', reply }, policy, now, dice);
-    return moveTo(chosen, isNew && now < expiresAt ? now : wait.nextAttemptAt, rest);
+    return moveTo(chosen, atOnce && now < expiresAt ? now : wait.nextAttemptAt, rest);
   }
   if (outcome.kind !== 'deferred' || transition.state !== 'retrying' || group.length < 2) return transition;
   const way = nextWay(group, relay, fitness);

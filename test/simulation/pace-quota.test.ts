@@ -145,3 +145,64 @@ test('a quota that is raised, or lowered, counts from then on', async () => {
   await world.run(MINUTE);
   expect([world.missing(), world.doubled()]).toEqual([[], []]);
 });
+
+describe('a wall clock that goes ahead for a while', () => {
+  const MONTH = 30 * 86_400_000;
+
+  test('leaves the quota of today as it was', async () => {
+    const world = new PaceWorld({ relays: [limited()] });
+    const node = await world.bear();
+    await world.submit('a-', 50);
+    await world.run(5 * SECOND);
+    node.life.jump(MONTH);
+    await world.submit('b-', QUOTA);
+    await world.run(10 * SECOND);
+    node.life.jump(-MONTH);
+    await world.submit('c-', QUOTA);
+    await world.run(MINUTE);
+    expect(world.hop.tookOn('out', DAY)).toBe(QUOTA);
+    expect((await world.views.quotaUsed(DAY)).get('out')).toBe(QUOTA);
+    world.skipToDay(DAY + 1);
+    await world.run(MINUTE);
+    expect([world.missing(), world.doubled()]).toEqual([[], []]);
+  });
+
+  test('does not end a warm-up', async () => {
+    const warmUp = { startDay: DAY, perDay: [10, 20, 40] };
+    const world = new PaceWorld({ relays: [smarthost('out', { warmUp })] });
+    const node = await world.bear();
+    node.life.jump(MONTH);
+    await world.submit('a-', 1);
+    await world.run(10 * SECOND);
+    node.life.jump(-MONTH);
+    await world.submit('b-', 100);
+    await world.run(MINUTE);
+    expect(world.hop.tookOn('out', DAY)).toBe(10);
+  });
+});
+
+test('what the hop took, and no more, is used up, though answers of the store are lost', async () => {
+  const world = new PaceWorld({ relays: [limited()], storeFaults: { before: 0, after: 0.1 } });
+  await world.bear();
+  await world.submit('m', 60);
+  await world.run(15 * MINUTE, () => world.missing().length === 0);
+  await world.run(MINUTE);
+  expect(world.missing()).toEqual([]);
+  expect((await world.views.quotaUsed(DAY)).get('out')).toBe(world.hop.tookOn('out', DAY));
+});
+
+test('what a quota leaves no room for is neither taken in hand nor given back at once', async () => {
+  const world = new PaceWorld({ relays: [smarthost('out', { maxConcurrency: 20, maxPerDay: 100 })] });
+  const released: number[] = [];
+  const release = world.store.release.bind(world.store);
+  world.store.release = (units, stamp) => {
+    released.push(units.length);
+    return release(units, stamp);
+  };
+  world.hop.tempers.set('out', { ...WELL, takesMs: 2 * SECOND });
+  await world.bear();
+  await world.submit('m-', 2_000);
+  await world.run(20 * SECOND);
+  expect(world.hop.tookOn('out', DAY)).toBe(100);
+  expect(released.reduce((sum, count) => sum + count, 0)).toBeLessThan(100);
+});
