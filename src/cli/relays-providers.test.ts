@@ -48,6 +48,14 @@ test('where nobody can be asked, the command says what to give instead', async (
   writeFileSync(file, `${SECRET}\n`);
   const wrong = await here.waybill([...ADD, '--password-file', file]);
   expect([wrong.status, wrong.err]).toEqual([2, 'Type postmark has no password: give --secret-file.\n']);
+  writeFileSync(file, '\n');
+  const empty = await here.waybill([...ADD, '--secret-file', file]);
+  expect([empty.status, empty.err]).toEqual([1, `There is no secret in ${file}: it is empty.\n`]);
+  writeFileSync(file, 'one\ntwo\n');
+  const lines = await here.waybill([...ADD, '--secret-file', file]);
+  expect([lines.status, lines.err]).toEqual([1, `${file} has 2 lines, and a secret is one.\n`]);
+  const absent = await here.waybill([...ADD, '--secret-file', `${file}.none`]);
+  expect(absent.err).toBe(`The secret cannot be read from ${file}.none: there is no such file\n`);
   writeFileSync(file, 'x'.repeat(5000));
   const long = await here.waybill([...ADD, '--secret-file', file]);
   expect([long.status, long.err]).toEqual([1, expect.stringContaining('is too long for a secret')]);

@@ -22,8 +22,11 @@ export async function readSecretFile(path: string, what: string): Promise<string
       if (text.length > LONGEST_SECRET) throw new Error(`${path} is too long for a ${what}`);
     }
   } catch (error) {
-    throw new Exit(1, `The ${what} cannot be read: ${readError(error)}`);
+    throw new Exit(1, `The ${what} cannot be read from ${path}: ${readError(error)}`);
   }
+  const lines = text.trimEnd().split('\n').length;
+  if (text.trim() === '') throw new Exit(1, `There is no ${what} in ${path}: it is empty.`);
+  if (lines > 1) throw new Exit(1, `${path} has ${lines} lines, and a ${what} is one.`);
   return text.replace(/\r?\n$/, '');
 }
 

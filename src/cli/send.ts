@@ -91,15 +91,24 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** By what the copy would align: whether that then passes, the DNS alone can tell. */
+function alignsText(alignment: Verdict['recipients'][number]['alignment']): string {
+  if (alignment === undefined || alignment === null) return '-';
+  const { verdict, dkim, spf } = alignment;
+  if (verdict !== 'aligned') return verdict.replaceAll('_', ' ');
+  if (dkim === 'aligned') return spf === 'aligned' ? 'by DKIM and SPF' : 'by DKIM';
+  return 'by SPF alone';
+}
+
 function verdictText({ message, sizeBytes, recipients }: Verdict): string {
   const rows = recipients.map(({ address, type, relay, rule, alignment }) => [
     address,
     type,
     relay ?? 'none: it would wait',
     rule ?? 'default',
-    alignment?.verdict.replaceAll('_', ' ') ?? '-',
+    alignsText(alignment),
   ]);
-  const columns = ['RECIPIENT', 'TYPE', 'RELAY', 'RULE', 'DMARC'];
+  const columns = ['RECIPIENT', 'TYPE', 'RELAY', 'RULE', 'ALIGNED'];
   const details = [...new Set(recipients.flatMap(({ alignment }) => alignment?.detail ?? []))];
   const told = details.length === 0 ? '' : `\n\n${details.join('\n')}`;
   return `${message} It would have ${sizeBytes} bytes.\n\n${table(columns, rows)}${told}`;

@@ -3,6 +3,7 @@ import { isFinal } from '../domain/delivery.ts';
 import { HOLD_KINDS, type HoldKind } from '../domain/hold.ts';
 import { laneOf } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
 import type { RecipientRecord } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { laneState } from './local-queue.ts';
@@ -56,7 +57,7 @@ function obstacle(
         ? `the password of ${name} cannot be read: waybill doctor`
         : `${name} is disabled: waybill relays enable ${name}`;
     case 'resting':
-      return `${lane} rests after failures: waybill relays test ${name}${relay.mx === null ? '' : ` --to ${address}`}`;
+      return `${lane} rests${restsText(figures)} after failures: waybill relays test ${name}${relay.mx === null ? '' : ` --to ${address}`}`;
     case 'spent':
       return (
         warmUpWait(relay, config, clock.wall()) ??
@@ -66,6 +67,11 @@ function obstacle(
       // Known of every relay, also where no lane of it is at work.
       return warmUpWait(relay, config, clock.wall());
   }
+}
+
+function restsText(figures: { readonly restsUntil: number | null } | undefined): string {
+  const until = figures?.restsUntil ?? null;
+  return until === null ? '' : ` until ${formatTimestamp(until)}`;
 }
 
 /** What mail waits for whose relay begins to warm up on another day; null where it does not. */
