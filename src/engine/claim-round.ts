@@ -29,9 +29,9 @@ export class ClaimRound {
     return Math.min(...throttles.map((throttle) => throttle.claimRoom - this.#askedOf(throttle)));
   }
 
-  /** How many of high priority alone. */
-  roomForHighOf(throttles: readonly Throttle[]): number {
-    return Math.min(...throttles.map((throttle) => throttle.claimRoomForHigh - this.#askedOf(throttle)));
+  /** Whether a lane may be asked for high priority alone: most have none, so what others are asked for takes no room. */
+  hasRoomForHigh(throttles: readonly Throttle[]): boolean {
+    return throttles.every((throttle) => throttle.claimRoomForHigh > 0);
   }
 
   /** What its relay lets that lane have. */
@@ -39,6 +39,11 @@ export class ClaimRound {
     const { maxRecipients, soleLane } = relay;
     const { any, high } = this.#leftOf(relay);
     return { perLane: relay.perLaneOf(lane), maxRecipients, left: any, leftForHigh: high, soleLane };
+  }
+
+  /** Asks for one of high priority, that takes none of the room of the rest. */
+  askForHigh(lane: Lane, request: ClaimRequest): void {
+    this.wishes.push({ lane, request: { ...request, limit: 1 } });
   }
 
   /** Asks for a lane. */

@@ -203,11 +203,11 @@ export class Claims {
     const { throttles, forHigh } = stirred;
     let asks = Math.min(forHigh.size, ASKED_FOR_HIGH);
     for (const lane of forHigh) {
-      if (asks-- <= 0 || round.roomForHighOf(throttles) < 1) return;
+      if (asks-- <= 0 || !round.hasRoomForHigh(throttles)) return;
       forHigh.delete(lane);
       if (!this.#isToBeAsked(lane, relay)) continue;
       const request = lane.requestForHigh(round.limitsOf(relay, lane), round.mono);
-      if (request !== null) round.ask(lane, request, relay, throttles);
+      if (request !== null) round.askForHigh(lane, request);
       // It was asked a moment ago: what came since waits for its next turn.
       else if (lane.waiting) forHigh.add(lane);
     }

@@ -37,7 +37,7 @@ export const NO_FORM: Answer = {
 };
 
 /** It is put off; `hopFailed` and `restMs` as the answer has them. */
-export function putOff(code: number, rest: Partial<TransportResult> = {}): Answer {
+export function putOff(code: number, rest: Omit<Partial<Answer>, 'outcome'> = {}): Answer {
   return {
     ...rest,
     outcome: { kind: 'deferred', reply: { code, enhanced: null, cause: 'later', text: '' } },

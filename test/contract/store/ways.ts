@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Hop } from '../../../src/domain/lane.ts';
+import type { NextHop } from '../../../src/domain/settle.ts';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import type { Reassignment, Settlement } from '../../../src/store/store.ts';
 import {
@@ -54,9 +55,9 @@ export function wayContract(open: OpenSubject): void {
 
     describe('by settle', () => {
       /** Settles a message's recipients as deferred, to wait elsewhere. */
-      async function failedOver(next: readonly (Hop | null)[]) {
+      async function failedOver(next: readonly (NextHop | null)[]) {
         const lease = await takeLane(subject.store);
-        const deliveries = next.map(() => recipient({ fence: lease.fence }));
+        const deliveries = next.map(() => recipient({ fence: lease.fence, group: ['out', 'spare'] }));
         const record = await accepted({ deliveries });
         const unit = refTo(record.id, lease, [...deliveries.keys()]);
         await beginAll(subject.store, [unit], at());
@@ -92,6 +93,30 @@ export function wayContract(open: OpenSubject): void {
           [0, 1],
           [2, 1],
         ]);
+      });
+
+      it('what a relay is of no use to waits with the rest of its group, and only that', async () => {
+        const { record, settled } = await failedOver([{ ...SPARE, group: ['spare'] }, SPARE, null]);
+        expect(await subject.store.settle([settled], at(5))).toEqual([SETTLED]);
+        const { deliveries } = await subject.views.waiting({ lane: 'all', after: null, limit: 9 });
+        expect(deliveries.map(({ index, relay, group }) => [index, relay, group])).toEqual([
+          [0, 'spare', ['spare']],
+          [1, 'spare', ['out', 'spare']],
+          [2, 'out', ['out', 'spare']],
+        ]);
+        const [unit] = await claim(subject.store, await takeLane(subject.store, SPARE.lane));
+        expect(unit).toMatchObject({ messageId: record.id, relay: 'spare' });
+        expect(unit?.deliveries.map(({ group }) => group)).toEqual([['spare'], ['out', 'spare']]);
+      });
+
+      it('what ends cancelled instead keeps its group', async () => {
+        const { record, settled } = await failedOver([{ ...SPARE, group: ['spare'] }]);
+        await subject.store.cancel([record.id], at());
+        expect(await subject.store.settle([settled], at())).toEqual([{ kind: 'settled', cancelled: [0] }]);
+        const [answer] = await subject.store.requeue([{ id: record.id, expiresAt: T0 + HOUR }], at());
+        expect(answer).toEqual({ kind: 'requeued', lanes: ['out'] });
+        const { deliveries } = await subject.views.waiting({ lane: 'all', after: null, limit: 9 });
+        expect(deliveries).toMatchObject([{ relay: 'out', group: ['out', 'spare'] }]);
       });
 
       it('what may have been sent keeps its relay', async () => {
