@@ -30,7 +30,7 @@ test('a rest that a hop asks for is kept, though attempts that began before it g
 test('what was not even sent says nothing of the hop: its rest goes on', async () => {
   const world = new PaceWorld({ relays: [smarthost('out', { maxConcurrency: 10 })] });
   const attempts = answerBy(world, ({ number }) =>
-    number === 0 ? putOff(421, { hopFailed: true, takesMs: 0 }) : number === 1 ? NO_FORM : TAKEN,
+    number === 0 ? putOff(403, { hopFailed: true, takesMs: 0 }) : number === 1 ? NO_FORM : TAKEN,
   );
   await world.bear();
   await world.submit('m-', 2);
