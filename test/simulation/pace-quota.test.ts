@@ -1,5 +1,6 @@
 /** That a day's quota is exact over restarts, crashes and several nodes, and used to the last. */
 import { describe, expect, test } from 'vitest';
+import { StoreError } from '../../src/store/store.ts';
 import { WELL } from './pace-hop.ts';
 import { DAY, PaceWorld, smarthost } from './pace-world.ts';
 
@@ -191,6 +192,28 @@ test('what the hop took, and no more, is used up, though answers of the store ar
   expect((await world.views.quotaUsed(DAY)).get('out')).toBe(world.hop.tookOn('out', DAY));
 });
 
+test('what was given back counts once, also where it was not known that it was taken', async () => {
+  const world = new PaceWorld({ relays: [limited()] });
+  const { engine } = await world.bear();
+  const left = () => engine.relays.get('out')?.quota.left('high', world.wall);
+  await world.submit('a-', 10);
+  await world.run(SECOND);
+  expect(left()).toBe(QUOTA - 10);
+  const begin = world.store.begin.bind(world.store);
+  let isLost = false;
+  world.store.begin = async (units, stamp) => {
+    const answers = await begin(units, stamp);
+    if (isLost) return answers;
+    isLost = true;
+    throw new StoreError('store_unavailable', 'the answer is lost');
+  };
+  await world.submit('b-', 1);
+  await world.run(2 * SECOND);
+  expect([world.missing(), isLost]).toEqual([[], true]);
+  expect((await world.views.quotaUsed(DAY)).get('out')).toBe(11);
+  expect(left()).toBe(QUOTA - 11);
+});
+
 test('what a quota leaves no room for is neither taken in hand nor given back at once', async () => {
   const world = new PaceWorld({ relays: [smarthost('out', { maxConcurrency: 20, maxPerDay: 100 })] });
   const released: number[] = [];
@@ -205,4 +228,21 @@ test('what a quota leaves no room for is neither taken in hand nor given back at
   await world.run(20 * SECOND);
   expect(world.hop.tookOn('out', DAY)).toBe(100);
   expect(released.reduce((sum, count) => sum + count, 0)).toBeLessThan(100);
+});
+
+test('what was taken in hand before a quota was set is given back in pieces', async () => {
+  const world = new PaceWorld({ relays: [smarthost('out', { maxConcurrency: 20 })] });
+  const released: number[] = [];
+  const release = world.store.release.bind(world.store);
+  world.store.release = (units, stamp) => {
+    released.push(units.length);
+    return release(units, stamp);
+  };
+  world.hop.tempers.set('out', { ...WELL, takesMs: 2 * SECOND });
+  await world.bear();
+  await world.submit('m-', 1_300);
+  world.put(smarthost('out', { maxConcurrency: 20, maxPerDay: 1 }));
+  await world.run(5 * SECOND);
+  expect(released.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(1_200);
+  expect(Math.max(...released)).toBeLessThanOrEqual(500);
 });
