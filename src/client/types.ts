@@ -208,6 +208,8 @@ export interface MessageRecord {
   readonly messageId: string;
   /** The way it came in. */
   readonly source: 'api' | 'smtp' | 'cli' | 'report';
+  /** Which mail goes first where not all may go at once. */
+  readonly priority: Priority;
   readonly relay?: string;
   /** How often delivery was tried. */
   readonly attempts: number;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
-import type { Source } from '../../domain/message.ts';
+import { PRIORITIES, type Source } from '../../domain/message.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { FIELD_CODES } from './openapi/fault-codes.ts';
 import { PROBLEMS } from './openapi/problem-codes.ts';
@@ -142,6 +142,7 @@ export const messageRecordSchema = z
     sizeBytes: count,
     messageId: z.string().describe('The Message-ID with its angle brackets.'),
     source: z.enum(SOURCES).describe('The way it came in; `report`: written by the server to tell a sender.'),
+    priority: z.enum(PRIORITIES).describe('Which mail goes first where not all may go at once.'),
     relay: z
       .string()
       .exactOptional()

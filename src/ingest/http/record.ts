@@ -31,6 +31,7 @@ export function messageJson(message: MessageRecord) {
     sizeBytes: message.sizeBytes,
     messageId: message.header.messageId,
     source: message.source,
+    priority: message.priority,
     relay: message.relay ?? undefined,
     attempts: message.attempts,
     outcome: message.outcome ?? undefined,

@@ -30,6 +30,7 @@ describe('the record', () => {
       bcc: ['d@x.test'],
       tags: ['a'],
       metadata: { m: '1' },
+      priority: 'high',
     });
     const answer = await read(path);
     expect(answer.status).toBe(200);
@@ -61,6 +62,7 @@ describe('the record', () => {
       sizeBytes: world.last.content.sizeBytes,
       messageId: world.last.header.messageId,
       source: 'api',
+      priority: 'high',
       relay: 'out',
       attempts: 0,
       recipients: [

@@ -172,6 +172,7 @@ export const DELIVERED: z.infer<typeof messageRecordSchema> = {
   sizeBytes: 5123,
   messageId: '<01k9f5y7f0e2c4a8b6d0e2f4g5@mail.example.com>',
   source: 'api',
+  priority: 'normal',
   relay: 'ses',
   attempts: 1,
   outcome: 'accepted',
@@ -195,6 +196,7 @@ const RETRYING: z.infer<typeof messageRecordSchema> = {
   sizeBytes: 1020,
   messageId: '<01k9f5y7f1x3n5p7q9r1s3t5v6@mail.example.com>',
   source: 'api',
+  priority: 'normal',
   relay: 'ses',
   attempts: 1,
   lastError: {
