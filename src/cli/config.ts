@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { settingsText } from './config-text.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { withOperations } from './session.ts';
-import { table } from './terminal.ts';
 
 /** `waybill config`: the settings in force and where each comes from. */
 export function configCommand(context: Context): Command {
@@ -15,9 +15,9 @@ export function configCommand(context: Context): Command {
         const { key, value, source } = setting;
         const waits = 'afterRestart' in setting;
         const note = waits ? `restart needed: ${JSON.stringify(setting.afterRestart)}` : '';
-        return [key, JSON.stringify(value), source, note];
+        return { key, value: JSON.stringify(value), source, note };
       });
-      print(context, options, settings, () => table(['KEY', 'VALUE', 'SOURCE', ''], rows));
+      print(context, options, settings, () => settingsText(rows, context.terminal.columns()));
     });
   });
 }

@@ -10,10 +10,11 @@ import type {
 } from '../control/domain-operations.ts';
 import { keyName, revocation, zoneLine } from '../control/domain-records.ts';
 import { findingsText } from './findings-text.ts';
-import { counted, table } from './terminal.ts';
+import { fittingTable, foldedTable, foldLine, shortTime } from './fitting.ts';
+import { counted } from './terminal.ts';
 
-/** All domains: what signs, what waits, what is retired. */
-export function domainTable(domains: readonly DomainView[]): string {
+/** All domains: what signs, what waits, what is retired; no wider than the terminal, where `columns` is not null. */
+export function domainTable(domains: readonly DomainView[], columns: number | null): string {
   if (domains.length === 0)
     return 'No domain is registered: mail goes unsigned. Register one: waybill domains add example.com';
   const rows = domains.map(({ name, since, keys }) => [
@@ -21,19 +22,19 @@ export function domainTable(domains: readonly DomainView[]): string {
     selectorsOf(keys, 'signing'),
     selectorsOf(keys, 'waiting'),
     selectorsOf(keys, 'retired'),
-    since,
+    shortTime(since, columns),
   ]);
-  return table(['DOMAIN', 'SIGNS WITH', 'WAITS', 'RETIRED', 'SINCE'], rows);
+  return fittingTable(['DOMAIN', 'SIGNS WITH', 'WAITS', 'RETIRED', 'SINCE'], rows, columns);
 }
 
-/** A domain with its keys and records. */
-export function detailText(detail: DomainDetail): string {
+/** A domain with its keys and records. Records are to be pasted: they are never folded. */
+export function detailText(detail: DomainDetail, columns: number | null): string {
   return [
-    `${detail.name}, registered ${detail.since}`,
+    `${detail.name}, registered ${shortTime(detail.since, columns)}`,
     '',
-    keyTable(detail.keys),
+    keyTable(detail.keys, columns),
     '',
-    recordsText(detail),
+    recordsText(detail, columns),
   ].join('\n');
 }
 
@@ -87,7 +88,7 @@ export function removedText({ name, records }: DomainDetail): string {
 
 /** What was found of each domain, as the doctor tells it. */
 export function checkedText(checked: readonly CheckedDomain[], columns: number): string {
-  if (checked.length === 0) return domainTable([]);
+  if (checked.length === 0) return domainTable([], columns);
   const common = checked.length === 1 ? [] : commonOf(checked);
   const texts = checked.map(({ name, findings, switchedTo }) => {
     const switched = switchedTo.length === 0 ? [] : [`Signs with ${switchedTo.join(' and ')} from now on.`];
@@ -109,26 +110,29 @@ function isSame(a: Omit<Finding, 'status'>, b: Omit<Finding, 'status'>): boolean
   return a.name === b.name && a.found === b.found && a.cure === b.cure;
 }
 
-function keyTable(keys: readonly DomainKeyView[]): string {
-  const rows = keys.map((key) => [key.selector, key.algorithm, stateText(key)]);
-  return table(['SELECTOR', 'ALGORITHM', 'STATE'], rows);
+function keyTable(keys: readonly DomainKeyView[], columns: number | null): string {
+  const rows = keys.map((key) => [key.selector, key.algorithm, stateText(key, columns)]);
+  return foldedTable(['SELECTOR', 'ALGORITHM', 'STATE'], rows, columns);
 }
 
-function stateText(key: DomainKeyView): string {
+function stateText(key: DomainKeyView, columns: number | null): string {
+  const time = (at: string | null) => shortTime(at ?? '', columns);
   if (key.unreadable) return 'unreadable: secret.key is another';
   switch (key.state) {
     case 'waiting':
-      return `made ${key.createdAt}, waits until its record can be seen`;
+      return `made ${time(key.createdAt)}, waits until its record can be seen`;
     case 'signing':
-      return `signs since ${key.activeSince ?? ''}`;
+      return `signs since ${time(key.activeSince)}`;
     case 'retired':
-      return `retired ${key.retiredAt ?? ''}, record must stay until ${key.recordUntil ?? ''}`;
+      return `retired ${time(key.retiredAt)}, record must stay until ${time(key.recordUntil)}`;
   }
 }
 
-function recordsText({ records }: DomainDetail): string {
+function recordsText({ records }: DomainDetail, columns: number | null = null): string {
   const texts = records.map(({ name, type, value, zoneLine, note }) =>
-    [`${name} ${type}  (${note})`, `  value: ${value}`, `  zone:  ${zoneLine}`].join('\n'),
+    [foldLine(`${name} ${type}  (${note})`, 2, columns), `  value: ${value}`, `  zone:  ${zoneLine}`].join(
+      '\n',
+    ),
   );
   return [
     `${counted(records.length, 'record')}, each as a plain value and as the line of a zone file:`,

@@ -60,7 +60,7 @@ function listCommand(context: Context): Command {
     async (options: CommonOptions) => {
       await withOperations(context, options, {}, async (operations) => {
         const domains = await operations.domains({});
-        print(context, options, domains, () => domainTable(domains));
+        print(context, options, domains, () => domainTable(domains, context.terminal.columns()));
       });
     },
   );
@@ -131,10 +131,10 @@ async function withDetail(
   options: CommonOptions,
   session: Parameters<typeof withOperations>[2],
   act: (operations: Operations) => Promise<DomainDetail>,
-  text: (detail: DomainDetail) => string,
+  text: (detail: DomainDetail, columns: number | null) => string,
 ): Promise<void> {
   await withOperations(context, options, session, async (operations) => {
     const detail = await act(operations);
-    print(context, options, detail, () => text(detail));
+    print(context, options, detail, () => text(detail, context.terminal.columns()));
   });
 }

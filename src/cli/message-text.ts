@@ -1,5 +1,6 @@
 import type { Attempts, MessagesPage, RecipientWay, StatusRecord } from '../control/operations.ts';
-import { oneLine, table } from './terminal.ts';
+import { clip, fittingTable, foldedTable, foldLine, shortTime } from './fitting.ts';
+import { table } from './terminal.ts';
 
 /** Messages as text for people. */
 
@@ -10,9 +11,9 @@ export function pageText({ messages, next }: MessagesPage): string {
     message.id,
     message.status,
     message.createdAt,
-    clip(message.from),
+    clip(message.from, MAX_CELL),
     recipientsText([...message.to, ...message.cc, ...message.bcc]),
-    clip(message.subject),
+    clip(message.subject, MAX_CELL),
   ]);
   const text = table(['ID', 'STATUS', 'CREATED', 'FROM', 'TO', 'SUBJECT'], rows);
   return next === null ? text : `${text}\n\nThere are more: repeat the command with --before ${next}`;
@@ -21,39 +22,37 @@ export function pageText({ messages, next }: MessagesPage): string {
 /** Most characters of a cell of a list whose text comes from outside: the rest is what `show` is for. */
 const MAX_CELL = 48;
 
-function clip(text: string): string {
-  const characters = [...text];
-  return characters.length > MAX_CELL ? `${characters.slice(0, MAX_CELL - 1).join('')}…` : text;
-}
-
 /** The first recipient, and how many there are besides. */
 function recipientsText([first = '', ...others]: readonly string[]): string {
-  return others.length === 0 ? clip(first) : `${clip(first)} and ${others.length} more`;
+  return others.length === 0 ? clip(first, MAX_CELL) : `${clip(first, MAX_CELL)} and ${others.length} more`;
 }
 
-/** A message's record for people. */
-export function messageText(record: StatusRecord): string {
+/** How far the values of a record are moved in. */
+const LABEL_WIDTH = 19;
+
+/** A message's record for people; no wider than the terminal, where `columns` is not null. */
+export function messageText(record: StatusRecord, columns: number | null): string {
   const { recipients, lastError, metadata, ...fields } = record;
   const named = Object.entries(metadata).map(([name, value]) => [`metadata.${name}`, value]);
   const shown = { ...fields, ...Object.fromEntries(named), lastError: lastError?.message };
   const lines = Object.entries(shown)
     .filter(([, value]) => value !== undefined && String(value) !== '')
-    .map(([name, value]) => oneLine(`${`${name}:`.padEnd(19)}${value}`));
+    .map(([name, value]) => foldLine(`${`${name}:`.padEnd(LABEL_WIDTH)}${value}`, LABEL_WIDTH, columns));
   const rows = recipients.map((recipient) => [
     recipient.address,
     recipient.status,
     recipient.outcome ?? '',
     recipient.relay ?? '',
     String(recipient.attempts),
-    recipient.nextAttemptAt ?? '',
+    shortTime(recipient.nextAttemptAt ?? '', columns),
     recipient.lastReply ?? '',
   ]);
   const headings = ['RECIPIENT', 'STATUS', 'OUTCOME', 'RELAY', 'ATTEMPTS', 'NEXT ATTEMPT', 'LAST REPLY'];
-  return `${lines.join('\n')}\n\n${table(headings, rows)}`;
+  return `${lines.join('\n')}\n\n${fittingTable(headings, rows, columns)}`;
 }
 
-/** The way of each copy, one a line; nothing where none is known. */
-export function waysText(ways: readonly RecipientWay[]): string {
+/** The way of each copy, one a line where it fits; nothing where none is known. */
+export function waysText(ways: readonly RecipientWay[], columns: number | null): string {
   const known = ways.filter(({ group, waits }) => group.length > 0 || waits !== null);
   if (known.length === 0) return '';
   const rows = known.map(({ recipient, rule, group, waits }) => [
@@ -62,7 +61,7 @@ export function waysText(ways: readonly RecipientWay[]): string {
     group.join(', '),
     waits ?? '',
   ]);
-  return table(['RECIPIENT', 'RULE', 'GROUP', 'WAITS FOR'], rows);
+  return foldedTable(['RECIPIENT', 'RULE', 'GROUP', 'WAITS FOR'], rows, columns);
 }
 
 /** What each attempt did for each recipient, one a line, oldest first. */

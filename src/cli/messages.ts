@@ -87,13 +87,15 @@ function showCommand(context: Context): Command {
     .action(async (id: string, options: ShowOptions) => {
       await withMessages(context, options, async (operations) => {
         const record = await operations.message({ id });
-        const columns = context.terminal.columns() ?? DEFAULT_COLUMNS;
+        const columns = context.terminal.columns();
         const attempts = options.json ? null : await allAttempts(operations, id);
         const story =
-          attempts === null ? '' : timelineText(attempts, options.steps ? 'all' : 'last', columns);
-        const ways = options.json ? '' : waysText(await operations.ways({ id }));
+          attempts === null
+            ? ''
+            : timelineText(attempts, options.steps ? 'all' : 'last', columns ?? DEFAULT_COLUMNS);
+        const ways = options.json ? '' : waysText(await operations.ways({ id }), columns);
         print(context, options, record, () =>
-          [messageText(record), ways, story].filter(Boolean).join('\n\n'),
+          [messageText(record, columns), ways, story].filter(Boolean).join('\n\n'),
         );
       });
     });
@@ -158,7 +160,7 @@ function recordCommand(
     await withMessages(context, options, async (operations, running) => {
       const record = await act(operations, id);
       const end = running || note === '' ? '' : `\n\n${note}`;
-      print(context, options, record, () => `${messageText(record)}${end}`);
+      print(context, options, record, () => `${messageText(record, context.terminal.columns())}${end}`);
     });
   });
 }

@@ -1,4 +1,5 @@
 import type { QueueLane, QueueView } from '../ingest/queue-door.ts';
+import { clip } from './fitting.ts';
 import { oneLine, table } from './terminal.ts';
 
 /** The queue as text for people. */
@@ -69,9 +70,4 @@ const UNITS = [
 function ageText(seconds: number): string {
   for (const [unit, size] of UNITS) if (seconds >= size) return `${Math.floor(seconds / size)}${unit}`;
   return `${Math.floor(seconds)}s`;
-}
-
-function clip(text: string, columns: number): string {
-  const characters = [...text];
-  return characters.length > columns ? `${characters.slice(0, columns - 1).join('')}…` : text;
 }

@@ -1,10 +1,12 @@
 import type { RelaySwitch, RelayTest, RelayView } from '../control/relay-operations.ts';
+import { clip, fittingTable } from './fitting.ts';
 import { oneLine, table } from './terminal.ts';
 
-/** All relays as a table. */
-export function relayTable(relays: readonly RelayView[]): string {
+/** All relays as a table. On a terminal that is too narrow for it, what a relay is stands below what it does. */
+export function relayTable(relays: readonly RelayView[], columns: number | null): string {
+  const name = (relay: RelayView) => (relay.isDefault ? `${relay.name} (default)` : relay.name);
   const rows = relays.map((relay) => [
-    relay.isDefault ? `${relay.name} (default)` : relay.name,
+    name(relay),
     relay.type,
     destinationOf(relay),
     relay.tls ?? '',
@@ -14,7 +16,24 @@ export function relayTable(relays: readonly RelayView[]): string {
     String(relay.processing),
     todayOf(relay),
   ]);
-  return table(['NAME', 'TYPE', 'TO', 'TLS', 'FROM', 'STATE', 'WAITING', 'PROCESSING', 'TODAY'], rows);
+  const whole = table(['NAME', 'TYPE', 'TO', 'TLS', 'FROM', 'STATE', 'WAITING', 'PROCESSING', 'TODAY'], rows);
+  if (columns === null || whole.split('\n').every((line) => [...line].length <= columns)) return whole;
+  const short = relays.map((relay) => [
+    name(relay),
+    relay.type,
+    stateOf(relay),
+    String(relay.waiting),
+    String(relay.processing),
+    shortTodayOf(relay),
+  ]);
+  const headings = ['NAME', 'TYPE', 'STATE', 'WAITING', 'SENDING', 'TODAY'];
+  const [head = '', ...lines] = fittingTable(headings, short, columns).split('\n');
+  return [head, ...relays.flatMap((relay, place) => [lines[place] ?? '', below(relay, columns)])].join('\n');
+}
+
+function below(relay: RelayView, columns: number): string {
+  const tls = relay.tls === null ? '' : `, TLS ${relay.tls}`;
+  return clip(oneLine(`  ${relay.origin}, to ${destinationOf(relay)}${tls}`), columns);
 }
 
 /** What is said of a relay that was added; `tryOut` ends the command that tries it. */
@@ -63,4 +82,11 @@ function todayOf({ allowedToday, usedToday, warmUp }: RelayView): string {
   if (warmUp === null || warmUp.day === null) return used;
   if (warmUp.day === 0) return `${used} (warm-up begins ${warmUp.start})`;
   return `${used} (day ${warmUp.day} of ${warmUp.days} of warm-up)`;
+}
+
+/** As {@link todayOf}, without words. */
+function shortTodayOf({ allowedToday, usedToday, warmUp }: RelayView): string {
+  const used = allowedToday === null ? '' : `${usedToday ?? 0}/${allowedToday}`;
+  if (warmUp === null || warmUp.day === null) return used;
+  return warmUp.day === 0 ? `${used} from ${warmUp.start}` : `${used} day ${warmUp.day}/${warmUp.days}`;
 }

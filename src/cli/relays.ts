@@ -41,7 +41,7 @@ function listCommand(context: Context): Command {
     async (options: CommonOptions) => {
       await withOperations(context, options, {}, async (operations) => {
         const relays = await operations.relays({});
-        print(context, options, relays, () => relayTable(relays));
+        print(context, options, relays, () => relayTable(relays, context.terminal.columns()));
       });
     },
   );

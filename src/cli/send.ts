@@ -83,7 +83,7 @@ async function send(outbox: Outbox, options: SendOptions, context: Context): Pro
     print(context, options, { ...sent, message }, () => sent.id);
     throw new Exit(1, message);
   });
-  print(context, options, record, () => messageText(record));
+  print(context, options, record, () => messageText(record, context.terminal.columns()));
   if (record.status !== 'delivered') throw new Exit(1, `Not delivered: ${record.status}.`);
 }
 

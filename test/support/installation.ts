@@ -25,6 +25,8 @@ export interface Surroundings {
   readonly clock?: Clock;
   /** What is entered when something is asked for; absent: there is nobody to ask. */
   readonly answer?: string;
+  /** How wide the terminal is; absent: there is none. */
+  readonly columns?: number;
 }
 
 /** Something that runs until it is closed. */
@@ -54,7 +56,7 @@ export class Installation {
         written.err += `${text}\n`;
       },
       environment: { WAYBILL_DATA: this.dataDir, ...surroundings.environment },
-      columns: () => null,
+      columns: () => surroundings.columns ?? null,
       redraw: () => {
         throw new Error('nothing is drawn where no terminal is');
       },
