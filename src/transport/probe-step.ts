@@ -5,6 +5,8 @@ export interface ProbeStep {
    * failure's cause.
    */
   readonly name: string;
+  /** What to search for, of a step that failed: `connect_refused`, `provider_401`. */
+  readonly code?: string;
   /** False only for the last step of a probe that failed. */
   readonly ok: boolean;
   readonly detail: string;

@@ -26,7 +26,12 @@ const TAKEN: readonly AnswerRow[] = [
     enhanced: '4.3.0',
     note: 'Not what Graph answers to a message that it took: it may have been sent, or not.',
   },
-  { status: '3xx', meaning: 'relay_ill', enhanced: '4.3.5', note: 'Not followed; correct `endpoint`.' },
+  {
+    status: '3xx',
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'A redirect, which is not followed: correct `endpoint`.',
+  },
 ];
 
 function missingMailbox(fromNamesMailbox: boolean): readonly AnswerRow[] {

@@ -2,12 +2,18 @@
 import type { Reply } from '../../domain/outcome.ts';
 import { MAX_REST_MS } from './limits.ts';
 import type { AnswerFacts, AnswerRow, HttpAnswer, Meaning } from './provider.ts';
+import { tellAnswer } from './told.ts';
 import { causeOf, plainText } from './words.ts';
 
 /** What HTTP's own statuses mean (RFC 9110 §15), where a provider's table has no row. Every status has one. */
 export const COMMON_ANSWERS: readonly AnswerRow[] = [
   { status: '2xx', meaning: 'done', enhanced: '2.0.0', note: 'Taken' },
-  { status: '3xx', meaning: 'relay_ill', enhanced: '4.3.5', note: 'A redirect, which is not followed' },
+  {
+    status: '3xx',
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'A redirect, which is not followed: correct `endpoint`',
+  },
   { status: 401, meaning: 'relay_ill', enhanced: '4.7.8', note: 'The credentials are not good' },
   { status: 402, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The account is not paid' },
   { status: 403, meaning: 'relay_ill', enhanced: '4.7.0', note: 'The credentials may not send' },
@@ -67,15 +73,13 @@ export function judge(answers: readonly AnswerRow[], judged: Judged): Judgement 
   const row = isUnread ? UNREADABLE : named;
   const meaning = settled(row, judged);
   const isMisread = meaning !== 'done' && row.meaning === 'done';
-  const words = [facts.code, facts.text].filter((word) => word !== null && word !== '');
-  const said = words.length > 0 ? words.join(': ') : `${answer.status} ${phrase}`;
   return {
     meaning,
     reply: {
       code: answer.status,
       enhanced: isMisread ? '4.5.0' : row.enhanced,
       cause: isMisread ? 'provider_bad_answer' : causeOf(facts.code ?? answer.status),
-      text: plainText(isMisread ? `An answer that cannot be understood: ${said}` : said, secrets),
+      text: tellAnswer({ answer, phrase, facts, row, isMisread, secrets }),
     },
     messageId: facts.messageId === null ? null : plainText(facts.messageId, secrets),
     restMs: restOf(answer.headers['retry-after'], now),

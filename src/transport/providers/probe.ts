@@ -1,17 +1,28 @@
-import type { ProviderSettings } from '../../domain/relay.ts';
+import type { ProviderSettings, ProviderType } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ProbeStep } from '../probe-step.ts';
 import { type Call, callsOver } from './calls.ts';
 import { Connections } from './connections.ts';
 import { type DialTerms, hostOf, type Resolve, systemResolve } from './dial.ts';
+import { findingOf } from './finding.ts';
 import { PROVIDER_TIMEOUTS, type ProviderTimeouts } from './limits.ts';
 import type { Provider } from './provider.ts';
 import { providerFor } from './provider-for.ts';
 import { Tokens } from './tokens.ts';
 import { ProviderTrace } from './trace.ts';
-import { findingOf } from './transport.ts';
 import { Trouble } from './trouble.ts';
-import { formsOf, plainText } from './words.ts';
+import { formsOf } from './words.ts';
+
+/** What a person calls them. */
+const NAMES: Readonly<Record<ProviderType, string>> = {
+  ses: 'Amazon SES',
+  mailgun: 'Mailgun',
+  postmark: 'Postmark',
+  sendgrid: 'SendGrid',
+  resend: 'Resend',
+  graph: 'Microsoft Graph',
+  webhook: 'The receiver',
+};
 
 /** What a probe needs besides the relay's settings. */
 export interface ProviderProbeParts {
@@ -22,7 +33,7 @@ export interface ProviderProbeParts {
   readonly resolve?: Resolve;
 }
 
-type Tell = (name: string, ok: boolean, detail: string) => void;
+type Tell = (name: string, ok: boolean, detail: string, code?: string) => void;
 
 /**
  * Connects as a delivery would, and has the provider check the credentials where it can, without sending anything. Yields
@@ -69,12 +80,14 @@ async function probe(
     const request = provider.check({ now: terms.clock.wall(), token: token.token });
     if (request === null)
       return tell('READY', true, `${host} can be reached; only a message would show whether it takes it`);
+    // An answer may be long in coming, and nobody should think that nothing is done.
+    tell('ASK', true, `${request.method} to ${host}: waits for its answer`);
     const exchanged = await call(request, trace, signal);
     if (exchanged.kind === 'none') throw exchanged.trouble;
-    const finding = findingOf(provider, exchanged.answer, exchanged.phrase);
-    const text = plainText(finding.text, formsOf(secret, request.headers));
-    tell('CHECK', finding.good, text);
-    if (finding.good) tell('READY', true, `${host} takes mail from us`);
+    const secrets = formsOf(secret, request.headers);
+    const { good, text, code } = findingOf(provider, { ...exchanged, secrets, now: clock.wall() });
+    tell('CHECK', good, text, code);
+    if (good) tell('READY', true, `${NAMES[settings.type]} (${host}) takes mail from us`);
   } catch (error) {
     if (!(error instanceof Trouble)) throw error;
     tell(error.reply.cause, false, error.reply.text);
@@ -93,8 +106,9 @@ async function* stepsOf(clock: Clock, run: (tell: Tell) => Promise<void>): Async
   const steps: ProbeStep[] = [];
   let heard = Promise.withResolvers<void>();
   const startedAt = clock.mono();
-  const tell: Tell = (name, ok, detail) => {
-    steps.push({ name, ok, detail, atMs: Math.round(clock.mono() - startedAt) });
+  const tell: Tell = (name, ok, detail, code = name) => {
+    const atMs = Math.round(clock.mono() - startedAt);
+    steps.push(ok ? { name, ok, detail, atMs } : { name, ok, code, detail, atMs });
     heard.resolve();
   };
   let done = false;

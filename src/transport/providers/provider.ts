@@ -29,7 +29,7 @@ export interface AnswerRow {
   readonly meaning: Meaning;
   /** Enhanced status code (RFC 3463) that says the same. */
   readonly enhanced: string;
-  /** For the documents: what it means, as a person would say it. */
+  /** What it means, as a person would say it: for the documents, and beside the provider's own words. */
   readonly note: string;
 }
 
@@ -112,8 +112,11 @@ export interface Provider {
   read(answer: HttpAnswer): AnswerFacts;
   /** A request that changes nothing and shows whether the credentials are good; null where there is none. */
   check(context: PrepareContext): ProviderRequest | null;
-  /** What an answer to `check` says; absent: `answers` tell. */
-  checked?(answer: HttpAnswer): CheckFinding;
+  /**
+   * What an answer to `check` says by itself; null where it is none that is meant for that: then `answers` tell, and a 2xx
+   * is not the provider's. Absent: a 2xx is good.
+   */
+  checked?(answer: HttpAnswer): CheckFinding | null;
   /** It can be given mail with the null reverse-path; absent: it cannot. */
   readonly expressesNullReversePath?: boolean;
   /** Where a token has to be asked for: the request, and how its answer is read. Absent: none is needed. */

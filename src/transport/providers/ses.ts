@@ -5,8 +5,8 @@ import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/slices.ts';
 import type { FieldSpan } from '../../mail/header-block.ts';
-import { jsonOf, memberOf } from './json-answer.ts';
-import type { CheckFinding, HttpAnswer, Prepared, Provider, ProviderRequest } from './provider.ts';
+import type { Prepared, Provider, ProviderRequest } from './provider.ts';
+import { readAccount } from './ses-account.ts';
 import { readSesAnswer, sesAnswers } from './ses-answers.ts';
 import { signV4 } from './sigv4.ts';
 import { fieldsOf } from './steering.ts';
@@ -69,7 +69,7 @@ export function sesProvider(settings: SesSettings): Provider {
     read: readSesAnswer,
     check: ({ now }) =>
       signed(settings, { method: 'GET', url: `${endpoint}/v2/email/account`, body: [] }, now),
-    checked,
+    checked: readAccount,
   };
 }
 
@@ -141,23 +141,4 @@ function digestOf(body: readonly Uint8Array[]): string {
   const sum = createHash('sha256');
   for (const part of body) sum.update(part);
   return sum.digest('hex');
-}
-
-function checked(answer: HttpAnswer): CheckFinding {
-  const { code, text } = readSesAnswer(answer);
-  const value = jsonOf(answer.body);
-  if (answer.status === 200 && memberOf(value, 'SendingEnabled') === false)
-    return { good: false, text: 'sending is paused for the account' };
-  if (answer.status === 200 && memberOf(value, 'ProductionAccessEnabled') === false)
-    return { good: true, text: 'the account is in the sandbox: only verified recipients are sent to' };
-  if (answer.status === 200) return { good: true, text: 'the access key is good, and the account may send' };
-  if (code === 'AccessDeniedException')
-    return {
-      good: true,
-      text: 'the access key is known; it may not ask about the account, so that nothing more is known',
-    };
-  return {
-    good: false,
-    text: [code ?? `status ${answer.status}`, text].filter((word) => word !== null).join(': '),
-  };
 }

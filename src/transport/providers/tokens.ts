@@ -5,6 +5,7 @@ import { Flights } from '../../lib/flights.ts';
 import type { Call } from './calls.ts';
 import { restOf } from './judge.ts';
 import type { HttpAnswer, TokenSource } from './provider.ts';
+import { targetOf } from './told.ts';
 import { ProviderTrace } from './trace.ts';
 import { ABORTED } from './trouble.ts';
 import { formsOf, plainText } from './words.ts';
@@ -75,14 +76,18 @@ export class Tokens {
 
   #refusal(answer: HttpAnswer): Reply {
     const { source, secret } = this.#parts;
-    const said = answer.status === 200 ? 'an answer without a token' : describe(answer);
-    const text = plainText(`No access token: ${said}`, formsOf(secret, source.request.headers));
+    const secrets = formsOf(secret, source.request.headers);
+    const said = answer.status === 200 ? 'an answer without a token' : describe(answer, secrets);
+    const text = plainText(`No access token: ${said}`, secrets);
     return { ...localReply('token_refused', '4.7.8', text), code: answer.status };
   }
 }
 
+const REDIRECTED = ', which is not followed: correct authority';
+
 /** The error as RFC 6749 §5.2 has it. */
-function describe({ status, body }: HttpAnswer): string {
+function describe(answer: HttpAnswer, secrets: readonly string[]): string {
+  const { status, body } = answer;
   try {
     const value: unknown = JSON.parse(body);
     if (typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'string') {
@@ -92,5 +97,6 @@ function describe({ status, body }: HttpAnswer): string {
   } catch {
     // What is no JSON says no more than its status.
   }
-  return `status ${status}`;
+  const target = targetOf(answer, secrets);
+  return `status ${status}${target}${status > 299 && status < 400 ? REDIRECTED : ''}`;
 }

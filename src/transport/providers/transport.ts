@@ -11,6 +11,7 @@ import { type Call, callsOver } from './calls.ts';
 import { Connections } from './connections.ts';
 import { type Resolve, systemResolve } from './dial.ts';
 import type { Exchanged } from './exchange.ts';
+import { findingOf } from './finding.ts';
 import { judge } from './judge.ts';
 import { MEMORY_FACTOR, MEMORY_WAIT_MS, PROVIDER_TIMEOUTS, type ProviderTimeouts } from './limits.ts';
 import type { Prepared, Provider, ProviderRequest } from './provider.ts';
@@ -237,21 +238,9 @@ class ProviderTransport implements Transport {
     const exchanged = await this.#call(request, new ProviderTrace(this.#host, clock), signal);
     if (exchanged.kind === 'none') return false;
     if (exchanged.answer.status === 401) this.#tokens?.drop(token.token);
-    return findingOf(this.#provider, exchanged.answer, exchanged.phrase).good;
+    const secrets = formsOf(this.#settings.secret, request.headers);
+    return findingOf(this.#provider, { ...exchanged, secrets, now: clock.wall() }).good;
   }
-}
-
-/** What an answer to a provider's `check` says. */
-export function findingOf(
-  provider: Provider,
-  answer: Extract<Exchanged, { kind: 'answer' }>['answer'],
-  phrase: string,
-): { readonly good: boolean; readonly text: string } {
-  if (provider.checked) return provider.checked(answer);
-  const facts = provider.read(answer);
-  const good = answer.status >= 200 && answer.status < 300;
-  const words = [facts.code, facts.text].filter((word) => word !== null);
-  return { good, text: words.length > 0 ? words.join(': ') : `${answer.status} ${phrase}`.trim() };
 }
 
 const BUSY = localReply(

@@ -41,7 +41,7 @@ const ANSWERS: readonly AnswerRow[] = [
     status: '3xx',
     meaning: 'relay_ill',
     enhanced: '4.3.5',
-    note: 'Never followed; configure the new address.',
+    note: 'A redirect, which is never followed: correct `url`.',
   },
   {
     status: 400,

@@ -1,6 +1,7 @@
 /** What a provider says, as it may be kept: one line, bounded, without secrets. */
 
-const MAX_TEXT = 1000;
+/** Characters that are kept of what a provider says. */
+export const MAX_TEXT = 1000;
 const MAX_CODE = 64;
 /** Shorter secrets would be found in any text. */
 const MIN_SECRET = 6;

@@ -54,7 +54,8 @@ export async function* stepsOf(
   let heard = Promise.withResolvers<void>();
   const startedAt = clock.mono();
   const tell: Tell = (name, ok, detail) => {
-    steps.push({ name, ok, detail, atMs: Math.round(clock.mono() - startedAt) });
+    const atMs = Math.round(clock.mono() - startedAt);
+    steps.push(ok ? { name, ok, detail, atMs } : { name, ok, code: name, detail, atMs });
     heard.resolve();
   };
   const trace = new Trace(host, clock, ({ verb, reply }) => tell(verb, true, reply));

@@ -221,7 +221,11 @@ test('nothing that is kept shows the secret', async () => {
   const encoded = Buffer.from(SECRET).toString('base64');
   rig.api.script.push(answerJson(401, { code: 'bad', text: `no Bearer ${SECRET}\r\nnor ${encoded}` }));
   const result = await rig.deliver();
-  expect(only(result)).toMatchObject({ kind: 'deferred', hopFailed: true, text: 'bad: no … nor …' });
+  expect(only(result)).toMatchObject({
+    kind: 'deferred',
+    hopFailed: true,
+    text: 'bad: no … nor … (means: The credentials are not good)',
+  });
   const kept = JSON.stringify([result, rig.log]);
   expect(kept).not.toContain(SECRET);
   expect(kept).not.toContain(encoded);

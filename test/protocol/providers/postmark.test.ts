@@ -197,6 +197,10 @@ test('the token is checked by asking for its server', () => {
     good: true,
     text: 'The token is that of the server "Shop"',
   });
-  expect(finding(401, { ErrorCode: 10, Message: 'Bad token' })).toMatchObject({ good: false });
-  expect(finding(200, [])).toMatchObject({ good: false });
+  expect(finding(200, { ID: 1, Name: 'Shop', DeliveryType: 'Sandbox' })).toEqual({
+    good: true,
+    text: 'The token is that of the server "Shop", a sandbox, which delivers nothing',
+  });
+  expect(finding(401, { ErrorCode: 10, Message: 'Bad token' })).toBeNull();
+  expect(finding(200, [])).toBeNull();
 });

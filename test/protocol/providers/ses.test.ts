@@ -148,7 +148,10 @@ test.each([
 test('an error’s type may stand in the body', async () => {
   const rig = await startProvider(SES);
   rig.api.script.push(answerJson(400, { __type: 'com.amazonaws.ses#LimitExceededException', Message: 'no' }));
-  expect(only(await rig.deliver())).toMatchObject({ hopFailed: true, text: 'LimitExceededException: no' });
+  expect(only(await rig.deliver())).toMatchObject({
+    hopFailed: true,
+    text: 'LimitExceededException: no (means: A quota of the account is used up)',
+  });
 });
 
 test.each([
@@ -158,7 +161,11 @@ test.each([
   [answerJson(403, {}, { 'x-amzn-errortype': 'AccessDeniedException' }), true],
   [answerJson(403, {}, { 'x-amzn-errortype': 'UnrecognizedClientException' }), false],
   [answerJson(500, {}), false],
-])('asked whether the account is well: %j', async (answer, isWell) => {
+  [answerJson(200, {}), false],
+  [{ kind: 'answer', status: 200, body: '<html>hi' }, false],
+  [answerJson(200, { SendingEnabled: true, SendQuota: { Max24HourSend: 9, SentLast24Hours: 9 } }), false],
+  [answerJson(200, { SendingEnabled: true, SendQuota: { Max24HourSend: -1, SentLast24Hours: 9 } }), true],
+] as const)('asked whether the account is well: %j', async (answer, isWell) => {
   const rig = await startProvider(SES);
   rig.api.script.push(answer);
   expect(await rig.transport.probe?.(new AbortController().signal)).toBe(isWell);

@@ -206,6 +206,10 @@ describe('where a token is needed', () => {
     ],
     [answerJson(200, {}), 'an answer without a token'],
     [answerJson(500, {}), 'status 500'],
+    [
+      answerJson(302, {}, { location: 'https://b.example/x' }),
+      'status 302 to https://b.example/x, which is not followed: correct authority',
+    ],
   ])('without one the relay is ill: %j', async (answer, text) => {
     const rig = await startTokens();
     rig.api.script.push(answer);
@@ -220,13 +224,16 @@ describe('trying a relay out', () => {
   test('tells of each step', async () => {
     const rig = await startProvider({ type: 'mailgun', domain: 'mg.example.com' });
     rig.api.script.push(answerJson(400, { message: "'to' parameter is missing" }));
-    expect(await stepsOf(rig)).toEqual(['CONNECT', 'CHECK', 'READY']);
+    expect(await stepsOf(rig)).toEqual(['CONNECT', 'ASK', 'CHECK', 'READY']);
   });
 
   test('ends with what is wrong', async () => {
     const rig = await startProvider({ type: 'mailgun', domain: 'mg.example.com' });
     rig.api.script.push({ kind: 'answer', status: 401, body: `Forbidden ${SECRET}` });
-    expect(await stepsOf(rig)).toEqual(['CONNECT', 'CHECK: status 401: Forbidden …']);
+    expect(await stepsOf(rig)).toEqual([
+      ...['CONNECT', 'ASK'],
+      'CHECK: 401 Forbidden … (means: The key is not good, or of another region)',
+    ]);
     await rig.api.close();
     expect(await stepsOf(rig)).toEqual([expect.stringMatching(/^connect_refused: /)]);
   });

@@ -131,7 +131,9 @@ describe('every answer', () => {
     say('text/plain; charset=utf-8', 'The disk\r\nis full.');
     expect(only(await rig.deliver()).text).toBe('The disk is full.');
     say('text/html', '<html>The disk is full.');
-    expect(only(await rig.deliver()).text).toBe('500 Internal Server Error');
+    expect(only(await rig.deliver()).text).toBe(
+      '500 Internal Server Error (means: Trouble of the receiver’s own)',
+    );
   });
 
   test('that never comes leaves it open, and the repeat can be known', async () => {
