@@ -41,8 +41,9 @@ export async function testRelay(
   const steps: ProbeStep[] = [];
   try {
     for await (const step of probeSteps(relay, to ?? '', deps, AbortSignal.any([limit.signal, signal]))) {
-      steps.push(step);
-      tell(step);
+      const told = limit.signal.aborted && !step.ok ? outOfTime(step) : step;
+      steps.push(told);
+      tell(told);
       if (steps.length === MAX_STEPS) break;
     }
   } finally {
@@ -51,6 +52,12 @@ export async function testRelay(
   // Of several hosts of a domain one is enough.
   const ok = relay.mx === null ? steps.every((step) => step.ok) : steps.some((step) => step.name === READY);
   return { ok, steps };
+}
+
+/** What ended because its time was over, which is all that it knows of it, in place of "stopped". */
+function outOfTime({ atMs }: ProbeStep): ProbeStep {
+  const detail = `No answer came within ${PROBE_LIMIT_MS / 1000} s.`;
+  return { name: 'timeout', ok: false, code: 'timeout', detail, atMs };
 }
 
 /** The relay that is asked for: one that is there, or one that is only tried, which brings its own secret. */
