@@ -164,14 +164,20 @@ export function fieldsOf(options: object): Record<string, unknown> {
   return Object.fromEntries(fields);
 }
 
-/** The password or secret that the options name; a provider's is asked for where no file is named. Throws `Exit`. */
-export async function secretOf(options: DescribingOptions, { terminal }: Context): Promise<string | null> {
-  const { type = '', passwordFile, secretFile } = options;
+/** Whether a secret will be read or asked for. Throws `Exit` where its option is another type's. */
+export function takesSecret({ type = '', passwordFile, secretFile }: DescribingOptions): boolean {
   const isProvider = isProviderType(type);
   if (isProvider && passwordFile !== undefined)
     throw new Exit(2, `Type ${type} has no password: give --secret-file.`);
   if (!isProvider && secretFile !== undefined)
     throw new Exit(2, `Type ${type} has no such secret: a password for AUTH is given by --password-file.`);
+  return isProvider || passwordFile !== undefined;
+}
+
+/** The password or secret that the options name; a provider's is asked for where no file is named. Throws `Exit`. */
+export async function secretOf(options: DescribingOptions, { terminal }: Context): Promise<string | null> {
+  const { type = '', passwordFile, secretFile } = options;
+  const isProvider = isProviderType(type);
   const path = passwordFile ?? secretFile;
   if (path !== undefined) return await readSecretFile(path, isProvider ? 'secret' : 'password');
   if (!isProvider) return null;
@@ -205,4 +211,33 @@ function wholeNumbers(text: string): readonly number[] {
   const numbers = text.split(',').map((part) => (/^\s*\d{1,15}\s*$/.test(part) ? Number(part) : Number.NaN));
   if (!numbers.some(Number.isNaN)) return numbers;
   throw new InvalidArgumentError('It must be whole numbers with commas between them, such as 50,100,200.');
+}
+
+/** What is typed for a field that has no option by its own name. */
+const OTHER_FLAGS: Readonly<Record<string, string>> = {
+  name: 'name',
+  type: '--type',
+  secret: '--secret-file',
+  password: '--password-file',
+};
+const TYPED_FAULT = /^relay[.](\w+)(?:\[\d+\])?(?: = (.*?))?: (.*) \(command line\)$/;
+
+/** What is wrong with a definition, by the options that were typed and not by the fields that they stand for. */
+export function byOptions(message: string): string {
+  return message.split('\n').map(faultByOption).join('\n');
+}
+
+function faultByOption(line: string): string {
+  const [, field, value = '', rule = ''] = TYPED_FAULT.exec(line) ?? [];
+  const flag = field === undefined ? null : flagOf(field);
+  if (flag === null) return line;
+  const shown = value === '' || flag.startsWith('--no-') ? '' : ` ${value}`;
+  // That it may be left out is nothing to type.
+  const said = rule.replace(/, or null$/, '').replace(/\b\w+_\w+\b/g, (word) => flagOf(word) ?? word);
+  return `${flag}${shown}: ${said}`;
+}
+
+function flagOf(field: string): string | null {
+  const own = FIELD_OPTIONS.find((known) => known.field === field)?.flags.split(' ')[0];
+  return own ?? OTHER_FLAGS[field] ?? null;
 }

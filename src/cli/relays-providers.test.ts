@@ -151,7 +151,7 @@ test('what is to be tried must be said', async () => {
   ] as const)
     expect(await here.waybill(['relays', 'test', ...args])).toMatchObject({ status: 2, err: line });
   const faulty = await here.waybill(['relays', 'test', '--type', 'ses'], { answer: SECRET });
-  expect([faulty.status, faulty.err]).toEqual([2, expect.stringContaining('relay.region: must be given')]);
+  expect([faulty.status, faulty.err]).toEqual([2, expect.stringContaining('--region: must be given')]);
   expect(faulty.err).not.toContain(SECRET);
 });
 
@@ -187,4 +187,30 @@ test('a provider whose secret was lost with its key says so, and rests', async (
     1,
     expect.stringContaining('The secret of pm cannot be read with the present key. Put back the secret.key'),
   ]);
+});
+
+test('nobody types a secret for a definition that is wrong, and errors name the options', async () => {
+  const faults: readonly (readonly [string, string])[] = [
+    ['ses --default --region eu-west-1', '--access-key-id: must be given\n'],
+    ['mailgun --default --domain mg.example.com --region eur', '--region "eur": must be us or eu'],
+    ['resend --default --endpoint http://127.0.0.1', '--endpoint "http://127.0.0.1": must begin with https'],
+    ['resend --default --no-verify', '--no-verify: means nothing to type resend'],
+    ['resend --default --warmup-per-day 1,2', '--warmup-start: must be given with --warmup-per-day\n'],
+    ['resend --default --warmup-start 1', '--warmup-start "1": must be a day such as 2026-12-01\n'],
+    ['resend', 'Repeat the command with --default'],
+  ];
+  for (const [line, message] of faults) {
+    const args = ['relays', 'add', 'x', '--type', ...line.split(' ')];
+    const { status, err } = await here.waybill(args, { answer: SECRET });
+    expect([line, status, err]).toEqual([line, 2, expect.stringContaining(message)]);
+    expect(err).not.toMatch(/secret|key: /i);
+  }
+  const tried = await here.waybill(['relays', 'test', '--type', 'graph'], { answer: SECRET });
+  expect(tried.err).toBe('--tenant: must be given\n--client-id: must be given\n');
+  const bad = await here.waybill(ADD, { answer: 'two words' });
+  expect(bad.err).toBe(
+    'Server token: --secret-file: must be 1 to 1024 visible ASCII characters without blanks\n',
+  );
+  expect(await here.waybill(ADD, { answer: SECRET })).toMatchObject({ status: 0 });
+  expect((await here.waybill(ADD, { answer: SECRET })).err).toMatch(/^There is a relay pm already/);
 });

@@ -1,12 +1,20 @@
 import { Command } from 'commander';
-import type { RelaySwitch, RelayView, TestRelayRequest } from '../control/relay-operations.ts';
+import { OperationError } from '../control/operations.ts';
+import type {
+  CheckRelayRequest,
+  RelaySwitch,
+  RelayView,
+  TestRelayRequest,
+} from '../control/relay-operations.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';
 import {
+  byOptions,
   type DescribingOptions,
   definitionOf,
   fieldsOf,
   secretOf,
+  takesSecret,
   withRelayOptions,
 } from './relay-options.ts';
 import { addedText, disabledText, relayTable, stepLine } from './relays-text.ts';
@@ -59,13 +67,11 @@ function addCommand(context: Context): Command {
   return withRelayOptions(shell, true)
     .option('--default', 'send mail through it unless told otherwise')
     .action(async (name: string, options: AddOptions) => {
-      const request = {
-        definition: definitionOf(name, options),
-        secret: await secretOf(options, context),
-        makeDefault: options.default ?? false,
-      };
+      const definition = definitionOf(name, options);
+      const makeDefault = options.default ?? false;
+      const secret = await checkedSecret({ definition, makeDefault }, options, context);
       await withOperations(context, options, { create: true }, async (operations) => {
-        const relay = await operations.addRelay(request);
+        const relay = await inOptions(operations.addRelay({ definition, secret, makeDefault }));
         print(context, options, relay, () => addedText(relay, tryOut(relay)));
       });
     });
@@ -88,10 +94,11 @@ function testCommand(context: Context): Command {
     const request = await testRequest(name, options, context);
     await withOperations(context, options, {}, async (operations) => {
       const { terminal } = context;
-      const result = await operations.testRelay(request, {
+      const testing = operations.testRelay(request, {
         tell: (step) => terminal.out(options.json ? terminalJsonLine(step) : harmless(stepLine(step))),
         signal: new AbortController().signal,
       });
+      const result = await inOptions(testing);
       if (options.json) terminal.out(terminalJsonLine(result));
       if (result.ok) return;
       throw new Exit(
@@ -104,6 +111,29 @@ function testCommand(context: Context): Command {
   });
 }
 
+/** The secret of a definition in which nothing else is wrong: nobody is to type one in vain. Throws `Exit`. */
+async function checkedSecret(
+  request: CheckRelayRequest,
+  options: DescribingOptions,
+  context: Context,
+): Promise<string | null> {
+  if (!takesSecret(options)) return null;
+  // Not while it is asked for: a server could not start meanwhile.
+  const session = request.makeDefault === null ? {} : ({ create: true } as const);
+  await withOperations(context, options, session, async (operations) => {
+    await inOptions(operations.checkRelay(request));
+  });
+  return await secretOf(options, context);
+}
+
+/** What an operation on a definition gives; its errors name the options that were typed. */
+async function inOptions<T>(operation: Promise<T>): Promise<T> {
+  return await operation.catch((error: unknown) => {
+    if (!(error instanceof OperationError)) throw error;
+    throw new OperationError(error.code, byOptions(error.message), { cause: error });
+  });
+}
+
 /** What is to be tried: a relay that is there, or the definition of the options. Throws `Exit`. */
 async function testRequest(
   name: string | undefined,
@@ -113,7 +143,8 @@ async function testRequest(
   const to = options.to ?? null;
   if (options.type !== undefined) {
     const definition = definitionOf(name ?? NAMELESS, options);
-    const unsaved = { definition, secret: await secretOf(options, context) };
+    const secret = await checkedSecret({ definition, makeDefault: null }, options, context);
+    const unsaved = { definition, secret };
     return { name: name ?? NAMELESS, to, unsaved };
   }
   const { passwordFile, secretFile } = options;

@@ -1,4 +1,5 @@
 import { parseDocument } from 'yaml';
+import { RELAY_NAME } from '../domain/relay.ts';
 import { type Fault, readError, showValue, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
 import { secretFieldOf } from './relay-fields.ts';
@@ -145,7 +146,14 @@ class Gatherer implements Gathered {
       this.faults.push({ key: 'relays', value: null, rule: 'must be a list of relays', source });
       return;
     }
-    for (const [index, raw] of list.entries()) this.#addRelay(raw, `relays[${index}]`, 'file', source);
+    const names = list.map((raw: unknown) => (isRecord(raw) ? raw['name'] : null));
+    for (const [index, raw] of list.entries()) {
+      const name: unknown = names[index];
+      // A name says more than a place in the list, unless it is none, or that of several.
+      const isNamed = typeof name === 'string' && RELAY_NAME.test(name);
+      const isOne = isNamed && names.filter((other) => other === name).length === 1;
+      this.#addRelay(raw, isOne ? `relays.${name}` : `relays[${index}]`, 'file', source);
+    }
   }
 
   #addRelay(
@@ -153,10 +161,10 @@ class Gatherer implements Gathered {
     key: string,
     origin: 'file' | 'stored',
     source: string,
-    secretUnreadable = false,
+    secretElsewhere = false,
   ): void {
     const { readSecret } = this.#sources;
-    this.relays.push({ raw, key, origin, source, readSecret, secretUnreadable });
+    this.relays.push({ raw, key, origin, source, readSecret, secretElsewhere });
   }
 
   #refuseKey(key: string, source: string): void {

@@ -24,7 +24,7 @@ export function clashFaults(source: RelaySource, values: RelayValues): Fault[] {
   if (name === INBOX) faults.push(fieldFault(source, 'name', name, 'is built in and cannot be declared'));
   faults.push(...foreignFaults(source, values));
   for (const required of REQUIRED_FIELDS[type])
-    if (values[required] === null && !(required === 'secret' && source.secretUnreadable === true))
+    if (values[required] === null && !(required === 'secret' && source.secretElsewhere === true))
       faults.push(fieldFault(source, required, undefined, 'must be given'));
   if (values.allow_private !== null && source.origin === 'stored')
     faults.push(fieldFault(source, 'allow_private', values.allow_private, `can be set ${FILE_ONLY}`));

@@ -82,8 +82,18 @@ test.each(PROVIDER_TYPES)('%s needs a secret, which may lie in a file', (type) =
   expect(read({ ...LEAST[type], secret_file: '/p' })).toEqual([
     'relays[0].secret_file: secret is given too; keep one of them (file)',
   ]);
+  // It is given, if not there: one message is enough.
+  const gone = read(
+    { ...bare, secret_file: '/gone' },
+    {
+      readSecret: () => {
+        throw new Error('no such file');
+      },
+    },
+  );
+  expect(gone).toEqual(['relays[0].secret_file = "/gone": cannot be read: no such file (file)']);
   // What is stored and cannot be opened any more must not keep the server down.
-  const lost = { origin: 'stored', source: 'stored relay', secretUnreadable: true };
+  const lost = { origin: 'stored', source: 'stored relay', secretElsewhere: true };
   expect(read(bare, lost)).toMatchObject({ provider: { secret: '' } });
 });
 

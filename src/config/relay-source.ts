@@ -12,8 +12,8 @@ export interface RelaySource {
   readonly readSecret: (path: string) => string;
   /** Names of relays that may connect to private addresses although their definition cannot say so; absent: none. */
   readonly privateRelays?: readonly string[];
-  /** It has a secret, which the present key does not open: then it may be missing. */
-  readonly secretUnreadable?: boolean;
+  /** It has a secret, which is not here: it may be missing. The present key does not open it, or it is yet to be given. */
+  readonly secretElsewhere?: boolean;
 }
 
 /** What is wrong at a place in the definition. `value` is what stands there; undefined where it is not to be shown. */

@@ -71,7 +71,9 @@ export function readRelay(source: RelaySource): RelayReading {
     .map((name) => relayFault(source, `.${name}`, undefined, unknownRule('field', name, ACCEPTED_NAMES)));
   const values = readFields(source, raw, faults);
   if (!isComplete(values)) return refuse(faults);
-  faults.push(...clashFaults(source, values));
+  // What lies in a file that cannot be read is given: one message is enough for one fault.
+  const secretElsewhere = source.secretElsewhere === true || raw[fileField('secret')] !== undefined;
+  faults.push(...clashFaults({ ...source, secretElsewhere }, values));
   return faults.length > 0 ? refuse(faults) : { relay: toRelay(values, source) };
 }
 

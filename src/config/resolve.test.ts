@@ -341,7 +341,7 @@ relays: [{ name: out, type: smtp, host: out.example.net, username: u, password_f
     throw Object.assign(new Error("ENOENT: no such file or directory, stat '/nowhere'"), { code: 'ENOENT' });
   };
   expect(faultLines({ yaml, readSecret })).toEqual([
-    'relays[0].password_file = "/nowhere": cannot be read: there is no such file (file /etc/waybill.yaml)',
+    'relays.out.password_file = "/nowhere": cannot be read: there is no such file (file /etc/waybill.yaml)',
   ]);
 });
 
@@ -352,7 +352,7 @@ relays: [{ name: out, type: smtp, host: "no host" }]
 routes: [{ match: {}, via: [out, inbox] }]
 `;
   expect(faultLines({ yaml })).toEqual([
-    'relays[0].host = "no host": must be a host name or an IP address, or null (file /etc/waybill.yaml)',
+    'relays.out.host = "no host": must be a host name or an IP address, or null (file /etc/waybill.yaml)',
   ]);
   expect(faultLines({ yaml: 'routes: [{ match: {}, via: [gone] }]' })).toEqual([
     'routes[0].via[0] = "gone": no such relay (file /etc/waybill.yaml)',

@@ -1,13 +1,14 @@
 import { formatFault } from '../config/fault.ts';
 import { heloFault } from '../config/helo-name.ts';
 import type { Effective } from '../config/sources.ts';
-import { INBOX } from '../domain/relay.ts';
+import { INBOX, type Relay } from '../domain/relay.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { OperationError } from './operations.ts';
 import { UNWATCHED } from './progress.ts';
-import { readDefinition } from './relay-definition.ts';
+import { readDefinition, SECRET_TO_COME } from './relay-definition.ts';
 import type {
   AddRelayRequest,
+  CheckRelayRequest,
   RelayOperations,
   RelayRequest,
   RelaySwitch,
@@ -23,26 +24,52 @@ export function relayOperations(deps: LocalDeps): RelayOperations {
   return {
     relays: () => relayViews(deps),
     addRelay: (request) => addRelay(request, deps),
+    checkRelay: (request) => checkRelay(request, deps),
     removeRelay: (request) => removeRelay(request, deps),
     switchRelay: (request) => switchRelay(request, deps),
     testRelay: (request, progress = UNWATCHED) => testRelay(request, deps, progress),
   };
 }
 
-async function addRelay(request: AddRelayRequest, deps: LocalDeps): Promise<RelayView> {
-  const { registry } = deps;
+async function checkRelay(
+  { definition, makeDefault }: CheckRelayRequest,
+  deps: LocalDeps,
+): Promise<RelayRequest> {
+  if (makeDefault === null) return { name: readDefinition(definition, SECRET_TO_COME, deps).name };
   await requireGoodSources(deps);
-  const { config, vault } = deps.resolution();
-  const { definition, secret, makeDefault } = request;
+  return { name: newRelay({ definition, secret: SECRET_TO_COME, makeDefault }, deps).name };
+}
+
+/** The relay of a definition that may be added. Throws `OperationError` if it may not. */
+function newRelay(
+  {
+    definition,
+    secret,
+    makeDefault,
+  }: Pick<AddRelayRequest, 'definition' | 'makeDefault'> & {
+    readonly secret: Parameters<typeof readDefinition>[1];
+  },
+  deps: LocalDeps,
+): Relay {
+  const { config, effective } = deps.resolution();
   const relay = readDefinition(definition, secret, deps);
   if (config.relays.some(({ name }) => name === relay.name))
     throw new OperationError(
       'refused',
       `There is a relay ${relay.name} already. Remove it first, or choose another name.`,
     );
-  const nameless = heloFault(relay, config, deps.resolution().effective);
+  const nameless = heloFault(relay, config, effective);
   if (nameless !== null) throw new OperationError('invalid', formatFault(nameless));
   checkDefault(relay.name, makeDefault, deps);
+  return relay;
+}
+
+async function addRelay(request: AddRelayRequest, deps: LocalDeps): Promise<RelayView> {
+  const { registry } = deps;
+  await requireGoodSources(deps);
+  const { vault } = deps.resolution();
+  const { definition, secret, makeDefault } = request;
+  const relay = newRelay(request, deps);
   if (secret !== null && vault === null)
     throw new OperationError(
       'unavailable',

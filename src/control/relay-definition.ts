@@ -5,10 +5,13 @@ import type { Relay } from '../domain/relay.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { OperationError } from './operations.ts';
 
+/** In the place of a secret that is not asked for before the rest is known to be right. */
+export const SECRET_TO_COME = Symbol('secret to come');
+
 /** The relay of a definition that came with a request, and of its secret, which came apart. Throws `invalid`. */
 export function readDefinition(
   definition: Readonly<Record<string, unknown>>,
-  secret: string | null,
+  secret: string | null | typeof SECRET_TO_COME,
   deps: LocalDeps,
 ): Relay {
   // What is in the definition is stored and shown in clear.
@@ -18,10 +21,14 @@ export function readDefinition(
   if (inside.length > 0)
     throw new OperationError('invalid', `A secret is given apart from the definition: ${inside.join(', ')}`);
   const reading = readRelay({
-    raw: secret === null ? definition : { ...definition, [secretFieldOf(definition['type'])]: secret },
+    raw:
+      typeof secret !== 'string'
+        ? definition
+        : { ...definition, [secretFieldOf(definition['type'])]: secret },
     key: 'relay',
     source: 'command line',
     origin: 'stored',
+    secretElsewhere: secret === SECRET_TO_COME,
     privateRelays: deps.resolution().config.delivery.privateRelays,
     readSecret: () => {
       throw new Error('give the secret itself');

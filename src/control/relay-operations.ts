@@ -9,6 +9,8 @@ export interface RelayOperations {
   relays(request: Record<string, never>): Promise<readonly RelayView[]>;
   /** Stores a relay and starts using it. */
   addRelay(request: AddRelayRequest): Promise<RelayView>;
+  /** Finds what is wrong with a definition, before its secret is asked for; stores nothing. Throws as adding it would. */
+  checkRelay(request: CheckRelayRequest): Promise<RelayRequest>;
   /** Forgets a stored relay that no mail waits for. */
   removeRelay(request: RelayRequest): Promise<RelayView>;
   /** Disables a stored relay, so that nothing is sent by it, or enables it again. */
@@ -24,6 +26,8 @@ const definition = z.record(z.string(), z.unknown());
 export const RELAY_REQUESTS = {
   relays: z.strictObject({}),
   addRelay: z.strictObject({ definition, secret: z.string().nullable(), makeDefault: z.boolean() }),
+  /** `makeDefault` as for `addRelay`; null where it is only to be tried. */
+  checkRelay: z.strictObject({ definition, makeDefault: z.boolean().nullable() }),
   removeRelay: z.strictObject({ name: z.string() }),
   switchRelay: z.strictObject({ name: z.string(), disabled: z.boolean() }),
   testRelay: z.strictObject({
@@ -37,6 +41,8 @@ export const RELAY_REQUESTS = {
 
 /** See {@link RelayOperations.addRelay}. */
 export type AddRelayRequest = z.infer<typeof RELAY_REQUESTS.addRelay>;
+/** See {@link RelayOperations.checkRelay}. */
+export type CheckRelayRequest = z.infer<typeof RELAY_REQUESTS.checkRelay>;
 /** See {@link RelayOperations.testRelay}. */
 export type TestRelayRequest = z.infer<typeof RELAY_REQUESTS.testRelay>;
 /** See {@link RelayOperations.switchRelay}. */
