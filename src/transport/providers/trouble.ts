@@ -1,5 +1,6 @@
 /** What keeps a request from getting an answer, in words an operator understands. */
 import { localReply, type Reply } from '../../domain/outcome.ts';
+import { noTlsText } from '../tls-words.ts';
 
 /** Something went wrong before there was an answer. */
 export class Trouble extends Error {
@@ -55,31 +56,7 @@ export function connectTrouble(where: string, error: unknown): Trouble {
 
 /** The handshake failed, or the certificate is not good. */
 export function tlsTrouble(host: string, error: unknown): Trouble {
-  if (NO_TLS.has(codeOf(error)))
-    return trouble(
-      'tls_failed',
-      '4.7.5',
-      `${host} does not speak TLS there: correct the port, or http`,
-      error,
-    );
-  return trouble('tls_failed', '4.7.5', `No TLS with ${host}: ${tlsDetailOf(error)}`, error);
-}
-
-/** What OpenSSL makes of bytes that are no TLS. */
-const NO_TLS: ReadonlySet<string> = new Set([
-  'ERR_SSL_WRONG_VERSION_NUMBER',
-  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
-  'ERR_SSL_RECORD_TOO_SMALL',
-  'ERR_SSL_UNEXPECTED_MESSAGE',
-  'ERR_SSL_HTTP_REQUEST',
-]);
-
-/** Of an error of OpenSSL's its reason: its text is for who builds it. */
-function tlsDetailOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (!error.message.includes(':SSL routines:') && !codeOf(error).startsWith('ERR_SSL_'))
-    return error.message;
-  return 'reason' in error && typeof error.reason === 'string' ? error.reason : codeOf(error);
+  return trouble('tls_failed', '4.7.5', noTlsText(host, error), error);
 }
 
 /** Time ran out. */

@@ -2,6 +2,7 @@
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { OpeningAction } from '../../smtp/opening.ts';
 import { describeReply, type ReplyFault } from '../../smtp/reply.ts';
+import { noTlsText } from '../tls-words.ts';
 import type { TimedVerb } from './timeouts.ts';
 
 /** No session could be opened. Says nothing about any message. */
@@ -37,8 +38,7 @@ export function connectFailure(error: unknown, host: string, port: number): HopF
 
 /** A handshake that failed, or a certificate that is not good. */
 export function tlsFailure(error: unknown, host: string): HopFailure {
-  const detail = error instanceof Error ? error.message : String(error);
-  return failure('tls_failed', '4.7.5', `No TLS with ${host}: ${detail}`, error);
+  return failure('tls_failed', '4.7.5', noTlsText(host, error), error);
 }
 
 /** The session machine gave up. */

@@ -96,7 +96,7 @@ test('a port without TLS is told as one, without the words of a library', async 
   const rig = await startProvider({ ...SETTINGS.resend, endpoint: `https://127.0.0.1:${port}` });
   expect((await stepsOf(rig)).at(-1)).toMatchObject({
     ...{ name: 'tls_failed', code: 'tls_failed', ok: false },
-    detail: '127.0.0.1 does not speak TLS there: correct the port, or http',
+    detail: '127.0.0.1 does not speak TLS there: correct the port',
   });
 });
 

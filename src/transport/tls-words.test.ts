@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { noTlsText } from './tls-words.ts';
+
+const raw = (code: string, reason: string) =>
+  Object.assign(new Error(`40FD:error:0A00:SSL routines:f:${reason}:../deps/openssl/ssl/a.c:77:\n`), {
+    ...{ code, reason },
+  });
+
+test.each([
+  [
+    raw('ERR_SSL_WRONG_VERSION_NUMBER', 'wrong version number'),
+    'h does not speak TLS there: correct the port',
+  ],
+  [raw('ERR_SSL_NO_PROTOCOLS_AVAILABLE', 'no protocols available'), 'No TLS with h: no protocols available'],
+  [raw('EPROTO', 'bad record mac'), 'No TLS with h: bad record mac'],
+  [new Error('certificate has expired'), 'No TLS with h: certificate has expired'],
+  ['odd', 'No TLS with h: odd'],
+])('%s', (error, text) => {
+  expect(noTlsText('h', error)).toBe(text);
+});
