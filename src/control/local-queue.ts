@@ -137,7 +137,8 @@ function laneRow(lane: string, facts: LaneFacts, around: LaneSurroundings): Queu
   };
 }
 
-const BREAKER_STATES = { closed: 'ready', open: 'resting', half_open: 'probing' } as const;
+/** What the lists call the states of a next hop that `/health` has: docs/operations.md tells of both. */
+export const BREAKER_STATES = { closed: 'ready', open: 'resting', half_open: 'probing' } as const;
 const HOLD_STATES = { pause: 'paused', drain: 'draining' } as const;
 
 /** What a lane may do. What an operator decided is told before what the next hop is like. */
