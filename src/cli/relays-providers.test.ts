@@ -135,6 +135,9 @@ test('a definition is tried that is not stored, and as JSON each step is a line'
   const options = ['--type', 'smtp', '--host', '127.0.0.1', '--port', String(port), '--tls', 'none'];
   const tried = await here.waybill(['relays', 'test', ...options]);
   expect([tried.status, tried.out]).toEqual([0, expect.stringMatching(/ok .*CONNECT[\s\S]*READY/)]);
+  expect(tried.err).toBe('');
+  const watched = await here.waybill(['relays', 'test', ...options], { columns: 80 });
+  expect(watched.err).toBe('Trying it out, for 60 s at most …\n');
   const lines = (await here.waybill(['relays', 'test', ...options, '--json'])).out.trim().split('\n');
   const [first, ...rest] = lines.map((line) => JSON.parse(line));
   expect(first).toMatchObject({ name: 'CONNECT', ok: true });

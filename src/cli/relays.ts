@@ -94,6 +94,7 @@ function testCommand(context: Context): Command {
     const request = await testRequest(name, options, context);
     await withOperations(context, options, {}, async (operations) => {
       const { terminal } = context;
+      if (!options.json && terminal.columns() !== null) terminal.err('Trying it out, for 60 s at most …');
       const testing = operations.testRelay(request, {
         tell: (step) => terminal.out(options.json ? terminalJsonLine(step) : harmless(stepLine(step))),
         signal: new AbortController().signal,
