@@ -354,6 +354,9 @@ routes: [{ match: {}, via: [out, inbox] }]
   expect(faultLines({ yaml })).toEqual([
     'relays.out.host = "no host": must be a host name or an IP address, or null (file /etc/waybill.yaml)',
   ]);
+  // Of two by one name, the place says which.
+  const twice = 'relays: [{ name: out, type: mx }, { name: out, type: smtp }]';
+  expect(faultLines({ yaml: twice })).toContain('relays[1].host: must be given (file /etc/waybill.yaml)');
   expect(faultLines({ yaml: 'routes: [{ match: {}, via: [gone] }]' })).toEqual([
     'routes[0].via[0] = "gone": no such relay (file /etc/waybill.yaml)',
   ]);
