@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ClientError, Result } from '../client/result.ts';
+import { baseOf } from '../client/settings.ts';
 import { Waybill } from '../client/waybill.ts';
 import {
   type Attempts,
@@ -56,10 +57,13 @@ export async function connect({ url, keyFile, data, config }: RemoteOptions): Pr
   if (keyFile === undefined) throw new Exit(2, '--url needs --key-file, a file with the API key.');
   if (data !== undefined || config !== undefined)
     throw new Exit(2, '--data and --config name an installation here, --url a server far away: not both.');
-  const key = (await readSecretFile(keyFile, 'key')).trim();
   try {
+    // Before the key: what was mistyped here is told first.
+    baseOf(url);
+    const key = (await readSecretFile(keyFile, 'key')).trim();
     return new Waybill({ url, key, maxRetries: MAX_RETRIES });
   } catch (error) {
+    if (error instanceof Exit) throw error;
     throw new Exit(2, error instanceof Error ? error.message : String(error));
   }
 }

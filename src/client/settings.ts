@@ -61,7 +61,8 @@ function msOf(name: string, value: number | null | undefined): number | null {
   return value;
 }
 
-function baseOf(text: string): string {
+/** The address that all paths stand behind: without a slash at its end, and without `/api/v1`. Throws for what is none. */
+export function baseOf(text: string): string {
   const url = parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '')
     throw new TypeError(
