@@ -153,6 +153,11 @@ describe('what outcomes say about the pace', () => {
     ['450 4.7.26', [deferred({ code: 450, enhanced: '4.7.26' })], 'too_much'],
     ['429 of a provider', [deferred({ code: 429, enhanced: '4.7.0', cause: 'provider_429' })], 'too_much'],
     [
+      'throttling that a provider tells with another status',
+      [deferred({ code: 400, enhanced: '4.7.1', cause: 'provider_throttling_exception' })],
+      'too_much',
+    ],
+    [
       'a sender that a provider does not know',
       [deferred({ code: 400, enhanced: '4.7.1', cause: 'provider_not_verified' })],
       'nothing',

@@ -66,12 +66,15 @@ export function saidTooMuch(outcomes: readonly Outcome[]): boolean {
   return outcomes.some((outcome) => outcome.reply.code !== null && isTooMuch(outcome));
 }
 
+/** Codes of providers that say that this is too much at once. */
+const PROVIDER_TOO_MUCH = /^provider_(?:throttl|too_many_requests)/;
+
 function isTooMuch({ kind, reply }: Outcome): boolean {
   if (kind !== 'deferred' && kind !== 'unknown') return false;
   const { code, enhanced, cause } = reply;
   // What we say ourselves of a hop (no TLS, say) is no word of the hop's about the pace, but for its silence.
   if (code === null) return cause.startsWith('timeout_');
-  // A provider's 4.7.x tells of senders and keys; of the pace it has a status of its own.
-  if (cause.startsWith('provider_')) return code === 429;
+  // A provider's 4.7.x tells of senders and keys; of the pace it has a status of its own, or a code.
+  if (cause.startsWith('provider_')) return code === 429 || PROVIDER_TOO_MUCH.test(cause);
   return code === 421 || enhanced?.startsWith('4.7.') === true;
 }
