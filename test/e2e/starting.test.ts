@@ -32,7 +32,7 @@ log: { level: loud }
       'api.port',
       'api.rate_limit_per_keys',
       'log.level',
-      'relays[0].host',
+      'relays.out.host',
     ]);
     expect(lines[0]).toMatch(/^api\.port = 99999: .+ \(.*waybill\.yaml\)$/);
     expect(lines[1]).toContain('did you mean api.rate_limit_per_key?');
