@@ -9,7 +9,7 @@ import type { Budget } from '../lib/budget.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import type { RelayStatus } from '../observe/health.ts';
+import type { RelayStatus } from '../observe/health-report.ts';
 import type { RelayQuota } from '../observe/spent-relays.ts';
 import { createInboxTransport } from '../transport/inbox/inbox.ts';
 import { createMxTransport } from '../transport/mx/mx.ts';

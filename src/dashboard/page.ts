@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { HealthReport } from '../observe/health.ts';
+import type { HealthReport } from '../observe/health-report.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5c6675; --line: #dfe3e9; --paper: #fff; --back: #f5f6f8;

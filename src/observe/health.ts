@@ -1,11 +1,9 @@
 import {
   assessHealth,
-  type BreakerState,
   type DiskLimits,
   type DiskStatus,
   diskStatus,
   type HealthCheck,
-  type HealthStatus,
   type HealthVerdict,
   type PortFault,
 } from '../domain/health.ts';
@@ -14,8 +12,9 @@ import type { Clock } from '../lib/clock.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Figures, LaneDepth, Views } from '../store/views.ts';
+import type { HealthReport, RelayStatus } from './health-report.ts';
 import { Poll } from './poll.ts';
-import { dueBesides, type RelayQuota, spentRelays } from './spent-relays.ts';
+import { dueBesides, spentRelays } from './spent-relays.ts';
 
 /** Where health looks. Every function answers at once from memory; only `views` and `spool` are asked in the background. */
 export interface HealthSources {
@@ -61,18 +60,6 @@ export interface PortLists {
   readonly listening: readonly number[];
 }
 
-/** A relay as health shows it. */
-export interface RelayStatus {
-  readonly name: string;
-  readonly state: BreakerState;
-  /** Attempts under way. */
-  readonly inflight: number;
-  /** Nothing is sent by it, as an operator wants or because its password cannot be read. */
-  readonly disabled: boolean;
-  /** What it may be given today (UTC), and has been, as far as this node knows; null without a limit. */
-  readonly quota: RelayQuota | null;
-}
-
 /** What does not change while the process runs. */
 export interface HealthIdentity {
   readonly version: string;
@@ -88,54 +75,6 @@ export interface HealthSnapshot {
   /** How long the store takes, or has been taking, to answer a read; in ms. */
   readonly databaseLatencyMs: number;
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number } | null;
-}
-
-/** The body of `GET /health` (contract §7). */
-export interface HealthReport {
-  readonly status: HealthStatus;
-  readonly message: string;
-  readonly version: string;
-  readonly startedAt: string;
-  readonly uptimeSeconds: number;
-  readonly time: string;
-  readonly database: {
-    readonly reachable: boolean;
-    readonly engine: string;
-    readonly sizeBytes: number;
-    readonly latencyMs: number;
-  };
-  readonly disk: {
-    readonly freeBytes: number | null;
-    readonly totalBytes: number | null;
-    readonly status: DiskStatus;
-  };
-  readonly spool: {
-    readonly incoming: number;
-    readonly processing: number;
-    readonly failed: number;
-    readonly oldestSeconds: number;
-  };
-  readonly smtp: {
-    readonly listening: boolean;
-    readonly configuredPorts: readonly number[];
-    readonly listeningPorts: readonly number[];
-    /** The same as `configuredPorts`, for those who know it by its old name. */
-    readonly ports: readonly number[];
-    readonly configuredTlsPorts: readonly number[];
-    readonly listeningTlsPorts: readonly number[];
-  };
-  readonly api: {
-    readonly listening: boolean;
-    readonly port: number | null;
-    readonly tlsPort: number | null;
-  };
-  readonly relays: readonly Omit<RelayStatus, 'quota'>[];
-  readonly nodes: readonly {
-    readonly id: string;
-    readonly roles: readonly string[];
-    readonly lastSeenAt: string;
-  }[];
-  readonly checks: readonly HealthCheck[];
 }
 
 /** Health, kept up to date in the background. */

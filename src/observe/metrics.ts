@@ -1,7 +1,8 @@
 import type { Figures } from '../store/views.ts';
 import type { Counters } from './counters.ts';
 import { type MetricValues, renderExposition, type Sample } from './exposition.ts';
-import type { HealthSnapshot, RelayStatus } from './health.ts';
+import type { HealthSnapshot } from './health.ts';
+import type { RelayStatus } from './health-report.ts';
 import type { ProcessFigures } from './process-figures.ts';
 
 /** Where the values come from. Every function answers at once from memory. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, type TestContext, test } from 'vitest';
-import type { HealthReport } from '../../src/observe/health.ts';
+import type { HealthReport } from '../../src/observe/health-report.ts';
 import { ask } from '../crash/customer.ts';
 import { describeIf } from '../peers/need.ts';
 import { CAN_MAKE_NETWORKS, createNetwork } from '../peers/network.ts';

@@ -1,6 +1,6 @@
 /** Settings of the SMTP listener, by the real server. */
 import { expect, type TestContext, test } from 'vitest';
-import type { HealthReport } from '../../src/observe/health.ts';
+import type { HealthReport } from '../../src/observe/health-report.ts';
 import { ask } from '../crash/customer.ts';
 import type { RunningServer } from '../peers/server.ts';
 import { SmtpClient } from '../peers/smtp-client.ts';
