@@ -214,8 +214,7 @@ export class Dispatch {
     if (unaffordable.length > 0) this.#sendBack(lane, unaffordable);
     if (full === undefined) return;
     full.wait(lane);
-    const waitMs = full.waitMs(mono);
-    if (waitMs > 0 && !full.timed) void this.#track(this.#feedAfter(full, waitMs));
+    this.#feedInTime(full, mono);
   }
 
   /** The store has them wait, for another day, another relay, or a claim of fewer recipients. */
@@ -233,13 +232,18 @@ export class Dispatch {
     this.#feed(throttle);
   }
 
-  /** There is room again: each lane that waits has its turn. A slot that frees feeds them; a rate needs a timer. */
+  /** A slot that frees feeds those who wait; a rate that lets the next one start needs a timer. */
+  #feedInTime(throttle: Throttle, mono: number): void {
+    const waitMs = throttle.waitMs(mono);
+    if (throttle.isWaitedFor && waitMs > 0 && !throttle.timed)
+      void this.#track(this.#feedAfter(throttle, waitMs));
+  }
+
+  /** There is room again: each lane that waits has its turn. */
   #feed(throttle: Throttle): void {
     const mono = () => this.#deps.clock.mono();
     for (const lane of throttle.turns(mono)) this.#pump(lane);
-    const waitMs = throttle.waitMs(mono());
-    if (throttle.isWaitedFor && waitMs > 0 && !throttle.timed)
-      void this.#track(this.#feedAfter(throttle, waitMs));
+    this.#feedInTime(throttle, mono());
   }
 
   #start(job: Job, lane: Lane, relay: RelayAtWork, start: Start): void {

@@ -92,7 +92,7 @@ export function mailgunProvider({ endpoint, domain, secret }: MailgunSettings): 
     maxRecipients: MAX_RECIPIENTS,
     idempotency: null,
     answers: MAILGUN_ANSWERS,
-    // biome-ignore lint/correctness/useYield: there is nothing to pause for
+    // biome-ignore lint/correctness/useYield: providers that rebuild messages pause in here; this one has nothing to do that takes long.
     *prepare(message) {
       const reply = unfitForAscii(message);
       if (reply !== null) return { ok: false, reply };

@@ -46,7 +46,7 @@ describe('what the hop was not asked says nothing about it', () => {
 
   test('what the provider cannot express', async () => {
     const reply = localReply('content_fields', '5.6.0', 'It cannot be taken apart');
-    // biome-ignore lint/correctness/useYield: there is nothing to pause for
+    // biome-ignore lint/correctness/useYield: providers that rebuild messages pause in here; this one has nothing to do that takes long.
     const prepare = function* () {
       return { ok: false, reply } as const;
     };
