@@ -13,3 +13,32 @@ export interface ProbeStep {
   /** Milliseconds since the probe began. */
   readonly atMs: number;
 }
+
+/** Tells of a step: its name, whether it is good, what there is to say, and what to search for where it is not the name. */
+export type Tell = (name: string, ok: boolean, detail: string, code?: string) => void;
+
+/** Yields what `run` tells, as it is told, until it ends. `mono`: monotonic ms. */
+export async function* probeSteps(
+  mono: () => number,
+  run: (tell: Tell) => Promise<void>,
+): AsyncGenerator<ProbeStep> {
+  const steps: ProbeStep[] = [];
+  let heard = Promise.withResolvers<void>();
+  const startedAt = mono();
+  const tell: Tell = (name, ok, detail, code = name) => {
+    const atMs = Math.round(mono() - startedAt);
+    steps.push(ok ? { name, ok, detail, atMs } : { name, ok, code, detail, atMs });
+    heard.resolve();
+  };
+  let done = false;
+  const running = run(tell).finally(() => {
+    done = true;
+    heard.resolve();
+  });
+  while (!done || steps.length > 0) {
+    if (steps.length === 0) await heard.promise;
+    heard = Promise.withResolvers();
+    yield* steps.splice(0);
+  }
+  await running;
+}

@@ -1,8 +1,8 @@
 import type { Resolver } from '../../dns/resolver.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
-import type { ProbeStep } from '../probe-step.ts';
+import type { ProbeStep, Tell } from '../probe-step.ts';
 import { openSession } from '../smtp/open.ts';
-import { failureOf, stepsOf, type Tell } from '../smtp/probe.ts';
+import { failureOf, stepsOf } from '../smtp/probe.ts';
 import type { Trace } from '../smtp/trace.ts';
 import { type DomainHosts, MAX_HOSTS, MAX_LOOKED_UP, type ReadyHost } from './hosts.ts';
 import type { MxMeans } from './means.ts';

@@ -1,6 +1,6 @@
 import type { ProviderSettings, ProviderType } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { ProbeStep } from '../probe-step.ts';
+import { type ProbeStep, probeSteps, type Tell } from '../probe-step.ts';
 import { type Call, callsOver } from './calls.ts';
 import { Connections } from './connections.ts';
 import { type DialTerms, hostOf, type Resolve, systemResolve } from './dial.ts';
@@ -33,8 +33,6 @@ export interface ProviderProbeParts {
   readonly resolve?: Resolve;
 }
 
-type Tell = (name: string, ok: boolean, detail: string, code?: string) => void;
-
 /**
  * Connects as a delivery would, and has the provider check the credentials where it can, without sending anything. Yields
  * each step as it happens; the last one says whether mail could be sent. Never throws for what the peer does.
@@ -47,13 +45,16 @@ export async function* probeProvider(
   const timeouts = { ...PROVIDER_TIMEOUTS, ...some };
   const terms = { allowPrivate: settings.allowPrivate, resolve, clock, timeouts };
   const host = hostOf(new URL(settings.endpoint));
-  yield* stepsOf(clock, async (tell) => {
-    const trace = new ProviderTrace(host, clock, ({ verb, reply }) => {
-      // The request for the check is told of with what it came to.
-      if (!/^(GET|POST) /.test(verb)) tell(verb, true, reply);
-    });
-    await probe(settings, { provider, terms, host, trace, tell }, signal);
-  });
+  yield* probeSteps(
+    () => clock.mono(),
+    async (tell) => {
+      const trace = new ProviderTrace(host, clock, ({ verb, reply }) => {
+        // The request for the check is told of with what it came to.
+        if (!/^(GET|POST) /.test(verb)) tell(verb, true, reply);
+      });
+      await probe(settings, { provider, terms, host, trace, tell }, signal);
+    },
+  );
 }
 
 interface Probing {
@@ -99,27 +100,4 @@ async function probe(
 async function tokenOf(provider: Provider, call: Call, secret: string, clock: Clock, signal: AbortSignal) {
   if (!provider.tokens) return { ok: true, token: '' } as const;
   return await new Tokens({ source: provider.tokens, call, clock, secret }).get(signal);
-}
-
-/** Yields what `run` tells, until it ends. */
-async function* stepsOf(clock: Clock, run: (tell: Tell) => Promise<void>): AsyncGenerator<ProbeStep> {
-  const steps: ProbeStep[] = [];
-  let heard = Promise.withResolvers<void>();
-  const startedAt = clock.mono();
-  const tell: Tell = (name, ok, detail, code = name) => {
-    const atMs = Math.round(clock.mono() - startedAt);
-    steps.push(ok ? { name, ok, detail, atMs } : { name, ok, code, detail, atMs });
-    heard.resolve();
-  };
-  let done = false;
-  const running = run(tell).finally(() => {
-    done = true;
-    heard.resolve();
-  });
-  while (!done || steps.length > 0) {
-    if (steps.length === 0) await heard.promise;
-    heard = Promise.withResolvers();
-    yield* steps.splice(0);
-  }
-  await running;
 }

@@ -1,6 +1,6 @@
 import type { SmarthostSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { ProbeStep } from '../probe-step.ts';
+import { type ProbeStep, probeSteps, type Tell } from '../probe-step.ts';
 import { HopFailure } from './failure.ts';
 import { openSession } from './open.ts';
 import { smarthostDestination } from './smtp.ts';
@@ -41,35 +41,16 @@ export async function* probeSmarthost(
   });
 }
 
-/** Tells of a step: its name, whether it is good, and what there is to say. */
-export type Tell = (name: string, ok: boolean, detail: string) => void;
-
 /** Yields what `run` tells, and every step of its trace, until it ends. */
 export async function* stepsOf(
   clock: Clock,
   host: string | null,
   run: (tell: Tell, trace: Trace) => Promise<void>,
 ): AsyncGenerator<ProbeStep> {
-  const steps: ProbeStep[] = [];
-  let heard = Promise.withResolvers<void>();
-  const startedAt = clock.mono();
-  const tell: Tell = (name, ok, detail) => {
-    const atMs = Math.round(clock.mono() - startedAt);
-    steps.push(ok ? { name, ok, detail, atMs } : { name, ok, code: name, detail, atMs });
-    heard.resolve();
-  };
-  const trace = new Trace(host, clock, ({ verb, reply }) => tell(verb, true, reply));
-  let done = false;
-  const running = run(tell, trace).finally(() => {
-    done = true;
-    heard.resolve();
-  });
-  while (!done || steps.length > 0) {
-    if (steps.length === 0) await heard.promise;
-    heard = Promise.withResolvers();
-    yield* steps.splice(0);
-  }
-  await running;
+  yield* probeSteps(
+    () => clock.mono(),
+    (tell) => run(tell, new Trace(host, clock, ({ verb, reply }) => tell(verb, true, reply))),
+  );
 }
 
 /** What to say of a session that was not opened. */
