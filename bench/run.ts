@@ -7,6 +7,7 @@ import { canTrace } from './measure/flushes.ts';
 import { describeMachine } from './measure/machine.ts';
 import { type Effort, runPairs } from './pairs.ts';
 import { renderReport, summarise } from './report.ts';
+import { dashboards } from './scenarios/dashboards.ts';
 import { dkimEd25519, dkimRsa } from './scenarios/dkim.ts';
 import { drain } from './scenarios/drain.ts';
 import { httpAccept } from './scenarios/http-accept.ts';
@@ -15,6 +16,7 @@ import { manyLanesClaim, manyLanesMemory } from './scenarios/many-lanes.ts';
 import { memory100k } from './scenarios/memory-100k.ts';
 import { oneDeadRelay } from './scenarios/one-dead-relay.ts';
 import { providerPostmark, providerSes } from './scenarios/providers.ts';
+import { search } from './scenarios/search.ts';
 import { smtpAccept, smtpAccept100k, smtpAcceptSingle } from './scenarios/smtp-accept.ts';
 import { smtpToSmtp, smtpToSmtp100, smtpToSmtp100k } from './scenarios/smtp-to-smtp.ts';
 import { killAll } from './systems/child.ts';
@@ -28,6 +30,8 @@ const SCENARIOS = [
   ...[drain, oneDeadRelay, manyLanesClaim, manyLanesMemory],
   ...[providerSes, providerPostmark],
   ...[dkimRsa, dkimEd25519],
+  search,
+  dashboards,
 ];
 const RECORDS = fileURLToPath(new URL('./results/runs.jsonl', import.meta.url));
 /** statfs(2): a file system in memory, where flushing costs nothing and proves nothing. */

@@ -3,9 +3,14 @@
  * engine, listeners. Stop order is the reverse, and what is under way gets its time.
  */
 import { hostname } from 'node:os';
+import { createReception, type Reception } from './accounts/reception.ts';
+import { announced } from './app/announced-door.ts';
 import { banner } from './app/banner.ts';
+import { readNotes } from './app/dashboard-notes.ts';
 import { keepDomains } from './app/domain-upkeep.ts';
 import { MachineFailure } from './app/failure.ts';
+import { prepareFirstRun } from './app/first-run.ts';
+import { keepJournal } from './app/journal-upkeep.ts';
 import { createListeners, type Listeners } from './app/listeners.ts';
 import { LiveConfig } from './app/live-config.ts';
 import { createMailDns } from './app/mail-dns.ts';
@@ -14,21 +19,30 @@ import { applyRelays, type TransportParts } from './app/relays.ts';
 import { openStorage, type Storage } from './app/storage.ts';
 import type { Fault } from './config/fault.ts';
 import { type Loaded, loadConfig } from './config/load.ts';
+import { createDoor } from './control/door.ts';
 import { engineSettings } from './control/engine-settings.ts';
 import { layoutOf } from './control/layout.ts';
 import { createLocalOperations } from './control/local.ts';
+import { createMessageWords, type MessageWords } from './control/message-words.ts';
 import { storedRows } from './control/offline.ts';
+import type { Operations } from './control/operations.ts';
 import { publishTable } from './control/route-tables.ts';
+import type { RunningServer } from './control/running-server.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';
+import { sessionLimits } from './control/session-limits.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
 import { Budget } from './lib/budget.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Random } from './lib/random.ts';
 import { type Denials, tallyDenials } from './observe/denials.ts';
+import { type DeniedSources, rememberDenied } from './observe/denied-tally.ts';
 import { logEvents } from './observe/event-log.ts';
 import { Events } from './observe/events.ts';
 import { createLog, type ServiceLog } from './observe/log.ts';
+import { LogRing } from './observe/log-ring.ts';
 import { Output } from './observe/output.ts';
+import { type RelayHistory, rememberRelays } from './observe/relay-history.ts';
+import { createPreviewer, type Previewer } from './preview/previewer.ts';
 import { createSigningKeys } from './signing/keys.ts';
 import { createSigner } from './signing/signer.ts';
 import { PROVIDER_MEMORY } from './transport/providers/limits.ts';
@@ -89,6 +103,9 @@ class Service implements App {
   readonly #options: AppOptions;
   readonly #stopping = new AbortController();
   readonly #events = new Events();
+  readonly #denied: DeniedSources;
+  readonly #history: RelayHistory;
+  readonly #lastLines = new LogRing();
   #failure: MachineFailure | null = null;
   #log: ServiceLog | null = null;
   #storage: Storage | null = null;
@@ -96,10 +113,11 @@ class Service implements App {
   #engine: Engine | null = null;
   #transports: TransportParts | null = null;
   #denials: Denials | null = null;
+  #previewer: Previewer | null = null;
   #listeners: Listeners | null = null;
   #control: ControlServer | null = null;
   /** Ends some time after {@link #stopping} aborts. */
-  #upkeep: Promise<void> = Promise.resolve();
+  #upkeep: Promise<unknown> = Promise.resolve();
   /** Every listener accepts, or has. */
   #started = false;
   /** Told to stop: whoever asks hears that we are not ready, while requests are still answered. */
@@ -107,6 +125,8 @@ class Service implements App {
 
   constructor(options: AppOptions) {
     this.#options = options;
+    this.#denied = rememberDenied(this.#events, options.clock);
+    this.#history = rememberRelays(this.#events, options.clock);
   }
 
   get failed(): Promise<number> {
@@ -138,8 +158,16 @@ class Service implements App {
     this.#transports = { clock, random, log, dns: mailDns, resign, memory };
     applyRelays(engine.relays, live.config, this.#transports);
     this.#denials = tallyDenials({ events: this.#events, store: storage.store, node, clock, log });
+    this.#previewer = createPreviewer(clock);
+    const words = createMessageWords({ ...storage, previewer: this.#previewer });
+    const reception = this.#receive(storage, live, log);
+    const firstRun = await prepareFirstRun(reception, this.#options.environment);
+    if (firstRun.kind === 'faulty') throw new ConfigurationError([firstRun.fault]);
+    const operations = this.#operations(storage, live, engine, words, reception);
+    const door = announced(createDoor({ operations, journal: storage.journal, clock, log }), this.#events);
     this.#listeners = await createListeners({
-      ...{ storage, live, engine, log, clock, random, version, node, dataDir },
+      ...{ storage, live, engine, log, clock, random, version, node, dataDir, words, operations, door },
+      ...{ reception, notes: await readNotes(storage.registry, random) },
       events: this.#events,
       failed: () => failure.failed,
       ready: () => !this.#leaving && engine.intake.suspended(null) === null,
@@ -147,15 +175,20 @@ class Service implements App {
     });
     await engine.start({ seize: true });
     const ports = await this.#listeners.listen();
-    this.#control = await this.#listenForControl(storage, live, engine, log);
+    const maxRequestBytes = () => live.config.api.maxMessageBytes * CONTROL_OVERHEAD;
+    this.#control = await listenForControl({ dataDir, door, maxRequestBytes, log });
     writeRuntime(layout.runtime, version, ports);
-    this.#upkeep = this.#keepDomains(storage, live, log);
+    this.#upkeep = Promise.all([
+      this.#keepDomains(storage, live, log),
+      this.#keepJournal(storage, live, log),
+      reception.keep(this.#stopping.signal),
+    ]);
     this.#started = true;
     const { api, apiTls, webui } = ports;
     const smtp = ports.smtp.join(' ');
     const smtpTls = ports.smtpTls.join(' ');
     log.info('service.started', { version, api, apiTls, webui, smtp, smtpTls });
-    say(banner(version, dataDir, live.config, ports));
+    say(banner(version, dataDir, live.config, ports, firstRun.kind === 'link' ? firstRun.path : null));
   }
 
   async reload(): Promise<void> {
@@ -182,6 +215,7 @@ class Service implements App {
     done.abort();
     await late;
     await this.#upkeep;
+    await this.#previewer?.close();
     await this.#denials?.stop();
     await this.#storage?.close();
     this.#log?.info('service.stopped');
@@ -196,7 +230,8 @@ class Service implements App {
     if (loaded.faults.length > 0) throw new ConfigurationError(loaded.faults);
     const publish = (next: Loaded) => publishTable(next, storage.registry, clock.wall());
     const first = { ...loaded, routesVersion: await publish(loaded) };
-    const log = createLog({ ...first.config.log, format, clock, destination: new Output(STDOUT, clock) });
+    const destination = new Output(STDOUT, clock);
+    const log = createLog({ ...first.config.log, format, clock, destination, ring: this.#lastLines });
     this.#log = log;
     logEvents(this.#events, log);
     for (const name of first.ignored) log.debug('config.ignored', { variable: name });
@@ -223,22 +258,51 @@ class Service implements App {
     return keepDomains({ registry, resolution, reload, clock, random, log, signal });
   }
 
-  #listenForControl(
+  #keepJournal({ journal }: Storage, live: LiveConfig, log: ServiceLog): Promise<void> {
+    const { clock } = this.#options;
+    const days = () => live.config.retention.activityDays;
+    return keepJournal({ journal, clock, log, days, signal: this.#stopping.signal });
+  }
+
+  #receive(storage: Storage, live: LiveConfig, log: ServiceLog): Reception {
+    const { clock, random } = this.#options;
+    const box = () => live.loaded.vault;
+    const limits = () => sessionLimits(live.config);
+    return createReception({ ...storage, clock, random, log, box, limits });
+  }
+
+  #operations(
     storage: Storage,
     live: LiveConfig,
     engine: Engine,
-    log: ServiceLog,
-  ): Promise<ControlServer> {
+    words: MessageWords,
+    reception: Reception,
+  ): Operations {
     const { dataDir, clock, random } = this.#options;
-    const operations = createLocalOperations({
+    return createLocalOperations({
       ...{ ...storage, clock, random, intake: engine.intake, acts: engine.acts, queue: engine.queue },
-      ...{ dataDir, running: true },
+      collection: engine.collection,
+      ...{ words, reception, dataDir, running: true },
       resolution: () => live.loaded,
       faults: () => live.faults,
       reload: () => live.reload(),
+      faultsWith: (settings) => live.faultsWith(settings),
+      server: () => this.#server(),
     });
-    const maxRequestBytes = () => live.config.api.maxMessageBytes * CONTROL_OVERHEAD;
-    return listenForControl({ dataDir, operations, maxRequestBytes, log });
+  }
+
+  /** What operators are shown of this process; null before its ports are known. */
+  #server(): RunningServer | null {
+    if (this.#listeners === null) return null;
+    const { health, certificate, ports } = this.#listeners;
+    return {
+      version: this.#options.version,
+      ...{ certificate, webuiPort: ports.webui },
+      health: () => health.report(),
+      denied: () => this.#denied.list(),
+      relayHistory: (relay) => this.#history.of(relay),
+      logLines: () => this.#lastLines.lines(),
+    };
   }
 
   /** The machine failed: no mail in, no attempts out, until the process ends. */

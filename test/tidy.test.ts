@@ -9,6 +9,7 @@ import { parseAst } from 'vitest/node';
 import { CONFIG_DOC, configDoc } from '../tools/config-doc.ts';
 import { ERRORS_DOC, errorsDoc } from '../tools/errors-doc.ts';
 import { METRICS_DOC, metricsDoc } from '../tools/metrics-doc.ts';
+import { OPERATIONS_DOC, operationsDoc } from '../tools/operations-doc.ts';
 import { PROVIDERS_DOC, providersDoc } from '../tools/providers-doc.ts';
 import { WARMUP_PLOT, warmupPlot } from '../tools/warmup-plot.ts';
 
@@ -68,15 +69,30 @@ const LAWS: Readonly<Record<string, Law>> = {
       'lib',
       ...CONTRACTS,
       'observe/events.ts',
+      'preview/parsed.ts',
     ],
     packages: /^(node:.*|zod)$/,
   },
   // Runs in other people's programs, browsers too: nothing of ours, nothing of Node's.
   client: { rooms: [], packages: /^$/ },
   observe: { rooms: ['domain', 'http', 'lib', ...CONTRACTS], packages: /^(node:.*|pino)$/ },
+  preview: { rooms: ['domain', 'lib', 'mail'], packages: /^(node:.*|postal-mime)$/ },
+  backup: { rooms: ['domain', 'lib', 'spool/segments', 'store/sqlite'], packages: /^(node:.*|zod)$/ },
+  accounts: { rooms: ['domain', 'lib', 'store'], packages: /^node:/ },
+  // The operations, and who may ask for them, are its contract; who does them is not its business.
   dashboard: {
-    rooms: ['domain', 'http', 'lib', ...CONTRACTS, 'observe', 'tls'],
-    packages: /^node:/,
+    rooms: [
+      ...['domain', 'http', 'lib', ...CONTRACTS, 'observe', 'tls'],
+      ...[
+        'control/operations.ts',
+        'control/access.ts',
+        'control/actor.ts',
+        'control/door.ts',
+        'control/progress.ts',
+        'accounts',
+      ],
+    ],
+    packages: /^(node:.*|zod)$/,
   },
 };
 
@@ -169,6 +185,7 @@ test('generated documents are up to date', () => {
   expect(readFileSync(CONFIG_DOC, 'utf8'), 'run: node tools/config-doc.ts').toBe(configDoc());
   expect(readFileSync(ERRORS_DOC, 'utf8'), 'run: node tools/errors-doc.ts').toBe(errorsDoc());
   expect(readFileSync(METRICS_DOC, 'utf8'), 'run: node tools/metrics-doc.ts').toBe(metricsDoc());
+  expect(readFileSync(OPERATIONS_DOC, 'utf8'), 'run: node tools/operations-doc.ts').toBe(operationsDoc());
   expect(readFileSync(PROVIDERS_DOC, 'utf8'), 'run: node tools/providers-doc.ts').toBe(providersDoc());
 });
 

@@ -1,6 +1,6 @@
 # Shared by ./waybill and tools/test, which set $root to the repository and source this file: makes sure that
 # Node 24 comes first in PATH and that node_modules is what package-lock.json says. Says nothing and starts
-# nothing but `node --version` when all is in place.
+# nothing but `node --version` when all is in place. Who needs the dashboard's page calls use_page besides.
 
 needed_node=24
 
@@ -92,6 +92,41 @@ use_packages() {
   if is_installed "$root"; then return; fi
   lock_installation
   is_installed "$root" || install_packages "$root" "packages (once; a minute or so)"
+  unlock_installation
+}
+
+# What names the present sources of the dashboard's page.
+page_stamp() {
+  (cd "$root" && find web src/dashboard/contract.ts package-lock.json -type f -exec cksum {} + 2>/dev/null) | LC_ALL=C sort | cksum
+}
+
+# Builds the dashboard's page into dist/web, where nothing changes before all of it is there.
+build_page() {
+  fresh="$root/dist/web.new"
+  rm -rf "$fresh"
+  node "$root/node_modules/vite/bin/vite.js" build "$root/web" --outDir "$fresh" --logLevel warn >&2 || return 1
+  rm -rf "$root/dist/web" && mv "$fresh" "$root/dist/web" && page_stamp >"$root/dist/web.stamp"
+}
+
+# Whether dist/web was built from the present sources.
+is_page_built() {
+  [ -e "$root/dist/web/index.html" ] && [ "$(page_stamp)" = "$(cat "$root/dist/web.stamp" 2>/dev/null)" ]
+}
+
+# Builds the dashboard's page where that has not been done. A package brings it. Mail needs no page: where it cannot be
+# built, the server starts without.
+use_page() {
+  [ -e "$root/web/index.html" ] || return 0
+  if is_page_built; then return; fi
+  if ! [ -w "$root" ]; then
+    say "The dashboard's page is not built, and $root cannot be written to."
+    return
+  fi
+  lock_installation
+  if ! is_page_built; then
+    say "Building the dashboard's page (once; some seconds) …"
+    build_page || say "waybill: the dashboard's page could not be built; see above. The server starts without it."
+  fi
   unlock_installation
 }
 

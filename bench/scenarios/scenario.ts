@@ -45,6 +45,10 @@ export const METRICS = {
   aboveIdleMiB: { title: 'memory above idle MiB', digits: 1 },
   loopP99Ms: { title: 'loop delay p99 ms', digits: 1 },
   claimMicroseconds: { title: 'claim µs', digits: 1 },
+  searchP50Ms: { title: 'search p50 ms', digits: 1 },
+  searchWorstMs: { title: 'slowest search ms', digits: 1 },
+  indexMicroseconds: { title: 'index µs per message', digits: 1 },
+  indexBytes: { title: 'index bytes per message', digits: 0 },
   flushesPerMessage: { title: 'flushes per message', digits: 3 },
 } as const;
 

@@ -20,7 +20,7 @@ export interface Waybill extends Relay {
   /** A key that may send. */
   readonly key: string;
   /** What the command line can do. */
-  readonly operations: Pick<Operations, 'addDomain'>;
+  readonly operations: Pick<Operations, 'addDomain' | 'resetPassword'>;
 }
 
 const LAUNCHER = fileURLToPath(new URL('../../waybill', import.meta.url));

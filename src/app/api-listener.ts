@@ -1,10 +1,14 @@
 import { serverName } from '../config/server-name.ts';
 import { queueForApi } from '../control/queue-for-api.ts';
 import type { HttpLimits } from '../http/limits.ts';
+import { Problem } from '../http/problem.ts';
 import { createHttpServer, type Handler, type HttpServer } from '../http/server.ts';
 import { createIngestApi } from '../ingest/http/api.ts';
+import type { ReadWords } from '../ingest/http/inbox.ts';
 import type { IngestShared } from '../ingest/shared.ts';
+import { PreviewError } from '../preview/parsed.ts';
 import type { Certificate } from '../tls/certificate.ts';
+import { adminForApi } from './admin-api.ts';
 import { cidrs } from './cidr-sets.ts';
 import type { ListenerParts } from './listener-parts.ts';
 import type { LiveConfig } from './live-config.ts';
@@ -24,6 +28,8 @@ export function apiHandler(parts: ListenerParts, shared: IngestShared): Handler 
     sending: () => live.config,
     acts,
     queue,
+    readWords: readWordsOf(parts),
+    admin: adminForApi(parts.door, () => live.config.api.maxMessageBytes),
     spool,
     views,
     shared,
@@ -36,6 +42,22 @@ export function apiHandler(parts: ListenerParts, shared: IngestShared): Handler 
     signal,
   };
   return createIngestApi(deps, apiOptions(parts.live));
+}
+
+/** What a message says, for the API: a refusal is a problem. */
+function readWordsOf({ words }: ListenerParts): ReadWords {
+  return async (message) => {
+    try {
+      return await words.readWords(message);
+    } catch (error) {
+      throw error instanceof PreviewError ? unreadable(error) : error;
+    }
+  };
+}
+
+function unreadable({ code, message }: PreviewError): Problem {
+  const passing = code === 'busy' || code === 'too_slow';
+  return new Problem(passing ? 503 : 409, 'unreadable_content', message);
 }
 
 /** Makes the server of one port of the ingestion API; plain HTTP without a certificate. */

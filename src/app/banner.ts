@@ -9,11 +9,18 @@ import type { BoundPorts } from './ports.ts';
 const COMMAND = import.meta.url.endsWith('.ts') ? './waybill' : 'waybill';
 
 /** What a person reads once the service is up: where it listens, and what to paste next (contract §14). */
-export function banner(version: string, dataDir: string, config: Config, ports: BoundPorts): string {
+export function banner(
+  version: string,
+  dataDir: string,
+  config: Config,
+  ports: BoundPorts,
+  setUpPath: string | null,
+): string {
   const lines = [`Waybill ${version} is running.`, ''];
   const show = (name: string, value: string) => lines.push(`  ${name.padEnd(16)}${value}`);
   if (ports.api !== null) show('Ingestion API', `http://localhost:${ports.api}`);
   if (ports.apiTls !== null) show('', `https://localhost:${ports.apiTls}`);
+  if (ports.webui !== null) show('Dashboard', `https://localhost:${ports.webui}${setUpPath ?? '/'}`);
   if (ports.webui !== null) show('Health', `https://localhost:${ports.webui}/health`);
   if (ports.webui !== null) show('Metrics', `https://localhost:${ports.webui}/metrics`);
   const smtp = [
@@ -23,6 +30,13 @@ export function banner(version: string, dataDir: string, config: Config, ports: 
   for (const [index, url] of smtp.entries()) show(index === 0 ? 'SMTP' : '', url);
   show('Data', dataDir);
   if (ports.faults.length > 0) lines.push('', ...ports.faults.map((fault) => `  ${portDetail(fault)}`));
+  if (ports.webui !== null && setUpPath !== null)
+    lines.push(
+      '',
+      '  Open the dashboard by this link, which works once and for an hour, and choose a password. Its certificate is',
+      '  self-signed unless tls.cert_file says otherwise. From another machine, put the name of this one for localhost.',
+      `  A new link: ${COMMAND} admin setup-link`,
+    );
   if (config.delivery.defaultRelay === INBOX)
     lines.push('', '  Mail is captured in the local inbox; nothing is sent until a relay is added.');
   if (ports.api !== null) lines.push('', ...firstSteps(dataDir, ports.api));

@@ -1,8 +1,13 @@
+import type { Reception } from '../accounts/reception.ts';
+import type { Door } from '../control/door.ts';
+import type { MessageWords } from '../control/message-words.ts';
+import type { Operations } from '../control/operations.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
+import type { DashboardNotes } from './dashboard-notes.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { Storage } from './storage.ts';
 
@@ -18,6 +23,15 @@ export interface ListenerParts {
   readonly version: string;
   readonly node: string;
   readonly dataDir: string;
+  /** Everything that can be asked of this installation. */
+  readonly operations: Operations;
+  /** The way to them for everybody else: asks whether they may, and writes down what they did. */
+  readonly door: Door;
+  /** Those who use the dashboard, and what it keeps beside the settings. */
+  readonly reception: Reception;
+  readonly notes: DashboardNotes;
+  /** What stored messages say. */
+  readonly words: MessageWords;
   /** Whether the machine has failed. */
   readonly failed: () => boolean;
   /** Whether mail is accepted now, and will be for a while. */

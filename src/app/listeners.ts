@@ -1,12 +1,13 @@
 import { serverName } from '../config/server-name.ts';
-import { createDashboard, type Dashboard } from '../dashboard/server.ts';
+import type { Dashboard } from '../dashboard/server.ts';
 import { createShared } from '../ingest/shared.ts';
 import type { SmtpListener } from '../ingest/smtp/listener.ts';
+import type { Health } from '../observe/health.ts';
 import { type Certificate, loadCertificate } from '../tls/certificate.ts';
 import { apiHandler, apiServer } from './api-listener.ts';
-import { cidrs } from './cidr-sets.ts';
+import { dashboard } from './dashboard.ts';
 import type { ListenerParts } from './listener-parts.ts';
-import { type Observation, observe } from './observation.ts';
+import { observe } from './observation.ts';
 import { type BoundPorts, bindPort } from './ports.ts';
 import { smtpListener, smtpPortPlan, wantsSmtp } from './smtp-listener.ts';
 import { bindSmtpPorts } from './smtp-ports.ts';
@@ -16,6 +17,11 @@ export interface Listeners {
   /** Binds them all. Rejects with `ListenError` when one of HTTP cannot be bound; those of SMTP may be missing. */
   listen(): Promise<BoundPorts>;
   reloadCertificate(): Promise<void>;
+  readonly health: Health;
+  /** Null where no port speaks TLS. */
+  readonly certificate: Certificate | null;
+  /** Those that are bound by now. */
+  readonly ports: BoundPorts;
   /** Stops accepting at once; ends what is under way, at the latest when the signal aborts. */
   close(deadline: AbortSignal): Promise<void>;
 }
@@ -41,7 +47,7 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
   const webui =
     webuiConfig.port === null || certificate === null
       ? null
-      : dashboard(parts, webuiConfig.port, certificate, observation);
+      : dashboard(parts, webuiConfig.port, certificate, observation, bound);
   return {
     listen: async () => {
       bound.webui = await bindPort('webui.port', webui);
@@ -52,6 +58,7 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
       return bound;
     },
     reloadCertificate: async () => certificate?.reload(),
+    ...{ health: observation.health, certificate, ports: bound },
     close: async (deadline) => {
       const all: readonly (SmtpListener | Dashboard | null)[] = [smtp, api, apiTls, webui];
       await Promise.all(all.map((listener) => listener?.close(deadline)));
@@ -65,25 +72,6 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
 function needsCertificate(config: ListenerParts['live']['config']): boolean {
   const { api, webui } = config;
   return webui.port !== null || (api.tlsEnabled && api.tlsPort !== null) || wantsSmtp(config);
-}
-
-function dashboard(
-  parts: ListenerParts,
-  port: number,
-  certificate: Certificate,
-  { health, metrics }: Observation,
-): Dashboard {
-  const { live, clock, random, log, events, ready } = parts;
-  return createDashboard({
-    ...{ port, certificate, health, metrics, clock, random, log, events, ready },
-    hosts: live.config.webui.bind,
-    settings: () => ({
-      allowedCidrs: cidrs(live.config.webui.allowedCidrs),
-      trustedProxies: cidrs(live.config.webui.trustedProxies),
-      allowedHosts: live.config.webui.allowedHosts,
-      hostname: serverName(live.config),
-    }),
-  });
 }
 
 function certificateOptions({ live, dataDir, clock, random, log }: ListenerParts) {

@@ -93,6 +93,13 @@ export class LiveConfig {
     return reloaded;
   }
 
+  /** What would be wrong if these settings were the stored ones, values as JSON. Changes nothing. */
+  async faultsWith(settings: ReadonlyMap<string, string>): Promise<readonly Fault[]> {
+    const stored = { ...(await this.#options.stored()), settings };
+    const read = loadConfig({ ...this.#options, stored });
+    return read.faults.length > 0 ? read.faults : afterReload(this.#options.first, read).faults;
+  }
+
   async #reload(): Promise<readonly Fault[]> {
     const { log, onChange, publish, first } = this.#options;
     const read = loadConfig({ ...this.#options, stored: await this.#options.stored() });

@@ -3,6 +3,8 @@ import { layoutOf } from '../control/layout.ts';
 import type { Clock } from '../lib/clock.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import type { Spool } from '../spool/spool.ts';
+import type { Accounts } from '../store/accounts.ts';
+import type { Journal } from '../store/journal.ts';
 import type { Keyring } from '../store/keyring.ts';
 import type { Registry } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
@@ -15,6 +17,8 @@ export interface Storage {
   readonly store: Store;
   readonly keyring: Keyring;
   readonly registry: Registry;
+  readonly accounts: Accounts;
+  readonly journal: Journal;
   readonly views: Views;
   readonly spool: Spool;
   readonly thread: StoreThread;
@@ -41,8 +45,8 @@ export async function openStorage(
     opened.push(views);
     const spool = await openSegmentSpool({ directory: layout.spool, onFailure });
     opened.push(spool);
-    const { store, keyring, registry } = thread;
-    return { store, keyring, registry, views, spool, thread, close: closeAll };
+    const { store, keyring, registry, accounts, journal } = thread;
+    return { store, keyring, registry, accounts, journal, views, spool, thread, close: closeAll };
   } catch (error) {
     await closeAll();
     throw error;

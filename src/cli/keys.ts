@@ -1,8 +1,6 @@
 import { Command } from 'commander';
-import type { CreatedKey, KeyView } from '../control/operations.ts';
+import type { CreatedKey } from '../control/operations.ts';
 import { SCOPES, type Scope } from '../domain/key.ts';
-import type { Clock } from '../lib/clock.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
 import {
   type CommonOptions,
   type Context,
@@ -12,8 +10,9 @@ import {
   print,
   wholeNumber,
 } from './context.ts';
+import { expiryOf, keyTable, MAX_CONTENT_DAYS, MAX_RATE } from './keys-text.ts';
+import { updateCommand } from './keys-update.ts';
 import { withOperations } from './session.ts';
-import { table } from './terminal.ts';
 
 interface CreateOptions extends CommonOptions {
   readonly test?: true;
@@ -22,6 +21,7 @@ interface CreateOptions extends CommonOptions {
   readonly expires?: string;
   readonly cidr?: readonly string[];
   readonly senderDomain?: readonly string[];
+  readonly contentDays?: number;
   readonly quiet?: true;
 }
 
@@ -29,17 +29,19 @@ interface QuietOptions extends CommonOptions {
   readonly quiet?: true;
 }
 
+interface RevokeOptions extends CommonOptions {
+  readonly cancelQueued?: true;
+}
+
 const DEFAULT_SCOPES: Scope[] = ['messages:send', 'messages:read'];
-const MAX_RATE = 10_000_000;
-const DAYS = /^([1-9]\d{0,4})d$/;
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** `waybill keys …`: the API keys. */
 export function keysCommand(context: Context): Command {
   return new Command('keys')
-    .description('API keys: create, list, revoke, rotate')
+    .description('API keys: create, list, update, revoke, rotate')
     .addCommand(createCommand(context))
     .addCommand(listCommand(context))
+    .addCommand(updateCommand(context))
     .addCommand(revokeCommand(context))
     .addCommand(rotateCommand(context));
 }
@@ -58,6 +60,11 @@ function createCommand(context: Context): Command {
     .option('--expires <when>', 'end it then: a time such as 2027-01-31T12:00:00Z, or in so many days: 90d')
     .option('--cidr <range>', 'accept it only from there; may be given several times', collect)
     .option('--sender-domain <domain>', 'let it send only from there; may be given several times', collect)
+    .option(
+      '--content-days <n>',
+      "keep contents so many days after a message's end, 0 for not at all (default: retention.content_days)",
+      wholeNumber(0, MAX_CONTENT_DAYS),
+    )
     .option('--quiet', 'print the secret alone')
     .action(async (name: string, options: CreateOptions) => {
       const request = {
@@ -68,17 +75,12 @@ function createCommand(context: Context): Command {
         expiresAt: options.expires === undefined ? null : expiryOf(options.expires, context.clock),
         cidrs: [...(options.cidr ?? [])],
         senderDomains: [...(options.senderDomain ?? [])],
+        contentDays: options.contentDays ?? null,
       };
       await withOperations(context, options, { create: true }, async (operations) => {
         printCreated(context, options, await operations.createKey(request));
       });
     });
-}
-
-/** A number of days from now as a time; anything else as it is. */
-function expiryOf(when: string, clock: Clock): string {
-  const [, days] = DAYS.exec(when) ?? [];
-  return days === undefined ? when : formatTimestamp(clock.wall() + Number(days) * DAY_MS);
 }
 
 function listCommand(context: Context): Command {
@@ -96,12 +98,16 @@ function listCommand(context: Context): Command {
 function revokeCommand(context: Context): Command {
   return command('revoke', 'end a key at once; what it has queued is still delivered', [
     'waybill keys revoke shop',
+    'waybill keys revoke shop --cancel-queued',
   ])
     .argument('<key>', 'name or id')
-    .action(async (key: string, options: CommonOptions) => {
+    .option('--cancel-queued', 'cancel what it has queued; also of a key that is revoked already')
+    .action(async (key: string, options: RevokeOptions) => {
+      const cancelQueued = options.cancelQueued ?? false;
       await withOperations(context, options, {}, async (operations) => {
-        const revoked = await operations.revokeKey({ key });
-        print(context, options, revoked, () => `Revoked ${revoked.name} (${revoked.prefix}…).`);
+        const revoked = await operations.revokeKey({ key, cancelQueued });
+        const cancelled = cancelQueued ? ` Messages cancelled: ${revoked.cancelled}.` : '';
+        print(context, options, revoked, () => `Revoked ${revoked.name} (${revoked.prefix}…).${cancelled}`);
       });
     });
 }
@@ -129,24 +135,4 @@ function printCreated(context: Context, options: QuietOptions, created: CreatedK
       created,
       () => `${secret}\n\nThis is the secret of ${key.name}. It is not shown again.`,
     );
-}
-
-function keyTable(keys: readonly KeyView[]): string {
-  if (keys.length === 0) return 'There are no keys. Make one with: waybill keys create NAME';
-  const rows = keys.map((key) => [
-    key.name,
-    `${key.prefix}…`,
-    key.revokedAt === null ? key.mode : 'revoked',
-    key.scopes.join(' '),
-    key.rateLimit === null ? 'default' : String(key.rateLimit),
-    key.createdAt,
-    key.lastUsedAt ?? 'never',
-    key.expiresAt ?? 'never',
-    key.cidrs.length === 0 ? 'anywhere' : key.cidrs.join(' '),
-    key.senderDomains.length === 0 ? 'any' : key.senderDomains.join(' '),
-  ]);
-  return table(
-    ['NAME', 'KEY', 'STATE', 'SCOPES', 'RATE', 'CREATED', 'LAST USED', 'EXPIRES', 'USED FROM', 'SENDS AS'],
-    rows,
-  );
 }

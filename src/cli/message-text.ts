@@ -1,4 +1,5 @@
-import type { Attempts, MessagesPage, RecipientWay, StatusRecord } from '../control/operations.ts';
+import type { Attempts, MessagesPage, StatusRecord } from '../control/operations.ts';
+import type { RecipientWay } from '../control/search-operations.ts';
 import { clip, fittingTable, foldedTable, foldLine, shortTime } from './fitting.ts';
 import { table } from './terminal.ts';
 

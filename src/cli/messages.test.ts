@@ -54,6 +54,24 @@ describe.each([{ running: true }, { running: false }])(
       expect(page.out).toContain(`There are more: repeat the command with --before ${third}`);
     });
 
+    test('messages are found by words and tokens, and what a query says wrong is noted', async () => {
+      const first = await send('ann@example.net', 'Your invoice 7');
+      const second = await send('bob@example.net', 'Invoice 8');
+      await send('carl@elsewhere.example', 'Hello');
+      const search = async (...words: string[]) => {
+        const page = await here.json(['messages', 'search', ...words]);
+        return page.messages.map(({ id }: { id: string }) => id);
+      };
+      expect(await search('invoice')).toEqual([second, first]);
+      expect(await search('"your invoice"')).toEqual([first]);
+      expect(await search('invoice', 'to:@example.net', '--limit', '1')).toEqual([second]);
+      expect(await search('invoice', '--before', second)).toEqual([first]);
+      expect(await search('from:a@example.org -invoice')).toHaveLength(1);
+      const { out } = await here.waybill(['messages', 'search', 'colour:red', 'hello']);
+      expect(out).toContain('Note: There is no colour: here.');
+      expect(out).toContain('carl@elsewhere.example');
+    });
+
     test('a filter that cannot be read is told by name, with status 2', async () => {
       await send('ann@example.net', 'Hi');
       const wrong = ['messages', 'list', '--since', 'yesterday', '--to', 'ann'];

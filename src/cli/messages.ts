@@ -4,6 +4,7 @@ import { MESSAGE_STATUSES, type MessageStatus } from '../domain/delivery.ts';
 import { timelineText } from './attempt-text.ts';
 import { type Context, collectFrom, print, wholeNumber } from './context.ts';
 import { attemptsText, messageText, pageText, waysText } from './message-text.ts';
+import { searchCommand } from './messages-search.ts';
 import { type RemoteOptions, remoteCommand, withMessages } from './remote.ts';
 import { DEFAULT_COLUMNS } from './terminal.ts';
 
@@ -29,8 +30,9 @@ const MAX_LIMIT = 200;
 /** `waybill messages …`: what became of the mail, and what to do about it. */
 export function messagesCommand(context: Context): Command {
   return new Command('messages')
-    .description('messages: list, show, attempts, cancel, retry')
+    .description('messages: list, search, show, attempts, cancel, retry')
     .addCommand(listCommand(context))
+    .addCommand(searchCommand(context))
     .addCommand(showCommand(context))
     .addCommand(attemptsCommand(context))
     .addCommand(cancelCommand(context))

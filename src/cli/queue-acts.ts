@@ -7,6 +7,7 @@ import {
   type Selection,
 } from '../ingest/queue-door.ts';
 import { type CommonOptions, type Context, collectFrom, command, print } from './context.ts';
+import { decideRestored, restoredOption } from './queue-restored.ts';
 import { withOperations } from './session.ts';
 import { counted } from './terminal.ts';
 
@@ -23,6 +24,7 @@ interface ActOptions extends CommonOptions {
   readonly all?: true;
   readonly dryRun?: true;
   readonly toRelay?: string;
+  readonly restored?: true;
 }
 
 /** What was done in all calls together. */
@@ -30,6 +32,9 @@ interface Sum {
   readonly matched: number;
   readonly acted: number;
 }
+
+/** The options that select, or only count. */
+const SELECTING = ['lane', 'relay', 'status', 'tag', 'to', 'from', 'olderThan', 'all', 'dryRun'];
 
 /** How often a person is told how far it is. */
 const PROGRESS_MS = 1_000;
@@ -52,7 +57,8 @@ function cancelCommand(context: Context): Command {
   const shell = command('cancel', 'fail what of messages still waits; an attempt under way is the last', [
     'waybill queue cancel --tag newsletter --dry-run',
     'waybill queue cancel --from @example.com --older-than 2d',
-  ]);
+    'waybill queue cancel --restored',
+  ]).addOption(restoredOption('cancel').conflicts(SELECTING));
   return actCommand(context, shell, 'cancel', 'messages are cancelled');
 }
 
@@ -67,6 +73,7 @@ function rerouteCommand(context: Context): Command {
 
 function actCommand(context: Context, shell: Command, act: QueueActRequest['act'], done: string): Command {
   return withSelection(shell).action(async (options: ActOptions) => {
+    if (options.restored) return await decideRestored(context, options, 'cancel');
     const request = {
       ...{ act, selection: selectionOf(options) },
       ...{ toRelay: options.toRelay ?? null, dryRun: options.dryRun ?? false },

@@ -4,6 +4,7 @@ import type { HoldView } from '../ingest/queue-door.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';
 import { queueActCommands } from './queue-acts.ts';
+import { decideRestored, restoredOption } from './queue-restored.ts';
 import { queueText } from './queue-text.ts';
 import { withOperations } from './session.ts';
 import { harmless } from './terminal.ts';
@@ -12,6 +13,8 @@ interface QueueOptions extends CommonOptions {
   readonly watch?: true;
   readonly relay?: string;
 }
+
+const TARGET = "a relay's name, or a lane: an mx relay's name, a slash and a domain";
 
 /** How often the screen is drawn anew. */
 const REDRAW_MS = 1_000;
@@ -104,34 +107,50 @@ function drainCommand(context: Context): Command {
 }
 
 function resumeCommand(context: Context): Command {
-  return holdCommand(
-    context,
-    command('resume', 'let a lane or relay go on that was paused or draining', ['waybill queue resume out']),
-    null,
-    ({ target, changed, waiting }) =>
-      changed
-        ? `${target} goes on, recipients waiting there: ${waiting}.`
-        : `${target} was neither paused nor draining itself; see: waybill queue`,
-  );
+  const text = ({ target, changed, waiting }: HoldView) =>
+    changed
+      ? `${target} goes on, recipients waiting there: ${waiting}.`
+      : `${target} was neither paused nor draining itself; see: waybill queue`;
+  return command('resume', 'let a lane or relay go on that was paused or draining', [
+    'waybill queue resume out',
+    'waybill queue resume --restored',
+  ])
+    .argument('[target]', TARGET, notEmpty)
+    .addOption(restoredOption('resume'))
+    .action(async (target: string | undefined, options: CommonOptions & { readonly restored?: true }) => {
+      if ((target === undefined) !== (options.restored === true))
+        throw new Exit(2, 'Name a lane or a relay, or give --restored: one of them.');
+      if (target === undefined) await decideRestored(context, options, 'resume');
+      else await holdBack(context, options, { target, kind: null }, text);
+    });
 }
 
 function holdCommand(
   context: Context,
   shell: Command,
-  kind: HoldKind | null,
+  kind: HoldKind,
   text: (view: HoldView) => string,
 ): Command {
   return shell
-    .argument('<target>', "a relay's name, or a lane: an mx relay's name, a slash and a domain", notEmpty)
+    .argument('<target>', TARGET, notEmpty)
     .action(async (target: string, options: CommonOptions) => {
-      // Holding mail back must not wait until a configuration is mended.
-      await withOperations(context, options, { tolerateFaults: true }, async (operations, running) => {
-        const view = await operations.hold({ target, kind });
-        const note =
-          running || kind !== null ? '' : ' The server does not run; sending begins when it starts.';
-        print(context, options, view, () => text(view) + note);
-      });
+      await holdBack(context, options, { target, kind }, text);
     });
+}
+
+async function holdBack(
+  context: Context,
+  options: CommonOptions,
+  hold: { readonly target: string; readonly kind: HoldKind | null },
+  text: (view: HoldView) => string,
+): Promise<void> {
+  // Holding mail back must not wait until a configuration is mended.
+  await withOperations(context, options, { tolerateFaults: true }, async (operations, running) => {
+    const view = await operations.hold(hold);
+    const note =
+      running || hold.kind !== null ? '' : ' The server does not run; sending begins when it starts.';
+    print(context, options, view, () => text(view) + note);
+  });
 }
 
 function notEmpty(text: string): string {

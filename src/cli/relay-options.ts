@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RelayFieldName } from '../config/relay-fields.ts';
 import { isProviderType, RELAY_TYPES } from '../config/relay-types.ts';
+import { OperationError } from '../control/operations.ts';
 import { type CommonOptions, type Context, collect, wholeNumber } from './context.ts';
 import { Exit } from './exit.ts';
 import { promptForSecret, readSecretFile } from './secret-input.ts';
@@ -188,6 +189,20 @@ export async function secretOf(options: DescribingOptions, { terminal }: Context
   );
 }
 
+/** The secret in the file that is named, whatever the type; null where none is. Throws `Exit`. */
+export async function givenSecretOf({ passwordFile, secretFile }: DescribingOptions): Promise<string | null> {
+  if (passwordFile !== undefined) return await readSecretFile(passwordFile, 'password');
+  return secretFile === undefined ? null : await readSecretFile(secretFile, 'secret');
+}
+
+/** What an operation on a definition gives; its errors name the options that were typed. */
+export async function inOptions<T>(operation: Promise<T>): Promise<T> {
+  return await operation.catch((error: unknown) => {
+    if (!(error instanceof OperationError)) throw error;
+    throw new OperationError(error.code, byOptions(error.message), { cause: error });
+  });
+}
+
 const QUESTIONS = {
   ses: 'Secret access key',
   mailgun: 'API key',
@@ -223,7 +238,7 @@ const OTHER_FLAGS: Readonly<Record<string, string>> = {
 const TYPED_FAULT = /^relay[.](\w+)(?:\[\d+\])?(?: = (.*?))?: (.*) \(command line\)$/;
 
 /** What is wrong with a definition, by the options that were typed and not by the fields that they stand for. */
-export function byOptions(message: string): string {
+function byOptions(message: string): string {
   return message.split('\n').map(faultByOption).join('\n');
 }
 

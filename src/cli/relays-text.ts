@@ -1,4 +1,4 @@
-import type { RelaySwitch, RelayTest, RelayView } from '../control/relay-operations.ts';
+import type { RelayDetail, RelaySwitch, RelayTest, RelayView } from '../control/relay-operations.ts';
 import { clip, fittingTable } from './fitting.ts';
 import { oneLine, table } from './terminal.ts';
 
@@ -29,6 +29,26 @@ export function relayTable(relays: readonly RelayView[], columns: number | null)
   const headings = ['NAME', 'TYPE', 'STATE', 'WAITING', 'SENDING', 'TODAY'];
   const [head = '', ...lines] = fittingTable(headings, short, columns).split('\n');
   return [head, ...relays.flatMap((relay, place) => [lines[place] ?? '', below(relay, columns)])].join('\n');
+}
+
+/** A relay by itself: the table's line, then what is known of it besides. */
+export function detailText(relay: RelayDetail): string {
+  const { definition, hasSecret, rules, history } = relay;
+  const fields = Object.entries(definition ?? {}).map(
+    ([name, value]) => `  ${name}: ${JSON.stringify(value)}`,
+  );
+  const happened = history.map(({ at, lane, kind, pauseMs, cause }) =>
+    kind === 'rested'
+      ? `  ${at} ${lane} began to rest for ${Math.round((pauseMs ?? 0) / 1000)} s: ${oneLine(cause ?? '')}`
+      : `  ${at} ${lane} works again`,
+  );
+  return [
+    relayTable([relay], null),
+    ...(fields.length === 0 ? [] : ['', 'Definition:', ...fields]),
+    ...['', `Secret: ${hasSecret ? 'stored' : 'none'}`],
+    `Rules: ${rules.length === 0 ? 'none' : rules.join(', ')}`,
+    ...(happened.length === 0 ? [] : ['', 'Since the server started:', ...happened]),
+  ].join('\n');
 }
 
 function below(relay: RelayView, columns: number): string {

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { OperationError } from '../control/operations.ts';
 import type {
   CheckRelayRequest,
   RelaySwitch,
@@ -9,14 +8,15 @@ import type {
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';
 import {
-  byOptions,
   type DescribingOptions,
   definitionOf,
   fieldsOf,
+  inOptions,
   secretOf,
   takesSecret,
   withRelayOptions,
 } from './relay-options.ts';
+import { editCommand, showCommand } from './relays-change.ts';
 import { addedText, disabledText, relayTable, stepLine } from './relays-text.ts';
 import { withOperations } from './session.ts';
 import { harmless, terminalJsonLine } from './terminal.ts';
@@ -35,9 +35,11 @@ const NAMELESS = 'unsaved';
 /** `waybill relays …`: the ways out. */
 export function relaysCommand(context: Context): Command {
   return new Command('relays')
-    .description('relays, the ways out: list, add, test, disable, enable, remove')
+    .description('relays, the ways out: list, show, add, edit, test, disable, enable, remove')
     .addCommand(listCommand(context))
+    .addCommand(showCommand(context))
     .addCommand(addCommand(context))
+    .addCommand(editCommand(context))
     .addCommand(testCommand(context))
     .addCommand(disableCommand(context))
     .addCommand(enableCommand(context))
@@ -125,14 +127,6 @@ async function checkedSecret(
     await inOptions(operations.checkRelay(request));
   });
   return await secretOf(options, context);
-}
-
-/** What an operation on a definition gives; its errors name the options that were typed. */
-async function inOptions<T>(operation: Promise<T>): Promise<T> {
-  return await operation.catch((error: unknown) => {
-    if (!(error instanceof OperationError)) throw error;
-    throw new OperationError(error.code, byOptions(error.message), { cause: error });
-  });
 }
 
 /** What is to be tried: a relay that is there, or the definition of the options. Throws `Exit`. */

@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { OperationError } from '../control/operations.ts';
+import { adminCommand } from './admin.ts';
+import { backupCommand } from './backup.ts';
 import { configCommand } from './config.ts';
 import { type Context, inheritOptions, withCommonOptions } from './context.ts';
 import { doctorCommand } from './doctor.ts';
@@ -9,6 +11,7 @@ import { keysCommand } from './keys.ts';
 import { messagesCommand } from './messages.ts';
 import { queueCommand } from './queue.ts';
 import { relaysCommand } from './relays.ts';
+import { restoreCommand } from './restore.ts';
 import { routesCommand } from './routes.ts';
 import { sendCommand } from './send.ts';
 import { serveCommand } from './serve.ts';
@@ -45,8 +48,11 @@ function program(context: Context): Command {
     .addCommand(relaysCommand(context))
     .addCommand(routesCommand(context))
     .addCommand(domainsCommand(context))
+    .addCommand(backupCommand(context))
+    .addCommand(restoreCommand(context))
     .addCommand(configCommand(context))
     .addCommand(doctorCommand(context))
+    .addCommand(adminCommand(context))
     .addHelpText('after', START);
   const output = {
     writeOut: (text: string) => terminal.out(text.trimEnd()),

@@ -36,7 +36,7 @@ export async function withOperations(
   const offline = await openUnlessStarted(dataDir, context, places);
   if (offline === null) return await use(createControlClient(dataDir), true);
   try {
-    await useOffline(offline, context, options, use);
+    await inOffline(offline, context, options, use);
   } finally {
     await offline.close();
   }
@@ -53,7 +53,7 @@ async function openUnlessStarted(dataDir: string, context: Context, places: Plac
   }
 }
 
-async function useOffline(
+async function inOffline(
   { faults, operations }: Offline,
   { terminal }: Context,
   options: SessionOptions,

@@ -1,5 +1,6 @@
 import { parseDocument } from 'yaml';
 import { RELAY_NAME } from '../domain/relay.ts';
+import { NOTE_PREFIX } from '../store/registry.ts';
 import { type Fault, readError, showValue, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
 import { secretFieldOf } from './relay-fields.ts';
@@ -59,6 +60,7 @@ class Gatherer implements Gathered {
   takeStored(): void {
     const { settings, relays } = this.#sources.stored;
     for (const [key, json] of settings) {
+      if (key.startsWith(NOTE_PREFIX)) continue;
       const source = 'stored setting';
       if (key === STORED_ROUTES)
         this.routes = { raw: JSON.parse(json), origin: 'stored', source: 'stored routes' };

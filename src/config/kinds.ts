@@ -12,11 +12,27 @@ export interface Flaw {
   readonly rule: string;
 }
 
+/** What a form shows a value with. */
+export interface FormKind {
+  /** `list`: of single values, one a line; `json`: anything else that is no single value. */
+  readonly kind: 'boolean' | 'integer' | 'text' | 'choice' | 'list' | 'json';
+  /** Of kind `choice`. */
+  readonly choices: readonly string[];
+  /** May be without a value. */
+  readonly nullable: boolean;
+}
+
+/** The form of a kind without choices that must have a value. */
+export function formOf(kind: FormKind['kind']): FormKind {
+  return { kind, choices: [], nullable: false };
+}
+
 /** What the value of a setting may be. The rule is a phrase that completes "must be …". */
 export interface Kind<T> {
   readonly rule: string;
   /** What a number counts; null when it is no measure. */
   readonly unit: string | null;
+  readonly form: FormKind;
   /** The value, or undefined when `raw` breaks the rule. */
   read(raw: unknown): T | undefined;
   /** What is wrong within `raw`, which breaks the rule; for kinds whose rule does not say enough. Never empty. */
@@ -37,6 +53,7 @@ export function integer(min: number, max: number, unit: string | null = null): K
   return {
     rule: `a whole number ${top}`,
     unit,
+    form: formOf('integer'),
     read: (raw) =>
       typeof raw === 'number' && Number.isInteger(raw) && raw >= min && raw <= max ? raw : undefined,
     fromText: (text) => (INTEGER.test(text) ? Number(text) : text),
@@ -55,13 +72,15 @@ export const port: Kind<number> = { ...integer(0, 65_535), rule: 'a port from 0 
 export const flag: Kind<boolean> = {
   rule: 'true or false',
   unit: null,
+  form: formOf('boolean'),
   read: (raw) => (typeof raw === 'boolean' ? raw : undefined),
   fromText: (text) => (text === 'true' ? true : text === 'false' ? false : text),
 };
 
 /** One of a closed list of words. */
 export function choice<const W extends string>(...words: readonly W[]): Kind<W> {
-  return text(words.join(' or '), (raw): raw is W => words.some((word) => word === raw));
+  const kind = text(words.join(' or '), (raw): raw is W => words.some((word) => word === raw));
+  return { ...kind, form: { ...formOf('choice'), choices: words } };
 }
 
 /** Text that satisfies `accepts`. */
@@ -71,7 +90,11 @@ export function text<T extends string = string>(
 ): Kind<T> {
   const isGood = (raw: unknown): raw is T =>
     typeof raw === 'string' && raw.length <= MAX_TEXT && accepts(raw);
-  return { rule, unit: null, read: (raw) => (isGood(raw) ? raw : undefined), fromText: (line) => line };
+  return {
+    ...{ rule, unit: null, form: formOf('text') },
+    read: (raw) => (isGood(raw) ? raw : undefined),
+    fromText: (line) => line,
+  };
 }
 
 /** A domain name of letters, digits and hyphens (RFC 1123). */
@@ -112,6 +135,7 @@ export function orNull<T>(kind: Kind<T>): Kind<T | null> {
   return {
     rule: `${kind.rule}, or null`,
     unit: kind.unit,
+    form: { ...kind.form, nullable: true },
     read: (raw) => (raw === null ? null : kind.read(raw)),
     fromText: (line) => (line === '' || line === 'null' ? null : kind.fromText(line)),
   };
@@ -132,6 +156,7 @@ export function listOf<T>(kind: Kind<T>, minItems = 0, maxItems = MAX_ITEMS): Ki
   return {
     rule,
     unit: kind.unit,
+    form: formOf(['list', 'json'].includes(kind.form.kind) ? 'json' : 'list'),
     ...(kind.flaws === undefined ? {} : { flaws: (raw: unknown) => flawsOfItems(kind, raw, rule, isGood) }),
     read: (raw) => {
       if (!isGood(raw)) return undefined;

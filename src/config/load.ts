@@ -137,8 +137,8 @@ function openRelay(relay: StoredRelay, vault: Vault | null): OpenedRelay {
   return { name, definition, disabled, password, unreadable: secret !== null && password === null };
 }
 
-/** An environment variable, or the text of the file that its `_FILE` twin names. */
-function variable(environment: Sources['environment'], name: string): string | undefined {
+/** An environment variable, or the text of the file that its `_FILE` twin names. Throws when that cannot be read. */
+export function variable(environment: Sources['environment'], name: string): string | undefined {
   const path = environment[`${name}_FILE`];
   return environment[name] ?? (path === undefined ? undefined : readSecret(path));
 }

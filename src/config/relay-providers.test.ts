@@ -189,6 +189,14 @@ test('a type that is nearly right is told', () => {
   expect(read({ type: 'sendgird' })).toEqual([expect.stringContaining('; did you mean sendgrid? (file)')]);
 });
 
+test('a stored smarthost may not be link-local, unless the file names it', () => {
+  const smarthost = { type: 'smtp', host: 'mail.example.com', secret: undefined };
+  const stored = { origin: 'stored', source: 'stored relay' };
+  expect(read(smarthost, { ...stored, privateRelays: [] })).toMatchObject({ smtp: { noLinkLocal: true } });
+  for (const relay of [read(smarthost), read(smarthost, { ...stored, privateRelays: ['out'] })])
+    expect(relay).not.toMatchObject({ smtp: { noLinkLocal: true } });
+});
+
 test('plain HTTP and private addresses are for the file, and for stored relays that the file names', () => {
   const local = { type: 'resend', endpoint: 'http://127.0.0.1:9' };
   const settings = { provider: { endpoint: 'http://127.0.0.1:9', allowPrivate: true } };

@@ -132,7 +132,7 @@ function toRelay(values: RelayValues, source: RelaySource): Relay {
   const { name, type } = values;
   const { origin } = source;
   const isPrivate = mayBePrivate(source, values);
-  const smtp = type === 'smtp' ? smarthostOf(values) : null;
+  const smtp = type === 'smtp' ? smarthostOf(values, source.origin === 'stored' && !isPrivate) : null;
   const mx = type === 'mx' ? mxOf(values, isPrivate) : null;
   const provider = providerOf(values, isPrivate);
   return { name, type, limits: limitsOf(values), origin, disabled: false, smtp, mx, provider };
@@ -155,13 +155,15 @@ function limitsOf(values: RelayValues): RelayLimits {
   };
 }
 
-function smarthostOf(values: RelayValues): SmarthostSettings {
+/** Whoever may change relays at run time may not reach what only this machine can. */
+function smarthostOf(values: RelayValues, noLinkLocal: boolean): SmarthostSettings {
   const { host, port, verify, username, password } = values;
   const tls = values.tls ?? 'required';
   const usualPort = tls === 'implicit' ? IMPLICIT_TLS_PORT : SUBMISSION_PORT;
   return {
     ...{ host: host ?? '', port: port ?? usualPort, tls, verify: verify ?? true, username, password },
     ...originOf(values),
+    ...(noLinkLocal && { noLinkLocal }),
   };
 }
 

@@ -3,7 +3,7 @@ import { parseMailbox } from '../domain/mailbox.ts';
 import type { Condition, RouteMatch, TimeWindow } from '../domain/route-match.ts';
 import { isTag } from '../domain/tag.ts';
 import { parseCidrs } from '../lib/cidr.ts';
-import { bytes, cidr, flawsOf, type Kind, text } from './kinds.ts';
+import { bytes, cidr, flawsOf, formOf, type Kind, text } from './kinds.ts';
 import { formatTimeWindow, parseTimeWindow } from './time-window.ts';
 
 /** The conditions of a rule of routing, as `routes:` writes them. */
@@ -52,6 +52,7 @@ const domain = converted('a domain such as example.org, or *.example.org for eve
 const time: Kind<TimeWindow> = {
   rule: 'a time of the week in UTC such as mon-fri 08:00-18:00, 22:00-06:00 or sat,sun',
   unit: null,
+  form: formOf('text'),
   read: (raw) => (typeof raw === 'string' ? (parseTimeWindow(raw) ?? undefined) : undefined),
   fromText: (line) => line,
 };
@@ -154,5 +155,5 @@ function word(condition: WordCondition, kind: Kind<string>, meaning: string): Co
 /** Text that `convert` brings into its one form, or (null) refuses. */
 function converted(rule: string, convert: (raw: string) => string | null): Kind<string> {
   const read = (raw: unknown) => (typeof raw === 'string' ? (convert(raw) ?? undefined) : undefined);
-  return { rule, unit: null, read, fromText: (line) => line };
+  return { rule, unit: null, form: formOf('text'), read, fromText: (line) => line };
 }

@@ -17,6 +17,7 @@ import { live, restart } from './setting.ts';
 import { API_SETTINGS } from './settings-api.ts';
 import { DNS_SETTINGS } from './settings-dns.ts';
 import { LISTENER_SETTINGS } from './settings-listener.ts';
+import { WEBUI_SETTINGS } from './settings-webui.ts';
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
@@ -30,7 +31,7 @@ export const SETTINGS = {
   'webui.port': restart(
     orNull(port),
     8420,
-    'HTTPS port of `/health` and `/metrics` (and, later, of the dashboard). 0 takes a free one, null switches it off.',
+    'HTTPS port of the dashboard, `/health` and `/metrics`. 0 takes a free one, null switches it off.',
   ),
   'webui.bind': restart(listOf(address, 1), ['::'], 'Addresses that port listens on; see `api.bind`.'),
   'webui.allowed_cidrs': live(listOf(cidr, 1), ANYWHERE, 'Sources that may speak to it. Others get 403.'),
@@ -40,6 +41,12 @@ export const SETTINGS = {
     [],
     'Host names it answers to, besides IP addresses, localhost and `server.hostname`. `/health` and `/metrics` answer to any.',
   ),
+  'webui.max_event_streams': live(
+    integer(1, 10_000, 'streams'),
+    200,
+    'Open pages that are told at once what changes; a browser needs one for all its tabs. One more gets 429.',
+  ),
+  ...WEBUI_SETTINGS,
   ...LISTENER_SETTINGS,
   'server.hostname': restart(
     orNull(hostname),
@@ -76,7 +83,7 @@ export const SETTINGS = {
     ...live(
       listOf(relayName),
       [],
-      'Stored relays that may connect to private and loopback addresses, and over plain HTTP: what `allow_private` is for relays of the file. Only in the file and the environment.',
+      'Stored relays that may connect to private and loopback addresses, and over plain HTTP (of type `smtp`: to link-local ones, such as 169.254.169.254): what `allow_private` is for relays of the file. Only in the file and the environment.',
     ),
     notStored: true,
   },
@@ -148,6 +155,16 @@ export const SETTINGS = {
   ),
   'retention.captured_days': live(integer(0, 36_500, 'days'), 7, 'How long captured mail is kept.'),
   'retention.captured_max_bytes': live(bytes(0), GIB, 'Most captured mail kept; the oldest goes first.'),
+  'retention.activity_days': live(
+    integer(1, 36_500, 'days'),
+    365,
+    'How long it is kept who did what: the activity. The newest 100,000 entries are kept at most.',
+  ),
+  'retention.compact_below_percent': live(
+    integer(0, 90, 'percent'),
+    25,
+    'A file of the spool of which less than this share is still referred to is emptied: what lives in it is copied to the newest file, and it is removed. 0 for never.',
+  ),
   'health.disk_critical_bytes': live(
     bytes(0),
     200 * MIB,
@@ -174,24 +191,36 @@ export const SETTINGS = {
     25,
     'How long work in flight may take to end once the server stops listening.',
   ),
-  'tls.cert_file': restart(
-    orNull(path),
-    null,
-    'PEM file with the certificate and its chain. null means a self-signed one that renews itself.',
-  ),
-  'tls.key_file': restart(orNull(path), null, 'PEM file with the private key of `tls.cert_file`.'),
-  'secrets.key_file': live(
-    orNull(path),
-    null,
-    'File with the key that seals stored passwords. null means `secret.key` in the data directory, made at first start.',
-  ),
-  'database.url': restart(
-    text(
-      'empty, for SQLite in the data directory; other databases come in a later version',
-      (raw) => raw === '',
+  'tls.cert_file': {
+    ...restart(
+      orNull(path),
+      null,
+      'PEM file with the certificate and its chain. null means one that was uploaded, else a self-signed one that renews itself.',
     ),
-    '',
-    'Where facts are kept. Empty means SQLite in the data directory, the only choice of this version.',
-    'secret',
-  ),
+    notStored: true,
+  },
+  'tls.key_file': {
+    ...restart(orNull(path), null, 'PEM file with the private key of `tls.cert_file`.'),
+    notStored: true,
+  },
+  'secrets.key_file': {
+    ...live(
+      orNull(path),
+      null,
+      'File with the key that seals stored passwords. null means `secret.key` in the data directory, made at first start.',
+    ),
+    notStored: true,
+  },
+  'database.url': {
+    ...restart(
+      text(
+        'empty, for SQLite in the data directory; other databases come in a later version',
+        (raw) => raw === '',
+      ),
+      '',
+      'Where facts are kept. Empty means SQLite in the data directory, the only choice of this version.',
+      'secret',
+    ),
+    notStored: true,
+  },
 };

@@ -2,7 +2,7 @@ import { parseDomain } from '../domain/domain-name.ts';
 import type { NamedSource } from '../domain/source.ts';
 import { isTag } from '../domain/tag.ts';
 import { unknownRule } from './fault.ts';
-import { cidr, type Flaw, flawsOf, integer, isRecord, type Kind, listOf, text } from './kinds.ts';
+import { cidr, type Flaw, flawsOf, formOf, integer, isRecord, type Kind, listOf, text } from './kinds.ts';
 
 /** `listener.sources`: devices with a name of their own, but without a key. */
 
@@ -51,6 +51,7 @@ const NAMES = Object.keys(SOURCE_FIELDS);
 const row: Kind<NamedSource> = {
   rule: `a map of ${NAMES.join(', ')}, of which name and cidr must be given`,
   unit: null,
+  form: formOf('json'),
   read: (raw) => {
     const { values, flaws } = readRow(raw);
     return flaws.length === 0 && isWhole(values) ? toSource(values) : undefined;

@@ -33,6 +33,7 @@ export function engineSettings({ config, holds, routesVersion }: InForce): Engin
       capturedMaxBytes: retention.capturedMaxBytes,
       recordAgeMs: retention.recordsDays * DAY_MS,
     },
+    compactBelowPercent: retention.compactBelowPercent,
     queue: { maxBytes: limits.maxQueuedBytes, maxMessagesPerKey: limits.maxQueuedPerKey },
     diskCriticalBytes: health.diskCriticalBytes,
     shortWayBytes: limits.maxBytesInFlight * SHORT_WAY_SHARE,

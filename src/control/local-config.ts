@@ -46,21 +46,25 @@ function settingViews({ effective, pending, config }: Loaded): SettingView[] {
 
 /** A relay's fields as settings, by the names they have in the configuration file. */
 function relayRows(relay: Relay, { configFile }: Loaded): SettingView[] {
-  const { name, type, origin, limits, smtp, mx, provider } = relay;
+  const { name, origin } = relay;
   const sources = { builtin: 'built in', file: `file ${configFile}`, stored: 'stored relay' };
-  const fields = {
+  return Object.entries(relayFields(relay)).map(([field, value]) => ({
+    key: `relays.${name}.${field}`,
+    value,
+    source: sources[origin],
+    applies: 'live',
+  }));
+}
+
+/** A relay's fields by the names they have in the configuration file, but for its name; secrets masked. */
+export function relayFields({ type, limits, smtp, mx, provider }: Relay): Record<string, unknown> {
+  return {
     type,
     ...(smtp === null ? {} : smarthostFields(smtp)),
     ...(mx === null ? {} : mxFields(mx)),
     ...(provider === null ? {} : providerFields(provider)),
     ...limitFields(limits),
   };
-  return Object.entries(fields).map(([field, value]) => ({
-    key: `relays.${name}.${field}`,
-    value,
-    source: sources[origin],
-    applies: 'live',
-  }));
 }
 
 function smarthostFields(settings: SmarthostSettings): Record<string, unknown> {

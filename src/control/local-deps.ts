@@ -1,21 +1,36 @@
+import type { Reception } from '../accounts/reception.ts';
 import type { Fault } from '../config/fault.ts';
 import type { Acts } from '../engine/acts.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { Intake } from '../engine/intake.ts';
 import type { QueueFigures } from '../engine/queue-figures.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
+import type { Spool } from '../spool/spool.ts';
+import type { Journal } from '../store/journal.ts';
 import type { Keyring } from '../store/keyring.ts';
 import type { Registry } from '../store/registry.ts';
 import type { Views } from '../store/views.ts';
+import type { MessageWords } from './message-words.ts';
 import type { InForce } from './route-tables.ts';
+import type { RunningServer } from './running-server.ts';
 
 /** The rooms that operations work on. */
 export interface LocalDeps {
   readonly keyring: Keyring;
   readonly views: Views;
   readonly registry: Registry;
+  readonly spool: Pick<Spool, 'read'>;
+  /** Those who use the dashboard. */
+  readonly reception: Reception;
+  /** Who did what. */
+  readonly journal: Journal;
   readonly intake: Intake;
   readonly acts: Acts;
+  /** What stored messages say. */
+  readonly words: MessageWords;
+  /** Holds the spool as it is, while somebody copies it. */
+  readonly collection: Engine['collection'];
   /** What the engine knows of its lanes. */
   readonly queue: QueueFigures;
   readonly clock: Clock;
@@ -28,6 +43,10 @@ export interface LocalDeps {
   readonly resolution: () => InForce;
   /** What was wrong with the sources when they were read last: then the configuration of before is in force. */
   readonly faults: () => readonly Fault[];
+  /** What would be wrong with all settings together if these were stored, values as JSON. */
+  readonly faultsWith: (settings: ReadonlyMap<string, string>) => Promise<readonly Fault[]>;
+  /** What the running server knows of itself; null where none runs, or not yet. */
+  readonly server: () => RunningServer | null;
   /** Reads every source anew and puts it into force. Gives the faults that kept it from that. */
   readonly reload: () => Promise<readonly Fault[]>;
 }

@@ -1,9 +1,11 @@
+import type { MessageStatus } from '../domain/delivery.ts';
 import { parseDomain } from '../domain/domain-name.ts';
 import type { ApiKey } from '../domain/key.ts';
 import { parseCidrs } from '../lib/cidr.ts';
 import { generateSecret, hashSecret, secretPrefix } from '../lib/key-secret.ts';
 import type { Random } from '../lib/random.ts';
 import { formatTimestamp, parseTimestamp } from '../lib/timestamp.ts';
+import type { ListPage, ListQuery } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import {
   type CreatedKey,
@@ -12,19 +14,23 @@ import {
   type KeyView,
   OperationError,
   type Operations,
+  type RevokedKey,
+  type RevokeKeyRequest,
+  type UpdateKeyRequest,
 } from './operations.ts';
 
 /** How long the old secret works after a rotation (contract §9). */
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
 const ID_BYTES = 10;
 
-type KeyOperation = 'createKey' | 'listKeys' | 'revokeKey' | 'rotateKey';
+type KeyOperation = 'createKey' | 'listKeys' | 'updateKey' | 'revokeKey' | 'rotateKey';
 
 /** The operations on API keys. */
 export function keyOperations(deps: LocalDeps): Pick<Operations, KeyOperation> {
   return {
     createKey: (request) => createKey(request, deps),
     listKeys: async () => (await deps.keyring.list()).map(keyView),
+    updateKey: (request) => updateKey(request, deps),
     revokeKey: (request) => revokeKey(request, deps),
     rotateKey: (request) => rotateKey(request, deps),
   };
@@ -48,6 +54,7 @@ async function createKey(request: CreateKeyRequest, deps: LocalDeps): Promise<Cr
     rateLimit: request.rateLimit,
     cidrs: checkCidrs(request.cidrs),
     senderDomains: request.senderDomains.map(readSenderDomain),
+    contentDays: request.contentDays ?? null,
   };
   if (await keyring.create(key, hashSecret(secret))) return { key: keyView(key), secret };
   throw new OperationError(
@@ -76,11 +83,91 @@ function readSenderDomain(text: string): string {
   return domain;
 }
 
-async function revokeKey(request: KeyRequest, deps: LocalDeps): Promise<KeyView> {
+async function updateKey({ key: named, ...changes }: UpdateKeyRequest, deps: LocalDeps): Promise<KeyView> {
+  const key = await findKey(named, deps);
+  const { name, scopes, rateLimit, expiresAt, cidrs, senderDomains, contentDays } = changes;
+  if (name !== undefined && name !== key.name) refuseRouted(key.name, deps);
+  const changed: ApiKey = {
+    ...key,
+    name: name ?? key.name,
+    scopes: scopes ?? key.scopes,
+    rateLimit: rateLimit === undefined ? key.rateLimit : rateLimit,
+    expiresAt: changedExpiry(expiresAt, key, deps),
+    cidrs: cidrs === undefined ? key.cidrs : checkCidrs(cidrs),
+    senderDomains: senderDomains?.map(readSenderDomain) ?? key.senderDomains,
+    contentDays: contentDays === undefined ? key.contentDays : contentDays,
+  };
+  switch (await deps.keyring.update(changed)) {
+    case 'updated':
+      return keyView(changed);
+    case 'taken':
+      throw new OperationError(
+        'refused',
+        `There is a key named ${changed.name} already. Choose another name.`,
+      );
+    default:
+      throw new OperationError(
+        'refused',
+        `The key ${key.name} is revoked. Make a new one with: waybill keys create`,
+      );
+  }
+}
+
+/** Undefined leaves it; a time that is already the key's may be of the past. */
+function changedExpiry(
+  text: string | null | undefined,
+  { expiresAt }: ApiKey,
+  deps: LocalDeps,
+): number | null {
+  if (text === undefined || text === timeOrNull(expiresAt)) return expiresAt;
+  return text === null ? null : readExpiry(text, deps.clock.wall());
+}
+
+/** A rule that names a key by a name it has no longer would send its mail elsewhere. */
+function refuseRouted(name: string, deps: LocalDeps): void {
+  const { routes } = deps.resolution().config;
+  const rules = routes.filter(({ match }) => match.key?.has(name)).map((rule) => rule.name);
+  if (rules.length > 0)
+    throw new OperationError(
+      'refused',
+      `Rules of routing name the key ${name}: ${rules.join(', ')}. Change them first. See: waybill routes show`,
+    );
+}
+
+async function revokeKey(request: RevokeKeyRequest, deps: LocalDeps): Promise<RevokedKey> {
   const key = await findKey(request.key, deps);
   const now = deps.clock.wall();
-  if (await deps.keyring.revoke(key.id, now)) return keyView({ ...key, revokedAt: now });
-  throw new OperationError('refused', `The key ${key.name} is revoked already.`);
+  const cancelQueued = request.cancelQueued ?? false;
+  const revoked = await deps.keyring.revoke(key.id, now);
+  // Whoever revoked a key and only then thinks of its mail can say so again.
+  if (!revoked && !cancelQueued)
+    throw new OperationError('refused', `The key ${key.name} is revoked already.`);
+  const cancelled = cancelQueued ? await cancelMailOf(key, revoked, deps) : 0;
+  return { ...keyView({ ...key, revokedAt: revoked ? now : key.revokedAt }), cancelled };
+}
+
+/** For so long after it was revoked a key may still be taken for good (contract §9). */
+const REVOCATION_MS = 1000;
+/** Messages cancelled at a time. */
+const CANCEL_BATCH = 200;
+const NOT_FINAL: readonly MessageStatus[] = ['queued', 'retrying', 'processing'];
+
+/** Cancels what a key has queued, a bounded part at a time; how many messages. */
+async function cancelMailOf(key: ApiKey, justRevoked: boolean, deps: LocalDeps): Promise<number> {
+  const { clock, views, acts, running } = deps;
+  if (running && justRevoked) await clock.sleep(REVOCATION_MS);
+  let cancelled = 0;
+  let before: string | null = null;
+  do {
+    const query: ListQuery = {
+      ...{ owner: { keyId: key.id }, statuses: NOT_FINAL, before, limit: CANCEL_BATCH },
+    };
+    const page: ListPage = await views.list(query);
+    const answers = await Promise.all(page.messages.map(({ id }) => acts.cancel(id)));
+    cancelled += answers.filter((answer) => answer === 'cancelled').length;
+    before = page.next;
+  } while (before !== null);
+  return cancelled;
 }
 
 async function rotateKey(request: KeyRequest, deps: LocalDeps): Promise<CreatedKey> {

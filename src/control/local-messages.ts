@@ -1,7 +1,4 @@
-import { serverName } from '../config/server-name.ts';
-import type { ApiKey } from '../domain/key.ts';
 import type { Submission } from '../domain/message.ts';
-import { Problem } from '../http/problem.ts';
 import { quote } from '../http/quote.ts';
 import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
 import { attemptsJson } from '../ingest/http/attempts.ts';
@@ -17,6 +14,7 @@ import { createIdSource, isMessageId } from '../lib/id.ts';
 import { inSlices } from '../lib/slices.ts';
 import type { ListFilter, MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
+import { asOperationError } from './operation-error.ts';
 import {
   type Attempts,
   type AttemptsRequest,
@@ -24,11 +22,11 @@ import {
   type MessagesPage,
   type MessagesRequest,
   OperationError,
-  type OperationErrorCode,
   type StatusRecord,
   type SubmitOperations,
   type Submitted,
 } from './operations.ts';
+import { operatorContext } from './operator-context.ts';
 import { wayOf } from './ways.ts';
 
 /** The operations on messages. */
@@ -56,39 +54,12 @@ async function submit(message: unknown, token: string, deps: LocalDeps): Promise
   return { id, message: text };
 }
 
-/** The owner of the data directory may send as anyone. */
-const OWNER: ApiKey = {
-  id: '',
-  name: '',
-  mode: 'live',
-  prefix: '',
-  scopes: [],
-  createdAt: 0,
-  lastUsedAt: null,
-  expiresAt: null,
-  revokedAt: null,
-  rateLimit: null,
-  cidrs: [],
-  senderDomains: [],
-};
-
 /** Makes a submission as the API does, but in nobody's name. */
 async function compose(message: unknown, token: string, deps: LocalDeps): Promise<Submission> {
-  const { clock, random } = deps;
-  const { config } = deps.resolution();
-  const context = {
-    key: OWNER,
-    sourceAddress: '127.0.0.1',
-    requestId: null,
-    secure: false,
-    now: clock.wall(),
-    random,
-    hostname: serverName(config),
-    token,
-    idempotencyKey: null,
-  };
+  const context = operatorContext(token, deps);
+  const { api } = deps.resolution().config;
   try {
-    const submission = await inSlices(buildSubmission(fieldsFromJson(message), context, config.api));
+    const submission = await inSlices(buildSubmission(fieldsFromJson(message), context, api));
     return { ...submission, source: 'cli', sourceAddress: null, keyId: null, keyName: null };
   } catch (error) {
     throw asOperationError(error);
@@ -100,21 +71,6 @@ async function orOperationError<T>(done: Promise<T>): Promise<T> {
   return await done.catch((error: unknown) => {
     throw asOperationError(error);
   });
-}
-
-/** What the API answers with other statuses is wrong in itself. */
-const CODES: Readonly<Record<number, OperationErrorCode>> = {
-  404: 'not_found',
-  409: 'refused',
-  503: 'unavailable',
-};
-
-/** A refusal of the API's as one of an operation; any other error as it is. */
-export function asOperationError(error: unknown): unknown {
-  if (!(error instanceof Problem)) return error;
-  const faults = error.errors.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
-  const message = faults.length > 0 ? faults.join('\n') : error.detail;
-  return new OperationError(CODES[error.status] ?? 'invalid', message);
 }
 
 async function findMessage(id: string, deps: LocalDeps): Promise<MessageDetail> {

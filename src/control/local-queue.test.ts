@@ -93,6 +93,8 @@ function storeActs(): Acts {
       const [answer] = await stores.store.requeue([{ id, expiresAt: now + 48 * HOUR }], stamp());
       return answer?.kind ?? 'not_found';
     },
+    discard: async (ids) => (await stores.store.discard(ids, stamp())).filter(Boolean).length,
+    decideRestored: async () => 0,
     redecide: async (deliveries) => {
       redecided.push(...deliveries.map(({ recipient: address }) => address));
       return deliveries.length;

@@ -5,7 +5,10 @@ import { INBOX, type Relay } from '../domain/relay.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { OperationError } from './operations.ts';
 import { UNWATCHED } from './progress.ts';
+import { updateRelay } from './relay-changes.ts';
 import { readDefinition, SECRET_TO_COME } from './relay-definition.ts';
+import { relayDetail } from './relay-detail.ts';
+import { relayForms } from './relay-forms.ts';
 import type {
   AddRelayRequest,
   CheckRelayRequest,
@@ -25,6 +28,12 @@ export function relayOperations(deps: LocalDeps): RelayOperations {
     relays: () => relayViews(deps),
     addRelay: (request) => addRelay(request, deps),
     checkRelay: (request) => checkRelay(request, deps),
+    relay: (request) => relayDetail(request, deps),
+    updateRelay: async (request) => {
+      await requireGoodSources(deps);
+      return await updateRelay(request, deps);
+    },
+    relayForms: async () => relayForms(),
     removeRelay: (request) => removeRelay(request, deps),
     switchRelay: (request) => switchRelay(request, deps),
     testRelay: (request, progress = UNWATCHED) => testRelay(request, deps, progress),

@@ -6,8 +6,9 @@ import { explainQuery } from '../ingest/http/explain.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import type { StoredRoutes } from '../store/registry.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { asOperationError } from './local-messages.ts';
+import { asOperationError } from './operation-error.ts';
 import { OperationError } from './operations.ts';
+import { type Progress, UNWATCHED } from './progress.ts';
 import { rehearse } from './rehearsal.ts';
 import type {
   ExplainRequest,
@@ -25,12 +26,25 @@ const ALL_TABLES = 1000;
 
 /** The operations on routes. */
 export function routeOperations(deps: LocalDeps): RouteOperations {
+  let rehearsing = false;
   return {
     routeTables: async ({ limit }) =>
       (await deps.registry.routeTables(limit)).map((table) => summaryOf(table, deps)),
     routeTable: ({ version }) => tableView(version ?? deps.resolution().routesVersion, deps),
     explainRoute: (request) => explain(request, deps),
-    rehearseRoutes: (request) => rehearseRoutes(request, deps),
+    rehearseRoutes: async (request, progress = UNWATCHED) => {
+      if (rehearsing)
+        throw new OperationError(
+          'refused',
+          'Routes are being rehearsed already. Try again in a few seconds.',
+        );
+      rehearsing = true;
+      try {
+        return await rehearseRoutes(request, deps, progress);
+      } finally {
+        rehearsing = false;
+      }
+    },
     publishRoutes: ({ routes }) => publish(routes, deps),
     rollbackRoutes: async ({ version }) => publish((await tableView(version, deps)).rules, deps),
   };
@@ -46,10 +60,14 @@ async function explain({ query }: ExplainRequest, deps: LocalDeps): Promise<Expl
   }
 }
 
-async function rehearseRoutes({ routes, last }: RehearseRequest, deps: LocalDeps): Promise<RehearsalView> {
+async function rehearseRoutes(
+  { routes, last }: RehearseRequest,
+  deps: LocalDeps,
+  { signal }: Progress<unknown>,
+): Promise<RehearsalView> {
   const { config, routesVersion } = deps.resolution();
   const table = tableOf(config, routesVersion);
-  return await rehearse({ table, next: { ...table, rules: readRules(routes, deps) } }, last, deps);
+  return await rehearse({ table, next: { ...table, rules: readRules(routes, deps) } }, last, deps, signal);
 }
 
 /** Stores the rules, and puts them into force; what cannot come into force is not stored. */

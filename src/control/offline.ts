@@ -1,3 +1,4 @@
+import { createReception } from '../accounts/reception.ts';
 import type { Fault } from '../config/fault.ts';
 import { loadConfig, type StoredRows } from '../config/load.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
@@ -6,18 +7,24 @@ import type { Clock } from '../lib/clock.ts';
 import { silentLog } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { Events } from '../observe/events.ts';
+import { createPreviewer } from '../preview/previewer.ts';
 import { createSigningKeys } from '../signing/keys.ts';
 import { createSigner } from '../signing/signer.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
+import type { Spool } from '../spool/spool.ts';
 import type { Registry } from '../store/registry.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import type { Transport } from '../transport/transport.ts';
+import { COMMAND_LINE } from './actor.ts';
+import { createDoor, type Door, operationsOf } from './door.ts';
 import { engineSettings } from './engine-settings.ts';
 import { holdDirectory } from './hold.ts';
 import { layoutOf } from './layout.ts';
 import { createLocalOperations } from './local.ts';
+import { createMessageWords } from './message-words.ts';
 import type { Operations } from './operations.ts';
 import { type InForce, publishTable } from './route-tables.ts';
+import { sessionLimits } from './session-limits.ts';
 
 /** What opening an installation takes whose server does not run. */
 export interface OfflineOptions {
@@ -30,6 +37,9 @@ export interface OfflineOptions {
 
 /** An installation, held by this process until it is closed. */
 export interface Offline {
+  /** The way to the operations: what changes something is written down. */
+  readonly door: Door;
+  /** Those operations, as the command line has them. */
   readonly operations: Operations;
   /** What is wrong with the configuration, as it was read last. */
   readonly faults: () => readonly Fault[];
@@ -48,26 +58,42 @@ export async function openOffline(options: OfflineOptions): Promise<Offline> {
       return { ...read, routesVersion };
     };
     let loaded = await load();
-    const { engine, close } = await openEngine(layout.spool, stores, () => loaded, options);
-    const operations = createLocalOperations({
+    const { engine, spool, close } = await openEngine(layout.spool, stores, () => loaded, options);
+    const previewer = createPreviewer(options.clock);
+    const reception = createReception({
+      ...{ ...stores, ...options, log: silentLog, box: () => loaded.vault },
+      limits: () => sessionLimits(loaded.config),
+    });
+    const local = createLocalOperations({
+      reception,
       ...stores,
       ...options,
       intake: engine.intake,
       acts: engine.acts,
+      spool,
+      words: createMessageWords({ views: stores.views, spool, previewer }),
+      collection: engine.collection,
       queue: IDLE,
       running: false,
       resolution: () => loaded,
       faults: () => loaded.faults,
+      faultsWith: async (settings) =>
+        loadConfig({ ...options, stored: { ...(await storedRows(stores.registry)), settings } }).faults,
+      server: () => null,
       // Without a server to keep running, what is good of a faulty configuration holds: it can be mended piecemeal.
       reload: async () => {
         loaded = await load();
         return [];
       },
     });
+    const { clock } = options;
+    const door = createDoor({ operations: local, journal: stores.journal, clock, log: silentLog });
     return {
-      operations,
+      door,
+      operations: operationsOf(door, COMMAND_LINE),
       faults: () => loaded.faults,
       close: async () => {
+        await previewer.close();
         await close();
         await stores.store.close();
         lock.release();
@@ -96,7 +122,11 @@ async function openEngine(
   { store, views }: SqliteStores,
   loaded: () => InForce,
   { clock, random }: OfflineOptions,
-): Promise<{ readonly engine: Pick<Engine, 'intake' | 'acts'>; close(): Promise<void> }> {
+): Promise<{
+  readonly engine: Pick<Engine, 'intake' | 'acts' | 'collection'>;
+  readonly spool: Spool;
+  close(): Promise<void>;
+}> {
   const spool = await openSegmentSpool({ directory, onFailure() {} });
   const events = new Events();
   const settings = () => engineSettings(loaded());
@@ -106,7 +136,7 @@ async function openEngine(
     ...{ store, views, spool, clock, random, events, settings, node: 'cli', signer },
   });
   for (const relay of loaded().config.relays) engine.relays.put(relay, NO_TRANSPORT);
-  return { engine, close: () => spool.close() };
+  return { engine, spool, close: () => spool.close() };
 }
 
 const NO_TRANSPORT: Transport = {

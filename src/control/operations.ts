@@ -5,24 +5,40 @@ import { type ApiKey, SCOPES } from '../domain/key.ts';
 import type { attemptsJson } from '../ingest/http/attempts.ts';
 import type { messageJson, statusJson } from '../ingest/http/record.ts';
 import { QUEUE_REQUESTS, type QueueOperations } from '../ingest/queue-door.ts';
+import { ACCOUNT_REQUESTS, type AccountOperations } from './account-operations.ts';
 import type { Finding } from './doctor/finding.ts';
 import { DOMAIN_REQUESTS, type DomainOperations } from './domain-operations.ts';
+import { INBOX_REQUESTS, type InboxOperations } from './inbox-operations.ts';
 import { type Progress, UNWATCHED } from './progress.ts';
 import { RELAY_REQUESTS, type RelayOperations } from './relay-operations.ts';
 import { ROUTE_REQUESTS, type RouteOperations } from './route-operations.ts';
+import { type RecipientWay, SEARCH_REQUESTS, type SearchOperations } from './search-operations.ts';
+import { SETTINGS_REQUESTS, type SettingsOperations } from './settings-operations.ts';
+import { SYSTEM_REQUESTS, type SystemOperations } from './system-operations.ts';
 
 /**
  * Everything the command line can ask of an installation. Each operation takes one request and gives one
  * result, both plain JSON, so that the same call works in this process and through the control socket. One that takes a
  * while may tell of its steps by a {@link Progress}. Errors are {@link OperationError}.
  */
-export interface Operations extends QueueOperations, RouteOperations, RelayOperations, DomainOperations {
+export interface Operations
+  extends QueueOperations,
+    RouteOperations,
+    RelayOperations,
+    DomainOperations,
+    AccountOperations,
+    SettingsOperations,
+    SearchOperations,
+    InboxOperations,
+    SystemOperations {
   /** Makes an API key. Its secret is in the result and nowhere else. */
   createKey(request: CreateKeyRequest): Promise<CreatedKey>;
   /** Every key, newest first, revoked ones too. */
   listKeys(request: NoRequest): Promise<readonly KeyView[]>;
-  /** Revokes a key; what it has queued goes on. */
-  revokeKey(request: KeyRequest): Promise<KeyView>;
+  /** Revokes a key; what it has queued goes on, or is cancelled. */
+  revokeKey(request: RevokeKeyRequest): Promise<RevokedKey>;
+  /** Changes what a key may do; what is null stays as it is. */
+  updateKey(request: UpdateKeyRequest): Promise<KeyView>;
   /** Gives a key a second secret; the old one works for another 24 hours. */
   rotateKey(request: KeyRequest): Promise<CreatedKey>;
   /** Accepts a message, in the form of the API's JSON. */
@@ -68,6 +84,9 @@ const keyName = z
 /** The most source ranges, and the most sender domains, that one key may be bound to. */
 const MAX_RESTRICTIONS = 100;
 
+/** Days that contents are kept after the final status; null means `retention.content_days`, 0 not at all. */
+const contentDays = z.int().min(0).max(3650).nullable();
+
 /** Names a message. */
 const messageRequest = z.strictObject({ id: z.string() });
 
@@ -75,7 +94,7 @@ const messageRequest = z.strictObject({ id: z.string() });
 const submitRequest = z.strictObject({ message: z.unknown() });
 
 /** The shape of every operation's request. */
-const REQUESTS = {
+export const REQUESTS = {
   createKey: z.strictObject({
     name: keyName,
     test: z.boolean(),
@@ -88,9 +107,24 @@ const REQUESTS = {
     cidrs: z.array(z.string()).max(MAX_RESTRICTIONS),
     /** Domains it may send from; empty means any. */
     senderDomains: z.array(z.string()).max(MAX_RESTRICTIONS),
+    contentDays: contentDays.default(null),
   }),
   listKeys: z.strictObject({}),
-  revokeKey: z.strictObject({ key: z.string() }),
+  revokeKey: z.strictObject({
+    key: z.string(),
+    /** Cancels what it has queued, too. */
+    cancelQueued: z.boolean().default(false),
+  }),
+  updateKey: z.strictObject({
+    key: z.string(),
+    name: keyName.optional(),
+    scopes: z.array(z.enum(SCOPES)).min(1).optional(),
+    rateLimit: z.int().min(0).nullable().optional(),
+    expiresAt: z.string().nullable().optional(),
+    cidrs: z.array(z.string()).max(MAX_RESTRICTIONS).optional(),
+    senderDomains: z.array(z.string()).max(MAX_RESTRICTIONS).optional(),
+    contentDays: contentDays.optional(),
+  }),
   rotateKey: z.strictObject({ key: z.string() }),
   submit: submitRequest,
   checkMessage: submitRequest,
@@ -120,6 +154,11 @@ const REQUESTS = {
   ...ROUTE_REQUESTS,
   ...DOMAIN_REQUESTS,
   ...RELAY_REQUESTS,
+  ...ACCOUNT_REQUESTS,
+  ...SETTINGS_REQUESTS,
+  ...SEARCH_REQUESTS,
+  ...INBOX_REQUESTS,
+  ...SYSTEM_REQUESTS,
 } satisfies Record<OperationName, z.ZodType>;
 
 /** Every operation's name. */
@@ -127,9 +166,13 @@ export const OPERATION_NAMES = Object.keys(REQUESTS) as OperationName[];
 
 type NoRequest = z.infer<typeof REQUESTS.listKeys>;
 /** See {@link Operations.createKey}. */
-export type CreateKeyRequest = z.infer<typeof REQUESTS.createKey>;
+export type CreateKeyRequest = z.input<typeof REQUESTS.createKey>;
+/** See {@link Operations.updateKey}. */
+export type UpdateKeyRequest = z.infer<typeof REQUESTS.updateKey>;
 /** Names a key by its name or id. */
-export type KeyRequest = z.infer<typeof REQUESTS.revokeKey>;
+export type KeyRequest = z.infer<typeof REQUESTS.rotateKey>;
+/** See {@link Operations.revokeKey}. */
+export type RevokeKeyRequest = z.input<typeof REQUESTS.revokeKey>;
 /** See {@link Operations.submit}. */
 export type SubmitRequest = z.infer<typeof submitRequest>;
 /** Names a message by its id. */
@@ -146,6 +189,12 @@ export interface KeyView extends Omit<ApiKey, 'createdAt' | 'lastUsedAt' | 'expi
   readonly revokedAt: string | null;
 }
 
+/** A key that was revoked. */
+export interface RevokedKey extends KeyView {
+  /** Messages that were cancelled. */
+  readonly cancelled: number;
+}
+
 /** A key with a new secret. */
 export interface CreatedKey {
   readonly key: KeyView;
@@ -160,17 +209,6 @@ export interface Submitted {
 
 /** A message as the API shows it. */
 export type StatusRecord = ReturnType<typeof statusJson>;
-
-/** The way of one recipient's copy, as it was decided, and what it waits for. */
-export interface RecipientWay {
-  readonly recipient: string;
-  /** The rule that decided; null for the default relay. */
-  readonly rule: string | null;
-  /** Relays it may leave by, in the order in which they are tried. */
-  readonly group: readonly string[];
-  /** What keeps it, with the line that cures it; null when nothing does but its next attempt. */
-  readonly waits: string | null;
-}
 
 /** A page of a message's attempts as the API shows them. */
 export type Attempts = ReturnType<typeof attemptsJson>;
@@ -199,6 +237,7 @@ export class OperationError extends Error {
    * - `not_found`: it names what does not exist.
    * - `refused`: it cannot be done in the present state.
    * - `unavailable`: it could not be done now.
+   * - `forbidden`: who asks may not.
    */
   readonly code: OperationErrorCode;
   constructor(code: OperationErrorCode, message: string, options?: ErrorOptions) {
@@ -208,7 +247,7 @@ export class OperationError extends Error {
   }
 }
 
-const ERROR_CODES = ['invalid', 'not_found', 'refused', 'unavailable'] as const;
+const ERROR_CODES = ['invalid', 'not_found', 'refused', 'unavailable', 'forbidden'] as const;
 
 /** See {@link OperationError.code}. */
 export type OperationErrorCode = (typeof ERROR_CODES)[number];

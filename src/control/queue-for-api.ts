@@ -9,6 +9,7 @@ const PROBLEMS: Readonly<Record<OperationErrorCode, readonly [status: number, co
   not_found: [404, 'relay_not_found'],
   refused: [409, 'relay_disabled'],
   unavailable: [503, 'store_unavailable'],
+  forbidden: [403, 'scope_missing'],
 };
 
 /** The operations on the queue for the API: their refusals are problems. */

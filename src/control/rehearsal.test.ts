@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ApiKey } from '../domain/key.ts';
 import type { MessageRecord } from '../domain/message.ts';
 import type { RouteRule, RoutingTable } from '../domain/route.ts';
 import type { RouteMatch } from '../domain/route-match.ts';
 import type { ListQuery } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
+import { routeOperations } from './local-routes.ts';
 import { rehearse } from './rehearsal.ts';
 
 const NOON = Date.UTC(2026, 10, 23, 12);
@@ -84,5 +85,67 @@ test('rules on what is not kept are named', async () => {
   expect(await rehearse({ table: TABLE, next: { ...TABLE, rules } }, 10, store)).toMatchObject({
     unchanged: 1,
     blindRules: ['lan'],
+  });
+});
+
+describe('a rehearsal that takes long', () => {
+  /** No message is sent in any of these windows: each is looked at for each recipient. */
+  const windows = Array.from({ length: 1000 }, () => ({ days: [], from: 60, to: 120 }));
+  const slow = {
+    ...TABLE,
+    rules: Array.from({ length: 20 }, (_, n) => rule(`r${n}`, { time: windows }, 'out')),
+  };
+
+  test('gives everybody else a turn', async () => {
+    const store = storeOf([message('m', Array(50).fill('a@example.org'))]);
+    let turns = 0;
+    let waiting = true;
+    const turn = () => {
+      turns++;
+      if (waiting) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await rehearse({ table: TABLE, next: slow }, 10, store);
+    waiting = false;
+    expect(turns).toBeGreaterThan(20);
+  });
+
+  test('stops when whoever asked has gone', async () => {
+    const store = storeOf([message('m', Array(500).fill('a@example.org'))]);
+    const asking = new AbortController();
+    setImmediate(() => asking.abort());
+    await expect(rehearse({ table: TABLE, next: slow }, 10, store, asking.signal)).rejects.toThrow('gone');
+  });
+
+  test('looks at fewer messages, whole ones, and at one however large', async () => {
+    const many = storeOf(
+      Array.from({ length: 20 }, (_, n) => message(`m${n}`, Array(100).fill('a@b.example'))),
+    );
+    const { messages, recipients } = await rehearse({ table: TABLE, next: slow }, 20, many);
+    expect(messages).toBeGreaterThan(1);
+    expect(messages).toBeLessThan(20);
+    expect(recipients).toBe(messages * 100);
+    const large = storeOf([message('m', Array(300).fill('a@b.example')), message('n', ['a@b.example'])]);
+    expect(await rehearse({ table: TABLE, next: slow }, 2, large)).toMatchObject({
+      messages: 1,
+      recipients: 300,
+    });
+  });
+
+  test('is the only one: a second is refused until it is done', async () => {
+    const asked = Promise.withResolvers<never[]>();
+    const server = { postmaster: 'ops@example.com' };
+    const config = { relays: [], routes: [], delivery: { defaultRelay: 'out' }, server };
+    const deps = {
+      resolution: () => ({ config, routesVersion: 1 }),
+      views: { list: async () => ({ messages: [], next: null }) },
+      keyring: { list: () => asked.promise },
+    } as unknown as LocalDeps;
+    const { rehearseRoutes } = routeOperations(deps);
+    const first = rehearseRoutes({ routes: [], last: 1 });
+    await expect(rehearseRoutes({ routes: [], last: 1 })).rejects.toMatchObject({ code: 'refused' });
+    asked.resolve([]);
+    await first;
+    expect(await rehearseRoutes({ routes: [], last: 1 })).toMatchObject({ messages: 0 });
   });
 });

@@ -1,7 +1,10 @@
 import type { MessageRecord } from '../domain/message.ts';
 import { messageDice, type RouteDecision, type RoutingTable, route } from '../domain/route.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
+import { inSlices, type Sliced } from '../lib/slices.ts';
 import type { LocalDeps } from './local-deps.ts';
+import { OperationError } from './operations.ts';
+import { UNWATCHED } from './progress.ts';
 import type { RehearsalView, RehearsedExample } from './route-operations.ts';
 
 /** Plays the mail that was stored last through a changed table. */
@@ -9,6 +12,10 @@ import type { RehearsalView, RehearsedExample } from './route-operations.ts';
 const PAGE = 200;
 /** Of each move, so many are told. */
 const EXAMPLES = 3;
+/** Rules and windows of time that are looked at before everybody else has a turn: a few milliseconds. */
+const SLICE_STEPS = 20_000;
+/** After so many, no further message is looked at: about a second. */
+const MAX_STEPS = 5_000_000;
 
 /** What was found so far. */
 interface Tally {
@@ -17,6 +24,14 @@ interface Tally {
   unchanged: number;
   otherFallback: number;
   readonly moves: Map<string, Move>;
+  /** Rules and windows of time that were looked at, at most. */
+  steps: number;
+}
+
+/** The table in force, and the one that is to be. */
+interface Tables {
+  readonly table: RoutingTable;
+  readonly next: RoutingTable;
 }
 
 interface Move {
@@ -28,44 +43,79 @@ interface Move {
 
 /**
  * What `next` would do with each recipient of the last messages, beside what `table` does: with the same dice, at the time
- * when each was to be sent. How relays are at this moment plays no part.
+ * when each was to be sent. How relays are at this moment plays no part. Large tables are played with fewer messages, whole
+ * ones and at least one. Throws `OperationError` once `signal` aborts.
  */
 export async function rehearse(
-  { table, next }: { readonly table: RoutingTable; readonly next: RoutingTable },
+  tables: Tables,
   last: number,
   { views, keyring }: Pick<LocalDeps, 'views' | 'keyring'>,
+  signal: AbortSignal = UNWATCHED.signal,
 ): Promise<RehearsalView> {
   const names = new Map((await keyring.list()).map(({ id, name }) => [id, name]));
-  const tally: Tally = { messages: 0, recipients: 0, unchanged: 0, otherFallback: 0, moves: new Map() };
+  const tally: Tally = {
+    messages: 0,
+    recipients: 0,
+    unchanged: 0,
+    otherFallback: 0,
+    moves: new Map(),
+    steps: 0,
+  };
   let before: string | null = null;
   do {
     const limit = Math.min(PAGE, last - tally.messages);
     const page = await views.list({ owner: 'all', statuses: [], before, limit });
-    for (const message of page.messages) compare(message, names, { table, next }, tally);
+    await inSlices(comparePage(page.messages, names, { tables, tally, signal }));
     before = page.next;
-  } while (before !== null && tally.messages < last);
-  const { moves, ...counts } = tally;
+  } while (before !== null && tally.messages < last && tally.steps < MAX_STEPS);
+  const { moves, steps: _, ...counts } = tally;
   return {
     ...counts,
     moves: [...moves.values()].sort((a, b) => b.recipients - a.recipients),
-    blindRules: next.rules.filter(({ match }) => match.sourceCidr !== undefined).map(({ name }) => name),
+    blindRules: tables.next.rules
+      .filter(({ match }) => match.sourceCidr !== undefined)
+      .map(({ name }) => name),
   };
 }
 
-function compare(
-  message: MessageRecord,
+/** What a page is played through, what came of it, and whether anybody waits for it. */
+interface Play {
+  readonly tables: Tables;
+  readonly tally: Tally;
+  readonly signal: AbortSignal;
+}
+
+function* comparePage(
+  messages: readonly MessageRecord[],
   keyNames: ReadonlyMap<string, string>,
-  { table, next }: { readonly table: RoutingTable; readonly next: RoutingTable },
-  tally: Tally,
-): void {
-  const dice = messageDice(message.id);
-  const { id, keyId, to, cc, bcc } = message;
-  const keyName = keyId === null ? null : (keyNames.get(keyId) ?? null);
-  tally.messages++;
-  for (const recipient of [...to, ...cc, ...bcc]) {
-    const facts = factsOf(message, recipient, keyName);
-    count({ id, recipient }, route(facts, table, dice), route(facts, next, dice), tally);
+  play: Play,
+): Sliced<void> {
+  const { tables, tally, signal } = play;
+  const steps = stepsOf(tables.table) + stepsOf(tables.next);
+  let slice = 0;
+  for (const message of messages) {
+    if (tally.steps >= MAX_STEPS) return;
+    const { id, keyId, to, cc, bcc } = message;
+    const dice = messageDice(id);
+    const keyName = keyId === null ? null : (keyNames.get(keyId) ?? null);
+    tally.messages++;
+    for (const recipient of [...to, ...cc, ...bcc]) {
+      const facts = factsOf(message, recipient, keyName);
+      count({ id, recipient }, route(facts, tables.table, dice), route(facts, tables.next, dice), tally);
+      tally.steps += steps;
+      slice += steps;
+      if (slice < SLICE_STEPS) continue;
+      slice = 0;
+      yield;
+      if (signal.aborted)
+        throw new OperationError('unavailable', 'Whoever asked for the rehearsal has gone.');
+    }
   }
+}
+
+/** What one recipient may take: all but times of the week is looked up, however many there are. */
+function stepsOf({ rules }: RoutingTable): number {
+  return rules.reduce((sum, { match }) => sum + 1 + (match.time?.length ?? 0), 1);
 }
 
 function count(

@@ -11,6 +11,12 @@ export interface RelayOperations {
   addRelay(request: AddRelayRequest): Promise<RelayView>;
   /** Finds what is wrong with a definition, before its secret is asked for; stores nothing. Throws as adding it would. */
   checkRelay(request: CheckRelayRequest): Promise<RelayRequest>;
+  /** A stored relay's definition, to be changed; never its secret. */
+  relay(request: RelayRequest): Promise<RelayDetail>;
+  /** Puts another definition in the place of a stored relay's. Another host, port, type or verification needs the secret anew. */
+  updateRelay(request: UpdateRelayRequest): Promise<RelayView>;
+  /** Every type of relay with the fields of its definition and what they mean. */
+  relayForms(request: Record<string, never>): Promise<readonly RelayForm[]>;
   /** Forgets a stored relay that no mail waits for. */
   removeRelay(request: RelayRequest): Promise<RelayView>;
   /** Disables a stored relay, so that nothing is sent by it, or enables it again. */
@@ -29,6 +35,14 @@ export const RELAY_REQUESTS = {
   /** `makeDefault` as for `addRelay`; null where it is only to be tried. */
   checkRelay: z.strictObject({ definition, makeDefault: z.boolean().nullable() }),
   removeRelay: z.strictObject({ name: z.string() }),
+  relay: z.strictObject({ name: z.string() }),
+  updateRelay: z.strictObject({
+    name: z.string(),
+    definition,
+    /** Null keeps the present one, where that is allowed. */
+    secret: z.string().nullable(),
+  }),
+  relayForms: z.strictObject({}),
   switchRelay: z.strictObject({ name: z.string(), disabled: z.boolean() }),
   testRelay: z.strictObject({
     name: z.string(),
@@ -47,6 +61,8 @@ export type CheckRelayRequest = z.infer<typeof RELAY_REQUESTS.checkRelay>;
 export type TestRelayRequest = z.infer<typeof RELAY_REQUESTS.testRelay>;
 /** See {@link RelayOperations.switchRelay}. */
 export type SwitchRelayRequest = z.infer<typeof RELAY_REQUESTS.switchRelay>;
+/** See {@link RelayOperations.updateRelay}. */
+export type UpdateRelayRequest = z.infer<typeof RELAY_REQUESTS.updateRelay>;
 /** Names a relay. */
 export type RelayRequest = z.infer<typeof RELAY_REQUESTS.removeRelay>;
 
@@ -104,4 +120,51 @@ export interface RelaySwitch extends RelayView {
 export interface RelayTest {
   readonly ok: boolean;
   readonly steps: readonly ProbeStep[];
+}
+
+/** A relay with its definition and what its hops went through lately. */
+export interface RelayDetail extends RelayView {
+  /** As in the configuration file, without secrets; null for the inbox. */
+  readonly definition: Readonly<Record<string, unknown>> | null;
+  readonly hasSecret: boolean;
+  /** Rests and recoveries of its lanes on this node since it started, newest first; a bounded number. */
+  readonly history: readonly RelayHappening[];
+  /** Rules of routing that name it. */
+  readonly rules: readonly string[];
+}
+
+/** A rest or a recovery. */
+export interface RelayHappening {
+  readonly at: string;
+  readonly lane: string;
+  readonly kind: 'rested' | 'recovered';
+  /** How long it rests, in ms, and why; null for a recovery. */
+  readonly pauseMs: number | null;
+  readonly cause: string | null;
+}
+
+/** The form of a type of relay. */
+export interface RelayForm {
+  readonly type: string;
+  /** What people call it, such as `Amazon SES`. */
+  readonly title: string;
+  /** One sentence: what it is for. */
+  readonly summary: string;
+  /** Where its credentials are found, and other things to know, in plain sentences. */
+  readonly help: readonly string[];
+  readonly fields: readonly RelayFormField[];
+}
+
+/** A field of a definition. */
+export interface RelayFormField {
+  readonly name: string;
+  readonly label: string;
+  readonly kind: 'text' | 'integer' | 'boolean' | 'choice' | 'list' | 'json' | 'secret';
+  readonly choices: readonly string[];
+  readonly required: boolean;
+  readonly meaning: string;
+  /** As it is without; null for none. */
+  readonly defaultValue: unknown;
+  /** Seldom needed: connection, limits or pace, to be shown folded. */
+  readonly group: 'main' | 'connection' | 'limits' | 'warmup';
 }

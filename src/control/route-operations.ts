@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RuleDefinition } from '../config/routes.ts';
 import type { explainQuery } from '../ingest/http/explain.ts';
+import type { Progress } from './progress.ts';
 import type { TableDefinition } from './route-tables.ts';
 
 /** What operators can ask of routing, and do to it: a part of the operations. */
@@ -11,8 +12,11 @@ export interface RouteOperations {
   routeTable(request: RouteTableRequest): Promise<RouteTableView>;
   /** Where mail would go, and why. */
   explainRoute(request: ExplainRequest): Promise<ExplanationView>;
-  /** What of the mail stored last a changed table would send elsewhere. Changes nothing. */
-  rehearseRoutes(request: RehearseRequest): Promise<RehearsalView>;
+  /**
+   * What of the mail stored last a changed table would send elsewhere: of fewer messages than asked for where the table is
+   * large. Changes nothing. One at a time; refused while another is played.
+   */
+  rehearseRoutes(request: RehearseRequest, progress?: Progress<never>): Promise<RehearsalView>;
   /** Puts rules into force, in the place of those there are. */
   publishRoutes(request: PublishRequest): Promise<RouteTableView>;
   /** Puts the rules of an earlier version into force again, as a new one. */

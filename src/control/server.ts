@@ -1,14 +1,16 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Log } from '../lib/log.ts';
-import { callByName, OperationError, type Operations } from './operations.ts';
+import { COMMAND_LINE } from './actor.ts';
+import type { Door } from './door.ts';
+import { OperationError } from './operations.ts';
 import { socketAddress, socketFile } from './socket.ts';
 import { stepWriter } from './stream.ts';
 
 /** What a control server is made of. */
 export interface ControlServerOptions {
   readonly dataDir: string;
-  readonly operations: Operations;
+  readonly door: Door;
   /** The largest request taken, in bytes; looked at with every request. */
   readonly maxRequestBytes: () => number;
   readonly log: Log;
@@ -63,7 +65,7 @@ async function answer(
   const steps = stepWriter(response);
   try {
     const body = await readJson(request, options.maxRequestBytes());
-    const result = await callByName(options.operations, name, body, steps.progress);
+    const result = await options.door.call(COMMAND_LINE, name, body, steps.progress);
     if (!steps.end({ result })) reply(response, 200, result);
   } catch (thrown) {
     const error = errorOf(thrown, name, options);

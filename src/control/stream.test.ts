@@ -5,7 +5,8 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
 import { silentLog } from '../lib/log.ts';
 import { createControlClient } from './client.ts';
-import { OperationError, type Operations } from './operations.ts';
+import type { Door } from './door.ts';
+import { callByName, OperationError, type Operations } from './operations.ts';
 import type { Progress } from './progress.ts';
 import { listenForControl } from './server.ts';
 import { socketFile } from './socket.ts';
@@ -29,7 +30,10 @@ async function serve(testRelay: Test): Promise<Operations> {
     testRelay: (_request: unknown, progress: Progress<unknown>) => testRelay(progress),
   } as unknown as Operations;
   const { dataDir } = here;
-  const options = { dataDir, operations, maxRequestBytes: () => 100_000, log: silentLog };
+  const door: Door = {
+    call: (_actor, name, request, progress) => callByName(operations, name, request, progress),
+  };
+  const options = { dataDir, door, maxRequestBytes: () => 100_000, log: silentLog };
   const control = await listenForControl(options);
   onTestFinished(async () => {
     await control.close();

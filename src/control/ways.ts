@@ -7,8 +7,8 @@ import { formatTimestamp } from '../lib/timestamp.ts';
 import type { RecipientRecord } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { laneState } from './local-queue.ts';
-import type { RecipientWay } from './operations.ts';
 import { MAX_AGE, warmUpBegins } from './relay-views.ts';
+import type { RecipientWay } from './search-operations.ts';
 
 const HELD = { pause: 'paused', drain: 'draining' } as const;
 

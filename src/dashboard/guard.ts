@@ -1,22 +1,16 @@
-import { isIP } from 'node:net';
 import { clientAddress } from '../http/client-address.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
 import type { CidrSet } from '../lib/cidr.ts';
+import { isOwnHost, type OwnHosts } from '../lib/own-host.ts';
 
 /** Who may speak to the dashboard's port, and by what name. */
-export interface GuardSettings {
+export interface GuardSettings extends OwnHosts {
   /** `webui.allowed_cidrs` */
   readonly allowedCidrs: CidrSet;
   /** `webui.trusted_proxies` */
   readonly trustedProxies: CidrSet;
-  /** `webui.allowed_hosts` */
-  readonly allowedHosts: readonly string[];
-  /** `server.hostname` */
-  readonly hostname: string;
 }
-
-const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::\d{1,5})?$/;
 
 /** Where a request comes from. Throws the 403 problem when the source is not allowed. */
 export function requireSource(exchange: Exchange, settings: GuardSettings): string {
@@ -45,12 +39,38 @@ export function requireOwnHost(exchange: Exchange, settings: GuardSettings): str
   return host;
 }
 
-function isOwnHost(host: string, { allowedHosts, hostname }: GuardSettings): boolean {
-  const [, address, name] = HOST.exec(host) ?? [];
-  if (address !== undefined) return isIP(address) === 6;
-  if (name === undefined) return false;
-  const plain = name.replace(/\.$/, '');
-  return (
-    isIP(plain) === 4 || ['localhost', hostname, ...allowedHosts].some((own) => own.toLowerCase() === plain)
+/**
+ * Throws the 403 problem unless a request that changes something comes from a page of ours: its browser says so by
+ * `Origin` or `Sec-Fetch-Site`, and all that it says must agree. `host` is what {@link requireOwnHost} gave.
+ */
+export function requireOwnOrigin({ headers }: Pick<Exchange, 'headers'>, host: string): void {
+  const { origin } = headers;
+  const site = headers['sec-fetch-site'];
+  const said = origin !== undefined || site !== undefined;
+  const agrees =
+    (origin === undefined || isOrigin(origin, host)) && (site ?? 'same-origin') === 'same-origin';
+  if (said && agrees) return;
+  throw new Problem(
+    403,
+    'origin_not_allowed',
+    said
+      ? 'This comes from a page of another origin. Behind a proxy, the proxy must pass on Host as it was sent.'
+      : 'A browser sends Origin; scripts use POST /api/v1/admin on the ports of the API, with a key.',
   );
+}
+
+/** Throws the 403 problem for what a page of another origin embeds or fetches: those may look at nothing here. */
+export function refuseForeignFetch({ headers }: Pick<Exchange, 'headers'>): void {
+  const site = headers['sec-fetch-site'];
+  if (site === undefined || site === 'same-origin' || site === 'none') return;
+  throw new Problem(403, 'origin_not_allowed', 'This comes from a page of another origin.');
+}
+
+function isOrigin(origin: string, host: string): boolean {
+  return withoutPort(origin.toLowerCase()) === withoutPort(`https://${host}`);
+}
+
+/** Browsers leave out the port that goes without saying. */
+function withoutPort(origin: string): string {
+  return origin.replace(/:443$/, '');
 }

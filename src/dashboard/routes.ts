@@ -1,83 +1,169 @@
+import type { Actor } from '../control/actor.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
-import { Router, targetOf } from '../http/router.ts';
+import { type Match, Router, targetOf } from '../http/router.ts';
 import { EXPOSITION_TYPE } from '../observe/exposition.ts';
 import type { Health } from '../observe/health.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { type GuardSettings, requireOwnHost, requireSource } from './guard.ts';
-import { PAGE_POLICY, renderPage } from './page.ts';
+import { answerCall, type CallDeps } from './calls.ts';
+import { DOWNLOADS, type DownloadDeps } from './download-routes.ts';
+import type { EventStreams } from './event-streams.ts';
+import {
+  type GuardSettings,
+  refuseForeignFetch,
+  requireOwnHost,
+  requireOwnOrigin,
+  requireSource,
+} from './guard.ts';
+import { harden } from './headers.ts';
+import { requireJson } from './json-request.ts';
+import { signedOut } from './refusals.ts';
+import type { Site } from './site.ts';
+import type { Visitors } from './visitors.ts';
 
 /** What the answers are made of. */
-export interface DashboardContent {
+export interface DashboardContent extends CallDeps, DownloadDeps {
   readonly health: Pick<Health, 'report'>;
   readonly metrics: Metrics;
   /** Whether mail is accepted now; false from the moment the service is told to stop. */
   readonly ready: () => boolean;
+  readonly visitors: Visitors;
+  /** The built page. */
+  readonly site: Site;
+  readonly streams: EventStreams;
 }
 
-/** A path's answer. */
-interface Page {
-  readonly answer: (exchange: Exchange, content: DashboardContent) => void;
-  /** Answers to any host name: monitors ask by whatever name they know us (contract §1). */
-  readonly anyHost: boolean;
+/** One request for what lies at a path. */
+export interface Visit {
+  readonly exchange: Exchange;
+  readonly content: DashboardContent;
+  /** Named segments of the path. */
+  readonly params: Readonly<Record<string, string>>;
 }
 
-const ROUTER = new Router<Page>([
-  { method: 'GET', path: '/', target: { answer: answerPage, anyHost: false } },
-  { method: 'GET', path: '/health', target: { answer: answerHealth, anyHost: true } },
-  { method: 'GET', path: '/metrics', target: { answer: answerMetrics, anyHost: true } },
+/** Who is let through to a path's answer. */
+export type Target =
+  /** Monitors, by whatever host name they know us (contract §1). */
+  | { readonly for: 'monitors'; readonly answer: (visit: Visit) => Promise<void> | void }
+  /** Anybody who asks by a name of ours. */
+  | { readonly for: 'anyone'; readonly answer: (visit: Visit) => Promise<void> | void }
+  /** Whoever is signed in. */
+  | { readonly for: 'users'; readonly answer: (visit: Visit, actor: Actor) => Promise<void> | void };
+
+const ROUTER = new Router<Target>([
+  { method: 'GET', path: '/health', target: { for: 'monitors', answer: answerHealth } },
+  { method: 'GET', path: '/metrics', target: { for: 'monitors', answer: answerMetrics } },
   {
     method: 'GET',
     path: '/livez',
-    target: { answer: (exchange) => exchange.text(200, 'alive\n'), anyHost: false },
+    target: { for: 'anyone', answer: ({ exchange }) => exchange.text(200, 'alive\n') },
   },
-  { method: 'GET', path: '/readyz', target: { answer: answerReady, anyHost: false } },
+  { method: 'GET', path: '/readyz', target: { for: 'anyone', answer: answerReady } },
+  {
+    method: 'GET',
+    path: '/api/session',
+    target: { for: 'anyone', answer: ({ exchange, content }) => content.visitors.show(exchange) },
+  },
+  {
+    method: 'POST',
+    path: '/api/session/:name',
+    target: {
+      for: 'anyone',
+      answer: ({ exchange, content, params }) => content.visitors.answer(exchange, params['name'] ?? ''),
+    },
+  },
+  {
+    method: 'POST',
+    path: '/api/call/:operation',
+    target: {
+      for: 'users',
+      answer: ({ exchange, content, params }, actor) =>
+        answerCall(exchange, actor, params['operation'] ?? '', content),
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/events',
+    target: {
+      for: 'users',
+      answer: ({ exchange, content }, actor) => content.streams.answer(exchange, actor),
+    },
+  },
+  ...DOWNLOADS.map(({ path, answer }) => ({
+    method: 'GET' as const,
+    path,
+    target: { for: 'users' as const, answer },
+  })),
 ]);
 
-/** Answers one request, or throws the problem that refuses it. */
-export function answerRequest(exchange: Exchange, settings: GuardSettings, content: DashboardContent): void {
-  exchange.setHeader('Cache-Control', 'no-store');
-  exchange.setHeader('X-Content-Type-Options', 'nosniff');
-  if (!exchange.secure) {
-    redirectToTls(exchange, settings);
-    return;
-  }
-  const match = ROUTER.match(exchange.path);
-  if (match === null) throw new Problem(404, 'not_found', 'There is nothing here.');
+/** Answers one request, or throws the problem that refuses it: source, path, method, host, origin, session, type. */
+export async function answerRequest(
+  exchange: Exchange,
+  settings: GuardSettings,
+  content: DashboardContent,
+): Promise<void> {
+  harden(exchange);
   requireSource(exchange, settings);
-  if (exchange.method === 'OPTIONS') {
-    exchange.empty(204, { Allow: match.allow });
-    return;
+  const match = ROUTER.match(exchange.path);
+  if (!exchange.secure) redirectToTls(exchange, settings);
+  else if (match === null) await answerPage(exchange, settings, content);
+  else if (exchange.method === 'OPTIONS') exchange.empty(204, { Allow: match.allow });
+  else await answerMatch(exchange, settings, content, match);
+}
+
+async function answerMatch(
+  exchange: Exchange,
+  settings: GuardSettings,
+  content: DashboardContent,
+  match: Match<Target>,
+): Promise<void> {
+  exchange.setHeader('Cache-Control', 'no-store');
+  const target = targetOf(match, exchange.method);
+  const visit = { exchange, content, params: match.params };
+  if (target.for === 'monitors') return await target.answer(visit);
+  const host = requireOwnHost(exchange, settings);
+  if (exchange.method === 'POST') requireOwnOrigin(exchange, host);
+  else refuseForeignFetch(exchange);
+  if (target.for === 'anyone') {
+    if (exchange.method === 'POST') requireJson(exchange);
+    return await target.answer(visit);
   }
-  const page = targetOf(match, exchange.method);
-  if (!page.anyHost) requireOwnHost(exchange, settings);
-  page.answer(exchange, content);
+  const actor = await content.visitors.actorOf(exchange);
+  if (actor === null) throw signedOut();
+  await target.answer(visit, actor);
+}
+
+/** Every other path is the page's own, or a file of it. */
+async function answerPage(
+  exchange: Exchange,
+  settings: GuardSettings,
+  { site }: DashboardContent,
+): Promise<void> {
+  const allow = 'GET, HEAD, OPTIONS';
+  if (exchange.method === 'OPTIONS') return exchange.empty(204, { Allow: allow });
+  if (exchange.method !== 'GET' && exchange.method !== 'HEAD')
+    throw new Problem(405, 'method_not_allowed', `This takes ${allow}.`, { headers: { Allow: allow } });
+  requireOwnHost(exchange, settings);
+  await site.answer(exchange);
 }
 
 function redirectToTls(exchange: Exchange, settings: GuardSettings): void {
-  requireSource(exchange, settings);
+  exchange.setHeader('Cache-Control', 'no-store');
   const host = requireOwnHost(exchange, settings);
   const query = exchange.search === '' ? '' : `?${exchange.search}`;
   exchange.empty(308, { Location: `https://${host}${exchange.path}${query}` });
 }
 
-function answerHealth(exchange: Exchange, { health }: DashboardContent): void {
-  const report = health.report();
+function answerHealth({ exchange, content }: Visit): void {
+  const report = content.health.report();
   exchange.json(report.status === 'critical' ? 503 : 200, report);
 }
 
-function answerMetrics(exchange: Exchange, { metrics }: DashboardContent): void {
-  exchange.send(200, EXPOSITION_TYPE, metrics.render());
+function answerMetrics({ exchange, content }: Visit): void {
+  exchange.send(200, EXPOSITION_TYPE, content.metrics.render());
 }
 
-function answerReady(exchange: Exchange, { ready }: DashboardContent): void {
-  if (ready()) exchange.text(200, 'ready\n');
+function answerReady({ exchange, content }: Visit): void {
+  if (content.ready()) exchange.text(200, 'ready\n');
   else exchange.text(503, 'not ready\n');
-}
-
-function answerPage(exchange: Exchange, { health }: DashboardContent): void {
-  exchange.send(200, 'text/html; charset=utf-8', renderPage(health.report()), {
-    'Content-Security-Policy': PAGE_POLICY,
-    'Referrer-Policy': 'no-referrer',
-  });
 }

@@ -3,16 +3,21 @@ import type { Exchange } from '../http/exchange.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import { Problem } from '../http/problem.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
+import { Budget } from '../lib/budget.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import type { Certificate } from '../tls/certificate.ts';
+import { EventStreams } from './event-streams.ts';
 import type { GuardSettings } from './guard.ts';
+import type { HintFeed } from './hint-feed.ts';
+import { asProblem } from './refusals.ts';
 import { answerRequest, type DashboardContent } from './routes.ts';
+import { Site } from './site.ts';
 
 /** What the dashboard is made of. */
-export interface DashboardOptions extends DashboardContent {
+export interface DashboardOptions extends Omit<DashboardContent, 'site' | 'streams' | 'budget'> {
   /** `webui.bind` and `webui.port`; see `HttpServerOptions`. */
   readonly hosts: readonly string[];
   readonly port: number;
@@ -26,6 +31,11 @@ export interface DashboardOptions extends DashboardContent {
   readonly log: Log;
   /** Is told of refused sources. */
   readonly events: Events;
+  /** Where the built page lies. */
+  readonly siteDirectory: string;
+  readonly feed: HintFeed;
+  /** `webui.max_event_streams` */
+  readonly maxEventStreams: () => number;
 }
 
 /** The HTTPS server for operators and their tools. */
@@ -36,11 +46,11 @@ export interface Dashboard {
   close(signal?: AbortSignal): Promise<void>;
 }
 
-/** A few people and monitors, small requests. */
+/** People with several connections each, and monitors; the largest requests are messages. */
 export const DASHBOARD_LIMITS: HttpLimits = {
-  maxConnections: 256,
+  maxConnections: 1024,
   headerTimeoutMs: 10_000,
-  bodyTimeoutMs: 10_000,
+  bodyTimeoutMs: 60_000,
   keepAliveMs: 75_000,
   maxHeaderBytes: 16_384,
   maxHeaders: 100,
@@ -49,9 +59,17 @@ export const DASHBOARD_LIMITS: HttpLimits = {
   maxUnsentBytes: 16 * 1024 * 1024,
 };
 
+/** Bytes of requests in memory, all together. */
+const REQUEST_MEMORY = { capacity: 64 * 1024 * 1024, maxWaiters: 64 };
+
 /** Makes the dashboard; it listens once told to. */
 export function createDashboard(options: DashboardOptions): Dashboard {
-  const { hosts, port, certificate, clock, random, log } = options;
+  const { hosts, port, certificate, clock, random, log, visitors, feed } = options;
+  const streams = new EventStreams({ feed, visitors, max: options.maxEventStreams });
+  const content = {
+    ...options,
+    ...{ streams, site: new Site(options.siteDirectory), budget: new Budget(REQUEST_MEMORY) },
+  };
   const server: HttpServer = createHttpServer({
     hosts,
     port,
@@ -61,30 +79,39 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     clock,
     random,
     log,
-    handler: (exchange) => handle(exchange, options),
+    handler: (exchange) => handle(exchange, options, content),
   });
   const unsubscribe = certificate.onChange((pair) => server.setSecureContext(pair));
   return {
     listen: () => server.listen(),
     close: (signal) => {
       unsubscribe();
+      // They would not end by themselves.
+      streams.close();
       return server.close(signal);
     },
   };
 }
 
-function handle(exchange: Exchange, options: DashboardOptions): void {
+async function handle(
+  exchange: Exchange,
+  options: DashboardOptions,
+  content: DashboardContent,
+): Promise<void> {
   const settings = options.settings();
   try {
-    answerRequest(exchange, settings, options);
+    await answerRequest(exchange, settings, content);
   } catch (error) {
-    if (error instanceof Problem && error.status === 403)
+    const problem = asProblem(error);
+    if (problem instanceof Problem && problem.status === 403 && problem.code !== 'forbidden')
       options.events.emit({
         type: 'denied',
-        reason: error.code,
+        reason: problem.code,
         sourceAddress: clientAddress(exchange, settings.trustedProxies),
+        requestId: exchange.requestId,
+        ...(problem.code === 'source_not_allowed' ? { port: 'webui' } : {}),
         count: 1,
       });
-    throw error;
+    throw problem;
   }
 }

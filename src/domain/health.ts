@@ -55,6 +55,8 @@ export interface HealthFacts {
   readonly spent: readonly SpentRelay[];
   /** How late the longest waiting due delivery is that does not wait for one of these, in ms; 0 when none is due. */
   readonly latenessMs: number;
+  /** Recipients that came back with a backup and on whom nobody has decided. */
+  readonly restored: number;
   /** Mail waits for a route. */
   readonly unrouted: boolean;
   /** Of the rules in force. */
@@ -88,6 +90,7 @@ export function assessHealth(facts: HealthFacts): HealthVerdict {
     checkQueue(facts.latenessMs),
     checkQuotas(facts.spent),
     checkRoutes(facts.unrouted, facts.missingRelays),
+    ...(facts.restored === 0 ? [] : [RESTORED]),
     ...(facts.certificateLeftMs === null ? [] : [checkCertificate(facts.certificateLeftMs)]),
     ...facts.notices,
   ];
@@ -212,6 +215,14 @@ export const MISSING_CURE = 'publish rules without it: waybill routes publish FI
 export function missingDetail({ rule, relay }: MissingRelay): string {
   return `The rule ${rule} names the relay ${relay}, which does not exist: its group does without it.`;
 }
+
+/** What was still to be sent when the backup was taken may have been sent since: only an operator can know. */
+const RESTORED: HealthCheck = {
+  name: 'restored',
+  status: 'degraded',
+  detail:
+    'Mail that came back with a backup is held. To send it: waybill queue resume --restored; or: waybill queue cancel --restored.',
+};
 
 function checkCertificate(leftMs: number): HealthCheck {
   if (leftMs <= 0) return degraded('certificate', 'The TLS certificate has expired.');

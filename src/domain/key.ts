@@ -28,6 +28,8 @@ export interface ApiKey {
   readonly cidrs: readonly string[];
   /** Domains it may send from; empty means any. */
   readonly senderDomains: readonly string[];
+  /** Days that contents of its mail are kept after the final status, captured or not; null: as configured, 0: not at all. */
+  readonly contentDays: number | null;
 }
 
 /** Why a key that was found is refused at `now`; null when it is good. */

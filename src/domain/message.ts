@@ -85,6 +85,8 @@ export interface Submission {
   /** A test key's mail: captured by the local inbox whatever the routes say, and never leaves. */
   readonly test: boolean;
   readonly idempotency: Idempotency | null;
+  /** By this relay alone, whatever the rules say, as an operator wants; a test key's mail is captured all the same. */
+  readonly via?: string;
 }
 
 /** An accepted message as it is read back, without its recipients' detail. Times are wall ms. */

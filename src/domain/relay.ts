@@ -117,6 +117,8 @@ export interface SmarthostSettings extends OriginSettings {
   readonly username: string | null;
   /** In clear only in memory; encrypted at rest; never logged. */
   readonly password: string | null;
+  /** It may not be at a link-local address: those of machines that tell about themselves, as clouds have them. */
+  readonly noLinkLocal?: true;
 }
 
 /** A relay's name: 1 to 64 of `a-z 0-9 - _` (contract §11). */

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
+import type { RestoredAct } from '../store/relocating.ts';
 import type { CancelAnswer, Reassignment, RequeueAnswer, Store } from '../store/store.ts';
 import type { WaitingDelivery } from '../store/views.ts';
 import type { Acts } from './acts.ts';
@@ -57,6 +58,33 @@ export class Acting implements Acts {
     return answer.kind;
   }
 
+  async discard(ids: readonly string[]): Promise<number> {
+    const { store, clock, events, node } = this.#deps;
+    const answers = await store.discard(ids, { node, now: clock.wall() });
+    const gone = ids.filter((_, place) => answers[place]);
+    for (const messageId of gone) events.emit({ type: 'acted', messageId, act: 'discard' });
+    return gone.length;
+  }
+
+  async decideRestored(act: RestoredAct): Promise<number> {
+    const { store, clock, node, settings } = this.#deps;
+    let total = 0;
+    for (let more = true; more; ) {
+      const now = clock.wall();
+      const expiresAt = now + settings().retry.maxAgeMs;
+      const answer = await store.decideRestored(act, expiresAt, RESTORED_BATCH, { node, now });
+      total += answer.count;
+      more = answer.more;
+      for (const lane of answer.lanes) {
+        this.#leases.want(lane);
+        this.#dispatch.expect(lane, now);
+      }
+    }
+    // Since the backup was taken the ways may have changed.
+    this.#redecide.stir();
+    return total;
+  }
+
   async reroute(moves: readonly Reassignment[]): Promise<number> {
     const { store, clock, node } = this.#deps;
     const now = clock.wall();
@@ -75,4 +103,6 @@ export class Acting implements Acts {
   }
 }
 
+/** Recipients that one transaction decides on. */
+const RESTORED_BATCH = 500;
 const NOT_FOUND = { kind: 'not_found' } as const;

@@ -1,3 +1,4 @@
+import type { RestoredAct } from '../store/relocating.ts';
 import type { CancelAnswer, Reassignment, RequeueAnswer } from '../store/store.ts';
 import type { WaitingDelivery } from '../store/views.ts';
 
@@ -7,6 +8,10 @@ export interface Acts {
   cancel(id: string): Promise<CancelAnswer>;
   /** Tries failed and retrying recipients again, now. Rejects with `StoreError`. */
   retry(id: string): Promise<RequeueAnswer['kind']>;
+  /** Removes the contents of captured messages. Says how many were. Rejects with `StoreError`. */
+  discard(ids: readonly string[]): Promise<number>;
+  /** Decides on everything that came back with a backup. Says on how many recipients. Rejects with `StoreError`. */
+  decideRestored(act: RestoredAct): Promise<number>;
   /** Gives waiting deliveries another way. Says how many still waited where they were. Rejects with `StoreError`. */
   reroute(moves: readonly Reassignment[]): Promise<number>;
   /**

@@ -2,11 +2,14 @@ import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import type { Spool } from '../spool/spool.ts';
+import type { Journal } from '../store/journal.ts';
 import { type Store, StoreError } from '../store/store.ts';
 import type { Views } from '../store/views.ts';
 import { Accept, type IntakeTrouble } from './accept.ts';
 import { Acting } from './acting.ts';
 import type { Acts } from './acts.ts';
+import { Collection } from './collection.ts';
+import { Compaction } from './compaction.ts';
 import { Dispatch } from './dispatch.ts';
 import { Divert } from './divert.ts';
 import { figuresOf } from './figures.ts';
@@ -23,6 +26,7 @@ import { Reports } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
 import type { Signer } from './signer.ts';
 import { Sweep } from './sweep.ts';
+import { UpkeepRecord } from './upkeep-record.ts';
 
 /** What an engine is made of. */
 export interface EngineDeps {
@@ -33,6 +37,8 @@ export interface EngineDeps {
   readonly random: Random;
   readonly events: Events;
   readonly signer: Signer;
+  /** Told of what retention and compaction did; absent: nobody is. */
+  readonly journal?: Pick<Journal, 'record'>;
   /** This process's name in leases; another at every start. */
   readonly node: string;
   readonly settings: () => EngineSettings;
@@ -45,6 +51,8 @@ export interface Engine {
   readonly relays: Relays;
   /** What is known of the lanes at work. */
   readonly queue: QueueFigures;
+  /** Holds the spool as it is, while somebody copies it. */
+  readonly collection: Pick<Collection, 'hold'>;
   /**
    * Recovers what an earlier process left (`seize`: we are the store's only user) and starts working. Resolves
    * when mail can be accepted.
@@ -90,7 +98,8 @@ export function createEngine(deps: EngineDeps): Engine {
     redecide.stir();
   };
   const quotas = new Quotas({ ...parts, relays, renewed });
-  const sweep = new Sweep(parts, { dispatch, leases, gate, room, reports });
+  const collection = new Collection();
+  const sweep = new Sweep(parts, { dispatch, leases, gate, room, reports, ...upkeepOf(parts, collection) });
   const accept = new Accept(parts, { relays, dispatch, leases, gate, room });
   const stopping = new AbortController();
   const wakeable = [divert, redecide, quotas];
@@ -100,6 +109,7 @@ export function createEngine(deps: EngineDeps): Engine {
     intake: accept,
     acts: new Acting(parts, dispatch, leases, redecide),
     relays,
+    collection,
     queue: { lanes: () => figuresOf(lanes.values(), relays, deps.clock) },
     start: async ({ seize }) => {
       await sweep.reclaim(seize);
@@ -126,6 +136,12 @@ export function createEngine(deps: EngineDeps): Engine {
       await relays.close();
     },
   };
+}
+
+/** What empties segments, and what tells of that and of retention. */
+function upkeepOf(deps: EngineDeps, collection: Collection) {
+  const record = new UpkeepRecord(deps.journal ?? null, deps.clock);
+  return { collection, record, compaction: new Compaction({ ...deps, collection, record }) };
 }
 
 /** Tells of an error that is a bug or the machine's, with the store's code for it where it has one. */

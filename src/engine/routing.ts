@@ -2,7 +2,14 @@ import type { Recipient } from '../domain/envelope.ts';
 import { chooseRelay } from '../domain/failover.ts';
 import type { Priority, Submission } from '../domain/message.ts';
 import type { Relay } from '../domain/relay.ts';
-import { judgeRules, messageDice, type RoutingTable, route } from '../domain/route.ts';
+import {
+  judgeRules,
+  MANUAL_RULE,
+  messageDice,
+  type RouteDecision,
+  type RoutingTable,
+  route,
+} from '../domain/route.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
 import type { PlannedDelivery, RouteExplanation } from './intake.ts';
 import type { Relays } from './relays.ts';
@@ -35,10 +42,15 @@ export function routeRecipients(
   const dice = messageDice(messageId);
   return submission.envelope.recipients.map((recipient) => {
     const { address } = recipient;
-    const { group, rule } = route(factsOf(submission, address, now), table, dice);
+    const { group, rule } = decide(submission, () => route(factsOf(submission, address, now), table, dice));
     const chosen = chooseRelay(group, (name) => relays.fitness(name, address, submission.priority));
     return { recipient, relay: chosen === null ? null : (relays.get(chosen)?.relay ?? null), rule, group };
   });
+}
+
+/** What an operator has said about the way comes before what the table says. */
+function decide({ via, test }: Submission, byTable: () => RouteDecision): RouteDecision {
+  return via === undefined || test ? byTable() : { group: [via], rule: MANUAL_RULE };
 }
 
 /** What {@link routeRecipients} would choose for a message with that id, and why. */

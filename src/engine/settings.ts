@@ -11,6 +11,8 @@ export interface EngineSettings {
   readonly holds: ReadonlyMap<string, HoldKind>;
   readonly reports: ReportSettings;
   readonly retention: PurgePolicy;
+  /** A segment of which less is referred to is emptied, in percent of its bytes; 0 for never. */
+  readonly compactBelowPercent: number;
   readonly queue: {
     /** Bytes of messages that are not final, over all keys; null for half of the disk that is free at the start. */
     readonly maxBytes: number | null;

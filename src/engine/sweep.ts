@@ -1,15 +1,19 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
-import type { Spool } from '../spool/spool.ts';
+import { type Spool, SpoolError } from '../spool/spool.ts';
 import type { Store } from '../store/store.ts';
+import type { Collection } from './collection.ts';
+import type { Compaction } from './compaction.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Gate } from './gate.ts';
+import { Indexing } from './indexing.ts';
 import type { Leases } from './leases.ts';
 import type { QueueRoom } from './queue-room.ts';
 import { expireAndReport } from './report-expiry.ts';
 import type { Reports } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
+import type { UpkeepRecord } from './upkeep-record.ts';
 
 /** How many deliveries or messages one transaction of the sweep may touch: none may hold the store for long. */
 const BATCH = 500;
@@ -33,6 +37,9 @@ export interface SweepPeers {
   readonly gate: Gate;
   readonly room: QueueRoom;
   readonly reports: Reports;
+  readonly collection: Collection;
+  readonly compaction: Compaction;
+  readonly record: UpkeepRecord;
 }
 
 /** A chore and how often it is done, in ms. */
@@ -50,10 +57,19 @@ export class Sweep {
   readonly #gate: Gate;
   readonly #room: QueueRoom;
   readonly #reports: Reports;
+  readonly #collection: Collection;
+  readonly #compaction: Compaction;
+  readonly #record: UpkeepRecord;
+  readonly #indexing: Indexing;
   readonly #stopping = new AbortController();
 
-  constructor(deps: SweepDeps, { dispatch, leases, gate, room, reports }: SweepPeers) {
+  constructor(deps: SweepDeps, peers: SweepPeers) {
+    const { dispatch, leases, gate, room, reports } = peers;
+    this.#collection = peers.collection;
+    this.#compaction = peers.compaction;
+    this.#record = peers.record;
     this.#deps = deps;
+    this.#indexing = new Indexing(deps);
     this.#room = room;
     this.#reports = reports;
     this.#dispatch = dispatch;
@@ -66,11 +82,16 @@ export class Sweep {
     const chores: readonly Chore[] = [
       { everyMs: 1_000, code: 'disk_check_failed', work: () => this.checkDisk() },
       { everyMs: 1_000, code: 'queue_check_failed', work: () => this.#room.lookIfFull() },
+      { everyMs: 1_000, code: 'indexing_failed', work: () => this.#indexing.catchUp(this.#stopping.signal) },
       { everyMs: 5_000, code: 'expiry_failed', work: () => this.expire() },
       { everyMs: 5_000, code: 'reclaim_failed', work: () => this.reclaim(false) },
-      { everyMs: 60_000, code: 'retention_failed', work: () => this.purge() },
+      { everyMs: 5_000, code: 'retention_failed', work: () => this.purge() },
+      { everyMs: 60_000, code: 'collection_failed', work: () => this.collect() },
+      { everyMs: 60_000, code: 'compaction_failed', work: () => this.compact() },
+      { everyMs: 60_000, code: 'journal_failed', work: () => this.#record.write() },
     ];
     await Promise.all(chores.map((chore) => this.#repeat(chore)));
+    await this.#record.write(true).catch((error) => this.#deps.fault('journal_failed', error));
   }
 
   /** Stops after the chore under way. */
@@ -116,16 +137,40 @@ export class Sweep {
     }
   }
 
-  /** Removes what retention no longer keeps, then the segments nothing refers to. */
+  /** Removes what retention no longer keeps. Often, so that what is to be kept for no time goes within seconds. */
   async purge(): Promise<void> {
-    const { store, spool, settings } = this.#deps;
+    const { store, settings } = this.#deps;
     let more = true;
-    while (more && !this.#stopping.signal.aborted)
-      ({ more } = await store.purge(settings().retention, BATCH, this.#stamp()));
+    while (more && !this.#stopping.signal.aborted) {
+      const answer = await store.purge(settings().retention, BATCH, this.#stamp());
+      ({ more } = answer);
+      this.#record.add('retention', { contents: answer.contents, records: answer.records });
+    }
+  }
+
+  /** Removes the segments nothing refers to. */
+  async collect(): Promise<void> {
+    await this.#collection.run(() => this.#unlinkDead());
+  }
+
+  /** Empties segments of which little is referred to. */
+  async compact(): Promise<void> {
+    try {
+      await this.#compaction.round(this.#stopping.signal);
+    } catch (error) {
+      // It goes on when there is room again.
+      if (!(error instanceof SpoolError && error.code === 'spool_full')) throw error;
+    }
+  }
+
+  async #unlinkDead(): Promise<void> {
+    const { store, spool } = this.#deps;
     // The order matters: what is idle now has no append undecided, so the store's later answer is final.
     const candidates = await spool.idle();
     const live = await store.liveSegments(candidates);
-    const dead = candidates.filter((segment) => (live.get(segment) ?? 0) === 0);
+    const dead = candidates.filter(
+      (segment) => (live.get(segment) ?? 0) === 0 && !this.#compaction.mustStay(segment),
+    );
     if (dead.length === 0) return;
     await spool.unlink(dead);
     await store.forgetSegments(dead);

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Connection } from './connections.ts';
 import { drain, isDrainable } from './drain.ts';
 import { Ending } from './ending.ts';
+import { type Flow, ResponseFlow } from './flow.ts';
 import { lingeringClose } from './linger.ts';
 import type { Answerable } from './pipeline.ts';
 import { PacedWriter, releasedPieces, SLICE_BYTES, type StreamedBody } from './stream.ts';
@@ -119,17 +120,31 @@ export class Answer {
     }
   }
 
+  /** Begins it with a body whose length is not known yet. For `HEAD` nothing of the body is sent. */
+  flow(head: Head): Flow {
+    const drained = this.#begin(head, null) ? this.#drain() : null;
+    // Whoever waits for the first piece is told at once that there will be some.
+    this.#response.flushHeaders();
+    return new ResponseFlow({
+      response: this.#response,
+      connection: this.#connection,
+      unsent: this.#host.unsent,
+      isOver: () => this.sent.over,
+      onEnd: () => this.#complete('', drained, () => {}),
+    });
+  }
+
   /** Ends the connection behind it. What comes behind its request cannot be understood. */
   leave(): void {
     this.#isFarewell = true;
     if (!this.#writing) this.#leave();
   }
 
-  /** Begins. Gives whether the request's body has not been read to its end. */
-  #begin({ status, contentType, headers = {} }: Head, length: number): boolean {
+  /** Begins; a length of null is not known. Gives whether the request's body has not been read to its end. */
+  #begin({ status, contentType, headers = {} }: Head, length: number | null): boolean {
     const lines = [...this.#extra];
     if (contentType !== null) lines.push('Content-Type', contentType);
-    if (status !== 204 && status !== 304) lines.push('Content-Length', String(length));
+    if (length !== null && status !== 204 && status !== 304) lines.push('Content-Length', String(length));
     for (const name in headers) lines.push(name, headers[name] ?? '');
     const unread = !this.#isFarewell && hasUnreadBody(this.#request);
     const lost = unread && (this.#expectsContinue || !isDrainable(this.#request));

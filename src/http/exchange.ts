@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { Answer, type AnswerHost, type Headers } from './answer.ts';
 import type { Connection } from './connections.ts';
 import { Ending } from './ending.ts';
+import type { Flow } from './flow.ts';
 import type { Pace } from './pace.ts';
 import { PROBLEM_TYPE, type Problem, problemBody } from './problem.ts';
 import type { StreamedBody } from './stream.ts';
@@ -151,6 +152,11 @@ export class Exchange {
   async stream(status: number, contentType: string, body: StreamedBody, headers?: Headers): Promise<void> {
     if (this.#isDropped()) return;
     await this.#answer.stream({ status, contentType, headers }, body);
+  }
+
+  /** Begins an answer whose length is not known; null when nobody is there to take it. */
+  flow(status: number, contentType: string, headers?: Headers): Flow | null {
+    return this.#isDropped() ? null : this.#answer.flow({ status, contentType, headers });
   }
 
   /**

@@ -14,6 +14,12 @@ export function logEvents(events: Events, log: Log): Unsubscribe {
   return events.on((event) => logEvent(event, log));
 }
 
+function logAct({ act, messageId }: Extract<Event, { readonly type: 'acted' }>, log: Log): void {
+  if (act === 'cancel') log.info('message.cancel_requested', { messageId });
+  else if (act === 'retry') log.info('message.retried', { messageId });
+  else log.info('message.discarded', { messageId });
+}
+
 function logEvent(event: Event, log: Log): void {
   switch (event.type) {
     case 'accepted':
@@ -23,9 +29,7 @@ function logEvent(event: Event, log: Log): void {
       logAttempt(event, log);
       break;
     case 'acted':
-      log.info(event.act === 'cancel' ? 'message.cancel_requested' : 'message.retried', {
-        messageId: event.messageId,
-      });
+      logAct(event, log);
       break;
     case 'cancelled':
       for (const recipient of event.recipients)
@@ -64,6 +68,9 @@ function logEvent(event: Event, log: Log): void {
       log[lost > 0 ? 'warn' : 'info']('queue.rerouted', { moved, lost });
       break;
     }
+    // Written down elsewhere, with who did it.
+    case 'operated':
+      break;
     case 'fault':
       log.error('service.fault', { code: event.code, message: event.message });
       break;

@@ -34,11 +34,13 @@ export type Event =
    * Somebody cancelled or retried a message, and it changed. What was under way when it was cancelled has not ended
    * by that.
    */
-  | { readonly type: 'acted'; readonly messageId: string; readonly act: 'cancel' | 'retry' }
+  | { readonly type: 'acted'; readonly messageId: string; readonly act: 'cancel' | 'retry' | 'discard' }
   | {
       readonly type: 'denied';
       readonly reason: string;
       readonly sourceAddress: string | null;
+      /** Whose list of allowed sources the source is not on, where that is why. */
+      readonly port?: 'api' | 'webui';
       /** Of the one request that was denied, where it has an id. */
       readonly requestId?: string;
       /** Whose it would have been, where that is known: a key, or a named source. */
@@ -95,6 +97,8 @@ export type Event =
     }
   /** Waiting recipients were given another way, or lost theirs: the routing table or the relays changed. */
   | { readonly type: 'rerouted'; readonly moved: number; readonly lost: number }
+  /** An operation that may have changed something is done. */
+  | { readonly type: 'operated'; readonly operation: string }
   | { readonly type: 'fault'; readonly code: string; readonly message: string };
 
 /** A listener's way out. */

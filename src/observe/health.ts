@@ -203,6 +203,7 @@ class PolledHealth implements Health {
       unrouted: this.#unrouted.latest ?? false,
       missingRelays: missingRelays(),
       certificateLeftMs: expiresAt === null ? null : expiresAt - now,
+      restored: snapshot.figures?.restored ?? 0,
       notices: notices(),
     });
   }

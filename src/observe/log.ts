@@ -3,11 +3,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log, LogFields } from '../lib/log.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { type AddressDetail, hideAddresses } from './addresses.ts';
-
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-
-/** How serious a line is, rising. */
-export type LogLevel = (typeof LOG_LEVELS)[number];
+import { LOG_LEVELS, type LogLevel } from './log-level.ts';
+import type { LogRing } from './log-ring.ts';
 
 /** What can be changed while the service runs. */
 export interface LogSettings {
@@ -23,6 +20,8 @@ export interface LogOptions extends LogSettings {
   readonly format: 'json' | 'text';
   readonly clock: Pick<Clock, 'wall'>;
   readonly destination: LogDestination;
+  /** Remembers the last lines, too. */
+  readonly ring?: LogRing;
 }
 
 /** Takes whole lines, newline included. */
@@ -52,7 +51,9 @@ export function createLog(options: LogOptions): ServiceLog {
     const rank = LOG_LEVELS.indexOf(level);
     return (event: string, fields?: LogFields) => {
       if (rank < threshold) return;
-      write(level, event, shownFields(fields, settings.addresses));
+      const shown = shownFields(fields, settings.addresses);
+      write(level, event, shown);
+      options.ring?.add(options.clock.wall(), level, event, shown);
       if (level === 'warn' || level === 'error') destination.flushSync?.();
     };
   };

@@ -57,7 +57,10 @@ const NO_FIGURES: Figures = {
   spool: { incoming: 0, processing: 0, failed: 0 },
   relays: {},
   queuedBytes: 0,
+  sentBytes: 0,
+  capturedBytes: 0,
   oldestDueAt: null,
+  restored: 0,
   possibleDuplicates: 0,
   databaseBytes: 0,
 };

@@ -1,4 +1,4 @@
-import type { Content, ContentRef } from '../domain/message.ts';
+import type { BodyFlags, Content, ContentRef } from '../domain/message.ts';
 
 /**
  * The spool of bytes: message contents, written once, never changed.
@@ -21,6 +21,12 @@ export interface Spool {
   /** Segments that no append will touch again and whose appends are all decided: candidates for unlinking. */
   idle(): Promise<number[]>;
 
+  /** How long each of these idle segments is, in bytes; one that is gone is left out. */
+  sizes(segments: readonly number[]): Promise<Map<number, number>>;
+
+  /** What lies in an idle segment, in order. Whether anything refers to it only the store knows. Throws `SpoolError`. */
+  records(segment: number): AsyncIterable<SpoolRecord>;
+
   /** Removes segments. The caller has asked the store, after `idle`, that nothing refers to them. */
   unlink(segments: readonly number[]): Promise<void>;
 
@@ -38,6 +44,13 @@ export interface Spool {
 export interface SpoolEntry {
   readonly messageId: string;
   readonly content: Content;
+}
+
+/** Contents that lie in the spool, as they were given to it. */
+export interface SpoolRecord {
+  readonly messageId: string;
+  readonly content: ContentRef;
+  readonly flags: BodyFlags;
 }
 
 /** Contents up to this size are read whole; larger ones are streamed. */

@@ -1,4 +1,5 @@
 import { addressTest } from '../domain/address-test.ts';
+import { addressIn } from '../domain/query-test.ts';
 import type { ListFilter } from './views.ts';
 
 /** The tests of lists that no index answers. */
@@ -16,10 +17,4 @@ export function textTest(filter: ListFilter | undefined): TextTest | null {
   return (header, reversePath, text) =>
     (isSender === null || isSender(reversePath) || isSender(addressIn(header))) &&
     (part === null || text.toLowerCase().includes(part));
-}
-
-/** The address of a mailbox as written into a header. An address holds no angle brackets (`domain/mailbox.ts`). */
-function addressIn(mailbox: string): string {
-  const open = mailbox.lastIndexOf('<');
-  return open < 0 ? mailbox.trim() : mailbox.slice(open + 1, mailbox.indexOf('>', open));
 }

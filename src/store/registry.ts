@@ -12,6 +12,8 @@ export interface Registry {
   settings(): Promise<Map<string, string>>;
   /** Sets (a JSON text) or removes (null). */
   putSetting(key: string, value: string | null): Promise<void>;
+  /** The same of several, in one transaction. */
+  putSettings(values: ReadonlyMap<string, string | null>): Promise<void>;
   /** Every domain that mail is sent from, by name. */
   domains(): Promise<StoredDomain[]>;
   /** Adds or replaces. */
@@ -30,6 +32,9 @@ export interface Registry {
   /** The tables published last, newest first; at most `limit`. */
   routeTables(limit: number): Promise<StoredRoutes[]>;
 }
+
+/** Begins the keys of what is kept among the settings and is none: notes of the program to itself. */
+export const NOTE_PREFIX = 'note.';
 
 /** How many published tables are kept, the newest ones. */
 export const MAX_ROUTE_TABLES = 100;

@@ -4,7 +4,15 @@ import type { Hop, LaneLease } from '../domain/lane.ts';
 import type { BodyFlags, ContentRef, Priority } from '../domain/message.ts';
 import type { Transition } from '../domain/settle.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from './accepting.ts';
-import type { PurgeAnswer, PurgePolicy, ReclaimAnswer, ReclaimOptions, Tally } from './upkeep.ts';
+import type { ContentPlace, Relocation, RestoredAct, RestoredAnswer, SegmentUse } from './relocating.ts';
+import type {
+  IndexAnswer,
+  PurgeAnswer,
+  PurgePolicy,
+  ReclaimAnswer,
+  ReclaimOptions,
+  Tally,
+} from './upkeep.ts';
 
 /**
  * The store of facts: which messages are ours, what each delivery is doing, what was tried.
@@ -128,11 +136,43 @@ export interface Store {
    */
   purge(policy: PurgePolicy, limit: number, at: Stamp): Promise<PurgeAnswer>;
 
+  /** Removes the contents of captured messages; others are left alone. One answer per id, in order: whether it was one. */
+  discard(ids: readonly string[], at: Stamp): Promise<boolean[]>;
+
+  /**
+   * Enters the words of messages that are not found by words yet: the newest come first, then older ones. At most `limit`
+   * messages; call again while `more`. Accepting leaves it out, so that it costs nothing there.
+   */
+  index(limit: number): Promise<IndexAnswer>;
+
   /** How many live references each of these segments has. */
   liveSegments(segments: readonly number[]): Promise<Map<number, number>>;
 
+  /** How much of each of these segments is referred to. */
+  segmentUse(segments: readonly number[]): Promise<Map<number, SegmentUse>>;
+
+  /**
+   * Whether each of these contents could be relocated now: its message refers to exactly that place, and no attempt is
+   * under way that may still read there. Changes nothing. One answer per place, in order.
+   */
+  relocatable(places: readonly ContentPlace[]): Promise<boolean[]>;
+
+  /**
+   * Lets messages refer to copies of their contents. One answer per relocation, in order: false where `relocatable`
+   * would be, and nothing of it happens then. Who has read a reference before may still follow it: what lies at the old
+   * place must stay for a while.
+   */
+  relocate(batch: readonly Relocation[], at: Stamp): Promise<boolean[]>;
+
   /** Forgets segments whose files are gone. */
   forgetSegments(segments: readonly number[]): Promise<void>;
+
+  /**
+   * Decides on deliveries that came back with a backup and failed as `unknown`: tries them again now, until `expiresAt`
+   * (wall ms) and flagged as possible duplicates, or lets them be cancelled. What was retried by hand meanwhile is left
+   * alone. At most `limit` deliveries; call again while `more`.
+   */
+  decideRestored(act: RestoredAct, expiresAt: number, limit: number, at: Stamp): Promise<RestoredAnswer>;
 
   /** Adds to counters that no other verb moves. */
   tally(counts: readonly Tally[], at: Stamp): Promise<void>;

@@ -35,6 +35,13 @@ export interface PurgeAnswer {
   readonly more: boolean;
 }
 
+/** See `Store.index`. */
+export interface IndexAnswer {
+  readonly indexed: number;
+  /** There is, or may be, more to do. */
+  readonly more: boolean;
+}
+
 /** Adds `count` to a counter of the day and the minute of the stamp. */
 export interface Tally {
   readonly event: 'denied';

@@ -3,6 +3,8 @@ import type { DeliveryState, MessageStatus } from '../domain/delivery.ts';
 import type { RecipientKind } from '../domain/envelope.ts';
 import type { MessageRecord, Priority } from '../domain/message.ts';
 import type { OutcomeName } from '../domain/outcome.ts';
+import type { MailQuery } from '../domain/query.ts';
+import type { CountedEvent, Period } from './counting.ts';
 
 /**
  * Reads for the API, the command line, health and metrics. A view sees whole transactions, the newest that had
@@ -19,6 +21,21 @@ export interface Views {
    * one owner or in all.
    */
   list(query: ListQuery): Promise<ListPage>;
+
+  /**
+   * What a query finds of all mail, newest first: by id, or where words are looked for in the order of acceptance.
+   * Bounded as `list` is, in time too. Rejects as `list` does.
+   */
+  search(query: SearchQuery): Promise<FoundPage>;
+
+  /** How many messages `search` would find; looks at `MAX_COUNTED` records at most. */
+  countFound(query: SearchQuery): Promise<FoundCount>;
+
+  /**
+   * Events counted in each of some periods that follow each other, all nodes together; of the service, or in recipients of a
+   * relay. Events that were not seen in any are absent.
+   */
+  counts(range: CountRange): Promise<ReadonlyMap<CountedEvent, readonly number[]>>;
 
   /**
    * A message's attempts, oldest first: as many as asked for, or fewer once `MAX_EVIDENCE_BYTES` are reached. None
@@ -47,6 +64,9 @@ export interface Views {
 
 /** How many records a page may look at before it answers with what it has (contract §3.2). */
 export const MAX_EXAMINED = 20_000;
+
+/** And how many before it says that so many are new. */
+export const MAX_COUNTED = 2_000;
 
 /** Text of the messages on one page of a list: the message that goes beyond it is the last. */
 export const MAX_LISTED_CHARACTERS = 2 * 1024 * 1024;
@@ -83,6 +103,15 @@ export interface Remembered {
 export interface MessageDetail {
   readonly message: MessageRecord;
   readonly recipients: readonly RecipientRecord[];
+  readonly origin: MessageOrigin;
+}
+
+/** Where a message came from, and what decided its way. */
+export interface MessageOrigin {
+  /** The peer's address; null for the command line. */
+  readonly sourceAddress: string | null;
+  /** The version of the routing table. */
+  readonly routeTable: number;
 }
 
 /** What became of one recipient. Times are wall ms. */
@@ -133,6 +162,8 @@ export interface ListFilter {
   /** Accepted at or after, and before, these wall times in ms; null for no bound. */
   readonly since: number | null;
   readonly until: number | null;
+  /** Only what the local inbox captured, and keeps the contents of. */
+  readonly captured?: true;
 }
 
 /** A page, and where the next one starts. */
@@ -140,6 +171,41 @@ export interface ListPage {
   readonly messages: readonly MessageRecord[];
   /** `before` of the next page; null when there is none. */
   readonly next: string | null;
+}
+
+/** What is looked for in all mail. */
+export interface SearchQuery {
+  /** Its keys are named by their ids. */
+  readonly query: MailQuery;
+  /** Only ids above this one; null for no bound. */
+  readonly after: string | null;
+  /** The `next` of an earlier page; null starts at the newest. */
+  readonly before: string | null;
+  readonly limit: number;
+}
+
+/** What a query finds. */
+export interface FoundPage extends ListPage {
+  /** Roughly how many messages words do not find yet; 0 where no words are looked for. */
+  readonly behind: number;
+}
+
+/** See {@link Views.countFound}. */
+export interface FoundCount {
+  /** At most the query's limit. */
+  readonly count: number;
+  /** There may be more. */
+  readonly more: boolean;
+}
+
+/** Which counters are read. */
+export interface CountRange {
+  readonly period: Period;
+  /** The first one: whole minutes, hours or days since the epoch. */
+  readonly from: number;
+  readonly count: number;
+  /** Null: the service's events, in messages. */
+  readonly relay: string | null;
 }
 
 /** Today's, the last five minutes' and the present moment's numbers (contract §7, §8). */
@@ -151,8 +217,13 @@ export interface Figures {
   readonly relays: Readonly<Record<string, { readonly delivered: number; readonly failed: number }>>;
   /** Bytes of contents of messages that are not final. */
   readonly queuedBytes: number;
+  /** Of those that are, and are kept: by the retention of what was sent (or failed), and of what the inbox captured. */
+  readonly sentBytes: number;
+  readonly capturedBytes: number;
   /** Due time of the longest waiting due delivery; null when none is due. */
   readonly oldestDueAt: number | null;
+  /** Recipients that came back with a backup and on whom nobody has decided. */
+  readonly restored: number;
   /** Messages flagged as possibly sent twice, since the beginning. */
   readonly possibleDuplicates: number;
   readonly databaseBytes: number;

@@ -50,9 +50,11 @@ describe('lists', () => {
     return { caller, slice, count };
   }
 
+  const noSearch = () => Promise.reject(new Error('nothing is searched for'));
+
   it('figures wait for one slice at most, however many lists are under way', async () => {
     const { caller, slice, count } = await startCaller();
-    const lists = new Lists(slice);
+    const lists = new Lists(slice, noSearch, systemClock);
     let ended = 0;
     const pages = Array.from({ length: 12 }, () => lists.list(sparse()).finally(() => ended++));
     for (let i = 0; i < 10; i++) {
@@ -80,7 +82,7 @@ describe('lists', () => {
 
   it('refuses lists beyond the number that may be under way, of one key and in all, and lets go of none', async () => {
     const { caller, slice } = await startCaller();
-    const lists = new Lists(slice, { maxLists: 3, maxListsPerOwner: 2 });
+    const lists = new Lists(slice, noSearch, systemClock, { maxLists: 3, maxListsPerOwner: 2 });
     const busy = { code: 'store_busy' };
     for (let round = 0; round < 2; round++) {
       const two = [lists.list(sparse()), lists.list(sparse())];

@@ -1,6 +1,8 @@
+import type { Clock } from '../lib/clock.ts';
 import { type ListSlice, Paging, type SliceRequest } from '../store/sqlite/paging.ts';
+import type { FoundSlice } from '../store/sqlite/slices.ts';
 import { StoreError } from '../store/store.ts';
-import type { ListPage, ListQuery } from '../store/views.ts';
+import type { FoundPage, ListPage, ListQuery, SearchQuery } from '../store/views.ts';
 import { Turns } from './turns.ts';
 
 /** How many lists may be under way; of one owner, and in all. Beyond, they are refused with `store_busy`. */
@@ -12,6 +14,9 @@ export interface ListsLimits {
 /** A list is under way for a tenth of a second of the thread's time at the very most, and holds one page. */
 const LIMITS: ListsLimits = { maxLists: 256, maxListsPerOwner: 64 };
 
+/** A search that has had the thread for so long begins no further slice: with its last one, that is under a tenth of a second. */
+const MAX_SEARCH_MS = 70;
+
 /** Every list over all keys counts as one owner's. */
 const ALL = '';
 
@@ -21,23 +26,63 @@ const ALL = '';
  */
 export class Lists {
   readonly #slice: (request: SliceRequest) => Promise<ListSlice>;
+  readonly #searchSlice: (request: SliceRequest<SearchQuery>) => Promise<FoundSlice>;
+  readonly #clock: Pick<Clock, 'mono'>;
   readonly #limits: ListsLimits;
   readonly #turns = new Turns();
   readonly #underWay = new Map<string, number>();
   #count = 0;
 
-  constructor(slice: (request: SliceRequest) => Promise<ListSlice>, limits = LIMITS) {
+  constructor(
+    slice: (request: SliceRequest) => Promise<ListSlice>,
+    searchSlice: (request: SliceRequest<SearchQuery>) => Promise<FoundSlice>,
+    clock: Pick<Clock, 'mono'>,
+    limits = LIMITS,
+  ) {
+    this.#clock = clock;
     this.#slice = slice;
+    this.#searchSlice = searchSlice;
     this.#limits = limits;
   }
 
   /** A page, as `Views.list` promises it. Rejects with `StoreError`. */
   async list(query: ListQuery): Promise<ListPage> {
     const owner = query.owner === 'all' ? ALL : query.owner.keyId;
+    return await this.#page(owner, new Paging(query), this.#slice);
+  }
+
+  /** A page, as `Views.search` promises it. Rejects with `StoreError`. */
+  async search(query: SearchQuery): Promise<FoundPage> {
+    let behind = 0;
+    let tookMs = 0;
+    const paging = new Paging(query);
+    const page = await this.#page(
+      ALL,
+      paging,
+      async (request) => {
+        const start = this.#clock.mono();
+        const slice = await this.#searchSlice(request);
+        behind = slice.behind;
+        tookMs += this.#clock.mono() - start;
+        return slice;
+      },
+      () => tookMs >= MAX_SEARCH_MS,
+    );
+    return { ...page, behind };
+  }
+
+  async #page<Query extends ListQuery | SearchQuery>(
+    owner: string,
+    paging: Paging<Query>,
+    slice: (request: SliceRequest<Query>) => Promise<ListSlice>,
+    isLate = () => false,
+  ): Promise<ListPage> {
     this.#enter(owner);
     try {
-      const paging = new Paging(query);
-      while (paging.page === null) paging.add(await this.#turns.run(owner, () => this.#slice(paging.rest)));
+      while (paging.page === null) {
+        paging.add(await this.#turns.run(owner, () => slice(paging.rest)));
+        if (isLate()) paging.end();
+      }
       return paging.page;
     } finally {
       this.#leave(owner);

@@ -1,7 +1,16 @@
 import type { Clock } from '../lib/clock.ts';
+import type { Accounts } from '../store/accounts.ts';
+import type { Journal } from '../store/journal.ts';
 import type { Keyring } from '../store/keyring.ts';
 import type { Registry } from '../store/registry.ts';
-import { type Call, keyringOver, registryOver, storeOver } from '../store/sqlite/facade.ts';
+import {
+  accountsOver,
+  type Call,
+  journalOver,
+  keyringOver,
+  registryOver,
+  storeOver,
+} from '../store/sqlite/facade.ts';
 import type { Verbs } from '../store/sqlite/verbs.ts';
 import type { Store, StoreError } from '../store/store.ts';
 import { Caller } from './caller.ts';
@@ -25,6 +34,8 @@ export interface StoreThread {
   readonly store: Store;
   readonly keyring: Keyring;
   readonly registry: Registry;
+  readonly accounts: Accounts;
+  readonly journal: Journal;
   /** How many transactions were committed. */
   commits(): number;
   /** How long the commit under way has been waited for, in ms. */
@@ -40,6 +51,8 @@ export async function startStoreThread({ path, ...options }: ThreadOptions): Pro
     store: storeOver(call, () => caller.close()),
     keyring: keyringOver(call),
     registry: registryOver(call),
+    accounts: accountsOver(call),
+    journal: journalOver(call),
     commits: () => caller.batches,
     waitingMs: () => caller.waitingMs(),
   };

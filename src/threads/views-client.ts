@@ -1,5 +1,6 @@
 import { type Call, viewsOver } from '../store/sqlite/facade.ts';
 import type { ListSlice } from '../store/sqlite/paging.ts';
+import type { FoundSlice } from '../store/sqlite/slices.ts';
 import type { ViewVerbs } from '../store/sqlite/views.ts';
 import type { Views } from '../store/views.ts';
 import { Caller } from './caller.ts';
@@ -15,6 +16,14 @@ export async function startViewsThread({ path, ...options }: ThreadOptions): Pro
   const url = workerUrl('views-worker');
   const caller = await Caller.start({ ...WAITING_LIMITS, ...options, url, data: { path } });
   const call: Call<ViewVerbs> = (verb, args) => caller.call(verb, args) as never;
-  const lists = new Lists((request) => caller.callAlone('listSlice', [request]) as Promise<ListSlice>);
-  return { ...viewsOver(call, () => caller.close()), list: (query) => lists.list(query) };
+  const lists = new Lists(
+    (request) => caller.callAlone('listSlice', [request]) as Promise<ListSlice>,
+    (request) => caller.callAlone('searchSlice', [request]) as Promise<FoundSlice>,
+    options.clock,
+  );
+  return {
+    ...viewsOver(call, () => caller.close()),
+    list: (query) => lists.list(query),
+    search: (query) => lists.search(query),
+  };
 }

@@ -39,9 +39,14 @@ async function readPem(path: string, setting: string): Promise<string> {
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 const PRIVATE_KEY = /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/;
 
+/** The certificates of a PEM text, in order. */
+export function certificatesIn(pem: string): string[] {
+  return pem.match(BLOCK) ?? [];
+}
+
 /** What is wrong with a pair, naming the setting whose file is at fault; null when TLS can use it. */
 export function faultOf(pair: KeyAndCertificate): string | null {
-  const blocks = pair.cert.match(BLOCK) ?? [];
+  const blocks = certificatesIn(pair.cert);
   if (blocks.length === 0)
     return PRIVATE_KEY.test(pair.cert) && pair.key.includes('-----BEGIN CERTIFICATE-----')
       ? 'tls.cert_file holds the key and tls.key_file the certificate; exchange them'

@@ -175,12 +175,12 @@ describe.concurrent('the command line', () => {
     [],
     ['serve'],
     ['keys'],
-    ...['create', 'list', 'revoke', 'rotate'].map((name) => ['keys', name]),
+    ...['create', 'list', 'update', 'revoke', 'rotate'].map((name) => ['keys', name]),
     ['send'],
     ['messages'],
     ...['list', 'show'].map((name) => ['messages', name]),
     ['relays'],
-    ...['list', 'add', 'test', 'disable', 'enable', 'remove'].map((name) => ['relays', name]),
+    ...['list', 'show', 'add', 'edit', 'test', 'disable', 'enable', 'remove'].map((name) => ['relays', name]),
     ['config'],
   ];
 

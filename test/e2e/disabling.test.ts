@@ -56,11 +56,14 @@ test('mail of a disabled relay moves within its group or waits, also over a rest
 
   expect(await waybill('relays', 'disable', 'first')).toMatchObject({ disabled: true, changed: true });
   await waybill('queue', 'resume', 'first');
-  const moved = await vi.waitFor(async () => {
-    const row = await lane('second');
-    expect(row).toMatchObject({ waiting: 1 });
-    return row;
-  });
+  const moved = await vi.waitFor(
+    async () => {
+      const row = await lane('second');
+      expect(row).toMatchObject({ waiting: 1 });
+      return row;
+    },
+    { timeout: 30_000, interval: 50 },
+  );
   expect(moved).toMatchObject({ state: 'paused' });
   const alone = await send('bob@example.net');
   expect(await lane('first')).toMatchObject({ state: 'disabled', waiting: 1 });

@@ -110,6 +110,14 @@ test('waybill serve runs from the package, and its commands talk to it', async (
   expect(JSON.parse(stdout)).toMatchObject({ status: 'delivered', outcome: 'captured' });
 });
 
+test('the package brings the dashboard’s page, and nothing is built when it starts', () => {
+  const place = join(folder, 'node_modules/waybill/dist/web');
+  expect(readdirSync(place).sort()).toEqual(['assets', 'favicon.svg', 'index.html', 'theme.js']);
+  const page = readFileSync(join(place, 'index.html'), 'utf8');
+  const [script = ''] = /\/assets\/[\w.-]+\.js/.exec(page) ?? [];
+  expect(existsSync(join(place, script))).toBe(true);
+});
+
 test('a program sends with waybill/client', async () => {
   expect(await runProgram(process.execPath)).toEqual(EXPECTED);
 });
@@ -200,6 +208,7 @@ test('a fresh clone packs: what that takes is installed first', async () => {
   const clone = join(folder, 'clone');
   for (const name of [
     'src',
+    'web',
     'tools',
     'package.json',
     'package-lock.json',
@@ -215,13 +224,14 @@ test('a fresh clone packs: what that takes is installed first', async () => {
   mkdirSync(programs);
   writeFileSync(
     join(programs, 'npm'),
-    `#!/bin/sh\n[ "$1 $2 $3" = "ci --prefix ${clone}" ] || exit 9\nmkdir node_modules && cp -Rs "${ROOT}/node_modules/." node_modules/\nrm -f node_modules/.installed-lock\n`,
+    `#!/bin/sh\n[ "$1 $2 $3" = "ci --prefix ${clone}" ] || exit 9\nmkdir node_modules && ln -s "${ROOT}"/node_modules/* "${ROOT}/node_modules/.bin" node_modules/\n`,
   );
   chmodSync(join(programs, 'npm'), 0o755);
   const environment = ownEnvironment();
   const env = { ...environment, PATH: `${programs}${delimiter}${environment['PATH']}` };
   await run('sh', ['-c', packageJson().scripts.prepack], { cwd: clone, env });
-  expect(existsSync(join(clone, 'dist/client/entry.js'))).toBe(true);
+  for (const made of ['client/entry.js', 'web/index.html'])
+    expect([made, existsSync(join(clone, 'dist', made))]).toEqual([made, true]);
 });
 
 const EXPECTED = { status: 'delivered', outcome: 'captured', code: 'invalid_submission', thrown: true };

@@ -122,7 +122,19 @@ export function faultyStore(
     renewLanes: (leases, until, at) => call('renewLanes', () => inner.renewLanes(leases, until, at), none),
     releaseLanes: (leases, at) => call('releaseLanes', () => inner.releaseLanes(leases, at), none),
     purge: (policy, limit, at) => call('purge', () => inner.purge(policy, limit, at), none),
+    discard: (ids, at) => call('discard', () => inner.discard(ids, at), none),
+    index: (limit) => call('index', () => inner.index(limit), none),
     liveSegments: (segments) => call('liveSegments', () => inner.liveSegments(segments), none),
+    segmentUse: (segments) => call('segmentUse', () => inner.segmentUse(segments), none),
+    relocatable: (places) => call('relocatable', () => inner.relocatable(places), none),
+    relocate: (batch, at) =>
+      call(
+        'relocate',
+        () => inner.relocate(batch, at),
+        () => batch.map(({ messageId }) => messageId),
+      ),
+    decideRestored: (act, expiresAt, limit, at) =>
+      call('decideRestored', () => inner.decideRestored(act, expiresAt, limit, at), none),
     forgetSegments: (segments) => call('forgetSegments', () => inner.forgetSegments(segments), none),
     tally: (counts, at) => call('tally', () => inner.tally(counts, at), none),
     close: async () => {},

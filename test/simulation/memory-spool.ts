@@ -34,9 +34,16 @@ export function createMemorySpool(): MemorySpool {
     unlink: async (segments) => {
       for (const segment of segments) contents.delete(segment);
     },
+    sizes: async (segments) =>
+      new Map(segments.flatMap((segment) => toSize(segment, contents.get(segment)?.length))),
+    records: async function* () {},
     flushes: () => 0,
     written: () => written,
     space: async () => ({ freeBytes: 1e12, totalBytes: 2e12 }),
     close: async () => {},
   };
+}
+
+function toSize(segment: number, length: number | undefined): [number, number][] {
+  return length === undefined ? [] : [[segment, length]];
 }

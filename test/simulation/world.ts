@@ -307,6 +307,7 @@ export const SETTINGS: EngineSettings = {
     capturedMaxBytes: 1e9,
     recordAgeMs: 90 * 24 * 60 * MINUTE,
   },
+  compactBelowPercent: 25,
   queue: { maxBytes: null, maxMessagesPerKey: 1_000_000 },
   diskCriticalBytes: 1,
   shortWayBytes: 1e6,

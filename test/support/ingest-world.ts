@@ -104,6 +104,7 @@ export abstract class IngestWorld {
       rateLimit: null,
       cidrs: [],
       senderDomains: [],
+      contentDays: null,
       ...facts,
       id,
     };

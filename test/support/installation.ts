@@ -84,11 +84,11 @@ export class Installation {
   }
 
   /** Answers on the control socket, as a server does, over an installation that was opened. */
-  async listen({ operations }: Offline): Promise<Running> {
+  async listen({ door }: Offline): Promise<Running> {
     const { dataDir } = this;
     return await listenForControl({
       dataDir,
-      operations,
+      door,
       maxRequestBytes: () => MAX_REQUEST_BYTES,
       log: silentLog,
     });

@@ -9,6 +9,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** What the package is made of. */
 const SOURCES = [
   'src',
+  'web',
   'tools/env.sh',
   'tools/build',
   'package.json',

@@ -85,6 +85,14 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
     return answers.filter(Boolean).length;
   }
 
+  async decideRestored() {
+    return 0;
+  }
+
+  async discard(ids: readonly string[]) {
+    return (await this.#store.discard(ids, this.#stamp())).filter(Boolean).length;
+  }
+
   /** Nothing is routed here, so nothing is decided anew. */
   redecide(): Promise<number> {
     return Promise.resolve(0);

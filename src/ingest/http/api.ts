@@ -103,7 +103,10 @@ class IngestApi {
    */
   #report({ status, code }: Problem, { requestId, over }: Exchange, sourceAddress: string): void {
     if (status === 401 || status === 403 || status === 429)
-      this.#deps.events.emit({ type: 'denied', reason: code, sourceAddress, requestId, count: 1 });
+      this.#deps.events.emit({
+        ...{ type: 'denied', reason: code, sourceAddress, requestId, count: 1 },
+        ...(code === 'source_not_allowed' ? { port: 'api' } : {}),
+      });
     // Of a request that turned out to be no good HTTP meanwhile, the server has told.
     else if (!over)
       this.#deps.log.info('api.request_refused', { code, status, requestId, source: sourceAddress });

@@ -7,8 +7,10 @@ import type { Random } from '../../lib/random.ts';
 import type { Events } from '../../observe/events.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Views } from '../../store/views.ts';
+import type { AdminDoor } from '../admin-door.ts';
 import type { QueueOperations } from '../queue-door.ts';
 import type { IngestShared } from '../shared.ts';
+import type { ReadWords } from './inbox.ts';
 import type { IngestLimits } from './limits.ts';
 import type { VerdictDeps } from './verdict.ts';
 
@@ -20,8 +22,12 @@ export interface IngestDeps {
   readonly acts: Acts;
   readonly spool: Pick<Spool, 'read'>;
   readonly views: Views;
+  /** Reads what a message says. Throws a `Problem`. */
+  readonly readWords: ReadWords;
   /** Looking at the queue and acting on it. What it refuses is a `Problem`. */
   readonly queue: QueueOperations;
+  /** Everything else that operators can ask for. What it refuses is a `Problem`. */
+  readonly admin: AdminDoor;
   readonly shared: IngestShared;
   readonly events: Events;
   readonly clock: Clock;

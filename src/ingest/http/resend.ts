@@ -39,7 +39,7 @@ export interface ResendDeps extends SubmitDeps {
 }
 
 /** A stored message as it was sent. */
-interface Kept extends MessageDetail {
+export interface Kept extends MessageDetail {
   readonly bytes: Buffer;
 }
 
@@ -84,8 +84,10 @@ async function resendWithin(call: Call, deps: ResendDeps, budget: Share): Promis
   return decide(submission, false, deps);
 }
 
-/** Throws the problem 403 for a sender or an author that the key may not send as. */
-function resubmission(kept: Kept, context: SubmissionContext): Submission {
+/**
+ * A kept message as a new one. Throws the problem 403 for a sender or an author that the key may not send as.
+ */
+export function resubmission(kept: Kept, context: SubmissionContext): Submission {
   const { message } = kept;
   const messageId = `<${context.token}@${context.hostname}>`;
   const recipients = kept.recipients.map(

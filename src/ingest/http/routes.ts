@@ -3,12 +3,14 @@ import type { Route } from '../../http/router.ts';
 import { createIdSource } from '../../lib/id.ts';
 import { RateLimiter } from '../rate.ts';
 import { cancelEndpoint, retryEndpoint } from './acts.ts';
+import { adminEndpoint } from './admin.ts';
 import { attemptsEndpoint } from './attempts.ts';
 import { batchEndpoint } from './batch.ts';
 import type { Endpoint } from './call.ts';
 import { contentEndpoint } from './content.ts';
 import { explainEndpoint } from './explain.ts';
 import { InProgress } from './idempotency.ts';
+import { inboxEndpoint } from './inbox.ts';
 import { listEndpoint } from './list.ts';
 import { mailgunEndpoint } from './mailgun.ts';
 import { descriptionEndpoint } from './openapi/endpoint.ts';
@@ -35,7 +37,7 @@ const MAX_KEYS_IN_PROGRESS = 10_000;
 
 /** Every path of the API. */
 export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[] {
-  const { intake, sending, acts, spool, views, clock, random, events, signal } = deps;
+  const { intake, sending, acts, spool, views, readWords, clock, random, events, signal } = deps;
   const { budget } = deps.shared;
   const watchers = new Watchers(events, { max: options.maxWaitingReaders, signal });
   const nextId = createIdSource(clock, random);
@@ -46,6 +48,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
   const submitDeps = { intake, sending, views, clock, random, budget, inProgress, nextToken, options };
   const actDeps = { acts, views, budget };
   const queueDeps = { queue: deps.queue, budget };
+  const adminDeps = { admin: deps.admin, budget, limits: () => options.limits };
   return [
     { method: 'POST', path: '/api/v1/messages', target: submitEndpoint(submitDeps) },
     { method: 'GET', path: '/api/v1/messages', target: listEndpoint(views) },
@@ -57,6 +60,11 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
     { method: 'POST', path: '/api/v1/messages/:id/cancel', target: cancelEndpoint(actDeps) },
     { method: 'POST', path: '/api/v1/messages/:id/retry', target: retryEndpoint(actDeps) },
     { method: 'POST', path: '/api/v1/messages/:id/resend', target: resendEndpoint({ ...submitDeps, spool }) },
+    {
+      method: 'GET',
+      path: '/api/v1/inbox/wait',
+      target: inboxEndpoint({ views, watchers, clock, readWords }),
+    },
     { method: 'GET', path: '/api/v1/routes/explain', target: explainEndpoint({ intake, clock }) },
     { method: 'GET', path: '/api/v1/queue', target: queueEndpoint(queueDeps) },
     { method: 'POST', path: '/api/v1/queue/pause', target: holdEndpoint('pause', queueDeps) },
@@ -65,6 +73,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
     { method: 'POST', path: '/api/v1/queue/retry', target: queueActEndpoint('retry', queueDeps) },
     { method: 'POST', path: '/api/v1/queue/cancel', target: queueActEndpoint('cancel', queueDeps) },
     { method: 'POST', path: '/api/v1/queue/reroute', target: queueActEndpoint('reroute', queueDeps) },
+    { method: 'POST', path: '/api/v1/admin/:operation', target: adminEndpoint(adminDeps) },
     { method: 'POST', path: '/v3/:domain/messages', target: mailgunEndpoint(submitDeps) },
     { method: 'GET', path: '/api/v1/openapi.json', target: { open: descriptionEndpoint(deps.version) } },
     { method: 'GET', path: '/api/v1/ready', target: { open: (exchange) => ready(exchange, deps.ready()) } },

@@ -1,5 +1,13 @@
+import type { Outcome } from '../../domain/outcome.ts';
 import { WakeUp } from '../../lib/wakeup.ts';
 import type { Events } from '../../observe/events.ts';
+
+/** In the place of a message's id: whatever the local inbox captures next. */
+export const CAPTURED = 'captured';
+
+function isCapture(outcome: Outcome): boolean {
+  return outcome.kind === 'delivered' && outcome.captured;
+}
 
 /** One reader that waits for news of a message. */
 export interface Watch {
@@ -24,6 +32,8 @@ export class Watchers {
     const unsubscribe = events.on((event) => {
       if (event.type !== 'attempted' && event.type !== 'cancelled' && event.type !== 'acted') return;
       for (const watch of this.#byMessage.get(event.messageId) ?? []) watch.wake.wake();
+      if (event.type === 'attempted' && event.results.some(({ outcome }) => isCapture(outcome)))
+        for (const watch of this.#byMessage.get(CAPTURED) ?? []) watch.wake.wake();
     });
     options.signal.addEventListener('abort', () => {
       unsubscribe();
@@ -31,7 +41,7 @@ export class Watchers {
     });
   }
 
-  /** Begins to watch a message. Null when too many wait already: the reader answers with what there is. */
+  /** Begins to watch a message, or what is {@link CAPTURED}. Null when too many wait already: the reader answers with what there is. */
   watch(messageId: string): Watch | null {
     if (this.#count >= this.#max || this.#signal.aborted) return null;
     this.#count++;

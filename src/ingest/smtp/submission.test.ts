@@ -43,6 +43,7 @@ const KEY: ApiKey = {
   rateLimit: null,
   cidrs: [],
   senderDomains: [],
+  contentDays: null,
 };
 const KEYED: Origin = { ...STRANGER, key: KEY };
 const NAMED: Origin = { ...STRANGER, source: SOURCE };

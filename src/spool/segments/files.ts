@@ -12,6 +12,8 @@ export interface SpoolFiles {
   writev(fd: number, parts: readonly Uint8Array[], position: number): Promise<number>;
   /** Fills `target` from `position`; returns how many bytes, 0 at the end of the file. */
   pread(fd: number, target: Uint8Array, position: number): Promise<number>;
+  /** How long the file is, in bytes. */
+  size(fd: number): Promise<number>;
   fdatasync(fd: number): Promise<void>;
   fsync(fd: number): Promise<void>;
   ftruncate(fd: number, length: number): Promise<void>;
@@ -24,6 +26,7 @@ export interface SpoolFiles {
 
 const open = promisify(fs.open);
 const mkdir = promisify(fs.mkdir);
+const fstat = promisify(fs.fstat);
 
 /** Real files, by way of libuv's thread pool: the event loop never waits for the disk. */
 export const realFiles: SpoolFiles = {
@@ -40,6 +43,7 @@ export const realFiles: SpoolFiles = {
         error ? reject(error) : resolve(count),
       );
     }),
+  size: async (fd) => (await fstat(fd)).size,
   fdatasync: promisify(fs.fdatasync),
   fsync: promisify(fs.fsync),
   ftruncate: promisify(fs.ftruncate),

@@ -100,7 +100,7 @@ function headerOf(ref: ContentRef, bytes: Buffer): RecordHeader {
 }
 
 /** A sector that cannot be read is damage to one record; anything else the system says is trouble of the spool's. */
-function readError(ref: ContentRef, error: unknown): SpoolError {
+export function readError(ref: ContentRef, error: unknown): SpoolError {
   if (errorCode(error) === 'ENOENT') return missing(ref, error);
   if (errorCode(error) === 'EIO') return damaged(ref, error);
   return new SpoolError('spool_failed', 'the spool could not be read', { cause: error });

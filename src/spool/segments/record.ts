@@ -68,6 +68,19 @@ export function decodeHeader(bytes: Buffer): RecordHeader | null {
   };
 }
 
+/** Whose a record is, and its flags, by its header; null when it names no message. */
+export function decodeOwner(
+  header: Buffer,
+): { readonly messageId: string; readonly flags: BodyFlags } | null {
+  const messageId = ID_PREFIX + header.toString('latin1', ID_AT, CHECKSUM_AT);
+  const flags = header[1] ?? 0;
+  if (!isMessageId(messageId)) return null;
+  return {
+    messageId,
+    flags: { eightBit: (flags & 1) !== 0, utf8: (flags & 2) !== 0, dotStuffing: (flags & 4) !== 0 },
+  };
+}
+
 function* pieces(chunks: readonly Uint8Array[]): Iterable<Uint8Array> {
   for (const chunk of chunks) {
     if (chunk.byteLength <= TURN_BYTES) yield chunk;

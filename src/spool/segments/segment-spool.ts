@@ -1,13 +1,14 @@
 import path from 'node:path';
 import type { ContentRef } from '../../domain/message.ts';
-import { type Spool, type SpoolContent, type SpoolEntry, SpoolError } from '../spool.ts';
+import { type Spool, type SpoolContent, type SpoolEntry, SpoolError, type SpoolRecord } from '../spool.ts';
 import { Descriptors } from './descriptors.ts';
 import { Failure } from './failure.ts';
 import { errorCode, realFiles, type SpoolFiles } from './files.ts';
 import { Ledger } from './ledger.ts';
 import { segmentOfName, segmentPath } from './names.ts';
-import { SegmentReader } from './reader.ts';
+import { readError, SegmentReader } from './reader.ts';
 import { encodeRecord } from './record.ts';
+import { scanSegment } from './scan.ts';
 import { SegmentWriter } from './writer.ts';
 
 /** How a spool on segments is opened. Sizes are bytes. */
@@ -83,6 +84,30 @@ class SegmentSpool implements Spool {
 
   async idle(): Promise<number[]> {
     return this.#ledger.idle();
+  }
+
+  async sizes(segments: readonly number[]): Promise<Map<number, number>> {
+    this.#checkOpen();
+    const sizes = new Map<number, number>();
+    for (const segment of segments) {
+      const opened = await this.#descriptors.acquire(segment).catch(() => null);
+      if (opened === null) continue;
+      try {
+        sizes.set(segment, await this.#files.size(opened.fd));
+      } finally {
+        opened.release();
+      }
+    }
+    return sizes;
+  }
+
+  async *records(segment: number): AsyncIterable<SpoolRecord> {
+    this.#checkOpen();
+    try {
+      yield* scanSegment(this.#files, this.#descriptors, segment);
+    } catch (error) {
+      throw error instanceof SpoolError ? error : readError({ segment, offset: 0, length: 0 }, error);
+    }
   }
 
   async unlink(segments: readonly number[]): Promise<void> {

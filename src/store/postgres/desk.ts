@@ -37,6 +37,7 @@ export class Desk {
     const { db } = this.#work;
     await MESSAGES.insert(db, this.#messages);
     await DELIVERIES.insert(db, this.#deliveries);
+    if (this.#messages.length > 0) await db.run(INSERT_PENDING, [this.#messages.map(({ id }) => id)]);
     if (this.#tags.length > 0)
       await db.run(INSERT_TAGS, [
         this.#tags.map(({ keyId }) => keyId),
@@ -132,5 +133,6 @@ function deliveryRow(
   };
 }
 
+const INSERT_PENDING = 'INSERT INTO pending_words (id) SELECT * FROM unnest($1::text[])';
 const INSERT_TAGS = `INSERT INTO message_tags (key_id, tag, id) SELECT * FROM unnest($1::text[], $2::text[], $3::text[])
   ON CONFLICT DO NOTHING`;

@@ -1,5 +1,6 @@
 import { type CountedEvent, dayOf, type GaugeName, minuteOf, RECENT_MINUTES } from '../counting.ts';
-import type { Figures, LaneDepth } from '../views.ts';
+import { countsOf } from '../periods.ts';
+import type { CountRange, Figures, LaneDepth } from '../views.ts';
 import type { Queries } from './database.ts';
 import { FIRST_DUE } from './lanes.ts';
 
@@ -25,10 +26,29 @@ export async function figures(db: Queries, now: number): Promise<Figures> {
     spool: { incoming: gauge('incoming'), processing: gauge('processing'), failed: gauge('failed_kept') },
     relays: await relays(db, dayOf(now)),
     queuedBytes: gauge('queued_bytes'),
+    sentBytes: gauge('sent_bytes'),
+    capturedBytes: gauge('captured_bytes'),
     oldestDueAt: dueAt !== null && dueAt <= now ? dueAt : null,
     possibleDuplicates: gauge('possible_duplicates'),
+    restored: gauge('restored'),
     databaseBytes: size?.bytes ?? 0,
   };
+}
+
+/** The view `counts`: every period has its counters. */
+export async function counts(
+  db: Pick<Queries, 'rows'>,
+  range: CountRange,
+): Promise<ReadonlyMap<CountedEvent, readonly number[]>> {
+  const { period, from, count, relay } = range;
+  const rows = await db.rows<{ start: number; event: CountedEvent; count: number }>(COUNTS, [
+    ...[period, from, from + count],
+    relay ?? '',
+  ]);
+  return countsOf(
+    rows.map(({ start, event, count }) => [start, event, count]),
+    range,
+  );
 }
 
 /** The view `lanes`. Costs by the number of lanes, not of deliveries. */
@@ -66,6 +86,8 @@ async function relays(db: Queries, day: number): Promise<Figures['relays']> {
 
 const SUMS = `SELECT event, sum(count)::bigint AS count FROM counters
   WHERE period = $1 AND start >= $2 GROUP BY event`;
+const COUNTS = `SELECT start, event, sum(count)::bigint AS count FROM counters
+  WHERE period = $1 AND start >= $2 AND start < $3 AND relay = $4 GROUP BY start, event`;
 const RELAYS = `SELECT relay, event, sum(count)::bigint AS count FROM counters
   WHERE period = 'day' AND start >= $1 AND relay <> '' GROUP BY relay, event`;
 const OLDEST_DUE = `SELECT min(${FIRST_DUE}) AS "dueAt" FROM depths WHERE waiting > 0`;

@@ -1,6 +1,6 @@
 import type { ApiKey, Scope } from '../../domain/key.ts';
 import { fromJson } from '../columns.ts';
-import type { Keyring } from '../keyring.ts';
+import type { ChangeableKey, Keyring } from '../keyring.ts';
 import type { Database, Queries } from './database.ts';
 import { Table } from './table.ts';
 
@@ -24,6 +24,7 @@ const KEYS = new Table<KeyRow>('keys', {
   rateLimit: 'integer',
   cidrs: 'text',
   senderDomains: 'text',
+  contentDays: 'integer',
 });
 
 /** The keyring over a database. */
@@ -41,6 +42,7 @@ export function keyringOver(database: Database): Keyring {
       return row === undefined ? null : keyOf(row);
     },
     revoke: (id, now) => database.transact(async (db) => (await db.run(REVOKE, [id, now])) === 1),
+    update: (key) => database.transact((db) => update(db, key)),
     rotate: (id, secretHash, prefix, overlapUntil) =>
       database.transact(async (db) => {
         if ((await db.run(SET_PREFIX, [id, prefix])) === 0) return false;
@@ -54,6 +56,21 @@ export function keyringOver(database: Database): Keyring {
 
 function addSecret(db: Queries, hash: string, keyId: string): Promise<number> {
   return db.run('INSERT INTO key_secrets (hash, key_id, until) VALUES ($1, $2, NULL)', [hash, keyId]);
+}
+
+async function update(
+  db: Queries,
+  key: Pick<ApiKey, 'id'> & ChangeableKey,
+): Promise<'updated' | 'taken' | 'gone'> {
+  const { id, name, scopes, rateLimit, expiresAt, cidrs, senderDomains, contentDays } = key;
+  // Nobody else may take the name meanwhile.
+  await db.script('LOCK TABLE keys IN SHARE ROW EXCLUSIVE MODE');
+  const others = await db.rows(OTHER_OF_NAME, [name, id]);
+  if (others.length > 0) return 'taken';
+  const lists = [JSON.stringify(scopes), JSON.stringify(cidrs), JSON.stringify(senderDomains)];
+  return (await db.run(UPDATE, [id, name, ...lists, rateLimit, expiresAt, contentDays])) === 1
+    ? 'updated'
+    : 'gone';
 }
 
 /** Keys are locked in the order of their ids: two nodes may record the use of the same ones. */
@@ -87,6 +104,9 @@ const LIST = `SELECT ${KEYS.columns} FROM keys ORDER BY created_at DESC, id DESC
 const FIND = `SELECT ${KEYS.columns} FROM keys
   WHERE id = (SELECT key_id FROM key_secrets WHERE hash = $1 AND (until IS NULL OR until > $2))`;
 const REVOKE = 'UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL';
+const OTHER_OF_NAME = 'SELECT FROM keys WHERE name = $1 AND revoked_at IS NULL AND id <> $2';
+const UPDATE = `UPDATE keys SET name = $2, scopes = $3, cidrs = $4, sender_domains = $5, rate_limit = $6,
+  expires_at = $7, content_days = $8 WHERE id = $1 AND revoked_at IS NULL`;
 const SET_PREFIX = 'UPDATE keys SET prefix = $2 WHERE id = $1 AND revoked_at IS NULL';
 const LIMIT_SECRETS = 'UPDATE key_secrets SET until = $2 WHERE key_id = $1 AND (until IS NULL OR until > $2)';
 const TOUCH = `UPDATE keys SET last_used_at = used.at FROM unnest($1::text[], $2::bigint[]) AS used (id, at)

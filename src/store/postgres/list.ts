@@ -132,8 +132,9 @@ class Page {
     const { statuses, filter } = this.#query;
     const wanted: ReadonlySet<MessageStatus> = new Set(statuses.length === 0 ? MESSAGE_STATUSES : statuses);
     const texts = textTest(filter);
-    const isRight = ({ status, headerFrom, reversePath, subject }: Candidate) =>
-      wanted.has(status) && (texts === null || texts(headerFrom, reversePath, subject));
+    const isWanted = (isCaptured: boolean) => filter?.captured !== true || isCaptured;
+    const isRight = ({ status, captured, headerFrom, reversePath, subject }: Candidate) =>
+      wanted.has(status) && isWanted(captured) && (texts === null || texts(headerFrom, reversePath, subject));
     const to = filter?.to ?? null;
     if (to === null) return isRight;
     const reached = within(candidates, this.#left, this.#query).filter(isRight);

@@ -1,8 +1,12 @@
+import type { Accounts } from '../accounts.ts';
+import type { Journal } from '../journal.ts';
 import type { Keyring } from '../keyring.ts';
 import type { Registry } from '../registry.ts';
 import type { Store } from '../store.ts';
 import type { Views } from '../views.ts';
+import { accountsOver } from './accounts.ts';
 import { Database, type DatabaseOptions } from './database.ts';
+import { journalOver } from './journal.ts';
 import { keyringOver } from './keyring.ts';
 import type { ListLimits } from './list.ts';
 import { type Migration, migrate, migrations } from './migrate.ts';
@@ -16,12 +20,14 @@ export interface PostgresOptions extends DatabaseOptions, ListLimits {
   readonly migrations?: readonly Migration[];
 }
 
-/** The four stores over one database. Closing the store closes all. */
+/** The stores over one database. Closing the store closes all. */
 export interface PostgresStores {
   readonly store: Store;
   readonly views: Views;
   readonly keyring: Keyring;
   readonly registry: Registry;
+  readonly accounts: Accounts;
+  readonly journal: Journal;
 }
 
 /**
@@ -43,5 +49,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     views: viewsOver(reading, options),
     keyring: keyringOver(database),
     registry: registryOver(database),
+    accounts: accountsOver(database),
+    journal: journalOver(database),
   };
 }

@@ -3,10 +3,12 @@ import { fromJson } from '../columns.ts';
 import {
   BYTES_GAUGE,
   dayOf,
+  hourOfMinute,
   KEEP_DAYS,
+  KEEP_HOURS,
   KEEP_MINUTES,
   KEEP_QUOTA_DAYS,
-  type Kept,
+  KEEP_RELAY_MINUTES,
   minuteOf,
 } from '../counting.ts';
 import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
@@ -21,18 +23,19 @@ import type { Work } from './work.ts';
  */
 export async function purge(work: Work, policy: PurgePolicy, limit: number): Promise<PurgeAnswer> {
   const { now } = work.at;
-  let contents = await purgeContents(work, 'sent', now - policy.contentAgeMs, policy.contentMaxBytes, limit);
-  const room = limit - contents;
-  contents += await purgeContents(
-    work,
-    'captured',
-    now - policy.capturedAgeMs,
-    policy.capturedMaxBytes,
-    room,
-  );
+  const ages = { sent: policy.contentAgeMs, captured: policy.capturedAgeMs };
+  const sizes = { sent: policy.contentMaxBytes, captured: policy.capturedMaxBytes };
+  let contents = 0;
+  for (const rule of ['sent', 'captured'] as const) {
+    const aged = await purgeByAge(work, rule, ages[rule], limit - contents);
+    contents += aged.count;
+    contents += await purgeBySize(work, rule, sizes[rule] + aged.bytes, limit - contents);
+  }
   const records = await purgeRecords(work, now - policy.recordAgeMs, limit - contents);
   await work.db.run(DELETE_REPEATS, [now - IDEMPOTENCY_MS]);
   await work.db.run(DELETE_COUNTS, ['minute', minuteOf(now) - KEEP_MINUTES]);
+  await work.db.run(DELETE_RELAY_MINUTES, [minuteOf(now) - KEEP_RELAY_MINUTES]);
+  await work.db.run(DELETE_COUNTS, ['hour', hourOfMinute(minuteOf(now)) - KEEP_HOURS]);
   await work.db.run(DELETE_COUNTS, ['day', dayOf(now) - KEEP_DAYS]);
   await pruneQuotas(work.db, dayOf(now) - KEEP_QUOTA_DAYS, limit);
   await work.db.run(DELETE_QUEUES);
@@ -40,24 +43,53 @@ export async function purge(work: Work, policy: PurgePolicy, limit: number): Pro
   return { contents, records, more: contents + records >= limit };
 }
 
-async function purgeContents(
+/** Looks once at every key that has contents kept: how many messages are kept for longer makes no difference. */
+async function purgeByAge(
   work: Work,
-  rule: Exclude<Kept, 'gone'>,
-  finalBefore: number,
-  maxBytes: number,
+  rule: KeptRule,
+  ageMs: number,
   limit: number,
-): Promise<number> {
+): Promise<{ readonly count: number; readonly bytes: number }> {
+  const { db, at } = work;
+  let count = 0;
+  let bytes = 0;
+  let keyId: string | null | undefined = null;
+  while (keyId !== undefined && count < limit) {
+    const [key]: { days: number | null }[] = keyId === null ? [] : await db.rows(CONTENT_DAYS, [keyId]);
+    const days = key?.days ?? null;
+    const finalBefore = at.now - (days === null ? ageMs : days * DAY_MS);
+    const rest = limit - count;
+    const rows: MessageRow[] =
+      keyId === null
+        ? await db.rows(OF_NO_KEY, [rule, finalBefore, rest])
+        : await db.rows(OF_KEY, [rule, finalBefore, rest, keyId]);
+    await removeContents(work, rows);
+    count += rows.length;
+    for (const { length } of rows) bytes += length ?? 0;
+    const [next]: { keyId: string }[] = await db.rows(NEXT_KEY, [rule, keyId ?? '']);
+    keyId = next?.keyId;
+  }
+  return { count, bytes };
+}
+
+async function purgeBySize(work: Work, rule: KeptRule, maxBytes: number, limit: number): Promise<number> {
   const [gauge] = await work.db.rows<{ value: number }>(READ_GAUGE, [BYTES_GAUGE[rule]]);
   let excess = (gauge?.value ?? 0) - maxBytes;
-  const removed: string[] = [];
+  if (excess <= 0) return 0;
+  const rows: MessageRow[] = [];
   for (const row of await work.db.rows<MessageRow>(OLDEST, [rule, limit])) {
-    if ((row.finalAt ?? 0) > finalBefore && excess <= 0) break;
-    giveUpContents(work, row);
+    if (excess <= 0) break;
+    rows.push(row);
     excess -= row.length ?? 0;
-    removed.push(row.id);
   }
-  if (removed.length > 0) await work.db.run(DROP_CONTENTS, [removed]);
-  return removed.length;
+  await removeContents(work, rows);
+  return rows.length;
+}
+
+async function removeContents(work: Work, rows: readonly MessageRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  for (const row of rows) giveUpContents(work, row);
+  await work.db.run(DROP_CONTENTS, [rows.map(({ id }) => id)]);
 }
 
 async function purgeRecords(work: Work, finalBefore: number, limit: number): Promise<number> {
@@ -85,12 +117,26 @@ async function deleteTags({ db }: Work, rows: readonly MessageRow[]): Promise<vo
 }
 
 function giveUpContents({ tallies }: Work, { segment, length, kept, status }: MessageRow): void {
-  if (segment === null || length === null || kept === null || kept === 'gone') return;
+  if (segment === null || length === null || kept === null) return;
+  if (kept !== 'sent' && kept !== 'captured') return;
   tallies.segment(segment, -1, -length);
   tallies.gauge(BYTES_GAUGE[kept], -length);
   if (status === 'failed') tallies.gauge('failed_kept', -1);
 }
 
+/** Which retention rule holds contents that are still kept. */
+type KeptRule = keyof typeof BYTES_GAUGE;
+
+const DAY_MS = 86_400_000;
+const CONTENT_DAYS = 'SELECT content_days AS days FROM keys WHERE id = $1';
+const NEXT_KEY = `SELECT key_id AS "keyId" FROM messages
+  WHERE kept = $1 AND length IS NOT NULL AND key_id > $2 ORDER BY key_id LIMIT 1`;
+const OF_NO_KEY = `SELECT ${MESSAGES.columns} FROM messages
+  WHERE kept = $1 AND length IS NOT NULL AND final_at <= $2 AND key_id IS NULL
+  ORDER BY final_at, id LIMIT $3 FOR UPDATE SKIP LOCKED`;
+const OF_KEY = `SELECT ${MESSAGES.columns} FROM messages
+  WHERE kept = $1 AND length IS NOT NULL AND final_at <= $2 AND key_id = $4
+  ORDER BY final_at, id LIMIT $3 FOR UPDATE SKIP LOCKED`;
 const READ_GAUGE = 'SELECT value FROM gauges WHERE name = $1';
 const OLDEST = `SELECT ${MESSAGES.columns} FROM messages WHERE kept = $1
   ORDER BY final_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`;
@@ -106,6 +152,9 @@ const DELETE_TAGS = `DELETE FROM message_tags USING unnest($1::text[], $2::text[
 const DELETE_RECORDS = [
   'DELETE FROM attempts WHERE message = ANY($1::text[])',
   'DELETE FROM deliveries WHERE message = ANY($1::text[])',
+  // Whoever enters its words now holds it here until they are entered.
+  'DELETE FROM pending_words WHERE id = ANY($1::text[])',
+  'DELETE FROM message_words WHERE id = ANY($1::text[])',
   'DELETE FROM messages WHERE id = ANY($1::text[])',
 ];
 
@@ -113,5 +162,8 @@ const DELETE_REPEATS = `DELETE FROM idempotency WHERE (key_id, idem_key) IN (
   SELECT key_id, idem_key FROM idempotency WHERE created_at <= $1 FOR UPDATE SKIP LOCKED)`;
 const DELETE_COUNTS = `DELETE FROM counters WHERE (period, start, node, event, relay) IN (
   SELECT period, start, node, event, relay FROM counters WHERE period = $1 AND start < $2 FOR UPDATE SKIP LOCKED)`;
+const DELETE_RELAY_MINUTES = `DELETE FROM counters WHERE (period, start, node, event, relay) IN (
+  SELECT period, start, node, event, relay FROM counters
+  WHERE period = 'minute' AND start < $1 AND relay <> '' FOR UPDATE SKIP LOCKED)`;
 const DELETE_QUEUES = `DELETE FROM key_queues WHERE key_id IN (
   SELECT key_id FROM key_queues WHERE messages = 0 FOR UPDATE SKIP LOCKED)`;

@@ -15,7 +15,8 @@ export async function readDetails(db: Pick<Queries, 'rows'>, ids: readonly strin
   const rows = await db.rows<MessageRow & { deliveries: DeliveryRow[] }>(READ, [ids]);
   return rows.map(({ deliveries, ...row }) => {
     const recipients = deliveries.map(recipientOf);
-    return { row, recipients, message: messageOf(row, recipients) };
+    const { sourceAddress, routeTable } = row;
+    return { row, recipients, message: messageOf(row, recipients), origin: { sourceAddress, routeTable } };
   });
 }
 

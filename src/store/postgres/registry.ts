@@ -15,10 +15,11 @@ export function registryOver(database: Database): Registry {
       const rows = await database.rows<{ name: string; value: string }>(SETTINGS);
       return new Map(rows.map(({ name, value }) => [name, value]));
     },
-    putSetting: async (key, value) =>
-      void (value === null
-        ? await run('DELETE FROM settings WHERE name = $1', [key])
-        : await run(PUT_SETTING, [key, value])),
+    putSetting: (key, value) => database.transact((db) => putSetting(db, key, value)),
+    putSettings: (values) =>
+      database.transact(async (db) => {
+        for (const [key, value] of sorted(values)) await putSetting(db, key, value);
+      }),
     domains: () => database.rows<StoredDomain>(DOMAINS),
     putDomain: async ({ name, definition, secrets }) =>
       void (await run(PUT_DOMAIN, [name, definition, secrets])),
@@ -31,6 +32,16 @@ export function registryOver(database: Database): Registry {
     publishRoutes: (table) => database.transact((db) => publish(db, table)),
     routeTables: (limit) => database.rows<StoredRoutes>(ROUTE_TABLES, [limit]),
   };
+}
+
+async function putSetting(db: Queries, key: string, value: string | null): Promise<void> {
+  if (value === null) await db.run('DELETE FROM settings WHERE name = $1', [key]);
+  else await db.run(PUT_SETTING, [key, value]);
+}
+
+/** By name: two nodes that write the same settings lock them in one order. */
+function sorted(values: ReadonlyMap<string, string | null>): [string, string | null][] {
+  return [...values].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 async function publish(

@@ -10,6 +10,8 @@ export interface Candidate {
   readonly headerFrom: string;
   readonly reversePath: string;
   readonly subject: string;
+  /** The local inbox captured it, and keeps its contents. */
+  readonly captured: boolean;
   /** How many it has. */
   readonly recipients: number;
 }
@@ -23,7 +25,9 @@ export type Source = (db: Queries, before: string, floor: string, limit: number)
  */
 export function sourceOf({ owner, statuses, filter }: ListQuery): Source {
   const tag = filter?.tag == null ? null : indexable(filter.tag);
-  if (owner === 'all') return tag === null ? reading(ALL) : reading(OF_TAG, tag);
+  if (owner === 'all' && tag === null) return reading(filter?.captured ? CAPTURED : ALL);
+  if (owner === 'all') return reading(OF_TAG, tag ?? '');
+  if (tag === null && filter?.captured) return reading(CAPTURED_OF_KEY, owner.keyId);
   if (tag !== null) return reading(OF_KEY_AND_TAG, owner.keyId, tag);
   return reading(OF_KEY, owner.keyId, statuses.length === 0 ? MESSAGE_STATUSES : [...new Set(statuses)]);
 }
@@ -34,9 +38,16 @@ function reading(sql: string, ...parameters: readonly Parameter[]): Source {
 
 const COLUMNS = `messages.id, messages.status, messages.header_from AS "headerFrom",
   messages.reverse_path AS "reversePath", messages.subject,
+  coalesce(messages.kept = 'captured', false) AS captured,
   messages.queued + messages.processing + messages.retrying + messages.delivered + messages.failed AS recipients`;
 
 const ALL = `SELECT ${COLUMNS} FROM messages WHERE id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3`;
+
+const CAPTURED = `SELECT ${COLUMNS} FROM messages
+  WHERE kept = 'captured' AND id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3`;
+
+const CAPTURED_OF_KEY = `SELECT ${COLUMNS} FROM messages
+  WHERE kept = 'captured' AND key_id = $4 AND id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3`;
 
 // A merge of the key's statuses, each of which is in the order of the index.
 const OF_KEY = `SELECT page.* FROM unnest($5::text[]) AS wanted (status), LATERAL (

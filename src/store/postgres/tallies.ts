@@ -1,4 +1,11 @@
-import { type CountedEvent, dayOf, type GaugeName, minuteOf } from '../counting.ts';
+import {
+  type CountedEvent,
+  dayOf,
+  type GaugeName,
+  hourOfMinute,
+  minuteOf,
+  type Period,
+} from '../counting.ts';
 import type { Stamp } from '../store.ts';
 import type { Queries, SqlValue } from './database.ts';
 
@@ -92,14 +99,19 @@ export class Tallies {
 
   #counters(): SqlValue[][] {
     const counts = sorted(this.#counts);
-    return (['day', 'minute'] as const).flatMap((period) =>
+    return PERIODS.flatMap(([period, startOf]) =>
       counts.map(([name, { now, count }]) => {
-        const start = period === 'day' ? dayOf(now) : minuteOf(now);
-        return [period, start, ...(JSON.parse(name) as [string, string, string]), count];
+        return [period, startOf(now), ...(JSON.parse(name) as [string, string, string]), count];
       }),
     );
   }
 }
+
+const PERIODS: readonly (readonly [Period, (now: number) => number])[] = [
+  ['day', dayOf],
+  ['hour', (now) => hourOfMinute(minuteOf(now))],
+  ['minute', minuteOf],
+];
 
 function isMove(value: SqlValue): boolean {
   return value !== 0;

@@ -4,11 +4,14 @@ import { accept, foresee } from './accept.ts';
 import { cancel, requeue } from './acts.ts';
 import { claim } from './claim.ts';
 import type { Database } from './database.ts';
+import { discard } from './discard.ts';
 import { expire, expiring } from './expire.ts';
 import { purge } from './purge.ts';
 import { reassign } from './reassign.ts';
 import { reclaim } from './reclaim.ts';
+import { relocatable, relocate, segmentUse } from './relocate.ts';
 import { begin, release, settle } from './settle.ts';
+import { indexWords } from './words.ts';
 import { Work } from './work.ts';
 
 /** The store over a database: each verb in a transaction of its own. */
@@ -33,6 +36,7 @@ export function storeOver(database: Database, close: () => Promise<void>): Store
     cancel: (ids, at) => within(at, (work) => cancel(work, ids)),
     requeue: (requests, at) => within(at, (work) => requeue(work, requests)),
     reassign: (moves, at) => within(at, (work) => reassign(work, moves)),
+    discard: (ids, at) => within(at, (work) => discard(work, ids)),
     purge: (policy, limit, at) => within(at, (work) => purge(work, policy, limit)),
     acquireLanes: (wanted, limit, leaseUntil, at) =>
       within(at, async ({ lanes }) =>
@@ -40,10 +44,16 @@ export function storeOver(database: Database, close: () => Promise<void>): Store
       ),
     renewLanes: (leases, leaseUntil, at) => within(at, (work) => renew(work, leases, leaseUntil)),
     releaseLanes: (leases, at) => within(at, (work) => releaseAll(work, leases)),
+    index: (limit) => database.transact((db) => indexWords(db, limit)),
     tally: (counts, at) =>
       within(at, async ({ tallies }) => {
         for (const { event, count } of counts) tallies.count(event, at, count);
       }),
+    segmentUse: (segments) => segmentUse(database, segments),
+    relocatable: (places) => relocatable(database, places),
+    relocate: (batch, at) => within(at, (work) => relocate(work, batch)),
+    // Our backups are of SQLite; PostgreSQL has its own.
+    decideRestored: async () => ({ count: 0, lanes: [], more: false }),
     liveSegments: (segments) => liveSegments(database, segments),
     forgetSegments: async (segments) => {
       await database.transact((db) => db.run(FORGET_SEGMENTS, [segments]));

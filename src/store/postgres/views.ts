@@ -10,19 +10,24 @@ import {
   type Views,
 } from '../views.ts';
 import type { Database } from './database.ts';
-import { figures, lanes } from './figures.ts';
+import { counts, figures, lanes } from './figures.ts';
 import { type ListLimits, Lists } from './list.ts';
 import { quotaUsed } from './quotas.ts';
 import { readDetails } from './records.ts';
+import { Searches } from './search.ts';
 import { ATTEMPTS, type AttemptRow } from './tables.ts';
 import { waiting } from './waiting.ts';
 
 /** The views over connections of their own: no reader waits for a writer. */
 export function viewsOver(database: Database, limits: ListLimits): Views {
   const lists = new Lists(database, limits);
+  const searches = new Searches(database, limits);
   return {
     message: (id) => message(database, id),
     list: (query) => lists.list(query),
+    search: (query) => searches.search(query),
+    countFound: (query) => searches.count(query),
+    counts: (range) => counts(database, range),
     attempts: (id, range) => attempts(database, id, range),
     remembered: async (keyId, key, now) => {
       const [first] = await database.rows<Remembered>(REMEMBERED, [keyId, key, now - IDEMPOTENCY_MS]);
@@ -38,7 +43,9 @@ export function viewsOver(database: Database, limits: ListLimits): Views {
 
 async function message(database: Database, id: string): Promise<MessageDetail | null> {
   const [detail] = await readDetails(database, [id]);
-  return detail === undefined ? null : { message: detail.message, recipients: detail.recipients };
+  if (detail === undefined) return null;
+  const { message, recipients, origin } = detail;
+  return { message, recipients, origin };
 }
 
 /** No attempt is read whose evidence would not fit any more. */

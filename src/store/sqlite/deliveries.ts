@@ -217,7 +217,7 @@ export class Deliveries {
     if (transition.outcome === 'captured') message.captured++;
     if (transition.state === 'delivered') message.deliveredAt ??= at.now;
     else message.lastError = { code: reply.cause, class: kind, message: reply.text, recipient: address };
-    if (transition.possibleDuplicate) this.#flagDuplicate(message);
+    if (transition.possibleDuplicate) this.flagDuplicate(message);
     if (keepsRelay(transition)) this.#sql.keepRelay.run(AMBIGUOUS_RULE, message.seq, index);
     if (next?.group !== undefined) this.#sql.setGroup.run(fromGroup(next.group), message.seq, index);
     // A cancellation says nothing about the relay.
@@ -226,7 +226,8 @@ export class Deliveries {
     this.#books.tallies.count(event, at, 1, relay);
   }
 
-  #flagDuplicate(message: OpenMessage): void {
+  /** Remembers that the peer may have had the message before. */
+  flagDuplicate(message: OpenMessage): void {
     if (message.possibleDuplicate) return;
     message.possibleDuplicate = true;
     this.#books.tallies.gauge('possible_duplicates', 1);

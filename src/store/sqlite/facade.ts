@@ -1,3 +1,5 @@
+import type { Accounts } from '../accounts.ts';
+import type { Journal } from '../journal.ts';
 import type { Keyring } from '../keyring.ts';
 import type { Registry } from '../registry.ts';
 import type { Store } from '../store.ts';
@@ -30,8 +32,14 @@ export function storeOver(call: Call<Verbs>, close: () => Promise<void>): Store 
     renewLanes: (...args) => call('renewLanes', args),
     releaseLanes: (...args) => call('releaseLanes', args),
     purge: (...args) => call('purge', args),
+    discard: (...args) => call('discard', args),
+    index: (...args) => call('index', args),
     liveSegments: (...args) => call('liveSegments', args),
+    segmentUse: (...args) => call('segmentUse', args),
+    relocatable: (...args) => call('relocatable', args),
+    relocate: (...args) => call('relocate', args),
     forgetSegments: (...args) => call('forgetSegments', args),
+    decideRestored: (...args) => call('decideRestored', args),
     tally: (...args) => call('tally', args),
     close,
   };
@@ -44,6 +52,7 @@ export function keyringOver(call: Call<Verbs>): Keyring {
     list: (...args) => call('list', args),
     findByHash: (...args) => call('findByHash', args),
     revoke: (...args) => call('revoke', args),
+    update: (...args) => call('update', args),
     rotate: (...args) => call('rotate', args),
     touch: (...args) => call('touch', args),
   };
@@ -57,6 +66,7 @@ export function registryOver(call: Call<Verbs>): Registry {
     removeRelay: (...args) => call('removeRelay', args),
     settings: (...args) => call('settings', args),
     putSetting: (...args) => call('putSetting', args),
+    putSettings: (...args) => call('putSettings', args),
     domains: (...args) => call('domains', args),
     putDomain: (...args) => call('putDomain', args),
     removeDomain: (...args) => call('removeDomain', args),
@@ -67,11 +77,51 @@ export function registryOver(call: Call<Verbs>): Registry {
   };
 }
 
+/** The journal contract over calls of verbs. */
+export function journalOver(call: Call<Verbs>): Journal {
+  return {
+    record: (...args) => call('record', args),
+    entries: (...args) => call('entries', args),
+    forgetEntries: (...args) => call('forgetEntries', args),
+  };
+}
+
+/** The accounts contract over calls of verbs. */
+export function accountsOver(call: Call<Verbs>): Accounts {
+  return {
+    users: (...args) => call('users', args),
+    user: (...args) => call('user', args),
+    addUser: (...args) => call('addUser', args),
+    changeUser: (...args) => call('changeUser', args),
+    removeUser: (...args) => call('removeUser', args),
+    setPassword: (...args) => call('setPassword', args),
+    claimFirst: (...args) => call('claimFirst', args),
+    putLink: (...args) => call('putLink', args),
+    link: (...args) => call('link', args),
+    redeemLink: (...args) => call('redeemLink', args),
+    offerSecondFactor: (...args) => call('offerSecondFactor', args),
+    putSecondFactor: (...args) => call('putSecondFactor', args),
+    removeSecondFactor: (...args) => call('removeSecondFactor', args),
+    spendStep: (...args) => call('spendStep', args),
+    spendRecoveryCode: (...args) => call('spendRecoveryCode', args),
+    addSession: (...args) => call('addSession', args),
+    session: (...args) => call('session', args),
+    sessions: (...args) => call('sessions', args),
+    countTry: (...args) => call('countTry', args),
+    endSession: (...args) => call('endSession', args),
+    endSessions: (...args) => call('endSessions', args),
+    keepSessions: (...args) => call('keepSessions', args),
+  };
+}
+
 /** The views contract over calls of views. */
 export function viewsOver(call: Call<ViewVerbs>, close: () => Promise<void>): Views {
   return {
     message: (...args) => call('message', args),
     list: (...args) => call('list', args),
+    search: (...args) => call('search', args),
+    countFound: (...args) => call('countFound', args),
+    counts: (...args) => call('counts', args),
     attempts: (...args) => call('attempts', args),
     remembered: (...args) => call('remembered', args),
     figures: (...args) => call('figures', args),

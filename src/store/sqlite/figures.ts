@@ -28,8 +28,11 @@ export function figuresView(db: Driver, inSnapshot: InSnapshot): (now: number) =
         },
         relays: relaysOf(now),
         queuedBytes: gauge('queued_bytes'),
+        sentBytes: gauge('sent_bytes'),
+        capturedBytes: gauge('captured_bytes'),
         oldestDueAt: sql.oldestDue.get(now)?.[0] ?? null,
         possibleDuplicates: gauge('possible_duplicates'),
+        restored: gauge('restored'),
         databaseBytes: sql.bytes.get()?.[0] ?? 0,
       };
     });

@@ -30,6 +30,8 @@ export interface OpenMessage {
   readonly notBefore: number | null;
   /** Bytes of contents; null once they are removed. */
   readonly length: number | null;
+  /** Nobody has decided on what of it came back with a backup; says nothing unless it is held. */
+  undecided: boolean;
   /** Whether this verb has changed anything of it. */
   touched: boolean;
   attempts: number;
@@ -164,6 +166,7 @@ export class Ledger {
 
   #keptWhenFinal(message: OpenMessage): Kept {
     if (message.length === null) return 'gone';
+    if (message.kept === 'held' && message.undecided) return 'held';
     const { delivered, failed } = message.counts;
     if (failed > 0) return 'sent';
     if (delivered === 1 || message.captured === delivered) return message.captured > 0 ? 'captured' : 'sent';
@@ -218,6 +221,7 @@ function openMessage(row: MessageRow): OpenMessage {
     keyId,
     status,
     counts: { queued, processing, retrying, delivered, failed },
+    undecided: true,
     touched: false,
     attempts,
     captured: 0,

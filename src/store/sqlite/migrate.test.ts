@@ -2,6 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseQuery } from '../../domain/query.ts';
+import type { NewJournalEntry } from '../journal.ts';
 import { StoreError } from '../store.ts';
 import { openBetterSqlite3 } from './better-sqlite3.ts';
 import { type Migration, migrations } from './migrate.ts';
@@ -9,6 +11,15 @@ import { openDatabase, openSqlite, type SqliteStores } from './open.ts';
 
 const EVERYTHING = { owner: 'all', statuses: [], before: null, limit: 99 } as const;
 const ANY = { tag: null, to: null, from: null, subject: null, since: null, until: null };
+/** Enough for all contents. */
+const ROOM = { contentMaxBytes: 1e9, capturedMaxBytes: 1e9 };
+const FORGET_ALL = {
+  ...{ contentAgeMs: 0, contentMaxBytes: 0, capturedAgeMs: 0, capturedMaxBytes: 0, recordAgeMs: 0 },
+};
+const ACT: Omit<NewJournalEntry, 'at'> = {
+  actorKind: 'user',
+  ...{ actor: 'bert', sourceAddress: null, action: 'signOut', subject: '', before: null, after: null },
+};
 const FIXTURES = new URL('./fixtures/', import.meta.url);
 
 describe('migrations', () => {
@@ -112,6 +123,23 @@ describe('migrations', () => {
     },
   );
 
+  it.each([1, 4])('finds mail by words that version %i wrote, once they are entered', async (version) => {
+    const { store, views } = openOld(version);
+    const { query } = parseQuery('from:@example.com');
+    const ask = () => views.search({ query, after: null, before: null, limit: 99 });
+    const { messages, behind } = await ask();
+    expect(messages).toEqual([]);
+    expect(behind).toBeGreaterThan(9);
+    expect(await store.index(5)).toEqual({ indexed: 5, more: true });
+    const newest = (await views.list(EVERYTHING)).messages.slice(0, 5);
+    expect((await ask()).messages).toEqual(newest);
+    expect((await store.index(999)).more).toBe(false);
+    const all = await ask();
+    expect(all.behind).toBe(0);
+    expect(all.messages).toEqual((await views.list(EVERYTHING)).messages);
+    await store.close();
+  });
+
   it('tells of attempts before there was more to tell', async () => {
     const { store, views } = openOld(2);
     const delivered = await views.attempts('msg_01m7wd8qsh4008fyzq8yebgvfy', { after: 0, limit: 1 });
@@ -163,6 +191,99 @@ describe('migrations', () => {
     expect(await older.views.quotaUsed(day)).toEqual(new Map());
     expect(await older.registry.domains()).toEqual([]);
     await older.store.close();
+  });
+
+  it.each([1, 2, 3, 4, 9])(
+    'goes on searching, catching and forgetting where version %i stopped',
+    async (version) => {
+      const { store, views } = openOld(version);
+      expect(schemaOf(path)).toEqual(schemaOf(freshPath()));
+      while ((await store.index(4)).more);
+      const { query } = parseQuery('to:@example.net');
+      const ask = { query, after: null, before: null, limit: 99 };
+      const found = await views.search(ask);
+      const all = (await views.list(EVERYTHING)).messages;
+      expect([found.behind, found.messages]).toEqual([0, all]);
+      const inbox = async () =>
+        (await views.list({ ...EVERYTHING, filter: { ...ANY, captured: true } })).messages;
+      const sizes = version === 9 ? [1500, 300] : [300];
+      expect((await inbox()).map(({ sizeBytes }) => sizeBytes)).toEqual(sizes);
+      const at = { node: 'b', now: 1_895_176_100_000 };
+      const [newest, ...others] = (await inbox()).map(({ id }) => id);
+      expect(await store.discard([newest ?? ''], at)).toEqual([true]);
+      expect((await inbox()).map(({ id }) => id)).toEqual(others);
+      expect((await views.figures(at.now)).capturedBytes).toBe(version === 9 ? 300 : 0);
+      await store.purge(FORGET_ALL, 99, at);
+      const kept = all.filter(({ sizeBytes }) => ![100, 200, 300, 400, 500, 1500].includes(sizeBytes));
+      expect((await views.list(EVERYTHING)).messages).toEqual(kept);
+      expect((await views.search(ask)).messages).toEqual(kept);
+      expect(await store.liveSegments([1])).toEqual(new Map([[1, kept.length]]));
+      expect(await views.figures(at.now)).toMatchObject({ sentBytes: 0, capturedBytes: 0 });
+      await store.close();
+    },
+  );
+
+  it('reads users, sessions, acts and keys that version 9 wrote', async () => {
+    const { store, accounts, journal, keyring, registry } = openOld(9);
+    const now = 1_795_176_031_000;
+    expect(await accounts.users(now)).toMatchObject([
+      {
+        name: 'ada',
+        role: 'admin',
+        disabled: false,
+        secondFactor: 'sealed',
+        recoveryCodesLeft: 2,
+        sessions: 1,
+      },
+      { name: 'bert', role: 'viewer', disabled: true, passwordHash: null, recoveryCodesLeft: 0 },
+    ]);
+    const session = await accounts.session('e'.repeat(64), now);
+    expect(session).toMatchObject({ session: { id: 'ses_one', stage: 'full' }, user: { name: 'ada' } });
+    expect(await accounts.link('f'.repeat(64), now)).toMatchObject({ user: 'ada' });
+    expect(await accounts.spendStep('ada', 59_839_201), 'that code was used').toBe(false);
+    const ask = { actor: null, action: null, subject: null, before: null, limit: 9 };
+    await journal.record([{ ...ACT, at: now }]);
+    const { entries } = await journal.entries(ask);
+    expect(entries.map(({ number, actor, action }) => [number, actor, action])).toEqual([
+      [3, 'bert', 'signOut'],
+      [2, 'ada', 'createKey'],
+      [1, '', 'createUser'],
+    ]);
+    expect((await keyring.list()).map(({ name, contentDays }) => [name, contentDays]).sort()).toEqual([
+      ['paper', null],
+      ['shop', 30],
+    ]);
+    expect(await registry.settings()).toEqual(new Map([['retention.content_days', '5']]));
+    await store.close();
+  });
+
+  it('finds by the words that version 9 entered, and keeps contents as long as its keys say', async () => {
+    const { store, views } = openOld(9);
+    const { query } = parseQuery('subject:grüße');
+    const { messages, behind } = await views.search({ query, after: null, before: null, limit: 99 });
+    expect(messages.map(({ sizeBytes }) => sizeBytes)).toEqual([1300, 1200, 1100, 1000, 900, 800, 700, 600]);
+    expect(behind).toBeGreaterThan(4);
+    expect(await store.index(99), 'five from before, one after').toEqual({ indexed: 6, more: false });
+    const day = 86_400_000;
+    const at = (days: number) => ({ node: 'b', now: 1_795_176_031_000 + days * day });
+    const policy = { ...FORGET_ALL, contentAgeMs: 0, capturedAgeMs: 0, recordAgeMs: 900 * day };
+    // Those of the key with 30 days stay, and so does what is held; of the other key, one was captured.
+    expect(await store.purge({ ...policy, ...ROOM }, 99, at(1))).toMatchObject({ contents: 1, records: 0 });
+    expect(await store.purge({ ...policy, ...ROOM }, 99, at(31))).toMatchObject({ contents: 4, records: 0 });
+    await store.close();
+  });
+
+  it('decides on what had come back with a backup under version 9', async () => {
+    const { store, views } = openOld(9);
+    const at = { node: 'b', now: 1_795_176_100_000 };
+    expect((await views.figures(at.now)).restored).toBe(1);
+    expect(await store.decideRestored('resume', at.now + 1, 9, at)).toEqual({
+      ...{ count: 1, lanes: ['out'], more: false },
+    });
+    expect((await views.figures(at.now)).restored).toBe(0);
+    const [, held] = (await views.list(EVERYTHING)).messages;
+    expect(held).toMatchObject({ status: 'queued', possibleDuplicate: true });
+    await store.close();
   });
 
   /** A database that this version made. */

@@ -1,3 +1,5 @@
+import type { Accounts } from '../accounts.ts';
+import type { Journal } from '../journal.ts';
 import type { Keyring } from '../keyring.ts';
 import type { Registry } from '../registry.ts';
 import type { Store } from '../store.ts';
@@ -6,7 +8,15 @@ import { openBetterSqlite3 } from './better-sqlite3.ts';
 import { openWriter } from './connection.ts';
 import type { OpenDriver } from './driver.ts';
 import { storeErrorOf } from './errors.ts';
-import { type Call, keyringOver, registryOver, storeOver, viewsOver } from './facade.ts';
+import {
+  accountsOver,
+  type Call,
+  journalOver,
+  keyringOver,
+  registryOver,
+  storeOver,
+  viewsOver,
+} from './facade.ts';
 import { type Migration, migrate, migrations } from './migrate.ts';
 import type { Verbs } from './verbs.ts';
 import { createViews, type ViewVerbs } from './views.ts';
@@ -24,12 +34,14 @@ export interface SqliteOptions {
   readonly sliceRecords?: number;
 }
 
-/** The four stores over one database. Closing the store closes all. */
+/** The stores over one database. Closing the store closes all. */
 export interface SqliteStores {
   readonly store: Store;
   readonly views: Views;
   readonly keyring: Keyring;
   readonly registry: Registry;
+  readonly accounts: Accounts;
+  readonly journal: Journal;
 }
 
 /** Opens, makes or migrates the database at `path` for writing. Throws `StoreError`. */
@@ -70,5 +82,7 @@ export function openSqlite(path: string, options: SqliteOptions = {}): SqliteSto
     views: viewsOver(look, async () => {}),
     keyring: keyringOver(call),
     registry: registryOver(call),
+    accounts: accountsOver(call),
+    journal: journalOver(call),
   };
 }

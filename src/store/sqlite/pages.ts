@@ -29,13 +29,13 @@ export type FindSlice = (
 ) => SliceEnd;
 
 /** An entry of an index. */
-type Entry = readonly [id: string, seq: number];
+export type Entry = readonly [id: string, seq: number];
 
 /** Gives at most `limit` entries with ids from `floor` up to, and without, `before`; the newest first. */
-type Source = (before: string, floor: string, limit: number) => Entry[];
+export type Source = (before: string, floor: string, limit: number) => Entry[];
 
 /** Sorts after every message id. */
-const NEWEST = '~';
+export const NEWEST = '~';
 
 /**
  * Builds the search for lists. It walks the narrowest index there is, a tag's, a key's by status, or that of all
@@ -50,20 +50,22 @@ export function sliceFinder(db: Driver): FindSlice {
     const top = query.before ?? NEWEST;
     const before = until === null ? top : lower(top, messageIdFloor(until));
     const floor = since === null ? '' : messageIdFloor(since);
-    const sources = sourcesOf(query);
-    // What is read ahead and not looked at is read again by the next slice: so that is never much of one.
-    const chunk = Math.max(1, Math.floor(maxExamined / (4 * sources.length)));
-    const streams = sources.map(
-      (source) =>
-        new Stream(
-          source,
-          { before, floor, chunk: Math.min(query.limit + 1, chunk), maxChunk: chunk },
-          budget,
-        ),
-    );
-    const end = search(merge(streams), matcherOf(query, budget), query, found, isOver);
+    const entries = walk(sourcesOf(query), { before, floor, limit: query.limit }, budget);
+    const end = search(entries, matcherOf(query, budget), query, found, isOver);
     return { ...end, examined: maxExamined - budget.left };
   };
+}
+
+/** The entries of all sources with ids from `floor` up to, and without, `before`, in order; `spent` when the budget is. */
+export function walk(
+  sources: readonly Source[],
+  { before, floor, limit }: { readonly before: string; readonly floor: string; readonly limit: number },
+  budget: Budget,
+): Iterable<Entry | 'spent'> {
+  // What is read ahead and not looked at is read again by the next slice: so that is never much of one.
+  const chunk = Math.max(1, Math.floor(budget.left / (4 * sources.length)));
+  const span = { before, floor, chunk: Math.min(limit + 1, chunk), maxChunk: chunk };
+  return merge(sources.map((source) => new Stream(source, span, budget)));
 }
 
 /** What a stream reads: ids from `floor` up to, and without, `before`; at first `chunk` entries at a time. */
@@ -137,10 +139,10 @@ function* merge(streams: readonly Stream[]): Generator<Entry | 'spent'> {
 }
 
 /** Finds what matches, and one more to know whether there is a next page. */
-function search(
+export function search(
   entries: Iterable<Entry | 'spent'>,
   matches: Matches,
-  { limit, before }: ListQuery,
+  { limit, before }: Pick<ListQuery, 'limit' | 'before'>,
   found: (seq: number) => void,
   isOver: () => boolean,
 ): Omit<SliceEnd, 'examined'> {
@@ -162,11 +164,13 @@ function sourceFinder(db: Driver): (query: ListQuery) => Source[] {
   const sql = preparePages(db);
   return ({ owner, statuses, filter }) => {
     const tag = filter?.tag ?? null;
-    if (owner === 'all')
-      return tag === null
-        ? [(...range) => sql.all.all(...range)]
-        : [(...range) => sql.ofTag.all(tag, ...range)];
+    if (owner === 'all' && tag === null) {
+      const all = filter?.captured ? sql.captured : sql.all;
+      return [(...range) => all.all(...range)];
+    }
+    if (owner === 'all') return [(...range) => sql.ofTag.all(tag ?? '', ...range)];
     const { keyId } = owner;
+    if (filter?.captured && tag === null) return [(...range) => sql.capturedOfKey.all(keyId, ...range)];
     if (tag !== null) return [(...range) => sql.ofKeyAndTag.all(keyId, tag, ...range)];
     const wanted = statuses.length === 0 ? MESSAGE_STATUSES : [...new Set(statuses)];
     return wanted.map(
@@ -177,7 +181,8 @@ function sourceFinder(db: Driver): (query: ListQuery) => Source[] {
   };
 }
 
-function lower(a: string, b: string): string {
+/** Which of two ids comes first. */
+export function lower(a: string, b: string): string {
   return a < b ? a : b;
 }
 
@@ -186,6 +191,14 @@ function preparePages(db: Driver) {
   return {
     all: db.prepare<Range, [id: string, seq: number]>(
       'SELECT id, seq FROM messages WHERE id < ? AND id >= ? ORDER BY id DESC LIMIT ?',
+    ),
+    capturedOfKey: db.prepare<[keyId: string, ...Range], [id: string, seq: number]>(
+      `SELECT id, seq FROM messages INDEXED BY messages_in_inbox_by_key
+       WHERE kept = 'captured' AND key_id = ? AND id < ? AND id >= ? ORDER BY id DESC LIMIT ?`,
+    ),
+    captured: db.prepare<Range, [id: string, seq: number]>(
+      `SELECT id, seq FROM messages INDEXED BY messages_in_inbox
+       WHERE kept = 'captured' AND id < ? AND id >= ? ORDER BY id DESC LIMIT ?`,
     ),
     ofKey: db.prepare<[keyId: string, status: string, ...Range], [id: string, seq: number]>(
       `SELECT id, seq FROM messages INDEXED BY messages_by_key

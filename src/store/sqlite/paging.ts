@@ -2,9 +2,12 @@ import type { MessageRecord } from '../../domain/message.ts';
 import { type ListPage, type ListQuery, MAX_EXAMINED, MAX_LISTED_CHARACTERS } from '../views.ts';
 import type { SqlValue } from './driver.ts';
 
+/** What pages of every kind are asked by. */
+type Pageable = Pick<ListQuery, 'before' | 'limit'>;
+
 /** Which part of a page is looked for next, and how many records may still be looked at for all of it. */
-export interface SliceRequest {
-  readonly query: ListQuery;
+export interface SliceRequest<Query extends Pageable = ListQuery> {
+  readonly query: Query;
   readonly maxExamined: number;
   /** And how much text may still be found; see `MAX_LISTED_CHARACTERS`. */
   readonly maxCharacters: number;
@@ -25,8 +28,8 @@ export interface ListSlice {
  * A page that is put together from slices, so that nobody waits for a whole page of somebody else. A slice sees the
  * newest transactions: each message is looked at once, as it was when its slice came to it.
  */
-export class Paging {
-  readonly #query: ListQuery;
+export class Paging<Query extends Pageable = ListQuery> {
+  readonly #query: Query;
   readonly #messages: MessageRecord[] = [];
   #before: string | null;
   #left: number;
@@ -34,7 +37,7 @@ export class Paging {
   #page: ListPage | null = null;
 
   /** `maxExamined`: how many records all slices together may look at. */
-  constructor(query: ListQuery, maxExamined = MAX_EXAMINED) {
+  constructor(query: Query, maxExamined = MAX_EXAMINED) {
     this.#query = query;
     this.#before = query.before;
     this.#left = maxExamined;
@@ -46,10 +49,15 @@ export class Paging {
   }
 
   /** What to look for next. */
-  get rest(): SliceRequest {
+  get rest(): SliceRequest<Query> {
     const limit = this.#query.limit - this.#messages.length;
     const query = { ...this.#query, before: this.#before, limit };
     return { query, maxExamined: this.#left, maxCharacters: this.#room };
+  }
+
+  /** Ends the page with what there is: it has taken long enough. */
+  end(): void {
+    this.#page ??= { messages: this.#messages, next: this.#before };
   }
 
   /** Adds what came of {@link rest}. */

@@ -1,14 +1,17 @@
 import type { MessageStatus } from '../../domain/delivery.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson } from '../columns.ts';
-import { BYTES_GAUGE, dayOf, KEEP_QUOTA_DAYS, type Kept } from '../counting.ts';
+import { BYTES_GAUGE, dayOf, KEEP_QUOTA_DAYS } from '../counting.ts';
 import type { Stamp } from '../store.ts';
 import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
+import { WordIndex } from './word-index.ts';
+
+const DAY_MS = 86_400_000;
 
 /** Which retention rule holds contents that are still kept. */
-type KeptRule = Exclude<Kept, 'gone'>;
+type KeptRule = keyof typeof BYTES_GAUGE;
 
 /**
  * Builds the verb `purge`. Every search starts from the index of final messages, so that nothing that is not
@@ -16,11 +19,14 @@ type KeptRule = Exclude<Kept, 'gone'>;
  */
 export function purgeVerb(books: Books) {
   const sql = preparePurge(books.db);
+  const contentsOf = new ContentPurge(books, sql);
+  const words = new WordIndex(books.db);
   return (policy: PurgePolicy, limit: number, at: Stamp): PurgeAnswer => {
     books.tallies.flush();
-    let contents = purgeContents('sent', at.now - policy.contentAgeMs, policy.contentMaxBytes, limit);
-    const room = limit - contents;
-    contents += purgeContents('captured', at.now - policy.capturedAgeMs, policy.capturedMaxBytes, room);
+    let contents = contentsOf.byAge('sent', policy.contentAgeMs, limit, at);
+    contents += contentsOf.byAge('captured', policy.capturedAgeMs, limit - contents, at);
+    contents += contentsOf.bySize('sent', policy.contentMaxBytes, limit - contents);
+    contents += contentsOf.bySize('captured', policy.capturedMaxBytes, limit - contents);
     const records = purgeRecords(at.now - policy.recordAgeMs, limit - contents);
     sql.idempotency.run(at.now - IDEMPOTENCY_MS);
     books.closeOff();
@@ -31,55 +37,80 @@ export function purgeVerb(books: Books) {
     return { contents, records, more };
   };
 
-  function purgeContents(rule: KeptRule, finalBefore: number, maxBytes: number, limit: number): number {
-    let excess = books.tallies.gaugeNow(BYTES_GAUGE[rule]) - maxBytes;
+  function purgeRecords(finalBefore: number, limit: number): number {
     let removed = 0;
-    for (const row of sql.oldest.all(rule, limit)) {
-      const [, finalAt, , , , length] = row;
-      if (finalAt > finalBefore && excess <= 0) break;
-      removeContents(rule, row);
+    for (const rule of ['gone', 'sent', 'captured'] as const)
+      for (const row of sql.finalBefore.all(rule, finalBefore, limit - removed)) {
+        const [seq, id, , , , keyId, tags] = row;
+        if (rule !== 'gone') contentsOf.giveUp(rule, row);
+        for (const tag of fromJson<string[]>(tags)) sql.deleteTag.run(keyId ?? '', tag, id);
+        words.remove(seq);
+        for (const table of sql.deleteRecords) table.run(seq);
+        removed++;
+      }
+    if (removed > 0) words.recede();
+    return removed;
+  }
+}
+
+/** Removes contents, and leaves the records. */
+class ContentPurge {
+  readonly #books: Books;
+  readonly #sql: ReturnType<typeof preparePurge>;
+
+  constructor(books: Books, sql: ReturnType<typeof preparePurge>) {
+    this.#books = books;
+    this.#sql = sql;
+  }
+
+  /** Looks once at every key that has contents kept: how many messages are kept for longer makes no difference. */
+  byAge(rule: KeptRule, ageMs: number, limit: number, at: Stamp): number {
+    let removed = 0;
+    let keyId: string | null | undefined = null;
+    while (keyId !== undefined && removed < limit) {
+      const days: number | null = this.#sql.contentDays.get(keyId)?.[0] ?? null;
+      const finalBefore = at.now - (days === null ? ageMs : days * DAY_MS);
+      for (const row of this.#sql.ofKey.all(rule, keyId, finalBefore, limit - removed)) {
+        this.#remove(rule, row);
+        removed++;
+      }
+      keyId = this.#sql.nextKey.get(rule, keyId ?? '')?.[0];
+    }
+    return removed;
+  }
+
+  /** The longest final first, whatever their keys say. */
+  bySize(rule: KeptRule, maxBytes: number, limit: number): number {
+    let excess = this.#books.tallies.gaugeNow(BYTES_GAUGE[rule]) - maxBytes;
+    if (excess <= 0) return 0;
+    let removed = 0;
+    for (const row of this.#sql.oldest.all(rule, limit)) {
+      const [, , , , length] = row;
+      if (excess <= 0) break;
+      this.#remove(rule, row);
       excess -= length ?? 0;
       removed++;
     }
     return removed;
   }
 
-  function removeContents(rule: KeptRule, [seq, , , status, segment, length]: FinalRow): void {
-    sql.dropContents.run(seq);
-    giveUpContents(rule, status, segment, length);
-  }
-
-  function purgeRecords(finalBefore: number, limit: number): number {
-    let removed = 0;
-    for (const rule of ['gone', 'sent', 'captured'] as const)
-      for (const row of sql.finalBefore.all(rule, finalBefore, limit - removed)) {
-        const [seq, , id, status, segment, length, keyId, tags] = row;
-        if (rule !== 'gone') giveUpContents(rule, status, segment, length);
-        for (const tag of fromJson<string[]>(tags)) sql.deleteTag.run(keyId ?? '', tag, id);
-        sql.deleteAttempts.run(seq);
-        sql.deleteDeliveries.run(seq);
-        sql.deleteMessage.run(seq);
-        removed++;
-      }
-    return removed;
-  }
-
-  function giveUpContents(
-    rule: KeptRule,
-    status: MessageStatus,
-    segment: number | null,
-    length: number | null,
-  ): void {
+  /** Counts that a message's contents are kept no more. */
+  giveUp(rule: KeptRule, [, , status, segment, length]: FinalRow): void {
     if (segment === null || length === null) return;
-    books.tallies.segment(segment, -1, -length);
-    books.tallies.gauge(BYTES_GAUGE[rule], -length);
-    if (status === 'failed') books.tallies.gauge('failed_kept', -1);
+    const { tallies } = this.#books;
+    tallies.segment(segment, -1, -length);
+    tallies.gauge(BYTES_GAUGE[rule], -length);
+    if (status === 'failed') tallies.gauge('failed_kept', -1);
+  }
+
+  #remove(rule: KeptRule, row: FinalRow): void {
+    this.#sql.dropContents.run(row[0]);
+    this.giveUp(rule, row);
   }
 }
 
 type FinalRow = [
   seq: number,
-  finalAt: number,
   id: string,
   status: MessageStatus,
   segment: number | null,
@@ -88,13 +119,24 @@ type FinalRow = [
   tags: string,
 ];
 
-const COLUMNS = 'seq, final_at, id, status, segment, length, key_id, tags';
+const COLUMNS = 'seq, id, status, segment, length, key_id, tags';
 
 function preparePurge(db: Driver) {
   return {
     oldest: db.prepare<[rule: string, limit: number], FinalRow>(
       `SELECT ${COLUMNS} FROM messages INDEXED BY messages_by_final
        WHERE kept = ? ORDER BY final_at LIMIT ?`,
+    ),
+    ofKey: db.prepare<[rule: string, keyId: string | null, finalBefore: number, limit: number], FinalRow>(
+      `SELECT ${COLUMNS} FROM messages INDEXED BY messages_by_key_final
+       WHERE kept = ? AND length IS NOT NULL AND key_id IS ? AND final_at <= ? ORDER BY final_at LIMIT ?`,
+    ),
+    nextKey: db.prepare<[rule: string, after: string], [keyId: string]>(
+      `SELECT key_id FROM messages INDEXED BY messages_by_key_final
+       WHERE kept = ? AND length IS NOT NULL AND key_id > ? ORDER BY key_id LIMIT 1`,
+    ),
+    contentDays: db.prepare<[keyId: string | null], [days: number | null]>(
+      'SELECT content_days FROM keys WHERE id = ?',
     ),
     finalBefore: db.prepare<[rule: string, finalBefore: number, limit: number], FinalRow>(
       `SELECT ${COLUMNS} FROM messages INDEXED BY messages_by_final
@@ -106,9 +148,11 @@ function preparePurge(db: Driver) {
     deleteTag: db.prepare<[keyId: string, tag: string, id: string]>(
       'DELETE FROM message_tags WHERE key_id = ? AND tag = ? AND id = ?',
     ),
-    deleteAttempts: db.prepare<[seq: number]>('DELETE FROM attempts WHERE message = ?'),
-    deleteDeliveries: db.prepare<[seq: number]>('DELETE FROM deliveries WHERE message = ?'),
-    deleteMessage: db.prepare<[seq: number]>('DELETE FROM messages WHERE seq = ?'),
+    deleteRecords: [
+      db.prepare<[seq: number]>('DELETE FROM attempts WHERE message = ?'),
+      db.prepare<[seq: number]>('DELETE FROM deliveries WHERE message = ?'),
+      db.prepare<[seq: number]>('DELETE FROM messages WHERE seq = ?'),
+    ],
     emptyQueues: db.prepare('DELETE FROM key_queues WHERE messages = 0'),
     idempotency: db.prepare<[before: number]>('DELETE FROM idempotency WHERE created_at <= ?'),
   };

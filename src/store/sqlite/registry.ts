@@ -13,6 +13,10 @@ import { asFlag } from './rows.ts';
 /** Builds the verbs of the registry. */
 export function registryVerbs(db: Driver) {
   const sql = prepareRegistry(db);
+  const putSetting = (key: string, value: string | null): void => {
+    if (value === null) sql.removeSetting.run(key);
+    else sql.putSetting.run(key, value);
+  };
   return {
     relays: (): StoredRelay[] =>
       sql.relays.all().map(([name, definition, secret, disabled]) => ({
@@ -26,9 +30,9 @@ export function registryVerbs(db: Driver) {
     },
     removeRelay: (name: string): boolean => sql.removeRelay.run(name) === 1,
     settings: (): Map<string, string> => new Map(sql.settings.all()),
-    putSetting: (key: string, value: string | null): void => {
-      if (value === null) sql.removeSetting.run(key);
-      else sql.putSetting.run(key, value);
+    putSetting,
+    putSettings: (values: ReadonlyMap<string, string | null>): void => {
+      for (const [key, value] of values) putSetting(key, value);
     },
     domains: (): StoredDomain[] =>
       sql.domains.all().map(([name, definition, secrets]) => ({ name, definition, secrets })),

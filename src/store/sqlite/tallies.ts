@@ -2,8 +2,11 @@ import {
   type CountedEvent,
   dayOfMinute,
   type GaugeName,
+  hourOfMinute,
   KEEP_DAYS,
+  KEEP_HOURS,
   KEEP_MINUTES,
+  KEEP_RELAY_MINUTES,
   minuteOf,
 } from '../counting.ts';
 import type { Stamp } from '../store.ts';
@@ -126,16 +129,29 @@ export class Tallies {
       this.#write.count.run('day', day, bucket.node, event, relay, count);
       this.#write.count.run('minute', bucket.minute, bucket.node, event, relay, count);
     }
-    if (bucket.minute <= this.#prunedMinute) return;
-    this.#prunedMinute = bucket.minute;
-    this.#write.prune.run('minute', bucket.minute - KEEP_MINUTES);
-    this.#write.prune.run('day', day - KEEP_DAYS);
+    this.#upkeep(bucket.minute);
+  }
+
+  /** Once a minute removes the oldest counts; once an hour makes hours of minutes. */
+  #upkeep(minute: number): void {
+    if (minute <= this.#prunedMinute) return;
+    const before = this.#prunedMinute;
+    this.#prunedMinute = minute;
+    this.#write.prune.run('minute', minute - KEEP_MINUTES);
+    const hour = hourOfMinute(minute);
+    if (hourOfMinute(before) === hour) return;
+    // The last one that was made may have been made before it was over, as when the clock went back.
+    this.#write.sumHours.run((this.#read.lastHour.get()?.[0] ?? 0) * 60, hour * 60);
+    this.#write.pruneRelays.run(before - KEEP_RELAY_MINUTES, minute - KEEP_RELAY_MINUTES);
+    this.#write.prune.run('hour', hour - KEEP_HOURS);
+    this.#write.prune.run('day', dayOfMinute(minute) - KEEP_DAYS);
   }
 }
 
 function prepareReads(db: Driver) {
   return {
     gauge: db.prepare<[name: string], [value: number]>('SELECT value FROM gauges WHERE name = ?'),
+    lastHour: db.prepare<[], [hour: number | null]>(`SELECT max(start) FROM counters WHERE period = 'hour'`),
     key: db.prepare<[keyId: string], [messages: number]>('SELECT messages FROM key_queues WHERE key_id = ?'),
   };
 }
@@ -150,6 +166,14 @@ function prepareWrites(db: Driver) {
     ),
     prune: db.prepare<[period: string, before: number]>(
       'DELETE FROM counters WHERE period = ? AND start < ?',
+    ),
+    pruneRelays: db.prepare<[from: number, before: number]>(
+      `DELETE FROM counters WHERE period = 'minute' AND start >= ? AND start < ? AND relay <> ''`,
+    ),
+    sumHours: db.prepare<[from: number, until: number]>(
+      `INSERT INTO counters SELECT 'hour', start / 60, node, event, relay, sum(count) FROM counters
+       WHERE period = 'minute' AND start >= ? AND start < ? GROUP BY start / 60, node, event, relay
+       ON CONFLICT DO UPDATE SET count = max(count, excluded.count)`,
     ),
     gauge: db.prepare<[name: string, difference: number]>(
       'INSERT INTO gauges VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',

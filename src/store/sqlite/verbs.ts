@@ -1,22 +1,30 @@
 import type { LaneLease } from '../../domain/lane.ts';
+import type { Accounts } from '../accounts.ts';
+import type { Journal } from '../journal.ts';
 import type { Keyring } from '../keyring.ts';
 import type { Registry } from '../registry.ts';
 import type { Stamp, Store } from '../store.ts';
 import type { Tally } from '../upkeep.ts';
 import { acceptVerb, foreseeVerb } from './accept.ts';
+import { accountVerbs } from './accounts.ts';
 import { cancelVerb, requeueVerb } from './acts.ts';
 import { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
 import { claimVerb } from './claim.ts';
 import { Deliveries } from './deliveries.ts';
+import { discardVerb } from './discard.ts';
+import { journalVerbs } from './journal.ts';
 import { keyringVerbs } from './keyring.ts';
 import { purgeVerb } from './purge.ts';
 import { reassignVerb } from './reassign.ts';
 import { reclaimVerb } from './reclaim.ts';
 import { registryVerbs } from './registry.ts';
+import { relocateVerbs } from './relocate.ts';
+import { decideRestoredVerb } from './restored.ts';
 import { segmentVerbs } from './segments.ts';
 import { beginVerb, releaseVerb, settleVerb } from './settle.ts';
 import { expireVerb, expiringVerb } from './sweep.ts';
+import { indexVerb } from './word-index.ts';
 
 /** The same methods, answering at once instead of by a promise. */
 export type Synchronous<T> = {
@@ -24,7 +32,7 @@ export type Synchronous<T> = {
 };
 
 /** Everything that runs on the writing connection. Each verb runs inside a transaction that its caller opened. */
-export type Verbs = Synchronous<Omit<Store, 'close'> & Keyring & Registry>;
+export type Verbs = Synchronous<Omit<Store, 'close'> & Keyring & Registry & Accounts & Journal>;
 
 /** Builds every verb over one connection. */
 export function createVerbs(books: Books): Verbs {
@@ -44,13 +52,19 @@ export function createVerbs(books: Books): Verbs {
     requeue: requeueVerb(books, deliveries),
     reassign: reassignVerb(books),
     purge: purgeVerb(books),
+    discard: discardVerb(books),
+    index: indexVerb(books.db),
     ...laneVerbs(books),
     ...segmentVerbs(books),
+    ...relocateVerbs(books),
+    decideRestored: decideRestoredVerb(books, deliveries),
     tally: (counts: readonly Tally[], at: Stamp): void => {
       for (const { event, count } of counts) books.tallies.count(event, at, count);
     },
     ...keyringVerbs(books.db),
     ...registryVerbs(books.db),
+    ...accountVerbs(books.db),
+    ...journalVerbs(books.db),
   };
 }
 

@@ -1,5 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
+import { LINK_LOCAL } from '../../lib/link-local.ts';
 import { connectFailure, type HopFailure } from './failure.ts';
 import type { Family, SourceAddresses } from './source-addresses.ts';
 import type { Trace } from './trace.ts';
@@ -18,6 +19,8 @@ export interface DialTarget {
   readonly address: string | null;
   readonly port: number;
   readonly sources: SourceAddresses;
+  /** Connects to no link-local address, whatever the name resolves to. */
+  readonly noLinkLocal?: true | undefined;
 }
 
 /**
@@ -45,7 +48,7 @@ export async function dial(
 /** Over one family; null for either. Gives the failure, so that the other can be tried; rejects when it must end. */
 function dialOver(
   family: Family | null,
-  { host, address, port, sources }: DialTarget,
+  { host, address, port, sources, noLinkLocal }: DialTarget,
   clock: Clock,
   trace: Trace,
   signal: AbortSignal,
@@ -60,6 +63,7 @@ function dialOver(
       noDelay: true,
       ...(family === null ? {} : { family }),
       ...(localAddress === null ? {} : { localAddress }),
+      ...(noLinkLocal && { blockList: LINK_LOCAL }),
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
     });

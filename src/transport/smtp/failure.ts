@@ -30,6 +30,13 @@ export function connectFailure(error: unknown, host: string, port: number): HopF
       `${sourceOf(error)} of source_ips cannot be used: it is no address of this machine (${code})`,
       error,
     );
+  if (code === 'ERR_IP_BLOCKED')
+    return failure(
+      'address_not_allowed',
+      '4.4.1',
+      `${where} is a link-local address; where that is meant, name the relay in delivery.private_relays`,
+      error,
+    );
   if (code === 'ECONNREFUSED')
     return failure('connect_refused', '4.4.1', `${where} refuses connections; is the server running?`, error);
   if (code === 'ETIMEDOUT') return failure('timeout_connect', '4.4.1', `${where} does not answer`, error);

@@ -28,6 +28,8 @@ export interface Destination {
   readonly serverName?: string;
   /** With these, only an authenticated session counts as open. */
   readonly credentials: Credentials | null;
+  /** See `DialTarget`. */
+  readonly noLinkLocal?: true | undefined;
 }
 
 /** As whom, from where, and how patiently. */

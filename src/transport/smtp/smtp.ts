@@ -52,10 +52,18 @@ export function createSmtpTransport(options: SmtpTransportOptions): Transport {
  * verified server only.
  */
 export function smarthostDestination(settings: SmarthostSettings): Destination {
-  const { host, port, tls, verify, username, password } = settings;
+  const { host, port, tls, verify, username, password, noLinkLocal } = settings;
   const checked = verify && (tls !== 'opportunistic' || username !== null);
   const credentials = username === null ? null : { username, password: password ?? '' };
-  return { host, address: null, port, tls, trust: { kind: checked ? 'name' : 'any' }, credentials };
+  return {
+    host,
+    address: null,
+    port,
+    tls,
+    trust: { kind: checked ? 'name' : 'any' },
+    credentials,
+    noLinkLocal,
+  };
 }
 
 class SmtpTransport implements Transport {

@@ -5,6 +5,8 @@ import { type SettlePolicy, settle } from '../../../src/domain/settle.ts';
 import { createIdSource } from '../../../src/lib/id.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import type { AcceptDelivery, AcceptRecord } from '../../../src/store/accepting.ts';
+import type { Accounts } from '../../../src/store/accounts.ts';
+import type { Journal } from '../../../src/store/journal.ts';
 import type { Keyring } from '../../../src/store/keyring.ts';
 import type { Registry } from '../../../src/store/registry.ts';
 import type {
@@ -24,6 +26,8 @@ export interface Subject {
   readonly views: Views;
   readonly keyring: Keyring;
   readonly registry: Registry;
+  readonly accounts: Accounts;
+  readonly journal: Journal;
   /** Closes and opens again: what was committed must still be there. */
   reopen(): Promise<Subject>;
   /** Reads behind the seam's back what the store keeps by differences and no view shows. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ApiKey } from '../../../src/domain/key.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import type { PurgePolicy } from '../../../src/store/upkeep.ts';
@@ -28,6 +29,14 @@ const KEEP: PurgePolicy = {
   recordAgeMs: 90 * DAY,
 };
 
+function key(id: string, contentDays: number | null): ApiKey {
+  return {
+    ...{ id, name: id, mode: 'live', prefix: 'wb_live_a', scopes: ['messages:send'], createdAt: T0 },
+    ...{ lastUsedAt: null, expiresAt: null, revokedAt: null, rateLimit: null, cidrs: [], senderDomains: [] },
+    contentDays,
+  };
+}
+
 /** What `purge` and the segment verbs promise. */
 export function purgeContract(open: OpenSubject): void {
   describe('purge', () => {
@@ -48,6 +57,18 @@ export function purgeContract(open: OpenSubject): void {
     }
     const contentOf = async (id: string) => (await read(subject.views, id)).message.content;
 
+    it('discards the contents of captured mail, and of no other', async () => {
+      const sent = await ended(DELIVERED);
+      const captured = await ended(CAPTURED);
+      const { id: waiting } = message({});
+      const ids = [captured, sent, waiting, 'msg_none', captured];
+      expect(await subject.store.discard(ids, at())).toEqual([true, false, false, false, false]);
+      expect(await contentOf(captured)).toBeNull();
+      expect(await contentOf(sent)).not.toBeNull();
+      expect(await subject.store.discard([captured], at())).toEqual([false]);
+      expect((await subject.books()).capturedBytes).toBe(0);
+    });
+
     it('removes contents by age, of captured mail by its own', async () => {
       const sent = await ended(DELIVERED);
       const captured = await ended(CAPTURED);
@@ -63,6 +84,47 @@ export function purgeContract(open: OpenSubject): void {
       expect(await subject.store.purge(KEEP, 9, at(7 * DAY))).toMatchObject({ contents: 1 });
       expect(await contentOf(sent)).toBeNull();
       expect(await subject.store.liveSegments([1])).toEqual(new Map([[1, 0]]));
+    });
+
+    it('removes contents by the days of their key, captured or not, as they are now', async () => {
+      const days = [null, 0, 1, 30];
+      for (const [place, contentDays] of days.entries())
+        await subject.keyring.create(key(`key_${place}`, contentDays), `hash ${place}`);
+      const ids: string[] = [];
+      for (const outcome of [DELIVERED, CAPTURED])
+        for (const keyId of [null, 'key_0', 'key_1', 'key_2', 'key_3', 'key_gone'])
+          ids.push(await ended(outcome, 0, { keyId }));
+      const kept = async () => Promise.all(ids.map(async (id) => (await contentOf(id)) !== null));
+      const [yes, no] = [true, false];
+      await subject.store.purge(KEEP, 99, at(0));
+      expect(await kept()).toEqual([yes, yes, no, yes, yes, yes, yes, yes, no, yes, yes, yes]);
+      await subject.store.purge(KEEP, 99, at(DAY));
+      expect(await kept()).toEqual([yes, yes, no, no, yes, yes, yes, yes, no, no, yes, yes]);
+      await subject.store.purge(KEEP, 99, at(3 * DAY));
+      expect(await kept()).toEqual([yes, yes, no, no, yes, yes, no, no, no, no, yes, no]);
+      await subject.store.purge(KEEP, 99, at(7 * DAY));
+      expect(await kept()).toEqual([no, no, no, no, yes, no, no, no, no, no, yes, no]);
+      await subject.keyring.update(key('key_3', 2));
+      expect(await subject.store.purge(KEEP, 99, at(7 * DAY))).toEqual({
+        contents: 2,
+        records: 0,
+        more: false,
+      });
+      expect(await subject.books()).toMatchObject({ sentBytes: 0, capturedBytes: 0 });
+    });
+
+    it('removes contents of many keys in batches, and loses none', async () => {
+      for (const place of [1, 2, 3]) {
+        await subject.keyring.create(key(`key_${place}`, 0), `hash ${place}`);
+        for (let i = 0; i < 3; i++) await ended(DELIVERED, 0, { keyId: `key_${place}` });
+      }
+      const counts = [];
+      for (let more = true; more; ) {
+        const answer = await subject.store.purge(KEEP, 2, at(0));
+        counts.push(answer.contents);
+        more = answer.more;
+      }
+      expect(counts).toEqual([2, 2, 2, 2, 1]);
     });
 
     it('removes contents beyond the size kept, the longest final first', async () => {

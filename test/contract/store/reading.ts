@@ -95,6 +95,7 @@ export function readingContract(open: OpenSubject): void {
         relays: { out: { delivered: 2, failed: 1 } },
         oldestDueAt: T0,
         possibleDuplicates: 0,
+        restored: 0,
       });
       expect(figures.databaseBytes).toBeGreaterThan(0);
       const later = await subject.views.figures(T0 + 5 * MINUTE);
@@ -134,6 +135,7 @@ export function readingContract(open: OpenSubject): void {
       rateLimit: 5,
       cidrs: ['10.0.0.0/8'],
       senderDomains: ['example.com'],
+      contentDays: null,
       ...change,
     });
 

@@ -32,6 +32,27 @@ export function registryContract(open: OpenSubject): void {
       expect(await subject.registry.domains()).toEqual([changed]);
     });
 
+    it('sets several settings together, or removes them', async () => {
+      await subject.registry.putSettings(
+        new Map([
+          ['b.two', '2'],
+          ['a.one', '"x"'],
+        ]),
+      );
+      await subject.registry.putSettings(
+        new Map([
+          ['b.two', null],
+          ['c.three', '[3]'],
+          ['never', null],
+        ]),
+      );
+      subject = await subject.reopen();
+      expect([...(await subject.registry.settings())]).toEqual([
+        ['a.one', '"x"'],
+        ['c.three', '[3]'],
+      ]);
+    });
+
     it('keeps holds until they are let go, across a restart', async () => {
       const { registry } = subject;
       expect(await registry.holds()).toEqual([]);

@@ -29,6 +29,7 @@ const KEY: ApiKey = {
   rateLimit: null,
   cidrs: [],
   senderDomains: [],
+  contentDays: null,
 };
 
 /** What the view `waiting` promises. */

@@ -15,6 +15,9 @@ export const DELIVERED: Outcome = {
   dsnPassed: false,
 };
 
+/** The local inbox took it. */
+export const CAPTURED: Outcome = { ...DELIVERED, captured: true, providerMessageId: null };
+
 /** The next hop will not take it now. */
 export const DEFERRED: Outcome = {
   kind: 'deferred',
@@ -56,7 +59,7 @@ export async function attempt(world: World, outcome: Outcome): Promise<void> {
       relay: LANE,
       host: null,
       durationMs: 1,
-      results: [],
+      results: indexes.map((index) => ({ address: String(index), state: 'delivered', outcome })),
     });
   }
   await store.releaseLanes([lease], at);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exchangeRaw, RawClient } from '../../peers/http.ts';
 import { DOCUMENT } from '../../support/openapi.ts';
+import { attempt, CAPTURED } from './deliver.ts';
 import { MAIL, World } from './world.ts';
 
 /** HTTP manners of the ingestion API (contract §1; RFC 9110, RFC 9112), and what it does with those who have none. */
@@ -295,6 +296,8 @@ describe('methods', () => {
 
   const readable = described.filter(([, operations]) => 'get' in operations);
   test.each(readable)('HEAD of %s has the header of GET, and no body', async (path) => {
+    // Captured mail is waited for, unless there is some.
+    await attempt(world, CAPTURED);
     const steady = ({ headers }: { headers: Readonly<Record<string, unknown>> }) =>
       Object.entries(headers).filter(([name]) => !/^(?:date|x-request-id|ratelimit.*)$/.test(name));
     const [got, headed] = [

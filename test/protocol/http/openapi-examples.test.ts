@@ -41,7 +41,9 @@ describe('an example', () => {
         ),
     ),
   )('of the parameter %s is taken', async (_, operation, name, example) => {
-    key = await world.key({ scopes: ['messages:send', 'messages:read', 'messages:read_all', 'admin'] });
+    key = await world.key({
+      scopes: ['messages:send', 'messages:read', 'messages:content', 'messages:read_all', 'admin'],
+    });
     const [type, media] = Object.entries(operation.body?.content ?? {})[0] ?? [null, null];
     const value = Object.values(media?.examples ?? {})[0]?.value;
     const answer = await sendExample({ world, key }, operation, type, value, { [name]: example });

@@ -48,7 +48,7 @@ describe('the document', () => {
 
 describe('what is served', () => {
   test('is described: every path of the routes', () => {
-    const routes = [...readFileSync(ROUTES, 'utf8').matchAll(/method: '(\w+)', path: '([^']+)'/g)];
+    const routes = [...readFileSync(ROUTES, 'utf8').matchAll(/method: '(\w+)',\s+path: '([^']+)'/g)];
     const served = routes.map(([, method = '', path = '']) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
     const described = OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     expect(described.toSorted()).toEqual(served.toSorted());

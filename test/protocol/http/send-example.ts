@@ -2,7 +2,7 @@
 import { OPERATIONS } from '../../../src/ingest/http/openapi/document.ts';
 import type { Operation } from '../../../src/ingest/http/openapi/operation.ts';
 import { isJson } from '../../support/openapi.ts';
-import { attempt, REJECTED } from './deliver.ts';
+import { attempt, CAPTURED, REJECTED } from './deliver.ts';
 import { type Answer, encodeForm, MAIL, type World } from './world.ts';
 
 /** Who sends. */
@@ -88,7 +88,11 @@ function fieldsOf(value: unknown): [string, string][] {
 
 /** A path for an operation, with a message that fits it. */
 async function pathOf({ path, operationId }: Operation, { world, key }: Sender): Promise<string> {
-  if (!path.includes('{id}')) return path.replace('{domain}', 'example.com');
+  if (operationId === 'waitForCaptured') {
+    await world.post(key, { ...MAIL, subject: 'Your invoice', tags: ['receipts'] });
+    await attempt(world, CAPTURED);
+  }
+  if (!path.includes('{id}')) return path.replace('{domain}', 'example.com').replace('{operation}', 'hold');
   const { headers } = await world.post(key, MAIL);
   if (operationId === 'retryMessage' || operationId === 'getMessage') await attempt(world, REJECTED);
   return path.replace('/api/v1/messages/{id}', String(headers.location));

@@ -3,7 +3,9 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { adminForApi } from '../../../src/app/admin-api.ts';
 import { loadConfig, NOTHING_STORED } from '../../../src/config/load.ts';
+import { createDoor } from '../../../src/control/door.ts';
 import { queueForApi } from '../../../src/control/queue-for-api.ts';
 import type { Submission } from '../../../src/domain/message.ts';
 import { IDLE } from '../../../src/engine/queue-figures.ts';
@@ -11,14 +13,17 @@ import type { HttpLimits } from '../../../src/http/limits.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
 import { createIngestApi } from '../../../src/ingest/http/api.ts';
 import type { IngestLimits } from '../../../src/ingest/http/limits.ts';
-import type { IngestOptions } from '../../../src/ingest/http/options.ts';
+import type { IngestDeps, IngestOptions } from '../../../src/ingest/http/options.ts';
+import { readContent } from '../../../src/ingest/http/stored-content.ts';
 import type { VerdictDeps } from '../../../src/ingest/http/verdict.ts';
 import type { SharedLimits } from '../../../src/ingest/shared.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
+import { parseMessage } from '../../../src/preview/parse.ts';
 import { cidrs } from '../../support/cidrs.ts';
 import { IngestWorld } from '../../support/ingest-world.ts';
 import { holdAgainst } from '../../support/openapi.ts';
+import { type Done, recordingOperations } from '../../support/recording-operations.ts';
 
 /** What a test sends. */
 export interface Ask {
@@ -114,6 +119,14 @@ function queueOf({ stores, intake, clock }: IngestWorld) {
   });
 }
 
+/** Everything that operators can ask for; but for the queue, it is only noted. */
+function adminOf(world: World): IngestDeps['admin'] {
+  const operations = { ...recordingOperations(world.done), ...queueOf(world) };
+  const { clock, log } = world;
+  const door = createDoor({ operations, journal: world.stores.journal, clock, log });
+  return adminForApi(door, () => world.options.limits.maxMessageBytes);
+}
+
 /** The ingestion API behind a real HTTP server, over a real store, with a clock that the test moves. */
 export class World extends IngestWorld {
   /** The settings in force; a test may change them, and the limits. */
@@ -122,6 +135,8 @@ export class World extends IngestWorld {
   sending: ReturnType<VerdictDeps['sending']> = { relays: [{ name: 'out', type: 'smtp' }], domains: [] };
   /** What the service says of itself to a balancer. */
   ready = true;
+  /** Operations that were done. */
+  readonly done: Done[] = [];
   readonly #server: HttpServer;
   #port = 0;
 
@@ -137,6 +152,8 @@ export class World extends IngestWorld {
         acts: intake,
         queue: queueOf(this),
         spool: intake,
+        readWords: async (message) => parseMessage(await readContent(message, intake, 404)),
+        admin: adminOf(this),
         version: '0.0.0',
         ready: () => this.ready,
       },

@@ -1,15 +1,24 @@
 /** A dashboard on a free port of this machine, and a client for it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as plainRequest } from 'node:http';
-import { request as tlsRequest } from 'node:https';
+import { Agent, request as tlsRequest } from 'node:https';
 import { onTestFinished } from 'vitest';
+import { createDoor } from '../../../src/control/door.ts';
+import { OperationError, type Operations } from '../../../src/control/operations.ts';
+import type { Downloads } from '../../../src/dashboard/downloads.ts';
 import type { GuardSettings } from '../../../src/dashboard/guard.ts';
+import { createHintFeed, type HintFeed } from '../../../src/dashboard/hint-feed.ts';
 import { createDashboard, type DashboardOptions } from '../../../src/dashboard/server.ts';
+import type { Visitors } from '../../../src/dashboard/visitors.ts';
+import { ROLES } from '../../../src/domain/account.ts';
 import { parseCidrs } from '../../../src/lib/cidr.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { systemRandom } from '../../../src/lib/random.ts';
 import type { Event } from '../../../src/observe/events.ts';
+import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import { createSelfSigned, type KeyAndCertificate } from '../../../src/tls/self-signed.ts';
+import { type Done, recordingOperations } from '../../support/recording-operations.ts';
+import { builtSite } from './built-site.ts';
 import { createWorld, type SourceChanges } from './world.ts';
 
 /** What a test may set. */
@@ -17,6 +26,17 @@ export interface Setup {
   readonly sources?: SourceChanges;
   readonly settings?: Partial<GuardSettings>;
   readonly limits?: DashboardOptions['limits'];
+  /** Where the page lies; absent: a small one that was built. */
+  readonly site?: string;
+  readonly downloads?: Partial<Downloads>;
+  readonly maxEventStreams?: number;
+  readonly maxMessageBytes?: number;
+  /** Instead of ones whose cookie says who they are. */
+  readonly visitors?: Visitors;
+  /** Instead of operations that only write down that they were asked for. */
+  readonly operations?: Partial<Operations>;
+  /** Stands before the feed of hints. */
+  readonly feed?: (feed: HintFeed) => HintFeed;
 }
 
 /** A whole answer. */
@@ -31,9 +51,53 @@ export interface Ask {
   readonly path: string;
   readonly method?: string;
   readonly headers?: Record<string, string>;
+  readonly body?: string;
   /** Speak plain HTTP. */
   readonly plain?: boolean;
 }
+
+/** Somebody's session, as the browsers of these tests have it. */
+export function cookieOf(role: (typeof ROLES)[number], session = '1'): string {
+  return `who=${role}.${session}`;
+}
+
+/** Knows who asks by {@link cookieOf}, and of sessions that a test ends. */
+class TestVisitors implements Visitors {
+  readonly #listeners = new Set<(sessionId: string) => void>();
+
+  async actorOf({ headers }: Parameters<Visitors['actorOf']>[0]) {
+    const [, name = '', session = ''] = /^who=(\w+)\.(\w+)$/.exec(headers.cookie ?? '') ?? [];
+    const role = ROLES.find((known) => known === name);
+    if (role === undefined) return null;
+    return { kind: 'user' as const, name, role, sourceAddress: '127.0.0.1', sessionId: session };
+  }
+
+  async show(exchange: Parameters<Visitors['show']>[0]): Promise<void> {
+    exchange.json(200, { state: 'anonymous', version: 'test' });
+  }
+
+  async answer(exchange: Parameters<Visitors['answer']>[0], name: string): Promise<void> {
+    exchange.json(200, { answered: name });
+  }
+
+  onEnded(listener: (sessionId: string) => void) {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Ends a session, as signing out does. */
+  end(sessionId: string): void {
+    for (const listener of this.#listeners) listener(sessionId);
+  }
+}
+
+const NO_DOWNLOADS: Downloads = {
+  source: () => Promise.reject(new OperationError('not_found', 'There is none.')),
+  part: () => Promise.reject(new OperationError('not_found', 'There is none.')),
+  document: () => Promise.reject(new OperationError('not_found', 'There is none.')),
+  export: () => Promise.reject(new OperationError('not_found', 'There is none.')),
+  backup: () => Promise.reject(new OperationError('not_found', 'There is none.')),
+};
 
 /** A key and certificate for `localhost`. */
 function localPair(): KeyAndCertificate {
@@ -51,7 +115,13 @@ function localPair(): KeyAndCertificate {
 export async function startDashboard(setup: Setup = {}) {
   const world = await createWorld(setup.sources);
   const denied: Event[] = [];
-  world.events.on((event) => denied.push(event));
+  world.events.on((event) => void (event.type === 'denied' && denied.push(event)));
+  const done: Done[] = [];
+  const visitors = new TestVisitors();
+  const { journal } = openSqlite(':memory:');
+  const { clock, events, log } = world;
+  const operations = { ...recordingOperations(done), ...setup.operations };
+  const feed = createHintFeed({ events, clock, random: systemRandom });
   let pair = localPair();
   const listeners = new Set<(pair: KeyAndCertificate) => void>();
   const state = { ready: true };
@@ -73,6 +143,13 @@ export async function startDashboard(setup: Setup = {}) {
       ...setup.settings,
     }),
     ...(setup.limits === undefined ? {} : { limits: setup.limits }),
+    visitors: setup.visitors ?? visitors,
+    feed: setup.feed?.(feed) ?? feed,
+    ...{ door: createDoor({ operations, journal, clock, log }) },
+    downloads: { ...NO_DOWNLOADS, ...setup.downloads },
+    siteDirectory: setup.site ?? builtSite(),
+    maxEventStreams: () => setup.maxEventStreams ?? 200,
+    maxMessageBytes: () => setup.maxMessageBytes ?? 100_000,
     health: world.health,
     metrics: world.metrics,
     ready: () => state.ready,
@@ -82,18 +159,37 @@ export async function startDashboard(setup: Setup = {}) {
     events: world.events,
   });
   const port = await dashboard.listen();
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   onTestFinished(async () => {
     world.health.stop();
+    feed.stop();
+    agent.destroy();
     await dashboard.close(AbortSignal.abort());
   });
   return {
     ...world,
     dashboard,
     port,
-    denied,
-    state,
+    ...{ denied, state, done, visitors, feed, journal },
+    certificate: () => pair.cert,
     /** Asks over a connection of its own, TLS verified. */
     ask: (question: Ask) => ask(port, pair.cert, question),
+    /** Calls an operation as a browser that is signed in does, over connections that are kept. */
+    call: (name: string, { headers, ...rest }: Partial<Ask> = {}) =>
+      ask(
+        port,
+        pair.cert,
+        {
+          path: `/api/call/${name}`,
+          method: 'POST',
+          body: '{}',
+          ...rest,
+          headers: headers ?? asBrowser(port),
+        },
+        agent,
+      ),
+    /** What a browser sends with a call. */
+    asBrowser: (role: (typeof ROLES)[number] = 'admin') => asBrowser(port, role),
     /** Replaces the certificate, as its source would. */
     replaceCertificate: () => {
       pair = localPair();
@@ -109,12 +205,22 @@ export function cidrs(...list: string[]) {
   return result.cidrs;
 }
 
+function asBrowser(port: number, role: (typeof ROLES)[number] = 'admin'): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    origin: `https://127.0.0.1:${port}`,
+    'sec-fetch-site': 'same-origin',
+    cookie: cookieOf(role),
+  };
+}
+
 function ask(
   port: number,
   ca: string,
-  { path, method = 'GET', headers = {}, plain = false }: Ask,
+  { path, method = 'GET', headers = {}, plain = false, body }: Ask,
+  agent: Agent | false = false,
 ): Promise<Answer> {
-  const common = { host: '127.0.0.1', port, path, method, agent: false, headers };
+  const common = { host: '127.0.0.1', port, path, method, agent, headers };
   return new Promise((resolve, reject) => {
     const request = plain ? plainRequest(common) : tlsRequest({ ...common, ca, servername: 'localhost' });
     request.on('error', reject);
@@ -130,6 +236,6 @@ function ask(
         }),
       );
     });
-    request.end();
+    request.end(body);
   });
 }

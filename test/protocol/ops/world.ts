@@ -20,8 +20,11 @@ export const FIGURES: Figures = {
   spool: { incoming: 31, processing: 32, failed: 33 },
   relays: { inbox: { delivered: 41, failed: 42 }, gone: { delivered: 43, failed: 44 } },
   queuedBytes: 0,
+  sentBytes: 0,
+  capturedBytes: 0,
   oldestDueAt: EPOCH - 90_000,
   possibleDuplicates: 51,
+  restored: 0,
   databaseBytes: 61,
 };
 

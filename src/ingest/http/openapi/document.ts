@@ -1,4 +1,5 @@
 import { ACTING } from './acting.ts';
+import { ADMIN } from './admin.ts';
 import {
   ANSWER_HEADERS,
   EVERY_ANSWER,
@@ -6,6 +7,7 @@ import {
   REQUEST_HEADERS,
   type RequestHeader,
 } from './headers.ts';
+import { INBOX } from './inbox.ts';
 import { isRequired, type Json, namedSchemas, parameterSchema, schemaRef } from './json-schema.ts';
 import type { Media, Operation, RequestBody, Success, Tag } from './operation.ts';
 import { PREAMBLE } from './preamble.ts';
@@ -25,9 +27,11 @@ export const OPERATIONS: readonly Operation[] = [
   ...SENDING,
   ...SENDING_FINISHED,
   ...READING,
+  ...INBOX,
   ...ACTING,
   ...QUEUE,
   ...ROUTING,
+  ...ADMIN,
   ...SERVICE,
 ];
 
@@ -37,6 +41,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Acting: 'Messages that are not where they should be.',
   Routing: 'Which way mail takes.',
   Queue: 'What waits where, for who runs the server: see it, hold it, act on many.',
+  Administering: 'Everything that the dashboard does, for scripts.',
   Service: 'The service itself; needs no key.',
   Mailgun: 'The same endpoint for clients written for Mailgun.',
 };
@@ -44,6 +49,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
 const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; readonly example: string }>> =
   {
     id: { description: 'The message’s id, as the 202 gave it.', example: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6' },
+    operation: { description: 'The operation’s name, as docs/dashboard.md has it.', example: 'hold' },
     domain: { description: 'Chooses nothing: who may send as whom is the key’s.', example: 'example.com' },
   };
 

@@ -7,6 +7,7 @@ import type {
   statusRecordSchema,
   verdictSchema,
 } from '../answers.ts';
+import type { capturedMessageSchema } from '../inbox-answers.ts';
 
 /** Bodies of requests and answers as they really are; a test sends the former, and holds all to the schemas. */
 
@@ -232,6 +233,16 @@ export const STATUS_RECORD: z.infer<typeof statusRecordSchema> = {
       nextAttemptAt: null,
     },
   ],
+};
+
+/** A captured message, and what it says. */
+export const CAPTURED_MESSAGE: z.infer<typeof capturedMessageSchema> = {
+  message: { ...DELIVERED, subject: 'Your code', relay: 'inbox', outcome: 'captured' },
+  text: 'Your code is 135790.',
+  html: '<p>Your code is <b>135790</b>. <a href="https://example.com/in">Sign in</a></p>',
+  links: [{ url: 'https://example.com/in', text: 'Sign in' }],
+  codes: ['135790'],
+  attachments: [],
 };
 
 /** {@link STATUS_RECORD}'s attempts. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as answers from '../answers.ts';
+import * as inboxAnswers from '../inbox-answers.ts';
 import type { Parameter } from '../query.ts';
 import * as queue from '../queue.ts';
 import * as queueAnswers from '../queue-answers.ts';
@@ -45,6 +46,7 @@ const NAMED = {
   TransportSecurity: answers.transportSecuritySchema,
   AttemptResult: answers.attemptResultSchema,
   AttemptsPage: answers.attemptsPageSchema,
+  CapturedMessage: inboxAnswers.capturedMessageSchema,
   Queue: queueAnswers.queueSchema,
   QueueHold: queueAnswers.holdSchema,
   QueueAct: queueAnswers.queueActSchema,

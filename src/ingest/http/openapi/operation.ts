@@ -26,7 +26,15 @@ export interface Operation {
 }
 
 /** Groups of operations. */
-export type Tag = 'Sending' | 'Reading' | 'Acting' | 'Routing' | 'Queue' | 'Service' | 'Mailgun';
+export type Tag =
+  | 'Sending'
+  | 'Reading'
+  | 'Acting'
+  | 'Routing'
+  | 'Queue'
+  | 'Administering'
+  | 'Service'
+  | 'Mailgun';
 
 /** What a key must be able to do. */
 export interface Access {

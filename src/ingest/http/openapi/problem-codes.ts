@@ -10,8 +10,8 @@ export const PROBLEMS = {
   ...HTTP_PROBLEMS,
   not_found: {
     statuses: [404],
-    meaning: 'There is nothing at this path.',
-    cure: 'Compare the path with this description; a slash at its end makes it another one.',
+    meaning: 'There is nothing at this path, or what an operation is to work on does not exist.',
+    cure: 'Compare the path with this description; a slash at its end makes it another one. The detail names what is missing.',
   },
   source_not_allowed: {
     statuses: [403],
@@ -119,6 +119,16 @@ export const PROBLEMS = {
     meaning: 'The message’s contents are no longer kept (`retention.content_days`).',
     cure: 'Submit the message anew.',
   },
+  nothing_captured: {
+    statuses: [404],
+    meaning: 'No message that matches was captured in the time that was to be waited.',
+    cure: 'Look at the status of the message: only mail of test keys, and mail that is routed to the inbox, is captured.',
+  },
+  unreadable_content: {
+    statuses: [409, 503],
+    meaning: 'The message is too large, or too unlike mail, for what it says to be read.',
+    cure: 'Get it as it is: `GET /api/v1/messages/{id}/content`. With 503, try again in a moment.',
+  },
   not_cancellable: {
     statuses: [409],
     meaning: 'Every recipient is final: there is nothing left to cancel.',
@@ -144,10 +154,21 @@ export const PROBLEMS = {
     meaning: 'The relay is disabled: what is given to it would only wait.',
     cure: 'Name another relay, or enable it first.',
   },
+  refused: {
+    statuses: [409],
+    meaning: 'The operation cannot be done as things are; the detail says why, and what to do first.',
+    cure: 'Do what the detail says. Nothing was changed.',
+  },
+  unavailable: {
+    statuses: [503],
+    meaning: 'The operation could not be done now.',
+    cure: 'Try again in a moment; the detail says what was in the way.',
+  },
   test_key: {
     statuses: [409],
-    meaning: 'The message was submitted with a test key, and never leaves.',
-    cure: 'Submit it with a live key.',
+    meaning:
+      'The message was submitted with a test key, and never leaves; or a test key was to administer something.',
+    cure: 'Use a live key.',
   },
 } as const satisfies Readonly<Record<string, ProblemRow>>;
 

@@ -46,8 +46,15 @@ CREATE TABLE messages (
 
 -- Lists: a page of a key is a merge of its statuses, each in order of id.
 CREATE INDEX messages_by_key ON messages (key_id, status, id) WHERE key_id IS NOT NULL;
+-- Lists over all keys by the statuses that are rare and looked for.
+CREATE INDEX messages_troubled ON messages (status, id) WHERE status IN ('failed', 'retrying');
 -- Retention: the longest final first.
 CREATE INDEX messages_by_final ON messages (kept, final_at, id) WHERE kept IS NOT NULL;
+CREATE INDEX messages_in_inbox ON messages (id) WHERE kept = 'captured';
+CREATE INDEX messages_in_inbox_by_key ON messages (key_id, id) WHERE kept = 'captured';
+-- The same of every key, while contents are kept.
+CREATE INDEX messages_by_key_final ON messages (kept, key_id, final_at, id)
+  WHERE kept IS NOT NULL AND length IS NOT NULL;
 
 -- One row per recipient: the unit of work. Whoever changes one holds the lock of its message.
 CREATE TABLE deliveries (
@@ -105,6 +112,17 @@ CREATE TABLE message_tags (
 );
 CREATE INDEX message_tags_by_tag ON message_tags (tag, id);
 
+-- What mail is found by: its words (domain/mail-words.ts), each by itself and behind the letter of its field. A message is
+-- pending until they are entered; accepting leaves that for later.
+CREATE TABLE message_words (
+  id    text   COLLATE "C" PRIMARY KEY,
+  words text[] COLLATE "C" NOT NULL
+);
+CREATE INDEX message_words_by_word ON message_words USING gin (words);
+CREATE TABLE pending_words (
+  id text COLLATE "C" PRIMARY KEY
+);
+
 CREATE TABLE idempotency (
   key_id     text   COLLATE "C" NOT NULL,        -- '' for mail without a key
   idem_key   text   COLLATE "C" NOT NULL,
@@ -138,10 +156,10 @@ CREATE TABLE segments (
   bytes   bigint NOT NULL                        -- the sum of their lengths
 );
 
--- Events per UTC day and minute, counted in the transaction of their cause.
+-- Events per UTC day, hour and minute, counted in the transaction of their cause.
 CREATE TABLE counters (
-  period text    COLLATE "C" NOT NULL,           -- 'day' or 'minute'
-  start  integer NOT NULL,                       -- whole days or minutes since the epoch
+  period text    COLLATE "C" NOT NULL,           -- 'day', 'hour' or 'minute'
+  start  integer NOT NULL,                       -- whole days, hours or minutes since the epoch
   node   text    COLLATE "C" NOT NULL,
   event  text    COLLATE "C" NOT NULL,
   relay  text    COLLATE "C" NOT NULL,           -- '' when the event is not a relay's
@@ -173,7 +191,8 @@ CREATE TABLE keys (
   revoked_at     bigint,
   rate_limit     integer,
   cidrs          text    NOT NULL,               -- JSON array
-  sender_domains text    NOT NULL                -- JSON array
+  sender_domains text    NOT NULL,               -- JSON array
+  content_days   integer                         -- contents are kept so long after the final status; null: as configured
 );
 CREATE UNIQUE INDEX keys_by_name ON keys (name) WHERE revoked_at IS NULL;
 
@@ -224,4 +243,56 @@ CREATE TABLE domains (
   name       text COLLATE "C" PRIMARY KEY,
   definition text NOT NULL,                      -- JSON
   secrets    text NOT NULL                       -- JSON: sealed private keys by selector
+);
+
+-- Who did what. Entries are never changed; the oldest go, by number and by age.
+CREATE TABLE journal (
+  number         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at             bigint NOT NULL,
+  actor_kind     text   NOT NULL,
+  actor          text   NOT NULL,                -- a user's or key's name; else empty
+  source_address text,
+  action         text   NOT NULL,
+  subject        text   NOT NULL,
+  before         text,                           -- JSON
+  after          text                            -- JSON
+);
+
+-- Users of the dashboard, their sessions, and the links by which they choose passwords.
+CREATE TABLE users (
+  name            text    COLLATE "C" PRIMARY KEY,
+  role            text    NOT NULL,
+  disabled        boolean NOT NULL,
+  created_at      bigint  NOT NULL,
+  password        text,                          -- argon2id, as a PHC string; null until one was chosen
+  last_sign_in_at bigint,
+  second_factor   text,                          -- sealed secret
+  last_step       bigint                         -- newest time step of which a code was used
+);
+
+CREATE TABLE recovery_codes (
+  user_name text COLLATE "C" NOT NULL,
+  hash      text COLLATE "C" NOT NULL,           -- SHA-256, hex
+  PRIMARY KEY (user_name, hash)
+);
+
+CREATE TABLE sessions (
+  hash           text    COLLATE "C" PRIMARY KEY, -- SHA-256 of the token, hex
+  id             text    COLLATE "C" NOT NULL UNIQUE,
+  user_name      text    COLLATE "C" NOT NULL,
+  stage          text    NOT NULL,
+  created_at     bigint  NOT NULL,
+  last_seen_at   bigint  NOT NULL,
+  expires_at     bigint  NOT NULL,
+  source_address text    NOT NULL,
+  agent          text    NOT NULL,
+  offered        text,                           -- sealed second factor that waits to be confirmed
+  tries          integer NOT NULL                -- codes that were tried
+);
+CREATE INDEX sessions_by_user ON sessions (user_name);
+
+CREATE TABLE setup_links (
+  hash       text   COLLATE "C" PRIMARY KEY,     -- SHA-256 of the token, hex
+  user_name  text   COLLATE "C" UNIQUE,          -- null: the first administrator
+  expires_at bigint NOT NULL
 );

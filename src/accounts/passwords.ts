@@ -1,0 +1,115 @@
+import { argon2, timingSafeEqual } from 'node:crypto';
+import type { Random } from '../lib/random.ts';
+import { Turnstile } from './turnstile.ts';
+
+/** What argon2id costs: 32 MiB and three passes, in one lane (RFC 9106); about a tenth of a second. */
+const COST: Cost = { memoryKib: 32 * 1024, passes: 3, lanes: 1 };
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+/** How many are worked out at once: each holds its memory, and one of the four threads that read files too. */
+const AT_ONCE = 2;
+/** How many may wait for that. */
+const MAX_WAITING = 64;
+
+interface Cost {
+  readonly memoryKib: number;
+  readonly passes: number;
+  readonly lanes: number;
+}
+
+interface Stored extends Cost {
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+const PHC = /^\$argon2id\$v=19\$m=(\d{1,8}),t=(\d{1,4}),p=(\d{1,3})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+/** No hash that we read may ask for more than this. */
+const MAX_COST: Cost = { memoryKib: 1024 * 1024, passes: 100, lanes: 16 };
+
+/** Too many passwords are being checked; nothing was. Trying again helps. */
+export class PasswordsBusy extends Error {
+  constructor() {
+    super('Too many passwords are being checked at once.');
+    this.name = 'PasswordsBusy';
+  }
+}
+
+/** Works out what passwords are checked by, off the event loop, a few at a time. */
+export class Passwords {
+  readonly #random: Random;
+  readonly #cost: Cost;
+  readonly #turnstile = new Turnstile(AT_ONCE, MAX_WAITING);
+  /** What nobody's password is checked by, so that an unknown name takes as long as a known one. */
+  readonly #decoy: string;
+
+  /** `cost` is for tests, which have many passwords to check. */
+  constructor(random: Random, cost: Cost = COST) {
+    this.#random = random;
+    this.#cost = cost;
+    this.#decoy = phc({
+      ...cost,
+      salt: Buffer.from(random.fill(new Uint8Array(SALT_BYTES))),
+      hash: Buffer.from(random.fill(new Uint8Array(HASH_BYTES))),
+    });
+  }
+
+  /**
+   * What a password is to be checked by: a PHC string with a salt of its own. `source`: the address of who asks, which has its
+   * share of the line; empty for this machine. Rejects with {@link PasswordsBusy}.
+   */
+  async hash(password: string, source = ''): Promise<string> {
+    const salt = Buffer.from(this.#random.fill(new Uint8Array(SALT_BYTES)));
+    const hash = await this.#derive(password, salt, HASH_BYTES, this.#cost, source);
+    return phc({ ...this.#cost, salt, hash });
+  }
+
+  /**
+   * Whether it is the password that `stored` was made from. Null, for a name that has none, takes as long and is false.
+   * `source` as for {@link hash}. Rejects with {@link PasswordsBusy}.
+   */
+  async verify(password: string, stored: string | null, source = ''): Promise<boolean> {
+    const known = stored === null ? null : readPhc(stored);
+    const against = known ?? readPhc(this.#decoy);
+    if (against === null) return false;
+    const hash = await this.#derive(password, against.salt, against.hash.length, against, source);
+    return timingSafeEqual(hash, against.hash) && known !== null;
+  }
+
+  async #derive(password: string, salt: Buffer, length: number, cost: Cost, source: string): Promise<Buffer> {
+    const leave = await this.#turnstile.enter(source);
+    if (leave === null) throw new PasswordsBusy();
+    try {
+      return await derive(password, salt, length, cost);
+    } finally {
+      leave();
+    }
+  }
+}
+
+function derive(password: string, salt: Buffer, length: number, cost: Cost): Promise<Buffer> {
+  // One password, however it was typed: composed characters and decomposed ones are the same.
+  const message = Buffer.from(password.normalize('NFC'), 'utf8');
+  const { memoryKib: memory, passes, lanes: parallelism } = cost;
+  const options = { message, nonce: salt, parallelism, tagLength: length, memory, passes };
+  return new Promise((resolve, reject) => {
+    argon2('argon2id', options, (error, key) => (error === null ? resolve(key) : reject(error)));
+  });
+}
+
+function phc({ memoryKib, passes, lanes, salt, hash }: Stored): string {
+  return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${unpadded(salt)}$${unpadded(hash)}`;
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}
+
+function readPhc(text: string): Stored | null {
+  const [, memory, passes, lanes, salt = '', hash = ''] = PHC.exec(text) ?? [];
+  const cost = { memoryKib: Number(memory), passes: Number(passes), lanes: Number(lanes) };
+  const isBearable =
+    cost.memoryKib <= MAX_COST.memoryKib && cost.passes <= MAX_COST.passes && cost.lanes <= MAX_COST.lanes;
+  return isBearable
+    ? { ...cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') }
+    : null;
+}

@@ -1,0 +1,208 @@
+import type { Session, SessionStage, User } from '../domain/account.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import type { Accounts } from '../store/accounts.ts';
+import { hashToken, isToken, newSessionId, newToken } from './tokens.ts';
+
+/** How long sessions live, and how many there may be. */
+export interface SessionLimits {
+  /** Unused for so long, one ends. */
+  readonly idleMs: number;
+  /** However much it is used. */
+  readonly maxMs: number;
+  readonly perUser: number;
+}
+
+/** Where someone comes from. */
+export interface Visit {
+  readonly sourceAddress: string;
+  /** What the browser calls itself. */
+  readonly agent: string;
+}
+
+/** A session that is good now, and whose it is. */
+export interface Found {
+  readonly session: Session;
+  readonly user: User;
+}
+
+/** A new session with the token that only its owner knows. */
+export interface Opened extends Found {
+  readonly token: string;
+}
+
+/** What sessions need. */
+export interface SessionDeps {
+  readonly accounts: Accounts;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly limits: () => SessionLimits;
+}
+
+/** How long a look-up is believed: what another node ends holds here within a second. */
+const CACHE_MS = 500;
+const MAX_CACHED = 1000;
+/** The use of a session is written down at most so often. */
+const WRITE_EVERY_MS = 60_000;
+/** For a code of the second factor, after the password. */
+const SECOND_FACTOR_MS = 10 * 60_000;
+/** Of a user at once, between password and code: apart from those that are whole, whose number is a setting. */
+const MAX_HALF_WAY = 5;
+const MAX_AGENT = 200;
+
+interface CacheEntry {
+  readonly lookup: Promise<Found | null>;
+  /** Monotonic ms before it began. */
+  readonly since: number;
+}
+
+/** When a session was used, as far as this process knows. Wall ms. */
+interface Use {
+  at: number;
+  written: number;
+}
+
+/**
+ * The sessions of those who are signed in. Reading costs no commit: uses are gathered and written once a minute. Errors are
+ * `StoreError`.
+ */
+export class Sessions {
+  readonly #deps: SessionDeps;
+  readonly #cache = new Map<string, CacheEntry>();
+  /** By id; of those that were found here and have not ended since. */
+  readonly #uses = new Map<string, Use>();
+  readonly #listeners = new Set<(sessionId: string) => void>();
+
+  constructor(deps: SessionDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Signs a user in, under a token that was never seen before. Null: the user is gone, disabled or has another password
+   * meanwhile. `replaces`: the hash of the session that this one takes the place of.
+   */
+  async open(user: User, stage: SessionStage, visit: Visit, replaces: string | null): Promise<Opened | null> {
+    const { accounts, clock, random, limits } = this.#deps;
+    const { perUser, maxMs } = limits();
+    const token = newToken(random);
+    const now = clock.wall();
+    const session: Session = {
+      ...{ hash: hashToken(token), id: newSessionId(random), user: user.name, stage },
+      ...{ createdAt: now, lastSeenAt: now, offered: null, sourceAddress: visit.sourceAddress },
+      expiresAt: now + (stage === 'full' ? maxMs : Math.min(maxMs, SECOND_FACTOR_MS)),
+      agent: plainAgent(visit.agent),
+    };
+    const passwordHash = user.passwordHash ?? '';
+    const limit = stage === 'full' ? perUser : MAX_HALF_WAY;
+    const answer = await accounts.addSession(session, { passwordHash, limit, replaces });
+    if (answer.kind === 'stale') return null;
+    this.forget(answer.ended);
+    return { token, session, user };
+  }
+
+  /** The session of a token, if it is good now. `counts`: finding it is a use of it. */
+  async find(token: string, counts: boolean): Promise<Found | null> {
+    if (!isToken(token)) return null;
+    const hash = hashToken(token);
+    const found = await (this.#cached(hash) ?? this.#lookUp(hash));
+    if (found === null) return null;
+    const { session, user } = found;
+    const now = this.#deps.clock.wall();
+    const use = this.#uses.get(session.id) ?? { at: session.lastSeenAt, written: session.lastSeenAt };
+    const lastSeenAt = Math.max(use.at, session.lastSeenAt);
+    const { idleMs } = this.#deps.limits();
+    if (user.disabled || now >= session.expiresAt || now - lastSeenAt >= idleMs) return null;
+    if (counts) use.at = now;
+    this.#uses.set(session.id, use);
+    return { session: { ...session, lastSeenAt: use.at }, user };
+  }
+
+  /** Sessions that have not ended, of a user or (null) of all, the one used last first. */
+  async list(name: string | null): Promise<Session[]> {
+    const { accounts, clock, limits } = this.#deps;
+    const now = clock.wall();
+    await this.#write();
+    return await accounts.sessions(name, now, now - limits().idleMs);
+  }
+
+  /** Tells that sessions have ended: whoever is told closes what they hold open. */
+  forget(ids: readonly string[]): void {
+    if (ids.length === 0) return;
+    // By token's hash: which ones these are is not worth a second index.
+    this.#cache.clear();
+    for (const id of ids) {
+      this.#uses.delete(id);
+      for (const listener of this.#listeners) listener(id);
+    }
+  }
+
+  /** Looks at users and sessions anew with the next request. */
+  refresh(): void {
+    this.#cache.clear();
+  }
+
+  /** Is told the ids of sessions that end, until the returned function is called. */
+  onEnded(listener: (sessionId: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Writes uses down and ends what has come to its end, every minute until `signal` aborts, and then once more. */
+  async keep(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#deps;
+    while (!signal.aborted) {
+      await clock.sleep(WRITE_EVERY_MS, signal);
+      try {
+        await this.#write();
+      } catch (error) {
+        // They are found ended by their next request all the same.
+        log.warn('sessions.not_written', { code: error instanceof Error ? error.name : 'unknown' });
+      }
+    }
+  }
+
+  async #write(): Promise<void> {
+    const { accounts, clock, limits } = this.#deps;
+    const now = clock.wall();
+    const used = [...this.#uses].filter(([, { at, written }]) => at > written);
+    // Another node may know of a use that it has not written yet.
+    const seenAfter = now - limits().idleMs - 2 * WRITE_EVERY_MS;
+    const known = [...this.#uses.keys()];
+    const gone = await accounts.keepSessions(new Map(used.map(([id, { at }]) => [id, at])), known, {
+      now,
+      seenAfter,
+    });
+    for (const [, use] of used) use.written = use.at;
+    const idle = [...this.#uses].filter(([, { at }]) => now - at >= limits().idleMs).map(([id]) => id);
+    this.forget([...new Set([...gone, ...idle])]);
+  }
+
+  #cached(hash: string): Promise<Found | null> | null {
+    const entry = this.#cache.get(hash);
+    return entry !== undefined && this.#deps.clock.mono() - entry.since < CACHE_MS ? entry.lookup : null;
+  }
+
+  #lookUp(hash: string): Promise<Found | null> {
+    const { accounts, clock } = this.#deps;
+    const entry = { lookup: accounts.session(hash, clock.wall()), since: clock.mono() };
+    this.#cache.delete(hash);
+    this.#cache.set(hash, entry);
+    entry.lookup.catch(() => this.#cache.get(hash) === entry && this.#cache.delete(hash));
+    if (this.#cache.size > MAX_CACHED) this.#dropOldest();
+    return entry.lookup;
+  }
+
+  #dropOldest(): void {
+    for (const hash of this.#cache.keys()) {
+      this.#cache.delete(hash);
+      return;
+    }
+  }
+}
+
+/** A header may hold anything; what is shown holds a line of text. */
+function plainAgent(agent: string): string {
+  return agent.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_AGENT);
+}

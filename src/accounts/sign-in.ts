@@ -1,0 +1,234 @@
+import type { Session, User } from '../domain/account.ts';
+import { findLink } from './links.ts';
+import { passwordFault } from './password-rules.ts';
+import { PasswordsBusy } from './passwords.ts';
+import { attempt, type Reception } from './reception.ts';
+import { AccountRefusal, signedOut } from './refusal.ts';
+import { openFactor } from './second-factor.ts';
+import type { Found, Opened, Visit } from './sessions.ts';
+import { hashToken, isToken, readRecoveryCode } from './tokens.ts';
+import { matchCode } from './totp.ts';
+
+/** Codes that may be tried after one password. */
+const TRIES_AT_A_CODE = 5;
+const LONGEST_NAME = 64;
+
+/** Who wants in, and with what. */
+export interface Login {
+  readonly name: string;
+  readonly password: string;
+}
+
+/**
+ * Signs someone in by name and password; with a second factor, only as far as being asked for a code. `before`: the token of
+ * the session they had, which ends: nobody can choose the token that another one is signed in by. Rejects with
+ * `AccountRefusal`, `StoreError`.
+ */
+export async function logIn(
+  reception: Reception,
+  { name, password }: Login,
+  visit: Visit,
+  before: string | null,
+): Promise<Opened> {
+  const account = readName(name);
+  const user = await reception.accounts.user(account, reception.clock.wall());
+  await attempt(
+    reception,
+    { guess: 'password', account, user: user?.name ?? null, visit },
+    () => isPassword(reception, password, user, visit),
+    {
+      ...{ code: 'sign_in_refused', message: 'The name or the password is wrong.' },
+      halfWay: user !== null && user.secondFactor !== null,
+    },
+  );
+  if (user === null) throw wrongName();
+  if (user.disabled)
+    throw new AccountRefusal('user_disabled', 'This user is disabled. An administrator can change that.');
+  const stage = user.secondFactor === null ? 'full' : 'second_factor';
+  const opened = await reception.sessions.open(user, stage, visit, replaced(before));
+  if (opened === null) throw wrongName();
+  if (stage === 'full') await reception.note({ action: 'signIn', user: user.name }, visit);
+  return opened;
+}
+
+/** Goes the rest of the way by a code of the second factor, or a recovery code. Rejects as {@link logIn}. */
+export async function giveCode(
+  reception: Reception,
+  found: Found,
+  code: string,
+  visit: Visit,
+): Promise<Opened> {
+  const { accounts, sessions } = reception;
+  const { session, user } = found;
+  if (session.stage !== 'second_factor') throw signedOut();
+  const recovery = readRecoveryCode(code);
+  const isRight = async () => {
+    // What the throttle refuses is no try.
+    if ((await accounts.countTry(session.hash)) > TRIES_AT_A_CODE) throw await tooOften(reception, session);
+    return recovery === null
+      ? await isFreshCode(reception, user, code)
+      : await accounts.spendRecoveryCode(user.name, hashToken(recovery));
+  };
+  const guess = recovery === null ? 'code' : 'recovery';
+  await attempt(reception, { guess, account: user.name, user: user.name, visit }, isRight, {
+    code: 'code_refused',
+    message: 'That is not a code that can be used now: each works once, for about a minute.',
+  });
+  const opened = await sessions.open(user, 'full', visit, session.hash);
+  if (opened === null) throw signedOut();
+  reception.throttle.wentThrough(user.name, visit.sourceAddress, reception.now());
+  const left = user.recoveryCodesLeft - (recovery === null ? 0 : 1);
+  await reception.note(
+    { action: 'signIn', user: user.name, detail: { by: recovery === null ? 'code' : 'recovery code' } },
+    visit,
+  );
+  return { ...opened, user: { ...opened.user, recoveryCodesLeft: left } };
+}
+
+/** Ends a sign-in of which too many codes were wrong. */
+async function tooOften({ accounts, sessions }: Reception, { id }: Session): Promise<AccountRefusal> {
+  await accounts.endSession(id);
+  sessions.forget([id]);
+  return new AccountRefusal('signed_out', 'That was the wrong code too often. Sign in anew.');
+}
+
+/** What someone chose by a set-up link. */
+export interface Chosen {
+  readonly token: string;
+  /** Of the first administrator; null where the link has the name. */
+  readonly name: string | null;
+  readonly password: string;
+}
+
+/** What came of a set-up link. `isFirst`: the dashboard was nobody's until then. */
+export interface SetUp {
+  readonly opened: Opened;
+  readonly isFirst: boolean;
+}
+
+/**
+ * Sets a password by a set-up link, which is used up, and signs in; a second factor is asked for all the same. Rejects as
+ * {@link logIn}.
+ */
+export async function setUp(
+  reception: Reception,
+  chosen: Chosen,
+  visit: Visit,
+  before: string | null,
+): Promise<SetUp> {
+  const { accounts, clock, sessions, passwords } = reception;
+  const link = await findLink(reception, chosen.token);
+  if (link === null) throw linkRefused();
+  const name = link.user ?? chosen.name;
+  if (name === null) throw new AccountRefusal('link_refused', 'Choose a name, too.');
+  refuseUnfit(chosen.password, name);
+  const passwordHash = await busyAsRefusal(passwords.hash(chosen.password, visit.sourceAddress));
+  const answer = await accounts.redeemLink(hashToken(chosen.token), { name, passwordHash }, clock.wall());
+  if (answer.kind === 'taken') throw new AccountRefusal('name_taken', `There is a user ${name} already.`);
+  if (answer.kind !== 'done') throw linkRefused();
+  sessions.forget(answer.ended);
+  sessions.refresh();
+  reception.claimed();
+  await reception.note({ action: 'setUp', user: name }, visit);
+  const user = await accounts.user(name, clock.wall());
+  if (user === null || user.disabled) throw linkRefused();
+  const stage = user.secondFactor === null ? 'full' : 'second_factor';
+  const opened = await sessions.open(user, stage, visit, replaced(before));
+  if (opened === null) throw linkRefused();
+  return { opened, isFirst: link.user === null };
+}
+
+/** Changes one's own password; every other session ends, and this one gets another token. Rejects as {@link logIn}. */
+export async function changePassword(
+  reception: Reception,
+  { user }: Found,
+  change: { readonly current: string; readonly next: string },
+  visit: Visit,
+): Promise<Opened> {
+  const { accounts, clock, sessions, passwords } = reception;
+  await confirmPassword(reception, user, change.current, visit);
+  refuseUnfit(change.next, user.name);
+  const hash = await busyAsRefusal(passwords.hash(change.next, visit.sourceAddress));
+  const expected = user.passwordHash;
+  const answer = await accounts.setPassword(user.name, { hash, expected, keep: null });
+  if (answer.kind !== 'done') throw signedOut();
+  sessions.forget(answer.ended);
+  await reception.note({ action: 'changePassword', user: user.name }, visit);
+  const fresh = await accounts.user(user.name, clock.wall());
+  const opened = fresh === null ? null : await sessions.open(fresh, 'full', visit, null);
+  if (opened === null) throw signedOut();
+  return opened;
+}
+
+/** Asks whoever is signed in for their password again. Rejects with `AccountRefusal`. */
+export async function confirmPassword(
+  reception: Reception,
+  user: User,
+  password: string,
+  visit: Visit,
+): Promise<void> {
+  await attempt(
+    reception,
+    { guess: 'password', account: user.name, user: user.name, visit },
+    () => isPassword(reception, password, user, visit),
+    { code: 'password_refused', message: 'That is not your present password.' },
+  );
+}
+
+/** Signs someone out. */
+export async function logOut(reception: Reception, { session, user }: Found, visit: Visit): Promise<void> {
+  await reception.accounts.endSession(session.id);
+  reception.sessions.forget([session.id]);
+  if (session.stage === 'full') await reception.note({ action: 'signOut', user: user.name }, visit);
+}
+
+/** Throws `AccountRefusal` where a password must not be chosen. */
+function refuseUnfit(password: string, name: string): void {
+  const fault = passwordFault(password, name);
+  if (fault !== null) throw new AccountRefusal('password_unfit', `The password ${fault}.`);
+}
+
+/** A name as it is stored, however it was typed. */
+function readName(text: string): string {
+  return text.trim().toLowerCase().slice(0, LONGEST_NAME);
+}
+
+/** The hash of the session that a new one takes the place of. */
+function replaced(before: string | null): string | null {
+  return before !== null && isToken(before) ? hashToken(before) : null;
+}
+
+async function isPassword(
+  { passwords }: Reception,
+  password: string,
+  user: User | null,
+  { sourceAddress }: Visit,
+): Promise<boolean> {
+  return await busyAsRefusal(passwords.verify(password, user?.passwordHash ?? null, sourceAddress));
+}
+
+async function isFreshCode(reception: Reception, user: User, code: string): Promise<boolean> {
+  const step = matchCode(openFactor(reception, user), code.replace(/\s/g, ''), reception.clock.wall());
+  return step !== null && (await reception.accounts.spendStep(user.name, step));
+}
+
+async function busyAsRefusal<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof PasswordsBusy)) throw error;
+    throw new AccountRefusal('sign_in_busy', `${error.message} Try again in a moment.`, 1000);
+  }
+}
+
+function wrongName(): AccountRefusal {
+  return new AccountRefusal('sign_in_refused', 'The name or the password is wrong.');
+}
+
+/** The refusal of whoever has no good link. */
+export function linkRefused(): AccountRefusal {
+  return new AccountRefusal(
+    'link_refused',
+    'This link was used, or has ended. Make a new one with: waybill admin setup-link',
+  );
+}

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { Throttle } from './throttle.ts';
+
+const HERE = '192.0.2.1';
+const THERE = '198.51.100.9';
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** Tries as often as it is let, at `now`; how often that was. */
+function hammer(throttle: Throttle, account: string, source: string, now: number, times: number): number {
+  let tried = 0;
+  for (let i = 0; i < times; i++) if (throttle.begin('password', account, source, now).ok) tried++;
+  return tried;
+}
+
+test('five tries are free, then each waits twice as long, up to a quarter of an hour', () => {
+  const throttle = new Throttle();
+  expect(hammer(throttle, 'ann', HERE, 0, 100)).toBe(5);
+  let now = 0;
+  const waits: number[] = [];
+  for (let i = 0; i < 12; i++) {
+    const answer = throttle.begin('password', 'ann', HERE, now);
+    const waitMs = answer.ok ? 0 : answer.waitMs;
+    expect(throttle.begin('password', 'ann', HERE, now + waitMs - 1).ok).toBe(false);
+    now += waitMs;
+    expect(throttle.begin('password', 'ann', HERE, now).ok).toBe(true);
+    waits.push(waitMs / 1000);
+  }
+  expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
+});
+
+test('what must wait is not counted: whoever keeps on asking waits no longer', () => {
+  const throttle = new Throttle();
+  hammer(throttle, 'ann', HERE, 0, 5);
+  hammer(throttle, 'ann', HERE, 500, 1000);
+  expect(throttle.begin('password', 'ann', HERE, 1000).ok).toBe(true);
+});
+
+test('tries that come at the same moment count before any has failed', () => {
+  const throttle = new Throttle();
+  const answers = Array.from({ length: 8 }, () => throttle.begin('password', 'ann', HERE, 0).ok);
+  expect(answers.filter(Boolean)).toHaveLength(5);
+});
+
+test('a stranger who hammers an account keeps its owner from nowhere else out', () => {
+  const throttle = new Throttle();
+  for (let now = 0; now < 10 * HOUR; now += MINUTE) hammer(throttle, 'ann', HERE, now, 20);
+  expect(throttle.begin('password', 'ann', THERE, 10 * HOUR).ok).toBe(true);
+});
+
+test('thousands of sources leave an owner at least one try, and more after a moment', () => {
+  const throttle = new Throttle();
+  for (let i = 0; i < 5000; i++) hammer(throttle, 'ann', `10.1.${i >> 8}.${i & 255}`, 0, 5);
+  expect(throttle.begin('password', 'ann', THERE, 0).ok).toBe(true);
+  expect(throttle.begin('password', 'ann', THERE, 0)).toEqual({ ok: false, waitMs: 1000 });
+  expect(throttle.begin('password', 'ann', THERE, 1000).ok).toBe(true);
+});
+
+test('a source that tries at many accounts is slowed at all of them, for a minute at most', () => {
+  const throttle = new Throttle();
+  const tried = Array.from({ length: 200 }, (_, i) => hammer(throttle, `user${i}`, HERE, 0, 1));
+  expect(tried.filter((count) => count === 1)).toHaveLength(30);
+  expect(throttle.begin('password', 'another', HERE, MINUTE).ok).toBe(true);
+  expect(throttle.begin('password', 'ann', THERE, 0).ok).toBe(true);
+});
+
+test('addresses of one IPv6 /64 are one source', () => {
+  const throttle = new Throttle();
+  const tried = Array.from({ length: 50 }, (_, i) => hammer(throttle, 'ann', `2001:db8::${i + 1}`, 0, 1));
+  expect(tried.filter((count) => count === 1)).toHaveLength(5);
+});
+
+test('success forgets what its source had failed, and only that', () => {
+  const throttle = new Throttle();
+  hammer(throttle, 'ann', HERE, 0, 4);
+  hammer(throttle, 'ann', THERE, 0, 5);
+  const answer = throttle.begin('password', 'ann', HERE, 0);
+  if (answer.ok) throttle.succeeded(answer.attempt);
+  expect(hammer(throttle, 'ann', HERE, 0, 9)).toBe(5);
+  expect(hammer(throttle, 'ann', THERE, 0, 9)).toBe(0);
+});
+
+test('an hour’s rest forgives, and so does a new password', () => {
+  const throttle = new Throttle();
+  hammer(throttle, 'ann', HERE, 0, 5);
+  expect(hammer(throttle, 'ann', HERE, HOUR, 9)).toBe(5);
+  throttle.pardon('ann');
+  expect(hammer(throttle, 'ann', HERE, HOUR, 9)).toBe(5);
+});
+
+test('codes of a second factor are guessed no more than a hundred times an hour by all sources together', () => {
+  const throttle = new Throttle();
+  const source = (i: number) => `10.2.${i >> 8}.${i & 255}`;
+  const tries = (now: number) =>
+    Array.from({ length: 500 }, (_, i) => throttle.begin('code', 'ann', source(i), now).ok).filter(Boolean);
+  expect(tries(0)).toHaveLength(100);
+  expect(throttle.begin('code', 'ann', THERE, HOUR - 1).ok).toBe(false);
+  // Nobody can be kept out by that: a recovery code is too long to be guessed.
+  expect(throttle.begin('recovery', 'ann', THERE, 0).ok).toBe(true);
+  expect(throttle.begin('password', 'ann', THERE, 0).ok).toBe(true);
+  expect(throttle.begin('code', 'ann', THERE, HOUR).ok).toBe(true);
+});
+
+test('the tables are bounded: what was longest quiet makes room', () => {
+  const throttle = new Throttle(10);
+  hammer(throttle, 'ann', HERE, 0, 5);
+  for (let i = 0; i < 9; i++) hammer(throttle, `user${i}`, `10.3.0.${i}`, 1, 5);
+  expect(hammer(throttle, 'ann', HERE, 2, 5)).toBe(0);
+  for (let i = 0; i < 10; i++) hammer(throttle, `other${i}`, `10.3.1.${i}`, 3, 5);
+  expect(hammer(throttle, 'ann', HERE, 4, 5)).toBe(5);
+});

@@ -1,0 +1,190 @@
+import { sourceGroup } from '../lib/cidr.ts';
+
+/**
+ * Slows down whoever guesses. What counts is a source's failures at one account, and a source's failures at all of them:
+ * each has some free, then waits longer and longer. Nobody is ever kept out by what others do: an account under attack from
+ * many sources only leaves each of them fewer free tries. Time is an argument, monotonic milliseconds; the tables are
+ * bounded, and what was longest quiet makes room.
+ */
+
+/** What is guessed. */
+export type Guess = 'password' | 'code' | 'recovery' | 'link';
+
+/** Tries of a source at an account before it waits. */
+const FREE_TRIES = 5;
+/** The same where the account fails often, whoever tries. */
+const FREE_UNDER_ATTACK = 1;
+/** Failures of an account, without an hour's rest between, that make an attack. */
+const ATTACK = 50;
+/** Tries of a source at whatever accounts before it waits: an office may have one address. */
+const FREE_OF_SOURCE = 30;
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 15 * 60_000;
+/** Who tries at other accounts too waits no longer than this for a first try at another one. */
+const LONGEST_SOURCE_WAIT_MS = 60_000;
+/**
+ * Six digits can be guessed by many sources together, by someone who has the password: so many tries an hour, over all
+ * sources. A recovery code is not counted, so that the owner has a way in even then.
+ */
+const CODES_PER_HOUR = 100;
+const HOUR_MS = 3_600_000;
+const MAX_ENTRIES = 20_000;
+
+/** One try, as `begin` has counted it. */
+export interface Try {
+  readonly guess: Guess;
+  readonly account: string;
+  readonly source: string;
+}
+
+/** What became of a wish to try. */
+export type TryAnswer =
+  /** It may be tried, and counts as failed until `succeeded`. `tries`: how many there were at this account from there. */
+  | { readonly ok: true; readonly tries: number; readonly attempt: Try }
+  | { readonly ok: false; readonly waitMs: number };
+
+/** Counts failed tries. */
+export class Throttle {
+  readonly #pairs: Failures;
+  readonly #sources: Failures;
+  readonly #accounts: Failures;
+
+  /** `maxEntries`: of each of the three tables. */
+  constructor(maxEntries = MAX_ENTRIES) {
+    this.#pairs = new Failures(maxEntries);
+    this.#sources = new Failures(maxEntries);
+    this.#accounts = new Failures(maxEntries);
+  }
+
+  /** Whether a source may try now. What must wait is not counted: waiting helps. */
+  begin(guess: Guess, account: string, address: string, now: number): TryAnswer {
+    const attempt = { guess, account, source: sourceGroup(address) };
+    const [pair, all] = [pairKey(attempt), accountKey(attempt)];
+    const underAttack = this.#accounts.count(all, now) >= ATTACK;
+    const waitMs = Math.max(
+      this.#pairs.waitMs(pair, underAttack ? FREE_UNDER_ATTACK : FREE_TRIES, LONGEST_WAIT_MS, now),
+      this.#sources.waitMs(attempt.source, FREE_OF_SOURCE, LONGEST_SOURCE_WAIT_MS, now),
+      guess === 'code' ? this.#accounts.waitForHour(all, CODES_PER_HOUR, now) : 0,
+    );
+    if (waitMs > 0) return { ok: false, waitMs };
+    this.#sources.add(attempt.source, now);
+    this.#accounts.add(all, now);
+    return { ok: true, tries: this.#pairs.add(pair, now), attempt };
+  }
+
+  /** It was right: what its source failed at this account before is forgotten. */
+  succeeded(attempt: Try): void {
+    this.#pairs.forget(pairKey(attempt));
+    this.takeBack(attempt, false);
+  }
+
+  /** Someone has given password and code: their passwords, which counted until then, are forgotten. */
+  wentThrough(account: string, address: string, now: number): void {
+    const attempt: Try = { guess: 'password', account, source: sourceGroup(address) };
+    if (this.#pairs.count(pairKey(attempt), now) > 0) this.succeeded(attempt);
+  }
+
+  /** Forgets what was failed at an account with passwords of before, whoever did. */
+  pardon(account: string): void {
+    this.#accounts.forget(accountKey({ guess: 'password', account }));
+    this.#pairs.forgetEnding(` ${account}`);
+  }
+
+  /** It was not tried after all. */
+  takeBack(attempt: Try, pair = true): void {
+    if (pair) this.#pairs.subtract(pairKey(attempt));
+    this.#sources.subtract(attempt.source);
+    this.#accounts.subtract(accountKey(attempt));
+  }
+}
+
+function pairKey({ guess, account, source }: Try): string {
+  return `${guess} ${source} ${account}`;
+}
+
+function accountKey({ guess, account }: Omit<Try, 'source'>): string {
+  return `${guess} ${account}`;
+}
+
+interface Entry {
+  count: number;
+  lastAt: number;
+  /** When the hour began in which `inHour` were counted. */
+  hourAt: number;
+  inHour: number;
+}
+
+/** Failures by name. Those of a name are forgotten after an hour without one. */
+class Failures {
+  readonly #entries = new Map<string, Entry>();
+  readonly #maxEntries: number;
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries;
+  }
+
+  count(key: string, now: number): number {
+    return this.#entryOf(key, now)?.count ?? 0;
+  }
+
+  /** Ms until the next try: none while `free` are left, then doubling from the last one on. */
+  waitMs(key: string, free: number, longest: number, now: number): number {
+    const entry = this.#entryOf(key, now);
+    if (entry === null || entry.count < free) return 0;
+    const pause = Math.min(longest, FIRST_WAIT_MS * 2 ** Math.min(entry.count - free, 30));
+    return Math.max(0, entry.lastAt + pause - now);
+  }
+
+  /** Ms until fewer than `limit` are counted in the hour. */
+  waitForHour(key: string, limit: number, now: number): number {
+    const entry = this.#entryOf(key, now);
+    if (entry === null || entry.inHour < limit) return 0;
+    return Math.max(0, entry.hourAt + HOUR_MS - now);
+  }
+
+  /** Counts one more; gives how many there are. */
+  add(key: string, now: number): number {
+    const entry = this.#entryOf(key, now) ?? { count: 0, lastAt: now, hourAt: now, inHour: 0 };
+    if (now - entry.hourAt >= HOUR_MS) Object.assign(entry, { hourAt: now, inHour: 0 });
+    entry.count++;
+    entry.inHour++;
+    entry.lastAt = now;
+    // Deleted and set again: the map's order is the order of the last failure.
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    if (this.#entries.size > this.#maxEntries) this.#dropOldest();
+    return entry.count;
+  }
+
+  subtract(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    entry.count--;
+    entry.inHour--;
+    if (entry.count <= 0) this.#entries.delete(key);
+  }
+
+  forget(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  /** Looks at every entry: for what an administrator does now and then. */
+  forgetEnding(ending: string): void {
+    for (const key of this.#entries.keys()) if (key.endsWith(ending)) this.#entries.delete(key);
+  }
+
+  #entryOf(key: string, now: number): Entry | null {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return null;
+    if (now - entry.lastAt < HOUR_MS) return entry;
+    this.#entries.delete(key);
+    return null;
+  }
+
+  #dropOldest(): void {
+    for (const key of this.#entries.keys()) {
+      this.#entries.delete(key);
+      return;
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { ArchiveError } from './archive-error.ts';
+
+/** What lies in a backup, by name, in this order: the manifest first, the sums last (docs/backup.md). */
+export const MANIFEST = 'waybill-backup.json';
+export const DATABASE = 'waybill.db';
+export const SECRETS = 'secrets.json';
+export const SUMS = 'SHA256SUMS';
+const SEGMENT = /^spool\/\d{8,15}\.seg$/;
+
+/** Bytes that each of the small ones may have. */
+const MAX_BYTES: Readonly<Record<string, number>> = {
+  [MANIFEST]: 64 * 1024,
+  [SECRETS]: 4 * 1024 * 1024,
+  [SUMS]: 256 * 1024 * 1024,
+};
+/** Files in an archive: with 64 MiB each, 64 TiB of mail. */
+export const MAX_ENTRIES = 1_000_000;
+
+/** The name of a segment's file in an archive. */
+export function segmentEntry(file: string): string {
+  return `spool/${file}`;
+}
+
+/** Whether a name is one of a segment's file. */
+function isSegment(name: string): boolean {
+  return SEGMENT.test(name);
+}
+
+/** Refuses what no backup has: other names (and so paths that lead elsewhere), or files too large for what they are. */
+export function checkEntry(name: string, size: number): void {
+  if (name !== MANIFEST && name !== DATABASE && name !== SECRETS && name !== SUMS && !isSegment(name))
+    throw new ArchiveError(`${JSON.stringify(name)} is in the archive: no backup has that.`);
+  if (size > (MAX_BYTES[name] ?? Number.MAX_SAFE_INTEGER))
+    throw new ArchiveError(`${name} in the archive is too large.`);
+}
+
+/** The newest format this program writes and reads. */
+const FORMAT = 1;
+
+const manifestSchema = z.object({
+  format: z.int(),
+  version: z.string(),
+  createdAt: z.string(),
+  messages: z.int().min(0),
+  segments: z.int().min(0),
+  bytes: z.int().min(0),
+  withSecretKey: z.boolean(),
+});
+
+/** What a backup says of itself. */
+export type Manifest = Omit<z.infer<typeof manifestSchema>, 'format'>;
+
+/** A manifest as it is written. */
+export function manifestText(manifest: Manifest): string {
+  return `${JSON.stringify({ format: FORMAT, ...manifest }, null, 2)}\n`;
+}
+
+/** Reads a manifest. Throws `ArchiveError`. */
+export function readManifest(text: string): Manifest {
+  const parsed = manifestSchema.safeParse(jsonOf(text));
+  if (!parsed.success) throw new ArchiveError(`The ${MANIFEST} in the archive is not valid.`);
+  const { format, ...manifest } = parsed.data;
+  if (format > FORMAT)
+    throw new ArchiveError(`The backup was written by Waybill ${manifest.version}. Restore it with that.`);
+  return manifest;
+}
+
+/** Sums as `sha256sum` writes and checks them. */
+export function sumsText(sums: ReadonlyMap<string, string>): string {
+  return [...sums].map(([name, sum]) => `${sum}  ${name}\n`).join('');
+}
+
+/** Reads sums. Throws `ArchiveError`. */
+export function readSums(text: string): Map<string, string> {
+  const sums = new Map<string, string>();
+  for (const line of text.split('\n').slice(0, -1)) {
+    const [, sum, name] = /^([0-9a-f]{64}) {2}(\S+)$/.exec(line) ?? [];
+    if (sum === undefined || name === undefined || sums.has(name))
+      throw new ArchiveError(`The ${SUMS} in the archive are not valid.`);
+    sums.set(name, sum);
+  }
+  return sums;
+}
+
+/** Throws `ArchiveError` unless the sums are of exactly these files. */
+export function compareSums(stated: ReadonlyMap<string, string>, found: ReadonlyMap<string, string>): void {
+  for (const [name, sum] of found) {
+    if (stated.get(name) === undefined) throw new ArchiveError(`${name} in the archive has no sum.`);
+    if (stated.get(name) !== sum) throw new ArchiveError(`${name} in the archive is damaged.`);
+  }
+  for (const name of stated.keys())
+    if (!found.has(name)) throw new ArchiveError(`${name} is missing from the archive.`);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

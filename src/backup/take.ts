@@ -1,0 +1,190 @@
+import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Random } from '../lib/random.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import { segmentPath } from '../spool/segments/names.ts';
+import { type CopiedFacts, copyDatabase, openCopy } from '../store/sqlite/copy.ts';
+import { ArchiveError } from './archive-error.ts';
+import { readArchive } from './archive-reader.ts';
+import { ArchiveWriter } from './archive-writer.ts';
+import { DATABASE, MANIFEST, manifestText, SECRETS, segmentEntry } from './contents.ts';
+import { beginPhase, type PaceOptions } from './pace.ts';
+import { checkReferences } from './references.ts';
+import { refuseWithoutRoom } from './room.ts';
+import { sealSecrets } from './sealed-secrets.ts';
+
+/** A backup to be taken. Nothing may remove or move what lies in the spool until it is done. */
+export interface BackupTask {
+  readonly database: string;
+  readonly spool: string;
+  /** Where it goes, absolute; must not exist. */
+  readonly file: string;
+  readonly version: string;
+  /** Wall ms. */
+  readonly createdAt: number;
+  /** What goes along encrypted; null: no secret does. */
+  readonly secrets: {
+    readonly passphrase: string;
+    /** Files by the names they have in the archive; one that is not there is left out. */
+    readonly files: readonly { readonly name: string; readonly path: string }[];
+  } | null;
+}
+
+/** A backup that was taken. */
+export interface TakenBackup {
+  readonly sizeBytes: number;
+  readonly messages: number;
+  readonly withSecretKey: boolean;
+  /** Contents that are damaged or missing where they were copied from. */
+  readonly damaged: number;
+}
+
+/** The thread that copies sleeps by this; see {@link copyDatabase}. */
+const NAP = new Int32Array(new SharedArrayBuffer(4));
+const PAGE_BYTES = 4096;
+
+/**
+ * Takes a backup, reads it back, and gives it its name only then. Removes what it has written when it fails. Throws
+ * `ArchiveError`, `StoreError`, the system's error, or the signal's reason. Sleeps and sums in this thread.
+ */
+export async function takeBackup(task: BackupTask, pace: PaceOptions, random: Random): Promise<TakenBackup> {
+  await refuseExisting(task.file);
+  const part = `${task.file}.part`;
+  const copy = `${task.file}.part-db`;
+  try {
+    await Promise.all([rm(part, { force: true }), rm(copy, { force: true })]);
+    await copyFacts(task, copy, pace);
+    const facts = openCopy(copy);
+    try {
+      const written = await writeArchive(task, { part, copy, facts }, pace, random);
+      const damaged = await verify(part, facts, pace);
+      await refuseExisting(task.file);
+      await rename(part, task.file);
+      await syncDirectory(dirname(task.file));
+      return { ...written, sizeBytes: (await stat(task.file)).size, damaged };
+    } finally {
+      facts.close();
+    }
+  } finally {
+    await Promise.all([rm(part, { force: true }), rm(copy, { force: true })]);
+  }
+}
+
+async function refuseExisting(file: string): Promise<void> {
+  const existing = await stat(file).catch(() => null);
+  if (existing !== null) throw new ArchiveError(`${file} exists already. Choose another name.`);
+}
+
+async function copyFacts({ database }: BackupTask, copy: string, pace: PaceOptions): Promise<void> {
+  await refuseWithoutRoom(dirname(copy), (await stat(database)).size);
+  // Made first, for its owner alone: SQLite would let the umask decide.
+  await (await open(copy, 'wx', 0o600)).close();
+  const { clock, bytesPerSecond } = pace;
+  const startedAt = clock.mono();
+  let toldAt = startedAt;
+  const step = (donePages: number, totalPages: number) => {
+    pace.signal.throwIfAborted();
+    const done = donePages * PAGE_BYTES;
+    const now = clock.mono();
+    if (now - toldAt >= 250) {
+      toldAt = now;
+      pace.tell({ phase: 'database', doneBytes: done, totalBytes: totalPages * PAGE_BYTES });
+    }
+    if (bytesPerSecond === null) return;
+    const aheadMs = (done / bytesPerSecond) * 1000 - (now - startedAt);
+    if (aheadMs >= 1) Atomics.wait(NAP, 0, 0, aheadMs);
+  };
+  await copyDatabase(database, copy, { step });
+}
+
+interface Sources {
+  readonly part: string;
+  readonly copy: string;
+  readonly facts: CopiedFacts;
+}
+
+async function writeArchive(
+  task: BackupTask,
+  { part, copy, facts }: Sources,
+  pace: PaceOptions,
+  random: Random,
+): Promise<Pick<TakenBackup, 'messages' | 'withSecretKey'>> {
+  const messages = facts.messages();
+  const segments = await sizesOf(task.spool, facts.segments());
+  const { size } = await stat(copy);
+  const bytes = segments.reduce((sum, segment) => sum + segment.size, size);
+  await refuseWithoutRoom(dirname(part), bytes);
+  const secrets = await readSecrets(task);
+  const withSecretKey = secrets.has('secret.key');
+  const steps = beginPhase(pace, 'contents', bytes);
+  const { version, createdAt } = task;
+  const writer = await ArchiveWriter.create(part, createdAt);
+  try {
+    const counts = { messages, segments: segments.length, bytes, withSecretKey };
+    await writer.addText(
+      MANIFEST,
+      manifestText({ version, createdAt: formatTimestamp(createdAt), ...counts }),
+    );
+    if (task.secrets !== null)
+      await writer.addText(SECRETS, await sealSecrets(secrets, task.secrets.passphrase, random));
+    await withFile(copy, (file) => writer.addFile(DATABASE, file, size, steps));
+    for (const segment of segments)
+      await withFile(segment.path, (file) =>
+        writer.addFile(segmentEntry(segment.name), file, segment.size, steps),
+      );
+    await writer.finish();
+  } finally {
+    await writer.close();
+  }
+  return { messages, withSecretKey };
+}
+
+/** Segments as they are now: what the database refers to was written before. One that is missing is left out. */
+async function sizesOf(
+  spool: string,
+  segments: readonly number[],
+): Promise<{ name: string; path: string; size: number }[]> {
+  const found = [];
+  for (const segment of segments) {
+    const path = segmentPath(spool, segment);
+    const status = await stat(path).catch(() => null);
+    if (status !== null) found.push({ name: segmentPath('', segment), path, size: status.size });
+  }
+  return found;
+}
+
+async function readSecrets({ secrets }: BackupTask): Promise<Map<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  for (const { name, path } of secrets?.files ?? []) {
+    const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw error;
+    });
+    if (bytes !== null) files.set(name, bytes);
+  }
+  return files;
+}
+
+/** Reads back what was written: the sums, and the bytes of everything referred to. Says how much of that is damaged. */
+async function verify(part: string, facts: CopiedFacts, pace: PaceOptions): Promise<number> {
+  return await withFile(part, async (file) => {
+    const { size } = await file.stat();
+    // Once for the sums, once for what is referred to, which is less.
+    const steps = beginPhase(pace, 'verify', size * 2);
+    const entries = await readArchive(file, { begin: async () => null }, steps);
+    return (await checkReferences(facts, file, entries, steps)).damaged;
+  });
+}
+
+async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await open(path, 'r');
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  await withFile(path, (directory) => directory.sync());
+}

@@ -1,0 +1,133 @@
+import { Command } from 'commander';
+import type { UserLink, UserView } from '../control/account-operations.ts';
+import type { Operations } from '../control/operations.ts';
+import { MIN_PASSWORD } from '../domain/account.ts';
+import { type CommonOptions, type Context, command, print } from './context.ts';
+import { Exit } from './exit.ts';
+import { promptForSecret, readSecretFile } from './secret-input.ts';
+import { withOperations } from './session.ts';
+
+interface PasswordOptions extends CommonOptions {
+  readonly stdin?: true;
+}
+
+/** What the first administrator is called where nobody says. */
+const FIRST_NAME = 'admin';
+const WHO = 'user; default: the administrator, where there is only one';
+
+/** `waybill admin …`: ways into the dashboard for whoever owns the data directory. */
+export function adminCommand(context: Context): Command {
+  return new Command('admin')
+    .description('ways into the dashboard, for the owner of the data directory')
+    .addCommand(resetPasswordCommand(context))
+    .addCommand(setupLinkCommand(context))
+    .addCommand(resetSecondFactorCommand(context));
+}
+
+function resetPasswordCommand(context: Context): Command {
+  return command(
+    'reset-password',
+    "set a user's password and end their sessions; where nobody has a password yet, make the first administrator",
+    [
+      'waybill admin reset-password',
+      'waybill admin reset-password ann',
+      'pass show waybill | waybill admin reset-password ann --stdin',
+    ],
+  )
+    .argument('[name]', WHO)
+    .option('--stdin', 'read the password from the standard input instead of asking for it')
+    .action(async (name: string | undefined, options: PasswordOptions) => {
+      await withOperations(context, options, { create: true }, async (operations) => {
+        const user = name ?? (await onlyAdministrator(operations)) ?? FIRST_NAME;
+        const password = await readPassword(context, options, user);
+        const view = await operations.resetPassword({ name: user, password });
+        print(context, options, view, () => passwordSet(view));
+      });
+    });
+}
+
+function setupLinkCommand(context: Context): Command {
+  return command('setup-link', 'make a link by which a password is chosen: once, within an hour', [
+    'waybill admin setup-link        # for the first administrator, until there is one',
+    'waybill admin setup-link ann',
+  ])
+    .argument('[name]', 'user; without one the link is for the first administrator, who chooses a name too')
+    .action(async (name: string | undefined, options: CommonOptions) => {
+      await withOperations(context, options, { create: true }, async (operations, running) => {
+        const link = await operations.setupLink({ name: name ?? null });
+        print(context, options, link, () => linkText(link, running));
+      });
+    });
+}
+
+function resetSecondFactorCommand(context: Context): Command {
+  return command(
+    'reset-second-factor',
+    'let a user sign in by password alone, until they set up codes anew',
+    ['waybill admin reset-second-factor ann'],
+  )
+    .argument('[name]', WHO)
+    .action(async (given: string | undefined, options: CommonOptions) => {
+      await withOperations(context, options, {}, async (operations) => {
+        const name = given ?? (await onlyAdministrator(operations));
+        if (name === null) throw new Exit(1, 'There is no user with a password yet.');
+        const view = await operations.resetSecondFactor({ name });
+        print(context, options, view, () => `${name} signs in by password alone now.`);
+      });
+    });
+}
+
+/** The one administrator who has a password; null where nobody has one. Throws `Exit` where there are several. */
+async function onlyAdministrator(operations: Operations): Promise<string | null> {
+  const users = (await operations.users({})).filter(({ hasPassword }) => hasPassword);
+  const [admin, ...others] = users.filter(({ role }) => role === 'admin');
+  if (others.length === 0) return admin?.name ?? null;
+  throw new Exit(
+    2,
+    `There are several administrators; name the user: ${users.map(({ name }) => name).join(', ')}`,
+  );
+}
+
+async function readPassword(
+  { terminal }: Context,
+  { stdin }: PasswordOptions,
+  name: string,
+): Promise<string> {
+  if (stdin) return await readSecretFile('-', 'password');
+  const instead = 'There is no terminal to ask on; give the password on the standard input with --stdin.';
+  const question = `New password for ${name}, at least ${MIN_PASSWORD} characters: `;
+  const password = await promptForSecret(terminal, question, instead);
+  if (password === (await promptForSecret(terminal, 'The same again: ', instead))) return password;
+  throw new Exit(1, 'The two are not the same. Nothing was done.');
+}
+
+function passwordSet({ name, role, disabled, secondFactor }: UserView): string {
+  const notes = [
+    `The password of ${name} (${role}) is set; earlier sessions have ended.`,
+    ...(disabled ? [`${name} is disabled, and cannot sign in until an administrator changes that.`] : []),
+    ...(secondFactor
+      ? [`A code is asked for besides. To do without: waybill admin reset-second-factor ${name}`]
+      : []),
+  ];
+  return notes.join('\n');
+}
+
+function linkText({ name, url, path, expiresAt }: UserLink, running: boolean): string {
+  const whom =
+    name === null
+      ? 'The first administrator chooses a name and a password here'
+      : `${name} chooses a password here`;
+  const lines = [
+    url ?? `https://HOST:PORT${path}`,
+    '',
+    `${whom}, once, until ${expiresAt}.`,
+    'From another machine, put the name of this one for localhost.',
+  ];
+  if (!running)
+    lines.push(
+      name === null
+        ? 'The server is not running. Starting it prints a link of its own, in place of this one.'
+        : 'The server is not running; start it first: waybill serve',
+    );
+  return lines.join('\n');
+}

@@ -1,0 +1,70 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { MIN_PASSPHRASE } from '../control/system-operations.ts';
+import { bytesText } from './bytes-text.ts';
+import { type CommonOptions, type Context, command, print } from './context.ts';
+import { Exit } from './exit.ts';
+import { promptForSecret, readSecretFile } from './secret-input.ts';
+import { withOperations } from './session.ts';
+import { stepTeller } from './step-teller.ts';
+import { counted } from './terminal.ts';
+
+interface BackupOptions extends CommonOptions {
+  readonly passphraseFile?: string;
+  readonly withKey?: true;
+}
+
+/** `waybill backup FILE`: everything in one file, while the server runs or not. */
+export function backupCommand(context: Context): Command {
+  return command('backup', 'write everything into one file, while the server goes on, and read it back', [
+    'waybill backup /srv/backups/waybill-monday.tar',
+    'waybill backup /srv/backups/waybill.tar --passphrase-file /run/secrets/backup   # with the secret key',
+    'waybill backup waybill.tar --with-key   # asks for the passphrase',
+  ])
+    .argument('<file>', 'where it goes; must not exist yet')
+    .option(
+      '--passphrase-file <file>',
+      'take the secret key along, encrypted with the passphrase in this file; - for the standard input',
+    )
+    .option('--with-key', 'the same, asking for the passphrase')
+    .addHelpText('after', WITHOUT_KEY)
+    .action(async (file: string, options: BackupOptions) => {
+      const passphrase = await passphraseOf(options, context);
+      await withOperations(context, options, { tolerateFaults: true }, async (operations) => {
+        const teller = stepTeller(context, options);
+        const view = await operations.backup({ file: resolve(file), passphrase }, teller);
+        print(context, options, view, () => {
+          const key = view.withSecretKey ? 'with the secret key' : 'without the secret key';
+          return `${view.path}: ${counted(view.messages, 'message')}, ${bytesText(view.sizeBytes)}, ${key}; read back and found whole.`;
+        });
+        if (view.damaged !== undefined)
+          throw new Exit(
+            1,
+            `The contents of ${counted(view.damaged, 'message')} were damaged or missing where they were copied from; everything else is in the backup.`,
+          );
+      });
+    });
+}
+
+const WITHOUT_KEY = `
+Without a passphrase the passwords of relays and the signing keys are in the backup, but not the secret key that opens
+them: keep a copy of secret.key elsewhere, or enter them again after a restore.`;
+
+async function passphraseOf(
+  { passphraseFile, withKey }: BackupOptions,
+  { terminal }: Context,
+): Promise<string | null> {
+  if (passphraseFile !== undefined && withKey)
+    throw new Exit(2, '--passphrase-file says what --with-key would ask for: give one of them.');
+  if (passphraseFile !== undefined) return checked(await readSecretFile(passphraseFile, 'passphrase'));
+  if (!withKey) return null;
+  const instead = 'There is no terminal to ask on. Give the passphrase by --passphrase-file.';
+  const passphrase = checked(await promptForSecret(terminal, 'Passphrase: ', instead));
+  if ((await promptForSecret(terminal, 'The same again: ', instead)) === passphrase) return passphrase;
+  throw new Exit(1, 'The two are not the same, and nothing was done.');
+}
+
+function checked(passphrase: string): string {
+  if (passphrase.length >= MIN_PASSPHRASE) return passphrase;
+  throw new Exit(2, `The passphrase must have at least ${MIN_PASSPHRASE} characters.`);
+}

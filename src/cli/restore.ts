@@ -1,0 +1,63 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { type Restored, restoreBackup } from '../backup/restore.ts';
+import { dataDirectory } from '../config/load.ts';
+import { isServerRunning } from '../control/client.ts';
+import { type CommonOptions, type Context, command, print } from './context.ts';
+import { Exit } from './exit.ts';
+import { readSecretFile } from './secret-input.ts';
+import { stepTeller } from './step-teller.ts';
+import { counted } from './terminal.ts';
+
+interface RestoreOptions extends CommonOptions {
+  readonly passphraseFile?: string;
+}
+
+/** `waybill restore FILE`: a backup into an empty data directory, whose server does not run. */
+export function restoreCommand(context: Context): Command {
+  return command('restore', 'put a backup into an empty data directory; what was still to be sent is held', [
+    'waybill restore /srv/backups/waybill-monday.tar --data /srv/mail',
+    'waybill restore waybill.tar --data /srv/mail --passphrase-file /run/secrets/backup   # with the secret key',
+  ])
+    .argument('<file>', 'the backup')
+    .option('--passphrase-file <file>', 'opens the secret key in it; - for the standard input')
+    .action(async (file: string, options: RestoreOptions) => {
+      const dataDir = dataDirectory(options.data, context.terminal.environment);
+      if (await isServerRunning(dataDir))
+        throw new Exit(1, `A server runs on ${dataDir}. A backup is restored into an empty directory only.`);
+      const passphrase =
+        options.passphraseFile === undefined
+          ? null
+          : await readSecretFile(options.passphraseFile, 'passphrase');
+      const { tell, signal } = stepTeller(context, options);
+      const restored = await restoreBackup(
+        { file: resolve(file), dataDir, passphrase },
+        { clock: context.clock, signal, tell, bytesPerSecond: null },
+      );
+      const { manifest, held, secrets, secretsLeft } = restored;
+      print(context, options, { ...manifest, dataDir, held, secrets, secretsLeft }, () =>
+        restoredText(restored, dataDir),
+      );
+    });
+}
+
+function restoredText({ manifest, held, secrets, secretsLeft }: Restored, dataDir: string): string {
+  const lines = [
+    `${dataDir} is as it was at ${manifest.createdAt}: ${counted(manifest.messages, 'message')}.`,
+    held === 0
+      ? 'Nothing in it was still to be sent.'
+      : `${counted(held, 'recipient')} still had mail to come, which may have been sent since: it is held. Once the server runs, decide:
+  waybill queue resume --restored   sends it
+  waybill queue cancel --restored   cancels it`,
+  ];
+  if (secretsLeft)
+    lines.push('The secret key is in the backup, but was left there: no --passphrase-file was given.');
+  if (!secrets.includes('secret.key'))
+    lines.push(
+      `The passwords of relays and the signing keys open only with the secret.key of before: put it into ${dataDir}, or enter them again.`,
+    );
+  lines.push(
+    'API keys and users are those of then: look whether some were revoked since. To start: waybill serve',
+  );
+  return lines.join('\n');
+}

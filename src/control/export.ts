@@ -1,0 +1,94 @@
+import type { FoundPage } from '../store/views.ts';
+import { foundMessages } from './found-message.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { type QueryDeps, readQuery } from './mail-search.ts';
+import { OperationError } from './operations.ts';
+import type { FoundMessage } from './search-operations.ts';
+import { MAX_QUERY } from './search-operations.ts';
+
+/** Messages that one export has at most. */
+const EXPORT_MAX = 100_000;
+
+/** Messages that are in memory at once. */
+const PAGE = 200;
+
+/** What is exported, and as what: a table, or an object a line. */
+export interface ExportRequest {
+  readonly query: string;
+  readonly format: 'csv' | 'json';
+}
+
+/** What exporting takes. */
+export type ExportDeps = QueryDeps & Pick<LocalDeps, 'views'>;
+
+/**
+ * Gives what a query finds, piece by piece, the newest message first; a piece is a page. Reads a page when it is asked for
+ * the next piece, and none after the asker has left. Whoever asks writes down that they did. Throws `OperationError`.
+ */
+export function exportMessages(request: ExportRequest, deps: ExportDeps): AsyncIterable<string> {
+  if (request.query.length > MAX_QUERY)
+    throw new OperationError('invalid', `query: must have at most ${MAX_QUERY} characters.`);
+  return piecesOf(request, deps);
+}
+
+async function* piecesOf(
+  { query: text, format }: ExportRequest,
+  { views, keyring, resolution }: ExportDeps,
+): AsyncGenerator<string, void, undefined> {
+  const { query } = await readQuery(text, { keyring, resolution });
+  if (format === 'csv') yield csvLine(COLUMNS.map(([name]) => name));
+  let before: string | null = null;
+  let left = EXPORT_MAX;
+  do {
+    const page: FoundPage = await views.search({ query, after: null, before, limit: Math.min(PAGE, left) });
+    const messages = await foundMessages(page.messages, keyring);
+    if (messages.length > 0) yield messages.map(format === 'csv' ? csvOf : jsonOf).join('');
+    left -= messages.length;
+    before = page.next;
+  } while (before !== null && left > 0);
+}
+
+function jsonOf(message: FoundMessage): string {
+  return `${JSON.stringify(message)}\n`;
+}
+
+function csvOf(message: FoundMessage): string {
+  return csvLine(COLUMNS.map(([, value]) => value(message)));
+}
+
+type Cell = string | number | undefined | null;
+
+const COLUMNS: readonly (readonly [name: string, value: (message: FoundMessage) => Cell])[] = [
+  ['id', ({ id }) => id],
+  ['created_at', ({ createdAt }) => createdAt],
+  ['status', ({ status }) => status],
+  ['outcome', ({ outcome }) => outcome],
+  ['from', ({ from }) => from],
+  ['to', ({ to }) => to.join(', ')],
+  ['cc', ({ cc }) => cc.join(', ')],
+  ['bcc', ({ bcc }) => bcc.join(', ')],
+  ['subject', ({ subject }) => subject],
+  ['tags', ({ tags }) => tags.join(', ')],
+  ['key', ({ key }) => key],
+  ['relay', ({ relay }) => relay],
+  ['attempts', ({ attempts }) => attempts],
+  ['size_bytes', ({ sizeBytes }) => sizeBytes],
+  ['message_id', ({ messageId }) => messageId],
+  ['delivered_at', ({ deliveredAt }) => deliveredAt],
+  ['duration_ms', ({ durationMs }) => durationMs],
+  ['last_error', ({ lastError }) => lastError?.message],
+];
+
+/** What spreadsheets would take for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** A line of CSV (RFC 4180). A text that a spreadsheet would run as a formula has an apostrophe before it. */
+export function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+function csvCell(cell: Cell): string {
+  if (typeof cell !== 'string') return cell === undefined || cell === null ? '' : String(cell);
+  const text = FORMULA.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(text) || text !== cell ? `"${text.replaceAll('"', '""')}"` : text;
+}

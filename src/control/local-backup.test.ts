@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { ASKING, COMMAND_LINE } from './actor.ts';
+import { backupOperations } from './local-backup.ts';
+import type { LocalDeps } from './local-deps.ts';
+import type { ActorKind } from './system-operations.ts';
+
+/** Where a path is taken, the collector is asked to wait: the first thing that a backup does. */
+async function backUpAs(kind: ActorKind, file: string | null): Promise<unknown> {
+  const hold = async () => {
+    throw new Error('begun');
+  };
+  // Sound because nothing else is asked for before.
+  const deps = {
+    dataDir: '/nonexistent',
+    clock: { wall: () => 0 },
+    collection: { hold },
+    resolution: () => ({ config: { secrets: { keyFile: null } } }),
+  } as unknown as LocalDeps;
+  const { backup } = backupOperations(deps);
+  return await ASKING.run({ ...COMMAND_LINE, kind }, () => backup({ file, passphrase: null }));
+}
+
+test.each(['user', 'key'] as const)('a %s may not say where a backup is written', async (kind) => {
+  const refused = backUpAs(kind, '/tmp/elsewhere.tar');
+  await expect(refused).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(refused).rejects.toThrow('Leave file null');
+});
+
+test('the command line may say where a backup is written', async () => {
+  await expect(backUpAs('command', '/tmp/elsewhere.tar')).rejects.toThrow('begun');
+});

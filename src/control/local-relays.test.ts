@@ -1,0 +1,149 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Installation } from '../../test/support/installation.ts';
+import { RELAY_FIELDS, REQUIRED_FIELDS } from '../config/relay-fields.ts';
+import { RELAY_TYPES } from '../config/relay-types.ts';
+import type { Offline } from './offline.ts';
+
+const SMTP = { name: 'out', type: 'smtp', host: 'mail.example', username: 'u' };
+const SECRET = 'planted-password';
+
+let here: Installation;
+let opened: Offline;
+beforeEach(async () => {
+  here = new Installation();
+  opened = await here.open();
+  await opened.operations.addRelay({ definition: SMTP, secret: SECRET, makeDefault: true });
+});
+afterEach(async () => {
+  await opened.close();
+  here.remove();
+});
+
+const update = (changes: Record<string, unknown>, secret: string | null = null) =>
+  opened.operations.updateRelay({ name: 'out', definition: { ...SMTP, ...changes }, secret });
+const detail = () => opened.operations.relay({ name: 'out' });
+
+describe('a stored relay', () => {
+  test('is shown with its definition, its rules, and whether it has a secret, never which', async () => {
+    const routes = [{ name: 'news', match: { tag: 'news' }, via: ['out'] }];
+    await opened.operations.publishRoutes({ routes });
+    const shown = await detail();
+    expect(shown).toMatchObject({ definition: SMTP, hasSecret: true, history: [], rules: ['news'] });
+    expect(JSON.stringify(shown)).not.toContain(SECRET);
+  });
+
+  test('is changed and keeps its secret while that goes the same way', async () => {
+    const changed = await update({ max_concurrency: 3, helo: 'out.example', username: 'v' });
+    expect(changed).toMatchObject({ username: 'v', host: 'mail.example', credentialsUnreadable: false });
+    expect(await detail()).toMatchObject({ hasSecret: true, definition: { max_concurrency: 3 } });
+  });
+
+  test.each([
+    ['host', { host: 'evil.example' }],
+    ['port', { port: 2525 }],
+    ['tls', { tls: 'opportunistic' }],
+    ['verify', { verify: false }],
+    ['type', { type: 'mailgun', domain: 'm.example', host: undefined, username: undefined }],
+  ])('needs its secret anew with another %s', async (part, changes) => {
+    const definition = Object.fromEntries(
+      Object.entries({ ...SMTP, ...changes }).filter(([, value]) => value !== undefined),
+    );
+    const call = (secret: string | null) =>
+      opened.operations.updateRelay({ name: 'out', definition, secret });
+    await expect(call(null)).rejects.toThrow(new RegExp(`anew.*: .*${part}`));
+    expect(await detail()).toMatchObject({ definition: SMTP });
+    await call('another-secret');
+    expect(await detail()).toMatchObject({ definition, hasSecret: true });
+  });
+
+  test('needs its secret anew with another endpoint or region', async () => {
+    const ses = { type: 'ses', region: 'eu-west-1', access_key_id: 'AKIAIOSFODNN7EXAMPLE' };
+    const add = { definition: { name: 'aws', ...ses }, secret: SECRET, makeDefault: false };
+    await opened.operations.addRelay(add);
+    const change = (changes: object) =>
+      opened.operations.updateRelay({ name: 'aws', definition: { ...ses, ...changes }, secret: null });
+    await change({ configuration_set: 'bulk' });
+    for (const changes of [{ region: 'us-east-1' }, { endpoint: 'https://evil.example' }])
+      await expect(change(changes)).rejects.toThrow(/anew.*endpoint/);
+  });
+
+  test('gives up its password with its user name', async () => {
+    const { username: _, ...definition } = SMTP;
+    await opened.operations.updateRelay({ name: 'out', definition, secret: null });
+    expect(await detail()).toMatchObject({ hasSecret: false, username: null });
+  });
+
+  test('takes no secret within its definition, no other name and no fault', async () => {
+    await expect(update({ password: 'x' })).rejects.toThrow('given apart');
+    await expect(update({ name: 'other' })).rejects.toThrow('keeps its name');
+    await expect(update({ max_concurrency: 0 })).rejects.toThrow('max_concurrency');
+    expect(await detail()).toMatchObject({ definition: SMTP });
+  });
+
+  test('that mail waits for does not become one whose mail waits elsewhere', async () => {
+    // Without a server, relays that come later are known from the next opening on.
+    await opened.close();
+    opened = await here.open();
+    const message = { from: 'a@example.com', to: ['b@example.net'], subject: 's', text: 't' };
+    await opened.operations.submit({ message });
+    const direct = { type: 'mx', helo: 'out.example' };
+    const call = opened.operations.updateRelay({ name: 'out', definition: direct, secret: null });
+    await expect(call).rejects.toThrow(/Mail waits for the relay out \(recipients: 1\)/);
+    expect(await update({ max_concurrency: 3 })).toMatchObject({ waiting: 1 });
+  });
+});
+
+test('a relay of the file is shown without its secret, and changed there', async () => {
+  await opened.close();
+  const text = `relays: [{ name: filed, type: smtp, host: mail.example, username: u, password: ${SECRET} }]\n`;
+  writeFileSync(join(here.dataDir, 'waybill.yaml'), text);
+  opened = await here.open();
+  const shown = await opened.operations.relay({ name: 'filed' });
+  expect(shown).toMatchObject({ definition: { name: 'filed', host: 'mail.example' }, hasSecret: true });
+  expect(JSON.stringify(shown)).not.toContain(SECRET);
+  const { operations } = opened;
+  const call = operations.updateRelay({ name: 'filed', definition: SMTP, secret: null });
+  await expect(call).rejects.toThrow('declared in the configuration file; change it there');
+  const inbox = operations.updateRelay({ name: 'inbox', definition: SMTP, secret: null });
+  await expect(inbox).rejects.toThrow('built in');
+  expect(await operations.relay({ name: 'inbox' })).toMatchObject({ definition: null, hasSecret: false });
+});
+
+test('there is a form for every type, with what it needs, of the one table', async () => {
+  const forms = await opened.operations.relayForms({});
+  expect(forms.map(({ type }) => type)).toEqual(RELAY_TYPES);
+  for (const { type, fields, help } of forms) {
+    expect(help.length).toBeGreaterThan(0);
+    const names = fields.map(({ name }) => name);
+    expect(names).not.toContain('allow_private');
+    const required = fields.filter((field) => field.required).map(({ name }) => name);
+    const [declared] = RELAY_TYPES.filter((known) => known === type);
+    expect(required).toEqual(
+      Object.keys(RELAY_FIELDS).filter(
+        (name) => name === 'name' || REQUIRED_FIELDS[declared ?? 'smtp'].some((one) => one === name),
+      ),
+    );
+    for (const { name, kind } of fields)
+      expect(kind === 'secret').toBe(name === 'secret' || name === 'password');
+  }
+});
+
+test('a relay is shown and changed by the command line', async () => {
+  await opened.close();
+  const shown = await here.waybill(['relays', 'show', 'out']);
+  expect(shown.out).toMatch(/host: "mail\.example"[\s\S]*Secret: stored\nRules: none/);
+  const changed = await here.json(['relays', 'edit', 'out', '--max-concurrency', '4']);
+  expect(changed).toMatchObject({ definition: { ...SMTP, max_concurrency: 4 }, hasSecret: true });
+  const unset = await here.json(['relays', 'edit', 'out', '--unset', 'max_concurrency']);
+  expect(unset.definition).toEqual(SMTP);
+  const moved = await here.waybill(['relays', 'edit', 'out', '--host', 'other.example']);
+  expect(moved).toMatchObject({ status: 2, err: expect.stringContaining('anew') });
+  const file = join(here.dataDir, 'password');
+  writeFileSync(file, 'another\n');
+  const args = ['relays', 'edit', 'out', '--host', 'other.example', '--password-file', file];
+  expect(await here.json(args)).toMatchObject({ host: 'other.example', hasSecret: true });
+  expect((await here.waybill(['relays', 'edit', 'out'])).status).toBe(2);
+  opened = await here.open();
+});

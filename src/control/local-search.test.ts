@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Installation } from '../../test/support/installation.ts';
+import type { Offline } from './offline.ts';
+import type { Operations } from './operations.ts';
+
+/** The operations over a real store, spool and engine; nothing is delivered, so that all mail waits. */
+describe('the operations on all mail', () => {
+  let here: Installation;
+  let opened: Offline;
+  let operations: Operations;
+  beforeEach(async () => {
+    here = new Installation();
+    opened = await here.open();
+    operations = opened.operations;
+  });
+  afterEach(async () => {
+    await opened.close();
+    here.remove();
+  });
+
+  const submit = async (subject: string, to = 'ann@example.net') => {
+    const message = { from: 'Shop <shop@example.org>', to: [to], subject, text: 'Hi', tags: ['news'] };
+    return (await operations.submit({ message })).id;
+  };
+  const search = (query: string, before: string | null = null, limit = 10) =>
+    operations.search({ query, limit, before });
+
+  it('finds mail, tells what was not understood, and counts what is new', async () => {
+    const first = await submit('Invoice 1');
+    const second = await submit('Invoice 2', 'bob@example.net');
+    const page = await search('invoice to:@example.net', null, 1);
+    expect(page).toMatchObject({ notes: [], behind: 0, next: second });
+    expect(page.messages).toMatchObject([{ id: second, subject: 'Invoice 2', key: null, captured: false }]);
+    expect((await search('invoice', page.next)).messages.map(({ id }) => id)).toEqual([first]);
+    const odd = await search('colour:red key:nobody relay:nowhere');
+    expect(odd.messages).toEqual([]);
+    expect(odd.notes).toEqual([
+      expect.stringContaining('There is no colour:'),
+      'There is no relay nowhere now.',
+      'There is no key nobody.',
+    ]);
+    expect(await operations.countNew({ query: 'invoice', after: first })).toEqual({ count: 1, more: false });
+    await expect(search('', 'x')).rejects.toMatchObject({ code: 'invalid' });
+    await expect(operations.countNew({ query: '', after: 'x' })).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  it('tells the story of a message', async () => {
+    const id = await submit('Story');
+    const story = await operations.messageStory({ id });
+    expect(story).toMatchObject({
+      record: { id, subject: 'Story', recipients: [{ address: 'ann@example.net', status: 'queued' }] },
+      ...{ attempts: [], moreAttempts: false, key: null, sourceAddress: null, captured: false },
+      ways: [{ recipient: 'ann@example.net', rule: null, group: ['inbox'] }],
+      content: { kept: true, until: null },
+      may: { retry: false, cancel: true, resend: true },
+    });
+    expect(story.routeTable).toBeGreaterThan(0);
+    await expect(operations.messageStory({ id: 'x' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('acts on many messages, each by itself, with reasons', async () => {
+    const ids = [await submit('a'), await submit('b')];
+    const acted = await operations.actOnMessages({ act: 'cancel', ids: [...ids, ...ids, 'msg_nothing'] });
+    expect(acted).toEqual({
+      acted: 2,
+      refused: [{ id: 'msg_nothing', reason: expect.stringMatching('no message') }],
+    });
+    const again = await operations.actOnMessages({ act: 'cancel', ids });
+    expect(again.refused.map(({ reason }) => reason)).toEqual(
+      Array(2).fill(expect.stringMatching('Only what waits')),
+    );
+    expect(await operations.actOnMessages({ act: 'retry', ids })).toEqual({ acted: 2, refused: [] });
+    expect((await search('status:queued')).messages).toHaveLength(2);
+  });
+
+  it('sends a kept message again, and never a test key’s', async () => {
+    const id = await submit('Again');
+    const { id: other } = await operations.resendMessage({ id });
+    const [newest, old] = (await search('again')).messages;
+    expect([newest?.id, old?.id]).toEqual([other, id]);
+    expect(newest?.messageId).not.toBe(old?.messageId);
+    expect(newest).toMatchObject({ to: ['ann@example.net'], tags: ['news'] });
+    await expect(operations.resendMessage({ id: 'msg_x' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('tells the figures of the first page, and figures over time', async () => {
+    expect(await operations.overview({})).toMatchObject({
+      ...{ empty: true, lastWeek: null, failures: [] },
+      banners: [{ code: 'captured', level: 'info' }],
+    });
+    const failed = await submit('Lost');
+    await submit('Waits');
+    await operations.actOnMessages({ act: 'cancel', ids: [failed] });
+    // What the first page says is shared for a second.
+    let overview = await operations.overview({});
+    await expect
+      .poll(
+        async () => {
+          overview = await operations.overview({});
+          return overview.empty;
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(false);
+    expect(overview).toMatchObject({
+      today: { received: 2, failed: 1 },
+      queue: { incoming: 1, failed: 1 },
+      relays: [{ name: 'inbox', state: 'ready', waiting: 1 }],
+      failures: [{ id: failed }],
+    });
+    for (const step of ['minute', 'hour', 'day'] as const) {
+      const { counts, from, stepSeconds } = await operations.series({ step, count: 3, relay: null });
+      expect(counts.received?.reduce((a, b) => a + b)).toBe(2);
+      expect(counts.denied).toEqual([0, 0, 0]);
+      expect(Date.parse(from) % (stepSeconds * 1000)).toBe(0);
+    }
+    const ofRelay = await operations.series({ step: 'hour', count: 2, relay: 'inbox' });
+    expect(ofRelay.counts).toEqual({ delivered: [0, 0], failed: [0, 0] });
+  });
+});

@@ -1,0 +1,158 @@
+import { ANY_MAIL } from '../domain/query.ts';
+import { messageIdTime } from '../lib/id.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import type { HealthReport } from '../observe/health-report.ts';
+import type { CountedEvent } from '../store/counting.ts';
+import type { Figures, LaneDepth } from '../store/views.ts';
+import { foundMessages } from './found-message.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { laneState } from './local-queue.ts';
+import { bannersOf } from './overview-banners.ts';
+import type {
+  DayCounts,
+  Overview,
+  OverviewRelay,
+  Series,
+  SeriesEvent,
+  SeriesRequest,
+} from './search-operations.ts';
+
+const MINUTE_MS = 60_000;
+const STEP_MINUTES = { minute: 1, hour: 60, day: 24 * 60 } as const;
+const MINUTES_A_DAY = STEP_MINUTES.day;
+
+/** For so long everybody who asks is given the same answer: many open pages cost as much as one. */
+const SHARED_MS = 1_000;
+/** Lanes with mail in them whose depths are added up. */
+const MAX_LANES = 10_000;
+const SHOWN_FAILURES = 8;
+
+/** Makes the operation `overview`. */
+export function createOverview(deps: LocalDeps): () => Promise<Overview> {
+  let shared: { readonly at: number; readonly answer: Promise<Overview> } | null = null;
+  return () => {
+    const now = deps.clock.mono();
+    if (shared !== null && now - shared.at < SHARED_MS) return shared.answer;
+    const answer = overview(deps);
+    const mine = { at: now, answer };
+    shared = mine;
+    // What failed is not given to others.
+    answer.catch(() => {
+      if (shared === mine) shared = null;
+    });
+    return answer;
+  };
+}
+
+async function overview(deps: LocalDeps): Promise<Overview> {
+  const { views, keyring, clock } = deps;
+  const now = clock.wall();
+  const all = { query: ANY_MAIL, after: null, before: null };
+  const failed = { ...all, query: { ...ANY_MAIL, statuses: ['failed' as const] } };
+  const [figures, lastWeek, lanes, failures, newest] = await Promise.all([
+    views.figures(now),
+    weekBefore(now, deps),
+    views.lanes(null, MAX_LANES),
+    views.search({ ...failed, limit: SHOWN_FAILURES }),
+    views.search({ ...all, limit: 1 }),
+  ]);
+  const health = deps.server()?.health() ?? null;
+  const { oldestDueAt, spool, queuedBytes, today, last5m } = figures;
+  const [last] = newest.messages;
+  const aheadMs = last === undefined ? 0 : messageIdTime(last.id) - now;
+  return {
+    time: formatTimestamp(now),
+    ...{ today, lastWeek, last5m },
+    queue: {
+      ...spool,
+      queuedBytes,
+      oldestSeconds: oldestDueAt === null ? null : Math.max(0, Math.floor((now - oldestDueAt) / 1000)),
+    },
+    relays: relaysOf(figures, lanes, health, deps),
+    failures: await foundMessages(failures.messages, keyring),
+    banners: bannersOf({ health, config: deps.resolution().config, aheadMs }),
+    empty: last === undefined && today.received === 0,
+  };
+}
+
+/** The same weekday a week before, up to the same minute of the day; null where nothing was counted on that day. */
+async function weekBefore(now: number, { views }: Pick<LocalDeps, 'views'>): Promise<DayCounts | null> {
+  const minute = Math.floor(now / MINUTE_MS) - 7 * MINUTES_A_DAY;
+  const hour = Math.floor(minute / 60);
+  const day = Math.floor(hour / 24);
+  const [whole, hours, minutes] = await Promise.all([
+    views.counts({ period: 'day', from: day, count: 1, relay: null }),
+    views.counts({ period: 'hour', from: day * 24, count: hour - day * 24, relay: null }),
+    views.counts({ period: 'minute', from: hour * 60, count: minute - hour * 60 + 1, relay: null }),
+  ]);
+  if (whole.size === 0) return null;
+  const sum = (event: CountedEvent) =>
+    [...(hours.get(event) ?? []), ...(minutes.get(event) ?? [])].reduce((total, count) => total + count, 0);
+  return {
+    received: sum('received'),
+    delivered: sum('delivered'),
+    failed: sum('failed'),
+    retried: sum('retried'),
+    denied: sum('denied'),
+  };
+}
+
+function relaysOf(
+  figures: Figures,
+  lanes: readonly LaneDepth[],
+  health: HealthReport | null,
+  { resolution, queue }: Pick<LocalDeps, 'resolution' | 'queue'>,
+): OverviewRelay[] {
+  const { config, holds } = resolution();
+  const waiting = new Map<string, number>();
+  for (const { lane, waiting: count } of lanes) {
+    const relay = lane.split('/', 1)[0] ?? lane;
+    waiting.set(relay, (waiting.get(relay) ?? 0) + count);
+  }
+  const worked = new Map(queue.lanes().map((lane) => [lane.lane, lane]));
+  return config.relays.map((relay) => {
+    const { name, type } = relay;
+    const known = health?.relays.find((one) => one.name === name);
+    const lane = worked.get(name);
+    const breaker = { state: known?.state ?? lane?.state ?? 'closed', spent: lane?.spent ?? false };
+    const today = figures.relays[name];
+    return {
+      name,
+      type,
+      state: laneState(name, breaker, { relay, holds }),
+      inFlight: known?.inflight ?? lane?.inFlight ?? 0,
+      waiting: waiting.get(name) ?? 0,
+      deliveredToday: today?.delivered ?? 0,
+      failedToday: today?.failed ?? 0,
+    };
+  });
+}
+
+const OF_SERVICE: readonly (readonly [SeriesEvent, CountedEvent])[] = [
+  ['received', 'received'],
+  ['delivered', 'delivered'],
+  ['failed', 'failed'],
+  ['retried', 'retried'],
+  ['denied', 'denied'],
+];
+const OF_RELAY: readonly (readonly [SeriesEvent, CountedEvent])[] = [
+  ['delivered', 'relay_delivered'],
+  ['failed', 'relay_failed'],
+];
+
+/** The operation `series`. */
+export async function series(
+  { step, count, relay }: SeriesRequest,
+  { views, clock }: Pick<LocalDeps, 'views' | 'clock'>,
+): Promise<Series> {
+  const stepMs = STEP_MINUTES[step] * MINUTE_MS;
+  const from = Math.floor(clock.wall() / stepMs) - count + 1;
+  const counted = await views.counts({ period: step, from, count, relay });
+  const events = relay === null ? OF_SERVICE : OF_RELAY;
+  const nothing = Array.from({ length: count }, () => 0);
+  return {
+    from: formatTimestamp(from * stepMs),
+    stepSeconds: stepMs / 1000,
+    counts: Object.fromEntries(events.map(([name, event]) => [name, counted.get(event) ?? nothing])),
+  };
+}

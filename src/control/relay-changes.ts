@@ -1,0 +1,109 @@
+import { formatFault } from '../config/fault.ts';
+import { heloFault } from '../config/helo-name.ts';
+import { INBOX, type Relay } from '../domain/relay.ts';
+import type { StoredRelay } from '../store/registry.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { OperationError } from './operations.ts';
+import { readDefinition, SECRET_TO_COME } from './relay-definition.ts';
+import type { RelayView, UpdateRelayRequest } from './relay-operations.ts';
+import { viewOf } from './relay-views.ts';
+
+/** See `RelayOperations.updateRelay`. The caller has seen that the sources are good. */
+export async function updateRelay(request: UpdateRelayRequest, deps: LocalDeps): Promise<RelayView> {
+  const { name, secret } = request;
+  const { registry } = deps;
+  const view = await viewOf(name, deps);
+  const { old, stored } = await storedRelay(view, deps);
+  const definition = { ...request.definition, name: request.definition['name'] ?? name };
+  if (definition.name !== name)
+    throw new OperationError(
+      'invalid',
+      `A relay keeps its name: mail and rules of routing know it by that. Add another one as ${JSON.stringify(definition.name)}, and remove ${name} once nothing waits for it.`,
+    );
+  const keeps = secret === null && stored.secret !== null && wantsSecret(definition);
+  const relay = readDefinition(definition, keeps ? SECRET_TO_COME : secret, deps);
+  if (keeps) refuseOtherPlace(old, relay);
+  refuseOtherLanes(old, relay, view);
+  const { config, effective, vault } = deps.resolution();
+  const nameless = heloFault(relay, config, effective);
+  if (nameless !== null) throw new OperationError('invalid', formatFault(nameless));
+  if (secret !== null && vault === null)
+    throw new OperationError(
+      'unavailable',
+      'The key that seals passwords cannot be read. See: waybill config',
+    );
+  const sealed = secret === null ? null : (vault?.seal(secret, name) ?? null);
+  await registry.putRelay({
+    ...stored,
+    definition: JSON.stringify(definition),
+    secret: keeps ? stored.secret : sealed,
+  });
+  const faults = await deps.reload();
+  if (faults.length > 0) {
+    // What cannot come into force must not keep the server from its next start either.
+    await registry.putRelay(stored);
+    await deps.reload();
+    throw new OperationError('invalid', faults.map(formatFault).join('\n'));
+  }
+  return await viewOf(name, deps);
+}
+
+async function storedRelay(
+  { name, origin }: RelayView,
+  deps: LocalDeps,
+): Promise<{ readonly old: Relay; readonly stored: StoredRelay }> {
+  const old = deps.resolution().config.relays.find((relay) => relay.name === name);
+  const stored = (await deps.registry.relays()).find((row) => row.name === name);
+  if (origin === 'stored' && old !== undefined && stored !== undefined) return { old, stored };
+  throw new OperationError(
+    'refused',
+    name === INBOX
+      ? `The relay ${name} is built in and cannot be changed.`
+      : `The relay ${name} is declared in the configuration file; change it there.`,
+  );
+}
+
+/** Recipients' own servers, and a smarthost without a user name, are spoken to without a password. */
+function wantsSecret({ type, username = null }: Readonly<Record<string, unknown>>): boolean {
+  return type !== 'mx' && (type !== 'smtp' || username !== null);
+}
+
+/** A secret is never carried over to where whoever may change relays could have it sent (contract §11). */
+function refuseOtherPlace(old: Relay, relay: Relay): void {
+  const was = placeOf(old);
+  const changed = Object.entries(placeOf(relay)).filter(([part, value]) => was[part] !== value);
+  if (changed.length === 0) return;
+  const parts = changed.map(([part]) => part).join(', ');
+  throw new OperationError(
+    'invalid',
+    `Give the password or secret anew, because this changes where it is sent or how that is protected: ${parts}.`,
+  );
+}
+
+/** Whom a secret is sent to, and what protects it on the way. */
+function placeOf({
+  type,
+  smtp,
+  provider,
+}: Relay): Readonly<Record<string, string | number | boolean | null>> {
+  return {
+    type,
+    host: smtp?.host ?? null,
+    port: smtp?.port ?? null,
+    tls: smtp?.tls ?? null,
+    verify: smtp?.verify ?? null,
+    endpoint: provider?.endpoint ?? null,
+    authority: provider?.type === 'graph' ? provider.authority : null,
+    tenant: provider?.type === 'graph' ? provider.tenant : null,
+  };
+}
+
+/** Mail waits in lanes, which are a relay's, or of type `mx` one for each recipient domain. */
+function refuseOtherLanes(old: Relay, relay: Relay, { name, waiting, processing }: RelayView): void {
+  const left = waiting + processing;
+  if (left === 0 || (old.type === 'mx') === (relay.type === 'mx')) return;
+  throw new OperationError(
+    'refused',
+    `Mail waits for the relay ${name} (recipients: ${left}), which it would not find at a relay of type ${relay.type}. Move it first: waybill queue reroute --relay ${name} --to-relay NAME`,
+  );
+}

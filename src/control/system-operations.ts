@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import type { HealthReport } from '../observe/health-report.ts';
+import type { RestoredAct } from '../store/relocating.ts';
+import type { Progress } from './progress.ts';
+
+/** What operators can ask of the installation, and do to it: a part of the operations. */
+export interface SystemOperations {
+  /** The body of `GET /health`. */
+  health(request: Record<string, never>): Promise<HealthReport>;
+  /** Version, process, storage by class, last backup. */
+  system(request: Record<string, never>): Promise<SystemView>;
+  /** The log's last lines on this node, newest last. */
+  logTail(request: LogTailRequest): Promise<LogTail>;
+  /** Who did what, newest first. */
+  activity(request: ActivityRequest): Promise<ActivityPage>;
+  /** Writes a backup while the service goes on, and reads it back. */
+  backup(request: BackupRequest, progress?: Progress<BackupStep>): Promise<BackupView>;
+  /** Backups in the data directory's own folder, newest first. */
+  backups(request: Record<string, never>): Promise<readonly BackupView[]>;
+  /** Removes one of those. */
+  removeBackup(request: { readonly name: string }): Promise<BackupView>;
+  /** Sends what came back with a backup and was still to be sent then, or cancels it. */
+  decideRestored(request: { readonly act: RestoredAct }): Promise<RestoredDecision>;
+}
+
+/** The levels of the log, the least first. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+/** Characters that the passphrase of a backup must have. */
+export const MIN_PASSPHRASE = 12;
+
+/** The shape of every request on the installation. */
+export const SYSTEM_REQUESTS = {
+  health: z.strictObject({}),
+  system: z.strictObject({}),
+  logTail: z.strictObject({
+    level: z.enum(LOG_LEVELS),
+    /** Text that a line contains, whatever its case; empty for all. */
+    contains: z.string().max(200),
+    /** Only lines after this number; null for the last ones. */
+    after: z.int().min(0).nullable(),
+    limit: z.int().min(1).max(1000),
+  }),
+  activity: z.strictObject({
+    actor: z.string().max(200).nullable(),
+    /** An operation's name. */
+    action: z.string().max(100).nullable(),
+    /** Text that the subject contains. */
+    subject: z.string().max(200).nullable(),
+    limit: z.int().min(1).max(200),
+    /** The `next` of an earlier page. */
+    before: z.int().min(1).nullable(),
+  }),
+  backup: z.strictObject({
+    /** An absolute path that does not exist; null: a name by the time, in the data directory's folder `backups`. Only the command line may give a path. */
+    file: z.string().max(4096).nullable(),
+    /** Encrypts the secret key that goes along; null leaves the secret key out. */
+    passphrase: z.string().min(MIN_PASSPHRASE).max(1024).nullable(),
+  }),
+  backups: z.strictObject({}),
+  removeBackup: z.strictObject({ name: z.string().max(200) }),
+  decideRestored: z.strictObject({ act: z.enum(['resume', 'cancel']) }),
+};
+
+/** See {@link SystemOperations.logTail}. */
+export type LogTailRequest = z.infer<typeof SYSTEM_REQUESTS.logTail>;
+/** See {@link SystemOperations.activity}. */
+export type ActivityRequest = z.infer<typeof SYSTEM_REQUESTS.activity>;
+/** See {@link SystemOperations.backup}. */
+export type BackupRequest = z.infer<typeof SYSTEM_REQUESTS.backup>;
+
+/** The installation. */
+export interface SystemView {
+  readonly version: string;
+  readonly nodeVersion: string;
+  readonly platform: string;
+  readonly hostname: string;
+  readonly pid: number;
+  readonly startedAt: string;
+  readonly uptimeSeconds: number;
+  readonly dataDir: string;
+  readonly memory: { readonly residentBytes: number; readonly heapBytes: number };
+  readonly storage: {
+    readonly databaseBytes: number;
+    /** Contents of messages that are not final, sent or failed and kept, captured. */
+    readonly queuedBytes: number;
+    readonly keptBytes: number;
+    readonly capturedBytes: number;
+    /** Of the spool's files, whatever lies in them. */
+    readonly spoolBytes: number;
+    readonly freeBytes: number | null;
+    readonly totalBytes: number | null;
+  };
+  readonly ports: HealthReport['smtp'] & { readonly api: HealthReport['api']; readonly webui: number | null };
+  readonly lastBackup: BackupView | null;
+}
+
+/** Lines of the log. */
+export interface LogTail {
+  readonly lines: readonly LogLine[];
+  /** The number of the newest line there is. */
+  readonly last: number;
+}
+
+/** A line of the log. */
+export interface LogLine {
+  readonly number: number;
+  readonly time: string;
+  readonly level: (typeof LOG_LEVELS)[number];
+  readonly event: string;
+  readonly fields: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+/** A page of what was done. */
+export interface ActivityPage {
+  readonly entries: readonly ActivityEntry[];
+  readonly next: number | null;
+}
+
+/** Something that was done. */
+export interface ActivityEntry {
+  readonly number: number;
+  readonly at: string;
+  /** A user's or key's name; empty for the command line and the service itself. */
+  readonly actor: string;
+  readonly actorKind: ActorKind;
+  readonly sourceAddress: string | null;
+  /** An operation's name, or of signing in: `signIn`, `signInFailed`, `signOut`, …; of upkeep: `retention`, … */
+  readonly action: string;
+  /** What it was done to, such as a relay's name. */
+  readonly subject: string;
+  /** How that was before and after, secrets left out; null where that says nothing. */
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Who acts. */
+export type ActorKind = 'user' | 'key' | 'command' | 'service';
+
+/** A backup. */
+export interface BackupView {
+  /** The file's name. */
+  readonly name: string;
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly createdAt: string;
+  readonly messages: number;
+  readonly withSecretKey: boolean;
+  /** Read back and found whole. */
+  readonly verified: boolean;
+  /** Contents that were damaged where they were copied from already; absent for none. */
+  readonly damaged?: number;
+}
+
+/** What became of what came back with a backup. */
+export interface RestoredDecision {
+  readonly act: RestoredAct;
+  readonly recipients: number;
+}
+
+/** How far a backup or a restore is. */
+export interface BackupStep {
+  readonly phase: 'database' | 'contents' | 'verify' | 'unpack' | 'mark';
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+}

@@ -1,0 +1,40 @@
+/** Characters of a name that is offered. */
+const MAX_NAME = 150;
+/** Names that are devices on Windows, whatever their ending. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+
+/**
+ * `Content-Disposition` for a download (RFC 6266, RFC 8187) under a name that a stranger may have written: without a path,
+ * without controls or direction marks that would hide its ending, and never empty. `fallback` is a name of ours.
+ */
+export function attachmentHeader(name: string, fallback: string): string {
+  const safe = safeName(name) ?? fallback;
+  const ascii = safe.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
+  const plain = `attachment; filename="${ascii}"`;
+  return ascii === safe ? plain : `${plain}; filename*=UTF-8''${encodeExtended(safe)}`;
+}
+
+function safeName(name: string): string | null {
+  const last = name.toWellFormed().split(/[/\\]/).at(-1) ?? '';
+  const printable = last.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').replace(/[<>:"|?*]/g, '_');
+  const trimmed = printable.replace(/^[. ]+|[. ]+$/g, '');
+  const short = shortened(trimmed);
+  if (short === '') return null;
+  return DEVICE.test(short) ? `_${short}` : short;
+}
+
+/** Keeps the ending, which says what the file is. */
+function shortened(name: string): string {
+  const characters = [...name];
+  if (characters.length <= MAX_NAME) return name;
+  const ending = /\.[\p{L}\p{N}]{1,10}$/u.exec(name)?.[0] ?? '';
+  return `${characters.slice(0, MAX_NAME - ending.length).join('')}${ending}`;
+}
+
+/** RFC 8187 §3.2.1: what `encodeURIComponent` leaves and the grammar does not. */
+function encodeExtended(text: string): string {
+  return encodeURIComponent(text).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

@@ -1,0 +1,165 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import type { Event, Events } from '../observe/events.ts';
+import type { Hint, Topic } from './contract.ts';
+import { topicsOfEvent } from './hint-topics.ts';
+
+/**
+ * Hints of what may have changed, for every open page at once. Events only note their topics; a few times a second what was
+ * noted becomes one piece of bytes, which every stream is given. So what an event costs does not grow with the streams, and
+ * what a stream costs does not grow with the events.
+ */
+
+/** A stream that takes hints. Must not throw, and must not wait. */
+export interface HintStream {
+  /** Sends bytes; the same ones go to every stream. */
+  send(bytes: Uint8Array): void;
+}
+
+/** Where the streams are given what happens. */
+export interface HintFeed {
+  /** Notes that something may have changed. */
+  note(topics: readonly Topic[]): void;
+  /**
+   * Gives a stream all hints from now on, until the returned function is called; before them what was missed since the id
+   * that it saw last, or `reset` where that is no longer known. Null for a stream that begins.
+   */
+  add(stream: HintStream, lastEventId: string | null): () => void;
+  /** Streams that are open. */
+  readonly streams: number;
+  /** Listens to nothing any more. */
+  stop(): void;
+}
+
+/** What a feed is made of. */
+export interface HintFeedOptions {
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Hints are at least so far apart: four a second. */
+export const HINT_MS = 250;
+/** A stream without hints is sent something so often, so that whoever stands between does not cut it. */
+export const HEARTBEAT_MS = 15_000;
+/** Hints that can be made up for: at least four minutes of them, when something happens all the time. */
+export const MAX_REMEMBERED = 1000;
+/** Messages named by one hint; more are not named at all. */
+const MAX_IDS = 20;
+/** How soon a page that lost its stream comes back. */
+const RETRY_MS = 2000;
+
+/** A hint that was sent. */
+interface Remembered {
+  readonly number: number;
+  readonly topics: readonly Topic[];
+}
+
+/** Makes a feed, which listens at once. */
+export function createHintFeed(options: HintFeedOptions): HintFeed {
+  return new Feed(options);
+}
+
+class Feed implements HintFeed {
+  readonly #clock: Clock;
+  readonly #streams = new Set<HintStream>();
+  readonly #stopping = new AbortController();
+  readonly #unsubscribe: () => void;
+  /** Tells the ids of this process from those of one before. */
+  readonly #run: string;
+  readonly #topics = new Set<Topic>();
+  readonly #ids = new Set<string>();
+  readonly #remembered: Remembered[] = [];
+  #number = 0;
+  #due = false;
+  #beating = false;
+
+  constructor({ events, clock, random }: HintFeedOptions) {
+    this.#clock = clock;
+    this.#run = Buffer.from(random.fill(new Uint8Array(6))).toString('hex');
+    this.#unsubscribe = events.on((event) => this.#hear(event));
+  }
+
+  get streams(): number {
+    return this.#streams.size;
+  }
+
+  note(topics: readonly Topic[]): void {
+    for (const topic of topics) this.#topics.add(topic);
+    if (this.#due || this.#topics.size === 0) return;
+    this.#due = true;
+    void this.#sendSoon();
+  }
+
+  add(stream: HintStream, lastEventId: string | null): () => void {
+    stream.send(this.#welcome(lastEventId));
+    this.#streams.add(stream);
+    if (!this.#beating) void this.#beat();
+    return () => void this.#streams.delete(stream);
+  }
+
+  stop(): void {
+    this.#unsubscribe();
+    this.#stopping.abort();
+    this.#streams.clear();
+  }
+
+  #hear(event: Event): void {
+    if ('messageId' in event && this.#ids.size <= MAX_IDS) this.#ids.add(event.messageId);
+    this.note(topicsOfEvent(event));
+  }
+
+  async #sendSoon(): Promise<void> {
+    const { signal } = this.#stopping;
+    await this.#clock.sleep(HINT_MS, signal);
+    this.#due = false;
+    if (signal.aborted) return;
+    const topics = [...this.#topics];
+    const ids = this.#ids.size <= MAX_IDS ? [...this.#ids] : [];
+    this.#topics.clear();
+    this.#ids.clear();
+    this.#number += 1;
+    this.#remembered.push({ number: this.#number, topics });
+    if (this.#remembered.length > MAX_REMEMBERED) this.#remembered.shift();
+    const bytes = Buffer.from(this.#hint(ids.length > 0 ? { topics, ids } : { topics }));
+    for (const stream of this.#streams) stream.send(bytes);
+  }
+
+  async #beat(): Promise<void> {
+    const { signal } = this.#stopping;
+    const bytes = Buffer.from(': still here\n\n');
+    this.#beating = true;
+    while (this.#streams.size > 0 && !signal.aborted) {
+      await this.#clock.sleep(HEARTBEAT_MS, signal);
+      for (const stream of this.#streams) stream.send(bytes);
+    }
+    this.#beating = false;
+  }
+
+  /** What a stream begins with. An id without data is remembered by browsers, and tells the page of nothing. */
+  #welcome(lastEventId: string | null): Buffer {
+    const begin = `retry: ${RETRY_MS}\n${this.#id()}\n`;
+    if (lastEventId === null) return Buffer.from(begin);
+    const seen = this.#numberOf(lastEventId);
+    if (seen === null) return Buffer.from(`retry: ${RETRY_MS}\nevent: reset\n${this.#id()}data: {}\n\n`);
+    const missed = this.#remembered.slice(seen - this.#number + this.#remembered.length);
+    const topics = [...new Set(missed.flatMap((hint) => hint.topics))];
+    return Buffer.from(topics.length === 0 ? begin : `retry: ${RETRY_MS}\n${this.#hint({ topics })}`);
+  }
+
+  /** The number of an id after which nothing was forgotten; null for any other. */
+  #numberOf(id: string): number | null {
+    const [, run, digits] = /^([0-9a-f]{12})-(\d{1,15})$/.exec(id) ?? [];
+    const number = Number(digits);
+    if (run !== this.#run || number > this.#number) return null;
+    return this.#number - number <= this.#remembered.length ? number : null;
+  }
+
+  #hint(hint: Hint): string {
+    return `event: hint\n${this.#id()}data: ${JSON.stringify(hint)}\n\n`;
+  }
+
+  #id(): string {
+    return `id: ${this.#run}-${this.#number}\n`;
+  }
+}

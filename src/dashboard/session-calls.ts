@@ -1,0 +1,152 @@
+import { findLink } from '../accounts/links.ts';
+import type { Reception } from '../accounts/reception.ts';
+import { signedOut } from '../accounts/refusal.ts';
+import { giveUpFactor, offerFactor, takeUpFactor } from '../accounts/second-factor.ts';
+import type { Found, Opened, Visit } from '../accounts/sessions.ts';
+import {
+  changePassword,
+  confirmPassword,
+  giveCode,
+  linkRefused,
+  logIn,
+  logOut,
+  setUp,
+} from '../accounts/sign-in.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
+import type { SessionCalls } from './contract.ts';
+import type { CallName } from './session-requests.ts';
+import type { FirstStepsBook } from './session-view.ts';
+
+/** Who asks. */
+export interface Caller {
+  readonly visit: Visit;
+  /** The host name they reach us by. */
+  readonly host: string;
+  /** The token they came with, whatever it is worth. */
+  readonly token: string | null;
+  /** Their session, if it is good. */
+  readonly found: Found | null;
+}
+
+/** What a call comes to: what changed of the session, if the answer is a view; else the answer itself. */
+export type CallResult<Answer> =
+  /** Another session: its token is to be given. */
+  | { readonly kind: 'opened'; readonly opened: Opened }
+  | { readonly kind: 'ended' }
+  /** The same session, seen anew. */
+  | { readonly kind: 'same' }
+  | { readonly kind: 'answer'; readonly answer: Answer };
+
+/** What the calls need. */
+export interface CallDeps {
+  readonly reception: Reception;
+  readonly firstSteps: FirstStepsBook;
+  /** Has us answer to a host name from now on: whoever claimed the dashboard came by it. Whether that changed anything. */
+  readonly allowHost: (host: string) => Promise<boolean>;
+}
+
+type Calls = {
+  readonly [Name in CallName]: (
+    request: SessionCalls[Name]['request'],
+    caller: Caller,
+    deps: CallDeps,
+  ) => Promise<CallResult<SessionCalls[Name]['answer']>>;
+};
+
+/** Every call. They reject with `AccountRefusal`, `StoreError`. */
+export const CALLS: Calls = {
+  link: async ({ token }, _caller, { reception }) => {
+    const link = await findLink(reception, token);
+    if (link === null) throw linkRefused();
+    return answer({ name: link.user, expiresAt: formatTimestamp(link.expiresAt) });
+  },
+  setup: async (request, { visit, token, host }, { reception, allowHost }) => {
+    const { opened, isFirst } = await setUp(reception, request, visit, token);
+    // Only then: whoever gets a link later is no administrator by that, and must not open the guard to a name of their choice.
+    if (isFirst && (await allowHost(host)))
+      await reception.note({ action: 'allowHost', user: opened.user.name, subject: host }, visit);
+    return { kind: 'opened', opened };
+  },
+  login: async (request, { visit, token }, { reception }) => ({
+    kind: 'opened',
+    opened: await logIn(reception, request, visit, token),
+  }),
+  second_factor: async ({ code }, { visit, found }, { reception }) => {
+    if (found === null) throw signedOut();
+    return { kind: 'opened', opened: await giveCode(reception, found, code, visit) };
+  },
+  logout: async (_request, { visit, found }, { reception }) => {
+    if (found !== null) await logOut(reception, found, visit);
+    return { kind: 'ended' };
+  },
+  password: async (request, caller, { reception }) => ({
+    kind: 'opened',
+    opened: await changePassword(reception, signedIn(caller), request, caller.visit),
+  }),
+  totp_begin: async ({ password }, caller, { reception }) => {
+    const found = signedIn(caller);
+    await confirmPassword(reception, found.user, password, caller.visit);
+    return answer(await offerFactor(reception, found));
+  },
+  totp_confirm: async ({ code }, caller, { reception }) =>
+    answer({ recoveryCodes: await takeUpFactor(reception, signedIn(caller), code, caller.visit) }),
+  totp_remove: async ({ password }, caller, { reception }) => {
+    const found = signedIn(caller);
+    await confirmPassword(reception, found.user, password, caller.visit);
+    await giveUpFactor(reception, found, caller.visit);
+    return { kind: 'same' };
+  },
+  sessions: async (_request, caller, { reception }) => {
+    const { session, user } = signedIn(caller);
+    const all = await reception.sessions.list(user.name);
+    return answer(
+      all.map(({ id, user: name, sourceAddress, agent, createdAt, lastSeenAt, expiresAt }) => ({
+        ...{ id, name, sourceAddress, agent, current: id === session.id },
+        createdAt: formatTimestamp(createdAt),
+        lastSeenAt: formatTimestamp(lastSeenAt),
+        expiresAt: formatTimestamp(expiresAt),
+      })),
+    );
+  },
+  end_session: async ({ id }, caller, { reception }) => {
+    const { user } = signedIn(caller);
+    const isOwn = (await reception.sessions.list(user.name)).some((session) => session.id === id);
+    const ended = isOwn ? await reception.accounts.endSession(id) : null;
+    if (ended !== null) {
+      reception.sessions.forget([id]);
+      await noteEnded(1, user.name, caller, reception);
+    }
+    return answer({ ended: ended === null ? 0 : 1 });
+  },
+  sign_out_others: async (_request, caller, { reception }) => {
+    const { session, user } = signedIn(caller);
+    const ended = await reception.accounts.endSessions(user.name, session.id);
+    reception.sessions.forget(ended);
+    if (ended.length > 0) await noteEnded(ended.length, user.name, caller, reception);
+    return answer({ ended: ended.length });
+  },
+  first_steps: async ({ skipped }, caller, { firstSteps }) => {
+    signedIn(caller);
+    await firstSteps.skip(skipped);
+    return { kind: 'same' };
+  },
+};
+
+async function noteEnded(
+  others: number,
+  user: string,
+  { visit }: Caller,
+  reception: Reception,
+): Promise<void> {
+  await reception.note({ action: 'signOut', user, detail: { others } }, visit);
+}
+
+function answer<Answer>(value: Answer): { readonly kind: 'answer'; readonly answer: Answer } {
+  return { kind: 'answer', answer: value };
+}
+
+/** Their session, where it goes all the way. Throws `AccountRefusal`. */
+function signedIn({ found }: Caller): Found {
+  if (found?.session.stage !== 'full') throw signedOut();
+  return found;
+}

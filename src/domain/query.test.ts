@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MESSAGE_STATUSES } from './delivery.ts';
+import { holdsWords, MAX_WORD, wordsOf } from './mail-words.ts';
+import { ANY_MAIL, parseQuery, QUERY_TOKENS } from './query.ts';
+import { parseDay } from './query-day.ts';
+import { type Piece, piecesOf } from './query-pieces.ts';
+import { type MailFacts, queryTest } from './query-test.ts';
+
+const read = (text: string) => {
+  const { query, notes } = parseQuery(text);
+  const changed = Object.entries(query).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(ANY_MAIL[name as keyof typeof ANY_MAIL]),
+  );
+  return { ...Object.fromEntries(changed), ...(notes.length === 0 ? {} : { notes: notes.length }) };
+};
+
+/** A piece as it is typed. */
+function pieceText({ token, value, not }: Piece): string {
+  const quoted = !/^\w+$/.test(value);
+  return `${not ? '-' : ''}${token === null ? '' : `${token}:`}${quoted ? `"${value}"` : value}`;
+}
+
+const word = (words: string[], field = 'any', not = false) => ({ kind: 'words', field, words, not });
+
+describe('a query', () => {
+  it.each<[string, object]>([
+    ['', {}],
+    ['   ', {}],
+    ['Invoice', { terms: [word(['invoice'])] }],
+    ['invoice paid', { terms: [word(['invoice']), word(['paid'])] }],
+    ['"invoice paid"', { terms: [word(['invoice', 'paid'])] }],
+    ['"invoice paid', { terms: [word(['invoice', 'paid'])] }],
+    ['-invoice', { terms: [word(['invoice'], 'any', true)] }],
+    ['a - b', { terms: [word(['a']), word(['b'])], notes: 1 }],
+    ['subject:"Straße Zürich"', { terms: [word(['straße', 'zurich'], 'subject')] }],
+    ['SUBJECT:x', { terms: [word(['x'], 'subject')] }],
+    ['to:ann', { terms: [word(['ann'], 'to')] }],
+    [
+      'to:Ann@Example.com',
+      { terms: [{ kind: 'address', field: 'to', address: 'ann@example.com', not: false }] },
+    ],
+    [
+      '-from:@example.com',
+      { terms: [{ kind: 'address', field: 'from', address: '@example.com', not: true }] },
+    ],
+    [
+      'from:"Ann <ann@x.org>"',
+      { terms: [{ kind: 'address', field: 'from', address: 'ann@x.org', not: false }] },
+    ],
+    ['tag:"two words"', { terms: [{ kind: 'tag', tag: 'two words', not: false }] }],
+    ['id:<a@b>', { terms: [{ kind: 'id', start: 'a@b', not: false }] }],
+    ['status:failed status:Retrying', { statuses: ['failed', 'retrying'] }],
+    ['-status:delivered', { statuses: ['queued', 'processing', 'retrying', 'failed'] }],
+    ['status:failed -status:failed', { statuses: [] }],
+    ['status:lost', { notes: 1 }],
+    ['relay:a relay:b -relay:c', { relays: ['a', 'b'], notRelays: ['c'] }],
+    ['key:"shop one" -key:two', { keys: ['shop one'], notKeys: ['two'] }],
+    ['is:captured', { captured: true }],
+    ['-is:captured', { captured: false }],
+    ['is:urgent', { notes: 1 }],
+    [
+      'after:2026-11-20 before:2026-11-21T10:00:00Z',
+      { since: Date.UTC(2026, 10, 20), until: Date.UTC(2026, 10, 21, 10) },
+    ],
+    ['before:2026-11-21 before:2026-11-20', { until: Date.UTC(2026, 10, 20) }],
+    ['before:yesterday x', { terms: [word(['x'])], notes: 1 }],
+    ['before:2026-02-30', { notes: 1 }],
+    ['-after:2026-11-20', { notes: 1 }],
+    ['colour:red x', { terms: [word(['x'])], notes: 1 }],
+    ['Re: x', { terms: [word(['x'])], notes: 1 }],
+    ['to:', { notes: 1 }],
+    ['https://x.org/a', { terms: [word(['https', 'x', 'org', 'a'])] }],
+    ['10:30', { terms: [word(['10', '30'])] }],
+    ['!?', { notes: 1 }],
+  ])('%j is read as %j', (text, meaning) => {
+    expect(read(text)).toEqual(meaning);
+  });
+
+  it('is read whatever was typed: never an error, all bounded', () => {
+    const parts = [
+      ...QUERY_TOKENS.map((name) => `${name}:`),
+      '"',
+      '-',
+      ' ',
+      'a',
+      '@',
+      '<',
+      '>',
+      '2026-11-20',
+      '日',
+      ':',
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.constantFrom(...parts), fc.string({ unit: 'binary' }))), (pieces) => {
+        const { query, notes } = parseQuery(pieces.join(''));
+        expect(query.terms.length).toBeLessThanOrEqual(32);
+        for (const note of notes) expect(note.length).toBeLessThan(200);
+        for (const term of query.terms)
+          if (term.kind === 'words') expect(term.words.length).toBeGreaterThan(0);
+        for (const status of query.statuses ?? []) expect(MESSAGE_STATUSES).toContain(status);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('is read back from the text of its pieces', () => {
+    const token = fc.option(fc.constantFrom(...QUERY_TOKENS));
+    const value = fc.string().map((text) => text.replaceAll('"', '').trim());
+    const piece = fc
+      .record({ token, value, not: fc.boolean() })
+      .filter((one) => one.token !== null || one.value !== '');
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        expect(piecesOf(pieces.map(pieceText).join(' '))).toEqual(pieces);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('finds what holds, and with a minus all the rest', () => {
+    const facts: MailFacts = {
+      id: 'msg_01m7wd8qsh4008fyzq8yebgvfy',
+      keyId: 'key_a',
+      status: 'failed',
+      test: false,
+      from: 'Ann <ann@shop.example>',
+      reversePath: 'bounce@mail.example',
+      subject: 'Invoice 77',
+      messageId: '<1@shop.example>',
+      tags: ['news'],
+      recipients: () => [{ address: 'bob@example.net', relay: 'out', captured: false }],
+    };
+    const tokens = [
+      'invoice',
+      'from:ann',
+      'from:@mail.example',
+      'to:bob',
+      'tag:news',
+      'tag:x',
+      'relay:out',
+      'key:key_a',
+    ];
+    const one = fc.constantFrom(
+      ...tokens,
+      'status:failed',
+      'status:queued',
+      'is:captured',
+      'id:msg_01m7',
+      '"77 invoice"',
+    );
+    fc.assert(
+      fc.property(one, (text) => {
+        const holds = queryTest(parseQuery(text).query)?.(facts);
+        const other = queryTest(parseQuery(`-${text}`).query)?.(facts);
+        expect([holds, other]).toContain(true);
+        expect([holds, other]).toContain(false);
+      }),
+    );
+  });
+});
+
+describe('words', () => {
+  it.each([
+    ['Straße ÉCOLE naïve', ['straße', 'ecole', 'naive']],
+    ['İstanbul', ['istanbul']],
+    ['ﬁne ①', ['fine', '1']],
+    ['日本語 text', ['日', '本', '語', 'text']],
+    ['ann.smith+news@mail.example.com', ['ann', 'smith', 'news', 'mail', 'example', 'com']],
+    ['--- !', []],
+  ])('of %j are %j', (text, words) => {
+    expect(wordsOf(text)).toEqual(words);
+  });
+
+  it('are the same when they are taken apart again, and in every case', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const words = wordsOf(text);
+        expect(wordsOf(words.join(' '))).toEqual(words);
+        for (const one of words) expect(one.length).toBeLessThanOrEqual(MAX_WORD);
+        expect(holdsWords(text, words)).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('a day', () => {
+  it.each([
+    ['2026-11-20', Date.UTC(2026, 10, 20)],
+    ['2026-11-20T11:15:00Z', Date.UTC(2026, 10, 20, 11, 15)],
+    ['2026-11-20T11:15Z', Date.UTC(2026, 10, 20, 11, 15)],
+    ['2026-11-20t11:15:00.1234z', Date.UTC(2026, 10, 20, 11, 15, 0, 123)],
+    ['2026-02-29', null],
+    ['2026-13-01', null],
+    ['0050-01-01', null],
+    ['2026-11-20T24:00:00Z', null],
+    ['2026-11-20T11:15:00+01:00', null],
+    ['today', null],
+  ])('%s is %s', (text, ms) => {
+    expect(parseDay(text)).toBe(ms);
+  });
+});

@@ -1,0 +1,210 @@
+import { MESSAGE_STATUSES, type MessageStatus } from './delivery.ts';
+import { wordsOf } from './mail-words.ts';
+import { parseDay } from './query-day.ts';
+import { type Piece, piecesOf } from './query-pieces.ts';
+
+/** What people type to find mail, as it is understood. docs/search.md tells of it in their words. */
+export interface MailQuery {
+  /** All of these must hold. */
+  readonly terms: readonly QueryTerm[];
+  /** Any of these; null for every status. */
+  readonly statuses: readonly MessageStatus[] | null;
+  /** Any recipient's copy goes, or went, by any of these relays; null for all, and for none. */
+  readonly relays: readonly string[] | null;
+  /** And none of its copies by any of these. */
+  readonly notRelays: readonly string[];
+  /** Of any of these keys; null for all, and for mail without a key. People type names; stores are given ids. */
+  readonly keys: readonly string[] | null;
+  readonly notKeys: readonly string[];
+  /** Accepted at or after, and before, these wall times in ms; null for no bound. */
+  readonly since: number | null;
+  readonly until: number | null;
+  /** Only what the inbox took or a test key sent, or only what it did not; null for both. */
+  readonly captured: boolean | null;
+}
+
+/** Where words are looked for; `any`: in all that is indexed, the Message-ID too. */
+export type WordField = 'any' | 'subject' | 'from' | 'to';
+
+/** A condition of its own; with `not`, what must not be so. */
+export type QueryTerm =
+  /** These words, one after the other, in one of the field's texts. At least one word. */
+  | {
+      readonly kind: 'words';
+      readonly field: WordField;
+      readonly words: readonly string[];
+      readonly not: boolean;
+    }
+  /** A recipient, or the sender (From or reverse-path): a whole address, or `@` and a domain. */
+  | {
+      readonly kind: 'address';
+      readonly field: 'from' | 'to';
+      readonly address: string;
+      readonly not: boolean;
+    }
+  /** Exactly this tag. */
+  | { readonly kind: 'tag'; readonly tag: string; readonly not: boolean }
+  /** An id that begins so, or exactly this Message-ID, without its angle brackets. */
+  | { readonly kind: 'id'; readonly start: string; readonly not: boolean };
+
+/** A query, and what of it could not be read, for people. */
+export interface ParsedQuery {
+  readonly query: MailQuery;
+  readonly notes: readonly string[];
+}
+
+/** What may stand before a colon. */
+export const QUERY_TOKENS = [
+  'to',
+  'from',
+  'subject',
+  'status',
+  'tag',
+  'relay',
+  'key',
+  'id',
+  'before',
+  'after',
+  'is',
+] as const;
+
+type Token = (typeof QUERY_TOKENS)[number];
+
+/** Conditions beyond this many are left out, with a note. */
+const MAX_TERMS = 32;
+
+/** Finds everything. */
+export const ANY_MAIL: MailQuery = {
+  terms: [],
+  statuses: null,
+  relays: null,
+  notRelays: [],
+  keys: null,
+  notKeys: [],
+  since: null,
+  until: null,
+  captured: null,
+};
+
+/** Reads what was typed. Never throws: what cannot be read becomes a note, and the rest holds. */
+export function parseQuery(text: string): ParsedQuery {
+  const draft = new Draft();
+  const pieces = piecesOf(text);
+  for (const piece of pieces.slice(0, MAX_TERMS)) draft.add(piece);
+  if (pieces.length > MAX_TERMS) draft.note(`Only the first ${MAX_TERMS} conditions were used.`);
+  return { query: draft.query, notes: draft.notes };
+}
+
+type Draftable = { -readonly [Name in keyof MailQuery]: MailQuery[Name] };
+
+class Draft {
+  readonly #query: Draftable = { ...ANY_MAIL };
+  readonly #notes: string[] = [];
+  readonly #unwanted = new Set<MessageStatus>();
+
+  get query(): MailQuery {
+    if (this.#unwanted.size === 0) return this.#query;
+    const among = this.#query.statuses ?? MESSAGE_STATUSES;
+    return { ...this.#query, statuses: among.filter((status) => !this.#unwanted.has(status)) };
+  }
+
+  get notes(): readonly string[] {
+    return [...new Set(this.#notes)];
+  }
+
+  note(text: string): void {
+    this.#notes.push(text);
+  }
+
+  add({ token, value, not }: Piece): void {
+    const known = QUERY_TOKENS.find((name) => name === token);
+    if (token === null) this.#words('any', value, not);
+    else if (known === undefined)
+      this.note(`There is no ${token}: here. To look for the word, put it in quotes.`);
+    else if (value === '') this.note(`Nothing stands after ${token}:, so it was left out.`);
+    else this.#token(known, value, not);
+  }
+
+  #token(token: Token, value: string, not: boolean): void {
+    switch (token) {
+      case 'subject':
+        this.#words('subject', value, not);
+        break;
+      case 'to':
+      case 'from':
+        this.#address(token, value, not);
+        break;
+      case 'status':
+        this.#status(value, not);
+        break;
+      case 'tag':
+        this.#term({ kind: 'tag', tag: value, not });
+        break;
+      case 'id':
+        this.#term({ kind: 'id', start: value.replace(/^<|>$/g, ''), not });
+        break;
+      case 'relay':
+        this.#name(not ? 'notRelays' : 'relays', value);
+        break;
+      case 'key':
+        this.#name(not ? 'notKeys' : 'keys', value);
+        break;
+      case 'is':
+        if (value.toLowerCase() === 'captured') this.#query.captured = !not;
+        else this.note(`There is no is:${shown(value)}, only is:captured.`);
+        break;
+      case 'before':
+      case 'after':
+        this.#time(token, value, not);
+    }
+  }
+
+  #words(field: WordField, value: string, not: boolean): void {
+    const words = wordsOf(value);
+    if (words.length > 0) this.#term({ kind: 'words', field, words, not });
+    else this.note(`There is no word in ${shown(value)}, so it was left out.`);
+  }
+
+  #address(field: 'from' | 'to', value: string, not: boolean): void {
+    const address = value.replace(/^.*<|>$/g, '').toLowerCase();
+    if (!value.includes('@')) this.#words(field, value, not);
+    else if (wordsOf(address).length > 0) this.#term({ kind: 'address', field, address, not });
+    else this.note(`${shown(value)} is no address, so it was left out.`);
+  }
+
+  #status(value: string, not: boolean): void {
+    const status = MESSAGE_STATUSES.find((name) => name === value.toLowerCase());
+    if (status === undefined)
+      this.note(`There is no status ${shown(value)}: it is one of ${MESSAGE_STATUSES.join(', ')}.`);
+    else if (not) this.#unwanted.add(status);
+    else this.#query.statuses = union(this.#query.statuses, status);
+  }
+
+  #name(field: 'relays' | 'notRelays' | 'keys' | 'notKeys', value: string): void {
+    this.#query[field] = union(this.#query[field], value);
+  }
+
+  #time(token: 'before' | 'after', value: string, not: boolean): void {
+    const time = parseDay(value);
+    if (not) this.note(`-${token}: says nothing that ${token === 'before' ? 'after' : 'before'}: does not.`);
+    else if (time === null)
+      this.note(
+        `${token}: wants a day such as 2026-11-20, or a time such as 2026-11-20T11:15:00Z, not ${shown(value)}.`,
+      );
+    else if (token === 'before') this.#query.until = Math.min(this.#query.until ?? time, time);
+    else this.#query.since = Math.max(this.#query.since ?? time, time);
+  }
+
+  #term(term: QueryTerm): void {
+    this.#query.terms = [...this.#query.terms, term];
+  }
+}
+
+function union<T>(list: readonly T[] | null, value: T): readonly T[] {
+  if (list === null) return [value];
+  return list.includes(value) ? list : [...list, value];
+}
+
+function shown(value: string): string {
+  return value.length > 40 ? `${value.slice(0, 40)}…` : value;
+}

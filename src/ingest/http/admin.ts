@@ -1,0 +1,64 @@
+import { joinBody, readBody } from '../../http/body.ts';
+import { parseJson } from '../../http/json.ts';
+import { internalError, Problem } from '../../http/problem.ts';
+import { StepLines, wantsSteps } from '../../http/steps.ts';
+import type { Budget } from '../../lib/budget.ts';
+import type { AdminDoor } from '../admin-door.ts';
+import type { Call, Endpoint } from './call.ts';
+import type { IngestLimits } from './limits.ts';
+import { NO_PARAMETERS, readParameters } from './query.ts';
+import { requireType } from './read-fields.ts';
+
+/** `POST /api/v1/admin/{operation}`: all that the dashboard can do, for scripts (docs/dashboard.md). */
+
+/** What the endpoint needs. */
+export interface AdminDeps {
+  readonly admin: AdminDoor;
+  /** Bytes of bodies in memory. */
+  readonly budget: Budget;
+  readonly limits: () => Pick<IngestLimits, 'maxJsonDepth' | 'maxJsonValues'>;
+}
+
+const ADVICE = 'Ask for less at once.';
+
+/** The endpoint. */
+export function adminEndpoint(deps: AdminDeps): Endpoint {
+  return { scopes: ['admin'], window: 'send', scheme: 'bearer', handle: (call) => answerAdmin(call, deps) };
+}
+
+async function answerAdmin(call: Call, deps: AdminDeps): Promise<void> {
+  const { exchange, caller, sourceAddress } = call;
+  const operation = call.params['operation'] ?? '';
+  const maxBytes = deps.admin.maxRequestBytes(operation);
+  if (maxBytes === null) throw new Problem(404, 'not_found', 'There is no such operation.');
+  if (caller.key.mode === 'test')
+    throw new Problem(409, 'test_key', 'A test key, whose mail never leaves, may administer nothing.');
+  const request = await readRequest(call, maxBytes, deps);
+  const who = { keyName: caller.key.name, sourceAddress };
+  if (!wantsSteps(exchange)) {
+    const progress = { tell() {}, signal: exchange.signal };
+    exchange.json(200, (await deps.admin.call(who, operation, request, progress)) ?? null);
+    return;
+  }
+  const lines = new StepLines(exchange);
+  try {
+    lines.finish(await deps.admin.call(who, operation, request, lines));
+  } catch (error) {
+    const told = lines.fail(error instanceof Problem ? error : internalError());
+    // Who was told in a line is not answered again; what is no refusal is logged.
+    if (!told || !(error instanceof Problem)) throw error;
+  }
+}
+
+async function readRequest(
+  { exchange, caller }: Call,
+  maxBytes: number,
+  { budget, limits }: AdminDeps,
+): Promise<unknown> {
+  readParameters(exchange.query, NO_PARAMETERS);
+  requireType(exchange, ['application/json']);
+  const bounds = { maxBytes, advice: ADVICE, budget: budget.share(caller.key.id) };
+  const body = joinBody(await readBody(exchange, bounds));
+  const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = limits();
+  return parseJson(body, { maxDepth, maxValues });
+}

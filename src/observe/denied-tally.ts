@@ -1,0 +1,53 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Events, Unsubscribe } from './events.ts';
+
+/** How often a source was refused for a reason, on this node since it started. */
+export interface DeniedTally {
+  readonly sourceAddress: string;
+  /** The code of the refusal. */
+  readonly reason: string;
+  /** Whose list of allowed sources it was not on; null where that was not why, or SMTP. */
+  readonly port: 'api' | 'webui' | null;
+  readonly count: number;
+  /** Wall ms. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+}
+
+/** Sources and reasons remembered; the one that was refused longest ago makes room. */
+export const MAX_DENIED = 500;
+
+/** Remembers who was refused. */
+export interface DeniedSources {
+  /** Those refused last come first. */
+  list(): readonly DeniedTally[];
+  readonly stop: Unsubscribe;
+}
+
+/** Begins to remember who is refused. */
+export function rememberDenied(events: Events, clock: Pick<Clock, 'wall'>): DeniedSources {
+  /** By reason and source; the one refused longest ago first. */
+  const tallies = new Map<string, DeniedTally>();
+  const stop = events.on((event) => {
+    if (event.type !== 'denied' || event.sourceAddress === null) return;
+    const { reason, sourceAddress, port = null, count } = event;
+    const name = `${reason} ${port} ${sourceAddress}`;
+    const now = clock.wall();
+    const known = tallies.get(name);
+    tallies.delete(name);
+    tallies.set(name, {
+      ...{ sourceAddress, reason, port, lastAt: now },
+      count: (known?.count ?? 0) + count,
+      firstAt: known?.firstAt ?? now,
+    });
+    if (tallies.size > MAX_DENIED) dropFirst(tallies);
+  });
+  return { list: () => [...tallies.values()].reverse(), stop };
+}
+
+function dropFirst(tallies: Map<string, unknown>): void {
+  for (const name of tallies.keys()) {
+    tallies.delete(name);
+    return;
+  }
+}

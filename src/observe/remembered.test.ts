@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
+import { MAX_DENIED, rememberDenied } from './denied-tally.ts';
+import { type Event, Events } from './events.ts';
+import { createLog } from './log.ts';
+import { LogRing, MAX_LINES } from './log-ring.ts';
+import { MAX_HAPPENINGS, rememberRelays } from './relay-history.ts';
+
+const denied = (sourceAddress: string, rest: Partial<Extract<Event, { type: 'denied' }>> = {}): Event => ({
+  ...{ type: 'denied', reason: 'relay_not_allowed', sourceAddress, count: 1 },
+  ...rest,
+});
+
+describe('refused sources', () => {
+  test('are counted by source and reason, those refused last first', async () => {
+    const clock = new ManualClock();
+    const events = new Events();
+    const { list } = rememberDenied(events, clock);
+    const start = clock.wall();
+    events.emit(denied('192.0.2.1'));
+    events.emit(denied('192.0.2.2', { reason: 'source_not_allowed', port: 'api' }));
+    await clock.advance(1000);
+    events.emit(denied('192.0.2.1', { count: 5 }));
+    events.emit({ ...denied('192.0.2.3'), sourceAddress: null } as Event);
+    expect(list()).toMatchObject([
+      { sourceAddress: '192.0.2.1', count: 6, firstAt: start, lastAt: start + 1000, port: null },
+      { sourceAddress: '192.0.2.2', count: 1, reason: 'source_not_allowed', port: 'api' },
+    ]);
+  });
+
+  test('are forgotten beyond a number, those refused longest ago first', () => {
+    const events = new Events();
+    const { list } = rememberDenied(events, new ManualClock());
+    for (let i = 0; i < MAX_DENIED; i++) events.emit(denied(`10.0.${i >> 8}.${i & 255}`));
+    events.emit(denied('10.0.0.0'));
+    events.emit(denied('192.0.2.1'));
+    const sources = list().map(({ sourceAddress }) => sourceAddress);
+    expect(sources).toHaveLength(MAX_DENIED);
+    expect(sources.slice(0, 2)).toEqual(['192.0.2.1', '10.0.0.0']);
+    expect(sources).not.toContain('10.0.0.1');
+  });
+});
+
+test('rests and recoveries are remembered by relay, the newest first, up to a number', () => {
+  const events = new Events();
+  const history = rememberRelays(events, new ManualClock());
+  const rest = { type: 'lane_paused', pauseMs: 30_000, cause: 'x'.repeat(900), again: false } as const;
+  events.emit({ ...rest, lane: 'mx/example.net' });
+  events.emit({ type: 'lane_resumed', lane: 'mx/example.net' });
+  events.emit({ ...rest, lane: 'out' });
+  expect(history.of('mx')).toMatchObject([
+    { lane: 'mx/example.net', kind: 'recovered', pauseMs: null, cause: null },
+    { lane: 'mx/example.net', kind: 'rested', pauseMs: 30_000 },
+  ]);
+  expect(history.of('out')[0]?.cause).toHaveLength(500);
+  for (let i = 0; i < MAX_HAPPENINGS; i++) events.emit({ type: 'lane_resumed', lane: 'out' });
+  expect(history.of('out')).toHaveLength(MAX_HAPPENINGS);
+  expect(history.of('out').some(({ kind }) => kind === 'rested')).toBe(false);
+  expect(history.of('nowhere')).toEqual([]);
+});
+
+test('the last lines of the log are remembered as they were written, up to a number', () => {
+  const ring = new LogRing();
+  const destination = { write() {} };
+  const settings = { level: 'info', addresses: 'domain', format: 'json' } as const;
+  const log = createLog({ ...settings, clock: new ManualClock(), destination, ring });
+  log.debug('too.little');
+  log.info('message.accepted', { to: 'ann@example.net', long: 'x'.repeat(2000) });
+  const [line] = ring.lines();
+  expect(line).toMatchObject({ number: 1, level: 'info', event: 'message.accepted' });
+  expect(line?.fields['to']).not.toContain('ann');
+  expect(line?.fields['long']).toHaveLength(1000);
+  for (let i = 0; i < MAX_LINES; i++) log.warn('again');
+  const numbers = ring.lines().map(({ number }) => number);
+  expect(numbers).toHaveLength(MAX_LINES);
+  expect([numbers[0], numbers.at(-1)]).toEqual([2, MAX_LINES + 1]);
+});

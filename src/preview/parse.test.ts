@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { systemClock } from '../lib/clock.ts';
+import { MAX_FIELDS, MAX_FILES, MAX_TEXT, parseMessage } from './parse.ts';
+import { createPreviewer } from './previewer.ts';
+
+/** Loads the letter. */
+const letter = async () => bytes(LETTER);
+const bytes = (text: string) => Buffer.from(text.replaceAll('\n', '\r\n'));
+
+const LETTER = `From: =?utf-8?q?J=C3=B6rg?= <j@example.com>
+To: you@example.net
+Subject: =?utf-8?b?R3LDvMOfZQ==?=
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: multipart/alternative; boundary=c
+
+--c
+Content-Type: text/plain; charset=utf-8
+Content-Transfer-Encoding: 8bit
+
+Grüße
+--c
+Content-Type: text/html; charset=utf-8
+
+<p>Hello</p>
+--c--
+--b
+Content-Type: application/pdf; name="../../etc/pass\u202ewd.pdf"
+Content-Disposition: attachment; filename="../../etc/pass\u202ewd.pdf"
+Content-Transfer-Encoding: base64
+
+JVBERg==
+--b--
+`;
+
+test('a message is read into its subject, author, text, HTML and files', async () => {
+  const message = await parseMessage(bytes(LETTER));
+  expect(message).toMatchObject({
+    subject: 'Grüße',
+    from: 'Jörg <j@example.com>',
+    html: expect.stringContaining('<p>Hello</p>'),
+    text: expect.stringContaining('Grüße'),
+    notes: [],
+  });
+  expect(message.headers[0]).toEqual({ name: 'From', value: 'Jörg <j@example.com>' });
+});
+
+test('the name of a file is no path and hides nothing', async () => {
+  const [file] = (await parseMessage(bytes(LETTER))).attachments;
+  expect(file).toMatchObject({ filename: 'pass_wd.pdf', contentType: 'application/pdf', inline: false });
+  expect(Buffer.from(file?.content ?? [])).toEqual(Buffer.from('%PDF'));
+});
+
+test.each([
+  ['..', 'file-1'],
+  ['/', 'file-1'],
+  ['C:\\\\temp\\\\a.exe', 'a.exe'],
+  ['.htaccess', 'htaccess'],
+])('a file called %s is called %s', async (given, shown) => {
+  const text = `Content-Type: application/octet-stream\nContent-Disposition: attachment; filename="${given}"\n\nx\n`;
+  expect((await parseMessage(bytes(text))).attachments[0]?.filename).toBe(shown);
+});
+
+test('more fields and files than are shown, and longer texts, are told of', async () => {
+  const fields = Array.from({ length: MAX_FIELDS + 1 }, (_, n) => `X-${n}: ${n}`).join('\n');
+  const parts = Array.from(
+    { length: MAX_FILES + 1 },
+    () => '--b\nContent-Disposition: attachment\nContent-Type: image/png\n\nx\n',
+  ).join('');
+  const long = `--b\nContent-Type: text/plain\n\n${'abcdefghi\n'.repeat(MAX_TEXT / 10 + 1)}\n`;
+  const message = await parseMessage(
+    bytes(`${fields}\nContent-Type: multipart/mixed; boundary=b\n\n${long}${parts}--b--\n`),
+  );
+  expect(message.headers).toHaveLength(MAX_FIELDS);
+  expect(message.attachments).toHaveLength(MAX_FILES);
+  expect(message.text).toHaveLength(MAX_TEXT);
+  expect(message.notes).toHaveLength(3);
+});
+
+test('parts too deep inside each other are refused in words', async () => {
+  const open = Array.from(
+    { length: 60 },
+    (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\n\n--b${n}\n`,
+  );
+  await expect(parseMessage(bytes(open.join('')))).rejects.toMatchObject({ code: 'unreadable' });
+});
+
+test('whatever the bytes, they are read or refused', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 2000 }), async (octets) => {
+      const result = await parseMessage(octets).catch((error: { readonly code: string }) => error.code);
+      expect(typeof result === 'string' ? result : 'read').toMatch(/^(read|unreadable)$/);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a thread reads messages one after the other, and goes on after one that it refused', async () => {
+  const previewer = createPreviewer(systemClock, { maxBytes: 4096 });
+  try {
+    const [good, large, again] = await Promise.allSettled([
+      previewer.read(LETTER.length, letter),
+      previewer.read(4097, letter),
+      previewer.read(LETTER.length, letter),
+    ]);
+    expect(good).toMatchObject({ status: 'fulfilled', value: { subject: 'Grüße' } });
+    expect(large).toMatchObject({ status: 'rejected', reason: { code: 'too_large' } });
+    expect(again).toMatchObject({ status: 'fulfilled' });
+  } finally {
+    await previewer.close();
+  }
+});
+
+test('what takes too long is given up, and the next one is read', async () => {
+  let late: (() => void) | null = null;
+  const clock = {
+    ...systemClock,
+    // The first limit is over as soon as it begins.
+    sleep: (ms: number, signal?: AbortSignal) => {
+      if (late !== null || ms !== 1234) return systemClock.sleep(ms, signal);
+      return new Promise<void>((resolve) => {
+        late = resolve;
+        resolve();
+      });
+    },
+  };
+  const previewer = createPreviewer(clock, { timeLimitMs: 1234 });
+  try {
+    await expect(previewer.read(LETTER.length, letter)).rejects.toMatchObject({ code: 'too_slow' });
+    expect(await previewer.read(LETTER.length, letter)).toMatchObject({ subject: 'Grüße' });
+  } finally {
+    await previewer.close();
+  }
+});
+
+test('what waits to be read, or is too large, is not in memory', async () => {
+  const previewer = createPreviewer(systemClock, { maxBytes: 4096 });
+  let loaded = 0;
+  let most = 0;
+  const load = async () => {
+    loaded++;
+    most = Math.max(most, loaded);
+    return bytes(LETTER);
+  };
+  const read = () => previewer.read(LETTER.length, load).finally(() => loaded--);
+  try {
+    await Promise.all([read(), read(), read(), read()]);
+    expect(most).toBe(1);
+    most = 0;
+    await expect(previewer.read(4097, load)).rejects.toMatchObject({ code: 'too_large' });
+    expect(most).toBe(0);
+  } finally {
+    await previewer.close();
+  }
+});
+
+test('no more wait to be read than may', async () => {
+  const previewer = createPreviewer(systemClock, { maxWaiting: 2 });
+  try {
+    const results = await Promise.allSettled([1, 2, 3].map(() => previewer.read(LETTER.length, letter)));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    expect(results[2]).toMatchObject({ reason: { code: 'busy' } });
+  } finally {
+    await previewer.close();
+  }
+});

@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest';
+import { documentOf } from './document.ts';
+import { draftOf, MAX_DRAFT_FILES } from './draft.ts';
+import { codesIn, linksIn, MAX_CODES, MAX_LINKS } from './findings.ts';
+import type { ParsedMessage } from './parsed.ts';
+
+const EMPTY: ParsedMessage = {
+  subject: '',
+  from: '',
+  headers: [],
+  html: null,
+  text: null,
+  attachments: [],
+  links: [],
+  codes: [],
+  notes: [],
+};
+
+test.each([
+  ['<script>alert(1)</script>', '<x-script>alert(1)</x-script>'],
+  ['<SCRIPT src=//evil.example>', '<x-SCRIPT src=//evil.example>'],
+  ['<link rel=dns-prefetch href=//evil.example>', '<x-link rel=dns-prefetch href=//evil.example>'],
+  ['<meta http-equiv=refresh content="0;url=//evil.example">', '<x-meta http-equiv'],
+  ['<base href=//evil.example>', '<x-base '],
+  ['<iframe srcdoc="x">', '<x-iframe '],
+  ['<form action=//evil.example>', '<x-form '],
+  ['<script/x>', '<x-script/x>'],
+  ['<linked>', '<linked>'],
+])('%s can do nothing in a document', (html, shown) => {
+  expect(documentOf({ ...EMPTY, html })).toContain(shown);
+});
+
+test('a text is shown as it is, whatever is in it', () => {
+  expect(documentOf({ ...EMPTY, text: '<script>alert("1")</script>' })).toContain(
+    '<pre>&#60;script&#62;alert(&#34;1&#34;)&#60;/script&#62;</pre>',
+  );
+});
+
+test('pictures that travel with the message are shown; other files, and drawings that can hold scripts, are not', () => {
+  const file = (contentId: string, contentType: string) => ({
+    filename: 'x',
+    contentType,
+    inline: true,
+    contentId,
+    content: Buffer.from('abc'),
+  });
+  const html = '<img src="cid:a%40x"><img src="cid:b"><img src="cid:none">';
+  const attachments = [file('a@x', 'image/png'), file('b', 'image/svg+xml')];
+  expect(documentOf({ ...EMPTY, html, attachments })).toContain(
+    '<img src="data:image/png;base64,YWJj"><img src="cid:b"><img src="cid:none">',
+  );
+});
+
+test('links are found in HTML with what is read of them, and in text', () => {
+  const html =
+    '<a class=x href="https://example.com/a?b=1&amp;c=2"><b>Confirm</b>  me</a> <a href=javascript:alert(1)>no</a><a href="mailto:x@y">no</a>';
+  const text = 'See (https://example.com/b). And http://example.com/c, too.';
+  expect(linksIn({ html, text })).toEqual([
+    { url: 'https://example.com/a?b=1&c=2', text: 'Confirm me' },
+    { url: 'https://example.com/b', text: '' },
+    { url: 'http://example.com/c', text: '' },
+  ]);
+});
+
+test('no more links and codes are given than may', () => {
+  const text = Array.from({ length: 200 }, (_, n) => `https://example.com/${n} code ${100000 + n}`).join(
+    '\n',
+  );
+  expect(linksIn({ html: null, text })).toHaveLength(MAX_LINKS);
+  expect(codesIn({ html: null, text, subject: '' })).toHaveLength(MAX_CODES);
+});
+
+test.each([
+  ['Your code is 123456.', ['123456']],
+  ['Your code: 123 456', ['123456']],
+  ['PIN 4711', ['4711']],
+  ['Use A1B2C3 as your verification code', ['A1B2C3']],
+  ['Order 4711 shipped in 2026', []],
+  ['Call +49 30 123456 or pay 1234.56', []],
+  ['See https://example.com/123456', []],
+  ['Your code is in 2026', []],
+])('the codes in "%s" are %j', (text, codes) => {
+  expect(codesIn({ html: null, text, subject: '' })).toEqual(codes);
+});
+
+test('codes are found in HTML where there is no text, and those that are called so come first', () => {
+  const html = '<style>b{color:#123456}</style><p>Ticket 987654</p><p>Your login code is</p><b>135790</b>';
+  expect(codesIn({ html, text: null, subject: '' })).toEqual(['135790', '987654']);
+});
+
+test('searching a message made to be slow comes to an end', { timeout: 20_000 }, () => {
+  const many = [
+    `<a ${' href '.repeat(100_000)}`,
+    '<a '.repeat(100_000),
+    `${'<'.repeat(300_000)}>`,
+    '<style>'.repeat(50_000),
+  ];
+  for (const html of [
+    ...many,
+    ...many.map((text) => `${text}>`),
+    '<a href=x'.repeat(50_000),
+    '1'.repeat(500_000),
+  ]) {
+    expect(linksIn({ html, text: html })).toEqual([]);
+    expect(codesIn({ html, text: null, subject: '' })).toEqual([]);
+    expect(codesIn({ html: null, text: html, subject: '' })).toEqual([]);
+  }
+});
+
+const OF = {
+  from: 'a@x',
+  to: ['b@y'],
+  cc: [],
+  bcc: ['c@z'],
+  tags: ['t'],
+  metadata: { k: 'v' },
+  priority: 'high',
+};
+
+test('a draft has the recipients, words and files of a message, and of its header what may be set', () => {
+  const headers = [
+    { name: 'Received', value: 'from elsewhere' },
+    { name: 'DKIM-Signature', value: 'v=1' },
+    { name: 'Message-ID', value: '<1@x>' },
+    { name: 'Reply-To', value: 'r@x' },
+    { name: 'reply-to', value: 'second@x' },
+    { name: 'X-Campaign', value: 'one' },
+    { name: '__proto__', value: 'x' },
+  ];
+  const attachments = [
+    {
+      filename: 'a.txt',
+      contentType: 'text/plain',
+      inline: false,
+      contentId: null,
+      content: Buffer.from('hi'),
+    },
+    {
+      filename: 'big.bin',
+      contentType: 'application/octet-stream',
+      inline: false,
+      contentId: null,
+      content: Buffer.alloc(MAX_DRAFT_FILES),
+    },
+  ];
+  const draft = draftOf(OF, { ...EMPTY, subject: 'S', text: 'T', headers, attachments });
+  expect(draft.message).toMatchObject({
+    from: 'a@x',
+    bcc: ['c@z'],
+    subject: 'S',
+    text: 'T',
+    html: null,
+    attachments: [{ filename: 'a.txt', content: 'aGk=', disposition: 'attachment' }],
+    priority: 'high',
+  });
+  expect(Object.keys(draft.message['headers'] as object)).toEqual(['Reply-To', 'X-Campaign', '__proto__']);
+  expect(draft.notes).toEqual(['big.bin is too large to be sent along from here.']);
+});

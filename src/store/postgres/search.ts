@@ -1,0 +1,221 @@
+import { MESSAGE_STATUSES, type MessageStatus } from '../../domain/delivery.ts';
+import type { MailQuery } from '../../domain/query.ts';
+import { type MailFacts, queryTest, type RecipientFacts } from '../../domain/query-test.ts';
+import { messageIdFloor } from '../../lib/id.ts';
+import { fromJson } from '../columns.ts';
+import { StoreError } from '../store.ts';
+import {
+  type FoundCount,
+  type FoundPage,
+  MAX_COUNTED,
+  MAX_EXAMINED,
+  MAX_LISTED_CHARACTERS,
+  type SearchQuery,
+} from '../views.ts';
+import type { Database, Parameter, Queries } from './database.ts';
+import type { ListLimits } from './list.ts';
+import { readDetails, textLength } from './records.ts';
+import { indexable } from './text.ts';
+import { entriesWanted } from './words.ts';
+
+/** How many searches may be under way. */
+const MAX_SEARCHES = 16;
+/** Candidates that are looked at together. */
+const MAX_CHUNK = 500;
+/** Messages whose words are not entered yet, the newest, that are looked at one by one. */
+const MAX_PENDING = 2_000;
+/** Sorts after every message id. */
+const NEWEST = '~';
+const START_OF_ID = /^msg_[0-9a-z]{0,26}$/;
+
+/** The views `search` and `countFound`. */
+export class Searches {
+  readonly #database: Database;
+  readonly #maxExamined: number;
+  #underWay = 0;
+
+  constructor(database: Database, { maxExamined = MAX_EXAMINED }: ListLimits) {
+    this.#database = database;
+    this.#maxExamined = maxExamined;
+  }
+
+  /** A page, as `Views.search` promises it. All of it shows one state of the database. */
+  search(query: SearchQuery): Promise<FoundPage> {
+    return this.#enter(async (db) => {
+      const { ids, next, behind } = await find(db, query, this.#maxExamined);
+      const messages: FoundPage['messages'][number][] = [];
+      let characters = 0;
+      for (const { row, message, recipients } of await readDetails(db, ids)) {
+        messages.push(message);
+        characters += textLength(row) + recipients.reduce((sum, { address }) => sum + address.length, 0);
+        if (characters >= MAX_LISTED_CHARACTERS && message.id !== ids.at(-1))
+          return { messages, next: message.id, behind };
+      }
+      return { messages, next, behind };
+    });
+  }
+
+  /** As `Views.countFound` promises it. */
+  count(query: SearchQuery): Promise<FoundCount> {
+    return this.#enter(async (db) => {
+      const { ids, next } = await find(db, query, Math.min(this.#maxExamined, MAX_COUNTED));
+      return { count: ids.length, more: next !== null };
+    });
+  }
+
+  async #enter<T>(work: (db: Queries) => Promise<T>): Promise<T> {
+    if (this.#underWay >= MAX_SEARCHES)
+      throw new StoreError('store_busy', 'too many searches are asked for at once');
+    this.#underWay++;
+    try {
+      return await this.#database.inSnapshot(work);
+    } finally {
+      this.#underWay--;
+    }
+  }
+}
+
+/** Gives at most `limit` ids below `before`, the newest first; fewer only at the end. */
+type Candidates = (before: string, limit: number) => Promise<readonly string[]>;
+
+interface Found {
+  readonly ids: readonly string[];
+  readonly next: string | null;
+  readonly behind: number;
+}
+
+/** Looks at candidates until the page is full, or as many records were looked at as may be. */
+async function find(db: Queries, wanted: SearchQuery, maxExamined: number): Promise<Found> {
+  const { floor, ceiling } = boundsOf(wanted);
+  const { candidates, behind } = await candidatesOf(db, wanted.query, floor, ceiling, maxExamined);
+  const test = queryTest(wanted.query) ?? (() => true);
+  const needsRecipients = asksForRecipients(wanted.query);
+  const ids: string[] = [];
+  let next = wanted.before;
+  let left = maxExamined;
+  for (;;) {
+    const size = Math.min(left, MAX_CHUNK);
+    const chunk = await candidates(next !== null && next < ceiling ? next : ceiling, size);
+    for (const facts of await readFacts(db, chunk, needsRecipients)) {
+      const matches = test(facts);
+      if (matches && ids.length === wanted.limit) return { ids, next, behind };
+      if (matches) ids.push(facts.id);
+      left -= 1 + (needsRecipients ? facts.recipients().length : 0);
+      next = facts.id;
+      if (left <= 0) return { ids, next, behind };
+    }
+    next = chunk.at(-1) ?? next;
+    if (chunk.length < size) return { ids, next: null, behind };
+  }
+}
+
+/** The ids that times, and beginnings of ids, leave: from `floor` up to, and without, `ceiling`. */
+function boundsOf({ query, after }: SearchQuery) {
+  let floor = query.since === null ? '' : messageIdFloor(query.since);
+  let ceiling = query.until === null ? NEWEST : messageIdFloor(query.until);
+  // What begins with an id is longer than it, and there is none.
+  if (after !== null && after >= floor) floor = `${after}!`;
+  for (const term of query.terms) {
+    if (term.kind !== 'id' || term.not || !START_OF_ID.test(term.start)) continue;
+    if (term.start > floor) floor = term.start;
+    const end = `${term.start}${NEWEST}`;
+    if (end < ceiling) ceiling = end;
+  }
+  return { floor, ceiling };
+}
+
+/**
+ * Where candidates come from. What few messages have is found by the index of words; what many have is soon met by
+ * walking from the newest on.
+ */
+async function candidatesOf(
+  db: Queries,
+  query: MailQuery,
+  floor: string,
+  ceiling: string,
+  maxExamined: number,
+): Promise<{ readonly candidates: Candidates; readonly behind: number }> {
+  const entries = entriesWanted(query);
+  if (entries.length === 0) return { candidates: walking(db, query, floor), behind: 0 };
+  const most = Math.floor(maxExamined / 2);
+  const rows = await db.rows<{ id: string }>(BY_WORDS, [entries, ceiling, floor, most + 1]);
+  const pending = await db.rows<{ id: string }>(PENDING, [ceiling, floor, MAX_PENDING + 1]);
+  const behind = pending.length > MAX_PENDING ? pending.length : 0;
+  if (rows.length > most) return { candidates: walking(db, query, floor), behind: 0 };
+  const newest = pending.slice(0, MAX_PENDING);
+  const ids = [...new Set([...rows, ...newest].map(({ id }) => id))].sort().reverse();
+  return {
+    candidates: async (before, limit) => ids.filter((id) => id < before).slice(0, limit),
+    behind,
+  };
+}
+
+/** Walks the narrowest index of ids. */
+function walking(db: Queries, { terms, keys, statuses }: MailQuery, floor: string): Candidates {
+  const reading =
+    (sql: string, ...parameters: readonly Parameter[]): Candidates =>
+    async (before, limit) => {
+      const rows = await db.rows<{ id: string }>(sql, [before, floor, limit, ...parameters]);
+      return rows.map(({ id }) => id);
+    };
+  const tag = terms.find((term) => term.kind === 'tag' && !term.not);
+  if (tag?.kind === 'tag') return reading(OF_TAG, indexable(tag.tag));
+  if (keys !== null) return reading(OF_KEYS, keys, statuses ?? MESSAGE_STATUSES);
+  const isTroubled = statuses?.every((status) => status === 'failed' || status === 'retrying');
+  return isTroubled && statuses !== null ? reading(OF_TROUBLED, statuses) : reading(ALL);
+}
+
+function asksForRecipients({ terms, relays, notRelays, captured }: MailQuery): boolean {
+  if (relays !== null || notRelays.length > 0 || captured !== null) return true;
+  return terms.some((term) => 'field' in term && (term.field === 'to' || term.field === 'any'));
+}
+
+interface FactsRow {
+  readonly id: string;
+  readonly status: MessageStatus;
+  readonly keyId: string | null;
+  readonly test: boolean;
+  readonly headerFrom: string;
+  readonly reversePath: string;
+  readonly subject: string;
+  readonly messageId: string;
+  readonly tags: string;
+}
+
+async function readFacts(
+  db: Queries,
+  ids: readonly string[],
+  needsRecipients: boolean,
+): Promise<readonly MailFacts[]> {
+  if (ids.length === 0) return [];
+  const rows = await db.rows<FactsRow>(FACTS, [ids]);
+  const recipients = needsRecipients
+    ? await db.rows<RecipientFacts & { message: string }>(RECIPIENTS, [ids])
+    : [];
+  const byMessage = Map.groupBy(recipients, ({ message }) => message);
+  return rows.map(({ headerFrom, tags, ...row }) => ({
+    ...row,
+    from: headerFrom,
+    tags: fromJson<string[]>(tags),
+    recipients: () => byMessage.get(row.id) ?? [],
+  }));
+}
+
+const RANGE = 'id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3';
+const ALL = `SELECT id FROM messages WHERE ${RANGE}`;
+const OF_TAG = `SELECT id FROM message_tags WHERE tag = $4 AND ${RANGE}`;
+const OF_TROUBLED = `SELECT page.id FROM unnest($4::text[]) AS wanted (status), LATERAL (
+    SELECT id FROM messages WHERE status IN ('failed', 'retrying') AND messages.status = wanted.status AND ${RANGE}) AS page
+  ORDER BY page.id DESC LIMIT $3`;
+const OF_KEYS = `SELECT page.id FROM unnest($4::text[]) AS key (id), unnest($5::text[]) AS wanted (status), LATERAL (
+    SELECT messages.id FROM messages WHERE key_id = key.id AND messages.status = wanted.status
+      AND messages.id < $1 AND messages.id >= $2 ORDER BY messages.id DESC LIMIT $3) AS page
+  ORDER BY page.id DESC LIMIT $3`;
+// Without an order: no more than this many are read, however many there are.
+const BY_WORDS = 'SELECT id FROM message_words WHERE words @> $1::text[] AND id < $2 AND id >= $3 LIMIT $4';
+const PENDING = `SELECT id FROM pending_words WHERE ${RANGE}`;
+const FACTS = `SELECT messages.id, status, key_id AS "keyId", test, header_from AS "headerFrom",
+    reverse_path AS "reversePath", subject, message_id AS "messageId", tags
+  FROM messages WHERE id = ANY($1::text[]) ORDER BY id DESC`;
+const RECIPIENTS = `SELECT message, address, relay, coalesce(outcome = 'captured', false) AS captured
+  FROM deliveries WHERE message = ANY($1::text[])`;

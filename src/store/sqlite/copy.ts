@@ -1,0 +1,96 @@
+import Database from 'better-sqlite3';
+import type { ContentRef } from '../../domain/message.ts';
+import { openBetterSqlite3 } from './better-sqlite3.ts';
+import type { Driver } from './driver.ts';
+import { storeErrorOf } from './errors.ts';
+
+/** Pages that are copied in one go: 1 MiB. */
+const STEP_PAGES = 256;
+
+/** How a copy goes on. */
+export interface CopyWatch {
+  /** Told after every step; what it throws breaks the copy off. May take its time: nobody waits for this thread. */
+  readonly step: (donePages: number, totalPages: number) => void;
+}
+
+/**
+ * Copies a database, as it is at this moment, while others write to it; none of them waits. The copy is a single file.
+ * Throws `StoreError`.
+ */
+export async function copyDatabase(path: string, to: string, { step }: CopyWatch): Promise<void> {
+  try {
+    const source = new Database(path, { readonly: true, fileMustExist: true });
+    try {
+      // One state throughout: without it the copy would begin anew with everything that is written meanwhile.
+      source.exec('BEGIN');
+      source.prepare('SELECT count(*) FROM sqlite_schema').get();
+      await source.backup(to, {
+        progress: ({ totalPages, remainingPages }) => {
+          step(totalPages - remainingPages, totalPages);
+          return STEP_PAGES;
+        },
+      });
+    } finally {
+      source.close();
+    }
+    const copy = openBetterSqlite3(to);
+    copy.exec('PRAGMA journal_mode = DELETE;');
+    copy.close();
+  } catch (error) {
+    throw storeErrorOf(error);
+  }
+}
+
+/** A copy of a database, for reading. */
+export interface CopiedFacts {
+  readonly schema: number;
+  messages(): number;
+  /** Segments that hold something referred to. */
+  segments(): number[];
+  /** Contents that are referred to, in the order of acceptance: a page of those behind `after`. */
+  contents(after: number, limit: number): CopiedContent[];
+  close(): void;
+}
+
+/** Contents that a message of the copy refers to. */
+export interface CopiedContent {
+  /** `after` of what follows. */
+  readonly seq: number;
+  readonly messageId: string;
+  readonly content: ContentRef;
+}
+
+/** Opens a copy. Throws `StoreError`. */
+export function openCopy(path: string): CopiedFacts {
+  let db: Driver;
+  try {
+    db = openBetterSqlite3(path);
+    db.exec('PRAGMA query_only = ON;');
+  } catch (error) {
+    throw storeErrorOf(error);
+  }
+  const sql = {
+    version: db.prepare<[], [number]>('PRAGMA user_version'),
+    messages: db.prepare<[], [number]>('SELECT count(*) FROM messages'),
+    segments: db.prepare<[], [number]>('SELECT segment FROM segments WHERE live > 0 ORDER BY segment'),
+    contents: db.prepare<
+      [after: number, limit: number],
+      [seq: number, id: string, segment: number, offset: number, length: number]
+    >(
+      `SELECT seq, id, segment, offset, length FROM messages
+       WHERE seq > ? AND segment IS NOT NULL ORDER BY seq LIMIT ?`,
+    ),
+  };
+  return {
+    schema: sql.version.get()?.[0] ?? 0,
+    messages: () => sql.messages.get()?.[0] ?? 0,
+    segments: () => sql.segments.all().map(([segment]) => segment),
+    contents: (after, limit) =>
+      sql.contents.all(after, limit).map(([seq, messageId, segment, offset, length]) => ({
+        seq,
+        messageId,
+        content: { segment, offset, length },
+      })),
+    close: () => db.close(),
+  };
+}

@@ -1,0 +1,127 @@
+import type { RestoredAct, RestoredAnswer } from '../relocating.ts';
+import type { Stamp } from '../store.ts';
+import type { Books } from './books.ts';
+import type { Deliveries } from './deliveries.ts';
+import type { Driver } from './driver.ts';
+import type { OpenMessage } from './ledger.ts';
+
+/** Builds the verb `decideRestored`. */
+export function decideRestoredVerb(books: Books, deliveries: Deliveries) {
+  const sql = prepareRestored(books.db);
+  return (act: RestoredAct, expiresAt: number, limit: number, at: Stamp): RestoredAnswer => {
+    const rows = sql.undecided.all(limit);
+    const lanes = new Set<string>();
+    const messages = new Set<OpenMessage>();
+    let count = 0;
+    for (const [seq, index, isHeld] of rows) {
+      sql.forget.run(seq, index);
+      if (isHeld !== 1) continue;
+      const message = books.ledger.openSeq(seq);
+      messages.add(message);
+      if (act === 'cancel') cancel(message, index);
+      else resume(message, index, expiresAt, lanes, at);
+      count++;
+    }
+    for (const message of messages) message.undecided = sql.more.get(message.seq) !== undefined;
+    books.tallies.gauge('restored', -rows.length);
+    books.ledger.flush(at);
+    return { count, lanes: [...lanes], more: rows.length === limit };
+  };
+
+  function resume(
+    message: OpenMessage,
+    index: number,
+    expiresAt: number,
+    lanes: Set<string>,
+    at: Stamp,
+  ): void {
+    const delivery = deliveries.find(message, index);
+    if (delivery === null) return;
+    // What may first be sent later keeps its time, and as long a life from then on.
+    const dueAt = Math.max(at.now, message.notBefore ?? 0);
+    const endsAt = expiresAt + dueAt - at.now;
+    deliveries.requeue(delivery, 'queued', dueAt, endsAt);
+    // It may have left after the backup was taken.
+    deliveries.flagDuplicate(message);
+    message.expiresAt = Math.max(message.expiresAt, endsAt);
+    if (delivery.lane !== null) lanes.add(delivery.lane);
+  }
+
+  function cancel(message: OpenMessage, index: number): void {
+    message.touched = true;
+    sql.cancel.run(message.seq, index);
+  }
+}
+
+function prepareRestored(db: Driver) {
+  return {
+    undecided: db.prepare<[limit: number], [seq: number, index: number, isHeld: number | null]>(
+      `SELECT message, idx, (SELECT state = 'failed' AND outcome = 'unknown' FROM deliveries
+         WHERE deliveries.message = restored.message AND deliveries.idx = restored.idx)
+       FROM restored ORDER BY message, idx LIMIT ?`,
+    ),
+    forget: db.prepare<[seq: number, index: number]>('DELETE FROM restored WHERE message = ? AND idx = ?'),
+    more: db.prepare<[seq: number], [1]>('SELECT 1 FROM restored WHERE message = ? LIMIT 1'),
+    cancel: db.prepare<[seq: number, index: number]>(
+      `UPDATE deliveries SET outcome = 'cancelled', last_code = NULL, last_enhanced = '5.7.0',
+         last_reply = 'cancelled after a restore' WHERE message = ? AND idx = ?`,
+    ),
+  };
+}
+
+/**
+ * Holds what is not final in a database that has just come back with a backup: the hop may have had it since. For a
+ * database that nobody else has open. Says how many deliveries are held.
+ */
+export function holdRestored(db: Driver, now: number): number {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const held = db
+      .prepare(
+        `INSERT OR IGNORE INTO restored SELECT message, idx FROM deliveries
+         WHERE state IN ('queued', 'retrying', 'processing')`,
+      )
+      .run();
+    // Those that an earlier restore has held are counted already.
+    db.prepare<[held: number]>(
+      `INSERT INTO gauges VALUES ('restored', ?) ON CONFLICT DO UPDATE SET value = value + excluded.value`,
+    ).run(held);
+    const stamp = db.prepare<[now: number, now: number, now: number]>(HOLD_MESSAGES);
+    db.exec(COUNT_FAILED);
+    stamp.run(now, now, now);
+    db.exec(HOLD_DELIVERIES);
+    db.exec(FORGET_WORK);
+    db.exec('COMMIT');
+    return held;
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+const NOT_FINAL = `status IN ('queued', 'retrying', 'processing')`;
+
+const COUNT_FAILED = `INSERT INTO gauges
+  SELECT 'failed_kept', count(*) FROM messages WHERE ${NOT_FINAL} AND length IS NOT NULL
+  ON CONFLICT DO UPDATE SET value = value + excluded.value`;
+
+const HOLD_MESSAGES = `UPDATE messages SET
+    failed = failed + queued + retrying + processing, queued = 0, retrying = 0, processing = 0,
+    status = 'failed', kept = iif(length IS NULL, 'gone', 'held'), updated_at = ?, status_at = ?, final_at = ?
+  WHERE ${NOT_FINAL}`;
+
+const HOLD_DELIVERIES = `UPDATE deliveries SET state = 'failed', outcome = 'unknown', due_at = NULL, fence = NULL,
+    begun_at = NULL, cancel_requested = 0, last_code = NULL, last_enhanced = NULL,
+    last_reply = 'held: it came back with a backup, and may have been sent since'
+  WHERE state IN ('queued', 'retrying', 'processing')`;
+
+/** Who was at work on it is gone. Fences go on rising. */
+const FORGET_WORK = `
+  DELETE FROM lanes;
+  DELETE FROM key_queues;
+  UPDATE gauges SET value = 0 WHERE name IN ('incoming', 'processing', 'queued_bytes');`;
+
+/** Ends what gave access to the dashboard when the backup was taken: it may have been ended since. */
+export function forgetSessions(db: Driver): void {
+  db.exec('DELETE FROM sessions; DELETE FROM setup_links;');
+}

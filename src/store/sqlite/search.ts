@@ -1,0 +1,111 @@
+import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
+import type { MailQuery } from '../../domain/query.ts';
+import { messageIdFloor } from '../../lib/id.ts';
+import type { SearchQuery } from '../views.ts';
+import type { Driver } from './driver.ts';
+import { ANY_ID, factMatcher, type IdBounds } from './found-facts.ts';
+import { lower, NEWEST, type SliceEnd, type Source, search, walk } from './pages.ts';
+import { indexedTerms, wordFinder } from './word-search.ts';
+
+/**
+ * Looks at one slice of what a query finds, as `FindSlice` does for lists: by the words' index where words are looked
+ * for, else by the narrowest of the others.
+ */
+export type FindFound = (
+  query: SearchQuery,
+  maxExamined: number,
+  found: (seq: number) => void,
+  isOver: () => boolean,
+) => SliceEnd;
+
+/** Mail of more keys than this is looked for among everyone's. */
+const MAX_KEYS = 8;
+const START_OF_ID = /^msg_[0-9a-z]{0,26}$/;
+
+/** Builds the search. */
+export function foundFinder(db: Driver): FindFound {
+  const matcherOf = factMatcher(db);
+  const findWords = wordFinder(db, matcherOf);
+  const sourcesOf = sourceFinder(db);
+  return (wanted, maxExamined, found, isOver) => {
+    const { query } = wanted;
+    const bounds = idBounds(wanted);
+    if (indexedTerms(query).length > 0 && !query.terms.some(isIdStart))
+      return findWords(wanted, bounds, maxExamined, found, isOver);
+    const budget = { left: maxExamined };
+    const before = lower(wanted.before ?? NEWEST, bounds.before);
+    const sources = sourcesOf(query);
+    if (sources.length === 0) return { next: null, examined: 0, reason: 'complete' };
+    const entries = walk(sources, { before, floor: bounds.floor, limit: wanted.limit }, budget);
+    const end = search(entries, matcherOf(query, budget), wanted, found, isOver);
+    return { ...end, examined: maxExamined - budget.left };
+  };
+}
+
+/** The ids that a query's times, and the beginnings of ids in it, leave. */
+function idBounds({ query, after }: SearchQuery): IdBounds {
+  const { since, until, terms } = query;
+  let { floor, before } = ANY_ID;
+  if (since !== null) floor = messageIdFloor(since);
+  if (until !== null) before = messageIdFloor(until);
+  // What begins with an id is longer than it, and there is none.
+  if (after !== null && after >= floor) floor = `${after}!`;
+  for (const term of terms) {
+    if (!isIdStart(term)) continue;
+    if (term.start > floor) floor = term.start;
+    before = lower(before, `${term.start}${NEWEST}`);
+  }
+  return floor === ANY_ID.floor && before === ANY_ID.before ? ANY_ID : { floor, before };
+}
+
+function isIdStart(term: MailQuery['terms'][number]): term is Extract<typeof term, { kind: 'id' }> {
+  return term.kind === 'id' && !term.not && START_OF_ID.test(term.start);
+}
+
+/** Statuses that `messages_troubled` tells apart over all keys. */
+const TROUBLED: readonly string[] = ['failed', 'retrying'];
+
+function sourceFinder(db: Driver): (query: MailQuery) => Source[] {
+  const sql = prepareSources(db);
+  return ({ terms, keys, statuses }) => {
+    const tag = terms.find((term) => term.kind === 'tag' && !term.not);
+    if (tag?.kind === 'tag') return [(...range) => sql.ofTag.all(tag.tag, ...range)];
+    if (keys !== null && keys.length <= MAX_KEYS)
+      return keys.flatMap((key) =>
+        (statuses ?? MESSAGE_STATUSES).map(
+          (status): Source =>
+            (...range) =>
+              sql.ofKey.all(key, status, ...range),
+        ),
+      );
+    if (statuses?.every((status) => TROUBLED.includes(status)))
+      return statuses.map(
+        (status): Source =>
+          (...range) =>
+            sql.ofTroubled.all(status, ...range),
+      );
+    return [(...range) => sql.all.all(...range)];
+  };
+}
+
+function prepareSources(db: Driver) {
+  type Range = [before: string, floor: string, limit: number];
+  const page = 'id < ? AND id >= ? ORDER BY id DESC LIMIT ?';
+  return {
+    all: db.prepare<Range, [id: string, seq: number]>(`SELECT id, seq FROM messages WHERE ${page}`),
+    ofKey: db.prepare<[keyId: string, status: string, ...Range], [id: string, seq: number]>(
+      `SELECT id, seq FROM messages INDEXED BY messages_by_key WHERE key_id = ? AND status = ? AND ${page}`,
+    ),
+    ofTroubled: db.prepare<[status: string, ...Range], [id: string, seq: number]>(
+      `SELECT id, seq FROM messages INDEXED BY messages_troubled
+       WHERE status IN ('failed', 'retrying') AND status = ? AND ${page}`,
+    ),
+    // CROSS JOIN keeps the order of the loops: the tag's entries, and for each its message.
+    ofTag: db.prepare<[tag: string, ...Range], [id: string, seq: number]>(
+      `SELECT message_tags.id, seq FROM message_tags INDEXED BY message_tags_by_tag
+         CROSS JOIN messages ON messages.id = message_tags.id
+       WHERE tag = ? AND message_tags.id < ? AND message_tags.id >= ?
+       ORDER BY message_tags.id DESC LIMIT ?`,
+    ),
+  };
+}

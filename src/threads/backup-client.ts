@@ -1,0 +1,42 @@
+import { Worker } from 'node:worker_threads';
+import { ArchiveError } from '../backup/archive-error.ts';
+import type { PhaseStep } from '../backup/pace.ts';
+import type { BackupTask, TakenBackup } from '../backup/take.ts';
+import { workerUrl } from './worker-url.ts';
+
+/** What the thread of a backup says. */
+export type BackupMessage =
+  | { readonly kind: 'step'; readonly step: PhaseStep }
+  | { readonly kind: 'taken'; readonly backup: TakenBackup }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/**
+ * Takes a backup in a thread of its own, which ends with it. Breaks it off when `signal` aborts. Throws `ArchiveError`,
+ * whatever went wrong.
+ */
+export async function backUpInThread(
+  task: BackupTask,
+  tell: (step: PhaseStep) => void,
+  signal: AbortSignal,
+): Promise<TakenBackup> {
+  const end = Promise.withResolvers<TakenBackup>();
+  const worker = new Worker(workerUrl('backup-worker'), { workerData: task });
+  const exited = new Promise((resolve) => worker.once('exit', resolve));
+  const fail = (message: string) => end.reject(new ArchiveError(message));
+  worker.on('message', (message: BackupMessage) => {
+    if (message.kind === 'step') tell(message.step);
+    else if (message.kind === 'taken') end.resolve(message.backup);
+    else fail(message.message);
+  });
+  worker.once('error', (error) => fail(`the backup's thread died: ${String(error)}`));
+  worker.once('exit', () => fail("the backup's thread ended without a result"));
+  const breakOff = () => worker.postMessage('abort');
+  signal.addEventListener('abort', breakOff, { once: true });
+  try {
+    if (signal.aborted) breakOff();
+    return await end.promise;
+  } finally {
+    signal.removeEventListener('abort', breakOff);
+    await exited;
+  }
+}

@@ -1,0 +1,112 @@
+import { createHmac } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../peers/need.ts';
+import { ADMIN, Dashboard, NEEDED } from './dashboard.ts';
+
+/** Signing in, with a second factor too; what a viewer sees; every page by keys alone. */
+
+describeWith(NEEDED, 'who uses the dashboard', () => {
+  let dashboard: Dashboard;
+
+  beforeAll(async () => {
+    dashboard = await Dashboard.start();
+    await dashboard.claim();
+  }, 60_000);
+  afterAll(async () => {
+    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
+    await dashboard.stop();
+  });
+
+  test('is not told whether name or password was wrong', async () => {
+    const page = await dashboard.window();
+    for (const name of [ADMIN.name, 'nobody']) {
+      await page.goto('/messages');
+      await signIn(page, name, 'not the password');
+      await page.getByRole('alert').waitFor();
+      expect(await page.getByRole('alert').innerText()).toMatch(/name or (the )?password/i);
+    }
+  });
+
+  test('comes to the page that was asked for, and leaves by signing out', async () => {
+    const page = await dashboard.window();
+    await page.goto('/queue');
+    await signIn(page, ADMIN.name, ADMIN.password);
+    await page.getByRole('heading', { name: 'Queue' }).waitFor();
+    await page.getByRole('button', { name: /admin/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.goto('/messages');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  test('goes where the keys say', async () => {
+    const page = await dashboard.signedIn('/');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    for (const [keys, heading] of [
+      ['gm', 'Messages'],
+      ['gq', 'Queue'],
+      ['gr', 'Relays'],
+      ['gs', 'Settings'],
+      ['gy', 'System'],
+    ] as const) {
+      for (const key of keys) await page.keyboard.press(key);
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+    }
+    for (const key of 'gm') await page.keyboard.press(key);
+    await page.getByRole('heading', { name: 'Messages' }).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('status:failed');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/q=status/);
+  });
+
+  test('sets up a second factor, and needs it from then on', async () => {
+    const page = await dashboard.signedIn('/account');
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await page.getByRole('dialog').getByLabel('Your password', { exact: true }).fill(ADMIN.password);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText('Or type this key into it').waitFor();
+    const secret = (await page.getByRole('dialog').locator('[title]').first().getAttribute('title')) ?? '';
+    const code = codeOf(secret, Date.now());
+    await page.getByLabel('The code that it shows now').fill(code);
+    await page.getByRole('button', { name: 'Turn it on' }).click();
+    const recovery = await page.getByRole('dialog').getByRole('listitem').first().innerText();
+    await page.getByRole('button', { name: 'I have kept them' }).click();
+
+    const other = await dashboard.window();
+    await other.goto('/');
+    await signIn(other, ADMIN.name, ADMIN.password);
+    await other.getByRole('heading', { name: 'One more step' }).waitFor();
+    // A code works once: the one that turned it on is spent.
+    await other.getByLabel('Code').fill(code);
+    await other.getByText(/not right|wrong|used/i).waitFor();
+    await other.getByRole('button', { name: /recovery code/i }).click();
+    await other.getByLabel('Recovery code').fill(recovery);
+    await other.getByLabel('Recovery code').press('Enter');
+    await other.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+});
+
+async function signIn(page: Page, name: string, password: string): Promise<void> {
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** The code of an authenticator app (RFC 6238) for a secret in base32. */
+function codeOf(secret: string, atMs: number): string {
+  const bits = [...secret].map((letter) =>
+    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
+  );
+  const bytes =
+    bits
+      .join('')
+      .match(/.{8}/g)
+      ?.map((byte) => Number.parseInt(byte, 2)) ?? [];
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(atMs / 30_000)));
+  const digest = createHmac('sha1', Buffer.from(bytes)).update(counter).digest();
+  const offset = (digest.at(-1) ?? 0) & 15;
+  return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}

@@ -1,0 +1,157 @@
+/** The dashboard in a real browser, over a real server: what the tests of pages begin with. */
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { Client, createKey } from '../e2e/service.ts';
+import { locate } from '../peers/need.ts';
+import { Installation, type RunningServer } from '../peers/server.ts';
+
+/** Programs without which these tests cannot run. */
+export const NEEDED = ['chromium'];
+
+/** Nothing on a page takes longer; machines may have other work. */
+const PATIENCE_MS = 20_000;
+
+/** The first administrator. */
+export const ADMIN = { name: 'admin', password: 'correct horse battery' } as const;
+
+/** Free ports, and mail that is captured. */
+export const CAPTURING = `
+api: { port: 0, bind: ["127.0.0.1"], rate_limit_per_key: 0 }
+webui: { port: 0, bind: ["127.0.0.1"] }
+listener: { ports: [0], bind: ["127.0.0.1"] }
+`;
+
+type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+/** What a browser window is to be like. */
+export interface Look {
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+/** A server with a dashboard that somebody has claimed, and a browser. */
+export class Dashboard {
+  readonly installation: Installation;
+  readonly server: RunningServer;
+  readonly #browser: Browser;
+  /** Of the first administrator, once there is one. */
+  #session: StorageState | null = null;
+  /** Every request for anywhere else that the policy did not keep back; must stay empty. */
+  readonly strays = new Set<string>();
+  /** Dialogs that a page opened by itself, and what it threw; must stay empty. */
+  readonly surprises: string[] = [];
+
+  private constructor(installation: Installation, server: RunningServer, browser: Browser) {
+    this.installation = installation;
+    this.server = server;
+    this.#browser = browser;
+  }
+
+  /** Starts a server and a browser. */
+  static async start(configuration = CAPTURING): Promise<Dashboard> {
+    const installation = new Installation(configuration);
+    try {
+      const server = await installation.start();
+      const browser = await chromium.launch({
+        executablePath: locate('chromium') ?? 'chromium',
+        args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+      });
+      return new Dashboard(installation, server, browser);
+    } catch (error) {
+      installation.remove();
+      throw error;
+    }
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${this.server.runtime.webui}`;
+  }
+
+  /** A window of its own, signed in nowhere. */
+  async window(look: Look = {}): Promise<Page> {
+    return await this.#open(look, null);
+  }
+
+  /** A window whose user is signed in as the first administrator, on this page. All of them share one session. */
+  async signedIn(path = '/', look: Look = {}): Promise<Page> {
+    this.#session ??= await this.#signIn();
+    const page = await this.#open(look, this.#session);
+    await page.goto(path);
+    return page;
+  }
+
+  async #signIn(): Promise<StorageState> {
+    const page = await this.window();
+    await page.goto('/');
+    await page.getByLabel('Name').fill(ADMIN.name);
+    await page.getByLabel('Password', { exact: true }).fill(ADMIN.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor({ state: 'detached' });
+    const state = await page.context().storageState();
+    await page.context().close();
+    return state;
+  }
+
+  async #open(
+    { width = 1280, height = 800, colorScheme = 'light' }: Look,
+    storageState: StorageState | null,
+  ): Promise<Page> {
+    const context = await this.#browser.newContext({
+      ignoreHTTPSErrors: true,
+      viewport: { width, height },
+      colorScheme,
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+      baseURL: this.url,
+      ...(storageState !== null && { storageState }),
+    });
+    await this.#watch(context);
+    context.setDefaultTimeout(PATIENCE_MS);
+    return await context.newPage();
+  }
+
+  /** Claims the dashboard from the command line. */
+  async claim(): Promise<void> {
+    const child = this.installation.spawn('admin', 'reset-password', ADMIN.name, '--stdin');
+    child.stdin.end(`${ADMIN.password}\n`);
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+    if (code !== 0) throw new Error(`admin reset-password ended with ${String(code)}`);
+  }
+
+  /** The set-up link that the server printed, as a path. */
+  setupPath(): string {
+    const found = /https:\S+(\/setup#\S+)/.exec(this.server.output);
+    if (found?.[1] === undefined) throw new Error(`no set-up link was printed:\n${this.server.output}`);
+    return found[1];
+  }
+
+  /** A client of the API with a key of its own. */
+  async client(...options: readonly string[]): Promise<Client> {
+    return new Client(this.server, await createKey(this.installation, ...options));
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser.close();
+    await this.server.end('SIGKILL');
+    this.installation.remove();
+  }
+
+  async #watch(context: BrowserContext): Promise<void> {
+    context.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(`${this.url}/`) && !/^(data|blob|about):/.test(url)) this.strays.add(url);
+    });
+    context.on('requestfailed', (request) => {
+      if (request.failure()?.errorText === 'csp') this.strays.delete(request.url());
+    });
+    context.on('dialog', (dialog) => {
+      this.surprises.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    context.on('weberror', (error) => this.surprises.push(`thrown: ${error.error().message}`));
+    context.on('console', (message) => {
+      if (message.type() === 'error' && /Content Security Policy|Refused to/i.test(message.text()))
+        this.surprises.push(`policy: ${message.text()}`);
+    });
+  }
+}

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { describeWith } from '../peers/need.ts';
+import { ADMIN, Dashboard, NEEDED } from './dashboard.ts';
+
+const run = promisify(execFile);
+
+/** Contract §14, as somebody lives through it: from the link that the server prints to the first message. */
+
+describeWith(NEEDED, 'the first run', () => {
+  let dashboard: Dashboard;
+  let secret = '';
+
+  beforeAll(async () => {
+    dashboard = await Dashboard.start();
+  });
+  afterAll(async () => {
+    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
+    await dashboard.stop();
+  });
+
+  test('without the link nobody can claim the dashboard', async () => {
+    const page = await dashboard.window();
+    await page.goto('/');
+    await page.getByText('Nobody has claimed this dashboard yet').waitFor();
+    expect(await page.getByRole('textbox').count()).toBe(0);
+    await page.goto('/setup#00000000000000000000000000000000000000000000');
+    await page.getByText('This link works no more').waitFor();
+  });
+
+  test('leads from the link over a key to the first message', async () => {
+    const page = await dashboard.window();
+    await page.goto(dashboard.setupPath());
+    const { name, password } = ADMIN;
+    await page.getByLabel('Name').fill(name);
+    await page.getByLabel('Password', { exact: true }).fill('too short');
+    await page.getByRole('button', { name: 'Claim this dashboard' }).click();
+    await page
+      .getByText(/more characters|12 characters/)
+      .first()
+      .waitFor();
+    expect(page.url()).toContain('/setup#');
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Claim this dashboard' }).click();
+    await page.waitForURL('**/first-steps');
+    expect(page.url()).not.toContain('#');
+
+    await page.getByRole('heading', { name: 'What captured mail means' }).waitFor();
+    await page.getByRole('button', { name: 'Understood' }).click();
+    await page.getByLabel('Name of the key').fill('shop');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText('Waiting for the message').waitFor();
+    await page.getByRole('button', { name: 'Copy command' }).click();
+    const command = await page.evaluate<string>('navigator.clipboard.readText()');
+
+    const { stdout } = await run('bash', ['-c', command]);
+    expect(JSON.parse(stdout)).toMatchObject({ id: expect.stringMatching(/^msg_/), status: 'queued' });
+    await page.getByRole('link', { name: 'Hello from Waybill' }).click();
+    await page.waitForURL('**/messages/msg_*');
+    await page.getByRole('heading', { name: 'Hello from Waybill' }).waitFor();
+    await page.getByText('My first message.').first().waitFor();
+    secret = /Bearer (wb_live_\w+)/.exec(command)?.[1] ?? '';
+  });
+
+  test('a key that is revoked is refused from then on', async () => {
+    const send = () =>
+      fetch(`${dashboard.server.api}/api/v1/messages`, { headers: { Authorization: `Bearer ${secret}` } });
+    expect((await send()).status).toBe(200);
+    const page = await dashboard.signedIn('/settings/api-keys');
+    await page.getByRole('button', { name: 'What to do with shop' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke' }).click();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await vi.waitFor(async () => expect((await send()).status).toBe(401), { timeout: 5000 });
+  });
+
+  test('the guided path comes back under Help', async () => {
+    const page = await dashboard.signedIn('/');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').getByRole('link', { name: 'First steps' }).click();
+    await page.getByRole('heading', { name: 'First steps' }).waitFor();
+  });
+});

@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../peers/need.ts';
+import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
+import { CAPTURING, Dashboard, NEEDED } from './dashboard.ts';
+import { settled, tooWide } from './looks.ts';
+
+/** What strangers wrote runs nothing and loads nothing, wherever it is shown (design §11). */
+
+const SCRIPT = '<script>alert(1)</script>';
+const IMAGE = '<img src="https://evil.example/x.png" onerror="alert(2)">';
+const LONG = 'W'.repeat(300);
+const BIDI = '\u202egnp.exe';
+/** A page made to run and to load; `EVIL` is a server that listens. */
+const HOSTILE_HTML = `
+  <html><head><meta http-equiv="refresh" content="0;url=EVIL/refresh">
+  <link rel="stylesheet" href="EVIL/style.css"><link rel="dns-prefetch" href="EVIL">
+  <link rel="preconnect" href="EVIL"><base href="EVIL/">
+  <style>@import url(EVIL/import.css); body { background: url(EVIL/bg.png) }</style></head>
+  <body onload="alert(3)"><p>Visible words</p>${SCRIPT}${IMAGE}
+  <iframe src="EVIL/frame"></iframe><object data="EVIL/object"></object>
+  <video src="EVIL/v.mp4" autoplay></video><audio src="EVIL/a.mp3" autoplay></audio>
+  <svg onload="alert(4)"><image href="EVIL/svg.png"/></svg>
+  <form action="EVIL/form"><input autofocus onfocus="alert(5)"><button>Send</button></form>
+  <a href="javascript:alert(6)">click</a><a id="out" href="EVIL/out" target="_top">out</a>
+  <script>top.location = 'EVIL/top'; fetch('EVIL/fetch')</script></body></html>`;
+
+describeWith(NEEDED, 'what strangers wrote', () => {
+  let dashboard: Dashboard;
+  let sink: SmtpSink;
+  const ids: string[] = [];
+  /** Connections that anything made to where hostile mail points. */
+  let knocks = 0;
+  const evil = createServer(() => {
+    knocks++;
+  });
+
+  beforeAll(async () => {
+    await once(evil.listen(0, '127.0.0.1'), 'listening');
+    const { port } = evil.address() as AddressInfo;
+    sink = await startSmtpSink({ script: { RCPT: () => `550 5.1.1 ${SCRIPT}${IMAGE}` } });
+    dashboard = await Dashboard.start(`${CAPTURING}
+delivery: { default_relay: inbox }
+relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none }]
+routes: [{ name: out, match: { tag: out }, via: [out] }]
+`);
+    await dashboard.claim();
+    const client = await dashboard.client(`key ${SCRIPT}`);
+    const common = {
+      from: `"${SCRIPT}" <a@example.com>`,
+      subject: `${SCRIPT} ${IMAGE} ${BIDI} ${LONG}`,
+      text: `${SCRIPT} https://example.com/"onmouseover="alert(7)`,
+      html: HOSTILE_HTML.replaceAll('EVIL', `http://127.0.0.1:${port}`),
+      metadata: { note: SCRIPT },
+      attachments: [
+        {
+          filename: `${BIDI} <b onclick=alert(8)>bold.html`,
+          content: new TextEncoder().encode(SCRIPT),
+          contentType: 'text/html',
+        },
+      ],
+    };
+    for (const tag of [SCRIPT, 'out'])
+      ids.push(await client.send({ ...common, to: ['b@example.net'], tags: [tag, LONG.slice(0, 128)] }));
+    await Promise.all(ids.map((id) => client.end(id)));
+    await fetch(client.messages, { headers: { authorization: `Bearer ${SCRIPT}` } });
+  }, 120_000);
+  afterAll(async () => {
+    await dashboard.stop();
+    await sink.close();
+    evil.close();
+  });
+
+  const [wide, phone] = [{ width: 1280 }, { width: 390, height: 844 }];
+  test.each([
+    ['/', wide],
+    ['/messages', wide],
+    ['/messages', phone],
+    ['/queue', wide],
+    ['/inbox', phone],
+    ['/settings/api-keys', wide],
+    ['/activity', wide],
+    ['/system', wide],
+  ])('runs nothing on %s', async (path, look) => {
+    const page = await dashboard.signedIn(path, look);
+    await page.getByRole('heading').first().waitFor();
+    await settled(page);
+    expect(await tooWide(page)).toEqual([]);
+    expect([[...dashboard.strays], dashboard.surprises.filter(isAttack), knocks]).toEqual([[], [], 0]);
+    await page.context().close();
+  });
+
+  test.each([0, 1])('runs nothing where message %i is read, in any form', async (place) => {
+    const page = await dashboard.signedIn(`/messages/${ids[place]}`);
+    await page
+      .getByRole('heading', { name: /script/ })
+      .first()
+      .waitFor();
+    const frame = page.frameLocator('iframe').first();
+    await frame.getByText('Visible words').waitFor();
+    for (const tab of ['Text', 'Source', /Headers/, /Attachments/]) {
+      await page.getByRole('tab', { name: tab }).click();
+      await settled(page);
+    }
+    expect(await tooWide(page)).toEqual([]);
+    expect([[...dashboard.strays], dashboard.surprises.filter(isAttack), knocks]).toEqual([[], [], 0]);
+    expect(page.url()).toContain(dashboard.url);
+    await page.context().close();
+  });
+
+  test('runs nothing where the preview is opened by itself, of its own origin', async () => {
+    const page = await dashboard.signedIn('/');
+    await page.goto(`/preview/${ids[0]}?view=html`);
+    await page.getByText('Visible words').waitFor();
+    expect(await page.evaluate<string>('window.origin')).toBe('null');
+    expect(dashboard.surprises.filter(isAttack)).toEqual([]);
+    expect([...dashboard.strays]).toEqual([]);
+  });
+
+  test('a file in it is saved, never opened', async () => {
+    const page = await dashboard.signedIn('/');
+    const answer = await page.request.get(`/api/messages/${ids[0]}/parts/0`);
+    expect(answer.headers()).toMatchObject({
+      'content-disposition': expect.stringMatching(/^attachment/),
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringContaining('sandbox'),
+    });
+    expect(answer.headers()['content-type']).not.toContain('html');
+  });
+});
+
+/** A policy that keeps something out says so; that it had to, in a frame made of mail, is no surprise. */
+function isAttack(surprise: string): boolean {
+  return !surprise.startsWith('policy:');
+}

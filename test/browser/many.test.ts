@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Client, createKey } from '../e2e/service.ts';
+import { describeWith } from '../peers/need.ts';
+import { Dashboard, NEEDED } from './dashboard.ts';
+
+/** Ten thousand messages: found by words and tokens, paged without gaps, and told of when new ones come. */
+
+const BATCH = 500;
+const BATCHES = 20;
+
+describeWith(NEEDED, 'ten thousand messages', () => {
+  let dashboard: Dashboard;
+  let client: Client;
+
+  beforeAll(async () => {
+    dashboard = await Dashboard.start();
+    await dashboard.claim();
+    client = new Client(dashboard.server, await createKey(dashboard.installation, 'load'));
+    for (let batch = 0; batch < BATCHES; batch++) await sendBatch(batch);
+  }, 120_000);
+  afterAll(async () => {
+    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
+    await dashboard.stop();
+  });
+
+  async function sendBatch(batch: number): Promise<void> {
+    const messages = Array.from({ length: BATCH }, (_, place) => {
+      const number = batch * BATCH + place;
+      return {
+        from: 'load@example.com',
+        to: [`reader${number}@example.net`],
+        subject: number === 4711 ? 'The needle' : `Letter number ${number}`,
+        text: 'Hi.',
+        tags: [number % 100 === 0 ? 'round' : 'odd'],
+      };
+    });
+    const answer = await fetch(`${client.messages}/batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${client.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages }),
+    });
+    expect(answer.status).toBe(202);
+  }
+
+  test('one of them is found by a word, by its recipient, and by its tag', async () => {
+    const page = await dashboard.signedIn('/messages?q=needle');
+    await page.getByRole('link', { name: 'The needle' }).waitFor();
+    for (const [query, subject] of [
+      ['to:reader77@example.net', 'Letter number 77'],
+      ['tag:round to:reader300@example.net', 'Letter number 300'],
+      ['subject:"number 9999"', 'Letter number 9999'],
+    ] as const) {
+      const field = page.getByRole('combobox', { name: 'Search messages' });
+      await field.fill('');
+      await field.fill(query);
+      await page.keyboard.press('Enter');
+      await page.locator('[data-row]', { hasText: subject }).waitFor();
+      expect(await page.locator('[data-row]').count()).toBe(1);
+    }
+  });
+
+  test('scrolling goes on from page to page, and draws only what is seen', async () => {
+    const page = await dashboard.signedIn('/messages');
+    await page.getByRole('link', { name: 'Letter number 9999' }).waitFor();
+    const seen = new Set<string>();
+    while (!seen.has('Letter number 9700')) {
+      for (const text of await page.locator('[data-row] bdi:first-child').allInnerTexts()) seen.add(text);
+      expect(await page.locator('[data-row]').count()).toBeLessThan(150);
+      await page.mouse.move(600, 500);
+      await page.mouse.wheel(0, 600);
+      await page.waitForFunction(
+        'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))',
+      );
+    }
+    for (let number = 9999; number >= 9700; number--) expect(seen).toContain(`Letter number ${number}`);
+  });
+
+  test('new ones are told of, and do not move what is looked at', async () => {
+    const page = await dashboard.signedIn('/messages');
+    await page.getByRole('link', { name: 'Letter number 9999' }).waitFor();
+    await client.send({ from: 'a@example.com', to: ['b@example.net'], subject: 'Brand new', text: 'Hi.' });
+    await page.getByRole('button', { name: /1 new/ }).waitFor();
+    expect(await page.getByRole('link', { name: 'Brand new' }).count()).toBe(0);
+    await page.getByRole('button', { name: /1 new/ }).click();
+    await page.getByRole('link', { name: 'Brand new' }).waitFor();
+  });
+
+  test('a setting that is changed holds at once', async () => {
+    const page = await dashboard.signedIn('/settings/http-api');
+    const send = () =>
+      client.post({ from: 'a@example.com', to: ['b@example.net'], text: 'x'.repeat(60_000) });
+    expect((await send()).status).toBe(202);
+    await page.getByRole('button', { name: 'Change api.max_message_bytes' }).click();
+    await page.getByLabel('Max message bytes').fill('50000');
+    await page
+      .getByRole('button', { name: /Review|Save/ })
+      .first()
+      .click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /Save|Apply|Change/ })
+      .click();
+    await page.getByText('The setting was changed').waitFor();
+    expect((await send()).status).toBe(413);
+  });
+});

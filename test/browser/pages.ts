@@ -1,0 +1,57 @@
+/** Every page of the dashboard, for the tests and pictures that look at all of them. */
+
+/** A page. */
+export interface LookedAt {
+  /** What its picture is called. */
+  readonly name: string;
+  readonly path: string;
+  /** Its heading. */
+  readonly heading: string | RegExp;
+}
+
+/** What stands in the paths of pages of single things. */
+export interface Things {
+  readonly delivered: string;
+  readonly failed: string;
+  readonly captured: string;
+}
+
+const SECTIONS = [
+  'api-keys',
+  'http-api',
+  'smtp',
+  'certificate',
+  'delivery',
+  'retention',
+  'security',
+  'limits',
+  'server',
+  'all',
+];
+
+/** The pages of a populated dashboard. */
+export function pagesOf({ delivered, failed, captured }: Things): readonly LookedAt[] {
+  return [
+    { name: 'overview', path: '/', heading: 'Overview' },
+    { name: 'messages', path: '/messages', heading: 'Messages' },
+    { name: 'messages-none-found', path: '/messages?q=nothingofthekind', heading: 'Messages' },
+    { name: 'message', path: `/messages/${delivered}`, heading: /invoice/i },
+    { name: 'message-failed', path: `/messages/${failed}`, heading: /nobody/i },
+    { name: 'queue', path: '/queue', heading: 'Queue' },
+    { name: 'inbox', path: '/inbox', heading: 'Inbox' },
+    { name: 'inbox-message', path: `/inbox/${captured}`, heading: 'Inbox' },
+    { name: 'relays', path: '/relays', heading: 'Relays' },
+    { name: 'relay', path: '/relays/out', heading: 'out' },
+    { name: 'relay-add', path: '/relays?add=choose', heading: /relay/i },
+    { name: 'routes', path: '/routes', heading: 'Routes' },
+    { name: 'domains', path: '/domains', heading: 'Domains' },
+    { name: 'domain', path: '/domains/example.com', heading: 'example.com' },
+    ...SECTIONS.map((name) => ({ name: `settings-${name}`, path: `/settings/${name}`, heading: 'Settings' })),
+    { name: 'users', path: '/users', heading: 'Users' },
+    { name: 'account', path: '/account', heading: /account|admin/i },
+    { name: 'first-steps', path: '/first-steps', heading: 'First steps' },
+    { name: 'activity', path: '/activity', heading: 'Activity' },
+    { name: 'system', path: '/system', heading: 'System' },
+    { name: 'not-found', path: '/nowhere', heading: /not|no/i },
+  ];
+}

@@ -1,0 +1,107 @@
+/** A dashboard over an installation that is in use: mail of every fate, relays, rules, a domain, users. */
+import { once } from 'node:events';
+import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
+import { Dashboard } from './dashboard.ts';
+import type { Things } from './pages.ts';
+
+/** See {@link populate}. */
+export interface Populated {
+  readonly dashboard: Dashboard;
+  readonly sink: SmtpSink;
+  readonly things: Things;
+  stop(): Promise<void>;
+}
+
+/** Refuses some recipients for good, some for now. */
+const SCRIPT = {
+  RCPT: ({ argument }: { readonly argument: string }) => {
+    if (argument.includes('nobody@')) return '550 5.1.1 <nobody@example.net>: Recipient address rejected';
+    return argument.includes('later@') ? '451 4.7.1 Greylisted, come back in five minutes' : undefined;
+  },
+};
+
+const PEOPLE = ['ann', 'bob', 'carla', 'dmitri', 'eve', 'farid'];
+const SUBJECTS = [
+  'Your invoice 1001',
+  'Reset your password',
+  'Welcome aboard',
+  'Weekly report',
+  'Build 812 passed',
+];
+
+/** Starts a server, a next hop and a browser, and lets the server be used for a while. */
+export async function populate(): Promise<Populated> {
+  const sink = await startSmtpSink({ script: SCRIPT });
+  const dashboard = await Dashboard.start(configuration(sink.port));
+  try {
+    await dashboard.claim();
+    return { dashboard, sink, things: await use(dashboard), stop: () => stop(dashboard, sink) };
+  } catch (error) {
+    await stop(dashboard, sink);
+    throw error;
+  }
+}
+
+function configuration(port: number): string {
+  return `
+api: { port: 0, bind: ["127.0.0.1"], rate_limit_per_key: 0 }
+webui: { port: 0, bind: ["127.0.0.1"] }
+listener: { ports: [0], bind: ["127.0.0.1"] }
+delivery: { default_relay: out }
+server: { hostname: mail.example.com }
+relays:
+  - { name: out, type: smtp, host: 127.0.0.1, port: ${port}, tls: none }
+  - { name: spare, type: smtp, host: 127.0.0.1, port: ${port}, tls: none, max_per_day: 5000 }
+`;
+}
+
+async function stop(dashboard: Dashboard, sink: SmtpSink): Promise<void> {
+  await dashboard.stop();
+  await sink.close();
+}
+
+async function use(dashboard: Dashboard): Promise<Things> {
+  const { installation } = dashboard;
+  const shop = await dashboard.client('shop');
+  const test = await dashboard.client('ci', '--test');
+  await installation.run('domains', 'add', 'example.com');
+  await installation.run('keys', 'create', 'printer', '--rate', '10', '--sender-domain', 'example.com');
+  const rules = installation.spawn('routes', 'publish', '-');
+  rules.stdin.end(
+    'routes:\n  - { name: newsletters, match: { tag: news }, via: [spare, out] }\n  - { name: partners, match: { recipient_domain: ["*.example.org"] }, via: [out] }\n',
+  );
+  await once(rules, 'exit');
+  const delivered: string[] = [];
+  for (const [place, subject] of [...SUBJECTS, ...SUBJECTS, ...SUBJECTS].entries()) {
+    const to = `${PEOPLE[place % PEOPLE.length]}@example.net`;
+    delivered.push(
+      await shop.send({ ...letter(subject), to: [to], tags: place % 3 === 0 ? ['news'] : ['orders'] }),
+    );
+  }
+  const failed = await shop.send({
+    ...letter('To nobody at all'),
+    to: ['nobody@example.net', 'ann@example.net'],
+  });
+  await shop.send({ ...letter('Shipped today'), to: ['later@example.net'] });
+  const captured = await test.send({
+    ...letter('Your code is 135790'),
+    to: ['tester@example.net'],
+    text: 'Your code is 135790. Or follow https://example.com/sign-in?token=abc',
+    html: '<h1>Your code is 135790</h1><p><a href="https://example.com/sign-in?token=abc">Sign in</a></p>',
+  });
+  await test.send({ ...letter('Plain words'), to: ['tester@example.net'] });
+  await Promise.all([...delivered.map((id) => shop.end(id)), shop.end(failed), test.end(captured)]);
+  // Refused at the door: somebody without a key.
+  await fetch(shop.messages, { headers: { authorization: 'Bearer wb_live_nobody' } });
+  return { delivered: delivered[0] ?? '', failed, captured };
+}
+
+function letter(subject: string) {
+  return {
+    from: 'Example Shop <orders@example.com>',
+    subject,
+    text: `${subject}.\n\nThank you for your order. You find all of it at https://shop.example.com/orders/1001`,
+    html: `<div style="font-family:sans-serif"><h2>${subject}</h2><p>Thank you for your order.</p><p><a href="https://shop.example.com/orders/1001">See your order</a></p></div>`,
+    attachments: [{ filename: 'invoice.txt', content: new TextEncoder().encode('Total: 12 EUR\n') }],
+  };
+}

@@ -1,0 +1,97 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Client, createKey } from '../e2e/service.ts';
+import { describeWith } from '../peers/need.ts';
+import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
+import { CAPTURING, Dashboard, NEEDED } from './dashboard.ts';
+
+/** From captured mail to mail that is delivered: a relay, a route, a failure that is seen and mended. */
+
+const LETTER = { from: 'a@example.com', to: ['b@example.net'], subject: 'To be delivered', text: 'Hi.' };
+
+describeWith(NEEDED, 'relays and routes', () => {
+  let dashboard: Dashboard;
+  let sink: SmtpSink;
+  let client: Client;
+
+  beforeAll(async () => {
+    sink = await startSmtpSink();
+    dashboard = await Dashboard.start(`${CAPTURING}
+delivery: { retry_first_seconds: 3600, retry_max_seconds: 3600 }
+`);
+    await dashboard.claim();
+    client = new Client(dashboard.server, await createKey(dashboard.installation, 'app'));
+  }, 60_000);
+  afterAll(async () => {
+    expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
+    await dashboard.stop();
+    await sink.close();
+  });
+
+  test('a relay is added, tested step by step, and used', async () => {
+    const page = await dashboard.signedIn('/relays');
+    await page.getByRole('button', { name: 'Add a relay' }).first().click();
+    await fillRelay(page, 'out', sink.port);
+    await page.getByRole('button', { name: 'Test the connection' }).click();
+    await page
+      .getByText(/works|ready|reached/i)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Add relay' }).click();
+    await page.getByText('The relay out is in use').waitFor();
+    const id = await client.send(LETTER);
+    expect((await client.end(id)).relay).toBe('out');
+    await page.goto(`/messages/${id}`);
+    await page.getByText('Delivered').first().waitFor();
+  });
+
+  test('a rule is added, rehearsed and published', async () => {
+    const page = await dashboard.signedIn('/routes');
+    await page.getByRole('button', { name: 'Add rule' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('to-the-inbox');
+    await page.getByRole('combobox', { name: 'Add a condition' }).click();
+    await page.getByRole('option', { name: 'Tag', exact: true }).click();
+    await page.getByRole('textbox', { name: /tag/i }).fill('keep');
+    await page.keyboard.press('Enter');
+    await page.getByRole('combobox', { name: 'Add a relay' }).click();
+    await page.getByRole('option', { name: /inbox/ }).click();
+    await page.getByRole('button', { name: 'Add to the table' }).click();
+    await page
+      .getByRole('button', { name: /Rehearse/ })
+      .first()
+      .click();
+    await page.getByText(/would/).first().waitFor();
+    await page
+      .getByRole('button', { name: /Publish/ })
+      .first()
+      .click();
+    await page.getByRole('heading', { name: /Version 4/ }).waitFor();
+    const id = await client.send({ ...LETTER, tags: ['keep'] });
+    expect(await client.end(id)).toMatchObject({ relay: 'inbox', outcome: 'captured' });
+  });
+
+  test('a failing relay is seen, mended, and delivers', async () => {
+    const page = await dashboard.signedIn('/messages');
+    sink.script = { MAIL: () => '451 4.3.2 Not now' };
+    const id = await client.send({ ...LETTER, subject: 'Comes late' });
+    await page.getByRole('row', { name: /Comes late.*Retrying/ }).waitFor();
+    sink.script = {};
+    await page.getByRole('link', { name: 'Comes late' }).click();
+    await page.getByText('451 4.3.2 Not now').first().waitFor();
+    await page
+      .getByRole('button', { name: /Retry|Try/ })
+      .first()
+      .click();
+    await page.getByText('Delivered').first().waitFor();
+    expect((await client.end(id)).attempts).toBe(2);
+  });
+});
+
+async function fillRelay(page: Page, name: string, port: number): Promise<void> {
+  await page.getByRole('button', { name: /Smarthost/ }).click();
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill(name);
+  await page.getByRole('textbox', { name: 'Host' }).fill('127.0.0.1');
+  await page.getByLabel('Port').fill(String(port));
+  await page.getByRole('combobox', { name: 'TLS' }).click();
+  await page.getByRole('option', { name: 'none' }).click();
+}

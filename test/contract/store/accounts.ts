@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Session } from '../../../src/domain/account.ts';
+import { type Accounts, MAX_USERS } from '../../../src/store/accounts.ts';
+import { HOUR, type OpenSubject, type Subject, T0 } from './fixtures.ts';
+
+/** A session of a user, as it is when it begins at `T0`. */
+export function sessionOf(user: string, place: number, change: Partial<Session> = {}): Session {
+  return {
+    hash: `hash-${user}-${place}`,
+    id: `ses_${user}-${place}`,
+    user,
+    stage: 'full',
+    createdAt: T0,
+    lastSeenAt: T0,
+    expiresAt: T0 + HOUR,
+    sourceAddress: '192.0.2.7',
+    agent: 'Browser/1',
+    offered: null,
+    ...change,
+  };
+}
+
+/** Adds a user with a password, `<name>-password`, who may sign in. */
+export async function addPerson(accounts: Accounts, name: string, role: 'admin' | 'viewer' = 'viewer') {
+  if (await accounts.claimFirst(name, `${name}-password`, T0)) return;
+  await accounts.addUser({ name, role, createdAt: T0 });
+  await accounts.setPassword(name, { hash: `${name}-password`, expected: null, keep: null });
+}
+
+/** Signs such a user in. */
+export function signIn(accounts: Accounts, session: Session, limit = 9, replaces: string | null = null) {
+  return accounts.addSession(session, { passwordHash: `${session.user}-password`, limit, replaces });
+}
+
+/** What the store promises of users, links and second factors. */
+export function accountContract(open: OpenSubject): void {
+  describe('accounts', () => {
+    let subject: Subject;
+    let accounts: Accounts;
+    beforeEach(async () => {
+      subject = await open();
+      accounts = subject.accounts;
+    });
+    afterEach(() => subject.close());
+
+    it('keeps users, by name, across a restart', async () => {
+      expect(await accounts.users(T0)).toEqual([]);
+      expect(await accounts.addUser({ name: 'bea', role: 'operator', createdAt: T0 })).toBe('added');
+      expect(await accounts.addUser({ name: 'ann', role: 'viewer', createdAt: T0 + 1 })).toBe('added');
+      expect(await accounts.addUser({ name: 'ann', role: 'admin', createdAt: T0 + 2 })).toBe('taken');
+      subject = await subject.reopen();
+      const bea = { name: 'bea', role: 'operator', disabled: false, createdAt: T0, passwordHash: null };
+      const rest = { lastSignInAt: null, secondFactor: null, recoveryCodesLeft: 0, sessions: 0 };
+      expect(await subject.accounts.users(T0)).toEqual([
+        { ...bea, name: 'ann', role: 'viewer', createdAt: T0 + 1, ...rest },
+        { ...bea, ...rest },
+      ]);
+      expect(await subject.accounts.user('bea', T0)).toEqual({ ...bea, ...rest });
+      expect(await subject.accounts.user('cid', T0)).toBeNull();
+    });
+
+    it('takes no more users than it lists', async () => {
+      for (let place = 0; place < MAX_USERS; place++)
+        await accounts.addUser({ name: `user${place}`, role: 'viewer', createdAt: T0 });
+      expect(await accounts.addUser({ name: 'one-more', role: 'viewer', createdAt: T0 })).toBe('full');
+    });
+
+    it('makes one first administrator, and no second', async () => {
+      await accounts.addUser({ name: 'waiting', role: 'viewer', createdAt: T0 });
+      expect(await accounts.claimFirst('ann', 'secret', T0)).toBe(true);
+      expect(await accounts.claimFirst('bea', 'secret', T0)).toBe(false);
+      expect(await accounts.claimFirst('ann', 'other', T0)).toBe(false);
+      expect(await accounts.user('ann', T0)).toMatchObject({ role: 'admin', passwordHash: 'secret' });
+      expect(await accounts.user('bea', T0)).toBeNull();
+    });
+
+    it('never loses its last administrator who can sign in', async () => {
+      await addPerson(accounts, 'ann');
+      await accounts.addUser({ name: 'bea', role: 'admin', createdAt: T0 });
+      const last = { kind: 'last_admin' };
+      expect(await accounts.changeUser('ann', { role: 'viewer', disabled: null })).toEqual(last);
+      expect(await accounts.changeUser('ann', { role: null, disabled: true })).toEqual(last);
+      expect(await accounts.removeUser('ann')).toEqual(last);
+      expect(await accounts.user('ann', T0)).toMatchObject({ role: 'admin', disabled: false });
+      await accounts.setPassword('bea', { hash: 'secret', expected: null, keep: null });
+      expect(await accounts.removeUser('ann')).toEqual({ kind: 'done', ended: [] });
+      expect(await accounts.changeUser('bea', { role: 'operator', disabled: null })).toEqual(last);
+      expect(await accounts.removeUser('ann')).toEqual({ kind: 'not_found' });
+    });
+
+    it('ends sessions and links of whoever is disabled or removed', async () => {
+      await addPerson(accounts, 'ann');
+      for (const name of ['bea', 'cid']) {
+        await addPerson(accounts, name);
+        await signIn(accounts, sessionOf(name, 1));
+        await accounts.putLink({ hash: `link-${name}`, user: name, expiresAt: T0 + HOUR }, T0);
+      }
+      expect(await accounts.changeUser('bea', { role: 'operator', disabled: true })).toEqual({
+        kind: 'done',
+        ended: ['ses_bea-1'],
+      });
+      expect(await accounts.user('bea', T0)).toMatchObject({ role: 'operator', disabled: true });
+      expect(await accounts.removeUser('cid')).toEqual({ kind: 'done', ended: ['ses_cid-1'] });
+      expect(await accounts.sessions(null, T0, 0)).toEqual([]);
+      expect(await accounts.link('link-bea', T0)).toBeNull();
+      expect(await accounts.link('link-cid', T0)).toBeNull();
+      expect(await signIn(accounts, sessionOf('bea', 2))).toEqual({ kind: 'stale' });
+    });
+
+    it('sets a password only where it was not set meanwhile, and ends all sessions but the one kept', async () => {
+      await addPerson(accounts, 'ann');
+      for (const place of [1, 2]) await signIn(accounts, sessionOf('ann', place));
+      const change = (expected: string | null, hash: string, keep: string | null) =>
+        accounts.setPassword('ann', { hash, expected, keep });
+      expect(await change('not-it', 'new', null)).toEqual({ kind: 'not_found' });
+      expect(await change('ann-password', 'new', 'ses_ann-2')).toEqual({
+        kind: 'done',
+        ended: ['ses_ann-1'],
+      });
+      expect(await change(null, 'newer', null)).toEqual({ kind: 'done', ended: ['ses_ann-2'] });
+      expect(await accounts.user('ann', T0)).toMatchObject({ passwordHash: 'newer', sessions: 0 });
+    });
+
+    it('has one link for each user, and one for the first, until it is used or ends', async () => {
+      const link = (hash: string, user: string | null, expiresAt = T0 + HOUR) =>
+        accounts.putLink({ hash, user, expiresAt }, T0);
+      await link('one', null);
+      await link('two', null);
+      expect(await accounts.link('one', T0)).toBeNull();
+      expect(await accounts.link('two', T0)).toEqual({ hash: 'two', user: null, expiresAt: T0 + HOUR });
+      expect(await accounts.link('two', T0 + HOUR)).toBeNull();
+      const first = { name: 'ann', passwordHash: 'secret' };
+      expect(await accounts.redeemLink('one', first, T0)).toEqual({ kind: 'not_found' });
+      expect(await accounts.redeemLink('two', first, T0 + HOUR)).toEqual({ kind: 'not_found' });
+      expect(await accounts.redeemLink('two', first, T0)).toEqual({ kind: 'done', ended: [] });
+      expect(await accounts.redeemLink('two', first, T0)).toEqual({ kind: 'not_found' });
+      expect(await accounts.user('ann', T0)).toMatchObject({ role: 'admin', passwordHash: 'secret' });
+      await link('late', null);
+      expect(await accounts.redeemLink('late', { ...first, name: 'eve' }, T0)).toEqual({ kind: 'not_found' });
+      expect(await accounts.user('eve', T0)).toBeNull();
+    });
+
+    it('lets a link choose the password of its user alone, whatever name comes with it', async () => {
+      await addPerson(accounts, 'ann');
+      await addPerson(accounts, 'bea');
+      await signIn(accounts, sessionOf('bea', 1));
+      await accounts.putLink({ hash: 'link', user: 'bea', expiresAt: T0 + HOUR }, T0);
+      const chosen = { name: 'ann', passwordHash: 'chosen' };
+      expect(await accounts.redeemLink('link', chosen, T0)).toEqual({ kind: 'done', ended: ['ses_bea-1'] });
+      expect(await accounts.user('bea', T0)).toMatchObject({ passwordHash: 'chosen', role: 'viewer' });
+      expect(await accounts.user('ann', T0)).toMatchObject({ passwordHash: 'ann-password' });
+    });
+
+    it('does not make a user who is there the first administrator by the link for the first', async () => {
+      await accounts.addUser({ name: 'bea', role: 'viewer', createdAt: T0 });
+      await accounts.putLink({ hash: 'link', user: null, expiresAt: T0 + HOUR }, T0);
+      const chosen = { name: 'bea', passwordHash: 'chosen' };
+      expect(await accounts.redeemLink('link', chosen, T0)).toEqual({ kind: 'taken' });
+      expect(await accounts.link('link', T0)).not.toBeNull();
+    });
+
+    it('takes each code of a second factor once, and none of before', async () => {
+      await addPerson(accounts, 'ann');
+      const factor = { sealed: 'sealed', step: 100, recoveryHashes: ['r1', 'r2'] };
+      expect(await accounts.putSecondFactor('nobody', factor)).toBe(false);
+      expect(await accounts.putSecondFactor('ann', factor)).toBe(true);
+      expect(await accounts.user('ann', T0)).toMatchObject({ secondFactor: 'sealed', recoveryCodesLeft: 2 });
+      expect(await accounts.spendStep('ann', 100)).toBe(false);
+      expect(await accounts.spendStep('ann', 102)).toBe(true);
+      expect(await accounts.spendStep('ann', 102)).toBe(false);
+      expect(await accounts.spendStep('ann', 101)).toBe(false);
+      const both = await Promise.all([1, 2].map(() => accounts.spendStep('ann', 103)));
+      expect(both.sort()).toEqual([false, true]);
+    });
+
+    it('takes each recovery code once, and those of before no more', async () => {
+      await addPerson(accounts, 'ann');
+      await addPerson(accounts, 'bea');
+      const factor = { sealed: 'sealed', step: 100, recoveryHashes: ['r1', 'r2'] };
+      await accounts.putSecondFactor('ann', factor);
+      expect(await accounts.spendRecoveryCode('bea', 'r1')).toBe(false);
+      expect(await accounts.spendRecoveryCode('ann', 'r1')).toBe(true);
+      expect(await accounts.spendRecoveryCode('ann', 'r1')).toBe(false);
+      await accounts.putSecondFactor('ann', { ...factor, recoveryHashes: ['r3'] });
+      expect(await accounts.spendRecoveryCode('ann', 'r2')).toBe(false);
+      expect(await accounts.removeSecondFactor('ann')).toBe(true);
+      expect(await accounts.removeSecondFactor('ann')).toBe(false);
+      expect(await accounts.spendRecoveryCode('ann', 'r3')).toBe(false);
+      expect(await accounts.user('ann', T0)).toMatchObject({ secondFactor: null, recoveryCodesLeft: 0 });
+    });
+  });
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import {
+  formatBytes,
+  formatChange,
+  formatDuration,
+  formatMoment,
+  formatRelative,
+  formatShort,
+  plural,
+} from './format.ts';
+
+test.each([
+  [0, '0 B'],
+  [812, '812 B'],
+  [1023, '1023 B'],
+  [1024, '1.0 KiB'],
+  [5_018, '4.9 KiB'],
+  [150 * 1024, '150 KiB'],
+  [1.25 * 1024 ** 3, '1.3 GiB'],
+  [3 * 1024 ** 6, '3072 PiB'],
+])('%d bytes are %s', (bytes, written) => {
+  expect(formatBytes(bytes)).toBe(written);
+});
+
+test.each([
+  [0.4, '0 ms'],
+  [340, '340 ms'],
+  [2_449, '2.4 s'],
+  [9_960, '10 s'],
+  [59_600, '1 min'],
+  [200_000, '3 min 20 s'],
+  [7_500_000, '2 h 5 min'],
+  [356_400_000, '4 d 3 h'],
+])('%d ms are %s', (ms, written) => {
+  expect(formatDuration(ms)).toBe(written);
+});
+
+test.each([
+  [0, 'just now'],
+  [-4_000, 'just now'],
+  [-5_000, '5 s ago'],
+  [-185_000, '3 min ago'],
+  [7_200_000, 'in 2 h'],
+  [-4 * 86_400_000, '4 d ago'],
+  [-70 * 86_400_000, '2 months ago'],
+  [-800 * 86_400_000, '2 years ago'],
+])('%d ms from now is %s', (distance, written) => {
+  expect(formatRelative(1e12 + distance, 1e12)).toBe(written);
+});
+
+test('a moment is exact and in UTC', () => {
+  expect(formatMoment(Date.parse('2026-11-22T03:04:05.678+02:00'))).toBe('2026-11-22 01:04:05 UTC');
+  expect(formatMoment(Number.NaN)).toBe('unknown');
+});
+
+test.each([
+  [950, '950'],
+  [12_340, '12.3k'],
+  [1_200_000, '1.2M'],
+])('%d is %s for short', (count, written) => {
+  expect(formatShort(count)).toBe(written);
+});
+
+test('one is not many', () => {
+  expect([plural(1, 'message'), plural(1200, 'message'), plural(2, 'entry', 'entries')]).toEqual([
+    '1 message',
+    '1,200 messages',
+    '2 entries',
+  ]);
+});
+
+test.each([
+  [112, 100, '+12 %'],
+  [97, 100, '−3 %'],
+  [1000, 1000, '±0 %'],
+  [5, 0, null],
+])('%d after %d is %s', (now, before, written) => {
+  expect(formatChange(now, before)).toBe(written);
+});

@@ -1,0 +1,78 @@
+/** Values as people read them. All times are shown in UTC, as the log and the API have them. */
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
+
+/** Bytes: `812 B`, `4.9 KiB`, `1.2 GiB`. */
+export function formatBytes(bytes: number): string {
+  const power =
+    bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log2(Math.abs(bytes)) / 10)));
+  const value = bytes / 1024 ** power;
+  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
+}
+
+/** A length of time: `340 ms`, `2.4 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return two(seconds, 60, 'min', 1, 's');
+  if (seconds < 86_400) return two(seconds, 3600, 'h', 60, 'min');
+  return two(seconds, 86_400, 'd', 3600, 'h');
+}
+
+function two(seconds: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
+  const whole = Math.floor(seconds / large);
+  const rest = Math.floor((seconds % large) / small);
+  return rest === 0 ? `${whole} ${largeUnit}` : `${whole} ${largeUnit} ${rest} ${smallUnit}`;
+}
+
+/** How far a time is from now: `just now`, `3 min ago`, `in 2 h`, `4 d ago`. */
+export function formatRelative(time: number, now: number): string {
+  const seconds = Math.round((time - now) / 1000);
+  const far = Math.abs(seconds);
+  if (far < 5) return 'just now';
+  const length = roughly(far);
+  return seconds < 0 ? `${length} ago` : `in ${length}`;
+}
+
+function roughly(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
+  if (seconds < 86_400 * 60) return `${Math.floor(seconds / 86_400)} d`;
+  if (seconds < 86_400 * 730) return `${Math.floor(seconds / (86_400 * 30.44))} months`;
+  return `${Math.floor(seconds / (86_400 * 365.25))} years`;
+}
+
+/** A moment, exactly: `2026-11-22 03:04:05 UTC`. */
+export function formatMoment(time: number): string {
+  return Number.isNaN(time)
+    ? 'unknown'
+    : `${new Date(time).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
+}
+
+/** A count: `12,345`. */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** A count where room is short: `950`, `12.3k`, `1.2M`. */
+export function formatShort(count: number): string {
+  return new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+    .format(count)
+    .replace('K', 'k');
+}
+
+/** `1 message`, `3 messages`. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** A change against an earlier count: `+12 %`, `−3 %`, `±0 %`; null where there was nothing before. */
+export function formatChange(now: number, before: number): string | null {
+  if (before === 0) return null;
+  const percent = Math.round(((now - before) / before) * 100);
+  if (percent === 0) return '±0 %';
+  return percent > 0 ? `+${formatCount(percent)} %` : `−${formatCount(-percent)} %`;
+}

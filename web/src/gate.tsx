@@ -1,0 +1,71 @@
+import { useRouterState } from '@tanstack/react-router';
+import { lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { startLive } from './live.ts';
+import { AppShell } from './parts/app-shell.tsx';
+import { Wordmark } from './parts/logo.tsx';
+import { ErrorState, LoadingState } from './parts/states.tsx';
+import { SessionProvider, useSessionView } from './session.tsx';
+
+const SignInPage = lazy(() =>
+  import('./pages/sign-in/page.tsx').then(({ SignInPage: page }) => ({ default: page })),
+);
+const SetUpPage = lazy(() =>
+  import('./pages/set-up/page.tsx').then(({ SetUpPage: page }) => ({ default: page })),
+);
+
+/**
+ * Shows pages to those who are signed in, and to others what they can sign in with, at the same address: when they
+ * have, they are where they wanted to be. A link to choose a password (`/setup#token`) comes before everything.
+ */
+export function Gate({ children }: { readonly children: ReactNode }) {
+  const view = useSessionView();
+  const token = useRouterState({ select: ({ location }) => setUpToken(location) });
+  const isSignedIn = view.data?.state === 'signed_in';
+  useEffect(() => (isSignedIn ? startLive() : undefined), [isSignedIn]);
+  if (!view.data)
+    return (
+      <Outside>
+        {view.error ? (
+          <ErrorState error={view.error} onRetry={() => void view.refetch()} />
+        ) : (
+          <LoadingState lines={3} />
+        )}
+      </Outside>
+    );
+  if (view.data.state === 'signed_in' && token === null)
+    return (
+      <SessionProvider session={view.data}>
+        <AppShell>{children}</AppShell>
+      </SessionProvider>
+    );
+  return (
+    <Outside>
+      <Suspense fallback={<LoadingState lines={3} />}>
+        {view.data.state === 'setup' || token !== null ? (
+          <SetUpPage view={view.data} token={token} />
+        ) : (
+          <SignInPage view={view.data} />
+        )}
+      </Suspense>
+    </Outside>
+  );
+}
+
+/** What stands behind the `#` of a set-up link; null at every other address. */
+function setUpToken({ pathname, hash }: { readonly pathname: string; readonly hash: string }): string | null {
+  return pathname === '/setup' && hash !== '' ? hash : null;
+}
+
+/** What is around the pages for those who are not signed in. */
+function Outside({ children }: { readonly children: ReactNode }) {
+  return (
+    <main className="flex min-h-dvh flex-col items-center px-4 py-10 sm:justify-center">
+      <div className="mb-6">
+        <Wordmark />
+      </div>
+      <div className="w-full max-w-sm overflow-hidden rounded-lg border border-line bg-surface">
+        {children}
+      </div>
+    </main>
+  );
+}

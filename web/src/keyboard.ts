@@ -1,0 +1,91 @@
+import { useEffect } from 'react';
+
+/**
+ * Keys that work on every page: `/` goes to the search, `j` and `k` along the rows of a list, Enter opens the row, `?`
+ * shows help, and `g` with a letter goes to a page. Where text is being typed none of them acts.
+ */
+
+/** Pages by the letter that follows `g`. */
+export const JUMPS = {
+  o: { to: '/', label: 'Overview' },
+  m: { to: '/messages', label: 'Messages' },
+  q: { to: '/queue', label: 'Queue' },
+  i: { to: '/inbox', label: 'Inbox' },
+  r: { to: '/relays', label: 'Relays' },
+  t: { to: '/routes', label: 'Routes' },
+  d: { to: '/domains', label: 'Domains' },
+  s: { to: '/settings', label: 'Settings' },
+  u: { to: '/users', label: 'Users' },
+  a: { to: '/activity', label: 'Activity' },
+  y: { to: '/system', label: 'System' },
+} as const;
+
+/** A page that keys go to. */
+export type JumpTarget = (typeof JUMPS)[keyof typeof JUMPS]['to'];
+
+/** The letter after `g` comes within this time. */
+const CHORD_MS = 1_500;
+
+/** Listens to the keys of every page. */
+export function useGlobalKeys({
+  onHelp,
+  onJump,
+}: {
+  onHelp: () => void;
+  onJump: (to: JumpTarget) => void;
+}): void {
+  useEffect(() => {
+    let chordUntil = 0;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (isTyping(event.target) || document.querySelector('[role="dialog"],[role="menu"]')) return;
+      if (event.timeStamp < chordUntil) {
+        chordUntil = 0;
+        const jump = JUMPS[event.key as keyof typeof JUMPS];
+        if (jump) {
+          event.preventDefault();
+          onJump(jump.to);
+          return;
+        }
+      }
+      if (event.key === 'g') chordUntil = event.timeStamp + CHORD_MS;
+      else if (event.key === '?') onHelp();
+      else if (event.key === '/') focusSearch();
+      else if (event.key === 'j') moveRow(1);
+      else if (event.key === 'k') moveRow(-1);
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [onHelp, onJump]);
+}
+
+/** Whether keys write text where they go. */
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (
+    target.isContentEditable ||
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement
+  )
+    return true;
+  return (
+    target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'submit'].includes(target.type)
+  );
+}
+
+function focusSearch(): void {
+  const field = document.querySelector<HTMLInputElement>('[data-search]');
+  field?.focus();
+  field?.select();
+}
+
+/** Moves along the rows of the list on the page: elements with `data-row` inside one with `data-list`. */
+function moveRow(step: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-list] [data-row]')];
+  const at = rows.findIndex((row) => row === document.activeElement || row.contains(document.activeElement));
+  const next = at === -1 ? rows.find((row) => row.getBoundingClientRect().bottom > 80) : rows[at + step];
+  next?.focus({ preventScroll: true });
+  next?.scrollIntoView({ block: 'nearest' });
+}

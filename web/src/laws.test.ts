@@ -1,0 +1,35 @@
+/** Holds the web to its laws: of the server it sees types of the contract alone, and nothing of it writes HTML. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const FILE_MAX_LINES = 400;
+
+const files = globSync('**/*.{ts,tsx}', { cwd: import.meta.dirname })
+  .sort()
+  .map((path) => ({ path, text: readFileSync(join(import.meta.dirname, path), 'utf8') }));
+
+test('of the server only types of the contract are imported', () => {
+  const shipped = files.filter(({ path }) => !path.includes('.test.'));
+  const breaches = shipped.flatMap(({ path, text }) =>
+    [...text.matchAll(/^import ([^;]*?)from '((?:\.\.\/)+src\/[^']+)';/gm)]
+      .filter(
+        ([, names = '', from = '']) =>
+          !names.startsWith('type ') || !from.endsWith('/src/dashboard/contract.ts'),
+      )
+      .map(([statement]) => `${path}: ${statement}`),
+  );
+  expect(breaches).toEqual([]);
+});
+
+test('no HTML is written from text', () => {
+  const writes = /dangerouslySetInnerHTML|\.innerHTML|insertAdjacentHTML|document\.write/;
+  const breaches = files.filter(({ path, text }) => path !== 'laws.test.ts' && writes.test(text));
+  expect(breaches.map(({ path }) => path)).toEqual([]);
+});
+
+test('files are short', () => {
+  expect(
+    files.filter(({ text }) => text.split('\n').length > FILE_MAX_LINES).map(({ path }) => path),
+  ).toEqual([]);
+});

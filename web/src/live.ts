@@ -1,0 +1,124 @@
+import { useEffect, useSyncExternalStore } from 'react';
+import type { Hint, Topic } from '../../src/dashboard/contract.ts';
+import { gatherMs } from './live-pace.ts';
+import { openStream, type StreamState } from './live-stream.ts';
+import { queryClient, refetchTopics } from './queries.ts';
+import { refreshSession } from './session.tsx';
+
+/**
+ * Keeps what is shown up to date: hints say what may have changed, and what is shown of it is fetched again. A page
+ * that is not looked at fetches nothing; it catches up when it is.
+ */
+
+/** A page that was away for longer fetches all that it shows. */
+const AWAY_MS = 20_000;
+/** A timer that is so late has slept with the machine. */
+const TICK_MS = 10_000;
+const SLEPT_MS = 40_000;
+
+let state: StreamState = 'connecting';
+const stateListeners = new Set<() => void>();
+const hintListeners = new Set<(hint: Hint) => void>();
+const gathered = new Set<Topic>();
+let gathering: ReturnType<typeof setTimeout> | undefined;
+let lastFetch = Number.NEGATIVE_INFINITY;
+let pace = 0;
+
+/** Begins to listen; gives how to stop. */
+export function startLive(): () => void {
+  const stream = openStream({
+    onState: (next) => {
+      if (state === 'reconnecting' && next === 'live') catchUp();
+      state = next;
+      for (const listener of stateListeners) listener();
+    },
+    onHint: (hint) => {
+      for (const listener of hintListeners) listener(hint);
+      for (const topic of hint.topics) gathered.add(topic);
+      gather();
+    },
+    onReset: catchUp,
+    onRefused: refreshSession,
+  });
+  const stopWatching = watchAbsence(() => {
+    stream.check();
+    catchUp();
+  });
+  return () => {
+    stopWatching();
+    stream.close();
+    clearTimeout(gathering);
+    gathering = undefined;
+    state = 'connecting';
+  };
+}
+
+/** The first hint acts at once, and those that follow it closely act together. */
+function gather(): void {
+  if (gathering !== undefined || document.hidden) return;
+  gathering = setTimeout(flush, Math.max(0, lastFetch + pace - performance.now()));
+}
+
+function flush(): void {
+  gathering = undefined;
+  const now = performance.now();
+  pace = gatherMs(pace, now - lastFetch);
+  lastFetch = now;
+  const topics = new Set(gathered);
+  gathered.clear();
+  refetchTopics(queryClient, topics);
+}
+
+function catchUp(): void {
+  gathered.clear();
+  void queryClient.invalidateQueries({ predicate: ({ meta }) => meta !== undefined });
+}
+
+/** Calls when the page is looked at again after a while, is online again, or has slept with its machine. */
+function watchAbsence(onReturn: () => void): () => void {
+  let hiddenAt: number | null = null;
+  let lastTick = Date.now();
+  const onVisible = () => {
+    if (document.hidden) {
+      hiddenAt = Date.now();
+      return;
+    }
+    const away = hiddenAt === null ? 0 : Date.now() - hiddenAt;
+    hiddenAt = null;
+    if (away > AWAY_MS) onReturn();
+    else if (gathered.size > 0) gather();
+  };
+  const tick = setInterval(() => {
+    const late = Date.now() - lastTick > SLEPT_MS;
+    lastTick = Date.now();
+    if (late && !document.hidden) onReturn();
+  }, TICK_MS);
+  document.addEventListener('visibilitychange', onVisible);
+  window.addEventListener('online', onReturn);
+  return () => {
+    clearInterval(tick);
+    document.removeEventListener('visibilitychange', onVisible);
+    window.removeEventListener('online', onReturn);
+  };
+}
+
+/** Whether hints arrive now. */
+export function useLiveState(): StreamState {
+  return useSyncExternalStore(
+    (listener) => {
+      stateListeners.add(listener);
+      return () => stateListeners.delete(listener);
+    },
+    () => state,
+  );
+}
+
+/** Calls for each hint, at once: for what does more than fetch again, such as counting what is new. */
+export function useHints(onHint: (hint: Hint) => void): void {
+  useEffect(() => {
+    hintListeners.add(onHint);
+    return () => {
+      hintListeners.delete(onHint);
+    };
+  }, [onHint]);
+}

@@ -1,0 +1,104 @@
+import { LogOut, Monitor } from 'lucide-react';
+import { useMemo } from 'react';
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { CellActions, type Column, DataTable } from '../../parts/data-table.tsx';
+import { EmptyState } from '../../parts/states.tsx';
+import { Time } from '../../parts/values.tsx';
+import { agentWords } from './agent.ts';
+
+/** A session that has not ended. */
+export type SessionRow = ResultOf<'sessions'>[number];
+
+/** Sessions: where somebody is signed in, and how to end that. */
+export function SessionsTable({
+  sessions,
+  withNames = false,
+  onEnd,
+}: {
+  readonly sessions: readonly SessionRow[];
+  /** They are of several people. */
+  readonly withNames?: boolean;
+  /** Null where they cannot be ended by the one who looks. */
+  readonly onEnd: ((session: SessionRow) => void) | null;
+}) {
+  const columns = useMemo(() => columnsOf(withNames, onEnd), [withNames, onEnd]);
+  return (
+    <DataTable
+      label="Sessions"
+      columns={columns}
+      rows={sessions}
+      rowId={({ id }) => id}
+      empty={<EmptyState icon={Monitor} title="Nobody is signed in" />}
+    />
+  );
+}
+
+function columnsOf(
+  withNames: boolean,
+  onEnd: ((session: SessionRow) => void) | null,
+): readonly Column<SessionRow>[] {
+  const browser: Column<SessionRow> = {
+    id: 'agent',
+    header: 'Browser',
+    width: 'minmax(0, 2fr)',
+    cell: ({ agent, current }) => (
+      <span className="flex min-w-0 items-center gap-2" title={agent}>
+        <span className="truncate">{agentWords(agent)}</span>
+        {current && <Badge tone="good">This one</Badge>}
+      </span>
+    ),
+  };
+  return [
+    ...(withNames
+      ? [
+          {
+            id: 'name',
+            header: 'User',
+            sort: ({ name }: SessionRow) => name,
+            cell: ({ name }: SessionRow) => <span className="block truncate font-medium">{name}</span>,
+          },
+        ]
+      : []),
+    browser,
+    {
+      id: 'from',
+      header: 'From',
+      cell: ({ sourceAddress }) => <span className="font-mono text-sm break-all">{sourceAddress}</span>,
+    },
+    {
+      id: 'seen',
+      header: 'Last seen',
+      width: '7.5rem',
+      sort: ({ lastSeenAt }) => lastSeenAt,
+      cell: ({ lastSeenAt }) => <Time at={lastSeenAt} />,
+    },
+    { id: 'since', header: 'Since', width: '7rem', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    ...(onEnd === null
+      ? []
+      : [
+          {
+            id: 'end',
+            header: '',
+            width: '5.5rem',
+            align: 'end' as const,
+            card: 'aside' as const,
+            cell: (session: SessionRow) =>
+              !session.current && (
+                <CellActions>
+                  <Button
+                    small
+                    look="quiet"
+                    icon={LogOut}
+                    aria-label={`End the session of ${session.name} from ${session.sourceAddress}`}
+                    onClick={() => onEnd(session)}
+                  >
+                    End
+                  </Button>
+                </CellActions>
+              ),
+          },
+        ]),
+  ];
+}

@@ -1,0 +1,158 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Activity, X } from 'lucide-react';
+import { useCallback, useState } from 'react';
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Page } from '../../parts/page.tsx';
+import { EmptyState, Fetched, Forbidden } from '../../parts/states.tsx';
+import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
+import { Time } from '../../parts/values.tsx';
+import { usePages } from '../../queries.ts';
+import { useMay } from '../../session.tsx';
+import { EntryDrawer } from './entry-drawer.tsx';
+import { actionWords, actorWords, isAlarming } from './words.ts';
+
+/** Something that was done. */
+export type Entry = ResultOf<'activity'>['entries'][number];
+
+const PAGE_ROWS = 50;
+
+/** Who did what, to what, from where; nothing of it can be changed. */
+export function ActivityPage() {
+  return (
+    <Page title="Activity" note="Who did what, from where, and what the service did by itself.">
+      {useMay('admin') ? <ActivityList /> : <Forbidden who="administrators" />}
+    </Page>
+  );
+}
+
+function ActivityList() {
+  const { actor, action, subject } = useSearch({ from: '/activity' });
+  const navigate = useNavigate({ from: '/activity' });
+  const [opened, setOpened] = useState<Entry | null>(null);
+  const pages = usePages('activity', {
+    request: (before: number | null) => ({
+      actor: actor ?? null,
+      action: action ?? null,
+      subject: subject ?? null,
+      limit: PAGE_ROWS,
+      before,
+    }),
+    rows: ({ entries }) => entries,
+    next: ({ next }) => next,
+    topics: ['activity'],
+    keep: true,
+  });
+  const filter = useCallback(
+    (change: Partial<Record<'actor' | 'action' | 'subject', string | undefined>>) =>
+      void navigate({ to: '.', search: (old) => ({ ...old, ...change }), replace: true }),
+    [navigate],
+  );
+  const search = useCallback((text: string) => filter({ subject: text === '' ? undefined : text }), [filter]);
+  const isFiltered = actor !== undefined || action !== undefined || subject !== undefined;
+  return (
+    <>
+      <Toolbar>
+        <SearchField label="Search by what it was done to" value={subject ?? ''} onSearch={search} />
+        {actor !== undefined && <Chip label={`by ${actor}`} onRemove={() => filter({ actor: undefined })} />}
+        {action !== undefined && (
+          <Chip label={actionWords(action)} onRemove={() => filter({ action: undefined })} />
+        )}
+      </Toolbar>
+      <Card flush>
+        <Fetched query={{ ...pages.query, data: pages.first }} lines={10}>
+          {() => (
+            <DataTable
+              label="Activity"
+              columns={COLUMNS}
+              rows={pages.rows}
+              rowId={({ number }) => String(number)}
+              onOpen={setOpened}
+              more={pages.more}
+              empty={
+                <EmptyState
+                  icon={Activity}
+                  title={isFiltered ? 'Nothing like that was done' : 'Nothing was done yet'}
+                >
+                  {isFiltered
+                    ? 'Remove a filter to see more.'
+                    : 'Changes, signing in, and what retention removes are written down here.'}
+                </EmptyState>
+              }
+            />
+          )}
+        </Fetched>
+      </Card>
+      <EntryDrawer
+        entry={opened}
+        onClose={() => setOpened(null)}
+        onFilter={(change) => {
+          setOpened(null);
+          filter(change);
+        }}
+      />
+    </>
+  );
+}
+
+function Chip({ label, onRemove }: { readonly label: string; readonly onRemove: () => void }) {
+  return (
+    <Button small onClick={onRemove} aria-label={`Remove the filter: ${label}`}>
+      {label} <X aria-hidden size={13} />
+    </Button>
+  );
+}
+
+const COLUMNS: readonly Column<Entry>[] = [
+  {
+    id: 'action',
+    header: 'What',
+    width: 'minmax(0, 1.3fr)',
+    cell: ({ action }) => (
+      <span className={isAlarming(action) ? 'font-medium text-failed' : 'font-medium'}>
+        {actionWords(action)}
+      </span>
+    ),
+  },
+  {
+    id: 'subject',
+    header: 'To what',
+    width: 'minmax(0, 1.3fr)',
+    card: 'plain',
+    cell: ({ subject }) => <span className="break-words">{subject}</span>,
+  },
+  {
+    id: 'actor',
+    header: 'Who',
+    width: 'minmax(0, 1fr)',
+    card: 'figure',
+    cell: (entry) => (
+      <>
+        {actorWords(entry)} {entry.actorKind === 'key' && <Badge>key</Badge>}
+      </>
+    ),
+  },
+  {
+    id: 'source',
+    header: 'From',
+    width: 'minmax(0, 9rem)',
+    card: 'figure',
+    cell: ({ sourceAddress }) =>
+      sourceAddress === null ? (
+        <span className="text-faint">here</span>
+      ) : (
+        <span className="font-mono text-sm">{sourceAddress}</span>
+      ),
+  },
+  {
+    id: 'at',
+    header: 'When',
+    width: '7rem',
+    card: 'aside',
+    align: 'end',
+    cell: ({ at }) => <Time at={at} />,
+  },
+];

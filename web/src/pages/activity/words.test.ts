@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { actionWords, actorWords, isAlarming } from './words.ts';
+
+test.each([
+  ['revokeKey', 'Revoked an API key'],
+  ['signInFailed', 'Failed to sign in'],
+  ['someNewThing', 'Some new thing'],
+  ['spool.swept', 'Spool swept'],
+])('%s reads: %s', (action, words) => {
+  expect(actionWords(action)).toBe(words);
+});
+
+test('what failed catches the eye', () => {
+  expect([isAlarming('signInFailed'), isAlarming('signIn')]).toEqual([true, false]);
+});
+
+test('those without a name have words', () => {
+  expect(actorWords({ actor: 'anna', actorKind: 'user' })).toBe('anna');
+  expect(actorWords({ actor: '', actorKind: 'service' })).toBe('the service');
+  expect(actorWords({ actor: '', actorKind: 'command' })).toBe('command line');
+  expect(actorWords({ actor: '', actorKind: 'user' })).toBe('nobody');
+});

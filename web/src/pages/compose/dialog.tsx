@@ -1,0 +1,178 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { ApiError, call } from '../../api.ts';
+import { formatBytes, plural } from '../../format.ts';
+import { Banner } from '../../parts/banner.tsx';
+import { Button } from '../../parts/button.tsx';
+import { ConfirmDialog, Drawer } from '../../parts/dialog.tsx';
+import { Said } from '../../parts/said.tsx';
+import { Fetched } from '../../parts/states.tsx';
+import { toast } from '../../parts/toast.tsx';
+import { refetchTopics, useCall } from '../../queries.ts';
+import { type Draft, type DraftField, draftOf, EMPTY_DRAFT, faultsOf, messageOf } from './draft.ts';
+import { ComposeForm } from './form.tsx';
+
+/** Writes a message; with `from` it begins as another one, to be edited and sent anew. */
+export function ComposeDialog({
+  from,
+  onClose,
+}: {
+  readonly from?: { readonly id: string };
+  readonly onClose: () => void;
+}) {
+  return from === undefined ? (
+    <Composer title="Write a message" draft={EMPTY_DRAFT} notes={[]} onClose={onClose} />
+  ) : (
+    <Resender id={from.id} onClose={onClose} />
+  );
+}
+
+function Resender({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const draft = useCall('messageDraft', { id });
+  if (draft.data)
+    return (
+      <Composer
+        title="Edit and send again"
+        draft={draftOf(draft.data.message)}
+        notes={draft.data.notes}
+        onClose={onClose}
+      />
+    );
+  return (
+    <Drawer open size="large" onClose={onClose} title="Edit and send again">
+      <Fetched query={draft} lines={8}>
+        {() => null}
+      </Fetched>
+    </Drawer>
+  );
+}
+
+type Faults = Partial<Record<DraftField | 'general', string>>;
+type Verdict = ResultOf<'checkMessage'>;
+
+function Composer({
+  title,
+  draft: first,
+  notes,
+  onClose,
+}: {
+  readonly title: string;
+  readonly draft: Draft;
+  readonly notes: readonly string[];
+  readonly onClose: () => void;
+}) {
+  const [draft, setDraft] = useState(first);
+  const [isLeaving, setLeaving] = useState(false);
+  const { busy, faults, verdict, check, send } = useSending(draft, onClose);
+  const close = () => (draft === first ? onClose() : setLeaving(true));
+  return (
+    <>
+      <Drawer
+        open
+        size="large"
+        onClose={close}
+        title={title}
+        description="A new message, with an id of its own. Routes decide where it goes."
+        footer={
+          <>
+            <Button onClick={close}>Discard</Button>
+            <Button busy={busy === 'check'} disabled={busy !== null} onClick={() => void check()}>
+              Check
+            </Button>
+            <Button
+              look="primary"
+              busy={busy === 'send'}
+              disabled={busy !== null}
+              onClick={() => void send()}
+            >
+              Send
+            </Button>
+          </>
+        }
+      >
+        <div className="space-y-4">
+          {notes.length > 0 && (
+            <Banner level="warning" title="Not everything of the original is in it">
+              {notes.map((note) => (
+                <p key={note}>{note}</p>
+              ))}
+            </Banner>
+          )}
+          <ComposeForm draft={draft} faults={faults} onChange={setDraft} />
+          {faults.general !== undefined && <Banner level="critical">{faults.general}</Banner>}
+          {verdict && <VerdictNote verdict={verdict} />}
+        </div>
+      </Drawer>
+      <ConfirmDialog
+        open={isLeaving}
+        onClose={() => setLeaving(false)}
+        onConfirm={onClose}
+        title="Discard what you have written?"
+        confirm="Discard"
+        danger
+      >
+        <p>It is kept nowhere.</p>
+      </ConfirmDialog>
+    </>
+  );
+}
+
+function useSending(draft: Draft, onClose: () => void) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [busy, setBusy] = useState<'check' | 'send' | null>(null);
+  const [faults, setFaults] = useState<Faults>({});
+  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const attempt = async (kind: 'check' | 'send', work: () => Promise<void>) => {
+    setBusy(kind);
+    setFaults({});
+    setVerdict(null);
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      setFaults(faultsOf(error.message, error.fields));
+    } finally {
+      setBusy(null);
+    }
+  };
+  const check = () =>
+    attempt('check', async () => setVerdict(await call('checkMessage', { message: messageOf(draft) })));
+  const send = () =>
+    attempt('send', async () => {
+      const { id, message } = await call('submit', { message: messageOf(draft) });
+      toast.success(message);
+      refetchTopics(client, new Set(['messages', 'inbox', 'queue']));
+      onClose();
+      void navigate({ to: '/messages/$id', params: { id } });
+    });
+  return { busy, faults, verdict, check, send };
+}
+
+/** Recipients whose way is shown. */
+const MAX_SHOWN = 20;
+
+function VerdictNote({ verdict }: { readonly verdict: Verdict }) {
+  const { recipients, captured, sizeBytes } = verdict;
+  return (
+    <Banner level="info" title={captured ? 'Valid; it would be captured, not sent' : 'Valid'}>
+      <p className="text-sm">
+        {formatBytes(sizeBytes)}, {plural(recipients.length, 'recipient')}. Nothing has been sent yet.
+      </p>
+      <ul className="mt-1.5 space-y-0.5 text-sm">
+        {recipients.slice(0, MAX_SHOWN).map(({ address, relay, rule }) => (
+          <li key={address} className="flex min-w-0 flex-wrap gap-x-2">
+            <Said text={address} className="max-w-full" />
+            <span className="text-soft">
+              {relay === null ? 'no route' : `by ${relay}`}
+              {rule !== null && `, rule ${rule}`}
+            </span>
+          </li>
+        ))}
+        {recipients.length > MAX_SHOWN && <li>and {recipients.length - MAX_SHOWN} more</li>}
+      </ul>
+    </Banner>
+  );
+}

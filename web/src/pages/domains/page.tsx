@@ -1,0 +1,127 @@
+import { linkOptions, useRouter } from '@tanstack/react-router';
+import { Globe, Plus, RefreshCw } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { plural } from '../../format.ts';
+import { StatusBadge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Page } from '../../parts/page.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
+import { Time } from '../../parts/values.tsx';
+import { useAct, useCall } from '../../queries.ts';
+import { useMay } from '../../session.tsx';
+import { AddDomain } from './add-domain.tsx';
+import { worstOf } from './checked.ts';
+
+type Domain = ResultOf<'domains'>[number];
+type Checked = ResultOf<'checkDomains'>;
+
+/** The domains that mail is sent from, and signed for. */
+export function DomainsPage() {
+  const domains = useCall('domains', {}, { topics: ['domains'] });
+  const router = useRouter();
+  const mayAdd = useMay('admin');
+  const mayCheck = useMay('operator');
+  const [adding, setAdding] = useState(false);
+  const check = useAct('checkDomains', { changes: ['domains'] });
+  const columns = useMemo(() => columnsOf(check.data ?? null), [check.data]);
+  const add = mayAdd && (
+    <Button look="primary" icon={Plus} onClick={() => setAdding(true)}>
+      Add domain
+    </Button>
+  );
+  return (
+    <Page
+      title="Domains"
+      note="Mail from these domains is signed with DKIM, so that receivers know it is yours."
+      actions={
+        (domains.data?.length ?? 0) > 0 && (
+          <>
+            {mayCheck && (
+              <Button icon={RefreshCw} busy={check.isPending} onClick={() => check.mutate({ name: null })}>
+                Check all
+              </Button>
+            )}
+            {add}
+          </>
+        )
+      }
+    >
+      <Card flush>
+        <Fetched query={domains}>
+          {(rows) => (
+            <DataTable
+              label="Domains"
+              columns={columns}
+              rows={rows}
+              rowId={({ name }) => name}
+              rowLink={({ name }) => linkOptions({ to: '/domains/$name', params: { name } })}
+              empty={
+                <EmptyState icon={Globe} title="No domain yet" actions={add}>
+                  Register the domain that you send from. Waybill makes its keys, signs its mail, and says
+                  what to put into the DNS.
+                </EmptyState>
+              }
+            />
+          )}
+        </Fetched>
+      </Card>
+      <AddDomain
+        open={adding}
+        onClose={() => setAdding(false)}
+        onAdded={(name) => void router.navigate({ to: '/domains/$name', params: { name } })}
+      />
+    </Page>
+  );
+}
+
+function columnsOf(checked: Checked | null): readonly Column<Domain>[] {
+  return [
+    {
+      id: 'name',
+      header: 'Domain',
+      width: 'minmax(0, 2fr)',
+      sort: ({ name }) => name,
+      cell: ({ name }) => <span className="block truncate font-medium">{name}</span>,
+    },
+    {
+      id: 'keys',
+      header: 'Keys',
+      cell: ({ keys }) => {
+        const waiting = keys.filter(({ state }) => state === 'waiting').length;
+        const signing = keys.filter(({ state }) => state === 'signing').length;
+        return (
+          <span>
+            {signing === 0 ? (
+              <span className="text-failed">none signs</span>
+            ) : (
+              `${plural(signing, 'key')} signing`
+            )}
+            {waiting > 0 && <span className="text-soft">, {waiting} waiting</span>}
+          </span>
+        );
+      },
+    },
+    {
+      id: 'dns',
+      header: 'In the DNS',
+      card: 'aside',
+      cell: ({ name, keys }) => {
+        if (keys.some(({ unreadable }) => unreadable))
+          return <StatusBadge status="fail" title="A key cannot be read" />;
+        const found = checked?.find((domain) => domain.name === name);
+        const worst = found && worstOf(found.findings);
+        return worst ? <StatusBadge status={worst} /> : <span className="text-soft">not checked</span>;
+      },
+    },
+    {
+      id: 'since',
+      header: 'Since',
+      width: '8rem',
+      sort: ({ since }) => since,
+      cell: ({ since }) => <Time at={since} />,
+    },
+  ];
+}

@@ -1,0 +1,92 @@
+import { useState } from 'react';
+import { Banner } from '../../parts/banner.tsx';
+import { CodeBlock, Copyable } from '../../parts/copy.tsx';
+import { type Tab, Tabs } from '../../parts/tabs.tsx';
+import { useCall } from '../../queries.ts';
+import { useSession } from '../../session.tsx';
+import { curlExample, smtpExample } from './examples.ts';
+
+type Way = 'curl' | 'smtp' | 'values';
+
+/** Ways to send a first message with a key, ready to be pasted. */
+export function SendExamples({
+  secret,
+  senderDomains = [],
+}: {
+  readonly secret: string;
+  /** The domains that the key is bound to; empty for any. */
+  readonly senderDomains?: readonly string[];
+}) {
+  const { apiUrl, smtp } = useSession();
+  const [way, setWay] = useState<Way>(apiUrl === null ? 'smtp' : 'curl');
+  const certificate = useCall('certificate', {}, { enabled: apiUrl?.startsWith('https:') ?? false });
+  const domains = useCall('domains', {}, { topics: ['domains'], enabled: senderDomains.length === 0 });
+  const domain = senderDomains[0] ?? domains.data?.[0]?.name ?? 'example.com';
+  const facts = { secret, from: `hello@${domain}`, to: 'you@example.com' };
+  const selfSigned = certificate.data?.origin === 'self-signed';
+  const tabs: readonly Tab<Way>[] = [
+    ...(apiUrl === null
+      ? []
+      : [
+          {
+            value: 'curl' as const,
+            label: 'curl',
+            content: <CodeBlock label="command" code={curlExample({ ...facts, apiUrl, selfSigned })} />,
+          },
+        ]),
+    ...(smtp === null
+      ? []
+      : [
+          {
+            value: 'smtp' as const,
+            label: 'SMTP',
+            content: <CodeBlock label="command" code={smtpExample(facts, smtp)} />,
+          },
+          {
+            value: 'values' as const,
+            label: 'For your program',
+            content: <SmtpValues secret={secret} {...smtp} />,
+          },
+        ]),
+  ];
+  if (tabs.length === 0)
+    return (
+      <Banner level="warning" title="No port takes mail">
+        Both the HTTP API and the SMTP listener are switched off: see their settings.
+      </Banner>
+    );
+  return <Tabs label="Ways to send" tabs={tabs} value={way} onChange={setWay} />;
+}
+
+function SmtpValues({
+  secret,
+  host,
+  port,
+}: {
+  readonly secret: string;
+  readonly host: string;
+  readonly port: number;
+}) {
+  const rows = [
+    ['Host', host],
+    ['Port', String(port)],
+    ['Security', 'STARTTLS'],
+    ['User name', 'waybill'],
+    ['Password', secret],
+  ] as const;
+  return (
+    <dl className="rounded-md border border-line bg-paper px-3 py-1">
+      {rows.map(([name, value]) => (
+        <div
+          key={name}
+          className="grid grid-cols-[6.5rem_minmax(0,1fr)] items-center gap-2 border-b border-line py-0.5 last:border-b-0"
+        >
+          <dt className="text-soft">{name}</dt>
+          <dd className="min-w-0">
+            <Copyable text={value} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

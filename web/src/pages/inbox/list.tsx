@@ -1,0 +1,206 @@
+import { Link } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowUp } from 'lucide-react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Checkbox } from '../../parts/checkbox.tsx';
+import { classNames } from '../../parts/class-names.ts';
+import { Said } from '../../parts/said.tsx';
+import { ErrorState, LoadingState } from '../../parts/states.tsx';
+import { Time } from '../../parts/values.tsx';
+import { bareAddress } from '../messages/bare-address.ts';
+import type { Captured, useInbox } from './use-inbox.ts';
+
+const ROW_HEIGHT = 68;
+
+interface Selection {
+  readonly selected: ReadonlySet<string>;
+  readonly onChange: (selected: ReadonlySet<string>) => void;
+}
+
+/** What is in the address beside the message. */
+export interface InboxSearch {
+  readonly q: string | undefined;
+  readonly key: string | undefined;
+}
+
+/** The list of captured mail: only rows in sight are in the document. */
+export function InboxList({
+  inbox,
+  chosen,
+  search,
+  onAtTop,
+  selection,
+  empty,
+  className,
+}: {
+  readonly inbox: ReturnType<typeof useInbox>;
+  readonly chosen: string | undefined;
+  readonly search: InboxSearch;
+  readonly onAtTop: (isAtTop: boolean) => void;
+  readonly selection?: Selection;
+  readonly empty: ReactNode;
+  readonly className: string;
+}) {
+  const { rows, more, sparse, fresh, showNewest } = inbox;
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 10,
+    getItemKey: (index) => rows[index]?.id ?? index,
+  });
+  const items = virtualizer.getVirtualItems();
+  const last = items.at(-1)?.index ?? -1;
+  const { has, loading, load } = more;
+  useEffect(() => {
+    if (has && !loading && !sparse && last >= rows.length - 10) load();
+  }, [has, loading, sparse, load, last, rows.length]);
+  const at = rows.findIndex(({ id }) => id === chosen);
+  // What was opened by its address is shown in the list, too.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another choice moves the list
+  useEffect(() => {
+    if (at >= 0) virtualizer.scrollToIndex(at, { align: 'auto' });
+  }, [chosen, at >= 0]);
+  const toTop = () => {
+    showNewest();
+    scroller.current?.scrollTo({ top: 0 });
+  };
+  return (
+    <section
+      aria-label="Captured mail"
+      className={classNames('relative flex min-h-0 min-w-0 flex-col', className)}
+    >
+      {fresh > 0 && (
+        <button
+          type="button"
+          onClick={toTop}
+          className="absolute top-2 left-1/2 z-10 inline-flex h-7.5 -translate-x-1/2 items-center gap-1.5 rounded-full bg-accent px-3 text-sm font-medium text-on-accent shadow-raised"
+        >
+          <ArrowUp aria-hidden size={14} /> {fresh} new
+        </button>
+      )}
+      <div
+        ref={scroller}
+        onScroll={({ currentTarget }) => onAtTop(currentTarget.scrollTop < 20)}
+        className="min-h-0 overflow-y-auto max-lg:max-h-[calc(100dvh-8rem)] lg:flex-1 lg:overscroll-contain"
+      >
+        <Body inbox={inbox} empty={empty}>
+          <ul
+            data-list
+            aria-label="Messages"
+            className="relative"
+            style={{ height: virtualizer.getTotalSize() }}
+          >
+            {items.map(({ index, start, key }) => {
+              const row = rows[index];
+              return (
+                row && (
+                  <li
+                    key={key}
+                    ref={virtualizer.measureElement}
+                    data-index={index}
+                    className="absolute inset-x-0 top-0"
+                    style={{ transform: `translateY(${start}px)` }}
+                  >
+                    <Row
+                      message={row}
+                      isChosen={row.id === chosen}
+                      search={search}
+                      {...(selection && { selection })}
+                    />
+                  </li>
+                )
+              );
+            })}
+          </ul>
+        </Body>
+        {has && (rows.length > 0 || sparse) && (
+          <div className="flex justify-center p-2">
+            <Button small look="quiet" busy={loading} onClick={load}>
+              {loading ? 'Loading more' : 'Load more'}
+            </Button>
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Body({
+  inbox: { rows, more, sparse, error, loading, retry },
+  empty,
+  children,
+}: {
+  readonly inbox: ReturnType<typeof useInbox>;
+  readonly empty: ReactNode;
+  readonly children: ReactNode;
+}) {
+  if (rows.length > 0) return children;
+  if (error) return <ErrorState error={error} onRetry={retry} />;
+  return loading || (more.has && !sparse) ? <LoadingState lines={9} /> : empty;
+}
+
+function Row({
+  message: { id, subject, from, to, cc, bcc, createdAt, key },
+  isChosen,
+  search,
+  selection,
+}: {
+  readonly message: Captured;
+  readonly isChosen: boolean;
+  readonly search: InboxSearch;
+  readonly selection?: Selection;
+}) {
+  const recipients = [...to, ...cc, ...bcc];
+  const isSelected = selection?.selected.has(id) ?? false;
+  return (
+    <div
+      className={classNames(
+        'relative flex gap-3 border-b border-line px-3 py-2.5 has-[[data-row]:focus-visible]:bg-accent-soft',
+        isChosen ? 'bg-accent-soft' : 'hover:bg-sunken/60',
+      )}
+    >
+      {isChosen && <span aria-hidden className="absolute inset-y-0 left-0 w-[3px] bg-accent" />}
+      {selection && (
+        <span className="relative z-1 pt-px">
+          <Checkbox
+            label={`Select ${subject || 'message without a subject'}`}
+            checked={isSelected}
+            onChange={(checked) => {
+              const next = new Set(selection.selected);
+              if (checked) next.add(id);
+              else next.delete(id);
+              selection.onChange(next);
+            }}
+          />
+        </span>
+      )}
+      <Link
+        to="/inbox/$id"
+        params={{ id }}
+        search={search}
+        data-row=""
+        aria-current={isChosen ? 'true' : undefined}
+        className="block min-w-0 flex-1 after:absolute after:inset-0 after:content-[''] focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+      >
+        <span className="flex min-w-0 items-baseline justify-between gap-3">
+          <Said
+            text={recipients[0] && bareAddress(recipients[0])}
+            none="(nobody)"
+            className="min-w-0 text-sm text-soft"
+          />
+          <span className="shrink-0 text-xs text-soft">
+            <Time at={createdAt} />
+          </span>
+        </span>
+        <Said text={subject} none="(no subject)" className="font-medium" />
+        <span className="flex min-w-0 gap-2 text-xs text-soft">
+          <Said text={from} className="min-w-0 flex-1" />
+          {key !== null && <Said text={key} className="max-w-28 shrink-0" />}
+        </span>
+      </Link>
+    </div>
+  );
+}

@@ -1,0 +1,169 @@
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Inbox, MousePointerClick } from 'lucide-react';
+import { useCallback, useState } from 'react';
+import { formatBytes } from '../../format.ts';
+import { Select } from '../../parts/choice.tsx';
+import { classNames } from '../../parts/class-names.ts';
+import { Page } from '../../parts/page.tsx';
+import { EmptyState } from '../../parts/states.tsx';
+import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
+import { useCall } from '../../queries.ts';
+import { useMay } from '../../session.tsx';
+import { DeleteMenu } from './delete-menu.tsx';
+import { InboxList } from './list.tsx';
+import { ReadingPane } from './reading-pane.tsx';
+import { useInbox } from './use-inbox.ts';
+import { WaitHint } from './wait-hint.tsx';
+
+/** Captured mail: a list, and beside it what the chosen message says. */
+export function InboxPage() {
+  const { id } = useParams({ strict: false });
+  const { q = '', key, view } = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const [isAtTop, setAtTop] = useState(true);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const inbox = useInbox(q, key ?? null, isAtTop);
+  const mayAct = useMay('operator');
+  const ask = useCallback(
+    (next: { q?: string | undefined; key?: string | undefined }) => {
+      setSelected(new Set());
+      // What is open stays open.
+      if (id === undefined) void navigate({ to: '/inbox', search: next, replace: true });
+      else void navigate({ to: '/inbox/$id', params: { id }, search: next, replace: true });
+    },
+    [navigate, id],
+  );
+  const onSearch = useCallback((text: string) => ask({ q: text || undefined, key }), [ask, key]);
+  const onKey = (name: string) => ask({ q: q || undefined, key: name || undefined });
+  const onDeleted = (ids: readonly string[] | null) => {
+    setSelected(new Set());
+    if (id !== undefined && (ids === null || ids.includes(id)))
+      void navigate({ to: '/inbox', search: { q: q || undefined, key }, replace: true });
+  };
+  return (
+    <Page
+      title="Inbox"
+      note={
+        <span className={classNames(id !== undefined && 'max-lg:hidden')}>
+          <Note newest={inbox.newest} />
+        </span>
+      }
+      actions={
+        mayAct && (
+          <div className={classNames(id !== undefined && 'max-lg:hidden')}>
+            <DeleteMenu
+              selected={[...selected]}
+              keyName={key ?? null}
+              isEmpty={inbox.rows.length === 0}
+              onDeleted={onDeleted}
+            />
+          </div>
+        )
+      }
+    >
+      <div className={classNames(id !== undefined && 'max-lg:hidden')}>
+        <Toolbar>
+          <SearchField
+            label="Search captured mail"
+            placeholder="Search words, or to: subject: …"
+            value={q}
+            onSearch={onSearch}
+          />
+          <KeyFilter value={key ?? ''} onChange={onKey} />
+        </Toolbar>
+        {(inbox.first?.notes ?? []).map((note) => (
+          <p key={note} role="status" className="mb-2 text-sm text-retrying">
+            {note}
+          </p>
+        ))}
+      </div>
+      <div className="overflow-hidden rounded-lg border border-line bg-surface lg:grid lg:h-[calc(100dvh-12.5rem)] lg:min-h-[30rem] lg:grid-cols-[minmax(18rem,23rem)_minmax(0,1fr)]">
+        <InboxList
+          inbox={inbox}
+          chosen={id}
+          search={{ q: q || undefined, key }}
+          onAtTop={setAtTop}
+          className={classNames(id !== undefined && 'max-lg:hidden')}
+          {...(mayAct && { selection: { selected, onChange: setSelected } })}
+          empty={
+            q === '' && key === undefined ? (
+              <NothingCaptured />
+            ) : (
+              <EmptyState title="Nothing found">Other words, or another key, may find more.</EmptyState>
+            )
+          }
+        />
+        <div className="min-w-0 border-line max-lg:contents lg:overflow-y-auto lg:border-l">
+          {id === undefined ? (
+            <div className="hidden h-full items-center justify-center lg:flex">
+              <EmptyState icon={MousePointerClick} title="Choose a message">
+                <kbd className="font-mono">j</kbd> and <kbd className="font-mono">k</kbd> go along the list,
+                Enter opens.
+              </EmptyState>
+            </div>
+          ) : (
+            <ReadingPane
+              key={id}
+              id={id}
+              view={view}
+              search={{ q: q || undefined, key }}
+              onDeleted={() => onDeleted([id])}
+            />
+          )}
+        </div>
+      </div>
+      <div className={classNames('mt-4', id !== undefined && 'max-lg:hidden')}>
+        <WaitHint />
+      </div>
+    </Page>
+  );
+}
+
+function Note({ newest }: { readonly newest: ReturnType<typeof useInbox>['newest'] }) {
+  return (
+    <>
+      Mail that was captured and never sent.
+      {newest && (
+        <>
+          {' '}
+          <span className="whitespace-nowrap">
+            {formatBytes(newest.bytes)} of {formatBytes(newest.maxBytes)} kept.
+          </span>
+        </>
+      )}
+    </>
+  );
+}
+
+/** Mail of one API key, or of all. */
+function KeyFilter({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (name: string) => void;
+}) {
+  const keys = useCall('listKeys', {}, { topics: ['keys'] });
+  const names = [
+    ...new Set([...(keys.data ?? []).map(({ name }) => name), ...(value === '' ? [] : [value])]),
+  ];
+  return (
+    <Select
+      bare
+      label="API key"
+      className="w-44"
+      value={value}
+      onChange={onChange}
+      choices={[{ value: '', label: 'Every key' }, ...names.map((name) => ({ value: name, label: name }))]}
+    />
+  );
+}
+
+function NothingCaptured() {
+  return (
+    <EmptyState icon={Inbox} title="Nothing captured">
+      Mail of test keys, and mail that routes send to the relay <code className="font-mono">inbox</code>, is
+      shown here in place of being sent.
+    </EmptyState>
+  );
+}

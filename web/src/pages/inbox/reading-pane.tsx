@@ -1,0 +1,194 @@
+import { Link, useNavigate } from '@tanstack/react-router';
+import { ChevronLeft, Download, ExternalLink, KeyRound, Link2 } from 'lucide-react';
+import { useCallback } from 'react';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { CopyButton } from '../../parts/copy.tsx';
+import { Said } from '../../parts/said.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
+import { Bytes, Time } from '../../parts/values.tsx';
+import { useCall } from '../../queries.ts';
+import { IfMay } from '../../session.tsx';
+import { downloadSource } from '../message/actions.tsx';
+import { type ContentsView, MessageContents } from '../message/contents.tsx';
+import type { Story } from '../message/timeline.ts';
+import { DeleteOne } from './delete-menu.tsx';
+import type { InboxSearch } from './list.tsx';
+import { Release } from './release.tsx';
+import { webAddress } from './web-address.ts';
+
+/** A captured message, to be read. */
+export function ReadingPane({
+  id,
+  view,
+  search,
+  onDeleted,
+}: {
+  readonly id: string;
+  readonly view: ContentsView | undefined;
+  readonly search: InboxSearch;
+  readonly onDeleted: () => void;
+}) {
+  const story = useCall('messageStory', { id }, { topics: ['inbox'] });
+  const navigate = useNavigate();
+  const onView = useCallback(
+    (next: ContentsView) =>
+      void navigate({
+        to: '/inbox/$id',
+        params: { id },
+        search: { ...search, view: next },
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate, id, search],
+  );
+  return (
+    <article aria-label="Message" className="min-w-0 p-4 sm:p-5">
+      <Link
+        to="/inbox"
+        search={search}
+        className="link mb-3 inline-flex items-center gap-0.5 rounded-sm lg:hidden"
+      >
+        <ChevronLeft aria-hidden size={15} /> Captured mail
+      </Link>
+      <Fetched query={story} lines={8}>
+        {(data) => (
+          <>
+            <Head story={data} onDeleted={onDeleted} />
+            {data.content.kept ? (
+              <>
+                <Found id={id} />
+                <MessageContents id={id} view={view} onView={onView} />
+              </>
+            ) : (
+              <EmptyState title="Its content is no longer kept">
+                It was deleted, or has been here longer than captured mail is kept.
+              </EmptyState>
+            )}
+          </>
+        )}
+      </Fetched>
+    </article>
+  );
+}
+
+function Head({ story, onDeleted }: { readonly story: Story; readonly onDeleted: () => void }) {
+  const { record, key } = story;
+  const { id, subject, from, to, cc, bcc, createdAt, sizeBytes } = record;
+  const people = [
+    ['From', [from]],
+    ['To', to],
+    ['Cc', cc],
+    ['Bcc', bcc],
+  ] as const;
+  return (
+    <header className="mb-4">
+      <h2 className="text-lg font-semibold">
+        <Said text={subject} none="(no subject)" lines="several" />
+      </h2>
+      <dl className="mt-2 space-y-0.5">
+        {people.map(
+          ([name, list]) =>
+            list.length > 0 && (
+              <div key={name} className="grid grid-cols-[2.75rem_minmax(0,1fr)] gap-2">
+                <dt className="text-soft">{name}</dt>
+                <dd className="max-h-24 min-w-0 overflow-y-auto">
+                  <Said text={list.slice(0, 100).join(', ')} lines="several" />
+                </dd>
+              </div>
+            ),
+        )}
+      </dl>
+      <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-soft">
+        <Time at={createdAt} exact />
+        <Bytes bytes={sizeBytes} />
+        {key !== null && (
+          <span className="inline-flex max-w-full min-w-0 items-center gap-1.5">
+            <KeyRound aria-hidden size={13} className="shrink-0" />
+            <Said text={key.name} className="min-w-0" />
+            {key.test && <Badge tone="accent">Test key</Badge>}
+          </span>
+        )}
+      </div>
+      <div className="mt-3 flex flex-wrap gap-2">
+        <IfMay role="operator">
+          <Release story={story} />
+        </IfMay>
+        {story.content.kept && (
+          <Button small icon={Download} onClick={() => downloadSource(id)}>
+            Download .eml
+          </Button>
+        )}
+        <IfMay role="operator">{story.content.kept && <DeleteOne id={id} onDeleted={onDeleted} />}</IfMay>
+        <Link to="/messages/$id" params={{ id }} className="link self-center rounded-sm text-sm">
+          In Messages
+        </Link>
+      </div>
+    </header>
+  );
+}
+
+/** Codes and links that someone who tests wants to have at hand. */
+function Found({ id }: { readonly id: string }) {
+  const preview = useCall('messagePreview', { id });
+  const codes = preview.data?.codes ?? [];
+  const links = preview.data?.links ?? [];
+  if (codes.length === 0 && links.length === 0) return null;
+  return (
+    <section aria-label="Found in it" className="mb-4 space-y-2 rounded-md border border-line bg-paper p-3">
+      {codes.length > 0 && (
+        <div className="flex flex-wrap items-center gap-2">
+          <span className="caption w-12">{codes.length === 1 ? 'Code' : 'Codes'}</span>
+          {codes.slice(0, 10).map((code) => (
+            <span
+              key={code}
+              className="inline-flex max-w-full items-center rounded-md border border-line bg-surface pl-2.5"
+            >
+              <Said text={code} mono className="min-w-0 font-semibold tracking-wide" />
+              <CopyButton text={code} label={`Copy ${code}`} />
+            </span>
+          ))}
+        </div>
+      )}
+      {links.length > 0 && (
+        <div className="flex gap-2">
+          <span className="caption w-12 shrink-0 pt-1">{links.length === 1 ? 'Link' : 'Links'}</span>
+          <ul className="max-h-36 min-w-0 flex-1 overflow-y-auto">
+            {links.map(({ url, text }, index) => (
+              <FoundLink
+                // One address may be there several times.
+                // biome-ignore lint/suspicious/noArrayIndexKey: see above
+                key={index}
+                url={url}
+                text={text}
+              />
+            ))}
+          </ul>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function FoundLink({ url, text }: { readonly url: string; readonly text: string }) {
+  const target = webAddress(url);
+  return (
+    <li className="flex min-w-0 items-center gap-1">
+      <Link2 aria-hidden size={13} className="shrink-0 text-soft" />
+      <Said text={url} mono className="min-w-0" />
+      {text !== '' && text !== url && <Said text={text} className="min-w-0 shrink-3 text-sm text-soft" />}
+      <CopyButton text={url} label="Copy link" />
+      {target !== null && (
+        <a
+          href={target}
+          target="_blank"
+          rel="noopener noreferrer nofollow"
+          aria-label={`Open ${url} in a new tab`}
+          className="flex size-7.5 shrink-0 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink"
+        >
+          <ExternalLink aria-hidden size={14} />
+        </a>
+      )}
+    </li>
+  );
+}

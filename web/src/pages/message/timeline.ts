@@ -1,0 +1,204 @@
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { formatDuration, plural } from '../../format.ts';
+
+/** All that is known of a message. */
+export type Story = ResultOf<'messageStory'>;
+/** One try to hand it on. */
+export type Attempt = Story['attempts'][number];
+
+/** A point in a message's life. */
+export interface Happening {
+  readonly key: string;
+  /** RFC 3339; null when it is not known. */
+  readonly at: string | null;
+  readonly title: string;
+  readonly detail: string | null;
+  /** A status or outcome, for its colour. */
+  readonly mark: string;
+  /** The attempt that it was; null for what was none. */
+  readonly attempt: number | null;
+  /** It has not happened yet. */
+  readonly ahead: boolean;
+}
+
+const WAYS_IN: Readonly<Record<string, string>> = {
+  api: 'by the HTTP API',
+  smtp: 'by SMTP',
+  cli: 'by the command line',
+  report: 'as a report of our own',
+};
+
+/** A message's life, from its acceptance to what is ahead. */
+export function timelineOf(story: Story): Happening[] {
+  const { record, attempts, moreAttempts } = story;
+  const past = [accepted(story), ...planned(story), ...attempts.map((attempt) => tried(attempt, story))];
+  const left: Happening[] = moreAttempts
+    ? [
+        {
+          ...{ key: 'more', at: null, title: 'More attempts, not shown here', mark: 'queued' },
+          detail: `${plural(record.attempts, 'attempt')} in all`,
+          attempt: null,
+          ahead: false,
+        },
+      ]
+    : [];
+  return [...past, ...left, ...ending(story)];
+}
+
+function accepted({ record, key, sourceAddress }: Story): Happening {
+  const who = [
+    key && `key ${key.name}`,
+    sourceAddress !== null && `from ${sourceAddress}`,
+    record.possibleDuplicate && 'may have been sent twice',
+  ].filter(Boolean);
+  return {
+    key: 'accepted',
+    at: record.createdAt,
+    title: `Accepted ${WAYS_IN[record.source] ?? `by ${record.source}`}`,
+    detail: who.length > 0 ? who.join(', ') : null,
+    mark: 'accepted',
+    attempt: null,
+    ahead: false,
+  };
+}
+
+function planned({ record, attempts }: Story): Happening[] {
+  if (record.sendAt === undefined || record.sendAt <= record.createdAt) return [];
+  const isFinal = record.status === 'delivered' || record.status === 'failed';
+  // It ended before: by being cancelled.
+  if (isFinal && attempts.length === 0 && record.timestamp < record.sendAt) return [];
+  const ahead = record.status === 'queued' && attempts.length === 0;
+  return [
+    {
+      key: 'planned',
+      at: record.sendAt,
+      title: ahead ? 'Goes out' : 'Due',
+      detail: 'as its sender asked',
+      mark: 'queued',
+      attempt: null,
+      ahead,
+    },
+  ];
+}
+
+function tried(attempt: Attempt, { record, captured }: Story): Happening {
+  const { number, startedAt, relay, host, results, timings } = attempt;
+  const place = host === null ? relay : `${relay} (${host})`;
+  const many = record.recipients.length > 1;
+  const mark = worst(results.map(({ outcome }) => outcome));
+  const title =
+    captured && mark === 'delivered'
+      ? 'Taken by the local inbox'
+      : `Attempt ${number} by ${place}: ${many ? summary(results) : (OUTCOMES[mark] ?? mark)}`;
+  const reply = replyOf(results);
+  return {
+    key: `attempt ${number}`,
+    at: startedAt,
+    title,
+    detail: [reply, formatDuration(timings.totalMs)].filter(Boolean).join(' · '),
+    mark: captured && mark === 'delivered' ? 'captured' : mark,
+    attempt: number,
+    ahead: false,
+  };
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  delivered: 'taken',
+  deferred: 'not now',
+  rejected: 'refused',
+  unknown: 'nobody knows',
+};
+
+/** The worst first. */
+const SEVERITY = ['rejected', 'unknown', 'deferred', 'delivered'];
+
+function worst(outcomes: readonly string[]): string {
+  return SEVERITY.find((outcome) => outcomes.includes(outcome)) ?? outcomes[0] ?? 'unknown';
+}
+
+function summary(results: Attempt['results']): string {
+  const counts = new Map<string, number>();
+  for (const { outcome } of results) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  return [...counts].map(([outcome, count]) => `${count} ${OUTCOMES[outcome] ?? outcome}`).join(', ');
+}
+
+/** What the next hop said: of the worst result, with its codes unless they stand in it. */
+function replyOf(results: Attempt['results']): string {
+  const mark = worst(results.map(({ outcome }) => outcome));
+  const result = results.find(({ outcome }) => outcome === mark);
+  return result === undefined ? '' : replyText(result.code, result.enhancedCode, result.reply);
+}
+
+/** A reply with its codes, each once. */
+export function replyText(code: number | null, enhanced: string | null, text: string | null): string {
+  const said = (text ?? '').trim();
+  const codes = [code === null ? '' : String(code), enhanced ?? ''].filter(
+    (one) => one !== '' && !said.split(/\s+/, 2).includes(one),
+  );
+  return [...codes, said].filter((part) => part !== '').join(' ');
+}
+
+function ending({ record, captured }: Story): Happening[] {
+  const { status, outcome, timestamp, durationMs, nextAttemptAt } = record;
+  if (status === 'delivered' || status === 'failed') {
+    const title =
+      status === 'delivered'
+        ? captured
+          ? 'Captured: nothing was sent'
+          : 'Delivered'
+        : `Failed${why(outcome)}`;
+    return [
+      {
+        ...{ key: 'end', at: timestamp, title, attempt: null, ahead: false },
+        detail: !durationMs ? null : `${formatDuration(durationMs)} after it could go out`,
+        mark: status === 'failed' ? 'failed' : captured ? 'captured' : 'delivered',
+      },
+    ];
+  }
+  if (status === 'processing')
+    return [
+      {
+        ...{ key: 'now', at: null, title: 'Being attempted now', detail: null },
+        ...{ mark: 'processing', attempt: null, ahead: true },
+      },
+    ];
+  if (nextAttemptAt === undefined || (record.sendAt === nextAttemptAt && record.attempts === 0)) return [];
+  return [
+    {
+      ...{ key: 'next', at: nextAttemptAt, title: record.attempts === 0 ? 'First attempt' : 'Next attempt' },
+      ...{ detail: null, mark: 'queued', attempt: null, ahead: true },
+    },
+  ];
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  rejected: ': refused for good',
+  expired: ': it could not be handed on in time',
+  cancelled: ': cancelled',
+  no_route: ': no route took it',
+  unknown: ': held, as nobody knows whether it was taken',
+  bounced: ': it came back',
+  partial: ' for some of its recipients',
+};
+
+function why(outcome: string | undefined): string {
+  return (outcome !== undefined && REASONS[outcome]) || '';
+}
+
+/** Where an attempt's time went, in order; what did not happen is left out. What no phase explains comes last. */
+export function phasesOf({
+  timings,
+}: Pick<Attempt, 'timings'>): { readonly label: string; readonly value: number }[] {
+  const { dnsMs, connectMs, tlsMs, mailMs, transferMs, replyMs, totalMs } = timings;
+  const phases = [
+    ['DNS', dnsMs],
+    ['Connect', connectMs],
+    ['TLS', tlsMs],
+    ['Envelope', mailMs],
+    ['Content', transferMs],
+    ['Answer', replyMs],
+  ] as const;
+  const known = phases.flatMap(([label, value]) => (value === null ? [] : [{ label, value }]));
+  const rest = totalMs - known.reduce((sum, { value }) => sum + value, 0);
+  return rest > 0 ? [...known, { label: known.length === 0 ? 'In all' : 'Other', value: rest }] : known;
+}

@@ -1,0 +1,193 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Ban, RotateCw, X } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { call } from '../../api.ts';
+import { formatCount, plural } from '../../format.ts';
+import { Banner } from '../../parts/banner.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Progress } from '../../parts/progress.tsx';
+import { Said } from '../../parts/said.tsx';
+import { refetchTopics } from '../../queries.ts';
+import { type Acted, actedSentence, actInChunks, reasonsOf } from './bulk.ts';
+
+type Act = 'retry' | 'cancel';
+
+/** What can be done to the messages that are ticked; at the foot of the window, over the list. */
+export function BulkBar({
+  selected,
+  onDone,
+}: {
+  readonly selected: ReadonlySet<string>;
+  /** The selection is no longer wanted. */
+  readonly onDone: () => void;
+}) {
+  const [act, setAct] = useState<Act | null>(null);
+  // What the dialog is about stays as it was when it opened.
+  const [ids, setIds] = useState<readonly string[]>([]);
+  const begin = (next: Act) => {
+    setIds([...selected]);
+    setAct(next);
+  };
+  return (
+    <>
+      {selected.size > 0 && (
+        <div className="sticky bottom-4 z-20 mt-4 flex justify-center">
+          <div
+            role="toolbar"
+            aria-label="Selected messages"
+            className="flex flex-wrap items-center gap-2 rounded-lg border border-edge/60 bg-raised px-3 py-2 shadow-raised"
+          >
+            <span aria-live="polite" className="px-1 font-medium">
+              {formatCount(selected.size)} selected
+            </span>
+            <Button small icon={RotateCw} onClick={() => begin('retry')}>
+              Retry now
+            </Button>
+            <Button small icon={Ban} onClick={() => begin('cancel')}>
+              Cancel sending
+            </Button>
+            <Button small look="quiet" icon={X} onClick={onDone}>
+              Clear
+            </Button>
+          </div>
+        </div>
+      )}
+      {act !== null && (
+        <BulkDialog
+          act={act}
+          ids={ids}
+          onClose={(done) => {
+            setAct(null);
+            if (done) onDone();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+const WORDS = {
+  retry: {
+    title: (many: string) => `Retry ${many} now?`,
+    text: 'Recipients that wait for their next attempt, and failed ones, are tried again at once. Delivered ones are never sent to twice. What cannot be retried is left alone, and listed here.',
+    confirm: 'Retry now',
+  },
+  cancel: {
+    title: (many: string) => `Cancel ${many}?`,
+    text: 'Recipients that have not been sent to yet will not be. What is under way finishes its attempt; what is delivered stays delivered. This cannot be undone, but a cancelled message can be retried while its content is kept.',
+    confirm: 'Cancel sending',
+  },
+};
+
+function BulkDialog({
+  act,
+  ids,
+  onClose,
+}: {
+  readonly act: Act;
+  readonly ids: readonly string[];
+  readonly onClose: (done: boolean) => void;
+}) {
+  const client = useQueryClient();
+  const [done, setDone] = useState<number | null>(null);
+  const [report, setReport] = useState<Acted | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const stop = useRef(new AbortController());
+  useEffect(() => {
+    // A strict mode's first mount must not leave a stopped run behind.
+    const controller = new AbortController();
+    stop.current = controller;
+    return () => controller.abort();
+  }, []);
+  const run = async () => {
+    setDone(0);
+    setError(null);
+    try {
+      setReport(
+        await actInChunks(
+          ids,
+          (part) => call('actOnMessages', { act, ids: part }),
+          setDone,
+          stop.current.signal,
+        ),
+      );
+    } catch (failure) {
+      setError(failure instanceof Error ? failure.message : String(failure));
+      setDone(null);
+    }
+    refetchTopics(client, new Set(['messages', 'queue', 'inbox']));
+  };
+  const words = WORDS[act];
+  const isRunning = done !== null && report === null;
+  return (
+    <Dialog
+      open
+      onClose={() => onClose(report !== null)}
+      title={report ? 'What was done' : words.title(plural(ids.length, 'message'))}
+      size="small"
+      footer={
+        report ? (
+          <Button look="primary" onClick={() => onClose(true)}>
+            Done
+          </Button>
+        ) : (
+          <>
+            <Button onClick={() => onClose(false)}>{isRunning ? 'Stop' : 'Keep as it is'}</Button>
+            <Button
+              look={act === 'cancel' ? 'danger' : 'primary'}
+              busy={isRunning}
+              onClick={() => void run()}
+            >
+              {words.confirm}
+            </Button>
+          </>
+        )
+      }
+    >
+      {report ? (
+        <Report act={act} report={report} />
+      ) : (
+        <div className="space-y-3">
+          <p>{words.text}</p>
+          {isRunning && <Progress label="Messages acted on" value={done / ids.length} />}
+          {error !== null && <Banner level="critical">{error}</Banner>}
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+/** Messages of one reason that are named. */
+const MAX_NAMED = 5;
+
+function Report({ act, report }: { readonly act: Act; readonly report: Acted }) {
+  return (
+    <div className="space-y-3" role="status">
+      <p>{actedSentence(act, report)}</p>
+      {reasonsOf(report.refused)
+        .slice(0, 10)
+        .map(({ reason, ids }) => (
+          <div key={reason} className="rounded-md border border-line bg-paper px-3 py-2">
+            <div className="text-sm">
+              <span className="font-medium">{plural(ids.length, 'message')}:</span>{' '}
+              <Said text={reason} lines="several" />
+            </div>
+            <ul className="mt-1 space-y-0.5">
+              {ids.slice(0, MAX_NAMED).map((id) => (
+                <li key={id}>
+                  <Link to="/messages/$id" params={{ id }} className="link block truncate font-mono text-xs">
+                    {id}
+                  </Link>
+                </li>
+              ))}
+              {ids.length > MAX_NAMED && (
+                <li className="text-xs text-soft">and {formatCount(ids.length - MAX_NAMED)} more</li>
+              )}
+            </ul>
+          </div>
+        ))}
+    </div>
+  );
+}

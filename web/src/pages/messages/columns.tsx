@@ -1,0 +1,96 @@
+import { StatusBadge } from '../../parts/badge.tsx';
+import type { Column } from '../../parts/data-table.tsx';
+import { Said } from '../../parts/said.tsx';
+import { Time } from '../../parts/values.tsx';
+import { bareAddress } from './bare-address.ts';
+import type { FoundMessage } from './steady-list.ts';
+
+/** The columns of the list of messages. */
+export const MESSAGE_COLUMNS: readonly Column<FoundMessage>[] = [
+  {
+    id: 'subject',
+    header: 'Subject',
+    width: 'minmax(0, 2.2fr)',
+    card: 'title',
+    cell: ({ subject, tags }) => (
+      <span className="flex min-w-0 items-baseline gap-2">
+        <Said text={subject} none="(no subject)" className="min-w-0 font-medium" />
+        {tags.slice(0, 2).map((tag) => (
+          <Said
+            key={tag}
+            text={tag}
+            className="max-w-24 shrink-0 rounded-xs bg-sunken px-1.5 text-xs text-soft @max-[42rem]:hidden"
+          />
+        ))}
+      </span>
+    ),
+  },
+  {
+    id: 'to',
+    header: 'To',
+    width: 'minmax(0, 1.5fr)',
+    card: 'plain',
+    cell: (message) => <Recipients {...message} />,
+  },
+  {
+    id: 'from',
+    header: 'From',
+    width: 'minmax(0, 1.2fr)',
+    card: 'hidden',
+    cell: ({ from }) => (
+      <span title={from}>
+        <Said text={bareAddress(from)} className="text-soft" />
+      </span>
+    ),
+  },
+  {
+    id: 'status',
+    header: 'Status',
+    width: '7.5rem',
+    card: 'aside',
+    cell: ({ status, outcome, captured }) => (
+      <StatusBadge
+        status={captured && status === 'delivered' ? 'captured' : (shownOutcome(outcome) ?? status)}
+      />
+    ),
+  },
+  {
+    id: 'relay',
+    header: 'Relay',
+    width: 'minmax(0, 6.5rem)',
+    card: 'hidden',
+    cell: ({ relay }) => <Said text={relay} className="text-soft" />,
+  },
+  {
+    id: 'at',
+    header: 'Accepted',
+    width: '5.5rem',
+    align: 'end',
+    card: 'plain',
+    cell: ({ createdAt }) => (
+      <span className="text-soft">
+        <Time at={createdAt} />
+      </span>
+    ),
+  },
+];
+
+/** Outcomes that say more than their status. */
+function shownOutcome(outcome: string | undefined): string | null {
+  return outcome === 'cancelled' || outcome === 'bounced' || outcome === 'partial' ? outcome : null;
+}
+
+/** The first recipient, and how many more there are. */
+function Recipients({ to, cc, bcc }: Pick<FoundMessage, 'to' | 'cc' | 'bcc'>) {
+  const all = [...to, ...cc, ...bcc];
+  return (
+    <span className="flex min-w-0 items-baseline gap-1.5">
+      <Said text={all[0] && bareAddress(all[0])} none="(nobody)" className="min-w-0" />
+      {all.length > 1 && (
+        <span className="shrink-0 text-xs text-soft" title={all.slice(1, 11).join(', ')}>
+          +{all.length - 1}
+        </span>
+      )}
+    </span>
+  );
+}

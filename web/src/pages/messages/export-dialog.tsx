@@ -1,0 +1,118 @@
+import { Download } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { ApiError } from '../../api.ts';
+import { formatBytes, formatCount } from '../../format.ts';
+import { Banner } from '../../parts/banner.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Progress } from '../../parts/progress.tsx';
+import { Said } from '../../parts/said.tsx';
+import { saveBlob } from './download.ts';
+import { collectExport, type ExportFormat, type ExportProgress } from './export-run.ts';
+
+/** The server ends an export there. */
+const MAX_ROWS = 100_000;
+
+/** Writes what a search finds into a file, tells how far it is, and can be stopped. */
+export function ExportDialog({
+  query,
+  format,
+  onClose,
+}: {
+  readonly query: string;
+  readonly format: ExportFormat;
+  readonly onClose: () => void;
+}) {
+  const { progress, state, error } = useExport(query, format);
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Export as ${format.toUpperCase()}`}
+      size="small"
+      footer={
+        <Button look={state === 'done' ? 'primary' : 'plain'} onClick={onClose}>
+          {state === 'running' ? 'Stop' : state === 'done' ? 'Done' : 'Close'}
+        </Button>
+      }
+    >
+      <div className="space-y-3">
+        <div>
+          {query === '' ? (
+            <p>Every message of the list.</p>
+          ) : (
+            <p className="flex gap-1.5">
+              <span className="shrink-0">Messages found by</span>
+              <Said text={query} mono />
+            </p>
+          )}
+        </div>
+        {state === 'running' && <Progress label="Export" value={null} />}
+        <p role="status" className="flex items-center gap-2">
+          {state === 'done' && <Download aria-hidden size={16} className="text-delivered" />}
+          {formatCount(progress.rows)} rows, {formatBytes(progress.bytes)}
+          {state === 'done' && ', saved where this browser keeps downloads'}
+        </p>
+        {progress.rows >= MAX_ROWS && (
+          <Banner level="info">
+            An export has at most the newest {formatCount(MAX_ROWS)} messages. Search with before: to get
+            older ones.
+          </Banner>
+        )}
+        {error !== null && (
+          <Banner level="critical" title="The export ended early">
+            {error} Nothing was saved.
+          </Banner>
+        )}
+        <p className="text-sm text-soft">
+          The export is written into the activity, with who asked for it. It holds addresses and subjects, no
+          contents.
+        </p>
+      </div>
+    </Dialog>
+  );
+}
+
+type RunState = 'running' | 'done' | 'failed';
+
+function useExport(query: string, format: ExportFormat) {
+  const [progress, setProgress] = useState<ExportProgress>({ rows: 0, bytes: 0 });
+  const [state, setState] = useState<RunState>('running');
+  const [error, setError] = useState<string | null>(null);
+  const drawnAt = useRef(0);
+  useEffect(() => {
+    const stop = new AbortController();
+    const run = async () => {
+      const parameters = new URLSearchParams({ query, format });
+      const response = await fetch(`/api/export?${parameters}`, { signal: stop.signal, cache: 'no-store' });
+      if (!response.ok) throw await problemOf(response);
+      const last = { rows: 0, bytes: 0 };
+      const blob = await collectExport(response, format, (next) => {
+        Object.assign(last, next);
+        // Drawn a few times a second, however fast it comes.
+        if (performance.now() - drawnAt.current < 150) return;
+        drawnAt.current = performance.now();
+        setProgress(next);
+      });
+      if (stop.signal.aborted) return;
+      setProgress(last);
+      saveBlob(
+        blob,
+        `waybill-messages-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.${format}`,
+      );
+      setState('done');
+    };
+    run().catch((failure: unknown) => {
+      if (stop.signal.aborted) return;
+      setError(failure instanceof ApiError ? failure.message : 'The connection to the server was lost.');
+      setState('failed');
+    });
+    return () => stop.abort();
+  }, [query, format]);
+  return { progress, state, error };
+}
+
+async function problemOf(response: Response): Promise<ApiError> {
+  const problem: unknown = await response.json().catch(() => ({}));
+  return new ApiError(response.status, problem as ConstructorParameters<typeof ApiError>[1]);
+}

@@ -1,0 +1,232 @@
+import { linkOptions, useNavigate, useSearch } from '@tanstack/react-router';
+import { ArrowUp, Download, PenLine } from 'lucide-react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { formatCount, plural } from '../../format.ts';
+import { Banner } from '../../parts/banner.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { Page } from '../../parts/page.tsx';
+import { ErrorState, LoadingState } from '../../parts/states.tsx';
+import { Toolbar } from '../../parts/toolbar.tsx';
+import { useCall } from '../../queries.ts';
+import { IfMay, useMay } from '../../session.tsx';
+import { ComposeDialog } from '../compose/dialog.tsx';
+import { bareAddress } from './bare-address.ts';
+import { BulkBar } from './bulk-bar.tsx';
+import { MESSAGE_COLUMNS } from './columns.tsx';
+import { NoMail, NothingFound } from './empty.tsx';
+import { ExportDialog } from './export-dialog.tsx';
+import type { ExportFormat } from './export-run.ts';
+import { type MessageList, useMessageList } from './message-list.ts';
+import { QueryChips } from './query-chips.tsx';
+import { QueryField } from './query-field.tsx';
+import { type KnownValues, someDays } from './query-text.ts';
+import type { FoundMessage } from './steady-list.ts';
+
+/** All mail: found by words and tokens, the newest first. */
+export function MessagesPage() {
+  const { q = '' } = useSearch({ from: '/messages' });
+  const navigate = useNavigate({ from: '/messages' });
+  const onSearch = useCallback(
+    (query: string) =>
+      void navigate({ search: { q: query || undefined }, replace: true, resetScroll: false }),
+    [navigate],
+  );
+  const list = useMessageList(q);
+  const known = useKnownValues(list.rows);
+  const [selected, setSelected] = useSelection(q);
+  const [format, setFormat] = useState<ExportFormat | null>(null);
+  const [isComposing, setComposing] = useState(false);
+  const [begun, setBegun] = useState<{ readonly token: string } | null>(null);
+  const mayAct = useMay('operator');
+  useKeyToSelect(mayAct, selected, setSelected);
+  return (
+    <Page
+      title="Messages"
+      actions={
+        <IfMay role="operator">
+          <Menu
+            trigger={
+              <Button icon={Download} disabled={list.rows.length === 0}>
+                Export
+              </Button>
+            }
+          >
+            <MenuItem onSelect={() => setFormat('csv')}>As CSV, for spreadsheets</MenuItem>
+            <MenuItem onSelect={() => setFormat('json')}>As JSON</MenuItem>
+          </Menu>
+          <Button icon={PenLine} look="primary" onClick={() => setComposing(true)}>
+            Write
+          </Button>
+        </IfMay>
+      }
+    >
+      <Toolbar>
+        <QueryField value={q} begun={begun} known={known} onSearch={onSearch} />
+      </Toolbar>
+      <QueryChips query={q} onSearch={onSearch} />
+      <Notes list={list} />
+      <FreshPill list={list} />
+      <Card flush>
+        <Rows
+          list={list}
+          query={q}
+          onToken={(token) => setBegun({ token })}
+          {...(mayAct && { selection: { selected, onChange: setSelected } })}
+        />
+      </Card>
+      {mayAct && <BulkBar selected={selected} onDone={() => setSelected(new Set())} />}
+      {format !== null && <ExportDialog query={q} format={format} onClose={() => setFormat(null)} />}
+      {isComposing && <ComposeDialog onClose={() => setComposing(false)} />}
+    </Page>
+  );
+}
+
+function Rows({
+  list,
+  query,
+  onToken,
+  selection,
+}: {
+  readonly list: MessageList;
+  readonly query: string;
+  readonly onToken: (token: string) => void;
+  readonly selection?: {
+    readonly selected: ReadonlySet<string>;
+    readonly onChange: (selected: ReadonlySet<string>) => void;
+  };
+}) {
+  if (list.error && list.rows.length === 0) return <ErrorState error={list.error} onRetry={list.retry} />;
+  if (list.loading && list.rows.length === 0) return <LoadingState lines={9} label="Searching" />;
+  return (
+    <div className={list.loading ? 'opacity-60 transition-opacity' : undefined} aria-busy={list.loading}>
+      <DataTable
+        label="Messages"
+        columns={MESSAGE_COLUMNS}
+        rows={list.rows}
+        rowId={({ id }) => id}
+        rowLink={({ id }) => linkOptions({ to: '/messages/$id', params: { id } })}
+        {...(!list.sparse && { more: list.more })}
+        {...(selection && { selection })}
+        empty={list.more.has ? undefined : query === '' ? <NoMail /> : <NothingFound onToken={onToken} />}
+      />
+      {list.sparse && <LookFurther list={list} />}
+      {list.error && <ErrorState error={list.error} onRetry={list.retry} />}
+    </div>
+  );
+}
+
+/** Few are found among many: further ones are looked for when that is asked for. */
+function LookFurther({ list: { rows, more } }: { readonly list: MessageList }) {
+  return (
+    <div className="flex flex-wrap items-center justify-center gap-x-4 gap-y-2 p-4 text-soft">
+      <span role="status">
+        {rows.length === 0 ? 'Nothing' : `${plural(rows.length, 'message')} found`} among the newest.
+      </span>
+      <Button small busy={more.loading} onClick={more.load}>
+        Look further back
+      </Button>
+    </div>
+  );
+}
+
+/** What the search could not be read as, and what it cannot find yet. */
+function Notes({ list: { first } }: { readonly list: MessageList }) {
+  const notes = first?.notes ?? [];
+  const behind = first?.behind ?? 0;
+  return (
+    <>
+      {notes.length > 0 && (
+        <div className="mb-3">
+          <Banner level="warning" title="Not all of the search was understood">
+            {notes.map((note) => (
+              <p key={note}>{note}</p>
+            ))}
+          </Banner>
+        </div>
+      )}
+      {behind > 0 && (
+        <p role="status" className="mb-3 text-sm text-soft">
+          {plural(behind, 'message')} not found by words yet: the index is catching up.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** How many have come since; they are shown when it is pressed, so that no row moves under the pointer. */
+function FreshPill({ list: { fresh, showNewest } }: { readonly list: MessageList }) {
+  return (
+    <div
+      aria-live="polite"
+      className="pointer-events-none sticky top-[calc(var(--top-bar)+0.5rem)] z-20 flex h-0 justify-center"
+    >
+      {fresh.count > 0 && (
+        <button
+          type="button"
+          onClick={showNewest}
+          className="pointer-events-auto -mt-4 inline-flex h-8 items-center gap-1.5 rounded-full bg-accent px-3.5 text-sm font-medium text-on-accent shadow-raised hover:bg-accent-strong"
+        >
+          <ArrowUp aria-hidden size={14} />
+          {formatCount(fresh.count)}
+          {fresh.more && '+'} new
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Rows that are ticked, until something else is searched for. */
+function useSelection(query: string) {
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another search begins anew
+  useEffect(() => setSelected(new Set()), [query]);
+  return [selected, setSelected] as const;
+}
+
+/** `x` ticks the row that has the focus. */
+function useKeyToSelect(
+  enabled: boolean,
+  selected: ReadonlySet<string>,
+  onChange: (selected: ReadonlySet<string>) => void,
+): void {
+  useEffect(() => {
+    if (!enabled) return;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'x' || event.ctrlKey || event.metaKey || event.altKey) return;
+      const row = document.activeElement?.closest('[data-list] a[data-row]');
+      const id = row?.getAttribute('href')?.split('/').at(-1);
+      if (!id) return;
+      event.preventDefault();
+      const next = new Set(selected);
+      if (!next.delete(id)) next.add(id);
+      onChange(next);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [enabled, selected, onChange]);
+}
+
+/** What tokens are known to take: names of relays and keys, and what stands in the rows. */
+function useKnownValues(rows: readonly FoundMessage[]): KnownValues {
+  const relays = useCall('relays', {}, { topics: ['relays'] });
+  const keys = useCall('listKeys', {}, { topics: ['keys'] });
+  return useMemo(() => {
+    const seen = (values: readonly string[]) => [...new Set(values)].slice(0, 200);
+    const newest = rows.slice(0, 200);
+    const days = someDays(Date.now());
+    return {
+      status: ['queued', 'processing', 'retrying', 'delivered', 'failed'],
+      relay: relays.data?.map(({ name }) => name) ?? [],
+      key: keys.data?.map(({ name }) => name) ?? [],
+      tag: seen(newest.flatMap(({ tags }) => tags)),
+      to: seen(newest.flatMap(({ to }) => to.map(bareAddress))),
+      from: seen(newest.map(({ from }) => bareAddress(from))),
+      after: days,
+      before: days,
+      is: ['captured'],
+    };
+  }, [rows, relays.data, keys.data]);
+}

@@ -1,0 +1,153 @@
+/**
+ * The text of a search, taken apart for chips and suggestions. The server reads it by itself and has the last word; here
+ * nothing is decided but what to show, so the text is kept as it was written.
+ */
+
+/** Tokens of a search, and what each asks for. */
+export const TOKENS = {
+  to: 'A recipient: an address, or @ and a domain',
+  from: 'The sender: an address, or @ and a domain',
+  subject: 'Words of the subject',
+  status: 'queued, processing, retrying, delivered or failed',
+  tag: 'A tag, exactly',
+  relay: 'The relay it left by',
+  key: 'The API key it came with, by name',
+  id: 'A message id',
+  after: 'Accepted at or after a day or time (UTC)',
+  before: 'Accepted before a day or time (UTC)',
+  is: 'captured: what the inbox took, or a test key sent',
+} as const;
+
+/** The name of a token. */
+export type TokenName = keyof typeof TOKENS;
+
+const TOKEN_NAMES = Object.keys(TOKENS) as TokenName[];
+
+/** A word of a search, or a token with its value. */
+export interface Term {
+  /** Null: a word. */
+  readonly token: TokenName | null;
+  /** A minus stands before it: what must not be so. */
+  readonly not: boolean;
+  /** Without quotes. */
+  readonly value: string;
+  /** Where it stands in the text. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Words end at spaces that are not between quotes. */
+const TERM = /(?:[^\s"]|"[^"]*(?:"|$))+/g;
+const NAMED = /^([a-z]+):(?!\/\/)(.*)$/is;
+
+/** Takes a search apart. */
+export function readTerms(text: string): Term[] {
+  return [...text.matchAll(TERM)].map((match) => {
+    const not = /^-./.test(match[0]);
+    const written = not ? match[0].slice(1) : match[0];
+    const [, name = '', rest = ''] = NAMED.exec(written) ?? [];
+    const token = asToken(name);
+    return {
+      ...{ token, not, value: unquote(token === null ? written : rest) },
+      ...{ start: match.index, end: match.index + match[0].length },
+    };
+  });
+}
+
+function asToken(name: string): TokenName | null {
+  return TOKEN_NAMES.find((token) => token === name.toLowerCase()) ?? null;
+}
+
+function unquote(text: string): string {
+  return text.replaceAll('"', '');
+}
+
+/** A token with its value, as it is written. */
+export function writeTerm(token: TokenName, value: string): string {
+  const plain = unquote(value);
+  return /\s/.test(plain) ? `${token}:"${plain}"` : `${token}:${plain}`;
+}
+
+/** The search without one of its terms. */
+export function withoutTerm(text: string, { start, end }: Pick<Term, 'start' | 'end'>): string {
+  return joined(text.slice(0, start), text.slice(end));
+}
+
+/** The search with a token that has these values and no others; what must not be so stays. */
+export function withValues(text: string, token: TokenName, values: readonly string[]): string {
+  const rest = readTerms(text)
+    .filter((term) => term.token === token && !term.not)
+    .reduceRight(withoutTerm, text);
+  return values.reduce((so, value) => joined(so, writeTerm(token, value)), joined(rest, ''));
+}
+
+/** The values that a token has in a search. */
+export function valuesFor(text: string, token: TokenName): string[] {
+  return readTerms(text)
+    .filter((term) => term.token === token && !term.not)
+    .map(({ value }) => value);
+}
+
+function joined(before: string, after: string): string {
+  return [before.trim(), after.trim()].filter((part) => part !== '').join(' ');
+}
+
+/** What could be typed next. */
+export interface Suggestion {
+  /** As it is shown. */
+  readonly label: string;
+  readonly hint: string;
+  /** The text when it is taken, and where the caret stands then. */
+  readonly text: string;
+  readonly caret: number;
+  /** The term is whole, and can be searched for. */
+  readonly complete: boolean;
+}
+
+/** Values that a token is known to take. */
+export type KnownValues = Readonly<Partial<Record<TokenName, readonly string[]>>>;
+
+const MAX_SUGGESTIONS = 10;
+
+/** What could be typed where the caret stands: names of tokens, or values of the token that stands there. */
+export function suggest(text: string, caret: number, known: KnownValues): Suggestion[] {
+  const term = readTerms(text).find(({ start, end }) => start < caret && caret <= end);
+  // A minus stays where it is, whatever is chosen behind it.
+  const minus = term?.not ? 1 : 0;
+  const place = {
+    token: term?.token ?? null,
+    start: (term?.start ?? caret) + minus,
+    end: term?.end ?? caret,
+  };
+  const written = text.slice(place.start, caret).toLowerCase();
+  if (place.token === null) {
+    if (written.includes('"') || written.includes(':')) return [];
+    return TOKEN_NAMES.filter((name) => name.startsWith(written)).map((name) =>
+      replaced(text, place, { label: `${name}:`, insert: `${name}:`, hint: TOKENS[name], complete: false }),
+    );
+  }
+  const { token } = place;
+  const begun = unquote(written.slice(token.length + 1));
+  return (known[token] ?? [])
+    .filter((value) => value.toLowerCase().includes(begun) && value.toLowerCase() !== begun)
+    .slice(0, MAX_SUGGESTIONS)
+    .map((value) =>
+      replaced(text, place, { label: value, insert: writeTerm(token, value), hint: '', complete: true }),
+    );
+}
+
+function replaced(
+  text: string,
+  { start, end }: Pick<Term, 'start' | 'end'>,
+  { label, insert, hint, complete }: Pick<Suggestion, 'label' | 'hint' | 'complete'> & { insert: string },
+): Suggestion {
+  const after = text.slice(end);
+  const space = complete && !after.startsWith(' ') ? ' ' : '';
+  const head = text.slice(0, start) + insert + space;
+  return { label, hint, complete, text: head + after, caret: head.length };
+}
+
+/** Days that `after:` and `before:` are often asked for, in UTC. */
+export function someDays(now: number): string[] {
+  return [0, 1, 2, 7, 30].map((ago) => new Date(now - ago * 86_400_000).toISOString().slice(0, 10));
+}

@@ -1,0 +1,64 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Card } from '../../parts/card.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { Fetched } from '../../parts/states.tsx';
+import { TimeSeriesChart } from '../../parts/time-series-chart.tsx';
+import { useCall } from '../../queries.ts';
+
+const RANGES = [
+  { value: 'hour', label: '1 h', step: 'minute', count: 60, words: 'the last hour, by minute' },
+  { value: 'day', label: '24 h', step: 'hour', count: 24, words: 'the last 24 hours, by hour' },
+  { value: 'week', label: '7 d', step: 'hour', count: 168, words: 'the last 7 days, by hour' },
+  { value: 'month', label: '30 d', step: 'day', count: 30, words: 'the last 30 days, by day' },
+] as const;
+
+/** A chart of the last hour is a minute behind at the most. */
+const EVERY_MS = 20_000;
+
+/** What became of mail over time. */
+export function OutcomesChart() {
+  const { range: chosen = 'day' } = useSearch({ from: '/' });
+  const navigate = useNavigate({ from: '/' });
+  const range = RANGES.find(({ value }) => value === chosen) ?? RANGES[1];
+  const series = useCall(
+    'series',
+    { step: range.step, count: range.count, relay: null },
+    { everyMs: EVERY_MS, keep: true },
+  );
+  return (
+    <Card
+      title="Outcomes"
+      note={`Messages over ${range.words}; times in UTC.`}
+      actions={
+        <Segments
+          label="Range"
+          choices={RANGES}
+          value={chosen}
+          onChange={(next) =>
+            void navigate({
+              search: { range: next === 'day' ? undefined : next },
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        />
+      }
+    >
+      <Fetched query={series}>
+        {({ from, stepSeconds, counts }) => (
+          <TimeSeriesChart
+            label={`Outcomes over ${range.words}`}
+            from={Date.parse(from)}
+            stepSeconds={stepSeconds}
+            height={230}
+            series={[
+              { label: 'Delivered', color: 'delivered', values: counts.delivered ?? [] },
+              { label: 'Deferred attempts', color: 'retrying', values: counts.retried ?? [] },
+              { label: 'Failed', color: 'failed', values: counts.failed ?? [] },
+            ]}
+          />
+        )}
+      </Fetched>
+    </Card>
+  );
+}

@@ -1,0 +1,150 @@
+import { Link } from '@tanstack/react-router';
+import { EllipsisVertical } from 'lucide-react';
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { formatDuration } from '../../format.ts';
+import { StatusBadge } from '../../parts/badge.tsx';
+import { IconButton } from '../../parts/button.tsx';
+import { CellActions, type Column } from '../../parts/data-table.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { Said } from '../../parts/said.tsx';
+import { Count, Time, useNow } from '../../parts/values.tsx';
+import { replyText } from '../message/timeline.ts';
+import type { PlannedAct } from './act-dialog.tsx';
+import { LaneMenu } from './lane-menu.tsx';
+
+/** A lane of the queue. */
+export type Lane = ResultOf<'queue'>['lanes'][number];
+
+/** When a lane has rested; nothing once that is over. */
+function Until({ at }: { readonly at: string }) {
+  const now = useNow();
+  return Date.parse(at) <= now ? null : (
+    <span className="block text-xs text-soft">
+      again <Time at={at} />
+    </span>
+  );
+}
+
+const NONE = <span className="text-faint">–</span>;
+
+/** The columns of the table of lanes; with acts for those who may. */
+export function laneColumns(onAct: ((act: PlannedAct) => void) | null): readonly Column<Lane>[] {
+  return onAct === null
+    ? COLUMNS
+    : [
+        ...COLUMNS,
+        {
+          id: 'acts',
+          header: 'Act',
+          width: '2.25rem',
+          align: 'end',
+          card: 'aside',
+          cell: (lane) => (
+            <CellActions>
+              <Menu trigger={<IconButton icon={EllipsisVertical} label={`Act on ${lane.lane}`} small />}>
+                <LaneMenu lane={lane} onAct={onAct} />
+              </Menu>
+            </CellActions>
+          ),
+        },
+      ];
+}
+
+const COLUMNS: readonly Column<Lane>[] = [
+  {
+    id: 'lane',
+    header: 'Lane',
+    width: 'minmax(0, 1.6fr)',
+    sort: ({ lane }) => lane,
+    cell: ({ lane, relay }) => (
+      <span className="block min-w-0">
+        <Said text={lane} className="font-medium" />
+        {lane !== relay && (
+          <Link
+            to="/queue"
+            search={{ relay }}
+            className="link relative z-1 block w-fit max-w-full truncate text-xs"
+          >
+            {relay}
+          </Link>
+        )}
+      </span>
+    ),
+  },
+  {
+    id: 'state',
+    header: 'State',
+    width: '7.5rem',
+    card: 'aside',
+    sort: ({ state }) => state,
+    cell: ({ state, restsUntil }) => (
+      <span className="block">
+        <StatusBadge status={state} />
+        {restsUntil !== null && <Until at={restsUntil} />}
+      </span>
+    ),
+  },
+  {
+    id: 'waiting',
+    header: 'Waiting',
+    width: '4.75rem',
+    align: 'end',
+    sort: ({ waiting }) => waiting,
+    cell: ({ waiting }) => <Count value={waiting} />,
+  },
+  {
+    id: 'oldest',
+    header: 'Overdue',
+    width: '5.25rem',
+    align: 'end',
+    sort: ({ oldestSeconds }) => oldestSeconds ?? -1,
+    cell: ({ oldestSeconds }) =>
+      oldestSeconds === null ? (
+        NONE
+      ) : oldestSeconds === 0 ? (
+        <span className="text-soft">not due</span>
+      ) : (
+        <span className="whitespace-nowrap">{formatDuration(oldestSeconds * 1000)}</span>
+      ),
+  },
+  {
+    id: 'inFlight',
+    header: 'In flight',
+    width: '5.5rem',
+    align: 'end',
+    sort: ({ inFlight }) => inFlight,
+    cell: ({ inFlight, concurrency }) => (
+      <span
+        title={
+          concurrency === null ? undefined : `The next hop bears ${concurrency} at once, as far as is known`
+        }
+      >
+        <Count value={inFlight} />
+        <span className="text-soft"> / {concurrency ?? '–'}</span>
+      </span>
+    ),
+  },
+  {
+    id: 'perMinute',
+    header: 'Per min',
+    width: '4.5rem',
+    align: 'end',
+    sort: ({ perMinute }) => perMinute,
+    cell: ({ perMinute }) => <Count value={perMinute} />,
+  },
+  {
+    id: 'reply',
+    header: 'Last reply',
+    width: 'minmax(0, 2fr)',
+    card: 'plain',
+    cell: ({ lastReply }) =>
+      lastReply !== null && (
+        <span className="block min-w-0 text-sm text-soft">
+          <Said text={replyText(lastReply.code, lastReply.enhancedCode, lastReply.reply)} />
+          <span className="text-xs">
+            <Time at={lastReply.at} />
+          </span>
+        </span>
+      ),
+  },
+];

@@ -1,0 +1,179 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { ListOrdered, X } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { formatCount, formatDuration, plural } from '../../format.ts';
+import { Banner } from '../../parts/banner.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
+import { Card, Stat, StatRow } from '../../parts/card.tsx';
+import { Select } from '../../parts/choice.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Page } from '../../parts/page.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
+import { Toolbar } from '../../parts/toolbar.tsx';
+import { useCall } from '../../queries.ts';
+import { IfMay, useMay } from '../../session.tsx';
+import { EVERYTHING } from './act.ts';
+import { ActDialog, type PlannedAct } from './act-dialog.tsx';
+import { laneColumns } from './columns.tsx';
+import { HoldButtons } from './hold-buttons.tsx';
+import { RelayActs } from './relay-acts.tsx';
+
+type QueueView = ResultOf<'queue'>;
+
+/** Rates and ages change without a hint. */
+const REFRESH_MS = 5_000;
+
+/** What waits where, how each lane does, and what can be done about it. */
+export function QueuePage() {
+  const { relay } = useSearch({ from: '/queue' });
+  const queue = useCall(
+    'queue',
+    { relay: relay ?? null },
+    { topics: ['queue', 'relays'], everyMs: REFRESH_MS, keep: true },
+  );
+  return (
+    <Page title="Queue" note="What waits to be handed on, by lane. Counts are of recipients.">
+      <RelayFilter relay={relay} />
+      <Fetched query={queue} lines={8}>
+        {(view) => <Lanes view={view} relay={relay} />}
+      </Fetched>
+    </Page>
+  );
+}
+
+function RelayFilter({ relay }: { readonly relay: string | undefined }) {
+  const relays = useCall('relays', {}, { topics: ['relays'] });
+  const navigate = useNavigate({ from: '/queue' });
+  const choose = (name: string) => void navigate({ search: { relay: name || undefined }, replace: true });
+  const names = [...new Set([...(relays.data ?? []).map(({ name }) => name), ...(relay ? [relay] : [])])];
+  return (
+    <Toolbar>
+      <Select
+        bare
+        label="Relay"
+        className="w-52 max-w-full"
+        value={relay ?? ''}
+        onChange={choose}
+        choices={[
+          { value: '', label: 'Every relay' },
+          ...names.map((name) => ({ value: name, label: name })),
+        ]}
+      />
+      {relay !== undefined && (
+        <Button small look="quiet" icon={X} onClick={() => choose('')}>
+          Show every relay
+        </Button>
+      )}
+    </Toolbar>
+  );
+}
+
+function Lanes({ view, relay }: { readonly view: QueueView; readonly relay: string | undefined }) {
+  const { lanes, more, totals, withoutRoute } = view;
+  const mayAct = useMay('operator');
+  const [planned, setPlanned] = useState<PlannedAct | null>(null);
+  const columns = useMemo(() => laneColumns(mayAct ? setPlanned : null), [mayAct]);
+  return (
+    <div className="space-y-4">
+      <Totals totals={totals} />
+      {relay === undefined && withoutRoute.waiting > 0 && (
+        <WithoutRoute {...withoutRoute} onAct={setPlanned} />
+      )}
+      {relay !== undefined && (
+        <IfMay role="operator">
+          <div role="toolbar" aria-label={`All of ${relay}`} className="flex flex-wrap items-center gap-2">
+            <span className="mr-1 text-soft">
+              All of{' '}
+              <Link to="/relays/$name" params={{ name: relay }} className="link">
+                {relay}
+              </Link>
+              :
+            </span>
+            <HoldButtons target={relay} states={lanes.map(({ state }) => state)} />
+            <RelayActs relay={relay} onAct={setPlanned} />
+          </div>
+        </IfMay>
+      )}
+      <Card flush>
+        <DataTable
+          label="Lanes"
+          columns={columns}
+          rows={lanes}
+          rowId={({ lane }) => lane}
+          empty={
+            <EmptyState
+              icon={ListOrdered}
+              title="No lanes yet"
+              actions={<ButtonLink to="/relays">Relays</ButtonLink>}
+            >
+              A lane is there as soon as mail is routed to a relay.
+            </EmptyState>
+          }
+        />
+      </Card>
+      {more && (
+        <p className="text-sm text-soft">
+          The fullest {formatCount(lanes.length)} lanes are shown, and counted above are all. Choose a relay
+          to see more of its lanes.
+        </p>
+      )}
+      {planned && <ActDialog planned={planned} onClose={() => setPlanned(null)} />}
+    </div>
+  );
+}
+
+function Totals({ totals }: Pick<QueueView, 'totals'>) {
+  const { waiting, processing, inFlight, oldestSeconds, perMinute } = totals;
+  return (
+    <StatRow>
+      <Stat label="Waiting" value={formatCount(waiting)} />
+      <Stat
+        label="Longest overdue"
+        value={oldestSeconds === null || oldestSeconds === 0 ? '–' : formatDuration(oldestSeconds * 1000)}
+        note={oldestSeconds === 0 ? 'Nothing is due' : undefined}
+        tone={oldestSeconds !== null && oldestSeconds > 900 ? 'retrying' : undefined}
+      />
+      <Stat label="Processing" value={formatCount(processing)} />
+      <Stat label="In flight" value={formatCount(inFlight)} note="attempts, this node" />
+      <Stat label="Attempts" value={formatCount(perMinute)} note="in the last minute" />
+    </StatRow>
+  );
+}
+
+function WithoutRoute({
+  waiting,
+  more,
+  onAct,
+}: QueueView['withoutRoute'] & { readonly onAct: (act: PlannedAct) => void }) {
+  return (
+    <Banner
+      level="warning"
+      title={`${more ? 'At least ' : ''}${plural(waiting, 'recipient')} without a route`}
+      actions={
+        <>
+          <ButtonLink small to="/routes">
+            Routes
+          </ButtonLink>
+          <IfMay role="operator">
+            <Button
+              small
+              onClick={() =>
+                onAct({
+                  act: 'reroute',
+                  selection: EVERYTHING,
+                  toRelay: null,
+                  title: 'Route all that waits anew?',
+                })
+              }
+            >
+              Route anew
+            </Button>
+          </IfMay>
+        </>
+      }
+    >
+      No rule and no relay takes them. They wait until one does, or until they expire.
+    </Banner>
+  );
+}

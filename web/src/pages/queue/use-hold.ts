@@ -1,0 +1,13 @@
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { useAct } from '../../queries.ts';
+
+const WORDS = { pause: 'is paused', drain: 'is drained: what waits is sent, nothing new is routed to it' };
+
+/** Holds a lane or a relay back, or lets it go; says what it is then. */
+export function useHold() {
+  return useAct('hold', {
+    changes: ['queue', 'relays', 'messages'],
+    done: ({ target, kind, changed }: ResultOf<'hold'>) =>
+      `${target} ${kind === null ? 'goes on' : WORDS[kind]}${changed ? '.' : ', as it was.'}`,
+  });
+}

@@ -1,0 +1,153 @@
+import { Link } from '@tanstack/react-router';
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { formatBytes } from '../../format.ts';
+import { Banner } from '../../parts/banner.tsx';
+import { Card, KeyValue, Stat, StatRow } from '../../parts/card.tsx';
+import { Count } from '../../parts/values.tsx';
+import { useMay } from '../../session.tsx';
+import { whereTo } from '../relays/relay-card.tsx';
+import { typeTitle } from '../relays/relay-icon.tsx';
+import { RelayQuota } from '../relays/relay-quota.tsx';
+import { RelayTest } from '../relays/relay-test.tsx';
+import { showSetting } from '../settings/setting-values.ts';
+
+/** A relay with its definition. */
+export type RelayDetail = ResultOf<'relay'>;
+
+/** Fields of a definition that limit it. */
+const LIMITS = [
+  ['max_concurrency', 'Attempts at once'],
+  ['max_rate_per_second', 'Attempts a second'],
+  ['max_per_domain', 'At once to one domain'],
+  ['max_recipients', 'Recipients at once'],
+  ['max_message_bytes', 'Largest message'],
+  ['max_per_day', 'Recipients a day'],
+] as const;
+
+/** How a relay does, and whether it can be reached. */
+export function OverviewTab({ relay }: { readonly relay: RelayDetail }) {
+  const mayTest = useMay('admin') && relay.type !== 'inbox';
+  return (
+    <div className="space-y-5">
+      <Warnings relay={relay} />
+      <StatRow>
+        <Stat label="Waiting" value={<Count value={relay.waiting} />} note="recipients" />
+        <Stat label="Under way" value={<Count value={relay.processing} />} note="recipients" />
+        <Stat
+          label="Today (UTC)"
+          value={relay.usedToday === null ? '–' : <Count value={relay.usedToday} />}
+          note={
+            relay.allowedToday === null
+              ? 'without an end'
+              : `of ${relay.allowedToday.toLocaleString('en-US')}`
+          }
+        />
+      </StatRow>
+      <div className="grid items-start gap-5 lg:grid-cols-2">
+        <div className="min-w-0 space-y-5">
+          <Card title="Where it connects to">
+            <KeyValue rows={connection(relay)} />
+          </Card>
+          <Card title="Limits">
+            {relay.allowedToday !== null && (
+              <div className="mb-4">
+                <RelayQuota relay={relay} />
+              </div>
+            )}
+            <KeyValue rows={limits(relay)} />
+          </Card>
+        </div>
+        <div className="min-w-0 space-y-5">
+          {mayTest && (
+            <Card title="Test" note="Connects, and signs in where it must. Nothing is sent.">
+              <RelayTest name={relay.name} type={relay.type} unsaved={null} />
+            </Card>
+          )}
+          <Card title="Used by">
+            <Rules relay={relay} />
+          </Card>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Warnings({ relay }: { readonly relay: RelayDetail }) {
+  return (
+    <>
+      {relay.credentialsUnreadable && (
+        <Banner level="critical" title="Its secret cannot be read">
+          The key that seals secrets is another one than when it was stored. Put that key back, or edit the
+          relay and give the secret anew.
+        </Banner>
+      )}
+      {relay.disabled && (
+        <Banner level="warning" title="It is disabled">
+          Nothing is sent by it until it is enabled again.
+        </Banner>
+      )}
+      {relay.warmUp?.outlivesMail && (
+        <Banner level="warning" title="Mail expires before its warm-up begins">
+          Mail that is accepted now gives up before {relay.warmUp.start}. Let it begin earlier, or raise
+          delivery.max_age_hours.
+        </Banner>
+      )}
+      {relay.origin === 'file' && (
+        <Banner title="It is declared in the configuration file">
+          What is here can be looked at and tested; it is changed in the file.
+        </Banner>
+      )}
+    </>
+  );
+}
+
+function connection(relay: RelayDetail): Parameters<typeof KeyValue>[0]['rows'] {
+  const { type, tls, verify, username, hasSecret } = relay;
+  return [
+    ['Type', typeTitle(type)],
+    [
+      'To',
+      <span key="to" className="break-all">
+        {whereTo(relay)}
+      </span>,
+    ],
+    ...(tls === null ? [] : [['TLS', tls] as const]),
+    ...(verify === null || tls === 'none'
+      ? []
+      : [['Certificate', verify ? 'checked' : 'not checked'] as const]),
+    ...(username === null ? [] : [['User name', username] as const]),
+    ...(type === 'inbox' ? [] : [['Secret', hasSecret ? 'stored, never shown' : 'none'] as const]),
+  ];
+}
+
+function limits({ definition }: RelayDetail): Parameters<typeof KeyValue>[0]['rows'] {
+  return LIMITS.flatMap(([name, label]) => {
+    const value = definition?.[name];
+    if (name === 'max_per_domain' && value === undefined) return [];
+    const shown =
+      value === undefined || value === null || value === 0
+        ? 'as usual'
+        : name === 'max_message_bytes' && typeof value === 'number'
+          ? formatBytes(value)
+          : showSetting(value, name);
+    return [[label, shown] as const];
+  });
+}
+
+function Rules({ relay: { rules, isDefault } }: { readonly relay: RelayDetail }) {
+  if (rules.length === 0 && !isDefault)
+    return <p className="text-soft">No rule sends mail by it, and it is not the default.</p>;
+  return (
+    <ul className="space-y-1.5">
+      {isDefault && <li>Mail that no rule sends elsewhere: it is the default.</li>}
+      {rules.map((rule) => (
+        <li key={rule} className="break-words">
+          Rule{' '}
+          <Link to="/routes" className="link font-mono text-sm">
+            {rule}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,161 @@
+import { type SubmitEvent, useId, useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Checkbox } from '../../parts/checkbox.tsx';
+import { Drawer } from '../../parts/dialog.tsx';
+import { FormError } from '../../parts/form-error.tsx';
+import { Fetched } from '../../parts/states.tsx';
+import { useAct, useCall } from '../../queries.ts';
+import { refreshSession } from '../../session.tsx';
+import { freeName, type RelayForm } from './definition.ts';
+import { RelayFields } from './relay-fields.tsx';
+import { RelayHelp } from './relay-help.tsx';
+import { RelayIcon } from './relay-icon.tsx';
+import type { RelayView } from './relay-quota.tsx';
+import { RelayTest } from './relay-test.tsx';
+import { useRelayForm } from './use-relay-form.ts';
+
+/** Adds a relay: its type is chosen, then its form filled in, tested, and stored. */
+export function AddRelay({
+  type,
+  relays,
+  onChoose,
+  onClose,
+}: {
+  /** What the address says: a type, or any other word while none is chosen; undefined for closed. */
+  readonly type: string | undefined;
+  readonly relays: readonly RelayView[];
+  readonly onChoose: (type: string | null) => void;
+  readonly onClose: () => void;
+}) {
+  const forms = useCall('relayForms', {}, { enabled: type !== undefined });
+  const form = forms.data?.find((each) => each.type === type);
+  if (form)
+    return (
+      <FillIn key={form.type} form={form} relays={relays} onBack={() => onChoose(null)} onClose={onClose} />
+    );
+  return (
+    <Drawer
+      open={type !== undefined}
+      onClose={onClose}
+      size="large"
+      title="Add a relay"
+      description="How is mail to leave this server?"
+    >
+      <Fetched query={forms} lines={8}>
+        {(all) => (
+          <ul className="grid gap-2.5 sm:grid-cols-2">
+            {all.map((each) => (
+              <li key={each.type}>
+                <button
+                  type="button"
+                  onClick={() => onChoose(each.type)}
+                  className="flex h-full w-full items-start gap-3 rounded-lg border border-line bg-surface p-3.5 text-left hover:border-edge hover:bg-sunken"
+                >
+                  <RelayIcon type={each.type} />
+                  <span className="min-w-0">
+                    <span className="block font-semibold">{each.title}</span>
+                    <span className="block text-sm text-soft">{each.summary}</span>
+                  </span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Fetched>
+    </Drawer>
+  );
+}
+
+function FillIn({
+  form,
+  relays,
+  onBack,
+  onClose,
+}: {
+  readonly form: RelayForm;
+  readonly relays: readonly RelayView[];
+  readonly onBack: () => void;
+  readonly onClose: () => void;
+}) {
+  const id = useId();
+  const isFirst = relays.every((relay) => relay.type === 'inbox');
+  const [makeDefault, setMakeDefault] = useState(isFirst);
+  const [name] = useState(() =>
+    freeName(
+      form.type,
+      relays.map((relay) => relay.name),
+    ),
+  );
+  const add = useAct('addRelay', {
+    changes: ['relays', 'settings', 'health'],
+    quiet: true,
+    done: ({ name: added }) => `The relay ${added} is in use`,
+    onDone: () => {
+      refreshSession();
+      onClose();
+    },
+  });
+  const hand = useRelayForm(form, { name }, add.error, add.reset);
+  const secret = hand.secret === '' ? null : hand.secret;
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    hand.try(event.currentTarget);
+    if (hand.isWhole) add.mutate({ definition: hand.definition, secret, makeDefault });
+  };
+  return (
+    <Drawer
+      open
+      onClose={onClose}
+      size="large"
+      title={form.title}
+      description={form.summary}
+      footer={
+        <>
+          <Button look="quiet" className="mr-auto" onClick={onBack}>
+            Another type
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" form={id} look="primary" busy={add.isPending}>
+            Add relay
+          </Button>
+        </>
+      }
+    >
+      <div className="space-y-5">
+        <RelayHelp form={form} />
+        <form id={id} onSubmit={submit} noValidate className="space-y-5">
+          <RelayFields
+            form={form}
+            drafts={hand.drafts}
+            faults={hand.faults.fields}
+            onChange={hand.change}
+            secret={hand.secret}
+            onSecret={hand.setSecret}
+            keepsSecret={false}
+            fixedName={false}
+          />
+          <Checkbox
+            label="Make it the default"
+            hint={
+              isFirst
+                ? 'Until now all mail is captured here. With this, mail that no rule sends elsewhere leaves by this relay, at once.'
+                : 'Mail that no rule sends elsewhere goes by it, at once.'
+            }
+            checked={makeDefault}
+            onChange={setMakeDefault}
+          >
+            <span className="font-medium">Make it the default</span>
+          </Checkbox>
+          <FormError>{hand.faults.rest}</FormError>
+        </form>
+        <div className="border-t border-line pt-4">
+          <RelayTest
+            name={String(hand.definition['name'] ?? name)}
+            type={form.type}
+            unsaved={() => ({ definition: hand.definition, secret })}
+          />
+        </div>
+      </div>
+    </Drawer>
+  );
+}

@@ -1,0 +1,99 @@
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { type Draft, readDraft, sameValue } from '../settings/setting-values.ts';
+
+/** What the form of a relay holds, and the definition that it comes to. */
+
+/** The form of a type of relay. */
+export type RelayForm = ResultOf<'relayForms'>[number];
+/** One field of it. */
+export type RelayFormField = RelayForm['fields'][number];
+/** A definition as in the configuration file. */
+export type Definition = Readonly<Record<string, unknown>>;
+/** What was written into the fields, by their names. */
+export type Drafts = Readonly<Record<string, Draft>>;
+
+/** Fields that a page asks for in its own way. */
+const OWN_WAY = ['type', 'password', 'secret'];
+
+/** Fields whose change sends the secret elsewhere: it must be given anew. */
+const WHERE_IT_GOES = ['host', 'port', 'verify', 'tls', 'url', 'endpoint', 'authority', 'region'];
+
+/** The fields that are written by hand; the secret is not among them. */
+export function plainFields({ fields }: RelayForm): readonly RelayFormField[] {
+  return fields.filter(({ name, kind }) => kind !== 'secret' && !OWN_WAY.includes(name));
+}
+
+/** The field of a form that holds the secret; null where its type has none. */
+export function secretField({ fields }: RelayForm): RelayFormField | null {
+  return fields.find(({ kind }) => kind === 'secret') ?? null;
+}
+
+/** What a form begins with: what the definition says, and for the rest the defaults. */
+export function draftsOf(form: RelayForm, definition: Definition | null): Drafts {
+  return Object.fromEntries(
+    plainFields(form).map((field) => [field.name, draftOfField(field, definition?.[field.name])]),
+  );
+}
+
+function draftOfField({ kind, defaultValue }: RelayFormField, given: unknown): Draft {
+  const value = given ?? defaultValue;
+  if (kind === 'boolean') return typeof value === 'boolean' ? value : null;
+  if (value === null || value === undefined) return kind === 'list' ? [] : '';
+  if (kind === 'list') return Array.isArray(value) ? value.map(String) : [];
+  return kind === 'json' ? JSON.stringify(value) : String(value);
+}
+
+/** What a form comes to: a definition that leaves out what is as it would be without, and what cannot be read. */
+export function definitionOf(
+  form: RelayForm,
+  drafts: Drafts,
+): { readonly definition: Definition; readonly faults: Readonly<Record<string, string>> } {
+  const definition: Record<string, unknown> = { type: form.type };
+  const faults: Record<string, string> = {};
+  for (const field of plainFields(form)) {
+    const draft = drafts[field.name] ?? null;
+    if (isEmpty(draft)) {
+      if (field.required) faults[field.name] = 'This is needed.';
+      continue;
+    }
+    const reading = readDraft({ ...field, nullable: true, value: field.defaultValue }, draft);
+    if ('fault' in reading) faults[field.name] = reading.fault;
+    else if (field.required || !sameValue(reading.value, field.defaultValue))
+      definition[field.name] = numbersWhereMeant(field, reading.value);
+  }
+  return { definition, faults };
+}
+
+/** A list without a default, of which all items are numbers, is one of numbers: `warmup_per_day`. */
+function numbersWhereMeant({ kind }: RelayFormField, value: unknown): unknown {
+  if (kind !== 'list' || !Array.isArray(value)) return value;
+  return value.every((item) => /^\d{1,15}$/.test(String(item))) ? value.map(Number) : value;
+}
+
+function isEmpty(draft: Draft): boolean {
+  if (draft === null || draft === '') return true;
+  return Array.isArray(draft) && draft.length === 0;
+}
+
+/** Whether a changed definition sends the secret elsewhere, so that the stored one is not kept. */
+export function wantsSecretAnew(before: Definition, after: Definition): boolean {
+  return WHERE_IT_GOES.some((name) => !sameValue(before[name], after[name]));
+}
+
+/** What of a definition has changed, for people to look at before it is stored. */
+export function definitionChanges(
+  before: Definition,
+  after: Definition,
+): readonly { readonly name: string; readonly before: unknown; readonly after: unknown }[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names
+    .filter((name) => !sameValue(before[name], after[name]))
+    .map((name) => ({ name, before: before[name] ?? null, after: after[name] ?? null }));
+}
+
+/** A name for a new relay of a type that no other has. */
+export function freeName(type: string, taken: readonly string[]): string {
+  const first = type === 'smtp' ? 'out' : type === 'mx' ? 'direct' : type;
+  if (!taken.includes(first)) return first;
+  for (let number = 2; ; number++) if (!taken.includes(`${first}${number}`)) return `${first}${number}`;
+}

@@ -1,0 +1,169 @@
+import { ChevronRight } from 'lucide-react';
+import { ListField, Select } from '../../parts/choice.tsx';
+import { NumberField, SecretField, Textarea, TextField } from '../../parts/text-field.tsx';
+import { Meaning } from '../settings/setting-row.tsx';
+import { type Draft, showSetting, unitOf } from '../settings/setting-values.ts';
+import { type Drafts, plainFields, type RelayForm, type RelayFormField, secretField } from './definition.ts';
+import { wordsOf } from './field-words.ts';
+
+const GROUPS = [
+  ['connection', 'Connection', 'Names, addresses and endpoints that are seldom other than usual.'],
+  ['limits', 'Limits', 'How much at once, in a second, and in a day.'],
+  ['warmup', 'Warm-up', 'For a new address: a little more each day.'],
+] as const;
+
+/** Stands for no value in a list to choose from. */
+const USUAL = '';
+
+interface Props {
+  readonly form: RelayForm;
+  readonly drafts: Drafts;
+  readonly faults: Readonly<Record<string, string>>;
+  readonly onChange: (name: string, draft: Draft) => void;
+  readonly secret: string;
+  readonly onSecret: (secret: string) => void;
+  /** There is a stored secret, which an empty field keeps. */
+  readonly keepsSecret: boolean;
+  /** The name cannot be changed. */
+  readonly fixedName: boolean;
+}
+
+/** The fields of a relay of one type: what is needed first, the rest folded. */
+export function RelayFields(props: Props) {
+  const { form, drafts, faults, onChange, fixedName } = props;
+  const fields = plainFields(form).filter(({ name }) => !(fixedName && name === 'name'));
+  const inGroup = (group: RelayFormField['group']) => fields.filter((field) => field.group === group);
+  const draw = (field: RelayFormField) => (
+    <FormField
+      key={field.name}
+      type={form.type}
+      field={field}
+      draft={drafts[field.name] ?? null}
+      error={faults[field.name]}
+      onChange={(draft) => onChange(field.name, draft)}
+    />
+  );
+  return (
+    <>
+      {inGroup('main').map(draw)}
+      <RelaySecret {...props} />
+      {GROUPS.map(([group, title, note]) => {
+        const members = inGroup(group);
+        if (members.length === 0) return null;
+        const isFaulty = members.some(({ name }) => faults[name] !== undefined);
+        return (
+          <details
+            key={group}
+            className="group rounded-md border border-line"
+            {...(isFaulty && { open: true })}
+          >
+            <summary className="flex list-none items-center gap-2 rounded-md px-3 py-2.5 hover:bg-sunken">
+              <ChevronRight
+                aria-hidden
+                size={15}
+                className="shrink-0 text-soft transition-transform group-open:rotate-90"
+              />
+              <span className="font-medium">{title}</span>
+              <span className="truncate text-sm text-soft max-sm:hidden">{note}</span>
+            </summary>
+            <div className="space-y-5 border-t border-line p-3">{members.map(draw)}</div>
+          </details>
+        );
+      })}
+    </>
+  );
+}
+
+function RelaySecret({ form, faults, secret, onSecret, keepsSecret }: Props) {
+  const field = secretField(form);
+  if (field === null) return null;
+  const words = wordsOf(form.type, field);
+  return (
+    <SecretField
+      label={words.label}
+      autoComplete="new-password"
+      required={field.required && !keepsSecret}
+      placeholder={keepsSecret ? 'Kept as it is' : ''}
+      value={secret}
+      onChange={onSecret}
+      error={faults[field.name]}
+      hint={
+        <>
+          <Meaning text={words.meaning} /> It is kept sealed, and never shown again.
+        </>
+      }
+    />
+  );
+}
+
+function FormField({
+  type,
+  field,
+  draft,
+  error,
+  onChange,
+}: {
+  readonly type: string;
+  readonly field: RelayFormField;
+  readonly draft: Draft;
+  readonly error: string | undefined;
+  readonly onChange: (draft: Draft) => void;
+}) {
+  const { kind, name, choices, defaultValue, required } = field;
+  const words = wordsOf(type, field);
+  const common = { label: words.label, hint: <Meaning text={words.meaning} />, error };
+  const text = typeof draft === 'string' ? draft : '';
+  const usual = defaultValue === null ? 'As usual' : `As usual: ${showSetting(defaultValue, name)}`;
+  switch (kind) {
+    case 'boolean':
+      return (
+        <Select
+          {...common}
+          choices={[
+            { value: USUAL, label: usual },
+            { value: 'true', label: 'Yes' },
+            { value: 'false', label: 'No' },
+          ]}
+          value={draft === null ? USUAL : String(draft)}
+          onChange={(value) => onChange(value === USUAL ? null : value === 'true')}
+        />
+      );
+    case 'choice':
+      return (
+        <Select
+          {...common}
+          choices={[
+            ...(required ? [] : [{ value: USUAL, label: usual }]),
+            ...choices.map((value) => ({ value, label: value })),
+          ]}
+          value={text}
+          onChange={onChange}
+        />
+      );
+    case 'integer':
+      return (
+        <NumberField
+          {...common}
+          {...(unitOf(name) !== null && { unit: unitOf(name) ?? '' })}
+          value={/^-?\d+$/.test(text) ? Number(text) : null}
+          onChange={(value) => onChange(value === null ? '' : String(value))}
+        />
+      );
+    case 'list':
+      return <ListField {...common} value={Array.isArray(draft) ? draft : []} onChange={onChange} />;
+    case 'json':
+      return <Textarea {...common} mono spellCheck={false} value={text} onChange={onChange} />;
+    default:
+      return (
+        <TextField
+          {...common}
+          required={required}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={text}
+          onChange={onChange}
+        />
+      );
+  }
+}

@@ -1,0 +1,159 @@
+import { Lock, Plus, Route } from 'lucide-react';
+import { useState } from 'react';
+import { faultsOf } from '../../faults.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Banner } from '../../parts/banner.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { FormError } from '../../parts/form-error.tsx';
+import { EmptyState } from '../../parts/states.tsx';
+import { useAct, useCall } from '../../queries.ts';
+import { useMay } from '../../session.tsx';
+import { PublishDialog } from './publish-dialog.tsx';
+import { RuleEditor } from './rule-editor.tsx';
+import { RuleRow } from './rule-row.tsx';
+import { To, ViaWords } from './rule-words.tsx';
+import { freeRuleName, placeOfFault, type RuleDraft, rulesOf } from './rules.ts';
+import { useReorder } from './use-reorder.ts';
+import type { Table, TableInHand } from './use-table.ts';
+
+/** The table in force, and what is being changed of it. */
+export function RulesTab({ table, hand }: { readonly table: Table; readonly hand: TableInHand }) {
+  const relays = useCall('relays', {}, { topics: ['relays'] });
+  const known = relays.data?.map(({ name }) => name) ?? null;
+  const isFile = table.origin === 'file' && table.ruleCount > 0;
+  const mayChange = useMay('admin') && !isFile;
+  const reorder = useReorder(hand.drafts, hand.move);
+  const [edited, setEdited] = useState<{ readonly rule: RuleDraft; readonly isNew: boolean } | null>(null);
+  const [publishing, setPublishing] = useState(false);
+  const [refusal, setRefusal] = useState<Error | null>(null);
+  const publish = useAct('publishRoutes', {
+    changes: ['routes', 'queue', 'relays', 'health'],
+    quiet: true,
+    done: ({ version }) => `Version ${version} is in force`,
+    onDone: () => {
+      setPublishing(false);
+      hand.discard();
+    },
+  });
+  const rules = rulesOf(hand.drafts);
+  const faults = faultsOf(
+    refusal ?? publish.error,
+    hand.drafts.map((_, index) => String(index)),
+    (path) => placeOfFault(path)?.index.toString() ?? null,
+  );
+  const add = () =>
+    setEdited({
+      rule: {
+        id: `new-${crypto.randomUUID()}`,
+        ...{ name: freeRuleName(hand.drafts), match: {}, via: [], weighted: false },
+      },
+      isNew: true,
+    });
+  return (
+    <div className="space-y-4">
+      {isFile && (
+        <Banner title="These rules are those of the configuration file">
+          They are changed there. To change them here, take the section{' '}
+          <code className="font-mono">routes</code> out of the file.
+        </Banner>
+      )}
+      <Card
+        title={`Version ${table.version}`}
+        note="The first rule that matches decides, for each recipient."
+        flush
+        actions={
+          mayChange ? (
+            <Button small icon={Plus} onClick={add}>
+              Add rule
+            </Button>
+          ) : (
+            <Badge>
+              <Lock aria-hidden size={11} /> {isFile ? 'From the file' : 'Read only'}
+            </Badge>
+          )
+        }
+      >
+        {hand.drafts.length === 0 ? (
+          <EmptyState icon={Route} title="No rules">
+            All mail goes by the default relay.
+          </EmptyState>
+        ) : (
+          <ol aria-label="Rules, in order">
+            {hand.drafts.map((rule, place) => (
+              <RuleRow
+                key={rule.id}
+                rule={rule}
+                place={place}
+                known={known}
+                fault={faults.fields[String(place)]}
+                reorder={mayChange ? reorder : null}
+                onEdit={() => setEdited({ rule, isNew: false })}
+                onRemove={() => hand.remove(rule.id)}
+              />
+            ))}
+          </ol>
+        )}
+        <div className="flex flex-wrap items-center gap-1 rounded-b-lg border-t border-line bg-paper px-4 py-3">
+          <span className="text-soft">Everything else</span> <To />
+          <ViaWords via={[{ relay: table.defaultRelay, weight: 1 }]} weighted={false} known={known} />
+          <span className="ml-auto text-sm text-soft">the default relay</span>
+        </div>
+      </Card>
+      <div aria-live="assertive" className="sr-only">
+        {reorder.said}
+      </div>
+      <FormError>{publishing ? null : faults.rest}</FormError>
+      {hand.isDirty && (
+        <div className="sticky bottom-0 z-20 pb-3">
+          <div className="flex flex-wrap items-center gap-3 rounded-lg border border-edge/60 bg-raised px-4 py-2.5 shadow-raised">
+            <span role="status" className="min-w-0 flex-1 basis-48">
+              The table is changed, and not published.
+            </span>
+            <Button small onClick={hand.discard}>
+              Discard
+            </Button>
+            <Button
+              small
+              look="primary"
+              onClick={() => {
+                publish.reset();
+                setRefusal(null);
+                setPublishing(true);
+              }}
+            >
+              Rehearse and publish
+            </Button>
+          </div>
+        </div>
+      )}
+      {edited && (
+        <RuleEditor
+          key={edited.rule.id}
+          rule={edited.rule}
+          isNew={edited.isNew}
+          others={hand.drafts.filter(({ id }) => id !== edited.rule.id).map(({ name }) => name)}
+          relays={known ?? []}
+          onClose={() => setEdited(null)}
+          onPut={(rule) => {
+            hand.put(rule);
+            setRefusal(null);
+            setEdited(null);
+          }}
+        />
+      )}
+      {publishing && (
+        <PublishDialog
+          before={table.rules}
+          after={rules}
+          title="Publish the changed table?"
+          onPublish={() => publish.mutate({ routes: rules })}
+          onClose={() => setPublishing(false)}
+          onRefused={setRefusal}
+          isPublishing={publish.isPending}
+          problem={publish.error?.message ?? null}
+        />
+      )}
+    </div>
+  );
+}

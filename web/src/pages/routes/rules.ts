@@ -1,0 +1,187 @@
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { sameValue } from '../settings/setting-values.ts';
+
+/** The rules of routing as they are edited: in order, each with conditions and a group of relays. */
+
+/** A rule as it stands in the configuration file. */
+export type Rule = ResultOf<'routeTable'>['rules'][number];
+
+/** How the values of a condition are written. */
+export interface ConditionKind {
+  readonly name: string;
+  readonly label: string;
+  /** Before the values, in a sentence. */
+  readonly words: string;
+  readonly hint: string;
+  readonly kind: 'list' | 'lines' | 'bytes';
+}
+
+/** The conditions of a rule, in the order in which they are offered. */
+export const CONDITIONS: readonly ConditionKind[] = [
+  {
+    ...{ name: 'recipient_domain', label: 'Recipient domain', words: 'to', kind: 'list' },
+    hint: 'example.org, or *.example.org for every name below it but not itself.',
+  },
+  { ...{ name: 'recipient', label: 'Recipient', words: 'to', kind: 'list' }, hint: 'Whole addresses.' },
+  {
+    ...{ name: 'sender_domain', label: 'Sender domain', words: 'from', kind: 'list' },
+    hint: 'Of the envelope. *.example.org is every name below it, but not itself.',
+  },
+  {
+    ...{ name: 'sender', label: 'Sender', words: 'from', kind: 'list' },
+    hint: 'Whole addresses of the envelope; <> is the null sender of bounces.',
+  },
+  { ...{ name: 'tag', label: 'Tag', words: 'tagged', kind: 'lines' }, hint: 'One a line.' },
+  {
+    ...{ name: 'key', label: 'API key', words: 'by key', kind: 'lines' },
+    hint: 'Names of API keys, one a line.',
+  },
+  {
+    ...{ name: 'source', label: 'Named source', words: 'by device', kind: 'list' },
+    hint: 'Names from listener.sources.',
+  },
+  {
+    ...{ name: 'source_cidr', label: 'Source address', words: 'submitted from', kind: 'list' },
+    hint: 'Addresses or ranges, such as 10.0.0.0/8.',
+  },
+  {
+    ...{ name: 'min_bytes', label: 'At least', words: 'of at least', kind: 'bytes' },
+    hint: 'Size of the whole message.',
+  },
+  {
+    ...{ name: 'max_bytes', label: 'At most', words: 'of at most', kind: 'bytes' },
+    hint: 'Size of the whole message.',
+  },
+  {
+    ...{ name: 'time', label: 'Time (UTC)', words: 'when it is', kind: 'lines' },
+    hint: 'One a line: mon-fri 08:00-18:00, 22:00-06:00 or sat,sun.',
+  },
+];
+
+/** A rule while it is edited. */
+export interface RuleDraft {
+  /** Stays the same while the rule is moved and renamed. */
+  readonly id: string;
+  readonly name: string;
+  readonly match: Readonly<Record<string, readonly string[]>>;
+  readonly via: readonly { readonly relay: string; readonly weight: number }[];
+  /** Drawn by weight, instead of tried in order. */
+  readonly weighted: boolean;
+}
+
+/** Rules as they are edited. */
+export function draftsOf(rules: readonly Rule[]): readonly RuleDraft[] {
+  return rules.map((rule, index) => ({
+    id: `kept-${index}`,
+    name: rule.name,
+    match: Object.fromEntries(
+      Object.entries(rule.match).map(([name, value]) => [name, [value].flat().map(String)]),
+    ),
+    via: rule.via.map((member) => (typeof member === 'string' ? { relay: member, weight: 1 } : member)),
+    weighted: rule.via.some((member) => typeof member !== 'string'),
+  }));
+}
+
+/** Rules as they are published. */
+export function rulesOf(drafts: readonly RuleDraft[]): readonly Rule[] {
+  return drafts.map(({ name, match, via, weighted }) => ({
+    name,
+    match: Object.fromEntries(
+      Object.entries(match)
+        .filter(([, values]) => values.length > 0)
+        .map(([condition, values]) => [condition, writtenAs(condition, values)]),
+    ),
+    via: weighted ? via.map(({ relay, weight }) => ({ relay, weight })) : via.map(({ relay }) => relay),
+  }));
+}
+
+function writtenAs(condition: string, values: readonly string[]): unknown {
+  if (CONDITIONS.find(({ name }) => name === condition)?.kind !== 'bytes') return values;
+  const [value = ''] = values;
+  return /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
+}
+
+/** A list with the item at one place put to another. */
+export function moved<Item>(items: readonly Item[], from: number, to: number): readonly Item[] {
+  const item = items[from];
+  if (item === undefined || to < 0 || to >= items.length || from === to) return items;
+  const rest = items.filter((_, place) => place !== from);
+  return [...rest.slice(0, to), item, ...rest.slice(to)];
+}
+
+/** A name for a new rule that no other has. */
+export function freeRuleName(drafts: readonly RuleDraft[]): string {
+  const taken = drafts.map(({ name }) => name);
+  for (let number = drafts.length + 1; ; number++)
+    if (!taken.includes(`rule-${number}`)) return `rule-${number}`;
+}
+
+/** One condition in words: what comes before the values, and those. */
+export interface Clause {
+  readonly words: string;
+  readonly values: readonly string[];
+}
+
+/** What a rule looks at, in words; nothing for one that matches everything. */
+export function clausesOf(match: RuleDraft['match']): readonly Clause[] {
+  const known = CONDITIONS.filter(({ name }) => (match[name]?.length ?? 0) > 0).map(
+    ({ name, words, kind }) => ({
+      words,
+      values: (match[name] ?? []).map((value) => (kind === 'bytes' ? `${value} bytes` : value)),
+    }),
+  );
+  const strange = Object.entries(match)
+    .filter(([name]) => !CONDITIONS.some((condition) => condition.name === name))
+    .map(([name, values]) => ({ words: name, values }));
+  return [...known, ...strange];
+}
+
+/** What became of a rule between two tables. */
+export interface RuleChange {
+  readonly name: string;
+  readonly kind: 'added' | 'removed' | 'changed' | 'moved';
+}
+
+/** How a table differs from the one before, by the names of rules. */
+export function changesOf(before: readonly Rule[], after: readonly Rule[]): readonly RuleChange[] {
+  const was = new Map(before.map((rule) => [rule.name, rule]));
+  const is = new Set(after.map(({ name }) => name));
+  const removed = before
+    .filter(({ name }) => !is.has(name))
+    .map(({ name }) => ({ name, kind: 'removed' as const }));
+  const stayed = before.filter(({ name }) => is.has(name)).map(({ name }) => name);
+  const order = after.filter(({ name }) => was.has(name)).map(({ name }) => name);
+  const still = longestInOrder(order.map((name) => stayed.indexOf(name)));
+  const changes = after.flatMap(({ name, ...rule }): RuleChange[] => {
+    const earlier = was.get(name);
+    if (earlier === undefined) return [{ name, kind: 'added' }];
+    if (!sameValue({ match: earlier.match, via: earlier.via }, { match: rule.match, via: rule.via }))
+      return [{ name, kind: 'changed' }];
+    return still.has(stayed.indexOf(name)) ? [] : [{ name, kind: 'moved' }];
+  });
+  return [...changes, ...removed];
+}
+
+/** The most numbers that stand in rising order: what is not among them has moved. */
+function longestInOrder(numbers: readonly number[]): ReadonlySet<number> {
+  const best: number[][] = [];
+  for (const [place, number] of numbers.entries()) {
+    let longest: number[] = [];
+    for (let before = 0; before < place; before++) {
+      const chain = best[before] ?? [];
+      if ((numbers[before] ?? 0) < number && chain.length > longest.length) longest = chain;
+    }
+    best.push([...longest, number]);
+  }
+  return new Set(best.reduce((most, chain) => (chain.length > most.length ? chain : most), []));
+}
+
+/** The rule that a fault is about, and its field: `routes[2].match.sender[0]`; null where it is about none. */
+export function placeOfFault(
+  path: readonly string[],
+): { readonly index: number; readonly field: string } | null {
+  const [list, index = '', member = 'name', condition] = path;
+  if (list !== 'routes' || !/^\d+$/.test(index)) return null;
+  const field = member === 'match' && condition !== undefined ? `match.${condition}` : member;
+  return { index: Number(index), field };
+}

@@ -1,0 +1,145 @@
+import { History, RotateCcw } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { plural } from '../../format.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Drawer } from '../../parts/dialog.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
+import { Time } from '../../parts/values.tsx';
+import { useAct, useCall } from '../../queries.ts';
+import { useMay } from '../../session.tsx';
+import { PublishDialog } from './publish-dialog.tsx';
+import { MatchWords, To, ViaWords } from './rule-words.tsx';
+import { draftsOf } from './rules.ts';
+import type { Table } from './use-table.ts';
+
+type Summary = ResultOf<'routeTables'>[number];
+
+/** How many versions are listed. */
+const LISTED = 200;
+
+/** The tables that were published, and a way back to each. */
+export function VersionsTab({ inForce }: { readonly inForce: Table }) {
+  const tables = useCall('routeTables', { limit: LISTED }, { topics: ['routes'] });
+  const [shown, setShown] = useState<number | null>(null);
+  const columns = useMemo(columnsOf, []);
+  return (
+    <Card title="Versions" note="Each table that was published, the newest first." flush>
+      <Fetched query={tables}>
+        {(rows) => (
+          <DataTable
+            label="Versions of the table"
+            columns={columns}
+            rows={rows}
+            rowId={({ version }) => String(version)}
+            onOpen={({ version }) => setShown(version)}
+            empty={<EmptyState icon={History} title="Nothing was published yet" />}
+          />
+        )}
+      </Fetched>
+      {shown !== null && <Version version={shown} inForce={inForce} onClose={() => setShown(null)} />}
+    </Card>
+  );
+}
+
+function columnsOf(): readonly Column<Summary>[] {
+  return [
+    {
+      id: 'version',
+      header: 'Version',
+      width: '8rem',
+      cell: ({ version, inForce }) => (
+        <span className="inline-flex items-center gap-2">
+          <span className="font-medium">{version}</span>
+          {inForce && <Badge tone="good">In force</Badge>}
+        </span>
+      ),
+    },
+    { id: 'at', header: 'Published', cell: ({ publishedAt }) => <Time at={publishedAt} /> },
+    { id: 'rules', header: 'Rules', cell: ({ ruleCount }) => plural(ruleCount, 'rule') },
+    {
+      id: 'default',
+      header: 'Default relay',
+      cell: ({ defaultRelay }) => <code className="font-mono text-sm break-all">{defaultRelay}</code>,
+    },
+    {
+      id: 'origin',
+      header: 'From',
+      card: 'line',
+      cell: ({ origin }) => (origin === 'file' ? 'the file' : 'here'),
+    },
+  ];
+}
+
+function Version({
+  version,
+  inForce,
+  onClose,
+}: {
+  readonly version: number;
+  readonly inForce: Table;
+  readonly onClose: () => void;
+}) {
+  const table = useCall('routeTable', { version });
+  const [asked, setAsked] = useState(false);
+  const mayPublish = useMay('admin') && inForce.origin !== 'file' && version !== inForce.version;
+  const rollback = useAct('rollbackRoutes', {
+    changes: ['routes', 'queue', 'relays', 'health'],
+    quiet: true,
+    done: (published) =>
+      `The rules of version ${version} are in force again, as version ${published.version}`,
+    onDone: onClose,
+  });
+  return (
+    <Drawer
+      open
+      onClose={onClose}
+      size="large"
+      title={`Version ${version}`}
+      {...(mayPublish && {
+        footer: (
+          <Button look="primary" icon={RotateCcw} disabled={!table.data} onClick={() => setAsked(true)}>
+            Back to this version
+          </Button>
+        ),
+      })}
+    >
+      <Fetched query={table}>
+        {({ rules, defaultRelay }) => (
+          <ol className="divide-y divide-line rounded-md border border-line">
+            {draftsOf(rules).map((rule) => (
+              <li key={rule.id} className="px-3 py-2.5">
+                <code className="font-mono text-sm font-medium">{rule.name}</code>
+                <p className="break-words">
+                  <MatchWords match={rule.match} />
+                  <To />
+                  <ViaWords via={rule.via} weighted={rule.weighted} known={null} />
+                </p>
+              </li>
+            ))}
+            <li className="px-3 py-2.5 text-soft">
+              Everything else
+              <To />
+              <ViaWords via={[{ relay: defaultRelay, weight: 1 }]} weighted={false} known={null} />
+            </li>
+          </ol>
+        )}
+      </Fetched>
+      {asked && table.data && (
+        <PublishDialog
+          before={inForce.rules}
+          after={table.data.rules}
+          title={`Back to version ${version}?`}
+          onPublish={() => rollback.mutate({ version })}
+          onClose={() => setAsked(false)}
+          onRefused={() => {}}
+          isPublishing={rollback.isPending}
+          problem={rollback.error?.message ?? null}
+        />
+      )}
+    </Drawer>
+  );
+}

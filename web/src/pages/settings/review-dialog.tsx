@@ -1,0 +1,94 @@
+import { ArrowRight } from 'lucide-react';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FormError } from '../../parts/form-error.tsx';
+import type { Pending } from './changes.ts';
+import { listChange, showSetting } from './setting-values.ts';
+
+/** What is about to be changed, before and after, to be looked at once more. */
+export function ReviewDialog({
+  open,
+  onClose,
+  onStore,
+  pending,
+  busy,
+  problem,
+}: {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly onStore: () => void;
+  readonly pending: readonly Pending[];
+  readonly busy: boolean;
+  /** Why it was not stored; null before it was tried. */
+  readonly problem: string | null;
+}) {
+  const restarts = pending.some(({ setting }) => setting.applies === 'restart');
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title={pending.length === 1 ? 'Change this setting?' : `Change ${pending.length} settings?`}
+      description={restarts ? 'What needs a restart holds from the next start on.' : 'It holds at once.'}
+      footer={
+        <>
+          <Button onClick={onClose}>Go on editing</Button>
+          <Button look="primary" busy={busy} disabled={pending.length === 0} onClick={onStore}>
+            {pending.length === 1 ? 'Save the change' : 'Save the changes'}
+          </Button>
+        </>
+      }
+    >
+      <ul className="space-y-4">
+        {pending.map((each) => (
+          <li key={each.setting.key}>
+            <div className="flex flex-wrap items-center gap-2">
+              <code className="font-mono text-sm font-medium break-all">{each.setting.key}</code>
+              <Badge tone={each.setting.applies === 'live' ? 'neutral' : 'warn'}>
+                {each.setting.applies === 'live' ? 'At once' : 'After a restart'}
+              </Badge>
+            </div>
+            <BeforeAndAfter {...each} />
+          </li>
+        ))}
+      </ul>
+      {problem !== null && (
+        <div className="mt-4">
+          <FormError>{problem}</FormError>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function BeforeAndAfter({ setting: { key, kind, value }, reading }: Pending) {
+  if (kind === 'secret') return <p className="mt-1 text-soft">A new value, which is never shown.</p>;
+  const after = 'fault' in reading ? null : reading.value;
+  const change = listChange(value, after);
+  if (change !== null && change.added.length + change.removed.length > 0)
+    return (
+      <ul className="mt-1 font-mono text-sm">
+        {change.removed.map((item) => (
+          <li key={`- ${item}`} className="bg-failed-soft px-2 break-all text-failed">
+            <span aria-hidden>− </span>
+            <span className="sr-only">Removed: </span>
+            {item}
+          </li>
+        ))}
+        {change.added.map((item) => (
+          <li key={`+ ${item}`} className="bg-delivered-soft px-2 break-all text-delivered">
+            <span aria-hidden>+ </span>
+            <span className="sr-only">Added: </span>
+            {item}
+          </li>
+        ))}
+      </ul>
+    );
+  return (
+    <p className="mt-1 flex flex-wrap items-center gap-2 break-all">
+      <span className="text-soft line-through decoration-1">{showSetting(value, key)}</span>
+      <ArrowRight aria-label="becomes" size={14} className="shrink-0 text-soft" />
+      <span className="font-medium">{showSetting(after, key)}</span>
+    </p>
+  );
+}

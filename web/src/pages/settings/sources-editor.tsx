@@ -1,0 +1,103 @@
+import { Plus, Trash2 } from 'lucide-react';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { ListField } from '../../parts/choice.tsx';
+import { FormError } from '../../parts/form-error.tsx';
+import { NumberField, TextField } from '../../parts/text-field.tsx';
+import { readSources, type SourceRow, writeSources } from './source-rows.ts';
+
+/** The rows of `listener.sources`: devices that send without a key. The value is their JSON. */
+export function SourcesEditor({
+  value,
+  onChange,
+  error,
+}: {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly error: string | undefined;
+}) {
+  const rows = readSources(value);
+  const put = (index: number, row: SourceRow) =>
+    onChange(writeSources(rows.map((each, place) => (place === index ? row : each))));
+  return (
+    <div className="space-y-3">
+      {rows.length === 0 && (
+        <p className="text-soft">No device has a name yet. Those of allowed ranges may send all the same.</p>
+      )}
+      {rows.map((row, index) => (
+        <SourceFields
+          // Rows have no other identity while their names are being typed.
+          // biome-ignore lint/suspicious/noArrayIndexKey: see above
+          key={index}
+          row={row}
+          onChange={(next) => put(index, next)}
+          onRemove={() => onChange(writeSources(rows.filter((_, place) => place !== index)))}
+        />
+      ))}
+      <FormError>{error ?? null}</FormError>
+      <Button
+        small
+        icon={Plus}
+        onClick={() =>
+          onChange(
+            writeSources([...rows, { name: '', cidr: '', sender_domains: [], rate_per_minute: 0, tags: [] }]),
+          )
+        }
+      >
+        Add a device
+      </Button>
+    </div>
+  );
+}
+
+function SourceFields({
+  row,
+  onChange,
+  onRemove,
+}: {
+  readonly row: SourceRow;
+  readonly onChange: (row: SourceRow) => void;
+  readonly onRemove: () => void;
+}) {
+  return (
+    <fieldset className="rounded-md border border-line bg-surface p-3">
+      <legend className="sr-only">{row.name === '' ? 'A new device' : row.name}</legend>
+      <div className="grid gap-3 sm:grid-cols-[1fr_1fr_auto]">
+        <TextField
+          label="Name"
+          value={row.name}
+          onChange={(name) => onChange({ ...row, name })}
+          placeholder="printer"
+          spellCheck={false}
+        />
+        <TextField
+          label="Address or range"
+          mono
+          value={row.cidr}
+          onChange={(cidr) => onChange({ ...row, cidr })}
+          placeholder="192.168.4.7"
+          spellCheck={false}
+        />
+        <IconButton
+          icon={Trash2}
+          label={`Remove ${row.name === '' ? 'this device' : row.name}`}
+          onClick={onRemove}
+          className="self-end max-sm:justify-self-end"
+        />
+        <ListField
+          label="Sender domains"
+          hint="Empty for any."
+          value={row.sender_domains}
+          onChange={(domains) => onChange({ ...row, sender_domains: domains })}
+        />
+        <ListField label="Tags" value={row.tags} onChange={(tags) => onChange({ ...row, tags })} />
+        <NumberField
+          className="sm:col-span-2 sm:max-w-60"
+          label="Messages a minute"
+          hint="0 leaves it to the limit of all sources."
+          value={row.rate_per_minute}
+          onChange={(rate) => onChange({ ...row, rate_per_minute: rate ?? 0 })}
+        />
+      </div>
+    </fieldset>
+  );
+}

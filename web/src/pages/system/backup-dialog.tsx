@@ -1,0 +1,128 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import type { ResultOf, StepOf } from '../../../../src/dashboard/contract.ts';
+import { stream } from '../../api.ts';
+import { formatBytes, plural } from '../../format.ts';
+import { Banner } from '../../parts/banner.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Progress, type Step, StepList } from '../../parts/progress.tsx';
+import { SecretField } from '../../parts/text-field.tsx';
+import { backupSteps } from './backup-steps.ts';
+
+/** As the operation asks of a passphrase. */
+const MIN_PASSPHRASE = 12;
+
+/** Makes a backup, and tells how far it is. */
+export function BackupDialog({
+  onClose,
+  onDone,
+}: {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}) {
+  const [passphrase, setPassphrase] = useState('');
+  const [steps, setSteps] = useState<readonly StepOf<'backup'>[]>([]);
+  const [state, setState] = useState<'asking' | 'running' | 'done' | 'failed'>('asking');
+  const [result, setResult] = useState<ResultOf<'backup'> | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const stop = useRef(new AbortController());
+  useEffect(() => {
+    const controller = new AbortController();
+    stop.current = controller;
+    return () => controller.abort();
+  }, []);
+  const isTooShort = passphrase !== '' && passphrase.length < MIN_PASSPHRASE;
+
+  const run = async (event: FormEvent) => {
+    event.preventDefault();
+    setState('running');
+    setError(null);
+    setSteps([]);
+    try {
+      const request = { file: null, passphrase: passphrase === '' ? null : passphrase };
+      setResult(
+        await stream(
+          'backup',
+          request,
+          (step) => setSteps((earlier) => [...earlier, step]),
+          stop.current.signal,
+        ),
+      );
+      setState('done');
+      onDone();
+    } catch (failure) {
+      if (stop.current.signal.aborted) return;
+      setError(failure instanceof Error ? failure.message : String(failure));
+      setState('failed');
+    }
+  };
+
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="small"
+      title="Back up now"
+      description="Mail goes on coming in and going out meanwhile."
+    >
+      <form onSubmit={(event) => void run(event)} className="space-y-4">
+        {(state === 'asking' || state === 'failed') && (
+          <SecretField
+            label="Passphrase for the secret key"
+            autoComplete="new-password"
+            value={passphrase}
+            onChange={setPassphrase}
+            error={isTooShort ? `At least ${MIN_PASSPHRASE} characters.` : undefined}
+            hint="Encrypts the secret key that goes along. Empty leaves it out: passwords of relays then have to be set anew after a restore, unless you keep secret.key yourself."
+          />
+        )}
+        {state === 'failed' && error !== null && <Banner level="critical">{error}</Banner>}
+        {(state === 'running' || state === 'done') && <Running steps={steps} finished={state === 'done'} />}
+        {result && (
+          <Banner level="info" title="The backup is made">
+            {formatBytes(result.sizeBytes)}, {plural(result.messages, 'message')}
+            {result.verified ? ', read back and found whole.' : '.'}
+          </Banner>
+        )}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{state === 'running' ? 'Stop' : 'Close'}</Button>
+          {(state === 'asking' || state === 'failed') && (
+            <Button type="submit" look="primary" disabled={isTooShort}>
+              Back up
+            </Button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Running({
+  steps,
+  finished,
+}: {
+  readonly steps: readonly StepOf<'backup'>[];
+  readonly finished: boolean;
+}) {
+  const phases = backupSteps(steps, finished);
+  return (
+    <StepList
+      label="Backup"
+      steps={phases.map(
+        ({ title, state, doneBytes, totalBytes }): Step => ({
+          title,
+          state,
+          detail:
+            state === 'running' && totalBytes > 0 ? (
+              <>
+                <Progress label={title} value={doneBytes / totalBytes} />
+                <span>
+                  {formatBytes(doneBytes)} of {formatBytes(totalBytes)}
+                </span>
+              </>
+            ) : undefined,
+        }),
+      )}
+    />
+  );
+}

@@ -1,0 +1,146 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Archive, Download, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { CellActions, type Column, DataTable } from '../../parts/data-table.tsx';
+import { ConfirmDialog } from '../../parts/dialog.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
+import { Bytes, Count, Time } from '../../parts/values.tsx';
+import { useAct, useCall } from '../../queries.ts';
+import { BackupDialog } from './backup-dialog.tsx';
+
+type Backup = ResultOf<'backups'>[number];
+
+/** Backups in the data directory: what there is, and one more now. */
+export function BackupTab() {
+  const backups = useCall('backups', {});
+  const client = useQueryClient();
+  const [making, setMaking] = useState(false);
+  const [removing, setRemoving] = useState<Backup | null>(null);
+  const refresh = () => void client.invalidateQueries({ queryKey: ['backups'] });
+  const remove = useAct('removeBackup', {
+    done: 'Backup removed',
+    onDone: () => {
+      setRemoving(null);
+      refresh();
+    },
+  });
+  return (
+    <Card
+      flush
+      title="Backups"
+      note="Made while the service goes on. Keep copies on another machine."
+      actions={
+        <Button small look="primary" icon={Archive} onClick={() => setMaking(true)}>
+          Back up now
+        </Button>
+      }
+    >
+      <Fetched query={backups}>
+        {(rows) => (
+          <DataTable
+            label="Backups"
+            columns={columnsOf(setRemoving)}
+            rows={rows}
+            rowId={({ name }) => name}
+            empty={
+              <EmptyState icon={Archive} title="No backup yet">
+                A backup holds all facts and contents. With a passphrase it holds the secret key too, so that
+                passwords of relays can be read after it was restored.
+              </EmptyState>
+            }
+          />
+        )}
+      </Fetched>
+      {making && <BackupDialog onClose={() => setMaking(false)} onDone={refresh} />}
+      <ConfirmDialog
+        open={removing !== null}
+        onClose={() => setRemoving(null)}
+        onConfirm={() => removing && remove.mutate({ name: removing.name })}
+        title="Remove this backup?"
+        confirm="Remove backup"
+        danger
+        busy={remove.isPending}
+      >
+        <p>
+          <span className="font-mono text-sm break-all">{removing?.name}</span> is deleted from the disk. This
+          cannot be undone.
+        </p>
+      </ConfirmDialog>
+    </Card>
+  );
+}
+
+function columnsOf(onRemove: (backup: Backup) => void): readonly Column<Backup>[] {
+  return [
+    {
+      id: 'name',
+      header: 'Backup',
+      width: 'minmax(0, 2fr)',
+      cell: ({ name, path }) => (
+        <span className="font-mono text-sm break-all" title={path}>
+          {name}
+        </span>
+      ),
+    },
+    {
+      id: 'made',
+      header: 'Made',
+      width: '7rem',
+      card: 'figure',
+      cell: ({ createdAt }) => <Time at={createdAt} />,
+      sort: ({ createdAt }) => createdAt,
+    },
+    {
+      id: 'messages',
+      header: 'Messages',
+      width: '6.5rem',
+      align: 'end',
+      cell: ({ messages }) => <Count value={messages} />,
+    },
+    {
+      id: 'size',
+      header: 'Size',
+      width: '6rem',
+      align: 'end',
+      cell: ({ sizeBytes }) => <Bytes bytes={sizeBytes} />,
+      sort: ({ sizeBytes }) => sizeBytes,
+    },
+    {
+      id: 'marks',
+      header: 'Contents',
+      width: '15rem',
+      card: 'plain',
+      cell: ({ verified, withSecretKey }) => (
+        <span className="flex flex-wrap gap-1">
+          {verified ? <Badge tone="good">Read back whole</Badge> : <Badge tone="warn">Not verified</Badge>}
+          {withSecretKey && <Badge>Secret key</Badge>}
+        </span>
+      ),
+    },
+    {
+      id: 'acts',
+      header: '',
+      width: '5rem',
+      align: 'end',
+      card: 'aside',
+      cell: (backup) => (
+        <CellActions>
+          <a
+            href={`/api/backups/${encodeURIComponent(backup.name)}`}
+            download={backup.name}
+            aria-label={`Download ${backup.name}`}
+            title="Download"
+            className="flex size-7.5 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink"
+          >
+            <Download aria-hidden size={15} />
+          </a>
+          <IconButton small icon={Trash2} label={`Remove ${backup.name}`} onClick={() => onRemove(backup)} />
+        </CellActions>
+      ),
+    },
+  ];
+}

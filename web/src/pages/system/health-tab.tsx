@@ -1,0 +1,132 @@
+import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { StatusBadge } from '../../parts/badge.tsx';
+import { Card, KeyValue } from '../../parts/card.tsx';
+import { Fetched } from '../../parts/states.tsx';
+import { Bytes, Duration, Time } from '../../parts/values.tsx';
+import { useCall } from '../../queries.ts';
+
+type Health = ResultOf<'health'>;
+type Check = Health['checks'][number];
+
+const RANKS = { critical: 0, degraded: 1, healthy: 2 };
+const EVERY_MS = 10_000;
+
+/** How the service is, and why: what `GET /health` says. */
+export function HealthTab() {
+  const health = useCall('health', {}, { topics: ['health'], everyMs: EVERY_MS });
+  return (
+    <Fetched query={health} lines={8}>
+      {(report) => (
+        <div className="space-y-4">
+          <Summary report={report} />
+          <div className="grid items-start gap-4 xl:grid-cols-2">
+            <Card flush title="Checks">
+              <Checks checks={report.checks} />
+            </Card>
+            <div className="space-y-4">
+              <Card title="Listening">
+                <Ports report={report} />
+              </Card>
+              <Card title="Nodes">
+                <KeyValue
+                  rows={report.nodes.map(({ id, roles, lastSeenAt }) => [
+                    <span key={id} className="font-mono text-sm">
+                      {id}
+                    </span>,
+                    <>
+                      {roles.join(', ')}; seen <Time at={lastSeenAt} />
+                    </>,
+                  ])}
+                />
+              </Card>
+            </div>
+          </div>
+        </div>
+      )}
+    </Fetched>
+  );
+}
+
+function Summary({ report }: { readonly report: Health }) {
+  const { status, message, database, disk, startedAt } = report;
+  return (
+    <Card>
+      <div className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-1">
+        <StatusBadge status={status} />
+        <span className="font-medium">{message}</span>
+      </div>
+      <KeyValue
+        wide
+        rows={[
+          ['Up since', <Time key="up" at={startedAt} exact />],
+          ['Version', report.version],
+          [
+            'Database',
+            database.reachable ? (
+              <>
+                {database.engine}, <Bytes bytes={database.sizeBytes} />, answers in{' '}
+                <Duration ms={database.latencyMs} />
+              </>
+            ) : (
+              <span key="silent" className="text-failed">
+                {database.engine} does not answer
+              </span>
+            ),
+          ],
+          [
+            'Disk',
+            disk.freeBytes === null ? null : (
+              <>
+                <Bytes bytes={disk.freeBytes} /> free
+              </>
+            ),
+          ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Checks({ checks }: { readonly checks: readonly Check[] }) {
+  const sorted = [...checks].sort((one, other) => RANKS[one.status] - RANKS[other.status]);
+  return (
+    <ul className="divide-y divide-line">
+      {sorted.map(({ name, status, detail }) => (
+        <li key={name} className="flex items-start gap-3 px-4 py-2.5">
+          <div className="min-w-0 flex-1">
+            <div className="font-medium">{name}</div>
+            <div className="text-sm break-words text-soft">{detail}</div>
+          </div>
+          <StatusBadge status={status} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Ports({ report: { smtp, api } }: { readonly report: Health }) {
+  return (
+    <KeyValue
+      rows={[
+        ['API', portText(api.port === null ? [] : [api.port])],
+        ['API over TLS', portText(api.tlsPort === null ? [] : [api.tlsPort])],
+        ['SMTP', <Bound key="smtp" asked={smtp.configuredPorts} bound={smtp.listeningPorts} />],
+        ['SMTP over TLS', <Bound key="tls" asked={smtp.configuredTlsPorts} bound={smtp.listeningTlsPorts} />],
+      ]}
+    />
+  );
+}
+
+function Bound({ asked, bound }: { readonly asked: readonly number[]; readonly bound: readonly number[] }) {
+  const missing = asked.filter((port) => port !== 0 && !bound.includes(port));
+  return (
+    <>
+      {portText(bound)}
+      {missing.length > 0 && <span className="text-retrying">; not bound: {missing.join(', ')}</span>}
+    </>
+  );
+}
+
+function portText(ports: readonly number[]): string {
+  return ports.length === 0 ? 'off' : ports.join(', ');
+}

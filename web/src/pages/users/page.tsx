@@ -1,0 +1,79 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { ShieldX, UserPlus } from 'lucide-react';
+import { useCallback, useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
+import { Page } from '../../parts/page.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { useAct, useCall } from '../../queries.ts';
+import { useMay } from '../../session.tsx';
+import { type SessionRow, SessionsTable } from '../account/sessions-table.tsx';
+import { AddUser } from './add-user.tsx';
+import { UsersTable } from './users-table.tsx';
+
+/** Who uses the dashboard, and where they are signed in. */
+export function UsersPage() {
+  return useMay('admin') ? <UsersForAdmins /> : <NotForYou />;
+}
+
+function NotForYou() {
+  return (
+    <Page title="Users">
+      <EmptyState icon={ShieldX} title="Only administrators see this">
+        Who may use the dashboard, and where they are signed in. Your own account is in the menu with your
+        name.
+      </EmptyState>
+    </Page>
+  );
+}
+
+function UsersForAdmins() {
+  const { tab = 'users' } = useSearch({ from: '/users' });
+  const navigate = useNavigate({ from: '/users' });
+  const [adding, setAdding] = useState(false);
+  return (
+    <Page
+      title="Users"
+      note="Who may use this dashboard, and what each may do."
+      actions={
+        <Button look="primary" icon={UserPlus} onClick={() => setAdding(true)}>
+          Add user
+        </Button>
+      }
+    >
+      <Tabs
+        label="About users"
+        value={tab}
+        onChange={(next) => void navigate({ search: next === 'users' ? {} : { tab: next }, replace: true })}
+        tabs={[
+          { value: 'users', label: 'Users', content: <Users /> },
+          { value: 'sessions', label: 'Sessions', content: <Sessions /> },
+        ]}
+      />
+      {adding && <AddUser onClose={() => setAdding(false)} />}
+    </Page>
+  );
+}
+
+function Users() {
+  const users = useCall('users', {}, { topics: ['users'] });
+  return (
+    <Card flush>
+      <Fetched query={users}>{(rows) => <UsersTable users={rows} />}</Fetched>
+    </Card>
+  );
+}
+
+function Sessions() {
+  const sessions = useCall('sessions', { name: null }, { topics: ['users'] });
+  const { mutate } = useAct('endSession', { changes: ['users'], done: 'The session has ended' });
+  const onEnd = useCallback(({ id }: SessionRow) => mutate({ id }), [mutate]);
+  return (
+    <Card flush>
+      <Fetched query={sessions}>
+        {(rows) => <SessionsTable sessions={rows} withNames onEnd={onEnd} />}
+      </Fetched>
+    </Card>
+  );
+}

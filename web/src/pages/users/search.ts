@@ -1,0 +1,4 @@
+import { oneOf, readSearch } from '../../search.ts';
+
+/** The search of `/users`. */
+export const search = readSearch({ tab: oneOf('users', 'sessions') });

@@ -1,0 +1,83 @@
+import { useMemo, useState } from 'react';
+import { Badge } from '../../parts/badge.tsx';
+import { CellActions, type Column, DataTable } from '../../parts/data-table.tsx';
+import { Count, Time } from '../../parts/values.tsx';
+import { useSession } from '../../session.tsx';
+import { roleLabel, type User } from './roles.ts';
+import { type AskedOfUser, UserDialogs } from './user-dialogs.tsx';
+import { UserMenu } from './user-menu.tsx';
+
+/** Users, and what can be done with each. */
+export function UsersTable({ users }: { readonly users: readonly User[] }) {
+  const { user } = useSession();
+  const [asked, setAsked] = useState<AskedOfUser | null>(null);
+  const columns = useMemo(() => columnsOf(user.name, setAsked), [user.name]);
+  return (
+    <>
+      <DataTable label="Users" columns={columns} rows={users} rowId={({ name }) => name} />
+      {asked && <UserDialogs asked={asked} onClose={() => setAsked(null)} />}
+    </>
+  );
+}
+
+function columnsOf(own: string, ask: (asked: AskedOfUser) => void): readonly Column<User>[] {
+  return [
+    {
+      id: 'name',
+      header: 'Name',
+      width: 'minmax(0, 1.6fr)',
+      sort: ({ name }) => name,
+      cell: ({ name, disabled }) => (
+        <span className="flex min-w-0 items-center gap-2">
+          <span className="truncate font-medium" title={name}>
+            {name}
+          </span>
+          {name === own && <Badge>You</Badge>}
+          {disabled && <Badge tone="bad">Disabled</Badge>}
+        </span>
+      ),
+    },
+    { id: 'role', header: 'Role', sort: ({ role }) => role, cell: ({ role }) => roleLabel(role) },
+    {
+      id: 'factor',
+      header: 'Second factor',
+      cell: ({ hasPassword, secondFactor }) =>
+        !hasPassword ? (
+          <Badge tone="warn">Has no password yet</Badge>
+        ) : secondFactor ? (
+          <Badge tone="good" dot>
+            On
+          </Badge>
+        ) : (
+          <span className="text-soft">off</span>
+        ),
+    },
+    {
+      id: 'last',
+      header: 'Last signed in',
+      width: '8rem',
+      sort: ({ lastSignInAt }) => lastSignInAt ?? '',
+      cell: ({ lastSignInAt }) =>
+        lastSignInAt === null ? <span className="text-soft">never</span> : <Time at={lastSignInAt} />,
+    },
+    {
+      id: 'sessions',
+      header: 'Sessions',
+      width: '5.5rem',
+      align: 'end',
+      cell: ({ sessions }) => <Count value={sessions} />,
+    },
+    {
+      id: 'acts',
+      header: '',
+      width: '2.25rem',
+      align: 'end',
+      card: 'aside',
+      cell: (user) => (
+        <CellActions>
+          <UserMenu user={user} isOwn={user.name === own} ask={ask} />
+        </CellActions>
+      ),
+    },
+  ];
+}

@@ -1,0 +1,202 @@
+import { Dialog as BaseDialog } from '@base-ui/react/dialog';
+import { Link, useRouter, useRouterState } from '@tanstack/react-router';
+import {
+  Activity,
+  Globe,
+  Inbox,
+  LayoutDashboard,
+  ListOrdered,
+  type LucideIcon,
+  Mails,
+  Menu as MenuIcon,
+  Route,
+  Send,
+  ServerCog,
+  Settings,
+  Users,
+  X,
+} from 'lucide-react';
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react';
+import { type JumpTarget, useGlobalKeys } from '../keyboard.ts';
+import { type Role, useMay } from '../session.tsx';
+import { AccountMenu } from './account-menu.tsx';
+import { classNames } from './class-names.ts';
+import { Wordmark } from './logo.tsx';
+import { StatusPill } from './status-pill.tsx';
+
+const HelpDialog = lazy(() => import('./help-dialog.tsx'));
+
+interface Place {
+  readonly to: JumpTarget;
+  readonly label: string;
+  readonly icon: LucideIcon;
+  /** Only shown to those who may see it. */
+  readonly from?: Role;
+}
+
+const GROUPS: readonly { readonly label: string | null; readonly places: readonly Place[] }[] = [
+  { label: null, places: [{ to: '/', label: 'Overview', icon: LayoutDashboard }] },
+  {
+    label: 'Mail',
+    places: [
+      { to: '/messages', label: 'Messages', icon: Mails },
+      { to: '/queue', label: 'Queue', icon: ListOrdered },
+      { to: '/inbox', label: 'Inbox', icon: Inbox },
+    ],
+  },
+  {
+    label: 'Delivery',
+    places: [
+      { to: '/relays', label: 'Relays', icon: Send },
+      { to: '/routes', label: 'Routes', icon: Route },
+      { to: '/domains', label: 'Domains', icon: Globe },
+    ],
+  },
+  {
+    label: 'Installation',
+    places: [
+      { to: '/settings', label: 'Settings', icon: Settings },
+      { to: '/users', label: 'Users', icon: Users, from: 'admin' },
+      { to: '/activity', label: 'Activity', icon: Activity, from: 'admin' },
+      { to: '/system', label: 'System', icon: ServerCog },
+    ],
+  },
+];
+
+/** What is around every page: the sidebar, or on phones a bar with a drawer; keys and help. */
+export function AppShell({ children }: { readonly children: ReactNode }) {
+  const [help, setHelp] = useState(false);
+  const [drawer, setDrawer] = useState(false);
+  const router = useRouter();
+  const pathname = useRouterState({ select: ({ location }) => location.pathname });
+  useGlobalKeys({
+    onHelp: useCallback(() => setHelp(true), []),
+    onJump: useCallback((to: JumpTarget) => void router.navigate({ to }), [router]),
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes when another page is shown
+  useEffect(() => setDrawer(false), [pathname]);
+  return (
+    <>
+      <a
+        href="#main"
+        className="fixed top-2 left-2 z-60 -translate-y-20 rounded-md bg-accent px-3 py-2 text-on-accent focus:translate-y-0"
+      >
+        Skip to content
+      </a>
+      <div className="lg:grid lg:grid-cols-[15rem_minmax(0,1fr)]">
+        <aside className="sticky top-0 hidden h-dvh flex-col border-r border-line bg-surface lg:flex">
+          <Sidebar onHelp={() => setHelp(true)} />
+        </aside>
+        <div className="min-w-0">
+          <TopBar onMenu={() => setDrawer(true)} />
+          <main id="main" tabIndex={-1} className="outline-none">
+            {children}
+          </main>
+        </div>
+      </div>
+      <MobileDrawer open={drawer} onClose={() => setDrawer(false)}>
+        <Sidebar onHelp={() => setHelp(true)} />
+      </MobileDrawer>
+      <Suspense>{help && <HelpDialog onClose={() => setHelp(false)} />}</Suspense>
+    </>
+  );
+}
+
+function TopBar({ onMenu }: { readonly onMenu: () => void }) {
+  return (
+    <header className="sticky top-0 z-30 flex h-13 items-center gap-2 border-b border-line bg-surface px-3 lg:hidden">
+      <button
+        type="button"
+        aria-label="Menu"
+        onClick={onMenu}
+        className="flex size-10 items-center justify-center rounded-md hover:bg-sunken"
+      >
+        <MenuIcon aria-hidden size={19} />
+      </button>
+      <Link to="/" aria-label="Waybill: overview" className="rounded-sm">
+        <Wordmark />
+      </Link>
+      <div className="ml-auto min-w-0">
+        <StatusPill />
+      </div>
+    </header>
+  );
+}
+
+function Sidebar({ onHelp }: { readonly onHelp: () => void }) {
+  return (
+    <>
+      <div className="px-4 pt-5 pb-4">
+        <Link to="/" className="inline-block rounded-sm">
+          <Wordmark />
+        </Link>
+      </div>
+      <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto px-2.5 pb-4">
+        {GROUPS.map(({ label, places }) => (
+          <div key={label ?? ''} className="mb-4">
+            {label !== null && <div className="caption px-2.5 pb-1">{label}</div>}
+            <ul className="space-y-px">
+              {places.map((place) => (
+                <PlaceLink key={place.to} {...place} />
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <div aria-hidden className="perforated mx-4" />
+      <div className="space-y-1 p-2.5">
+        <StatusPill wide />
+        <AccountMenu onHelp={onHelp} />
+      </div>
+    </>
+  );
+}
+
+function PlaceLink({ to, label, icon: Icon, from = 'viewer' }: Place) {
+  if (!useMay(from)) return null;
+  return (
+    <li>
+      <Link
+        to={to}
+        activeOptions={{ exact: to === '/', includeSearch: false }}
+        className={classNames(
+          'group relative flex h-8.5 items-center gap-2.5 rounded-md px-2.5 text-soft hover:bg-sunken hover:text-ink',
+          'aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-ink',
+        )}
+      >
+        <Icon aria-hidden size={16} className="shrink-0 group-aria-[current=page]:text-accent" />
+        {label}
+      </Link>
+    </li>
+  );
+}
+
+function MobileDrawer({
+  open,
+  onClose,
+  children,
+}: {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <BaseDialog.Root open={open} onOpenChange={(next) => !next && onClose()}>
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-scrim transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
+        <BaseDialog.Popup
+          aria-label="Menu"
+          className="fixed inset-y-0 left-0 z-50 flex w-68 max-w-[85vw] flex-col border-r border-line bg-surface transition-[translate] duration-200 outline-none data-ending-style:-translate-x-full data-starting-style:-translate-x-full"
+        >
+          <BaseDialog.Close
+            aria-label="Close menu"
+            className="absolute top-3.5 right-3 flex size-9 items-center justify-center rounded-md text-soft hover:bg-sunken"
+          >
+            <X aria-hidden size={18} />
+          </BaseDialog.Close>
+          {children}
+        </BaseDialog.Popup>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  );
+}

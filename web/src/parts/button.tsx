@@ -1,0 +1,136 @@
+import { Tooltip } from '@base-ui/react/tooltip';
+import { Link, type LinkProps } from '@tanstack/react-router';
+import type { LucideIcon } from 'lucide-react';
+import type { ComponentProps, ReactNode } from 'react';
+import { classNames } from './class-names.ts';
+
+/** How much a button asks for attention. One `primary` a page, or a dialog. */
+type Look = 'primary' | 'plain' | 'quiet' | 'danger';
+
+const LOOKS: Readonly<Record<Look, string>> = {
+  primary: 'bg-accent text-on-accent border-accent hover:bg-accent-strong hover:border-accent-strong',
+  plain: 'bg-surface text-ink border-edge/60 hover:border-edge hover:bg-sunken',
+  quiet: 'bg-transparent text-soft border-transparent hover:bg-sunken hover:text-ink',
+  danger: 'bg-failed text-surface border-failed hover:brightness-90',
+};
+
+function look(kind: Look, small: boolean): string {
+  return classNames(
+    'inline-flex items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap select-none',
+    'transition-colors duration-100 disabled:opacity-50 disabled:pointer-events-none aria-busy:opacity-70',
+    small ? 'h-7.5 px-2.5 text-sm' : 'h-9 px-3.5',
+    LOOKS[kind],
+  );
+}
+
+interface Common {
+  readonly look?: Look;
+  readonly small?: boolean;
+  readonly icon?: LucideIcon;
+}
+
+/** A button. While `busy` it cannot be pressed again. */
+export function Button({
+  look: kind = 'plain',
+  small = false,
+  icon: Icon,
+  busy = false,
+  children,
+  className,
+  disabled,
+  type = 'button',
+  ...rest
+}: Common & { readonly busy?: boolean } & ComponentProps<'button'>) {
+  return (
+    <button
+      {...rest}
+      type={type}
+      disabled={disabled || busy}
+      aria-busy={busy || undefined}
+      className={classNames(look(kind, small), className)}
+    >
+      {busy ? <Spinner /> : Icon && <Icon aria-hidden size={small ? 14 : 16} className="shrink-0" />}
+      {children}
+    </button>
+  );
+}
+
+/** A link that looks like a button. */
+export function ButtonLink({
+  look: kind = 'plain',
+  small = false,
+  icon: Icon,
+  children,
+  className,
+  ...link
+}: Common & LinkProps & { readonly children: ReactNode; readonly className?: string }) {
+  return (
+    <Link {...link} className={classNames(look(kind, small), className)}>
+      {Icon && <Icon aria-hidden size={small ? 14 : 16} className="shrink-0" />}
+      {children}
+    </Link>
+  );
+}
+
+/** A button that shows a sign alone; its label is its name, and its tooltip. */
+export function IconButton({
+  icon: Icon,
+  label,
+  className,
+  small = false,
+  ...rest
+}: {
+  readonly icon: LucideIcon;
+  readonly label: string;
+  readonly small?: boolean;
+} & ComponentProps<'button'>) {
+  return (
+    <WithTooltip text={label}>
+      <button
+        type="button"
+        {...rest}
+        aria-label={label}
+        className={classNames(
+          'inline-flex shrink-0 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink',
+          'disabled:opacity-50 disabled:pointer-events-none',
+          small ? 'size-7.5' : 'size-9',
+          className,
+        )}
+      >
+        <Icon aria-hidden size={small ? 15 : 17} />
+      </button>
+    </WithTooltip>
+  );
+}
+
+/** Shows a text beside what it holds, when that is pointed at or focused. */
+function WithTooltip({
+  text,
+  children,
+}: {
+  readonly text: ReactNode;
+  readonly children: ComponentProps<typeof Tooltip.Trigger>['render'];
+}) {
+  return (
+    <Tooltip.Root>
+      <Tooltip.Trigger render={children} />
+      <Tooltip.Portal>
+        <Tooltip.Positioner sideOffset={6} className="z-50">
+          <Tooltip.Popup className="max-w-xs rounded-sm bg-ink px-2 py-1 text-xs text-paper transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0">
+            {text}
+          </Tooltip.Popup>
+        </Tooltip.Positioner>
+      </Tooltip.Portal>
+    </Tooltip.Root>
+  );
+}
+
+/** Something is under way. */
+export function Spinner() {
+  return (
+    <svg aria-hidden="true" viewBox="0 0 16 16" className="size-4 animate-spin">
+      <circle cx="8" cy="8" r="6" fill="none" stroke="currentColor" strokeOpacity="0.25" strokeWidth="2" />
+      <path d="M8 2a6 6 0 0 1 6 6" fill="none" stroke="currentColor" strokeWidth="2" strokeLinecap="round" />
+    </svg>
+  );
+}

@@ -1,0 +1,150 @@
+import 'uplot/dist/uPlot.min.css';
+import { useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import { formatCount, formatShort } from '../format.ts';
+import { tokenColor, useIsDark } from '../theme.ts';
+import type { ChartProps } from './time-series-chart.tsx';
+
+/** The drawing of a chart. Only `time-series-chart.tsx` uses it, lazily. */
+export default function ChartCanvas({ from, stepSeconds, series, kind = 'bars', height = 200 }: ChartProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const tip = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const isDark = useIsDark();
+  const length = Math.max(1, ...series.map(({ values }) => values.length));
+  const times = Array.from({ length }, (_, step) => from / 1000 + step * stepSeconds);
+  const stacked = stack(series, length, kind);
+  const data: uPlot.AlignedData = [times, ...stacked];
+  const latest = useRef({ series, times, stepSeconds });
+  latest.current = { series, times, stepSeconds };
+  const shape = `${kind}/${series.map(({ label, color }) => `${label}:${color}`).join(',')}/${isDark}/${stepSeconds}/${height}`;
+
+  // Drawn anew when what it looks like changes; new figures are only set.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `shape` stands for all that it depends on
+  useEffect(() => {
+    const element = holder.current;
+    if (!element) return;
+    const options = optionsOf({ series, kind, height, stepSeconds, width: element.clientWidth });
+    options.hooks = { setCursor: [(drawn) => showTip(drawn, tip.current, latest.current)] };
+    const drawn = new uPlot(options, data, element);
+    plot.current = drawn;
+    const observer = new ResizeObserver(() => drawn.setSize({ width: element.clientWidth, height }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      drawn.destroy();
+      plot.current = null;
+    };
+  }, [shape]);
+
+  useEffect(() => {
+    plot.current?.setData(data);
+  });
+
+  return (
+    <div className="relative">
+      <div ref={holder} className="w-full overflow-hidden" />
+      <div
+        ref={tip}
+        hidden
+        className="pointer-events-none absolute top-1 z-10 rounded-md border border-line bg-raised px-2.5 py-1.5 text-xs whitespace-pre shadow-raised"
+      />
+    </div>
+  );
+}
+
+/** What is drawn for each series: with bars, the sum of it and those below it. The first series is drawn at the back. */
+function stack(series: ChartProps['series'], length: number, kind: ChartProps['kind']): number[][] {
+  const below = new Array<number>(length).fill(0);
+  const heights = [...series].reverse().map(({ values }) => {
+    const row = below.map((sum, step) => (kind === 'lines' ? 0 : sum) + (values[step] ?? 0));
+    for (const [step, sum] of row.entries()) below[step] = sum;
+    return row;
+  });
+  return heights.reverse();
+}
+
+function optionsOf({
+  series,
+  kind,
+  height,
+  stepSeconds,
+  width,
+}: Pick<ChartProps, 'series' | 'kind' | 'stepSeconds'> & { height: number; width: number }): uPlot.Options {
+  const soft = tokenColor('soft');
+  const grid = tokenColor('chart-grid');
+  const font = '11px system-ui, sans-serif';
+  const bars = uPlot.paths.bars?.({ size: [0.72, 28], align: 1, radius: 0.12 });
+  const lines = uPlot.paths.spline?.();
+  return {
+    width,
+    height,
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+    legend: { show: false },
+    cursor: { y: false, drag: { setScale: false }, points: { show: kind === 'lines' } },
+    scales: {
+      x: { range: (_, low, high) => [low, high + (kind === 'bars' ? stepSeconds : 0)] },
+      y: { range: (_, __, high) => [0, Math.max(4, high * 1.08)] },
+    },
+    axes: [
+      {
+        stroke: soft,
+        font,
+        grid: { show: false },
+        ticks: { stroke: grid, size: 4 },
+        values: [
+          [86_400, '{D} {MMM}', null, null, null, null, null, null, 1],
+          [60, '{HH}:{mm}', '\n{D} {MMM}', null, null, null, null, null, 1],
+        ] as unknown as uPlot.Axis.Values,
+      },
+      {
+        stroke: soft,
+        font,
+        size: 42,
+        grid: { stroke: grid, width: 1 },
+        ticks: { show: false },
+        values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? formatShort(value) : '')),
+      },
+    ],
+    series: [
+      {},
+      ...series.map(({ label, color }): uPlot.Series => {
+        const stroke = tokenColor(`chart-${color}`);
+        return {
+          label,
+          stroke: kind === 'bars' ? 'transparent' : stroke,
+          width: kind === 'bars' ? 0 : 2,
+          points: { show: false },
+          ...(kind === 'bars' ? { fill: stroke, ...(bars && { paths: bars }) } : lines && { paths: lines }),
+        };
+      }),
+    ],
+  };
+}
+
+/** Shows the figures of the step under the pointer. */
+function showTip(
+  drawn: uPlot,
+  tip: HTMLDivElement | null,
+  {
+    series,
+    times,
+    stepSeconds,
+  }: { series: ChartProps['series']; times: readonly number[]; stepSeconds: number },
+): void {
+  if (!tip) return;
+  const left = drawn.cursor.left ?? -1;
+  const step = left < 0 ? -1 : Math.floor((drawn.posToVal(left, 'x') - (times[0] ?? 0)) / stepSeconds);
+  const at = times[step];
+  tip.hidden = at === undefined;
+  if (at === undefined) return;
+  const moment = new Date(at * 1000).toISOString();
+  const title =
+    stepSeconds >= 86_400 ? moment.slice(0, 10) : `${moment.slice(0, 10)} ${moment.slice(11, 16)} UTC`;
+  const figures = series.map(({ label, values }) => `${label}  ${formatCount(values[step] ?? 0)}`);
+  tip.textContent = [title, ...figures].join('\n');
+  const room = drawn.over.clientWidth;
+  const offset = drawn.over.offsetLeft;
+  tip.style.left = left > room / 2 ? '' : `${offset + left + 14}px`;
+  tip.style.right = left > room / 2 ? `${room - left + 14}px` : '';
+}

@@ -1,0 +1,86 @@
+import { Check, Copy } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Button, IconButton } from './button.tsx';
+import { classNames } from './class-names.ts';
+import { toast } from './toast.tsx';
+
+function useCopy(text: string): [copied: boolean, copy: () => void] {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const end = setTimeout(() => setCopied(false), 1_500);
+    return () => clearTimeout(end);
+  }, [copied]);
+  const copy = () => {
+    navigator.clipboard.writeText(text).then(
+      () => setCopied(true),
+      () => toast.error('The browser does not allow copying. Select the text and copy it by hand.'),
+    );
+  };
+  return [copied, copy];
+}
+
+/** Copies a text. With `children` it is a button with words, else a small sign. */
+export function CopyButton({
+  text,
+  label = 'Copy',
+  children,
+}: {
+  readonly text: string;
+  readonly label?: string;
+  readonly children?: ReactNode;
+}) {
+  const [copied, copy] = useCopy(text);
+  const icon = copied ? Check : Copy;
+  if (children === undefined)
+    return <IconButton icon={icon} label={copied ? 'Copied' : label} small onClick={copy} />;
+  return (
+    <Button icon={icon} small onClick={copy}>
+      {copied ? 'Copied' : children}
+    </Button>
+  );
+}
+
+/** A value to be copied, in one line: an id, an address, a record of the DNS. */
+export function Copyable({ text, mono = true }: { readonly text: string; readonly mono?: boolean }) {
+  return (
+    <span className="inline-flex max-w-full min-w-0 items-center gap-0.5">
+      <span className={classNames('min-w-0 truncate select-all', mono && 'font-mono text-sm')} title={text}>
+        {text}
+      </span>
+      <CopyButton text={text} />
+    </span>
+  );
+}
+
+/** Lines to be pasted somewhere, or what a machine said. */
+export function CodeBlock({
+  code,
+  label,
+  wrap = false,
+}: {
+  readonly code: string;
+  /** What it is, read aloud, and shown above it. */
+  readonly label?: string;
+  readonly wrap?: boolean;
+}) {
+  return (
+    <figure className="min-w-0 overflow-hidden rounded-md border border-line bg-paper">
+      <figcaption className="flex items-center justify-between border-b border-line py-0.5 pr-1 pl-3">
+        <span className="caption">{label ?? ''}</span>
+        <CopyButton text={code} label={label === undefined ? 'Copy' : `Copy ${label}`} />
+      </figcaption>
+      <pre
+        // Keys can scroll what is too wide.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+        tabIndex={0}
+        className={classNames(
+          'max-h-120 overflow-auto px-3 py-2.5 font-mono text-sm leading-relaxed -outline-offset-2',
+          wrap && 'break-all whitespace-pre-wrap',
+        )}
+      >
+        {code}
+      </pre>
+    </figure>
+  );
+}

@@ -1,0 +1,103 @@
+import { CircleAlert, Lock, type LucideIcon, RotateCw } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { ApiError } from '../api.ts';
+import { Button } from './button.tsx';
+import { classNames } from './class-names.ts';
+
+/** There is nothing to show, and what to do about it. */
+export function EmptyState({
+  icon: Icon,
+  title,
+  children,
+  actions,
+}: {
+  readonly icon?: LucideIcon;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly actions?: ReactNode;
+}) {
+  return (
+    <div className="flex flex-col items-center px-6 py-12 text-center">
+      {Icon && (
+        <span className="mb-4 flex size-11 items-center justify-center rounded-lg border border-line bg-paper text-soft">
+          <Icon aria-hidden size={20} strokeWidth={1.75} />
+        </span>
+      )}
+      <h2 className="text-lg font-semibold">{title}</h2>
+      {children !== undefined && <div className="mt-1 max-w-md text-soft">{children}</div>}
+      {actions !== undefined && <div className="mt-5 flex flex-wrap justify-center gap-2">{actions}</div>}
+    </div>
+  );
+}
+
+/** Grey bars in the place of what is being fetched. */
+export function LoadingState({
+  lines = 4,
+  label = 'Loading',
+}: {
+  readonly lines?: number;
+  readonly label?: string;
+}) {
+  return (
+    <div role="status" aria-label={label} className="space-y-3 p-4">
+      {Array.from({ length: lines }, (_, line) => (
+        // Bars are all alike.
+        // biome-ignore lint/suspicious/noArrayIndexKey: see above
+        <div key={line} className={classNames('skeleton h-4', line % 3 === 2 ? 'w-3/5' : 'w-full')} />
+      ))}
+    </div>
+  );
+}
+
+/** Something could not be fetched: what went wrong, how to find it in the log, and to try again. */
+export function ErrorState({ error, onRetry }: { readonly error: Error; readonly onRetry?: () => void }) {
+  const requestId = error instanceof ApiError ? error.requestId : null;
+  return (
+    <div role="alert" className="flex flex-col items-center px-6 py-10 text-center">
+      <CircleAlert aria-hidden size={22} className="mb-3 text-failed" />
+      <h2 className="text-lg font-semibold">This could not be shown</h2>
+      <p className="mt-1 max-w-lg break-words text-soft">{error.message}</p>
+      {requestId !== null && (
+        <p className="mt-2 text-xs text-soft">
+          Request <code className="font-mono select-all">{requestId}</code>, by which the log has more.
+        </p>
+      )}
+      {onRetry && (
+        <Button className="mt-4" icon={RotateCw} onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** What a fetched answer needs to be shown by {@link Fetched}. */
+interface FetchedQuery<Data> {
+  readonly data: Data | undefined;
+  readonly error: Error | null;
+  refetch(): unknown;
+}
+
+/** Shows an answer when it is there, and before that that it is being fetched, or why it could not be. */
+export function Fetched<Data>({
+  query,
+  lines,
+  children,
+}: {
+  readonly query: FetchedQuery<Data>;
+  readonly lines?: number;
+  readonly children: (data: Data) => ReactNode;
+}) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
+  return <LoadingState {...(lines !== undefined && { lines })} />;
+}
+
+/** A page that only some may see. */
+export function Forbidden({ who }: { readonly who: 'operators' | 'administrators' }) {
+  return (
+    <EmptyState icon={Lock} title={`Only ${who} see this`}>
+      Ask an administrator for the role, if you need it.
+    </EmptyState>
+  );
+}

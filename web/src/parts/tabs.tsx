@@ -1,0 +1,47 @@
+import { Tabs as Base } from '@base-ui/react/tabs';
+import type { ReactNode } from 'react';
+
+/** A tab. */
+export interface Tab<Value extends string> {
+  readonly value: Value;
+  readonly label: ReactNode;
+  readonly content: ReactNode;
+}
+
+/** Sheets of which one is shown. Keep which in the page's URL. */
+export function Tabs<Value extends string>({
+  label,
+  tabs,
+  value,
+  onChange,
+}: {
+  /** What they are tabs of, read aloud. */
+  readonly label: string;
+  readonly tabs: readonly Tab<Value>[];
+  readonly value: Value;
+  readonly onChange: (value: Value) => void;
+}) {
+  return (
+    <Base.Root value={value} onValueChange={(next) => onChange(next as Value)}>
+      <Base.List
+        aria-label={label}
+        className="relative flex max-w-full gap-1 overflow-x-auto border-b border-line [scrollbar-width:none]"
+      >
+        {tabs.map((tab) => (
+          <Base.Tab
+            key={tab.value}
+            value={tab.value}
+            className="relative shrink-0 rounded-t-sm px-3 py-2 font-medium whitespace-nowrap text-soft -outline-offset-2 hover:text-ink data-active:text-ink data-active:after:absolute data-active:after:inset-x-2 data-active:after:-bottom-px data-active:after:h-0.5 data-active:after:bg-accent"
+          >
+            {tab.label}
+          </Base.Tab>
+        ))}
+      </Base.List>
+      {tabs.map((tab) => (
+        <Base.Panel key={tab.value} value={tab.value} className="pt-4 outline-offset-4">
+          {tab.content}
+        </Base.Panel>
+      ))}
+    </Base.Root>
+  );
+}

@@ -1,0 +1,208 @@
+import { Eye, EyeOff } from 'lucide-react';
+import { type ComponentProps, type ReactNode, useId, useState } from 'react';
+import { IconButton } from './button.tsx';
+import { classNames } from './class-names.ts';
+
+/** What every field of a form has. */
+export interface FieldProps {
+  readonly label: ReactNode;
+  /** What the value means, or an example. */
+  readonly hint?: ReactNode;
+  /** What is wrong with the value. */
+  readonly error?: ReactNode;
+  readonly className?: string;
+}
+
+/** The look of what text is typed into. */
+export const INPUT = classNames(
+  'w-full rounded-md border border-edge bg-surface px-2.5 text-ink',
+  'hover:border-ink/60 focus-visible:outline-offset-0 aria-invalid:border-failed disabled:bg-sunken disabled:text-soft [&:is(input,textarea):read-only]:bg-sunken',
+);
+
+/** Label, hint and error around any control, which is given the ids that join them. */
+export function Field({
+  label,
+  hint,
+  error,
+  className,
+  children,
+}: FieldProps & {
+  readonly children: (ids: {
+    readonly id: string;
+    readonly 'aria-describedby': string | undefined;
+    readonly 'aria-invalid': true | undefined;
+  }) => ReactNode;
+}) {
+  const id = useId();
+  const hasError = error !== undefined && error !== null && error !== '';
+  const described = [hint !== undefined && `${id}-hint`, hasError && `${id}-error`].filter(Boolean).join(' ');
+  return (
+    <div className={className}>
+      <label htmlFor={id} className="mb-1 block font-medium">
+        {label}
+      </label>
+      {children({
+        id,
+        'aria-describedby': described === '' ? undefined : described,
+        'aria-invalid': hasError || undefined,
+      })}
+      {hasError && (
+        <p id={`${id}-error`} className="mt-1 text-sm text-failed">
+          {error}
+        </p>
+      )}
+      {hint !== undefined && (
+        <p id={`${id}-hint`} className="mt-1 text-sm text-soft">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type InputProps = Omit<ComponentProps<'input'>, 'onChange' | 'value' | 'className' | 'id'>;
+
+/** A line of text. */
+export function TextField({
+  label,
+  hint,
+  error,
+  className,
+  value,
+  onChange,
+  mono = false,
+  ...input
+}: FieldProps & {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly mono?: boolean;
+} & InputProps) {
+  return (
+    <Field {...{ label, hint, error }} {...(className !== undefined && { className })}>
+      {(ids) => (
+        <input
+          type="text"
+          {...input}
+          {...ids}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+          className={classNames(INPUT, 'h-9', mono && 'font-mono text-sm')}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** Several lines of text. */
+export function Textarea({
+  label,
+  hint,
+  error,
+  className,
+  value,
+  onChange,
+  mono = false,
+  rows = 5,
+  ...input
+}: FieldProps & {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly mono?: boolean;
+} & Omit<ComponentProps<'textarea'>, 'onChange' | 'value' | 'className' | 'id'>) {
+  return (
+    <Field {...{ label, hint, error }} {...(className !== undefined && { className })}>
+      {(ids) => (
+        <textarea
+          {...input}
+          {...ids}
+          rows={rows}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+          className={classNames(INPUT, 'py-2', mono && 'font-mono text-sm')}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** A whole number; null while the field is empty or holds something else. */
+export function NumberField({
+  value,
+  onChange,
+  unit,
+  ...field
+}: FieldProps & {
+  readonly value: number | null;
+  readonly onChange: (value: number | null) => void;
+  readonly unit?: string;
+} & InputProps) {
+  const { label, hint, error, className, ...input } = field;
+  const [written, setWritten] = useState<string | null>(null);
+  const shown =
+    written !== null && Number(written) === value ? written : (value?.toString() ?? written ?? '');
+  return (
+    <Field {...{ label, hint, error }} {...(className !== undefined && { className })}>
+      {(ids) => (
+        <div className="relative">
+          <input
+            {...input}
+            {...ids}
+            inputMode="numeric"
+            value={shown}
+            onChange={({ target }) => {
+              setWritten(target.value);
+              onChange(/^\s*-?\d{1,15}\s*$/.test(target.value) ? Number(target.value) : null);
+            }}
+            className={classNames(INPUT, 'h-9', unit !== undefined && 'pr-20')}
+          />
+          {unit !== undefined && (
+            <span className="pointer-events-none absolute inset-y-0 right-3 flex items-center text-sm text-soft">
+              {unit}
+            </span>
+          )}
+        </div>
+      )}
+    </Field>
+  );
+}
+
+/** A password or key. Nothing that was stored is ever shown: an empty field keeps it. */
+export function SecretField({
+  value,
+  onChange,
+  label,
+  hint,
+  error,
+  className,
+  ...input
+}: FieldProps & {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+} & InputProps) {
+  const [shown, setShown] = useState(false);
+  return (
+    <Field {...{ label, hint, error }} {...(className !== undefined && { className })}>
+      {(ids) => (
+        <div className="relative">
+          <input
+            autoComplete="off"
+            spellCheck={false}
+            {...input}
+            {...ids}
+            type={shown ? 'text' : 'password'}
+            value={value}
+            onChange={(event) => onChange(event.target.value)}
+            className={classNames(INPUT, 'h-9 pr-10')}
+          />
+          <IconButton
+            icon={shown ? EyeOff : Eye}
+            label={shown ? 'Hide' : 'Show'}
+            small
+            className="absolute inset-y-0 right-1 my-auto"
+            onClick={() => setShown(!shown)}
+          />
+        </div>
+      )}
+    </Field>
+  );
+}

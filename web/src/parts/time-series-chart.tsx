@@ -1,0 +1,92 @@
+import { lazy, Suspense } from 'react';
+import { formatCount } from '../format.ts';
+import { classNames } from './class-names.ts';
+
+/** A line or bar of a chart. */
+export interface ChartSeries {
+  readonly label: string;
+  readonly color: 'delivered' | 'failed' | 'retrying' | 'received' | 'denied';
+  readonly values: readonly number[];
+}
+
+/** See {@link TimeSeriesChart}. */
+export interface ChartProps {
+  /** What is shown, read aloud. */
+  readonly label: string;
+  /** Start of the first step, in milliseconds. */
+  readonly from: number;
+  readonly stepSeconds: number;
+  readonly series: readonly ChartSeries[];
+  /** Bars stand on one another; lines do not. */
+  readonly kind?: 'bars' | 'lines';
+  readonly height?: number;
+}
+
+const SWATCHES = {
+  delivered: 'bg-chart-delivered',
+  failed: 'bg-chart-failed',
+  retrying: 'bg-chart-retrying',
+  received: 'bg-chart-received',
+  denied: 'bg-chart-denied',
+};
+
+/** Fetched when the first chart is shown: it is not part of the first load. */
+const Canvas = lazy(() => import('./chart-canvas.tsx'));
+
+/** Counts over time, with a legend that sums them up, and a table for those who do not see it. Times are UTC. */
+export function TimeSeriesChart(props: ChartProps) {
+  const { label, series, from, stepSeconds, height = 200 } = props;
+  const length = Math.max(0, ...series.map(({ values }) => values.length));
+  const isEmpty = series.every(({ values }) => values.every((value) => value === 0));
+  return (
+    <figure aria-label={label} className="min-w-0">
+      <div aria-hidden className="relative" style={{ height }}>
+        {isEmpty && (
+          <div className="pointer-events-none absolute inset-0 z-1 flex items-center justify-center text-soft">
+            Nothing in this time
+          </div>
+        )}
+        <Suspense fallback={<div className="skeleton size-full opacity-40" />}>
+          <Canvas {...props} height={height} />
+        </Suspense>
+      </div>
+      <figcaption className="mt-2 flex flex-wrap gap-x-5 gap-y-1 text-sm">
+        {series.map(({ label: name, color, values }) => (
+          <span key={name} className="inline-flex items-center gap-1.5">
+            <span aria-hidden className={classNames('size-2.5 rounded-xs', SWATCHES[color])} />
+            <span className="text-soft">{name}</span>
+            <span className="font-medium">{formatCount(values.reduce((sum, value) => sum + value, 0))}</span>
+          </span>
+        ))}
+      </figcaption>
+      <div className="sr-only">
+        <table>
+          <caption>{label}</caption>
+          <thead>
+            <tr>
+              <th scope="col">From (UTC)</th>
+              {series.map(({ label: name }) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {Array.from({ length }, (_, step) => {
+              const at = new Date(from + step * stepSeconds * 1000).toISOString().slice(0, 16);
+              return (
+                <tr key={at}>
+                  <th scope="row">{at.replace('T', ' ')}</th>
+                  {series.map(({ label: name, values }) => (
+                    <td key={name}>{values[step] ?? 0}</td>
+                  ))}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </figure>
+  );
+}

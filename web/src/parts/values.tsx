@@ -1,0 +1,71 @@
+import { useState, useSyncExternalStore } from 'react';
+import { formatBytes, formatCount, formatDuration, formatMoment, formatRelative } from '../format.ts';
+
+/** All relative times change together, on one timer. */
+const TICK_MS = 5_000;
+const listeners = new Set<() => void>();
+let now = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const each of listeners) each();
+  }, TICK_MS);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** The time now, in milliseconds; what uses it is drawn again every few seconds. */
+export function useNow(): number {
+  const [mountedAt] = useState(() => Date.now());
+  const ticked = useSyncExternalStore(subscribe, () => now);
+  return Math.max(ticked, mountedAt);
+}
+
+/** A moment, as far from now; exactly, in UTC, as its title. `exact` shows both. */
+export function Time({ at, exact = false }: { readonly at: string | number; readonly exact?: boolean }) {
+  const current = useNow();
+  const time = typeof at === 'number' ? at : Date.parse(at);
+  const moment = formatMoment(time);
+  const relative = formatRelative(time, current);
+  return (
+    <time dateTime={Number.isNaN(time) ? undefined : new Date(time).toISOString()} title={moment}>
+      {exact ? (
+        <>
+          {moment} <span className="text-soft">({relative})</span>
+        </>
+      ) : (
+        <span className="whitespace-nowrap">{relative}</span>
+      )}
+    </time>
+  );
+}
+
+/** A size. */
+export function Bytes({ bytes }: { readonly bytes: number }) {
+  return (
+    <span className="whitespace-nowrap" title={`${formatCount(bytes)} bytes`}>
+      {formatBytes(bytes)}
+    </span>
+  );
+}
+
+/** A length of time. */
+export function Duration({ ms }: { readonly ms: number }) {
+  return (
+    <span className="whitespace-nowrap" title={`${formatCount(ms)} ms`}>
+      {formatDuration(ms)}
+    </span>
+  );
+}
+
+/** A count. */
+export function Count({ value }: { readonly value: number }) {
+  return <span className="whitespace-nowrap">{formatCount(value)}</span>;
+}

@@ -1,0 +1,158 @@
+import {
+  type InfiniteData,
+  keepPreviousData,
+  QueryClient,
+  type UseInfiniteQueryResult,
+  type UseMutationResult,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { Operation, RequestOf, ResultOf, Topic } from '../../src/dashboard/contract.ts';
+import { ApiError, call } from './api.ts';
+import { toast } from './parts/toast.tsx';
+
+/** How often a call that the server could not be reached for is tried again, before the page says so. */
+const RETRIES = 2;
+
+/** The one cache of answers. What is shown is refetched when a hint says that it may have changed (`live.ts`). */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      gcTime: 120_000,
+      retry: (failures, error) =>
+        failures < RETRIES && error instanceof ApiError && (error.status === 0 || error.status >= 502),
+      // `live.ts` does it, and knows better.
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: false,
+    },
+  },
+});
+
+/** How a call is kept up to date. */
+export interface CallOptions {
+  /** What it is about: hints on these fetch it again. */
+  readonly topics?: readonly Topic[];
+  /** False: not asked yet. */
+  readonly enabled?: boolean;
+  /** Fetched again so often, for what no hint tells of. */
+  readonly everyMs?: number;
+  /** Shows the former answer until that to a changed request has come. */
+  readonly keep?: boolean;
+}
+
+/** The answer of an operation, kept up to date. */
+export function useCall<Name extends Operation>(
+  operation: Name,
+  request: RequestOf<Name>,
+  { topics = [], enabled = true, everyMs, keep = false }: CallOptions = {},
+): UseQueryResult<ResultOf<Name>, ApiError> {
+  return useQuery<ResultOf<Name>, ApiError>({
+    queryKey: [operation, request],
+    queryFn: ({ signal }) => call(operation, request, signal),
+    enabled,
+    meta: { topics },
+    ...(everyMs !== undefined && { refetchInterval: everyMs }),
+    ...(keep && { placeholderData: keepPreviousData as never }),
+  });
+}
+
+/** A long list that is fetched page by page. */
+export interface Pages<Page, Row> {
+  /** What has been fetched, one after the other. */
+  readonly rows: readonly Row[];
+  readonly first: Page | undefined;
+  readonly query: UseInfiniteQueryResult<unknown, ApiError>;
+  /** For {@link DataTable}. */
+  readonly more: { readonly has: boolean; readonly loading: boolean; readonly load: () => void };
+}
+
+/** How a list is asked for by pages. */
+export interface PagesOptions<Name extends Operation, Cursor, Row> extends CallOptions {
+  /** The request for the page that begins at a cursor; null is the first. */
+  readonly request: (before: Cursor | null) => RequestOf<Name>;
+  readonly rows: (page: ResultOf<Name>) => readonly Row[];
+  /** The cursor of the next page; null when there is none. */
+  readonly next: (page: ResultOf<Name>) => Cursor | null;
+}
+
+/** A list that is fetched page by page, by an operation with a cursor. */
+export function usePages<Name extends Operation, Cursor extends string | number, Row>(
+  operation: Name,
+  { request, rows, next, topics = [], enabled = true, keep = false }: PagesOptions<Name, Cursor, Row>,
+): Pages<ResultOf<Name>, Row> {
+  const query = useInfiniteQuery<
+    ResultOf<Name>,
+    ApiError,
+    InfiniteData<ResultOf<Name>>,
+    readonly unknown[],
+    Cursor | null
+  >({
+    queryKey: [operation, 'pages', request(null)],
+    queryFn: ({ pageParam, signal }) => call(operation, request(pageParam as Cursor | null), signal),
+    initialPageParam: null,
+    getNextPageParam: (last) => next(last),
+    enabled,
+    meta: { topics },
+    ...(keep && { placeholderData: keepPreviousData as never }),
+  });
+  const pages = query.data?.pages;
+  // The reader of rows is part of the page's code, and does not change what it reads.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  const all = useMemo(() => (pages ?? []).flatMap((page) => rows(page)), [pages]);
+  return {
+    rows: all,
+    first: pages?.[0],
+    query,
+    more: {
+      has: query.hasNextPage,
+      loading: query.isFetchingNextPage,
+      load: () => void query.fetchNextPage(),
+    },
+  };
+}
+
+/** What happens after an act. */
+export interface ActOptions<Name extends Operation> {
+  /** Said when it was done; by default nothing. */
+  readonly done?: string | ((result: ResultOf<Name>) => string);
+  /** What it changes: fetched again. */
+  readonly changes?: readonly Topic[];
+  /** True: the caller shows the error itself, by a form for example. */
+  readonly quiet?: boolean;
+  readonly onDone?: (result: ResultOf<Name>) => void;
+}
+
+/** An operation that changes something: `const cancel = useAct('cancelMessage', { changes: ['messages'] })`. */
+export function useAct<Name extends Operation>(
+  operation: Name,
+  { done, changes = [], quiet = false, onDone }: ActOptions<Name> = {},
+): UseMutationResult<ResultOf<Name>, ApiError, RequestOf<Name>> {
+  const client = useQueryClient();
+  return useMutation<ResultOf<Name>, ApiError, RequestOf<Name>>({
+    mutationFn: (request) => call(operation, request),
+    onSuccess: (result) => {
+      if (done !== undefined) toast.success(typeof done === 'function' ? done(result) : done);
+      refetchTopics(client, new Set(changes));
+      onDone?.(result);
+    },
+    onError: (error) => {
+      if (!quiet) toast.error(error.message, error.requestId);
+    },
+  });
+}
+
+/** Fetches again what is shown of these topics, and marks the rest of it as out of date. */
+export function refetchTopics(client: QueryClient, topics: ReadonlySet<Topic>): void {
+  if (topics.size === 0) return;
+  void client.invalidateQueries({
+    predicate: ({ meta }) => {
+      const about = (meta?.['topics'] ?? []) as readonly Topic[];
+      return about.some((topic) => topics.has(topic));
+    },
+  });
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import {
+  flag,
+  oneOf,
+  parseSearch,
+  readSearch,
+  someOf,
+  stringifySearch,
+  text,
+  texts,
+  whole,
+} from './search.ts';
+
+const read = readSearch({
+  q: text,
+  page: whole,
+  all: flag,
+  view: oneOf('html', 'text'),
+  status: someOf('queued', 'failed'),
+  tag: texts,
+});
+
+test('fields are read by their kind', () => {
+  expect(
+    read(parseSearch('?q=to%3Aa@b.c+hello&page=3&all=1&view=text&status=failed&status=queued&tag=x')),
+  ).toEqual({
+    q: 'to:a@b.c hello',
+    page: 3,
+    all: true,
+    view: 'text',
+    status: ['queued', 'failed'],
+    tag: ['x'],
+  });
+});
+
+test('what cannot be read is left out, and nothing else comes in', () => {
+  expect(read(parseSearch('?q=&page=-1&all=yes&view=source&status=lost&__proto__=x&other=1'))).toEqual({});
+});
+
+test('a number in a text stays text', () => {
+  expect(read(parseSearch('?q=12'))).toEqual({ q: '12' });
+});
+
+test('an address is written as a person would', () => {
+  expect(
+    stringifySearch({
+      q: 'to:a@b.c, x',
+      all: true,
+      none: undefined,
+      off: false,
+      empty: '',
+      status: ['a', 'b'],
+    }),
+  ).toBe('?q=to:a@b.c,+x&all=1&status=a&status=b');
+  expect(stringifySearch({})).toBe('');
+});
+
+test.each(['to:"a b"@c & d=e', 'ünïcode ☃', '50% + 1', '#?/'])('%s comes back as it was', (q) => {
+  expect(parseSearch(stringifySearch({ q }))).toEqual({ q });
+});

@@ -1,0 +1,71 @@
+import { useQuery } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext } from 'react';
+import type { SessionView } from '../../src/dashboard/contract.ts';
+import { type ApiError, get, sessionCall, whenSignedOut } from './api.ts';
+import { queryClient } from './queries.ts';
+
+/** A session of someone who is signed in. */
+export type SignedIn = Extract<SessionView, { state: 'signed_in' }>;
+/** What someone may do; each may do what those before it may. */
+export type Role = SignedIn['user']['role'];
+
+const RANKS: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, admin: 2 };
+const KEY = ['session'] as const;
+
+/** Who asks, as the server sees it. */
+export function useSessionView() {
+  return useQuery<SessionView, ApiError>({
+    queryKey: KEY,
+    queryFn: ({ signal }) => get<SessionView>('/api/session', signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Takes what a call around signing in has answered. Another person's answers are forgotten. */
+export function setSession(view: SessionView): void {
+  const before = queryClient.getQueryData<SessionView>(KEY);
+  if (nameOf(before) !== nameOf(view))
+    queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
+  queryClient.setQueryData(KEY, view);
+}
+
+/** Asks the server again who it takes us for. */
+export function refreshSession(): void {
+  void queryClient.invalidateQueries({ queryKey: KEY });
+}
+
+whenSignedOut(refreshSession);
+
+/** Signs out, here and on the server. */
+export async function signOut(): Promise<void> {
+  setSession(await sessionCall('logout', {}));
+}
+
+function nameOf(view: SessionView | undefined): string | null {
+  return view?.state === 'signed_in' ? view.user.name : null;
+}
+
+const SessionContext = createContext<SignedIn | null>(null);
+
+/** Gives the session to what it holds. */
+export function SessionProvider({ session, children }: { session: SignedIn; children: ReactNode }) {
+  return <SessionContext value={session}>{children}</SessionContext>;
+}
+
+/** The session; only inside pages, which are shown to those who are signed in. */
+export function useSession(): SignedIn {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error('A page was shown to nobody.');
+  return session;
+}
+
+/** Whether the one who is signed in may do what is open from this role on. The server decides; this only hides. */
+export function useMay(from: Role): boolean {
+  return RANKS[useSession().user.role] >= RANKS[from];
+}
+
+/** Shows what it holds to those who may. */
+export function IfMay({ role, children }: { role: Role; children: ReactNode }) {
+  return useMay(role) ? children : null;
+}
