@@ -6,7 +6,16 @@ import { mayAct, ROLES } from '../../../src/domain/account.ts';
 import { cookieOf, startDashboard } from '../ops/dashboard-server.ts';
 
 /** Operations that only look, though they need more than a viewer; and `submit`, which the message's own record tells of. */
-const NOT_WRITTEN = ['submit', 'checkDomains', 'rehearseRoutes', 'users', 'sessions', 'logTail', 'activity', 'backups'];
+const NOT_WRITTEN = [
+  'submit',
+  'checkDomains',
+  'rehearseRoutes',
+  'users',
+  'sessions',
+  'logTail',
+  'activity',
+  'backups',
+];
 
 test('what a viewer may call changes nothing, and what changes something is written down', () => {
   for (const name of OPERATION_NAMES) {

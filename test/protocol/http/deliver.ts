@@ -1,9 +1,12 @@
 import { NO_EVIDENCE } from '../../../src/domain/attempt.ts';
+import type { LaneLease } from '../../../src/domain/lane.ts';
 import { localReply, type Outcome } from '../../../src/domain/outcome.ts';
 import { type SettlePolicy, settle } from '../../../src/domain/settle.ts';
+import type { Unit } from '../../../src/store/store.ts';
 import type { World } from './world.ts';
 
-const LANE = 'out';
+/** Where the world's route leads, and where the mail of test keys goes. */
+const LANES = ['out', 'inbox'];
 const POLICY: SettlePolicy = { firstMs: 30_000, maxMs: 3_600_000, maxAgeMs: 1000, ambiguous: 'retry' };
 
 /** The next hop took it. */
@@ -35,34 +38,46 @@ export async function attempt(world: World, outcome: Outcome): Promise<void> {
   const { store } = world.stores;
   const now = world.clock.wall();
   const at = { node: 'test', now };
-  const [lease] = await store.acquireLanes([LANE], 0, now + 45_000, at);
-  if (lease === undefined) throw new Error('the lane was not granted');
-  const [claimed] = await store.claim(
-    [{ ...lease, order: 'high_first', limit: 100, maxRecipients: 100 }],
+  const leases = await store.acquireLanes(LANES, 0, now + 45_000, at);
+  if (leases.length < LANES.length) throw new Error('a lane was not granted');
+  const claimed = await store.claim(
+    leases.map((lease) => ({ ...lease, order: 'high_first', limit: 100, maxRecipients: 100 })),
     at,
   );
-  for (const unit of claimed?.units ?? []) {
-    const indexes = unit.deliveries.map(({ index }) => index);
-    const ref = { messageId: unit.messageId, lane: LANE, fence: lease.fence, indexes };
-    await store.begin([{ ...ref, quota: null }], at);
-    const results = indexes.map((index) => ({ index, outcome }));
-    const facts = { attempts: 0, expiresAt: now + 1e9 };
-    const transitions = indexes.map(() => settle(facts, outcome, POLICY, now, 0.5));
-    const record = { startedAt: now, relay: LANE, evidence: NO_EVIDENCE, results };
-    await store.settle(
-      [{ unit: ref, attempt: record, transitions, report: null, delayReported: [], refund: null }],
-      at,
-    );
-    world.events.emit({
-      type: 'attempted',
-      messageId: unit.messageId,
-      relay: LANE,
-      host: null,
-      durationMs: 1,
-      results: indexes.map((index) => ({ address: String(index), state: 'delivered', outcome })),
-    });
-  }
-  await store.releaseLanes([lease], at);
+  for (const [i, lease] of leases.entries())
+    for (const unit of claimed[i]?.units ?? []) await settleUnit(world, lease, unit, outcome);
+  await store.releaseLanes(leases, at);
+}
+
+/** Attempts one unit of a lane that was claimed. */
+async function settleUnit(
+  world: World,
+  { lane, fence }: LaneLease,
+  unit: Unit,
+  outcome: Outcome,
+): Promise<void> {
+  const { store } = world.stores;
+  const now = world.clock.wall();
+  const at = { node: 'test', now };
+  const indexes = unit.deliveries.map(({ index }) => index);
+  const ref = { messageId: unit.messageId, lane, fence, indexes };
+  await store.begin([{ ...ref, quota: null }], at);
+  const results = indexes.map((index) => ({ index, outcome }));
+  const facts = { attempts: 0, expiresAt: now + 1e9 };
+  const transitions = indexes.map(() => settle(facts, outcome, POLICY, now, 0.5));
+  const record = { startedAt: now, relay: lane, evidence: NO_EVIDENCE, results };
+  await store.settle(
+    [{ unit: ref, attempt: record, transitions, report: null, delayReported: [], refund: null }],
+    at,
+  );
+  world.events.emit({
+    type: 'attempted',
+    messageId: unit.messageId,
+    relay: lane,
+    host: null,
+    durationMs: 1,
+    results: indexes.map((index) => ({ address: String(index), state: 'delivered', outcome })),
+  });
 }
 
 /** Removes the contents of every final message, as retention does; the records stay. */
