@@ -17,6 +17,7 @@ import { createMailDns } from './app/mail-dns.ts';
 import { removeRuntime, writeRuntime } from './app/ports.ts';
 import { applyRelays, type TransportParts } from './app/relays.ts';
 import { openStorage, type Storage } from './app/storage.ts';
+import { earlyConfig } from './config/early.ts';
 import type { Fault } from './config/fault.ts';
 import { type Loaded, loadConfig } from './config/load.ts';
 import { createDoor } from './control/door.ts';
@@ -138,14 +139,17 @@ class Service implements App {
     const layout = layoutOf(dataDir);
     // The machine may fail before there is a log to say so in.
     const broken = Promise.withResolvers<Error & { readonly code: string }>();
-    const storage = await openStorage(dataDir, clock, broken.resolve);
+    const early = earlyConfig(this.#options);
+    if (early.faults.length > 0) throw new ConfigurationError(early.faults);
+    const node = nodeId(early.node.name, random);
+    const { database } = early;
+    const storage = await openStorage({ dataDir, database, node, clock, onFailure: broken.resolve });
     this.#storage = storage;
     const { live, log } = await this.#configure(storage);
     const failure = new MachineFailure(clock, log);
     this.#failure = failure;
     void broken.promise.then((error) => failure.report(error, () => this.#haltWork()));
 
-    const node = nodeName(random);
     const settings = () => engineSettings(live.loaded);
     const keysOf = createSigningKeys();
     const signer = createSigner({ keys: () => keysOf(live.config.domains), clock, log });
@@ -173,7 +177,7 @@ class Service implements App {
       ready: () => !this.#leaving && engine.intake.suspended(null) === null,
       signal: this.#stopping.signal,
     });
-    await engine.start({ seize: true });
+    await engine.start({ seize: storage.cluster === null });
     const ports = await this.#listeners.listen();
     const maxRequestBytes = () => live.config.api.maxMessageBytes * CONTROL_OVERHEAD;
     this.#control = await listenForControl({ dataDir, door, maxRequestBytes, log });
@@ -226,6 +230,8 @@ class Service implements App {
   async #configure(storage: Storage): Promise<{ live: LiveConfig; log: ServiceLog }> {
     const { clock, logFormat: format } = this.#options;
     const stored = () => storedRows(storage.registry);
+    const revision = () => storage.registry.revision();
+    const firstRevision = await revision();
     const loaded = loadConfig({ ...this.#options, stored: await stored() });
     if (loaded.faults.length > 0) throw new ConfigurationError(loaded.faults);
     const publish = (next: Loaded) => publishTable(next, storage.registry, clock.wall());
@@ -237,7 +243,7 @@ class Service implements App {
     for (const name of first.ignored) log.debug('config.ignored', { variable: name });
     const live = new LiveConfig({
       ...this.#options,
-      ...{ first, stored, publish, log, signal: this.#stopping.signal },
+      ...{ first, stored, revision, firstRevision, publish, log, signal: this.#stopping.signal },
       onChange: (config, ways) => {
         log.configure(config.log);
         if (this.#engine === null || this.#transports === null) return;
@@ -314,7 +320,7 @@ class Service implements App {
 }
 
 /** A name for this process in leases and counters, another at every start. */
-function nodeName(random: Random): string {
+function nodeId(name: string | null, random: Random): string {
   const suffix = Buffer.from(random.fill(new Uint8Array(4))).toString('hex');
-  return `${hostname()}-${process.pid}-${suffix}`;
+  return `${name ?? hostname()}-${process.pid}-${suffix}`;
 }

@@ -42,8 +42,10 @@ const LAWS: Readonly<Record<string, Law>> = {
   store: { rooms: ['domain'], packages: /^$/ },
   spool: { rooms: ['domain'], packages: /^$/ },
   transport: { rooms: ['domain'], packages: /^$/ },
-  'store/postgres': { rooms: ['store', 'domain', 'lib'], packages: /^(node:.*|pg)$/ },
+  postgres: { rooms: ['store', 'lib'], packages: /^(node:.*|pg)$/ },
+  'store/postgres': { rooms: ['store', 'postgres', 'domain', 'lib'], packages: /^(node:.*|pg)$/ },
   'store/sqlite': { rooms: ['store', 'domain', 'lib'], packages: /^(node:.*|better-sqlite3)$/ },
+  'spool/postgres': { rooms: ['spool', 'store', 'postgres', 'domain', 'lib'], packages: /^(node:.*|pg)$/ },
   'spool/segments': { rooms: ['spool', 'domain', 'lib'], packages: /^node:/ },
   'transport/smtp': { rooms: ['transport', 'domain', 'lib', 'smtp', 'mail', 'dns'], packages: /^node:/ },
   'transport/mx': {

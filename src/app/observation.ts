@@ -46,11 +46,11 @@ export function observe(
   const meter = createProcessMeter(clock);
   const relays = () => relayStates(engine.relays, clock);
   const certificateExpiresAt = () => certificate?.expiresAt ?? null;
-  const { views, spool, thread } = storage;
+  const { views, spool, writer } = storage;
   const health = createHealth(
     {
       ...{ clock, views, spool, relays, certificateExpiresAt },
-      store: () => ({ failed: failed(), waitingMs: thread.waitingMs() }),
+      store: () => ({ failed: failed(), waitingMs: writer.waitingMs() }),
       ports: () => portsStatus(live.config, bound),
       missingRelays: () => missingRelays(live.config.routes, live.config.relays),
       notices: () => {
@@ -70,7 +70,7 @@ export function observe(
     now: () => clock.wall(),
     snapshot: () => health.snapshot(),
     flushes: () => ({
-      storeCommits: thread.commits(),
+      storeCommits: writer.commits(),
       spoolFlushes: spool.flushes(),
     }),
     process: () => meter.read(),

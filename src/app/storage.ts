@@ -1,18 +1,22 @@
+import type { Config } from '../config/schema.ts';
 import { holdDirectory } from '../control/hold.ts';
 import { layoutOf } from '../control/layout.ts';
+import { openSharedStorage } from '../control/shared-storage.ts';
 import type { Clock } from '../lib/clock.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Accounts } from '../store/accounts.ts';
+import type { Cluster } from '../store/cluster.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Keyring } from '../store/keyring.ts';
 import type { Registry } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
 import type { Views } from '../store/views.ts';
-import { type StoreThread, startStoreThread } from '../threads/store-client.ts';
+import type { StoreWriter } from '../store/writer.ts';
+import { startStoreThread } from '../threads/store-client.ts';
 import { startViewsThread } from '../threads/views-client.ts';
 
-/** Everything that lies in the data directory, held by this process. */
+/** Facts and bytes, as the service uses them. */
 export interface Storage {
   readonly store: Store;
   readonly keyring: Keyring;
@@ -21,22 +25,46 @@ export interface Storage {
   readonly journal: Journal;
   readonly views: Views;
   readonly spool: Spool;
-  readonly thread: StoreThread;
+  readonly writer: StoreWriter;
+  /** Null: this process is the only one that uses them. */
+  readonly cluster: Cluster | null;
   close(): Promise<void>;
 }
 
-/** Opens facts and bytes. `onFailure` is told once of a failure after which nothing may be written. */
-export async function openStorage(
-  dataDir: string,
-  clock: Clock,
-  onFailure: (error: Error & { readonly code: string }) => void,
-): Promise<Storage> {
-  const lock = await holdDirectory(dataDir, clock);
+/** What opening it takes. */
+export interface StorageOptions {
+  /** Held by this process alone, wherever the facts lie. */
+  readonly dataDir: string;
+  readonly database: Config['database'];
+  /** This process's name; another at every start. */
+  readonly node: string;
+  readonly clock: Clock;
+  /** Told once of a failure after which nothing may be written. */
+  readonly onFailure: (error: Error & { readonly code: string }) => void;
+}
+
+/** Opens facts and bytes: in the data directory, or in the PostgreSQL that the configuration names. */
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const lock = await holdDirectory(options.dataDir, options.clock);
+  try {
+    const storage =
+      options.database.url === '' ? await openInDirectory(options) : await openSharedStorage(options);
+    const close = async () => {
+      await storage.close();
+      lock.release();
+    };
+    return { ...storage, close };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function openInDirectory({ dataDir, clock, onFailure }: StorageOptions): Promise<Storage> {
   const layout = layoutOf(dataDir);
   const opened: { close(): Promise<void> }[] = [];
-  const closeAll = async () => {
+  const close = async () => {
     for (const part of opened.reverse()) await part.close();
-    lock.release();
   };
   try {
     const thread = await startStoreThread({ path: layout.database, clock, onDeath: onFailure });
@@ -46,9 +74,10 @@ export async function openStorage(
     const spool = await openSegmentSpool({ directory: layout.spool, onFailure });
     opened.push(spool);
     const { store, keyring, registry, accounts, journal } = thread;
-    return { store, keyring, registry, accounts, journal, views, spool, thread, close: closeAll };
+    const parts = { store, keyring, registry, accounts, journal };
+    return { ...parts, views, spool, writer: thread, cluster: null, close };
   } catch (error) {
-    await closeAll();
+    await close();
     throw error;
   }
 }

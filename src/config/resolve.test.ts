@@ -266,14 +266,14 @@ test('stored relays carry their password, and those whose password is unreadable
 });
 
 test('secrets come from files too, and their values are never shown', () => {
-  const readSecret = () => 'postgres://u:hunter2@db/x';
+  const readSecret = () => 'mysql://u:hunter2@db/x';
   for (const parts of [
     { readSecret, environment: { WAYBILL_DATABASE__URL_FILE: '/run/url' } },
     { readSecret, yaml: 'database: { url_file: /run/url }' },
-    { yaml: 'database: { url: "postgres://u:hunter2@db/x" }' },
+    { yaml: 'database: { url: "mysql://u:hunter2@db/x" }' },
   ]) {
     const [line = ''] = faultLines(parts);
-    expect(line).toContain('database.url: must be empty');
+    expect(line).toContain('database.url: must be empty, for SQLite');
     expect(line).not.toContain('hunter2');
   }
   expect(faultLines({ environment: { WAYBILL_TLS__CERT_FILE: '/a', WAYBILL_TLS__KEY_FILE: '/b' } })).toEqual(

@@ -15,6 +15,7 @@ import {
 } from './kinds.ts';
 import { live, restart } from './setting.ts';
 import { API_SETTINGS } from './settings-api.ts';
+import { DATABASE_SETTINGS } from './settings-database.ts';
 import { DNS_SETTINGS } from './settings-dns.ts';
 import { LISTENER_SETTINGS } from './settings-listener.ts';
 import { WEBUI_SETTINGS } from './settings-webui.ts';
@@ -211,16 +212,5 @@ export const SETTINGS = {
     ),
     notStored: true,
   },
-  'database.url': {
-    ...restart(
-      text(
-        'empty, for SQLite in the data directory; other databases come in a later version',
-        (raw) => raw === '',
-      ),
-      '',
-      'Where facts are kept. Empty means SQLite in the data directory, the only choice of this version.',
-      'secret',
-    ),
-    notStored: true,
-  },
+  ...DATABASE_SETTINGS,
 };

@@ -1,5 +1,6 @@
 import { createReception } from '../accounts/reception.ts';
-import type { Fault } from '../config/fault.ts';
+import { earlyConfig } from '../config/early.ts';
+import { type Fault, formatFault } from '../config/fault.ts';
 import { loadConfig, type StoredRows } from '../config/load.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import { IDLE } from '../engine/queue-figures.ts';
@@ -11,7 +12,6 @@ import { createPreviewer } from '../preview/previewer.ts';
 import { createSigningKeys } from '../signing/keys.ts';
 import { createSigner } from '../signing/signer.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
-import type { Spool } from '../spool/spool.ts';
 import type { Registry } from '../store/registry.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -22,9 +22,10 @@ import { holdDirectory } from './hold.ts';
 import { layoutOf } from './layout.ts';
 import { createLocalOperations } from './local.ts';
 import { createMessageWords } from './message-words.ts';
-import type { Operations } from './operations.ts';
+import { OperationError, type Operations } from './operations.ts';
 import { type InForce, publishTable } from './route-tables.ts';
 import { sessionLimits } from './session-limits.ts';
+import { openSharedStorage, type SharedStorage } from './shared-storage.ts';
 
 /** What opening an installation takes whose server does not run. */
 export interface OfflineOptions {
@@ -48,17 +49,17 @@ export interface Offline {
 
 /** Opens an installation as the owner of its data directory. Throws `StoreError`, `SpoolError`. */
 export async function openOffline(options: OfflineOptions): Promise<Offline> {
-  const layout = layoutOf(options.dataDir);
   const lock = await holdDirectory(options.dataDir, options.clock);
   try {
-    const stores = openSqlite(layout.database);
+    const stores = await openStores(options);
+    const { spool } = stores;
     const load = async () => {
       const read = loadConfig({ ...options, stored: await storedRows(stores.registry) });
       const routesVersion = await publishTable(read, stores.registry, options.clock.wall());
       return { ...read, routesVersion };
     };
     let loaded = await load();
-    const { engine, spool, close } = await openEngine(layout.spool, stores, () => loaded, options);
+    const engine = openEngine(stores, () => loaded, options);
     const previewer = createPreviewer(options.clock);
     const reception = createReception({
       ...{ ...stores, ...options, log: silentLog, box: () => loaded.vault },
@@ -94,8 +95,7 @@ export async function openOffline(options: OfflineOptions): Promise<Offline> {
       faults: () => loaded.faults,
       close: async () => {
         await previewer.close();
-        await close();
-        await stores.store.close();
+        await stores.close();
         lock.release();
       },
     };
@@ -116,28 +116,42 @@ export async function storedRows(registry: Registry): Promise<StoredRows> {
   return { settings, relays, holds, domains };
 }
 
+type Stores = Pick<SharedStorage, keyof SqliteStores | 'spool' | 'close'>;
+
+/** Facts and bytes where they lie: in the data directory, or in the PostgreSQL that the configuration names. */
+async function openStores(options: OfflineOptions): Promise<Stores> {
+  const { database, faults } = earlyConfig(options);
+  if (faults.length > 0) throw new OperationError('invalid', faults.map(formatFault).join('\n'));
+  if (database.url !== '') return await openSharedStorage({ database, node: NODE, clock: options.clock });
+  const layout = layoutOf(options.dataDir);
+  const stores = openSqlite(layout.database);
+  const spool = await openSegmentSpool({ directory: layout.spool, onFailure() {} });
+  const close = async () => {
+    await spool.close();
+    await stores.store.close();
+  };
+  return { ...stores, spool, close };
+}
+
 /** An engine that never starts: mail is accepted and routed, or tried again, and waits in the store. */
-async function openEngine(
-  directory: string,
-  { store, views }: SqliteStores,
+function openEngine(
+  { store, views, spool }: Stores,
   loaded: () => InForce,
   { clock, random }: OfflineOptions,
-): Promise<{
-  readonly engine: Pick<Engine, 'intake' | 'acts' | 'collection'>;
-  readonly spool: Spool;
-  close(): Promise<void>;
-}> {
-  const spool = await openSegmentSpool({ directory, onFailure() {} });
+): Pick<Engine, 'intake' | 'acts' | 'collection'> {
   const events = new Events();
   const settings = () => engineSettings(loaded());
   const keysOf = createSigningKeys();
   const signer = createSigner({ keys: () => keysOf(loaded().config.domains), clock, log: silentLog });
   const engine = createEngine({
-    ...{ store, views, spool, clock, random, events, settings, node: 'cli', signer },
+    ...{ store, views, spool, clock, random, events, settings, node: NODE, signer },
   });
   for (const relay of loaded().config.relays) engine.relays.put(relay, NO_TRANSPORT);
-  return { engine, spool, close: () => spool.close() };
+  return engine;
 }
+
+/** Who leases nothing. */
+const NODE = 'cli';
 
 const NO_TRANSPORT: Transport = {
   deliver: () => Promise.reject(new Error('nothing is delivered while the server does not run')),

@@ -25,6 +25,11 @@ export interface Registry {
   /** Holds a target back, whether or not it was before, or (null) lets it go. */
   putHold(target: string, hold: Omit<StoredHold, 'target'> | null): Promise<void>;
   /**
+   * Another number after every change of relays, settings, domains or holds, whoever made it: what several nodes notice
+   * each other's changes by. The same for good where one process alone uses the store.
+   */
+  revision(): Promise<number>;
+  /**
    * Publishes a routing table. Returns its version: the newest one's, when that says the same; else one more than the
    * last. The first is 2: mail of version 1 was routed before there were tables.
    */

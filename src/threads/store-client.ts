@@ -13,6 +13,7 @@ import {
 } from '../store/sqlite/facade.ts';
 import type { Verbs } from '../store/sqlite/verbs.ts';
 import type { Store, StoreError } from '../store/store.ts';
+import type { StoreWriter } from '../store/writer.ts';
 import { Caller } from './caller.ts';
 import { workerUrl } from './worker-url.ts';
 
@@ -30,16 +31,12 @@ export interface ThreadOptions {
 export const WAITING_LIMITS = { maxWaitingCalls: 20_000, maxWaitingBytes: 64 * 1024 * 1024 } as const;
 
 /** The stores that share the writing connection. Closing the store ends the thread. */
-export interface StoreThread {
+export interface StoreThread extends StoreWriter {
   readonly store: Store;
   readonly keyring: Keyring;
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly journal: Journal;
-  /** How many transactions were committed. */
-  commits(): number;
-  /** How long the commit under way has been waited for, in ms. */
-  waitingMs(): number;
 }
 
 /** Starts the store thread, which opens, makes or migrates the database. Rejects with `StoreError`. */

@@ -72,8 +72,11 @@ delivery: { retry_first_seconds: 3600, retry_max_seconds: 3600 }
 
   test('a failing relay is seen, mended, and delivers', async () => {
     const page = await dashboard.signedIn('/messages');
+    // Once the list is there, what comes later is announced, and shown when it is asked for.
+    await page.getByRole('row').nth(1).waitFor();
     sink.script = { MAIL: () => '451 4.3.2 Not now' };
     const id = await client.send({ ...LETTER, subject: 'Comes late' });
+    await page.getByRole('button', { name: '1 new' }).click();
     await page.getByRole('row', { name: /Comes late.*Retrying/ }).waitFor();
     sink.script = {};
     await page.getByRole('link', { name: 'Comes late' }).click();

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { Database, MAX_PENDING } from '../../src/store/postgres/database.ts';
+import { Database, MAX_PENDING } from '../../src/postgres/database.ts';
 import { openPostgres, type PostgresStores } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';

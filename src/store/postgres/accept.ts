@@ -1,8 +1,8 @@
+import type { Queries } from '../../postgres/database.ts';
+import { holdable } from '../../postgres/text.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from '../accepting.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
-import type { Queries } from './database.ts';
 import { Desk } from './desk.ts';
-import { holdable } from './text.ts';
 import type { Work } from './work.ts';
 
 type Refusal = Exclude<AcceptAnswer, { readonly kind: 'accepted' }>;

@@ -1,4 +1,5 @@
 import type { Role, User } from '../../domain/account.ts';
+import type { Database, Queries } from '../../postgres/database.ts';
 import {
   type Accounts,
   type ChosenPassword,
@@ -10,7 +11,6 @@ import {
   type UserAnswer,
   type UserChange,
 } from '../accounts.ts';
-import type { Database, Queries } from './database.ts';
 import { endSessions, sessionVerbs } from './sessions.ts';
 import { readUser, USERS } from './users.ts';
 

@@ -1,9 +1,9 @@
 import { deriveStatus } from '../../domain/delivery.ts';
+import { indexable } from '../../postgres/text.ts';
 import type { AcceptDelivery, AcceptRecord } from '../accepting.ts';
 import { fromGroup, rankOf } from '../columns.ts';
 import { gaugeOf } from '../counting.ts';
 import { DELIVERIES, type DeliveryRow, MESSAGES, type MessageRow } from './tables.ts';
-import { indexable } from './text.ts';
 import type { Work } from './work.ts';
 
 /** Takes in messages that become ours, with everything that follows from it; `write` writes all of them at once. */

@@ -1,6 +1,6 @@
+import type { Queries } from '../../postgres/database.ts';
 import type { ExpiringDelivery, ExpiringMessage, Expiry } from '../store.ts';
 import { fail, isWaiting } from './changes.ts';
-import type { Queries } from './database.ts';
 import { Desk } from './desk.ts';
 import type { OpenDelivery } from './ledger.ts';
 import { DELIVERIES, type DeliveryRow, MESSAGES, type MessageRow } from './tables.ts';

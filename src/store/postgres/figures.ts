@@ -1,7 +1,7 @@
+import type { Queries } from '../../postgres/database.ts';
 import { type CountedEvent, dayOf, type GaugeName, minuteOf, RECENT_MINUTES } from '../counting.ts';
 import { countsOf } from '../periods.ts';
 import type { CountRange, Figures, LaneDepth } from '../views.ts';
-import type { Queries } from './database.ts';
 import { FIRST_DUE } from './lanes.ts';
 
 /** The view `figures`: counters and gauges read as they are, nothing counted. */

@@ -1,3 +1,4 @@
+import type { Database, Queries } from '../../postgres/database.ts';
 import {
   type Journal,
   type JournalEntry,
@@ -9,7 +10,6 @@ import {
   oldOnes,
   pageOf,
 } from '../journal.ts';
-import type { Database, Queries } from './database.ts';
 import { Table } from './table.ts';
 
 const NEW = new Table<NewJournalEntry>('journal', {

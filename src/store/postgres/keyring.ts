@@ -1,7 +1,7 @@
 import type { ApiKey, Scope } from '../../domain/key.ts';
+import type { Database, Queries } from '../../postgres/database.ts';
 import { fromJson } from '../columns.ts';
 import type { ChangeableKey, Keyring } from '../keyring.ts';
-import type { Database, Queries } from './database.ts';
 import { Table } from './table.ts';
 
 /** A key as a row. */

@@ -1,6 +1,6 @@
 import type { LaneLease } from '../../domain/lane.ts';
+import type { Queries } from '../../postgres/database.ts';
 import type { Stamp } from '../store.ts';
-import type { Queries } from './database.ts';
 
 interface LeaseRow {
   readonly lane: string;

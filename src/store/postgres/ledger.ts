@@ -6,10 +6,10 @@ import {
   type TransitionCause,
 } from '../../domain/delivery.ts';
 import type { LastError } from '../../domain/message.ts';
+import type { Queries } from '../../postgres/database.ts';
 import { fromJson } from '../columns.ts';
 import { BYTES_GAUGE, gaugeOf, type Kept } from '../counting.ts';
 import { type Stamp, StoreError } from '../store.ts';
-import type { Queries } from './database.ts';
 import {
   ATTEMPTS,
   type AttemptRow,

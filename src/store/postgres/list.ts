@@ -2,10 +2,10 @@ import { addressTest } from '../../domain/address-test.ts';
 import { MESSAGE_STATUSES, type MessageStatus } from '../../domain/delivery.ts';
 import type { MessageRecord } from '../../domain/message.ts';
 import { messageIdFloor } from '../../lib/id.ts';
+import type { Database, Queries } from '../../postgres/database.ts';
 import { textTest } from '../matching.ts';
 import { StoreError } from '../store.ts';
 import { type ListPage, type ListQuery, MAX_EXAMINED, MAX_LISTED_CHARACTERS } from '../views.ts';
-import type { Database, Queries } from './database.ts';
 import { readDetails, textLength } from './records.ts';
 import { type Candidate, sourceOf } from './source.ts';
 

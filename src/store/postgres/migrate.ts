@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Database, Queries } from '../../postgres/database.ts';
 import { StoreError } from '../store.ts';
-import type { Database, Queries } from './database.ts';
 
 /** One step of the schema. */
 export interface Migration {

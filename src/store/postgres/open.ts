@@ -1,11 +1,14 @@
+import { Database, type DatabaseOptions } from '../../postgres/database.ts';
 import type { Accounts } from '../accounts.ts';
+import type { Cluster } from '../cluster.ts';
 import type { Journal } from '../journal.ts';
 import type { Keyring } from '../keyring.ts';
 import type { Registry } from '../registry.ts';
 import type { Store } from '../store.ts';
 import type { Views } from '../views.ts';
+import type { StoreWriter } from '../writer.ts';
 import { accountsOver } from './accounts.ts';
-import { Database, type DatabaseOptions } from './database.ts';
+import { clusterOver } from './cluster.ts';
 import { journalOver } from './journal.ts';
 import { keyringOver } from './keyring.ts';
 import type { ListLimits } from './list.ts';
@@ -20,6 +23,10 @@ export interface PostgresOptions extends DatabaseOptions, ListLimits {
   readonly migrations?: readonly Migration[];
 }
 
+/** Connections, and the part of them that only read: lists and search never keep mail from being accepted. */
+const CONNECTIONS = 8;
+const READING_SHARE = 0.25;
+
 /** The stores over one database. Closing the store closes all. */
 export interface PostgresStores {
   readonly store: Store;
@@ -28,6 +35,11 @@ export interface PostgresStores {
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly journal: Journal;
+  readonly cluster: Cluster;
+  /** How the writing side does. */
+  readonly writer: StoreWriter;
+  /** For what else lies in the same database. */
+  readonly database: Database;
 }
 
 /**
@@ -35,8 +47,10 @@ export interface PostgresStores {
  * `StoreError`.
  */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStores> {
-  const database = new Database(options);
-  const reading = new Database(options);
+  const { connections = CONNECTIONS } = options;
+  const forReading = Math.max(1, Math.floor(connections * READING_SHARE));
+  const database = new Database({ ...options, connections: Math.max(1, connections - forReading) });
+  const reading = new Database({ ...options, connections: forReading });
   const close = async () => void (await Promise.all([database.close(), reading.close()]));
   try {
     await migrate(database, options.migrations ?? migrations());
@@ -51,5 +65,8 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     registry: registryOver(database),
     accounts: accountsOver(database),
     journal: journalOver(database),
+    cluster: clusterOver(database),
+    writer: { commits: () => database.commits, waitingMs: () => database.waitingMs() },
+    database,
   };
 }

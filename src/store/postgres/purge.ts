@@ -1,3 +1,4 @@
+import { indexable } from '../../postgres/text.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson } from '../columns.ts';
 import {
@@ -14,7 +15,6 @@ import {
 import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
 import { pruneQuotas } from './quotas.ts';
 import { MESSAGES, type MessageRow } from './tables.ts';
-import { indexable } from './text.ts';
 import type { Work } from './work.ts';
 
 /**

@@ -1,5 +1,5 @@
+import type { Queries } from '../../postgres/database.ts';
 import { type QuotaRefund, type QuotaRequest, StoreError } from '../store.ts';
-import type { Queries } from './database.ts';
 
 interface QuotaRow {
   readonly relay: string;

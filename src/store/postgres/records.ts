@@ -1,8 +1,8 @@
 import type { LastError, MessageRecord } from '../../domain/message.ts';
 import { summarizeRecipients } from '../../domain/summary.ts';
+import type { Queries } from '../../postgres/database.ts';
 import { fromJson, groupOf, priorityOf } from '../columns.ts';
 import type { MessageDetail, RecipientRecord } from '../views.ts';
-import type { Queries } from './database.ts';
 import { DELIVERIES, type DeliveryRow, MESSAGES, type MessageRow } from './tables.ts';
 
 /** A message as it is shown, and as it was read. */

@@ -1,11 +1,18 @@
+import type { Database, Queries } from '../../postgres/database.ts';
 import type { Registry, StoredDomain, StoredHold, StoredRelay, StoredRoutes } from '../registry.ts';
 import { MAX_ROUTE_TABLES, UNPUBLISHED } from '../registry.ts';
-import type { Database, Queries } from './database.ts';
 
 /** The registry over a database. */
 export function registryOver(database: Database): Registry {
+  /** Other nodes notice what was changed by the revision, which changes with it. */
+  const change = <T>(work: (db: Queries) => Promise<T>) =>
+    database.transact(async (db) => {
+      const result = await work(db);
+      await db.run('UPDATE registry_revision SET revision = revision + 1');
+      return result;
+    });
   const run = (sql: string, parameters: Parameters<Queries['run']>[1]) =>
-    database.transact((db) => db.run(sql, parameters));
+    change((db) => db.run(sql, parameters));
   return {
     relays: () => database.rows<StoredRelay>(RELAYS),
     putRelay: async ({ name, definition, secret, disabled }) =>
@@ -15,9 +22,9 @@ export function registryOver(database: Database): Registry {
       const rows = await database.rows<{ name: string; value: string }>(SETTINGS);
       return new Map(rows.map(({ name, value }) => [name, value]));
     },
-    putSetting: (key, value) => database.transact((db) => putSetting(db, key, value)),
+    putSetting: (key, value) => change((db) => putSetting(db, key, value)),
     putSettings: (values) =>
-      database.transact(async (db) => {
+      change(async (db) => {
         for (const [key, value] of sorted(values)) await putSetting(db, key, value);
       }),
     domains: () => database.rows<StoredDomain>(DOMAINS),
@@ -29,6 +36,11 @@ export function registryOver(database: Database): Registry {
       void (hold === null
         ? await run('DELETE FROM holds WHERE target = $1', [target])
         : await run(PUT_HOLD, [target, hold.kind, hold.since])),
+    // Published tables follow from what is stored and from files: each node makes them out of its own.
+    revision: async () => {
+      const [row] = await database.rows<{ revision: number }>('SELECT revision FROM registry_revision');
+      return row?.revision ?? 0;
+    },
     publishRoutes: (table) => database.transact((db) => publish(db, table)),
     routeTables: (limit) => database.rows<StoredRoutes>(ROUTE_TABLES, [limit]),
   };

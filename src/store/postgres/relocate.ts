@@ -1,5 +1,5 @@
+import type { Database } from '../../postgres/database.ts';
 import type { ContentPlace, Relocation, SegmentUse } from '../relocating.ts';
-import type { Database } from './database.ts';
 import type { Work } from './work.ts';
 
 /** The verb `relocatable`. */

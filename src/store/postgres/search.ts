@@ -2,6 +2,8 @@ import { MESSAGE_STATUSES, type MessageStatus } from '../../domain/delivery.ts';
 import type { MailQuery } from '../../domain/query.ts';
 import { type MailFacts, queryTest, type RecipientFacts } from '../../domain/query-test.ts';
 import { messageIdFloor } from '../../lib/id.ts';
+import type { Database, Parameter, Queries } from '../../postgres/database.ts';
+import { indexable } from '../../postgres/text.ts';
 import { fromJson } from '../columns.ts';
 import { StoreError } from '../store.ts';
 import {
@@ -12,10 +14,8 @@ import {
   MAX_LISTED_CHARACTERS,
   type SearchQuery,
 } from '../views.ts';
-import type { Database, Parameter, Queries } from './database.ts';
 import type { ListLimits } from './list.ts';
 import { readDetails, textLength } from './records.ts';
-import { indexable } from './text.ts';
 import { entriesWanted } from './words.ts';
 
 /** How many searches may be under way. */

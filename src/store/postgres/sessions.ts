@@ -1,4 +1,5 @@
 import type { Session, User } from '../../domain/account.ts';
+import type { Database, Queries } from '../../postgres/database.ts';
 import {
   type Accounts,
   MAX_LISTED,
@@ -6,7 +7,6 @@ import {
   type SessionEnds,
   type SessionRules,
 } from '../accounts.ts';
-import type { Database, Queries } from './database.ts';
 import { readUser } from './users.ts';
 
 type SessionVerb =

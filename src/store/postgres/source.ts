@@ -1,7 +1,7 @@
 import { MESSAGE_STATUSES, type MessageStatus } from '../../domain/delivery.ts';
+import type { Parameter, Queries } from '../../postgres/database.ts';
+import { indexable } from '../../postgres/text.ts';
 import type { ListQuery } from '../views.ts';
-import type { Parameter, Queries } from './database.ts';
-import { indexable } from './text.ts';
 
 /** A message that may belong on a page, with what that is decided by. */
 export interface Candidate {

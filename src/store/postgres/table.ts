@@ -1,4 +1,4 @@
-import type { Queries, SqlValue } from './database.ts';
+import type { Queries, SqlValue } from '../../postgres/database.ts';
 
 /** The types of columns. */
 type SqlType = 'text' | 'integer' | 'bigint' | 'boolean';

@@ -1,3 +1,4 @@
+import type { Queries, SqlValue } from '../../postgres/database.ts';
 import {
   type CountedEvent,
   dayOf,
@@ -7,7 +8,6 @@ import {
   type Period,
 } from '../counting.ts';
 import type { Stamp } from '../store.ts';
-import type { Queries, SqlValue } from './database.ts';
 
 /** A lane's depth, or a change of it. */
 interface Depth {

@@ -1,5 +1,5 @@
 import type { User } from '../../domain/account.ts';
-import type { Queries } from './database.ts';
+import type { Queries } from '../../postgres/database.ts';
 
 /** Selects users as they are at the time `$1`. */
 export const USERS = `SELECT name, role, disabled, created_at AS "createdAt", password AS "passwordHash",

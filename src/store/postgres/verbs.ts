@@ -1,9 +1,9 @@
 import type { LaneLease } from '../../domain/lane.ts';
+import type { Database } from '../../postgres/database.ts';
 import type { Stamp, Store } from '../store.ts';
 import { accept, foresee } from './accept.ts';
 import { cancel, requeue } from './acts.ts';
 import { claim } from './claim.ts';
-import type { Database } from './database.ts';
 import { discard } from './discard.ts';
 import { expire, expiring } from './expire.ts';
 import { purge } from './purge.ts';

@@ -1,4 +1,5 @@
 import type { Attempt, AttemptResult, Evidence } from '../../domain/attempt.ts';
+import type { Database } from '../../postgres/database.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson } from '../columns.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type Remembered,
   type Views,
 } from '../views.ts';
-import type { Database } from './database.ts';
 import { counts, figures, lanes } from './figures.ts';
 import { type ListLimits, Lists } from './list.ts';
 import { quotaUsed } from './quotas.ts';

@@ -1,3 +1,4 @@
+import type { Queries } from '../../postgres/database.ts';
 import { fromJson, groupOf, priorityOf } from '../columns.ts';
 import {
   MAX_WAITING_CHARACTERS,
@@ -5,7 +6,6 @@ import {
   type WaitingPage,
   type WaitingQuery,
 } from '../views.ts';
-import type { Queries } from './database.ts';
 import { textLength } from './records.ts';
 
 /** A waiting delivery as it is read, and its place in the order of the pages. */

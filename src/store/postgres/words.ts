@@ -1,8 +1,8 @@
 import { wordsOf } from '../../domain/mail-words.ts';
 import type { MailQuery, QueryTerm, WordField } from '../../domain/query.ts';
+import type { Queries } from '../../postgres/database.ts';
 import { fromJson } from '../columns.ts';
 import type { IndexAnswer } from '../upkeep.ts';
-import type { Queries } from './database.ts';
 
 /** The words of messages as the index holds them: each by itself, and behind its field's letter. */
 

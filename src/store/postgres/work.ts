@@ -1,5 +1,5 @@
+import type { Queries } from '../../postgres/database.ts';
 import type { Stamp } from '../store.ts';
-import type { Queries } from './database.ts';
 import { Lanes } from './lanes.ts';
 import { Ledger } from './ledger.ts';
 import { Quotas } from './quotas.ts';

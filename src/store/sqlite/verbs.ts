@@ -32,7 +32,9 @@ export type Synchronous<T> = {
 };
 
 /** Everything that runs on the writing connection. Each verb runs inside a transaction that its caller opened. */
-export type Verbs = Synchronous<Omit<Store, 'close'> & Keyring & Registry & Accounts & Journal>;
+export type Verbs = Synchronous<
+  Omit<Store, 'close'> & Keyring & Omit<Registry, 'revision'> & Accounts & Journal
+>;
 
 /** Builds every verb over one connection. */
 export function createVerbs(books: Books): Verbs {

@@ -296,3 +296,32 @@ CREATE TABLE setup_links (
   user_name  text   COLLATE "C" UNIQUE,          -- null: the first administrator
   expires_at bigint NOT NULL
 );
+
+-- The nodes that are, or were until a short while ago. No foreign key leads here: nodes go without asking.
+CREATE TABLE nodes (
+  id           text    COLLATE "C" PRIMARY KEY,  -- another at every start
+  number       bigint  GENERATED ALWAYS AS IDENTITY UNIQUE,
+  name         text    NOT NULL,
+  roles        text    NOT NULL,                 -- JSON array
+  version      text    NOT NULL,
+  started_at   bigint  NOT NULL,
+  last_seen_at bigint  NOT NULL,
+  shares_with  text,                             -- JSON array of numbers; null while it does not send
+  report       text    NOT NULL                  -- JSON
+);
+
+-- What nodes let through of keys' rates, for a minute. Lost in a crash, which costs nobody anything.
+CREATE UNLOGGED TABLE key_rates (
+  second      bigint  NOT NULL,                  -- whole seconds since the epoch
+  node        text    COLLATE "C" NOT NULL,
+  key_id      text    COLLATE "C" NOT NULL,
+  rate_window text    COLLATE "C" NOT NULL,
+  units       integer NOT NULL,
+  PRIMARY KEY (second, node, key_id, rate_window)
+);
+
+-- Rises with every change of relays, settings, domains, holds and routing tables, in the transaction that makes it.
+CREATE TABLE registry_revision (
+  revision bigint NOT NULL
+);
+INSERT INTO registry_revision VALUES (1);

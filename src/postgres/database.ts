@@ -1,5 +1,6 @@
 import { Pool, type PoolClient, types } from 'pg';
-import { StoreError } from '../store.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { StoreError } from '../store/store.ts';
 import { isConflict, storeErrorOf } from './errors.ts';
 import { holdable } from './text.ts';
 
@@ -23,8 +24,18 @@ export interface Queries {
 export interface DatabaseOptions {
   /** `postgres://…` */
   readonly url: string;
+  /** The schema that the tables lie in; absent: the first of the server's search path. */
+  readonly schema?: string;
+  /** Whether it is spoken to by TLS; null or absent: as the address says. */
+  readonly tls?: 'off' | 'required' | 'verified' | null;
+  /** PEM file of the authorities that its certificate may come from; null or absent: those of the machine. */
+  readonly tlsCaFile?: string | null;
   /** Most connections at once; default 8. */
   readonly connections?: number;
+  /** How long the server may work at a statement, in ms; default 20 s. */
+  readonly statementTimeoutMs?: number;
+  /** What waiting is measured by; default the machine's. */
+  readonly clock?: Pick<Clock, 'mono'>;
 }
 
 const CONNECTIONS = 8;
@@ -46,10 +57,14 @@ const BIGINT = types.builtins.INT8;
 /** Connections to the database, and transactions on them. All errors are `StoreError`. */
 export class Database {
   readonly #pool: Pool;
-  readonly #pending = new Set<Promise<unknown>>();
+  readonly #clock: Pick<Clock, 'mono'>;
+  /** What runs or waits, and since when (monotonic ms), the oldest first. */
+  readonly #pending = new Map<Promise<unknown>, number>();
+  #commits = 0;
   #closing: Promise<void> | null = null;
 
-  constructor({ url, connections = CONNECTIONS }: DatabaseOptions) {
+  constructor({ url, connections = CONNECTIONS, clock = systemClock }: DatabaseOptions) {
+    this.#clock = clock;
     this.#pool = new Pool({
       connectionString: url,
       application_name: 'waybill',
@@ -94,9 +109,20 @@ export class Database {
     return this.#admit(() => this.#withClient((client) => queriesOver(client).rows<Row>(sql, parameters)));
   }
 
+  /** How many transactions were committed. */
+  get commits(): number {
+    return this.#commits;
+  }
+
+  /** For how long the oldest of what was asked has been waited for, in ms; 0 when nothing is. */
+  waitingMs(): number {
+    for (const since of this.#pending.values()) return this.#clock.mono() - since;
+    return 0;
+  }
+
   /** Finishes what was asked and closes; what comes later is refused with `store_closed`. */
   close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#pending).then(() => this.#pool.end());
+    this.#closing ??= Promise.allSettled(this.#pending.keys()).then(() => this.#pool.end());
     return this.#closing;
   }
 
@@ -105,7 +131,7 @@ export class Database {
     if (this.#pending.size >= MAX_PENDING)
       throw new StoreError('store_busy', 'too much waits for the database');
     const running = work();
-    this.#pending.add(running);
+    this.#pending.set(running, this.#clock.mono());
     try {
       return await running;
     } catch (error) {
@@ -121,6 +147,7 @@ export class Database {
       const result = await work(queriesOver(client));
       const { command } = await client.query('COMMIT');
       if (command !== 'COMMIT') throw new StoreError('store_bug', `the transaction ended with ${command}`);
+      this.#commits++;
       return result;
     });
   }

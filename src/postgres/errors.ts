@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { StoreError, type StoreErrorCode } from '../store.ts';
+import { StoreError, type StoreErrorCode } from '../store/store.ts';
 
 /** The store's word for SQLSTATEs (postgresql.org, appendix A), by code or else by class: its first two characters. */
 const CODES: Readonly<Record<string, StoreErrorCode>> = {

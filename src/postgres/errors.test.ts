@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import { expect, it } from 'vitest';
-import { StoreError, type StoreErrorCode } from '../store.ts';
+import { StoreError, type StoreErrorCode } from '../store/store.ts';
 import { isConflict, storeErrorOf } from './errors.ts';
 
 /** An error as the server answers it. */

@@ -1,0 +1,18 @@
+import type { Fault } from './fault.ts';
+import { type LoadOptions, loadConfig, NOTHING_STORED } from './load.ts';
+import type { Config } from './schema.ts';
+
+/** What must be known before the store can be read, whose settings the rest is made of. */
+export interface EarlyConfig {
+  readonly database: Config['database'];
+  readonly node: Config['node'];
+  /** What is wrong with these. Others show when everything is read. */
+  readonly faults: readonly Fault[];
+}
+
+/** Reads what file and environment say of the store. */
+export function earlyConfig(options: Omit<LoadOptions, 'stored'>): EarlyConfig {
+  const { config, faults } = loadConfig({ ...options, stored: NOTHING_STORED });
+  const { database, node } = config;
+  return { database, node, faults: faults.filter(({ key }) => /^(database|node)\./.test(key)) };
+}

@@ -1,0 +1,84 @@
+import { choice, integer, listOf, orNull, path, text } from './kinds.ts';
+import { restart, type Setting } from './setting.ts';
+
+/** What a node can do for the others. */
+export const ROLES = ['api', 'smtp', 'delivery', 'webui'] as const;
+
+/** See {@link ROLES}. */
+export type Role = (typeof ROLES)[number];
+
+const databaseUrl = text(
+  'empty, for SQLite in the data directory, or postgres://user:password@host:5432/database',
+  (raw) => raw === '' || (/^postgres(ql)?:\/\//.test(raw) && URL.canParse(raw)),
+);
+
+const identifier = text(
+  'a name of a to z, 0 to 9 and _, at most 63, that begins with no digit',
+  (raw) => /^[a-z_][a-z0-9_]{0,62}$/.test(raw) && !raw.startsWith('pg_'),
+);
+
+const nodeName = text('a name of letters, digits, dots and hyphens, at most 63', (raw) =>
+  /^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/.test(raw),
+);
+
+/** The settings of where facts are kept, and of being one node of several. */
+export const DATABASE_SETTINGS = {
+  'database.url': outside(
+    restart(
+      databaseUrl,
+      '',
+      'Where messages are kept. Empty means SQLite in the data directory, for one process. A PostgreSQL (`postgres://…`) is for as many nodes as are pointed at it.',
+      'secret',
+    ),
+  ),
+  'database.schema': outside(
+    restart(
+      identifier,
+      'waybill',
+      'Schema of that PostgreSQL that the tables lie in. Made if it is missing.',
+    ),
+  ),
+  'database.tls': outside(
+    restart(
+      orNull(choice('off', 'required', 'verified')),
+      null,
+      'Whether PostgreSQL is spoken to by TLS, and whether its certificate must be good. null means what `sslmode` of the URL says; without one, `off` for sockets and loopback addresses and `required` for all others.',
+    ),
+  ),
+  'database.tls_ca_file': outside(
+    restart(
+      orNull(path),
+      null,
+      "PEM file with the authorities that PostgreSQL's certificate may come from. null means those of the machine.",
+    ),
+  ),
+  'database.pool_size': outside(
+    restart(
+      integer(4, 200, 'connections'),
+      10,
+      'Most connections of this node to PostgreSQL. All nodes together must stay under what its `max_connections` leaves.',
+    ),
+  ),
+  'database.statement_timeout_seconds': outside(
+    restart(
+      integer(1, 600, 'seconds'),
+      20,
+      'How long PostgreSQL may work at one statement before it gives it up and nothing of it has happened.',
+    ),
+  ),
+  'node.name': outside(
+    restart(orNull(nodeName), null, "This node's name in health and in logs. null means the machine's."),
+  ),
+  'node.roles': outside(
+    restart(
+      listOf(choice(...ROLES), 1),
+      [...ROLES],
+      'What this node does: `api` and `smtp` accept mail, `delivery` sends it, `webui` serves the dashboard. Others than all four are for nodes over PostgreSQL, where other nodes do the rest; `/health` and `/metrics` are on the dashboard port.',
+    ),
+  ),
+};
+
+/** What is needed before the store can be read cannot lie in it. */
+function outside<T>(setting: Setting<T>): Setting<T> {
+  return { ...setting, notStored: true };
+}

@@ -1,0 +1,87 @@
+import type { Database } from '../../postgres/database.ts';
+import { type Cluster, type ClusterNode, FORGOTTEN_MS, type NodeBeat, type RateUnits } from '../cluster.ts';
+import { fromJson } from '../columns.ts';
+import { FIRST_DUE } from './lanes.ts';
+
+/** A node as its row is read. */
+interface NodeRow extends Omit<ClusterNode, 'roles' | 'sharesWith'> {
+  readonly roles: string;
+  readonly sharesWith: string | null;
+}
+
+/** How long the others' rates are kept, in seconds: as long as a key's window. */
+const RATES_SECONDS = 60;
+
+/** What nodes over a database tell each other. */
+export function clusterOver(database: Database): Cluster {
+  const nodes = async (now: number) =>
+    (await database.rows<NodeRow>(NODES, [now - FORGOTTEN_MS])).map(nodeOf);
+  return {
+    time: async () => {
+      const [row] = await database.rows<{ time: number }>(TIME);
+      return row?.time ?? 0;
+    },
+    beat: async (node, now) => {
+      await database.transact(async (db) => {
+        await db.run(BEAT, beatParameters(node, now));
+        await db.run('DELETE FROM nodes WHERE last_seen_at < $1', [now - FORGOTTEN_MS]);
+      });
+      return nodes(now);
+    },
+    leave: async (id) =>
+      void (await database.transact((db) => db.run('DELETE FROM nodes WHERE id = $1', [id]))),
+    nodes,
+    dueLanes: async (lanes, now) =>
+      (await database.rows<{ lane: string }>(DUE_LANES, [lanes, now])).map(({ lane }) => lane),
+    tell: async () => {},
+    listen: () => () => {},
+    exchangeRates: async (node, mine, sinceSecond) =>
+      database.transact(async (db) => {
+        const columns = [
+          mine.map(({ second }) => second),
+          mine.map(({ keyId }) => keyId),
+          mine.map(({ window }) => window),
+          mine.map(({ units }) => units),
+        ];
+        if (mine.length > 0) await db.run(ADD_RATES, [node, ...columns]);
+        await db.run('DELETE FROM key_rates WHERE node = $1 AND second < $2', [
+          node,
+          sinceSecond - RATES_SECONDS,
+        ]);
+        return db.rows<RateUnits>(OTHERS_RATES, [node, sinceSecond]);
+      }),
+  };
+}
+
+function nodeOf({ roles, sharesWith, ...row }: NodeRow): ClusterNode {
+  return {
+    ...row,
+    roles: fromJson<string[]>(roles),
+    sharesWith: sharesWith === null ? null : fromJson<number[]>(sharesWith),
+  };
+}
+
+function beatParameters({ id, name, roles, version, startedAt, sharesWith, report }: NodeBeat, now: number) {
+  const shares = sharesWith === null ? null : JSON.stringify(sharesWith);
+  return [id, name, JSON.stringify(roles), version, startedAt, now, shares, report];
+}
+
+const TIME = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time`;
+
+const BEAT = `INSERT INTO nodes (id, name, roles, version, started_at, last_seen_at, shares_with, report)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name, roles = excluded.roles, version = excluded.version,
+    last_seen_at = excluded.last_seen_at, shares_with = excluded.shares_with, report = excluded.report`;
+
+const NODES = `SELECT id, number, name, roles, version, started_at AS "startedAt", last_seen_at AS "lastSeenAt",
+    shares_with AS "sharesWith", report
+  FROM nodes WHERE last_seen_at >= $1 ORDER BY number`;
+
+const DUE_LANES = `SELECT lane FROM depths WHERE lane = ANY($1::text[]) AND waiting > 0 AND ${FIRST_DUE} <= $2`;
+
+const ADD_RATES = `INSERT INTO key_rates (node, second, key_id, rate_window, units)
+  SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::integer[])
+  ON CONFLICT (second, node, key_id, rate_window) DO UPDATE SET units = key_rates.units + excluded.units`;
+
+const OTHERS_RATES = `SELECT key_id AS "keyId", rate_window AS "window", second, sum(units)::bigint AS units
+  FROM key_rates WHERE node <> $1 AND second >= $2 GROUP BY second, key_id, rate_window`;
