@@ -1,3 +1,4 @@
+import { type NodePorts, portsOf } from '../config/roles.ts';
 import { serverName } from '../config/server-name.ts';
 import type { Dashboard } from '../dashboard/server.ts';
 import { createShared } from '../ingest/shared.ts';
@@ -9,7 +10,7 @@ import { dashboard } from './dashboard.ts';
 import type { ListenerParts } from './listener-parts.ts';
 import { observe } from './observation.ts';
 import { type BoundPorts, bindPort } from './ports.ts';
-import { smtpListener, smtpPortPlan, wantsSmtp } from './smtp-listener.ts';
+import { smtpListener, smtpPortPlan } from './smtp-listener.ts';
 import { bindSmtpPorts } from './smtp-ports.ts';
 
 /** Every port of the service. */
@@ -28,26 +29,28 @@ export interface Listeners {
 
 type Bound = { -readonly [K in keyof BoundPorts]: BoundPorts[K] };
 
-/** Makes the listeners the configuration asks for; they listen once told to. */
+/** Makes the listeners of this node's roles that the configuration asks for; they listen once told to. */
 export async function createListeners(parts: ListenerParts): Promise<Listeners> {
   const { live, log } = parts;
-  const { api: apiConfig, webui: webuiConfig, limits } = live.config;
+  const { limits } = live.config;
+  const wanted = portsOf(live.config);
   const bound: Bound = { api: null, apiTls: null, webui: null, smtp: [], smtpTls: [], faults: [] };
-  const certificate = needsCertificate(live.config) ? await loadCertificate(certificateOptions(parts)) : null;
+  const certificate = needsCertificate(wanted) ? await loadCertificate(certificateOptions(parts)) : null;
   const shared = createShared({ ...parts, ...parts.storage }, limits, parts.signal);
-  const smtp = wantsSmtp(live.config) ? smtpListener(parts, shared, certificate) : null;
+  const takesSmtp = wanted.smtp.length + wanted.smtpTls.length > 0;
+  const smtp = takesSmtp ? smtpListener(parts, shared, certificate) : null;
   const observation = observe(parts, bound, certificate, () => smtp?.connections ?? 0);
   await observation.health.start();
   const handler = apiHandler(parts, shared);
-  const api = apiConfig.port === null ? null : apiServer(parts, apiConfig.port, null, handler);
+  const api = wanted.api === null ? null : apiServer(parts, wanted.api, null, handler);
   const apiTls =
-    apiConfig.tlsEnabled && apiConfig.tlsPort !== null && certificate !== null
-      ? apiServer(parts, apiConfig.tlsPort, certificate, handler)
-      : null;
-  const webui =
-    webuiConfig.port === null || certificate === null
+    wanted.apiTls === null || certificate === null
       ? null
-      : dashboard(parts, webuiConfig.port, certificate, observation, bound);
+      : apiServer(parts, wanted.apiTls, certificate, handler);
+  const webui =
+    wanted.webui === null || certificate === null
+      ? null
+      : dashboard(parts, wanted.webui, certificate, observation, bound);
   return {
     listen: async () => {
       bound.webui = await bindPort('webui.port', webui);
@@ -69,9 +72,8 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
 }
 
 /** Whether any port speaks TLS, STARTTLS included. */
-function needsCertificate(config: ListenerParts['live']['config']): boolean {
-  const { api, webui } = config;
-  return webui.port !== null || (api.tlsEnabled && api.tlsPort !== null) || wantsSmtp(config);
+function needsCertificate({ webui, apiTls, smtp, smtpTls }: NodePorts): boolean {
+  return webui !== null || apiTls !== null || smtp.length + smtpTls.length > 0;
 }
 
 function certificateOptions({ live, dataDir, clock, random, log }: ListenerParts) {

@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import { rolesOf } from '../config/roles.ts';
 import type { HealthCheck } from '../domain/health.ts';
 import { missingRelays } from '../domain/route.ts';
 import type { IntakeTrouble } from '../engine/accept.ts';
@@ -10,7 +10,6 @@ import type { Certificate } from '../tls/certificate.ts';
 import type { ListenerParts } from './listener-parts.ts';
 import { type BoundPorts, portsStatus } from './ports.ts';
 import { relayStates } from './relays.ts';
-import { wantsSmtp } from './smtp-listener.ts';
 
 /** How the process is looked at. */
 export interface Observation {
@@ -62,7 +61,11 @@ export function observe(
         criticalBytes: live.config.health.diskCriticalBytes,
       }),
     },
-    { version, node: { id: node, roles: rolesOf(live.config) }, engine: 'sqlite' },
+    {
+      version,
+      node: { id: node, roles: rolesOf(live.config) },
+      engine: storage.cluster === null ? 'sqlite' : 'postgres',
+    },
   );
   const metrics = createMetrics({
     ...{ version, counters, relays, certificateExpiresAt, smtpConnections },
@@ -80,8 +83,4 @@ export function observe(
     meter.stop();
   };
   return { health, metrics, stop };
-}
-
-function rolesOf(config: Config): readonly string[] {
-  return ['api', ...(wantsSmtp(config) ? ['smtp'] : []), 'delivery', 'webui'];
 }

@@ -1,4 +1,5 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { portsOf } from '../config/roles.ts';
 import type { Config, SettingKey } from '../config/schema.ts';
 import { ListenError, type ListenErrorCode } from '../lib/listen.ts';
 import type { PortsStatus } from '../observe/health.ts';
@@ -55,10 +56,11 @@ export function removeRuntime(file: string): void {
 }
 
 /** The listeners as health shows them. */
-export function portsStatus({ listener }: Config, bound: BoundPorts): PortsStatus {
+export function portsStatus(config: Config, bound: BoundPorts): PortsStatus {
+  const { smtp, smtpTls } = portsOf(config);
   return {
-    smtp: { configured: listener.ports, listening: bound.smtp },
-    smtpTls: { configured: listener.implicitTlsPorts, listening: bound.smtpTls },
+    smtp: { configured: smtp, listening: bound.smtp },
+    smtpTls: { configured: smtpTls, listening: bound.smtpTls },
     api: { port: bound.api, tlsPort: bound.apiTls },
     faults: bound.faults,
   };

@@ -10,11 +10,6 @@ import type { ListenerParts } from './listener-parts.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { SmtpPortPlan } from './smtp-ports.ts';
 
-/** Whether any SMTP port is asked for. */
-export function wantsSmtp({ listener }: Config): boolean {
-  return listener.ports.length + listener.implicitTlsPorts.length > 0;
-}
-
 /** Makes the SMTP listener, which takes no port yet. */
 export function smtpListener(
   parts: ListenerParts,

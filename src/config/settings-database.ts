@@ -73,7 +73,7 @@ export const DATABASE_SETTINGS = {
     restart(
       listOf(choice(...ROLES), 1),
       [...ROLES],
-      'What this node does: `api` and `smtp` accept mail, `delivery` sends it, `webui` serves the dashboard. Others than all four are for nodes over PostgreSQL, where other nodes do the rest; `/health` and `/metrics` are on the dashboard port.',
+      'What this node does: `api` and `smtp` accept mail, `delivery` sends it, `webui` serves the dashboard. Only a node over PostgreSQL may leave some to other nodes: without `database.url` fewer than all four are refused. `/health` and `/metrics` are on the dashboard port.',
     ),
   ),
 };

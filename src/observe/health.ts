@@ -64,7 +64,7 @@ export interface PortLists {
 export interface HealthIdentity {
   readonly version: string;
   readonly node: { readonly id: string; readonly roles: readonly string[] };
-  readonly engine: 'sqlite';
+  readonly engine: 'sqlite' | 'postgres';
 }
 
 /** What was last seen of the parts that could hang. */

@@ -1,9 +1,10 @@
+import { portsOf } from '../../config/roles.ts';
 import type { SettingKey } from '../../config/schema.ts';
 import type { ListenErrorCode } from '../../lib/listen.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Machine, Premises } from './premises.ts';
 
-/** A port that the configuration asks for. */
+/** A port that the configuration asks for, of this node's roles. */
 interface WantedPort {
   readonly key: SettingKey;
   readonly hosts: readonly string[];
@@ -33,6 +34,7 @@ export const portsCheck: Check = async (premises) => {
 function wantedPorts({ loaded, bound }: Premises): WantedPort[] {
   const { config, effective } = loaded;
   const { api, webui, listener } = config;
+  const ports = portsOf(config);
   const isSet = (key: SettingKey) => effective.find((setting) => setting.key === key)?.origin !== 'default';
   const wish = (
     key: SettingKey,
@@ -49,13 +51,13 @@ function wantedPorts({ loaded, bound }: Premises): WantedPort[] {
           },
         ];
   return [
-    ...listener.ports.flatMap((port) => wish('listener.ports', listener.bind, port, bound?.smtp ?? [])),
-    ...listener.implicitTlsPorts.flatMap((port) =>
+    ...ports.smtp.flatMap((port) => wish('listener.ports', listener.bind, port, bound?.smtp ?? [])),
+    ...ports.smtpTls.flatMap((port) =>
       wish('listener.implicit_tls_ports', listener.bind, port, bound?.smtpTls ?? []),
     ),
-    ...wish('api.port', api.bind, api.port, [bound?.api ?? null]),
-    ...(api.tlsEnabled ? wish('api.tls_port', api.bind, api.tlsPort, [bound?.apiTls ?? null]) : []),
-    ...wish('webui.port', webui.bind, webui.port, [bound?.webui ?? null]),
+    ...wish('api.port', api.bind, ports.api, [bound?.api ?? null]),
+    ...wish('api.tls_port', api.bind, ports.apiTls, [bound?.apiTls ?? null]),
+    ...wish('webui.port', webui.bind, ports.webui, [bound?.webui ?? null]),
   ];
 }
 

@@ -1,0 +1,35 @@
+import type { Config } from './schema.ts';
+import { ROLES, type Role } from './settings-database.ts';
+
+/** The ports that a node's roles ask for; null for one that is switched off, or is not this node's to have. */
+export interface NodePorts {
+  readonly api: number | null;
+  readonly apiTls: number | null;
+  readonly webui: number | null;
+  readonly smtp: readonly number[];
+  readonly smtpTls: readonly number[];
+}
+
+/** What this node does: `node.roles`, of which SMTP needs a port as well. In the order of the table. */
+export function rolesOf({ node, listener }: Pick<Config, 'node' | 'listener'>): readonly Role[] {
+  const hasPort = listener.ports.length + listener.implicitTlsPorts.length > 0;
+  return ROLES.filter((role) => node.roles.includes(role) && (role !== 'smtp' || hasPort));
+}
+
+/** See {@link NodePorts}. */
+export function portsOf({
+  node,
+  api,
+  webui,
+  listener,
+}: Pick<Config, 'node' | 'api' | 'webui' | 'listener'>): NodePorts {
+  const isApi = node.roles.includes('api');
+  const isSmtp = node.roles.includes('smtp');
+  return {
+    api: isApi ? api.port : null,
+    apiTls: isApi && api.tlsEnabled ? api.tlsPort : null,
+    webui: node.roles.includes('webui') ? webui.port : null,
+    smtp: isSmtp ? listener.ports : [],
+    smtpTls: isSmtp ? listener.implicitTlsPorts : [],
+  };
+}
