@@ -1,3 +1,4 @@
+-- compatible-with: 1
 -- Times are milliseconds since the epoch. Columns that are compared or ordered are in the order of their bytes,
 -- whatever the database's own. JSON is kept as text: it is never searched, and text holds it as it was written.
 
@@ -325,3 +326,9 @@ CREATE TABLE registry_revision (
   revision bigint NOT NULL
 );
 INSERT INTO registry_revision VALUES (1);
+
+-- Names the key that stored secrets are sealed under: all nodes have the same. Empty until the first node has started.
+CREATE TABLE secret_key (
+  only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),
+  key_id   text    NOT NULL
+);
