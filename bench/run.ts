@@ -7,6 +7,7 @@ import { canTrace } from './measure/flushes.ts';
 import { describeMachine } from './measure/machine.ts';
 import { type Effort, runPairs } from './pairs.ts';
 import { renderReport, summarise } from './report.ts';
+import { dashboardPage } from './scenarios/dashboard-page.ts';
 import { dashboards } from './scenarios/dashboards.ts';
 import { dkimEd25519, dkimRsa } from './scenarios/dkim.ts';
 import { drain } from './scenarios/drain.ts';
@@ -32,6 +33,7 @@ const SCENARIOS = [
   ...[dkimRsa, dkimEd25519],
   search,
   dashboards,
+  dashboardPage,
 ];
 const RECORDS = fileURLToPath(new URL('./results/runs.jsonl', import.meta.url));
 /** statfs(2): a file system in memory, where flushing costs nothing and proves nothing. */

@@ -49,6 +49,8 @@ export const METRICS = {
   searchWorstMs: { title: 'slowest search ms', digits: 1 },
   indexMicroseconds: { title: 'index µs per message', digits: 1 },
   indexBytes: { title: 'index bytes per message', digits: 0 },
+  interactiveMs: { title: 'slowest page usable after ms', digits: 0 },
+  framesInTime: { title: 'frames in time', digits: 3 },
   flushesPerMessage: { title: 'flushes per message', digits: 3 },
 } as const;
 
