@@ -41,6 +41,7 @@ const LAWS: Readonly<Record<string, Law>> = {
   config: { rooms: ['domain', 'lib', 'store'], packages: /^(node:.*|yaml|zod)$/ },
   store: { rooms: ['domain'], packages: /^$/ },
   spool: { rooms: ['domain'], packages: /^$/ },
+  'spool/record.ts': { rooms: ['spool', 'domain', 'lib'], packages: /^node:/ },
   transport: { rooms: ['domain'], packages: /^$/ },
   postgres: { rooms: ['store', 'lib'], packages: /^(node:.*|pg)$/ },
   'store/postgres': { rooms: ['store', 'postgres', 'domain', 'lib'], packages: /^(node:.*|pg)$/ },

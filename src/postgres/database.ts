@@ -7,8 +7,8 @@ import { holdable } from './text.ts';
 /** What a statement is given. Times and counts are numbers below 2⁵³. */
 export type SqlValue = string | number | boolean | null;
 
-/** A parameter: one value, or an array for a statement that treats many rows at once. */
-export type Parameter = SqlValue | readonly SqlValue[];
+/** A parameter: one value, bytes, or an array for a statement that treats many rows at once. */
+export type Parameter = SqlValue | Uint8Array | readonly SqlValue[];
 
 /** Statements within one transaction. */
 export interface Queries {

@@ -70,6 +70,7 @@ export interface SpoolContent {
 export class SpoolError extends Error {
   /**
    * - `spool_full`: no room; nothing kept, may be tried again later.
+   * - `spool_unavailable`: what holds the spool cannot be reached, or has too much to do; may be tried again later.
    * - `spool_failed`: a write or flush failed; nothing may be written any more (contract §15).
    * - `content_damaged`: what lies there is not what was written.
    * - `content_missing`: the segment or the record is not there.
@@ -86,6 +87,7 @@ export class SpoolError extends Error {
 /** See {@link SpoolError.code}. */
 export type SpoolErrorCode =
   | 'spool_full'
+  | 'spool_unavailable'
   | 'spool_failed'
   | 'content_damaged'
   | 'content_missing'

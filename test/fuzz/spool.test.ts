@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ContentRef } from '../../src/domain/message.ts';
-import { decodeHeader, encodeRecord, HEADER_BYTES } from '../../src/spool/segments/record.ts';
+import { decodeHeader, encodeRecord, HEADER_BYTES } from '../../src/spool/record.ts';
 import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { bytesOf, entryOf, readAll } from '../support/spool-entry.ts';
@@ -128,11 +128,11 @@ test('the header of a record says what was written, and one that was damaged nev
         return;
       }
       const entry = entryOf(...wanted.body);
-      const { parts, bodyBytes } = await encodeRecord({
+      const encoded = await encodeRecord({
         ...entry,
         content: { ...entry.content, flags: wanted.flags },
       });
-      const bytes = Buffer.concat(parts);
+      const bytes = Buffer.concat([encoded.header, ...encoded.chunks]);
       if (wanted.flip !== null)
         bytes[wanted.flip >> 3] = (bytes[wanted.flip >> 3] ?? 0) ^ (1 << (wanted.flip & 7));
       const header = decodeHeader(bytes.subarray(0, HEADER_BYTES));
@@ -140,7 +140,7 @@ test('the header of a record says what was written, and one that was damaged nev
       const isWhole =
         header !== null && header.bodyBytes === body.length && crc32(body, header.seed) === header.checksum;
       expect(isWhole).toBe(wanted.flip === null);
-      expect(bodyBytes).toBe(body.length);
+      expect(encoded.bodyBytes).toBe(body.length);
       if (isWhole) taken += 1;
     }),
     { numRuns: INPUTS },

@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 import type { ContentRef } from '../../domain/message.ts';
+import { decodeHeader, HEADER_BYTES, type RecordHeader } from '../record.ts';
 import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
 import type { Descriptor, Descriptors } from './descriptors.ts';
 import { errorCode, readFully, type SpoolFiles } from './files.ts';
-import { decodeHeader, HEADER_BYTES, type RecordHeader } from './record.ts';
 
 /** Size of the pieces in which large contents are read. */
 const PIECE_BYTES = 256 * 1024;

@@ -1,7 +1,7 @@
+import { decodeHeader, decodeOwner, HEADER_BYTES } from '../record.ts';
 import type { SpoolRecord } from '../spool.ts';
 import type { Descriptors } from './descriptors.ts';
 import { readFully, type SpoolFiles } from './files.ts';
-import { decodeHeader, decodeOwner, HEADER_BYTES } from './record.ts';
 
 /**
  * What lies in a segment, in order, by its headers alone: whether a body is whole only reading it tells. Ends at the

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { ContentRef } from '../../domain/message.ts';
+import { encodeRecord } from '../record.ts';
 import { type Spool, type SpoolContent, type SpoolEntry, SpoolError, type SpoolRecord } from '../spool.ts';
 import { Descriptors } from './descriptors.ts';
 import { Failure } from './failure.ts';
@@ -7,7 +8,6 @@ import { errorCode, realFiles, type SpoolFiles } from './files.ts';
 import { Ledger } from './ledger.ts';
 import { segmentOfName, segmentPath } from './names.ts';
 import { readError, SegmentReader } from './reader.ts';
-import { encodeRecord } from './record.ts';
 import { scanSegment } from './scan.ts';
 import { SegmentWriter } from './writer.ts';
 

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ContentRef } from '../../domain/message.ts';
+import { type EncodedRecord, HEADER_BYTES } from '../record.ts';
 import { SpoolError } from '../spool.ts';
 import type { Failure } from './failure.ts';
 import { errorCode, type SpoolFiles, writeFully } from './files.ts';
 import type { Ledger } from './ledger.ts';
-import { type EncodedRecord, HEADER_BYTES } from './record.ts';
 
 /** What a writer works with. */
 export interface WriterOptions {
@@ -114,7 +114,7 @@ export class SegmentWriter {
 
   async #write(active: Active, records: readonly EncodedRecord[]): Promise<void> {
     const { files, failure } = this.#options;
-    const parts = records.flatMap((record) => record.parts);
+    const parts = records.flatMap(({ header, chunks }) => [header, ...chunks]);
     try {
       await writeFully(files, active.fd, parts, active.end);
     } catch (error) {

@@ -308,6 +308,7 @@ CREATE TABLE nodes (
   started_at   bigint  NOT NULL,
   last_seen_at bigint  NOT NULL,
   shares_with  text,                             -- JSON array of numbers; null while it does not send
+  lanes        integer NOT NULL,                 -- held, or left to others for a while
   report       text    NOT NULL                  -- JSON
 );
 
@@ -332,3 +333,23 @@ CREATE TABLE secret_key (
   only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),
   key_id   text    NOT NULL
 );
+
+-- Contents: bytes of messages, written once, never changed; removed by whole segments.
+CREATE TABLE spool_segments (
+  segment   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  node      text   COLLATE "C" NOT NULL,         -- who writes it
+  opened_at bigint NOT NULL,
+  bytes     bigint                               -- of all contents; null until it is sealed
+);
+
+CREATE TABLE contents (
+  segment  bigint  NOT NULL,
+  "offset" bigint  NOT NULL,                     -- place in the segment
+  piece    integer NOT NULL,                     -- 0 for the first
+  header   bytea,                                -- of the first: flags, length, message id, CRC-32
+  bytes    bytea   NOT NULL,
+  PRIMARY KEY (segment, "offset", piece)
+) WITH (fillfactor = 100, toast_tuple_target = 8160);
+-- Mail is seldom compressible, and a few kilobytes stay where they are found.
+ALTER TABLE contents ALTER COLUMN header SET STORAGE PLAIN;
+ALTER TABLE contents ALTER COLUMN bytes SET STORAGE EXTERNAL;

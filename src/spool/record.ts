@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import type { BodyFlags } from '../../domain/message.ts';
-import { isMessageId } from '../../lib/id.ts';
-import type { SpoolEntry } from '../spool.ts';
+import type { BodyFlags } from '../domain/message.ts';
+import { isMessageId } from '../lib/id.ts';
+import type { SpoolEntry } from './spool.ts';
 
-/** Size of a record's header; the layout is in this folder's README. */
+/** Size of a record's header: format, flags, length of the body, message id, CRC-32 (`segments/README.md`). */
 export const HEADER_BYTES = 36;
 
 const FORMAT = 1;
@@ -18,8 +18,9 @@ const TURN_BYTES = 1024 * 1024;
 
 /** A record ready to be written. */
 export interface EncodedRecord {
-  /** The header, then the body's chunks as they came: nothing is copied. */
-  readonly parts: readonly Uint8Array[];
+  readonly header: Buffer;
+  /** The body as it came: nothing is copied. */
+  readonly chunks: readonly Uint8Array[];
   readonly bodyBytes: number;
 }
 
@@ -55,7 +56,7 @@ export async function encodeRecord({ messageId, content }: SpoolEntry): Promise<
   }
   if (bytes !== content.sizeBytes) throw new RangeError('the chunks are not of the size they claim');
   header.writeUInt32BE(sum, CHECKSUM_AT);
-  return { parts: [header, ...content.chunks], bodyBytes: bytes };
+  return { header, chunks: content.chunks, bodyBytes: bytes };
 }
 
 /** Reads a header; null when the bytes are none. */

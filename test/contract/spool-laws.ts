@@ -1,19 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
 import { type Spool, WHOLE_READ_BYTES } from '../../src/spool/spool.ts';
 import { bytesOf, entryOf, readAll } from '../support/spool-entry.ts';
 
-/** The laws of `spool.ts`, for any implementation. A small capacity lets segments fill quickly. */
-interface SpoolHarness {
+/** Where a spool lies. */
+export interface SpoolHarness {
   /** Opens the same spool again and again; a segment takes few messages of a kilobyte. */
   open(): Promise<Spool>;
   end(): Promise<void>;
 }
 
-function holdsTheLaws(name: string, prepare: () => Promise<SpoolHarness>): void {
+/** The laws of `spool.ts`, for any implementation. A small capacity lets segments fill quickly. */
+export function holdsTheLaws(name: string, prepare: () => Promise<SpoolHarness>): void {
   describe(`${name} holds the laws of the spool`, () => {
     let harness: SpoolHarness;
     let spool: Spool;
@@ -147,12 +144,3 @@ function holdsTheLaws(name: string, prepare: () => Promise<SpoolHarness>): void 
     });
   });
 }
-
-holdsTheLaws('the spool on segment files', async () => {
-  const parent = await mkdtemp(path.join(os.tmpdir(), 'waybill-spool-'));
-  const onFailure = (error: Error) => expect.unreachable(error.message);
-  return {
-    open: () => openSegmentSpool({ directory: path.join(parent, 'spool'), segmentBytes: 4096, onFailure }),
-    end: () => rm(parent, { recursive: true }),
-  };
-});
