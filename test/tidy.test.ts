@@ -46,8 +46,11 @@ const LAWS: Readonly<Record<string, Law>> = {
   postgres: { rooms: ['store', 'lib'], packages: /^(node:.*|pg)$/ },
   'store/postgres': { rooms: ['store', 'postgres', 'domain', 'lib'], packages: /^(node:.*|pg)$/ },
   'store/sqlite': { rooms: ['store', 'domain', 'lib'], packages: /^(node:.*|better-sqlite3)$/ },
-  'spool/postgres': { rooms: ['spool', 'store', 'postgres', 'domain', 'lib'], packages: /^(node:.*|pg)$/ },
-  'spool/segments': { rooms: ['spool', 'domain', 'lib'], packages: /^node:/ },
+  'spool/postgres': {
+    rooms: ['spool', 'spool/record.ts', 'store', 'postgres', 'domain', 'lib'],
+    packages: /^(node:.*|pg)$/,
+  },
+  'spool/segments': { rooms: ['spool', 'spool/record.ts', 'domain', 'lib'], packages: /^node:/ },
   'transport/smtp': { rooms: ['transport', 'domain', 'lib', 'smtp', 'mail', 'dns'], packages: /^node:/ },
   'transport/mx': {
     rooms: ['transport', 'transport/smtp', 'domain', 'lib', 'smtp', 'dns'],
@@ -80,7 +83,10 @@ const LAWS: Readonly<Record<string, Law>> = {
   client: { rooms: [], packages: /^$/ },
   observe: { rooms: ['domain', 'http', 'lib', ...CONTRACTS], packages: /^(node:.*|pino)$/ },
   preview: { rooms: ['domain', 'lib', 'mail'], packages: /^(node:.*|postal-mime)$/ },
-  backup: { rooms: ['domain', 'lib', 'spool/segments', 'store/sqlite'], packages: /^(node:.*|zod)$/ },
+  backup: {
+    rooms: ['domain', 'lib', 'spool/record.ts', 'spool/segments', 'store/sqlite'],
+    packages: /^(node:.*|zod)$/,
+  },
   accounts: { rooms: ['domain', 'lib', 'store'], packages: /^node:/ },
   // The operations, and who may ask for them, are its contract; who does them is not its business.
   dashboard: {
