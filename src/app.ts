@@ -35,6 +35,7 @@ import { createEngine, type Engine } from './engine/engine.ts';
 import { Budget } from './lib/budget.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Random } from './lib/random.ts';
+import { SharedClock } from './lib/shared-clock.ts';
 import { type Denials, tallyDenials } from './observe/denials.ts';
 import { type DeniedSources, rememberDenied } from './observe/denied-tally.ts';
 import { logEvents } from './observe/event-log.ts';
@@ -90,7 +91,7 @@ const CONTROL_OVERHEAD = 1.5;
 
 /** Starts the service. Rejects with `ConfigurationError`, `StoreError`, `ListenError` or `CertificateError`. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const service = new Service(options);
+  const service = new Service({ ...options, clock: new SharedClock(options.clock) });
   try {
     await service.start();
     return service;
@@ -100,8 +101,13 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
+/** All parts have one clock, which turns to the database's time once there is one that others use too. */
+interface ServiceOptions extends AppOptions {
+  readonly clock: SharedClock;
+}
+
 class Service implements App {
-  readonly #options: AppOptions;
+  readonly #options: ServiceOptions;
   readonly #stopping = new AbortController();
   readonly #events = new Events();
   readonly #denied: DeniedSources;
@@ -124,7 +130,7 @@ class Service implements App {
   /** Told to stop: whoever asks hears that we are not ready, while requests are still answered. */
   #leaving = false;
 
-  constructor(options: AppOptions) {
+  constructor(options: ServiceOptions) {
     this.#options = options;
     this.#denied = rememberDenied(this.#events, options.clock);
     this.#history = rememberRelays(this.#events, options.clock);
@@ -186,6 +192,7 @@ class Service implements App {
       this.#keepDomains(storage, live, log),
       this.#keepJournal(storage, live, log),
       reception.keep(this.#stopping.signal),
+      clock.keep(log, this.#stopping.signal),
     ]);
     this.#started = true;
     const { api, apiTls, webui } = ports;

@@ -2,7 +2,7 @@ import type { Config } from '../config/schema.ts';
 import { holdDirectory } from '../control/hold.ts';
 import { layoutOf } from '../control/layout.ts';
 import { openSharedStorage } from '../control/shared-storage.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { SharedClock } from '../lib/shared-clock.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Accounts } from '../store/accounts.ts';
@@ -38,7 +38,8 @@ export interface StorageOptions {
   readonly database: Config['database'];
   /** This process's name; another at every start. */
   readonly node: string;
-  readonly clock: Clock;
+  /** Goes by the database's time once that is open. */
+  readonly clock: SharedClock;
   /** Told once of a failure after which nothing may be written. */
   readonly onFailure: (error: Error & { readonly code: string }) => void;
 }

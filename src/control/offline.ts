@@ -7,6 +7,7 @@ import { IDLE } from '../engine/queue-figures.ts';
 import type { Clock } from '../lib/clock.ts';
 import { silentLog } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
+import { SharedClock } from '../lib/shared-clock.ts';
 import { Events } from '../observe/events.ts';
 import { createPreviewer } from '../preview/previewer.ts';
 import { createSigningKeys } from '../signing/keys.ts';
@@ -48,7 +49,8 @@ export interface Offline {
 }
 
 /** Opens an installation as the owner of its data directory. Throws `StoreError`, `SpoolError`. */
-export async function openOffline(options: OfflineOptions): Promise<Offline> {
+export async function openOffline(given: OfflineOptions): Promise<Offline> {
+  const options = { ...given, clock: new SharedClock(given.clock) };
   const lock = await holdDirectory(options.dataDir, options.clock);
   try {
     const stores = await openStores(options);
@@ -119,7 +121,7 @@ export async function storedRows(registry: Registry): Promise<StoredRows> {
 type Stores = Pick<SharedStorage, keyof SqliteStores | 'spool' | 'close'>;
 
 /** Facts and bytes where they lie: in the data directory, or in the PostgreSQL that the configuration names. */
-async function openStores(options: OfflineOptions): Promise<Stores> {
+async function openStores(options: OfflineOptions & { readonly clock: SharedClock }): Promise<Stores> {
   const { database, faults } = earlyConfig(options);
   if (faults.length > 0) throw new OperationError('invalid', faults.map(formatFault).join('\n'));
   if (database.url !== '') return await openSharedStorage({ database, node: NODE, clock: options.clock });

@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { SharedClock } from '../lib/shared-clock.ts';
 import type { DatabaseOptions } from '../postgres/database.ts';
 import { openPostgresSpool } from '../spool/postgres/postgres-spool.ts';
 import type { Spool } from '../spool/spool.ts';
@@ -17,7 +17,8 @@ export interface SharedStorageOptions {
   readonly database: Config['database'];
   /** This process's name; another at every start. */
   readonly node: string;
-  readonly clock: Clock;
+  /** Goes by the database's time from here on: it is the one that all nodes have in common. */
+  readonly clock: SharedClock;
 }
 
 /** Opens what lies in a PostgreSQL, whose tables are made or migrated. Throws `StoreError`, `SpoolError`. */
@@ -25,6 +26,7 @@ export async function openSharedStorage(options: SharedStorageOptions): Promise<
   const { node, clock } = options;
   const { database, ...stores } = await openPostgres(databaseOptions(options.database));
   try {
+    await clock.follow(() => stores.cluster.time());
     const spool = await openPostgresSpool({ database, node, clock });
     const close = async () => {
       await spool.close();
