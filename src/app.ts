@@ -2,7 +2,6 @@
  * The composition root: the only place that puts rooms together. Start order: lock, store, configuration, spool,
  * engine, listeners. Stop order is the reverse, and what is under way gets its time.
  */
-import { hostname } from 'node:os';
 import { createReception, type Reception } from './accounts/reception.ts';
 import { announced } from './app/announced-door.ts';
 import { banner } from './app/banner.ts';
@@ -14,6 +13,7 @@ import { keepJournal } from './app/journal-upkeep.ts';
 import { createListeners, type Listeners } from './app/listeners.ts';
 import { LiveConfig } from './app/live-config.ts';
 import { createMailDns } from './app/mail-dns.ts';
+import { nodeId, ownNode, ownReport } from './app/own-node.ts';
 import { removeRuntime, writeRuntime } from './app/ports.ts';
 import { applyRelays, type TransportParts } from './app/relays.ts';
 import { openStorage, type Storage } from './app/storage.ts';
@@ -25,6 +25,8 @@ import { engineSettings } from './control/engine-settings.ts';
 import { layoutOf } from './control/layout.ts';
 import { createLocalOperations } from './control/local.ts';
 import { createMessageWords, type MessageWords } from './control/message-words.ts';
+import { deniedOfAll, happeningsOfAll, lanesOfAll } from './control/nodes/figures.ts';
+import { createNodesSight, type NodesSight } from './control/nodes/sight.ts';
 import { storedRows } from './control/offline.ts';
 import type { Operations } from './control/operations.ts';
 import { publishTable } from './control/route-tables.ts';
@@ -32,6 +34,7 @@ import type { RunningServer } from './control/running-server.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';
 import { sessionLimits } from './control/session-limits.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
+import type { QueueFigures } from './engine/queue-figures.ts';
 import { Budget } from './lib/budget.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Random } from './lib/random.ts';
@@ -118,6 +121,7 @@ class Service implements App {
   #storage: Storage | null = null;
   #live: LiveConfig | null = null;
   #engine: Engine | null = null;
+  #nodes: NodesSight | null = null;
   #transports: TransportParts | null = null;
   #denials: Denials | null = null;
   #previewer: Previewer | null = null;
@@ -160,8 +164,16 @@ class Service implements App {
     const keysOf = createSigningKeys();
     const signer = createSigner({ keys: () => keysOf(live.config.domains), clock, log });
     const parts = { clock, random, events: this.#events, signer };
-    const engine = createEngine({ ...storage, ...parts, node, settings });
+    const self = ownNode(node, live.config, version, clock.wall());
+    const nodes = createNodesSight(storage.cluster, self, clock);
+    this.#nodes = nodes;
+    const known = { denied: this.#denied, history: this.#history, clock };
+    const engine = createEngine({
+      ...{ ...storage, ...parts, node, settings },
+      ...{ self: { ...self, report: () => ownReport(engine, known) } },
+    });
     this.#engine = engine;
+    const queue = { lanes: () => lanesOfAll(engine.queue.lanes(), nodes.reports()) };
     const mailDns = createMailDns(() => live.config, clock, random);
     const resign: TransportParts['resign'] = (original, converted) => signer.resign(original, converted);
     const memory = new Budget(PROVIDER_MEMORY);
@@ -173,10 +185,24 @@ class Service implements App {
     const reception = this.#receive(storage, live, log);
     const firstRun = await prepareFirstRun(reception, this.#options.environment);
     if (firstRun.kind === 'faulty') throw new ConfigurationError([firstRun.fault]);
-    const operations = this.#operations(storage, live, engine, words, reception);
+    const operations = this.#operations(storage, live, engine, queue, words, reception);
     const door = announced(createDoor({ operations, journal: storage.journal, clock, log }), this.#events);
     this.#listeners = await createListeners({
-      ...{ storage, live, engine, log, clock, random, version, node, dataDir, words, operations, door },
+      ...{
+        storage,
+        live,
+        engine,
+        queue,
+        nodes,
+        log,
+        clock,
+        random,
+        version,
+        dataDir,
+        words,
+        operations,
+        door,
+      },
       ...{ reception, notes: await readNotes(storage.registry, random) },
       events: this.#events,
       failed: () => failure.failed,
@@ -184,6 +210,7 @@ class Service implements App {
       signal: this.#stopping.signal,
     });
     await engine.start({ seize: storage.cluster === null });
+    await nodes.start();
     const ports = await this.#listeners.listen();
     const maxRequestBytes = () => live.config.api.maxMessageBytes * CONTROL_OVERHEAD;
     this.#control = await listenForControl({ dataDir, door, maxRequestBytes, log });
@@ -226,6 +253,7 @@ class Service implements App {
     done.abort();
     await late;
     await this.#upkeep;
+    this.#nodes?.stop();
     await this.#previewer?.close();
     await this.#denials?.stop();
     await this.#storage?.close();
@@ -288,12 +316,13 @@ class Service implements App {
     storage: Storage,
     live: LiveConfig,
     engine: Engine,
+    queue: QueueFigures,
     words: MessageWords,
     reception: Reception,
   ): Operations {
     const { dataDir, clock, random } = this.#options;
     return createLocalOperations({
-      ...{ ...storage, clock, random, intake: engine.intake, acts: engine.acts, queue: engine.queue },
+      ...{ ...storage, clock, random, intake: engine.intake, acts: engine.acts, queue },
       collection: engine.collection,
       ...{ words, reception, dataDir, running: true },
       resolution: () => live.loaded,
@@ -306,14 +335,15 @@ class Service implements App {
 
   /** What operators are shown of this process; null before its ports are known. */
   #server(): RunningServer | null {
-    if (this.#listeners === null) return null;
+    const nodes = this.#nodes;
+    if (this.#listeners === null || nodes === null) return null;
     const { health, certificate, ports } = this.#listeners;
     return {
       version: this.#options.version,
       ...{ certificate, webuiPort: ports.webui },
       health: () => health.report(),
-      denied: () => this.#denied.list(),
-      relayHistory: (relay) => this.#history.of(relay),
+      denied: () => deniedOfAll(this.#denied.list(), nodes.reports()),
+      relayHistory: (relay) => happeningsOfAll(this.#history.of(relay), nodes.reports(), relay),
       logLines: () => this.#lastLines.lines(),
     };
   }
@@ -324,10 +354,4 @@ class Service implements App {
     now.abort();
     void this.#engine?.stop(now.signal);
   }
-}
-
-/** A name for this process in leases and counters, another at every start. */
-function nodeId(name: string | null, random: Random): string {
-  const suffix = Buffer.from(random.fill(new Uint8Array(4))).toString('hex');
-  return `${name ?? hostname()}-${process.pid}-${suffix}`;
 }

@@ -19,7 +19,7 @@ export function apiHandler(parts: ListenerParts, shared: IngestShared): Handler 
   const { intake, acts } = engine;
   const { views, spool } = storage;
   const queue = queueForApi({
-    ...{ views, acts, clock, registry: storage.registry, queue: engine.queue },
+    ...{ views, acts, clock, registry: storage.registry, queue: parts.queue },
     resolution: () => live.loaded,
     reload: () => live.reload(),
   });

@@ -1,8 +1,10 @@
 import type { Reception } from '../accounts/reception.ts';
 import type { Door } from '../control/door.ts';
 import type { MessageWords } from '../control/message-words.ts';
+import type { NodesSight } from '../control/nodes/sight.ts';
 import type { Operations } from '../control/operations.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { QueueFigures } from '../engine/queue-figures.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -21,7 +23,10 @@ export interface ListenerParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly version: string;
-  readonly node: string;
+  /** This one, and those beside it. */
+  readonly nodes: NodesSight;
+  /** What is known of the lanes at work, on whichever node. */
+  readonly queue: QueueFigures;
   readonly dataDir: string;
   /** Everything that can be asked of this installation. */
   readonly operations: Operations;

@@ -1,4 +1,5 @@
-import { rolesOf } from '../config/roles.ts';
+import { statfs } from 'node:fs/promises';
+import { relaysOfAll } from '../control/nodes/figures.ts';
 import type { HealthCheck } from '../domain/health.ts';
 import { missingRelays } from '../domain/route.ts';
 import type { IntakeTrouble } from '../engine/accept.ts';
@@ -39,18 +40,21 @@ export function observe(
   certificate: Certificate | null,
   smtpConnections: () => number,
 ): Observation {
-  const { storage, live, engine, events, clock, version, node, failed } = parts;
+  const { storage, live, engine, events, clock, version, nodes, failed } = parts;
   const counters = new Counters();
   counters.listen(events);
   const meter = createProcessMeter(clock);
-  const relays = () => relayStates(engine.relays, clock);
+  const relays = () => relaysOfAll(relayStates(engine.relays, clock), nodes.reports());
   const certificateExpiresAt = () => certificate?.expiresAt ?? null;
-  const { views, spool, writer } = storage;
+  const { views, writer, cluster } = storage;
+  // Over a database, only what this node itself writes lies on its disk.
+  const spool = cluster === null ? storage.spool : { space: () => volumeOf(parts.dataDir) };
   const health = createHealth(
     {
       ...{ clock, views, spool, relays, certificateExpiresAt },
       store: () => ({ failed: failed(), waitingMs: writer.waitingMs() }),
       ports: () => portsStatus(live.config, bound),
+      nodes: () => nodes.nodes(),
       missingRelays: () => missingRelays(live.config.routes, live.config.relays),
       notices: () => {
         const trouble = engine.trouble();
@@ -61,11 +65,7 @@ export function observe(
         criticalBytes: live.config.health.diskCriticalBytes,
       }),
     },
-    {
-      version,
-      node: { id: node, roles: rolesOf(live.config) },
-      engine: storage.cluster === null ? 'sqlite' : 'postgres',
-    },
+    { version, engine: cluster === null ? 'sqlite' : 'postgres' },
   );
   const metrics = createMetrics({
     ...{ version, counters, relays, certificateExpiresAt, smtpConnections },
@@ -74,7 +74,7 @@ export function observe(
     snapshot: () => health.snapshot(),
     flushes: () => ({
       storeCommits: writer.commits(),
-      spoolFlushes: spool.flushes(),
+      spoolFlushes: storage.spool.flushes(),
     }),
     process: () => meter.read(),
   });
@@ -83,4 +83,10 @@ export function observe(
     meter.stop();
   };
   return { health, metrics, stop };
+}
+
+/** Room on the volume of a folder, in bytes. */
+async function volumeOf(folder: string): Promise<{ freeBytes: number; totalBytes: number }> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }

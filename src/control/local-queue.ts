@@ -16,6 +16,7 @@ import type {
 import { formatTimestamp } from '../lib/timestamp.ts';
 import type { LaneDepth } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
+import { tellsSomething } from './nodes/report.ts';
 import { OperationError } from './operations.ts';
 import { actOnQueue } from './queue-selection.ts';
 
@@ -91,10 +92,6 @@ function allLanes(
     });
   const load = ({ waiting, processing }: QueueLane) => waiting + processing;
   return rows.sort((a, b) => load(b) - load(a) || (a.lane < b.lane ? -1 : 1));
-}
-
-function tellsSomething({ inHand, perMinute, state }: LaneFigures): boolean {
-  return inHand > 0 || perMinute > 0 || state !== 'closed';
 }
 
 interface LaneFacts {

@@ -7,6 +7,7 @@ const DAY = 86_400_000;
 const well: HealthFacts = {
   store: 'well',
   disk: 'ok',
+  diskHoldsMail: true,
   portFaults: [],
   relays: [
     { state: 'closed', disabled: false },
@@ -17,6 +18,7 @@ const well: HealthFacts = {
   restored: 0,
   unrouted: false,
   missingRelays: [],
+  missingNodes: [],
   certificateLeftMs: 90 * DAY,
   notices: [],
 };
@@ -33,6 +35,9 @@ test.each<[string, Partial<HealthFacts>, string, string | null]>([
   ['a low disk', { disk: 'low' }, 'degraded', 'disk'],
   ['a full disk', { disk: 'critical' }, 'critical', 'disk'],
   ['a disk that cannot be asked', { disk: 'unknown' }, 'degraded', 'disk'],
+  ['a full disk that no mail is kept on', { disk: 'critical', diskHoldsMail: false }, 'degraded', 'disk'],
+  ['a disk with room that no mail is kept on', { diskHoldsMail: false }, 'healthy', null],
+  ['a node that is not heard of', { missingNodes: ['b-1-f00d'] }, 'degraded', 'node_missing'],
   ['a port that was set and is taken', { portFaults: [port({})] }, 'degraded', 'ports'],
   ['a default port that is taken', { portFaults: [port({ set: false })] }, 'degraded', 'ports'],
   [

@@ -49,6 +49,8 @@ export interface HealthFacts {
   /** `silent`: does not answer in time; `failed`: answers, but can commit nothing any more. */
   readonly store: 'well' | 'silent' | 'failed';
   readonly disk: DiskStatus;
+  /** Mail is kept on it; else, on the disks of a database that is somewhere else. */
+  readonly diskHoldsMail: boolean;
   readonly portFaults: readonly PortFault[];
   readonly relays: readonly { readonly state: BreakerState; readonly disabled: boolean }[];
   /** Relays that may be given nothing more today. */
@@ -61,6 +63,8 @@ export interface HealthFacts {
   readonly unrouted: boolean;
   /** Of the rules in force. */
   readonly missingRelays: readonly MissingRelay[];
+  /** Ids of nodes that have not been heard of for a while, and did not say that they end. */
+  readonly missingNodes: readonly string[];
   /** Time until the TLS certificate expires, in ms; null when there is none. */
   readonly certificateLeftMs: number | null;
   /** Findings of other rooms, such as a configuration file that could not be read. */
@@ -84,12 +88,13 @@ const EXPIRING_MS = 14 * DAY_MS;
 export function assessHealth(facts: HealthFacts): HealthVerdict {
   const checks = [
     checkStore(facts.store),
-    checkDisk(facts.disk),
+    facts.diskHoldsMail ? checkDisk(facts.disk) : checkSmallDisk(facts.disk),
     checkPorts(facts.portFaults),
     checkRelays(facts.relays),
     checkQueue(facts.latenessMs),
     checkQuotas(facts.spent),
     checkRoutes(facts.unrouted, facts.missingRelays),
+    ...(facts.missingNodes.length === 0 ? [] : [checkNodes(facts.missingNodes)]),
     ...(facts.restored === 0 ? [] : [RESTORED]),
     ...(facts.certificateLeftMs === null ? [] : [checkCertificate(facts.certificateLeftMs)]),
     ...facts.notices,
@@ -135,6 +140,19 @@ function checkDisk(disk: DiskStatus): HealthCheck {
       return critical('disk', 'The disk is full: less is free than health.disk_critical_bytes.');
     case 'unknown':
       return degraded('disk', 'The room on the disk cannot be told.');
+  }
+}
+
+/** Without room, certificates and the like cannot be written; mail is taken all the same. */
+function checkSmallDisk(disk: DiskStatus): HealthCheck {
+  switch (disk) {
+    case 'ok':
+      return healthy('disk', "There is room on this node's disk; mail is kept on the database's.");
+    case 'low':
+    case 'critical':
+      return degraded('disk', "This node's disk is nearly full: less is free than health.disk_low_bytes.");
+    case 'unknown':
+      return degraded('disk', "The room on this node's disk cannot be told.");
   }
 }
 
@@ -214,6 +232,15 @@ export const MISSING_CURE = 'publish rules without it: waybill routes publish FI
 /** What an operator is told of a rule that names a relay which is gone. */
 export function missingDetail({ rule, relay }: MissingRelay): string {
   return `The rule ${rule} names the relay ${relay}, which does not exist: its group does without it.`;
+}
+
+/** Its mail goes on with the others; but somebody counts on it. */
+function checkNodes(missing: readonly string[]): HealthCheck {
+  const told = missing
+    .slice(0, MAX_TOLD)
+    .map((id) => `The node ${id} has not been heard of for more than 30 seconds.`);
+  if (missing.length > MAX_TOLD) told.push(`So it is with ${missing.length - MAX_TOLD} more.`);
+  return degraded('node_missing', told.join(' '));
 }
 
 /** What was still to be sent when the backup was taken may have been sent since: only an operator can know. */

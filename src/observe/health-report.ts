@@ -13,6 +13,21 @@ export interface RelayStatus {
   readonly quota: RelayQuota | null;
 }
 
+/** A node as the others see it. */
+export interface NodeStatus {
+  /** Another at every start. */
+  readonly id: string;
+  /** What its operators call it. */
+  readonly name: string;
+  readonly roles: readonly string[];
+  /** Of the program. */
+  readonly version: string;
+  /** Wall ms. */
+  readonly lastSeenAt: number;
+  /** It has not been heard of for longer than a node that works is silent. */
+  readonly missing: boolean;
+}
+
 /** The body of `GET /health` (contract §7). */
 export interface HealthReport {
   readonly status: HealthStatus;
@@ -55,7 +70,9 @@ export interface HealthReport {
   readonly relays: readonly Omit<RelayStatus, 'quota'>[];
   readonly nodes: readonly {
     readonly id: string;
+    readonly name: string;
     readonly roles: readonly string[];
+    readonly version: string;
     readonly lastSeenAt: string;
   }[];
   readonly checks: readonly HealthCheck[];

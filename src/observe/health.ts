@@ -12,7 +12,7 @@ import type { Clock } from '../lib/clock.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Figures, LaneDepth, Views } from '../store/views.ts';
-import type { HealthReport, RelayStatus } from './health-report.ts';
+import type { HealthReport, NodeStatus, RelayStatus } from './health-report.ts';
 import { Poll } from './poll.ts';
 import { dueBesides, spentRelays } from './spent-relays.ts';
 
@@ -24,7 +24,10 @@ export interface HealthSources {
   /** The writing side of the store. */
   readonly store: () => StoreCondition;
   readonly ports: () => PortsStatus;
+  /** Of all nodes together. */
   readonly relays: () => readonly RelayStatus[];
+  /** This one included. */
+  readonly nodes: () => readonly NodeStatus[];
   /** Relays that rules name and that do not exist. */
   readonly missingRelays: () => readonly MissingRelay[];
   /** Wall ms at which the TLS certificate expires; null when there is none. */
@@ -63,7 +66,6 @@ export interface PortLists {
 /** What does not change while the process runs. */
 export interface HealthIdentity {
   readonly version: string;
-  readonly node: { readonly id: string; readonly roles: readonly string[] };
   readonly engine: 'sqlite' | 'postgres';
 }
 
@@ -150,7 +152,7 @@ class PolledHealth implements Health {
   }
 
   report(): HealthReport {
-    const { clock, ports, relays } = this.#sources;
+    const { clock, ports, relays, nodes } = this.#sources;
     const now = clock.wall();
     const snapshot = this.snapshot();
     const { figures } = snapshot;
@@ -182,13 +184,16 @@ class PolledHealth implements Health {
       ...listeners(ports()),
       // Of quotas, a check and metrics tell.
       relays: relays().map(({ quota: _, ...shown }) => shown),
-      nodes: [{ ...this.#identity.node, lastSeenAt: formatTimestamp(now) }],
+      nodes: nodes().map(({ missing: _, lastSeenAt, ...node }) => ({
+        ...node,
+        lastSeenAt: formatTimestamp(lastSeenAt),
+      })),
       checks: verdict.checks,
     };
   }
 
   #assess(snapshot: HealthSnapshot, now: number): HealthVerdict {
-    const { store, ports, relays, missingRelays, certificateExpiresAt, notices } = this.#sources;
+    const { store, ports, relays, nodes, missingRelays, certificateExpiresAt, notices } = this.#sources;
     const expiresAt = certificateExpiresAt();
     const states = relays();
     const lanes = this.#lanes.latest;
@@ -196,12 +201,14 @@ class PolledHealth implements Health {
     return assessHealth({
       store: store().failed ? 'failed' : snapshot.databaseReachable ? 'well' : 'silent',
       disk: this.#disk(snapshot),
+      diskHoldsMail: this.#identity.engine === 'sqlite',
       portFaults: ports().faults,
       relays: states,
       spent: spentRelays(states, lanes ?? [], now),
       latenessMs: dueAt === null ? 0 : Math.max(0, now - dueAt),
       unrouted: this.#unrouted.latest ?? false,
       missingRelays: missingRelays(),
+      missingNodes: nodes().flatMap(({ id, missing }) => (missing ? [id] : [])),
       certificateLeftMs: expiresAt === null ? null : expiresAt - now,
       restored: snapshot.figures?.restored ?? 0,
       notices: notices(),

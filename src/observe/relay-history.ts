@@ -24,13 +24,17 @@ const MAX_CAUSE = 500;
 export interface RelayHistory {
   /** Of one relay, the newest first. */
   of(relay: string): readonly LaneHappening[];
+  /** Of all relays together, the newest first; as many as are remembered of one. */
+  newest(): readonly LaneHappening[];
   readonly stop: Unsubscribe;
 }
 
 /** Begins to remember. */
 export function rememberRelays(events: Events, clock: Pick<Clock, 'wall'>): RelayHistory {
   const byRelay = new Map<string, readonly LaneHappening[]>();
+  let newest: readonly LaneHappening[] = [];
   const add = (happening: LaneHappening) => {
+    newest = [happening, ...newest].slice(0, MAX_HAPPENINGS);
     const relay = relayOfLane(happening.lane);
     const before = byRelay.get(relay) ?? [];
     byRelay.delete(relay);
@@ -45,7 +49,7 @@ export function rememberRelays(events: Events, clock: Pick<Clock, 'wall'>): Rela
     } else if (event.type === 'lane_resumed')
       add({ at: clock.wall(), lane: event.lane, kind: 'recovered', pauseMs: null, cause: null });
   });
-  return { of: (relay) => byRelay.get(relay) ?? [], stop };
+  return { of: (relay) => byRelay.get(relay) ?? [], newest: () => newest, stop };
 }
 
 function dropFirst(relays: Map<string, unknown>): void {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { PortFault } from '../../../src/domain/health.ts';
 import type { WaitingDelivery } from '../../../src/store/views.ts';
 import { startDashboard } from './dashboard-server.ts';
-import { EPOCH, FIGURES, QUOTA, type SourceChanges, viewsWith } from './world.ts';
+import { EPOCH, FIGURES, ownNode, QUOTA, type SourceChanges, viewsWith } from './world.ts';
 
 const GIB = 1024 ** 3;
 const DAY = 86_400_000;
@@ -38,7 +38,10 @@ test('the report has exactly the shape of the contract', async () => {
       { name: 'out', state: 'half_open', inflight: 3, disabled: false },
     ],
     nodes: [
-      { id: 'n1', roles: ['api', 'smtp', 'delivery', 'webui'], lastSeenAt: '2026-11-20T11:15:02.000Z' },
+      {
+        ...{ id: 'n1', name: 'one', roles: ['api', 'smtp', 'delivery', 'webui'], version: '0.1.0' },
+        lastSeenAt: '2026-11-20T11:15:02.000Z',
+      },
     ],
   });
   for (const check of report.checks)
@@ -188,6 +191,15 @@ test.each<[string, SourceChanges, number, string, string | null]>([
     200,
     'degraded',
     'certificate',
+  ],
+  [
+    'a node that is missing',
+    {
+      nodes: () => [ownNode(EPOCH), { ...ownNode(EPOCH - 40_000), id: 'n2', name: 'two', missing: true }],
+    },
+    200,
+    'degraded',
+    'node_missing',
   ],
   ['no certificate of ours to expire', { certificateExpiresAt: () => null }, 200, 'healthy', null],
 ])('%s', async (_case, sources, status, overall, culprit) => {

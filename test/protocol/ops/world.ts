@@ -3,6 +3,7 @@ import { silentLog } from '../../../src/lib/log.ts';
 import { Counters } from '../../../src/observe/counters.ts';
 import { Events } from '../../../src/observe/events.ts';
 import { createHealth, type Health, type HealthSources } from '../../../src/observe/health.ts';
+import type { NodeStatus } from '../../../src/observe/health-report.ts';
 import { createMetrics, type MetricSources } from '../../../src/observe/metrics.ts';
 import type { RelayQuota } from '../../../src/observe/spent-relays.ts';
 import type { Figures, Views } from '../../../src/store/views.ts';
@@ -33,6 +34,12 @@ export const QUOTA: RelayQuota = {
   ...{ allowance: 500, used: 12, warming: false, begins: null, spent: false },
 };
 
+/** The node that is asked. */
+export function ownNode(lastSeenAt: number): NodeStatus {
+  const roles = ['api', 'smtp', 'delivery', 'webui'];
+  return { id: 'n1', name: 'one', roles, version: '0.1.0', lastSeenAt, missing: false };
+}
+
 /** What a test may change. */
 export type SourceChanges = Partial<Omit<HealthSources, 'clock'>>;
 
@@ -59,6 +66,7 @@ export async function createWorld(changes: SourceChanges = {}) {
       { name: 'inbox', state: 'closed', inflight: 0, disabled: false, quota: null },
       { name: 'out', state: 'half_open', inflight: 3, disabled: false, quota: QUOTA },
     ],
+    nodes: () => [ownNode(clock.wall())],
     missingRelays: () => [],
     certificateExpiresAt: () => EPOCH + 90 * DAY_MS,
     notices: () => [],
@@ -67,7 +75,6 @@ export async function createWorld(changes: SourceChanges = {}) {
   };
   const health = createHealth(sources, {
     version: '0.1.0',
-    node: { id: 'n1', roles: ['api', 'smtp', 'delivery', 'webui'] },
     engine: 'sqlite',
   });
   const started = health.start();

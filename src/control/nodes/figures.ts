@@ -1,0 +1,96 @@
+import type { BreakerState } from '../../domain/health.ts';
+import { relayOfLane } from '../../domain/lane.ts';
+import type { LaneFigures } from '../../engine/queue-figures.ts';
+import type { DeniedTally } from '../../observe/denied-tally.ts';
+import type { RelayStatus } from '../../observe/health-report.ts';
+import { type LaneHappening, MAX_HAPPENINGS } from '../../observe/relay-history.ts';
+import type { NodeReport } from './report.ts';
+
+/** Figures of all nodes together: of this one as it knows them now, of the others as they told them last. */
+
+/** From well to ill. */
+const STATES: readonly BreakerState[] = ['closed', 'half_open', 'open'];
+
+function worse(a: BreakerState, b: BreakerState): boolean {
+  return STATES.indexOf(a) > STATES.indexOf(b);
+}
+
+/** Attempts are added up; a relay rests if it rests anywhere. What else there is to tell, every node knows by itself. */
+export function relaysOfAll(own: readonly RelayStatus[], reports: readonly NodeReport[]): RelayStatus[] {
+  if (reports.length === 0) return [...own];
+  const told = Map.groupBy(
+    reports.flatMap(({ relays }) => relays),
+    ({ name }) => name,
+  );
+  return own.map((relay) => {
+    const others = told.get(relay.name) ?? [];
+    return {
+      ...relay,
+      state: others.reduce((worst, { state }) => (worse(state, worst) ? state : worst), relay.state),
+      inflight: others.reduce((sum, { inflight }) => sum + inflight, relay.inflight),
+    };
+  });
+}
+
+/**
+ * Every lane that some node knows of. One node at a time works a lane; while it goes from one to another both may have
+ * attempts under way, and then these are added up.
+ */
+export function lanesOfAll(own: readonly LaneFigures[], reports: readonly NodeReport[]): LaneFigures[] {
+  if (reports.length === 0) return [...own];
+  const lanes = new Map<string, LaneFigures>();
+  for (const lane of [own, ...reports.map((report) => report.lanes)].flat()) {
+    const known = lanes.get(lane.lane);
+    lanes.set(lane.lane, known === undefined ? lane : together(known, lane));
+  }
+  return [...lanes.values()];
+}
+
+/** What a lane's next hop has shown to bear is known best where it is worked. */
+function together(a: LaneFigures, b: LaneFigures): LaneFigures {
+  const [holder, other] = b.inHand > a.inHand ? [b, a] : [a, b];
+  const ill = worse(other.state, holder.state) ? other : holder;
+  return {
+    ...holder,
+    inFlight: a.inFlight + b.inFlight,
+    inHand: a.inHand + b.inHand,
+    perMinute: a.perMinute + b.perMinute,
+    lastReply: (a.lastReply?.at ?? 0) >= (b.lastReply?.at ?? 0) ? a.lastReply : b.lastReply,
+    state: ill.state,
+    restsUntil: ill.restsUntil,
+    spent: a.spent || b.spent,
+    held: a.held ?? b.held,
+  };
+}
+
+/** Who was refused anywhere, the last first; what several nodes refused of one source is added up. */
+export function deniedOfAll(
+  own: readonly DeniedTally[],
+  reports: readonly NodeReport[],
+): readonly DeniedTally[] {
+  if (reports.length === 0) return own;
+  const all = [own, ...reports.map(({ denied }) => denied)].flat();
+  const grouped = Map.groupBy(all, ({ reason, port, sourceAddress }) => `${reason} ${port} ${sourceAddress}`);
+  const sums = [...grouped.values()].flatMap(([first, ...rest]) =>
+    first === undefined ? [] : rest.reduce(added, first),
+  );
+  return sums.sort((a, b) => b.lastAt - a.lastAt);
+}
+
+function added(a: DeniedTally, b: DeniedTally): DeniedTally {
+  const { sourceAddress, reason, port } = a;
+  const firstAt = Math.min(a.firstAt, b.firstAt);
+  const lastAt = Math.max(a.lastAt, b.lastAt);
+  return { sourceAddress, reason, port, count: a.count + b.count, firstAt, lastAt };
+}
+
+/** What happened to the lanes of a relay anywhere, the newest first. */
+export function happeningsOfAll(
+  own: readonly LaneHappening[],
+  reports: readonly NodeReport[],
+  relay: string,
+): readonly LaneHappening[] {
+  const isMeant = ({ lane }: LaneHappening) => relayOfLane(lane) === relay;
+  const others = reports.flatMap(({ happenings }) => happenings.filter(isMeant));
+  return [...own, ...others].sort((a, b) => b.at - a.at).slice(0, MAX_HAPPENINGS);
+}

@@ -1,0 +1,116 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { NodeStatus } from '../../observe/health-report.ts';
+import { Poll } from '../../observe/poll.ts';
+import { type Cluster, type ClusterNode, MISSING_MS, type NodeBeat } from '../../store/cluster.ts';
+import { type NodeReport, readReport } from './report.ts';
+
+/** The nodes there are, as one of them sees them. Answers at once, from what was seen last. */
+export interface NodesSight {
+  /** Every node, this one included, in the order in which they joined. */
+  nodes(): readonly NodeStatus[];
+  /** What the others told last that are not missing. */
+  reports(): readonly NodeReport[];
+  /** Begins to look. Resolves when there is a first answer, or none is to be had in time. */
+  start(): Promise<void>;
+  /** Stops looking. */
+  stop(): void;
+}
+
+/** This node, as it is told of. */
+export type OwnNode = Pick<NodeBeat, 'id' | 'name' | 'roles' | 'version'>;
+
+/** How often the list of nodes is read, in ms: what one node tells, the others show a second later. */
+const LOOK_MS = 1_000;
+/** What was not answered for so long is old. */
+const SILENT_MS = 2_000;
+/** After a silence of the database every node beats anew: so long nobody is called missing, in ms. */
+const SETTLE_MS = 10_000;
+
+/** How the nodes over `cluster` are seen; null: there is this one alone. */
+export function createNodesSight(cluster: Cluster | null, own: OwnNode, clock: Clock): NodesSight {
+  return cluster === null ? alone(own, clock) : new ClusterSight(cluster, own, clock);
+}
+
+/** What the nodes told that live at `now` (wall ms), but for one of them. */
+export function livingReports(nodes: readonly ClusterNode[], except: string, now: number): NodeReport[] {
+  return nodes
+    .filter(({ id, lastSeenAt }) => id !== except && now - lastSeenAt < MISSING_MS)
+    .map(({ report }) => readReport(report));
+}
+
+function alone(own: OwnNode, clock: Pick<Clock, 'wall'>): NodesSight {
+  return {
+    nodes: () => [statusOf(own, clock.wall(), false)],
+    reports: () => [],
+    start: async () => {},
+    stop() {},
+  };
+}
+
+class ClusterSight implements NodesSight {
+  readonly #own: OwnNode;
+  readonly #clock: Clock;
+  readonly #poll: Poll<readonly ClusterNode[]>;
+  /** Monotonic ms since which the database has answered without a silence; null while it does not. */
+  #wellSince: number | null = null;
+  /** What was read last, and of which answer. */
+  #read: { readonly from: readonly ClusterNode[] | null; readonly reports: readonly NodeReport[] };
+
+  constructor(cluster: Cluster, own: OwnNode, clock: Clock) {
+    this.#own = own;
+    this.#clock = clock;
+    this.#read = { from: null, reports: [] };
+    this.#poll = new Poll(() => this.#look(cluster), LOOK_MS, clock);
+  }
+
+  start(): Promise<void> {
+    return this.#poll.start(SILENT_MS);
+  }
+
+  stop(): void {
+    this.#poll.stop();
+  }
+
+  nodes(): readonly NodeStatus[] {
+    const now = this.#clock.wall();
+    const isSettled = this.#isSettled();
+    const seen = this.#poll.latest ?? [];
+    const all = seen.map((node) =>
+      node.id === this.#own.id
+        ? statusOf(this.#own, now, false)
+        : statusOf(node, node.lastSeenAt, isSettled && now - node.lastSeenAt >= MISSING_MS),
+    );
+    return seen.some(({ id }) => id === this.#own.id) ? all : [...all, statusOf(this.#own, now, false)];
+  }
+
+  reports(): readonly NodeReport[] {
+    if (!this.#poll.answersWithin(SILENT_MS)) return [];
+    const { latest } = this.#poll;
+    if (latest !== this.#read.from)
+      this.#read = { from: latest, reports: livingReports(latest ?? [], this.#own.id, this.#clock.wall()) };
+    return this.#read.reports;
+  }
+
+  async #look(cluster: Cluster): Promise<readonly ClusterNode[]> {
+    const begun = this.#clock.mono();
+    try {
+      const nodes = await cluster.nodes(this.#clock.wall());
+      const isLate = this.#clock.mono() - begun >= SILENT_MS;
+      if (isLate || this.#wellSince === null) this.#wellSince = this.#clock.mono();
+      return nodes;
+    } catch (error) {
+      this.#wellSince = null;
+      throw error;
+    }
+  }
+
+  /** Whether a node that has not been heard of could have made itself heard. */
+  #isSettled(): boolean {
+    if (this.#wellSince === null || !this.#poll.answersWithin(SILENT_MS)) return false;
+    return this.#clock.mono() - this.#wellSince >= SETTLE_MS;
+  }
+}
+
+function statusOf({ id, name, roles, version }: OwnNode, lastSeenAt: number, missing: boolean): NodeStatus {
+  return { id, name, roles, version, lastSeenAt, missing };
+}
