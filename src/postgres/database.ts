@@ -1,7 +1,16 @@
-import { Pool, type PoolClient, types } from 'pg';
+import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type QueryConfig } from 'pg';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { StoreError } from '../store/store.ts';
-import { isConflict, storeErrorOf } from './errors.ts';
+import { type ConnectionOptions, clientConfigOf } from './connection.ts';
+import { isConflict, isLost, storeErrorOf } from './errors.ts';
+import { outcomeOf } from './outcome.ts';
+import {
+  type Beginning,
+  beginTransaction,
+  openSession,
+  type Session,
+  type SessionSettings,
+} from './session.ts';
 import { holdable } from './text.ts';
 
 /** What a statement is given. Times and counts are numbers below 2⁵³. */
@@ -20,22 +29,22 @@ export interface Queries {
   script(sql: string): Promise<void>;
 }
 
-/** How to reach the database. */
-export interface DatabaseOptions {
-  /** `postgres://…` */
-  readonly url: string;
-  /** The schema that the tables lie in; absent: the first of the server's search path. */
+/** How to reach the database, and how much of it. */
+export interface DatabaseOptions extends ConnectionOptions {
+  /** The only schema that is used; absent: the first of the server's search path. */
   readonly schema?: string;
-  /** Whether it is spoken to by TLS; null or absent: as the address says. */
-  readonly tls?: 'off' | 'required' | 'verified' | null;
-  /** PEM file of the authorities that its certificate may come from; null or absent: those of the machine. */
-  readonly tlsCaFile?: string | null;
   /** Most connections at once; default 8. */
   readonly connections?: number;
-  /** How long the server may work at a statement, in ms; default 20 s. */
+  /** How long the server may work at a statement, in ms; default 20 s. Locks are waited for half as long. */
   readonly statementTimeoutMs?: number;
   /** What waiting is measured by; default the machine's. */
-  readonly clock?: Pick<Clock, 'mono'>;
+  readonly clock?: Pick<Clock, 'mono' | 'sleep'>;
+}
+
+/** What differs from the ordinary in a transaction. */
+export interface TransactOptions {
+  /** How long the server may work at each of its statements, or wait for a lock, in ms. */
+  readonly timeoutMs?: number;
 }
 
 const CONNECTIONS = 8;
@@ -43,40 +52,39 @@ const CONNECTIONS = 8;
 export const MAX_PENDING = 1000;
 /** How often a transaction is tried that others made impossible. */
 const MAX_TRIES = 5;
-const CONNECT_TIMEOUT_MS = 10_000;
-/** The server gives up before we do, so that we know that nothing happened. */
-const LOCK_TIMEOUT_MS = 10_000;
 const STATEMENT_TIMEOUT_MS = 20_000;
-const QUERY_TIMEOUT_MS = 30_000;
+/** The server gives up so much before we do, in ms, so that we know that nothing happened. */
+const MARGIN_MS = 10_000;
+/** For how long a server that was lost is tried again, in ms, before whoever waits is told. */
+const RECONNECT_MS = 5_000;
+const RECONNECT_PAUSE_MS = 100;
 
-/** Commits are on the server's stable storage before they return, even where its configuration says otherwise. */
-const DURABLE = `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
-
-const BIGINT = types.builtins.INT8;
+const WRITING = { isolation: 'READ COMMITTED READ WRITE', numbered: true, settings: null };
+const READING = { isolation: 'REPEATABLE READ READ ONLY', numbered: false, settings: null };
+const SINGLE = { ...WRITING, numbered: false };
 
 /** Connections to the database, and transactions on them. All errors are `StoreError`. */
 export class Database {
   readonly #pool: Pool;
-  readonly #clock: Pick<Clock, 'mono'>;
+  readonly #config: ClientConfig;
+  readonly #settings: SessionSettings;
+  readonly #clock: Pick<Clock, 'mono' | 'sleep'>;
+  readonly #sessions = new WeakMap<ClientBase, Session>();
+  #isPooled = false;
   /** What runs or waits, and since when (monotonic ms), the oldest first. */
   readonly #pending = new Map<Promise<unknown>, number>();
   #commits = 0;
   #closing: Promise<void> | null = null;
 
-  constructor({ url, connections = CONNECTIONS, clock = systemClock }: DatabaseOptions) {
-    this.#clock = clock;
+  /** Connects to nothing yet. Throws `StoreError` when a file that the options name cannot be read. */
+  constructor(options: DatabaseOptions) {
+    this.#clock = options.clock ?? systemClock;
+    this.#settings = settingsOf(options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS, options.schema);
+    this.#config = { ...clientConfigOf(options), query_timeout: this.#settings.idleMs };
     this.#pool = new Pool({
-      connectionString: url,
-      application_name: 'waybill',
-      max: connections,
-      keepAlive: true,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      lock_timeout: LOCK_TIMEOUT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: QUERY_TIMEOUT_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
-      types: { getTypeParser: (oid, format) => (oid === BIGINT ? Number : types.getTypeParser(oid, format)) },
-      onConnect: async (client) => void (await client.query(DURABLE)),
+      ...this.#config,
+      max: options.connections ?? CONNECTIONS,
+      onConnect: (client) => this.#meet(client),
     });
     // A connection that is lost says so to whoever uses it next; nobody else needs to hear of it.
     this.#pool.on('error', () => {});
@@ -84,29 +92,44 @@ export class Database {
   }
 
   /**
-   * Runs `work` in a transaction. What conflicts with others' transactions is rolled back and done again, so `work`
-   * must keep nothing outside of it.
+   * Runs `work` in a transaction. What conflicts with others' transactions is rolled back and done again, and so is, once, what
+   * lost its connection and is known not to have happened: `work` must keep nothing outside of it.
    */
-  transact<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    return this.#admit(async () => {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await this.#once('BEGIN ISOLATION LEVEL READ COMMITTED', work);
-        } catch (error) {
-          if (tries === MAX_TRIES || !isConflict(error)) throw error;
-        }
-      }
-    });
+  transact<T>(work: (db: Queries) => Promise<T>, { timeoutMs }: TransactOptions = {}): Promise<T> {
+    const settings = timeoutMs === undefined ? null : settingsOf(timeoutMs, this.#settings.schema);
+    return this.#admit(() => this.#untilDone({ ...WRITING, settings }, work));
   }
 
   /** Runs several reads over one state of the database. */
   inSnapshot<T>(read: (db: Queries) => Promise<T>): Promise<T> {
-    return this.#admit(() => this.#once('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', read));
+    return this.#admit(() => this.#untilDone(READING, read));
   }
 
   /** Runs one statement, which sees one state of the database by itself. */
   rows<Row>(sql: string, parameters: readonly Parameter[] = []): Promise<Row[]> {
-    return this.#admit(() => this.#withClient((client) => queriesOver(client).rows<Row>(sql, parameters)));
+    const read = (db: Queries) => db.rows<Row>(sql, parameters);
+    return this.#admit(() =>
+      this.#withClient(async ({ client, session }) => {
+        if (session.isOwn) return read(queriesOver(client, session));
+        await beginTransaction(client, session, SINGLE, this.#settings);
+        const rows = await read(queriesOver(client, session));
+        await client.query('COMMIT');
+        return rows;
+      }),
+    );
+  }
+
+  /**
+   * Whether a pooler stands between, as the last connection showed: there are no sessions then, and nobody can listen. Known
+   * once anything was asked.
+   */
+  get pooled(): boolean {
+    return this.#isPooled;
+  }
+
+  /** A connection outside of the pool, to be connected and ended by whoever asks; its errors are node-postgres'. */
+  newClient(): Client {
+    return new Client(this.#config);
   }
 
   /** How many transactions were committed. */
@@ -126,6 +149,12 @@ export class Database {
     return this.#closing;
   }
 
+  async #meet(client: ClientBase): Promise<void> {
+    const session = await openSession(client, this.#settings);
+    this.#sessions.set(client, session);
+    this.#isPooled = !session.isOwn;
+  }
+
   async #admit<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closing !== null) throw new StoreError('store_closed', 'the store is closed');
     if (this.#pending.size >= MAX_PENDING)
@@ -141,29 +170,85 @@ export class Database {
     }
   }
 
-  #once<T>(begin: string, work: (db: Queries) => Promise<T>): Promise<T> {
-    return this.#withClient(async (client) => {
-      await client.query(begin);
-      const result = await work(queriesOver(client));
-      const { command } = await client.query('COMMIT');
-      if (command !== 'COMMIT') throw new StoreError('store_bug', `the transaction ended with ${command}`);
+  async #untilDone<T>(beginning: Beginning, work: (db: Queries) => Promise<T>): Promise<T> {
+    let tries = 1;
+    let lostAt: number | null = null;
+    for (;;) {
+      const progress: Progress = { isConnected: false, hasBegun: false, isInDoubt: false };
+      try {
+        return await this.#once(beginning, work, progress);
+      } catch (error) {
+        if (isConflict(error) && tries++ < MAX_TRIES) continue;
+        if (!isLost(error) || progress.isInDoubt) throw error;
+        // Of a server that cannot be reached whoever asks hears at once; of one that was there, when it stays away.
+        const isFinal: boolean =
+          lostAt === null
+            ? !progress.isConnected
+            : progress.hasBegun || this.#clock.mono() - lostAt >= RECONNECT_MS;
+        if (isFinal) throw error;
+        lostAt ??= this.#clock.mono();
+        await this.#clock.sleep(RECONNECT_PAUSE_MS);
+      }
+    }
+  }
+
+  #once<T>(beginning: Beginning, work: (db: Queries) => Promise<T>, progress: Progress): Promise<T> {
+    return this.#withClient(async (connection) => {
+      const { client, session } = connection;
+      progress.isConnected = true;
+      const xid = await beginTransaction(client, session, beginning, this.#settings);
+      progress.hasBegun = true;
+      const result = await work(queriesOver(client, session, beginning.settings?.idleMs));
+      try {
+        const { command } = await client.query('COMMIT');
+        if (command !== 'COMMIT') throw new StoreError('store_bug', `the transaction ended with ${command}`);
+      } catch (error) {
+        if (xid === null || storeErrorOf(error).code !== 'store_unavailable') throw error;
+        connection.isUsable = false;
+        const outcome = await outcomeOf({ xid, run: session.run }, this.#config, this.#clock);
+        progress.isInDoubt = outcome === 'unknown';
+        if (outcome !== 'committed') throw error;
+      }
       this.#commits++;
       return result;
     });
   }
 
-  async #withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  async #withClient<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
-    let isUsable = true;
+    const session = this.#sessions.get(client) ?? { isOwn: false, run: null };
+    const connection: Connection = { client, session, isUsable: true };
     try {
-      return await work(client);
+      return await work(connection);
     } catch (error) {
-      isUsable = await rollBack(client, error);
+      connection.isUsable &&= await rollBack(client, error);
       throw error;
     } finally {
-      client.release(!isUsable);
+      client.release(!connection.isUsable);
     }
   }
+}
+
+/** A connection while it is used. */
+interface Connection {
+  readonly client: PoolClient;
+  readonly session: Session;
+  /** Whether it may be used again. */
+  isUsable: boolean;
+}
+
+/** How far a transaction came. */
+interface Progress {
+  /** There was a connection for it. */
+  isConnected: boolean;
+  hasBegun: boolean;
+  /** It may have happened. */
+  isInDoubt: boolean;
+}
+
+function settingsOf(statementMs: number, schema: string | null = null): SessionSettings {
+  const lockMs = Math.ceil(statementMs / 2);
+  return { schema, statementMs, lockMs, idleMs: statementMs + MARGIN_MS };
 }
 
 /** Whether the connection may be used again. One of which we do not know what it is doing is given up. */
@@ -177,19 +262,35 @@ async function rollBack(client: PoolClient, error: unknown): Promise<boolean> {
   }
 }
 
-function queriesOver(client: PoolClient): Queries {
-  const query = async (sql: string, parameters: readonly Parameter[] = []) =>
-    client.query({ name: nameOf(sql), text: sql, values: parameters.map(toHold) });
+/** A statement, and how long its answer is waited for, in ms. */
+interface TimedQuery extends QueryConfig {
+  query_timeout?: number | undefined;
+}
+
+function queriesOver(client: PoolClient, { isOwn }: Session, timeoutMs?: number): Queries {
+  const query = async (sql: string, parameters: readonly Parameter[] = []) => {
+    const name = isOwn ? nameOf(sql) : undefined;
+    const timed: TimedQuery = {
+      ...(name === undefined ? {} : { name }),
+      text: sql,
+      values: parameters.map(toHold),
+      query_timeout: timeoutMs,
+    };
+    return client.query(timed);
+  };
   return {
     // The statement names its columns as the type does.
     rows: async <Row>(sql: string, parameters?: readonly Parameter[]) =>
       (await query(sql, parameters)).rows as Row[],
     run: async (sql, parameters) => (await query(sql, parameters)).rowCount ?? 0,
-    script: async (sql) => void (await client.query(sql)),
+    script: async (sql) => {
+      const timed: TimedQuery = { text: sql, query_timeout: timeoutMs };
+      await client.query(timed);
+    },
   };
 }
 
-/** Statements are planned once per connection, under these names; their texts are few and fixed. */
+/** Statements are planned once per session, under these names; their texts are few and fixed. */
 const names = new Map<string, string>();
 
 function nameOf(sql: string): string {

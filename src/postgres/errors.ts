@@ -14,6 +14,7 @@ const CODES: Readonly<Record<string, StoreErrorCode>> = {
   '55P03': 'store_busy', // waited too long for a lock
   '57014': 'store_busy', // took too long
   '57': 'store_unavailable', // shut down, or not yet up
+  '42501': 'store_unsuitable', // the user may not do that
   '40': 'store_busy', // rolled back for the sake of others
   '58': 'store_failed', // the server's own files
   XX001: 'store_failed', // damaged data
@@ -23,8 +24,14 @@ const CODES: Readonly<Record<string, StoreErrorCode>> = {
 /** Rolled back because of what others did at the same time: it may well succeed when it is done again. */
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01']);
 
+/** The server went, or has no room for another connection. */
+const GONE: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300']);
+
 /** Errors of the client library that have no code: of a connection that was lost, or never made. */
-const LOST = /connect|timeout|terminated|not queryable/i;
+const LOST = /connect|timeout|terminated|not queryable|^SASL/i;
+
+/** Codes of Node's for a certificate that is not good, or a peer that cannot do TLS. */
+const TLS = /CERT|ERR_SSL|ERR_TLS|^UNABLE_TO_|SELF_SIGNED|HOSTNAME_MISMATCH/;
 
 /**
  * The store's word for whatever went wrong: a `StoreError` as it is, the server's errors by their SQLSTATE, failures of
@@ -41,15 +48,40 @@ export function isConflict(error: unknown): boolean {
   return error instanceof DatabaseError && CONFLICTS.has(error.code ?? '');
 }
 
+/**
+ * Whether a connection broke, or could not be made because nobody answers: another may be made in a moment. Not so when an
+ * answer was waited for too long: the server may still be at it.
+ */
+export function isLost(error: unknown): boolean {
+  if (error instanceof StoreError || !(error instanceof Error)) return false;
+  if (error instanceof DatabaseError) {
+    const state = error.code ?? '';
+    return state.startsWith('08') || GONE.has(state);
+  }
+  return !isMisuse(error) && (isSocketError(error) || /terminated|not queryable/i.test(error.message));
+}
+
 function codeOf(error: unknown, message: string): StoreErrorCode {
   if (error instanceof DatabaseError) {
     const state = error.code ?? '';
     return CODES[state] ?? CODES[state.slice(0, 2)] ?? 'store_bug';
   }
-  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError)
-    return 'store_bug';
-  // Node's own errors of sockets and of names: ECONNRESET, ENOTFOUND, …
-  if ('code' in error && typeof error.code === 'string' && error.code.startsWith('E'))
-    return 'store_unavailable';
-  return LOST.test(message) ? 'store_unavailable' : 'store_bug';
+  if (!(error instanceof Error) || isMisuse(error)) return 'store_bug';
+  const isOfConnection = isTlsError(error) || isSocketError(error) || LOST.test(message);
+  return isOfConnection ? 'store_unavailable' : 'store_bug';
+}
+
+function isMisuse(error: Error): boolean {
+  return error instanceof TypeError || error instanceof RangeError;
+}
+
+function isTlsError(error: Error): boolean {
+  return 'code' in error && typeof error.code === 'string' && TLS.test(error.code);
+}
+
+/** Node's own errors of sockets and of names: ECONNRESET, ENOTFOUND, … */
+function isSocketError(error: Error): boolean {
+  return (
+    'code' in error && typeof error.code === 'string' && error.code.startsWith('E') && !isTlsError(error)
+  );
 }

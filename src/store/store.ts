@@ -197,6 +197,10 @@ export class StoreError extends Error {
    * - `store_closed`: closed, or closing.
    * - `store_in_use`: another process holds the data; refused at start.
    * - `store_newer`: the data was written by a newer version of the program; refused at start.
+   * - `store_moved`: the data was moved elsewhere, or has not all come here yet; refused at start.
+   * - `store_unsuitable`: the database, or this program's way to it, cannot be used as it is; the message says what to do;
+   *   refused at start.
+   * - `store_other_key`: what is stored was sealed under another secret key; refused at start.
    * - `store_bug`: the statement itself is wrong.
    */
   readonly code: StoreErrorCode;
@@ -216,6 +220,9 @@ export type StoreErrorCode =
   | 'store_closed'
   | 'store_in_use'
   | 'store_newer'
+  | 'store_moved'
+  | 'store_unsuitable'
+  | 'store_other_key'
   | 'store_bug';
 
 /** See {@link Store.cancel}. */

@@ -1,11 +1,24 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Database, Queries } from '../../postgres/database.ts';
+import { quotedName } from '../../postgres/session.ts';
 import { StoreError } from '../store.ts';
 
 /** One step of the schema. */
 export interface Migration {
   readonly version: number;
+  readonly name: string;
+  /** Its first line may be `-- compatible-with: N`. */
   readonly sql: string;
+}
+
+/** A step that was taken. */
+interface Applied {
+  readonly version: number;
+  readonly name: string;
+  readonly checksum: string;
+  /** Programs whose newest step is this one, or a later one, work with the schema that it led to. */
+  readonly compatibleWith: number;
 }
 
 const FOLDER = new URL('./migrations/', import.meta.url);
@@ -17,6 +30,7 @@ export function migrations(): Migration[] {
     .sort()
     .map((name) => ({
       version: Number(name.slice(0, 4)),
+      name: name.slice(0, -'.sql'.length),
       sql: readFileSync(new URL(name, FOLDER), 'utf8'),
     }));
 }
@@ -24,33 +38,86 @@ export function migrations(): Migration[] {
 /** Any number: whoever migrates holds the lock of this number, so that nodes that start together do it once. */
 const LOCK = 8_420;
 
+/** A step may have to rewrite a large table, and whoever starts meanwhile waits for it. */
+const TIMEOUT_MS = 3_600_000;
+
 /**
- * Brings the database to the newest schema, all steps in one transaction. A newer one is refused with `store_newer`, one
- * that does not hold every text with `store_bug`.
+ * Brings the database to the newest schema, all steps in one transaction; makes the schema that they lie in if it is
+ * named and missing. What a newer program made of it is left alone where this one can work with that, and else refused with
+ * `store_newer`. Steps that are not those which were taken are refused with `store_unsuitable`.
  */
-export function migrate(database: Database, steps: readonly Migration[]): Promise<void> {
-  return database.transact(async (db) => {
-    const [server] = await db.rows<{ encoding: string }>(
-      `SELECT current_setting('server_encoding') AS encoding`,
-    );
-    if (server?.encoding !== 'UTF8')
-      throw new StoreError('store_bug', `the database is encoded in ${server?.encoding}; it must be UTF8`);
-    await db.rows('SELECT pg_advisory_xact_lock($1)', [LOCK]);
-    await db.run('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
-    await step(db, steps);
-  });
+export function migrate(
+  database: Database,
+  steps: readonly Migration[],
+  schema: string | null,
+): Promise<void> {
+  return database.transact(
+    async (db) => {
+      await db.rows('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+      if (schema !== null) await makeSchema(db, schema);
+      await db.script(MADE);
+      for (const step of untaken(steps, await db.rows<Applied>(TAKEN))) await take(db, step);
+    },
+    { timeoutMs: TIMEOUT_MS },
+  );
 }
 
-async function step(db: Queries, steps: readonly Migration[]): Promise<void> {
-  const [row] = await db.rows<{ version: number }>('SELECT version FROM schema_version');
-  const version = row?.version ?? 0;
+async function makeSchema(db: Queries, schema: string): Promise<void> {
+  const [found] = await db.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
+  // Asked first: who may not make one is refused even if it is there.
+  if (found === undefined) await db.script(`CREATE SCHEMA ${quotedName(schema)}`);
+}
+
+async function take(db: Queries, step: Migration): Promise<void> {
+  const { version, name, sql } = step;
+  await db.script(sql);
+  await db.run(TOOK, [version, name, checksumOf(step), compatibleWith(step)]);
+}
+
+/** The steps that are to be taken, after those which were. Throws `StoreError`. */
+function untaken(steps: readonly Migration[], taken: readonly Applied[]): readonly Migration[] {
   const newest = steps.at(-1)?.version ?? 0;
-  if (version > newest)
+  const reached = taken.at(-1)?.version ?? 0;
+  const mine = steps.filter(({ version }) => version <= reached);
+  const theirs = taken.filter(({ version }) => version <= newest);
+  for (let place = 0; place < Math.max(mine.length, theirs.length); place++) {
+    const [step, one] = [mine[place], theirs[place]];
+    if (step !== undefined && step.version === one?.version && checksumOf(step) === one.checksum) continue;
+    throw new StoreError(
+      'store_unsuitable',
+      `The database's schema was made by other steps than this program's: there ${one?.name ?? 'none'}, here ${step?.name ?? 'none'}, or its text was changed since. Start the program that made it, or choose another database.schema.`,
+    );
+  }
+  const unknown = taken.filter(({ version }) => version > newest);
+  const needed = Math.max(0, ...unknown.map((one) => one.compatibleWith));
+  if (needed > newest)
     throw new StoreError(
       'store_newer',
-      `the database has schema ${version}; this program knows ${newest}. Start the newer program.`,
+      `The database has schema ${reached}, which needs a program that knows ${needed}; this one knows ${newest}. Start the newer program.`,
     );
-  for (const { sql } of steps.filter((one) => one.version > version)) await db.script(sql);
-  if (row === undefined) await db.run('INSERT INTO schema_version VALUES ($1)', [newest]);
-  else if (newest > version) await db.run('UPDATE schema_version SET version = $1', [newest]);
+  return steps.filter(({ version }) => version > reached);
 }
+
+/** The first line says from which version of the schema on programs still work with it; by default, only from its own. */
+function compatibleWith({ version, sql }: Migration): number {
+  const [, said] = /^-- compatible-with: (\d+)\n/.exec(sql) ?? [];
+  return said === undefined ? version : Number(said);
+}
+
+function checksumOf({ sql }: Migration): string {
+  return createHash('sha256').update(sql).digest('hex');
+}
+
+const MADE = `CREATE TABLE IF NOT EXISTS schema_migrations (
+  version         integer PRIMARY KEY,
+  name            text    NOT NULL,
+  checksum        text    NOT NULL,                  -- SHA-256 of the step's text, in hex
+  applied_at      bigint  NOT NULL,                  -- wall ms
+  compatible_with integer NOT NULL
+)`;
+
+const TAKEN = `SELECT version, name, checksum, compatible_with AS "compatibleWith" FROM schema_migrations
+  ORDER BY version`;
+
+const TOOK = `INSERT INTO schema_migrations (version, name, checksum, applied_at, compatible_with)
+  VALUES ($1, $2, $3, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, $4)`;

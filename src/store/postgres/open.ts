@@ -14,6 +14,8 @@ import { keyringOver } from './keyring.ts';
 import type { ListLimits } from './list.ts';
 import { type Migration, migrate, migrations } from './migrate.ts';
 import { registryOver } from './registry.ts';
+import { holdSecretKey } from './secret-key.ts';
+import { assertSuitable } from './suitability.ts';
 import { storeOver } from './verbs.ts';
 import { viewsOver } from './views.ts';
 
@@ -21,6 +23,8 @@ import { viewsOver } from './views.ts';
 export interface PostgresOptions extends DatabaseOptions, ListLimits {
   /** The schema's steps. */
   readonly migrations?: readonly Migration[];
+  /** Takes a server that may lose what it committed: for tests and measurements alone. */
+  readonly allowUnsafe?: boolean;
 }
 
 /** Connections, and the part of them that only read: lists and search never keep mail from being accepted. */
@@ -38,6 +42,11 @@ export interface PostgresStores {
   readonly cluster: Cluster;
   /** How the writing side does. */
   readonly writer: StoreWriter;
+  /**
+   * Names the secret key that this node seals with. Rejects with `store_other_key` if the others' is another: nothing may be
+   * sealed or opened then.
+   */
+  holdSecretKey(keyId: string): Promise<void>;
   /** For what else lies in the same database. */
   readonly database: Database;
 }
@@ -53,7 +62,8 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   const reading = new Database({ ...options, connections: forReading });
   const close = async () => void (await Promise.all([database.close(), reading.close()]));
   try {
-    await migrate(database, options.migrations ?? migrations());
+    await assertSuitable(database, options.allowUnsafe ?? false);
+    await migrate(database, options.migrations ?? migrations(), options.schema ?? null);
   } catch (error) {
     await close();
     throw error;
@@ -67,6 +77,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     journal: journalOver(database),
     cluster: clusterOver(database),
     writer: { commits: () => database.commits, waitingMs: () => database.waitingMs() },
+    holdSecretKey: (keyId) => holdSecretKey(database, keyId),
     database,
   };
 }

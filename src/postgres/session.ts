@@ -1,0 +1,92 @@
+import type { ClientBase, QueryResult } from 'pg';
+
+/** What holds for statements, in every session. */
+export interface SessionSettings {
+  /** The only schema that names are looked for in; null: the server's own search path. */
+  readonly schema: string | null;
+  /** How long the server works at a statement, in ms. */
+  readonly statementMs: number;
+  /** How long it waits for a lock, in ms. */
+  readonly lockMs: number;
+  /** How long it keeps a transaction in which nothing happens, in ms. */
+  readonly idleMs: number;
+}
+
+/** What a connection leads to. */
+export interface Session {
+  /**
+   * Whether it has a process of the server to itself. One that leads to a pooler may have another with every transaction:
+   * it must use nothing that outlasts one.
+   */
+  readonly isOwn: boolean;
+  /**
+   * Another after every crash of the server; null when it does not say. It is when the archiver's figures began, which are kept over an
+   * orderly restart, thrown away in a crash, and never the same on two servers.
+   */
+  readonly run: string | null;
+}
+
+/** Tells what a new connection leads to, and sets what holds in it if it has the session to itself. One round trip. */
+export async function openSession(client: ClientBase, settings: SessionSettings): Promise<Session> {
+  // A pooler makes up what it tells as the process to cancel.
+  const own = `pg_backend_pid() = ${processOf(client)}`;
+  const { rows } = await client.query<Session>(`SELECT ${own} AS "isOwn", ${RUN} AS run,
+    CASE WHEN ${own} THEN ARRAY[${settingsSql(settings, false).join(', ')}] END`);
+  const [row] = rows;
+  return { isOwn: row?.isOwn ?? false, run: row?.run ?? null };
+}
+
+/** How a transaction begins. */
+export interface Beginning {
+  /** As in `BEGIN ISOLATION LEVEL …`. */
+  readonly isolation: string;
+  /** Whether its number is wanted. */
+  readonly numbered: boolean;
+  /** Holds in it alone, instead of what holds in the session. */
+  readonly settings: SessionSettings | null;
+}
+
+/**
+ * Begins a transaction, in one round trip, with what must hold in it; `settings` are the session's. Returns its number,
+ * which can be asked for later; null if it has none.
+ */
+export async function beginTransaction(
+  client: ClientBase,
+  { isOwn }: Session,
+  { isolation, numbered, settings: special }: Beginning,
+  settings: SessionSettings,
+): Promise<string | null> {
+  const wanted = special !== null || !isOwn ? settingsSql(special ?? settings, true) : [];
+  const columns = numbered ? [...wanted, 'pg_current_xact_id() AS xid'] : wanted;
+  const begin = `BEGIN ISOLATION LEVEL ${isolation}`;
+  const text = columns.length === 0 ? begin : `${begin}; SELECT ${columns.join(', ')}`;
+  const results: QueryResult<{ xid?: string }>[] = [await client.query<{ xid?: string }>(text)].flat();
+  return results.at(-1)?.rows[0]?.xid ?? null;
+}
+
+/** An expression: see {@link Session.run}. */
+export const RUN = '(SELECT stats_reset::text FROM pg_stat_archiver)';
+
+/** Expressions that set them, for the transaction or the session. */
+function settingsSql({ schema, statementMs, lockMs, idleMs }: SessionSettings, isLocal: boolean): string[] {
+  const set = (name: string, value: string) => `set_config('${name}', '${value}', ${isLocal})`;
+  return [
+    // Temporary tables last: they would otherwise be found before ours.
+    ...(schema === null ? [] : [set('search_path', `${quotedName(schema)}, pg_temp`.replaceAll("'", "''"))]),
+    set('statement_timeout', String(statementMs)),
+    set('lock_timeout', String(lockMs)),
+    set('idle_in_transaction_session_timeout', String(idleMs)),
+    // Commits are on the server's stable storage before they return, even where its configuration says otherwise.
+    `CASE WHEN current_setting('synchronous_commit') = 'off' THEN ${set('synchronous_commit', 'on')} END`,
+  ];
+}
+
+/** The process of the server that answers, as it was told when the connection was made. */
+function processOf(client: ClientBase): number {
+  return 'processID' in client && typeof client.processID === 'number' ? client.processID : -1;
+}
+
+/** An identifier as it stands in a statement. */
+export function quotedName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
