@@ -12,30 +12,25 @@ import { prepareFirstRun } from './app/first-run.ts';
 import { keepJournal } from './app/journal-upkeep.ts';
 import { createListeners, type Listeners } from './app/listeners.ts';
 import { LiveConfig } from './app/live-config.ts';
-import { createMailDns } from './app/mail-dns.ts';
-import { nodeId, ownNode, ownReport } from './app/own-node.ts';
+import { nodeId } from './app/own-node.ts';
 import { removeRuntime, writeRuntime } from './app/ports.ts';
-import { applyRelays, type TransportParts } from './app/relays.ts';
+import { applyRelays } from './app/relays.ts';
 import { openStorage, type Storage } from './app/storage.ts';
+import { createWork, type Work } from './app/work.ts';
 import { earlyConfig } from './config/early.ts';
 import type { Fault } from './config/fault.ts';
 import { type Loaded, loadConfig } from './config/load.ts';
 import { createDoor } from './control/door.ts';
-import { engineSettings } from './control/engine-settings.ts';
 import { layoutOf } from './control/layout.ts';
 import { createLocalOperations } from './control/local.ts';
 import { createMessageWords, type MessageWords } from './control/message-words.ts';
-import { deniedOfAll, happeningsOfAll, lanesOfAll } from './control/nodes/figures.ts';
-import { createNodesSight, type NodesSight } from './control/nodes/sight.ts';
+import { deniedOfAll, happeningsOfAll } from './control/nodes/figures.ts';
 import { storedRows } from './control/offline.ts';
 import type { Operations } from './control/operations.ts';
 import { publishTable } from './control/route-tables.ts';
 import type { RunningServer } from './control/running-server.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';
 import { sessionLimits } from './control/session-limits.ts';
-import { createEngine, type Engine } from './engine/engine.ts';
-import type { QueueFigures } from './engine/queue-figures.ts';
-import { Budget } from './lib/budget.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Random } from './lib/random.ts';
 import { SharedClock } from './lib/shared-clock.ts';
@@ -48,9 +43,6 @@ import { LogRing } from './observe/log-ring.ts';
 import { Output } from './observe/output.ts';
 import { type RelayHistory, rememberRelays } from './observe/relay-history.ts';
 import { createPreviewer, type Previewer } from './preview/previewer.ts';
-import { createSigningKeys } from './signing/keys.ts';
-import { createSigner } from './signing/signer.ts';
-import { PROVIDER_MEMORY } from './transport/providers/limits.ts';
 
 /** What the service is started with. */
 export interface AppOptions {
@@ -120,9 +112,7 @@ class Service implements App {
   #log: ServiceLog | null = null;
   #storage: Storage | null = null;
   #live: LiveConfig | null = null;
-  #engine: Engine | null = null;
-  #nodes: NodesSight | null = null;
-  #transports: TransportParts | null = null;
+  #work: Work | null = null;
   #denials: Denials | null = null;
   #previewer: Previewer | null = null;
   #listeners: Listeners | null = null;
@@ -160,49 +150,21 @@ class Service implements App {
     this.#failure = failure;
     void broken.promise.then((error) => failure.report(error, () => this.#haltWork()));
 
-    const settings = () => engineSettings(live.loaded);
-    const keysOf = createSigningKeys();
-    const signer = createSigner({ keys: () => keysOf(live.config.domains), clock, log });
-    const parts = { clock, random, events: this.#events, signer };
-    const self = ownNode(node, live.config, version, clock.wall());
-    const nodes = createNodesSight(storage.cluster, self, clock);
-    this.#nodes = nodes;
-    const known = { denied: this.#denied, history: this.#history, clock };
-    const engine = createEngine({
-      ...{ ...storage, ...parts, node, settings },
-      ...{ self: { ...self, report: () => ownReport(engine, known) } },
-    });
-    this.#engine = engine;
-    const queue = { lanes: () => lanesOfAll(engine.queue.lanes(), nodes.reports()) };
-    const mailDns = createMailDns(() => live.config, clock, random);
-    const resign: TransportParts['resign'] = (original, converted) => signer.resign(original, converted);
-    const memory = new Budget(PROVIDER_MEMORY);
-    this.#transports = { clock, random, log, dns: mailDns, resign, memory };
-    applyRelays(engine.relays, live.config, this.#transports);
+    const known = { denied: this.#denied, history: this.#history };
+    const own = { ...known, events: this.#events, node, version };
+    const work = createWork({ storage, live, log, clock, random, ...own });
+    this.#work = work;
+    const { engine, nodes } = work;
     this.#denials = tallyDenials({ events: this.#events, store: storage.store, node, clock, log });
     this.#previewer = createPreviewer(clock);
     const words = createMessageWords({ ...storage, previewer: this.#previewer });
     const reception = this.#receive(storage, live, log);
     const firstRun = await prepareFirstRun(reception, this.#options.environment);
     if (firstRun.kind === 'faulty') throw new ConfigurationError([firstRun.fault]);
-    const operations = this.#operations(storage, live, engine, queue, words, reception);
+    const operations = this.#operations(storage, live, work, words, reception);
     const door = announced(createDoor({ operations, journal: storage.journal, clock, log }), this.#events);
     this.#listeners = await createListeners({
-      ...{
-        storage,
-        live,
-        engine,
-        queue,
-        nodes,
-        log,
-        clock,
-        random,
-        version,
-        dataDir,
-        words,
-        operations,
-        door,
-      },
+      ...{ storage, live, ...work, log, clock, random, version, node, dataDir, words, operations, door },
       ...{ reception, notes: await readNotes(storage.registry, random) },
       events: this.#events,
       failed: () => failure.failed,
@@ -241,7 +203,7 @@ class Service implements App {
     this.#log?.info('service.stopping');
     // Only who has been sent requests needs time to be taken out of service; until then it goes on with its work.
     if (this.#started) await clock.sleep(delaySeconds * 1000);
-    this.#engine?.suspend();
+    this.#work?.engine.suspend();
     // Without the data directory's lock, what lies there is another server's.
     if (this.#storage !== null) removeRuntime(layoutOf(dataDir).runtime);
     this.#stopping.abort();
@@ -249,11 +211,11 @@ class Service implements App {
     const done = new AbortController();
     const late = clock.sleep(graceSeconds * 1000, done.signal).then(() => deadline.abort());
     await this.#control?.close();
-    await Promise.all([this.#listeners?.close(deadline.signal), this.#engine?.stop(deadline.signal)]);
+    await Promise.all([this.#listeners?.close(deadline.signal), this.#work?.engine.stop(deadline.signal)]);
     done.abort();
     await late;
     await this.#upkeep;
-    this.#nodes?.stop();
+    this.#work?.nodes.stop();
     await this.#previewer?.close();
     await this.#denials?.stop();
     await this.#storage?.close();
@@ -281,9 +243,10 @@ class Service implements App {
       ...{ first, stored, revision, firstRevision, publish, log, signal: this.#stopping.signal },
       onChange: (config, ways) => {
         log.configure(config.log);
-        if (this.#engine === null || this.#transports === null) return;
-        applyRelays(this.#engine.relays, config, this.#transports);
-        if (ways) this.#engine.waysChanged();
+        if (this.#work === null) return;
+        const { engine, transports } = this.#work;
+        applyRelays(engine.relays, config, transports);
+        if (ways) engine.waysChanged();
       },
     });
     this.#live = live;
@@ -315,8 +278,7 @@ class Service implements App {
   #operations(
     storage: Storage,
     live: LiveConfig,
-    engine: Engine,
-    queue: QueueFigures,
+    { engine, queue }: Work,
     words: MessageWords,
     reception: Reception,
   ): Operations {
@@ -335,8 +297,8 @@ class Service implements App {
 
   /** What operators are shown of this process; null before its ports are known. */
   #server(): RunningServer | null {
-    const nodes = this.#nodes;
-    if (this.#listeners === null || nodes === null) return null;
+    if (this.#listeners === null || this.#work === null) return null;
+    const { nodes } = this.#work;
     const { health, certificate, ports } = this.#listeners;
     return {
       version: this.#options.version,
@@ -352,6 +314,6 @@ class Service implements App {
   #haltWork(): void {
     const now = new AbortController();
     now.abort();
-    void this.#engine?.stop(now.signal);
+    void this.#work?.engine.stop(now.signal);
   }
 }
