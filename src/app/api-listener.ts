@@ -106,6 +106,5 @@ function apiOptions(live: LiveConfig) {
       return live.config.api;
     },
     maxWaitingReaders: limits.maxWaitingReaders,
-    maxKeysInMemory: limits.maxKeysInMemory,
   };
 }

@@ -23,6 +23,8 @@ export interface ListenerParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly version: string;
+  /** This process's name in the store; another at every start. */
+  readonly node: string;
   /** This one, and those beside it. */
   readonly nodes: NodesSight;
   /** What is known of the lanes at work, on whichever node. */

@@ -36,7 +36,9 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
   const wanted = portsOf(live.config);
   const bound: Bound = { api: null, apiTls: null, webui: null, smtp: [], smtpTls: [], faults: [] };
   const certificate = needsCertificate(wanted) ? await loadCertificate(certificateOptions(parts)) : null;
-  const shared = createShared({ ...parts, ...parts.storage }, limits, parts.signal);
+  const { cluster } = parts.storage;
+  const others = cluster === null ? null : { cluster, node: parts.node };
+  const shared = createShared({ ...parts, ...parts.storage, others }, limits, parts.signal);
   const takesSmtp = wanted.smtp.length + wanted.smtpTls.length > 0;
   const smtp = takesSmtp ? smtpListener(parts, shared, certificate) : null;
   const observation = observe(parts, bound, certificate, () => smtp?.connections ?? 0);

@@ -126,3 +126,72 @@ test('one window past the bound, the longest unused one is forgotten', () => {
   expect(limiter.take('a', 'send', 5, 3)?.allowed).toBe(false);
   expect(limiter.take('b', 'send', 5, 4)?.allowed).toBe(true);
 });
+
+/** What others let through of the sends of a key. */
+const heard = (second: number, units: number, keyId = 'k') =>
+  ({ keyId, window: 'send', second, units }) as const;
+
+test('what others let through counts, once, however often it is heard', () => {
+  const limiter = limiterOf();
+  burst(limiter, 2, 5, 0);
+  for (let again = 0; again < 3; again++) limiter.hear([heard(1000, 2)], 1000, 400);
+  expect(limiter.take('k', 'send', 5, 500)).toMatchObject({ allowed: true, remaining: 0 });
+  limiter.hear([heard(1000, 3)], 1001, 1000);
+  expect(limiter.take('k', 'send', 6, 1000)?.allowed).toBe(false);
+  expect(limiter.take('k', 'send', 7, 1000)).toMatchObject({ allowed: true, remaining: 0 });
+  expect(limiter.take('other', 'send', 1, 1000)?.allowed).toBe(true);
+});
+
+test('what others let through leaves the window no earlier than it would with them, and two seconds later at most', () => {
+  for (const phase of [0, 1, 250, 500, 999]) {
+    for (const delay of [0, 400, 1_000, 30_000]) {
+      const limiter = limiterOf();
+      // Let through at 100,900 of our time, in a second of theirs that began `phase` ms earlier or later than ours.
+      const at = 100_900;
+      const theirs = (nowMs: number) => Math.floor((nowMs + 7_000_000 - phase) / 1000);
+      limiter.hear([heard(theirs(at), 5)], theirs(at + delay), at + delay);
+      const free = (nowMs: number) => limiter.take('k', 'send', 5, nowMs)?.remaining === 4;
+      expect(free(at + 59_000), `${phase} ${delay}`).toBe(false);
+      expect(free(at + 62_000), `${phase} ${delay}`).toBe(true);
+    }
+  }
+});
+
+test('what is heard too late, or of seconds to come, does no harm', () => {
+  const limiter = limiterOf();
+  limiter.hear([heard(1_000, 5), heard(1_061, 2), heard(1_063, 1)], 1_061, 200_000);
+  expect(limiter.take('k', 'send', 5, 200_000)).toMatchObject({ allowed: true, remaining: 1 });
+  expect(limiter.take('k', 'send', 5, 261_999)).toMatchObject({ allowed: true, remaining: 4 });
+});
+
+test('what was taken is told once, in portions, and again where it could not be', () => {
+  const limiter = new RateLimiter({ maxWindows: 100, isShared: true });
+  burst(limiter, 4, 3, 0, 'a');
+  limiter.take('a', 'batch', 100, 0, 7);
+  limiter.take('b', 'read', 5, 0);
+  expect(limiter.untold(2)).toEqual([
+    { keyId: 'a', window: 'send', units: 3 },
+    { keyId: 'a', window: 'batch', units: 7 },
+  ]);
+  const rest = limiter.untold(2);
+  expect(rest).toEqual([{ keyId: 'b', window: 'read', units: 1 }]);
+  expect(limiter.untold(2)).toEqual([]);
+  limiter.take('b', 'read', 5, 1_000);
+  limiter.notTold(rest);
+  expect(limiter.untold(2)).toEqual([{ keyId: 'b', window: 'read', units: 2 }]);
+  limiter.hear([heard(1, 3, 'c')], 1, 0);
+  expect(limiter.untold(2), 'what others did is theirs to tell').toEqual([]);
+});
+
+test('no more waits to be told than there are windows', () => {
+  const limiter = new RateLimiter({ maxWindows: 3, isShared: true });
+  for (const key of ['a', 'b', 'c', 'd', 'e']) limiter.take(key, 'send', 5, 0);
+  expect(limiter.untold(10).map(({ keyId }) => keyId)).toEqual(['c', 'd', 'e']);
+  limiter.hear(
+    ['a', 'b', 'c', 'd'].map((key) => heard(1, 5, key)),
+    1,
+    0,
+  );
+  expect(limiter.take('b', 'send', 5, 0)?.allowed).toBe(false);
+  expect(limiter.take('a', 'send', 5, 0)?.allowed, 'three are known').toBe(true);
+});

@@ -1,11 +1,13 @@
 import { Budget } from '../lib/budget.ts';
 import { type AuthDeps, Authenticator } from './authenticator.ts';
 import { RateLimiter } from './rate.ts';
+import { RateExchange, type RateExchangeDeps } from './rate-exchange.ts';
+import { RATE_WINDOWS } from './sliding-window.ts';
 
 /** What every way in has in common: keys, their rates and the memory are the service's, not a port's. */
 export interface IngestShared {
   readonly authenticator: Authenticator;
-  /** The windows of keys (contract §6). */
+  /** The windows of keys and of named sources (contract §6). */
   readonly limiter: RateLimiter;
   /** Bytes of messages that are coming in, by holder: the id of a key, or a source. */
   readonly budget: Budget;
@@ -21,14 +23,25 @@ export interface SharedLimits {
   readonly maxKeysInMemory: number;
 }
 
-/** Makes it. When `signal` aborts, the last uses of keys are recorded. */
-export function createShared(deps: AuthDeps, limits: SharedLimits, signal: AbortSignal): IngestShared {
+/** What it stands on. */
+export interface SharedDeps extends AuthDeps {
+  /** Where other nodes let the same keys through; null: there are none. */
+  readonly others: Pick<RateExchangeDeps, 'cluster' | 'node'> | null;
+}
+
+/** Makes it. When `signal` aborts, the last uses of keys are recorded, and other nodes told of what was let through. */
+export function createShared(deps: SharedDeps, limits: SharedLimits, signal: AbortSignal): IngestShared {
   const { maxBytesInFlight: capacity, maxWaitingRequests: maxWaiters, maxKeysInMemory } = limits;
   const authenticator = new Authenticator(deps, { maxCached: maxKeysInMemory });
   void authenticator.recordUses(signal);
+  const limiter = new RateLimiter({
+    maxWindows: RATE_WINDOWS.length * maxKeysInMemory,
+    isShared: deps.others !== null,
+  });
+  if (deps.others !== null) void new RateExchange({ ...deps, ...deps.others, limiter }).run(signal);
   return {
     authenticator,
-    limiter: new RateLimiter({ maxWindows: 2 * maxKeysInMemory }),
+    limiter,
     budget: new Budget({ capacity, maxWaiters }),
   };
 }

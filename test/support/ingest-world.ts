@@ -40,7 +40,11 @@ export abstract class IngestWorld {
     this.events.on((event) => this.seen.push(event));
     logEvents(this.events, this.log);
     const { clock, log } = this;
-    this.shared = createShared({ keyring: this.stores.keyring, clock, log }, limits, this.signal);
+    this.shared = createShared(
+      { keyring: this.stores.keyring, clock, log, others: null },
+      limits,
+      this.signal,
+    );
   }
 
   /** Aborts when the service ends. */

@@ -30,8 +30,8 @@ import { type Verdict, verdictOf } from './verdict.ts';
 
 /** What the endpoint needs. */
 export interface BatchDeps extends SubmitDeps {
-  /** The messages of each key's batches. */
-  readonly batchRate: RateLimiter;
+  /** Counts the messages of each key's batches. */
+  readonly limiter: RateLimiter;
 }
 
 /** What became of one message. */
@@ -185,9 +185,9 @@ class BatchMemory {
   }
 }
 
-function refuseRate(keyId: string, messages: number, { batchRate, clock, options }: BatchDeps): void {
+function refuseRate(keyId: string, messages: number, { limiter, clock, options }: BatchDeps): void {
   const limit = options.limits.batchMessagesPerMinute;
-  const verdict = batchRate.take(keyId, 'batch', limit, clock.mono(), messages);
+  const verdict = limiter.take(keyId, 'batch', limit, clock.mono(), messages);
   if (verdict === null || verdict.allowed) return;
   const cure = messages > limit ? 'Send smaller batches' : `${verdict.remaining} are left now; come back`;
   const detail = `This key may send ${limit} messages a minute in batches (api.batch_messages_per_minute), and this batch has ${messages}. ${cure}.`;

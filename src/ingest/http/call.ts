@@ -1,7 +1,7 @@
 import type { Scope } from '../../domain/key.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Caller } from '../authenticator.ts';
-import type { RateWindow } from '../rate.ts';
+import type { RateWindow } from '../sliding-window.ts';
 import type { AuthScheme } from './auth.ts';
 
 /** One authenticated request, with everything that was found out on the way to its endpoint. */

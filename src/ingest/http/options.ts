@@ -53,6 +53,4 @@ export interface IngestOptions {
   readonly limits: IngestLimits;
   /** Readers that may wait with `?wait=` at once; more are answered at once. */
   readonly maxWaitingReaders: number;
-  /** Keys whose messages in batches are counted. */
-  readonly maxKeysInMemory: number;
 }

@@ -1,4 +1,5 @@
-import { type RateVerdict, WINDOW_SECONDS } from '../rate.ts';
+import type { RateVerdict } from '../rate.ts';
+import { WINDOW_SECONDS } from '../sliding-window.ts';
 
 /** The answer's headers for a verdict: the plain ones and the structured fields of the httpapi draft. */
 export function rateHeaders(verdict: RateVerdict): Record<string, string> {

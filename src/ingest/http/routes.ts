@@ -1,7 +1,6 @@
 import type { Exchange } from '../../http/exchange.ts';
 import type { Route } from '../../http/router.ts';
 import { createIdSource } from '../../lib/id.ts';
-import { RateLimiter } from '../rate.ts';
 import { cancelEndpoint, retryEndpoint } from './acts.ts';
 import { adminEndpoint } from './admin.ts';
 import { attemptsEndpoint } from './attempts.ts';
@@ -38,13 +37,12 @@ const MAX_KEYS_IN_PROGRESS = 10_000;
 /** Every path of the API. */
 export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[] {
   const { intake, sending, acts, spool, views, readWords, clock, random, events, signal } = deps;
-  const { budget } = deps.shared;
+  const { budget, limiter } = deps.shared;
   const watchers = new Watchers(events, { max: options.maxWaitingReaders, signal });
   const nextId = createIdSource(clock, random);
   // The message's own id is given later, by the engine; this must not be taken for it.
   const nextToken = () => nextId().slice('msg_'.length);
   const inProgress = new InProgress({ max: MAX_KEYS_IN_PROGRESS });
-  const batchRate = new RateLimiter({ maxWindows: options.maxKeysInMemory });
   const submitDeps = { intake, sending, views, clock, random, budget, inProgress, nextToken, options };
   const actDeps = { acts, views, budget };
   const queueDeps = { queue: deps.queue, budget };
@@ -52,7 +50,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
   return [
     { method: 'POST', path: '/api/v1/messages', target: submitEndpoint(submitDeps) },
     { method: 'GET', path: '/api/v1/messages', target: listEndpoint(views) },
-    { method: 'POST', path: '/api/v1/messages/batch', target: batchEndpoint({ ...submitDeps, batchRate }) },
+    { method: 'POST', path: '/api/v1/messages/batch', target: batchEndpoint({ ...submitDeps, limiter }) },
     { method: 'POST', path: '/api/v1/messages/raw', target: rawEndpoint(submitDeps) },
     { method: 'GET', path: '/api/v1/messages/:id', target: statusEndpoint({ views, watchers, clock }) },
     { method: 'GET', path: '/api/v1/messages/:id/attempts', target: attemptsEndpoint(views) },
