@@ -2,6 +2,7 @@ import type { Database } from '../../postgres/database.ts';
 import { type Cluster, type ClusterNode, FORGOTTEN_MS, type NodeBeat, type RateUnits } from '../cluster.ts';
 import { fromJson } from '../columns.ts';
 import { FIRST_DUE } from './lanes.ts';
+import { newsOver } from './news.ts';
 
 /** A node as its row is read. */
 interface NodeRow extends Omit<ClusterNode, 'roles' | 'sharesWith'> {
@@ -9,8 +10,11 @@ interface NodeRow extends Omit<ClusterNode, 'roles' | 'sharesWith'> {
   readonly sharesWith: string | null;
 }
 
-/** How long the others' rates are kept, in seconds: as long as a key's window. */
+/** How long rates are kept after the first second that is asked for, in seconds: as long as a key's window. */
 const RATES_SECONDS = 60;
+/** At most so many rates of others are given at a time, the newest first, and so many old ones are removed. */
+const MAX_RATES = 50_000;
+const MAX_REMOVED_RATES = 10_000;
 
 /** What nodes over a database tell each other. */
 export function clusterOver(database: Database): Cluster {
@@ -33,8 +37,7 @@ export function clusterOver(database: Database): Cluster {
     nodes,
     dueLanes: async (lanes, now) =>
       (await database.rows<{ lane: string }>(DUE_LANES, [lanes, now])).map(({ lane }) => lane),
-    tell: async () => {},
-    listen: () => () => {},
+    ...newsOver(database),
     exchangeRates: async (node, mine, sinceSecond) =>
       database.transact(async (db) => {
         const columns = [
@@ -44,11 +47,8 @@ export function clusterOver(database: Database): Cluster {
           mine.map(({ units }) => units),
         ];
         if (mine.length > 0) await db.run(ADD_RATES, [node, ...columns]);
-        await db.run('DELETE FROM key_rates WHERE node = $1 AND second < $2', [
-          node,
-          sinceSecond - RATES_SECONDS,
-        ]);
-        return db.rows<RateUnits>(OTHERS_RATES, [node, sinceSecond]);
+        await db.run(REMOVE_RATES, [sinceSecond - RATES_SECONDS, MAX_REMOVED_RATES]);
+        return db.rows<RateUnits>(OTHERS_RATES, [node, sinceSecond, MAX_RATES]);
       }),
   };
 }
@@ -83,5 +83,10 @@ const ADD_RATES = `INSERT INTO key_rates (node, second, key_id, rate_window, uni
   SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::integer[])
   ON CONFLICT (second, node, key_id, rate_window) DO UPDATE SET units = key_rates.units + excluded.units`;
 
+// Whichever node comes first removes what has become old, also a dead node's.
+const REMOVE_RATES = `DELETE FROM key_rates WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM key_rates WHERE second < $1 ORDER BY second LIMIT $2 FOR UPDATE SKIP LOCKED))`;
+
 const OTHERS_RATES = `SELECT key_id AS "keyId", rate_window AS "window", second, sum(units)::bigint AS units
-  FROM key_rates WHERE node <> $1 AND second >= $2 GROUP BY second, key_id, rate_window`;
+  FROM key_rates WHERE node <> $1 AND second >= $2
+  GROUP BY second, key_id, rate_window ORDER BY second DESC LIMIT $3`;

@@ -1,0 +1,98 @@
+import type { Client } from 'pg';
+import type { Clock } from '../lib/clock.ts';
+import type { Database } from './database.ts';
+
+/** A connection that was lost is made anew after so long, in ms, and after twice as long each time that fails, up to the last. */
+const FIRST_PAUSE_MS = 100;
+const LAST_PAUSE_MS = 5_000;
+/** How often one is asked whether it still stands, in ms: a network that fails tells nobody. */
+const PROBE_MS = 10_000;
+
+/** What listening takes. */
+export interface ListeningOptions {
+  readonly database: Database;
+  readonly clock: Pick<Clock, 'sleep'>;
+  /** Gives the name of the channel: letters, digits and underscores. */
+  readonly channel: () => Promise<string>;
+  /** Told of everything that is notified. */
+  readonly heard: (payload: string) => void;
+  /** Told whenever a connection listens, for the first time and after each loss: what was notified before was missed. */
+  readonly missed: () => void;
+}
+
+/**
+ * Hears what is notified on a channel of the database (postgresql.org, NOTIFY), by a connection of its own, which is made
+ * anew when it is lost. Behind a pooler nobody can listen, and nothing is heard.
+ */
+export class Listening {
+  readonly #options: ListeningOptions;
+  readonly #ended = new AbortController();
+  #process: number | null = null;
+
+  constructor(options: ListeningOptions) {
+    this.#options = options;
+    void this.#run();
+  }
+
+  /** The process of the server that serves the connection; null while there is none. */
+  get process(): number | null {
+    return this.#process;
+  }
+
+  /** Ends it. */
+  end(): void {
+    this.#ended.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { database, clock, channel } = this.#options;
+    const { signal } = this.#ended;
+    let pause = FIRST_PAUSE_MS;
+    while (!signal.aborted) {
+      try {
+        const name = await channel();
+        if (database.pooled) return;
+        await this.#listen(name, () => {
+          pause = FIRST_PAUSE_MS;
+        });
+      } catch {
+        // Whoever works with the database tells of its troubles; here it is only tried again.
+      }
+      await clock.sleep(pause, signal);
+      pause = Math.min(2 * pause, LAST_PAUSE_MS);
+    }
+  }
+
+  /** Listens until it is ended or the connection is lost. */
+  async #listen(channel: string, listens: () => void): Promise<void> {
+    const { database, clock, heard, missed } = this.#options;
+    const client = database.newClient();
+    const lost = new AbortController();
+    const over = AbortSignal.any([this.#ended.signal, lost.signal]);
+    const lose = () => lost.abort();
+    client.on('error', lose).on('end', lose);
+    client.on('notification', ({ payload = '' }) => {
+      if (!over.aborted) heard(payload);
+    });
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${channel}`);
+      this.#process = await probe(client);
+      listens();
+      missed();
+      while (!over.aborted) {
+        await clock.sleep(PROBE_MS, over);
+        if (!over.aborted) await probe(client);
+      }
+    } finally {
+      this.#process = null;
+      // One that was lost, or never made, has nothing to say about its end.
+      client.end().catch(() => {});
+    }
+  }
+}
+
+async function probe(client: Client): Promise<number | null> {
+  const { rows } = await client.query<{ process: number }>('SELECT pg_backend_pid() AS process');
+  return rows[0]?.process ?? null;
+}
