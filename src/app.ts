@@ -231,6 +231,7 @@ class Service implements App {
     const firstRevision = await revision();
     const loaded = loadConfig({ ...this.#options, stored: await stored() });
     if (loaded.faults.length > 0) throw new ConfigurationError(loaded.faults);
+    if (loaded.vault !== null) await storage.holdSecretKey(loaded.vault.keyId);
     const publish = (next: Loaded) => publishTable(next, storage.registry, clock.wall());
     const first = { ...loaded, routesVersion: await publish(loaded) };
     const destination = new Output(STDOUT, clock);

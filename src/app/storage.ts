@@ -28,6 +28,8 @@ export interface Storage {
   readonly writer: StoreWriter;
   /** Null: this process is the only one that uses them. */
   readonly cluster: Cluster | null;
+  /** Rejects with `store_other_key` if the others who use them seal with another key than the one of this name. */
+  holdSecretKey(keyId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -76,7 +78,9 @@ async function openInDirectory({ dataDir, clock, onFailure }: StorageOptions): P
     opened.push(spool);
     const { store, keyring, registry, accounts, journal } = thread;
     const parts = { store, keyring, registry, accounts, journal };
-    return { ...parts, views, spool, writer: thread, cluster: null, close };
+    // Of a key that was lost, relays and domains tell by themselves.
+    const holdSecretKey = async () => {};
+    return { ...parts, views, spool, writer: thread, cluster: null, holdSecretKey, close };
   } catch (error) {
     await close();
     throw error;

@@ -57,10 +57,14 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
     const { spool } = stores;
     const load = async () => {
       const read = loadConfig({ ...options, stored: await storedRows(stores.registry) });
+      if (read.vault !== null) await stores.holdSecretKey(read.vault.keyId);
       const routesVersion = await publishTable(read, stores.registry, options.clock.wall());
       return { ...read, routesVersion };
     };
-    let loaded = await load();
+    let loaded = await load().catch(async (error) => {
+      await stores.close();
+      throw error;
+    });
     const engine = openEngine(stores, () => loaded, options);
     const previewer = createPreviewer(options.clock);
     const reception = createReception({
@@ -118,7 +122,7 @@ export async function storedRows(registry: Registry): Promise<StoredRows> {
   return { settings, relays, holds, domains };
 }
 
-type Stores = Pick<SharedStorage, keyof SqliteStores | 'spool' | 'close'>;
+type Stores = Pick<SharedStorage, keyof SqliteStores | 'spool' | 'holdSecretKey' | 'close'>;
 
 /** Facts and bytes where they lie: in the data directory, or in the PostgreSQL that the configuration names. */
 async function openStores(options: OfflineOptions & { readonly clock: SharedClock }): Promise<Stores> {
@@ -132,7 +136,7 @@ async function openStores(options: OfflineOptions & { readonly clock: SharedCloc
     await spool.close();
     await stores.store.close();
   };
-  return { ...stores, spool, close };
+  return { ...stores, spool, holdSecretKey: async () => {}, close };
 }
 
 /** An engine that never starts: mail is accepted and routed, or tried again, and waits in the store. */
