@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import type { Spool } from '../spool/spool.ts';
+import type { Cluster } from '../store/cluster.ts';
 import type { Journal } from '../store/journal.ts';
 import { type Store, StoreError } from '../store/store.ts';
 import type { Views } from '../store/views.ts';
@@ -17,6 +18,7 @@ import { Gate } from './gate.ts';
 import type { Intake } from './intake.ts';
 import type { Lane } from './lanes.ts';
 import { Leases } from './leases.ts';
+import { Membership, type NodeSelf } from './membership.ts';
 import type { QueueFigures } from './queue-figures.ts';
 import { QueueRoom } from './queue-room.ts';
 import { Quotas } from './quotas.ts';
@@ -41,6 +43,10 @@ export interface EngineDeps {
   readonly journal?: Pick<Journal, 'record'>;
   /** This process's name in leases; another at every start. */
   readonly node: string;
+  /** What other nodes over the same store are told by, and hear; null, absent: there are none. */
+  readonly cluster?: Cluster | null;
+  /** What they are told of this one. Absent: a node that does everything. */
+  readonly self?: NodeSelf;
   readonly settings: () => EngineSettings;
 }
 
@@ -70,11 +76,59 @@ export interface Engine {
 
 /** Puts the engine's rooms together. */
 export function createEngine(deps: EngineDeps): Engine {
+  const rooms = roomsOf(deps);
+  const { relays, dispatch, leases, membership, sweep, gate, quotas } = rooms;
+  const stopping = new AbortController();
+  const ended = new AbortController();
+  const wakeable = [rooms.divert, rooms.redecide, quotas];
+  let loops: Promise<unknown> = Promise.resolve();
+  let beating: Promise<void> = Promise.resolve();
+
+  return {
+    intake: rooms.accept,
+    acts: rooms.acting,
+    relays,
+    collection: rooms.collection,
+    queue: { lanes: () => figuresOf(rooms.lanes.values(), relays, deps.clock) },
+    start: async ({ seize }) => {
+      await sweep.reclaim(seize);
+      await sweep.checkDisk();
+      await measureRoom(rooms.room, deps);
+      await membership.join();
+      for (const { relay } of relays.all()) if (relay.type !== 'mx') leases.want(relay.name);
+      await quotas.look();
+      await leases.turn();
+      const others = wakeable.map((loop) => loop.run(stopping.signal));
+      beating = membership.run(ended.signal);
+      loops = Promise.all([dispatch.run(), leases.run(), sweep.run(), ...others]);
+    },
+    waysChanged: rooms.waysChanged,
+    trouble: () => rooms.accept.trouble(),
+    suspend: () => gate.set('shutting_down', true),
+    stop: async (deadline) => {
+      gate.set('shutting_down', true);
+      stopping.abort();
+      for (const loop of wakeable) loop.wake();
+      sweep.stop();
+      await dispatch.stop(deadline);
+      leases.stop();
+      await loops;
+      await leases.releaseAll();
+      // Until here something may have been under way: the others counted us.
+      ended.abort();
+      await beating;
+      await membership.leave();
+      await relays.close();
+    },
+  };
+}
+
+/** Makes the rooms of an engine, each with those that it tells. */
+function roomsOf(deps: EngineDeps) {
   const lanes = new Map<string, Lane>();
   const gate = new Gate();
   const room = new QueueRoom(deps);
-  const fault = faultTeller(deps.events);
-  const parts = { ...deps, fault };
+  const parts = { ...deps, fault: faultTeller(deps.events) };
   const relays = new Relays({ clock: deps.clock, lanes, holds: () => deps.settings().holds }, () =>
     waysChanged(),
   );
@@ -85,7 +139,16 @@ export function createEngine(deps: EngineDeps): Engine {
     lanes,
     relays,
   );
-  const leases = new Leases({ ...parts, hops: relays.hops }, lanes, dispatch);
+  const membership: Membership = new Membership(parts, {
+    fits: (share) => relays.fits(share),
+    laneCount: () => lanes.size,
+    changed: () => {
+      relays.share = membership.share;
+      renewed();
+    },
+  });
+  relays.share = membership.share;
+  const leases = new Leases({ ...parts, hops: relays.hops, membership }, lanes, dispatch);
   const divert = new Divert({ ...parts, relays, dispatch, lanes, want });
   const redecide = new Redecide({ ...parts, relays, dispatch, want });
   const renewed = () => {
@@ -101,40 +164,10 @@ export function createEngine(deps: EngineDeps): Engine {
   const collection = new Collection();
   const sweep = new Sweep(parts, { dispatch, leases, gate, room, reports, ...upkeepOf(parts, collection) });
   const accept = new Accept(parts, { relays, dispatch, leases, gate, room });
-  const stopping = new AbortController();
-  const wakeable = [divert, redecide, quotas];
-  let loops: Promise<unknown> = Promise.resolve();
-
+  const acting = new Acting(parts, dispatch, leases, redecide);
   return {
-    intake: accept,
-    acts: new Acting(parts, dispatch, leases, redecide),
-    relays,
-    collection,
-    queue: { lanes: () => figuresOf(lanes.values(), relays, deps.clock) },
-    start: async ({ seize }) => {
-      await sweep.reclaim(seize);
-      await sweep.checkDisk();
-      await measureRoom(room, deps);
-      for (const { relay } of relays.all()) if (relay.type !== 'mx') leases.want(relay.name);
-      await quotas.look();
-      await leases.turn();
-      const others = wakeable.map((loop) => loop.run(stopping.signal));
-      loops = Promise.all([dispatch.run(), leases.run(), sweep.run(), ...others]);
-    },
-    waysChanged,
-    trouble: () => accept.trouble(),
-    suspend: () => gate.set('shutting_down', true),
-    stop: async (deadline) => {
-      gate.set('shutting_down', true);
-      stopping.abort();
-      for (const loop of wakeable) loop.wake();
-      sweep.stop();
-      await dispatch.stop(deadline);
-      leases.stop();
-      await loops;
-      await leases.releaseAll();
-      await relays.close();
-    },
+    ...{ lanes, gate, room, relays, dispatch, leases, membership, divert, redecide, quotas, collection },
+    ...{ sweep, accept, acting, waysChanged },
   };
 }
 

@@ -5,7 +5,8 @@ import type { Store } from '../store/store.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { KnownHops } from './known-hops.ts';
 import { Lane } from './lanes.ts';
-import { LANE_LEASE_MS, LANE_MARGIN_MS, LANE_RENEW_MS } from './settings.ts';
+import type { Membership } from './membership.ts';
+import { LANE_LEASE_MS, LANE_RENEW_MS } from './settings.ts';
 
 /** How often lanes with due work that nobody holds are looked for, in ms. */
 const DISCOVER_MS = 1_000;
@@ -28,6 +29,7 @@ export interface LeaseDeps {
   readonly clock: Clock;
   readonly node: string;
   readonly hops: KnownHops;
+  readonly membership: Membership;
   readonly fault: (code: string, error: unknown) => void;
 }
 
@@ -121,7 +123,8 @@ export class Leases {
 
   /** Takes what is wanted and what is found. True: there may be more. */
   async #acquire(): Promise<boolean> {
-    const { store, node, clock } = this.#deps;
+    const { store, node, clock, membership } = this.#deps;
+    if (!membership.delivers) return false;
     const room = MAX_LANES - this.#lanes.size;
     const asked = [...this.#wanted];
     const wanted = asked.slice(0, Math.max(0, room));
@@ -135,7 +138,7 @@ export class Leases {
       const old = this.#lanes.get(lane);
       if (old?.fence === fence) continue;
       if (old) this.#dispatch.drop(old);
-      const taken = new Lane(lane, fence, mono + LANE_LEASE_MS - LANE_MARGIN_MS, mono);
+      const taken = new Lane(lane, fence, membership.trustedUntil(mono), mono);
       this.#deps.hops.introduce(taken);
       this.#lanes.set(lane, taken);
       this.#dispatch.stir(taken);
@@ -145,7 +148,7 @@ export class Leases {
 
   /** Extends every lease held, and drops the lanes that are no longer ours. */
   async renew(): Promise<void> {
-    const { store, node, clock } = this.#deps;
+    const { store, node, clock, membership } = this.#deps;
     const held = [...this.#lanes.values()];
     const now = clock.wall();
     const startedAt = clock.mono();
@@ -157,7 +160,7 @@ export class Leases {
         this.#dispatch.drop(lane);
         if (this.#lanes.get(lane.name) === lane) this.#lanes.delete(lane.name);
       } else {
-        lane.trustedUntil = startedAt + LANE_LEASE_MS - LANE_MARGIN_MS;
+        lane.trustedUntil = membership.trustedUntil(startedAt);
       }
     }
   }

@@ -8,6 +8,7 @@ import {
 } from '../domain/breaker.ts';
 import type { MailboxProvider } from '../domain/mailbox-provider.ts';
 import type { Relay, RelayLimits } from '../domain/relay.ts';
+import { type Share, WHOLE } from '../domain/share.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Lane, LaneLimits } from './lanes.ts';
@@ -19,9 +20,14 @@ export class Lasting {
   readonly slots: Throttle;
   readonly groups = new Map<MailboxProvider, Throttle>();
   readonly quota: Quota;
+  /** Whether several nodes may work on it at the same time: what it allows is divided among them then. */
+  isDivided = false;
+  readonly #share: () => Share;
 
-  constructor(limits: RelayLimits) {
-    this.slots = new Throttle(limits);
+  /** `share`: this node's part of what relays allow. */
+  constructor(limits: RelayLimits, share: () => Share = () => WHOLE) {
+    this.#share = () => (this.isDivided ? share() : WHOLE);
+    this.slots = new Throttle(limits, this.#share);
     this.quota = new Quota(limits);
   }
 
@@ -30,7 +36,7 @@ export class Lasting {
     if (provider === null) return [this.slots];
     let group = this.groups.get(provider);
     if (group === undefined) {
-      group = new Throttle(provider);
+      group = new Throttle(provider, this.#share);
       this.groups.set(provider, group);
     }
     return [this.slots, group];
@@ -56,6 +62,8 @@ export class RelayAtWork implements LaneLimits {
     this.#lasting = lasting;
     this.slots = lasting.slots;
     this.quota = lasting.quota;
+    // One lane has one holder, who hands it over with nothing under way: whoever it is has all that the relay allows.
+    lasting.isDivided = !this.soleLane;
     this.slots.limits = relay.limits;
     this.quota.limit(relay.limits);
   }
@@ -67,13 +75,19 @@ export class RelayAtWork implements LaneLimits {
 
   /** Attempts at once on any of its lanes, in health. */
   get perLane(): number {
-    const { limits, mx } = this.relay;
-    return mx === null ? limits.maxConcurrency : Math.min(limits.maxConcurrency, mx.maxPerDomain);
+    const { mx } = this.relay;
+    return mx === null ? this.slots.most : Math.min(this.slots.most, mx.maxPerDomain);
   }
 
   /** Attempts at once on that lane, in health. */
-  perLaneOf({ provider }: Lane): number {
-    return provider === null ? this.perLane : Math.min(this.perLane, provider.maxConcurrency);
+  perLaneOf(lane: Lane): number {
+    const [, ofProvider] = this.#lasting.throttlesOf(lane);
+    return ofProvider === undefined ? this.perLane : Math.min(this.perLane, ofProvider.most);
+  }
+
+  /** Whether what is under way is within such a part of what it allows. */
+  fits(share: Share): boolean {
+    return this.soleLane || this.throttles().every((throttle) => throttle.inflight <= throttle.mostOf(share));
   }
 
   /** All of its mail goes by one lane, unless every domain has its own. */

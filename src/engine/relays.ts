@@ -5,6 +5,7 @@ import { laneOf, relayOfLane } from '../domain/lane.ts';
 import type { MailboxProvider } from '../domain/mailbox-provider.ts';
 import type { Priority } from '../domain/message.ts';
 import type { Relay } from '../domain/relay.ts';
+import { type Share, WHOLE } from '../domain/share.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Transport } from '../transport/transport.ts';
 import { KnownHops } from './known-hops.ts';
@@ -23,6 +24,8 @@ export class Relays {
   readonly #byName = new Map<string, RelayAtWork>();
   /** Of every name that there ever was a relay of. */
   readonly #lasting = new Map<string, Lasting>();
+  /** This node's part of what relays allow that several nodes work on. */
+  share: Share = WHOLE;
   /** What is known of the hops of lanes. */
   readonly hops: KnownHops;
   /** What operators hold back, as far as was noticed. */
@@ -40,7 +43,7 @@ export class Relays {
   /** Adds or replaces a relay; the old transport closes once its work is done. */
   put(relay: Relay, transport: Transport): void {
     const old = this.#byName.get(relay.name);
-    const lasting = this.#lasting.get(relay.name) ?? new Lasting(relay.limits);
+    const lasting = this.#lasting.get(relay.name) ?? new Lasting(relay.limits, () => this.share);
     this.#lasting.set(relay.name, lasting);
     this.#byName.set(relay.name, new RelayAtWork(relay, transport, this.#deps.clock, lasting));
     if (old) {
@@ -150,6 +153,12 @@ export class Relays {
     return found.relay.type === 'mx'
       ? found.breakerState(now)
       : (this.#deps.lanes.get(name)?.breakerState(now) ?? 'closed');
+  }
+
+  /** Whether what is under way is within such a part of what relays allow. */
+  fits(share: Share): boolean {
+    for (const relay of this.#byName.values()) if (!relay.fits(share)) return false;
+    return true;
   }
 
   /** Closes every transport. */

@@ -1,4 +1,5 @@
 import type { Priority } from '../domain/message.ts';
+import { type Share, shareOf, WHOLE } from '../domain/share.ts';
 import type { Lane } from './lanes.ts';
 import { LOWEST_TURN } from './ready.ts';
 
@@ -42,28 +43,44 @@ export class Throttle {
   /** The next attempt may take a slot that is kept from bulk. */
   #anySlotForBulk = false;
   #nextStartAt = Number.NEGATIVE_INFINITY;
+  readonly #share: () => Share;
 
-  constructor(limits: ThrottleLimits) {
+  /** `share`: this node's part of the limits, which may change at any time. */
+  constructor(limits: ThrottleLimits, share: () => Share = () => WHOLE) {
     this.limits = limits;
+    this.#share = share;
+  }
+
+  /** Attempts at once of this node. */
+  get most(): number {
+    return this.mostOf(this.#share());
+  }
+
+  /** Attempts at once of a node with such a part of the limits; none without a part of the rate. */
+  mostOf(share: Share): number {
+    const { maxConcurrency, maxRatePerSecond } = this.limits;
+    return maxRatePerSecond > 0 && shareOf(maxRatePerSecond, share) === 0
+      ? 0
+      : shareOf(maxConcurrency, share);
   }
 
   /** Whether an attempt may start now (monotonic ms). */
   hasRoom(priority: Priority, now: number): boolean {
-    const { maxConcurrency } = this.limits;
-    const slots = this.#anySlotForBulk ? maxConcurrency : slotsFor(priority, maxConcurrency);
+    const { most } = this;
+    const slots = this.#anySlotForBulk ? most : slotsFor(priority, most);
     return this.inflight < slots && this.waitMs(now) === 0;
   }
 
   /** How many units may be claimed now; 0 while it is busy and there is room for a few only. */
   get claimRoom(): number {
-    const most = this.limits.maxConcurrency;
+    const { most } = this;
     const room = most * IN_HAND_FACTOR - this.inHand;
     return this.inflight > 0 && room < most >> 1 ? 0 : Math.max(0, room);
   }
 
   /** How many of high priority may be, though hands are full of other mail. */
   get claimRoomForHigh(): number {
-    return Math.max(0, this.limits.maxConcurrency * (IN_HAND_FACTOR + 1) - this.inHand);
+    return Math.max(0, this.most * (IN_HAND_FACTOR + 1) - this.inHand);
   }
 
   /** Milliseconds until the rate lets the next attempt start. */
@@ -112,8 +129,18 @@ export class Throttle {
   begin(now: number): void {
     this.inflight++;
     this.#anySlotForBulk = false;
-    const rate = this.limits.maxRatePerSecond;
-    if (rate > 0) this.#nextStartAt = Math.max(this.#nextStartAt, now) + 1000 / rate;
+    this.#pause(now);
+  }
+
+  /** Somebody else may have begun an attempt a moment ago. */
+  takenOver(now: number): void {
+    this.#pause(now);
+  }
+
+  #pause(now: number): void {
+    // A slot without a part of the rate was taken before the limits were divided anew.
+    const rate = Math.max(1, shareOf(this.limits.maxRatePerSecond, this.#share()));
+    if (this.limits.maxRatePerSecond > 0) this.#nextStartAt = Math.max(this.#nextStartAt, now) + 1000 / rate;
   }
 
   /** Gives the slot back. */

@@ -46,6 +46,9 @@ export const MISSING_MS = 30_000;
 /** After so long, in ms, a missing node is no longer one of ours. */
 export const FORGOTTEN_MS = 600_000;
 
+/** How long what a node reports may be, in bytes. */
+export const MAX_REPORT_BYTES = 65_536;
+
 /** What a node tells of itself. */
 export interface NodeBeat {
   /** Another at every start. */
@@ -62,7 +65,9 @@ export interface NodeBeat {
    * any work. A node that joins begins to send when all that send share with it.
    */
   readonly sharesWith: readonly number[] | null;
-  /** What only this node knows of its lanes and relays, for others to show: JSON of at most 64 KiB. */
+  /** How many lanes it holds, or leaves to others for a while: what the balance between nodes goes by. */
+  readonly lanes: number;
+  /** What only this node knows of its lanes and relays, for others to show: JSON of at most {@link MAX_REPORT_BYTES}. */
   readonly report: string;
 }
 

@@ -61,20 +61,22 @@ function nodeOf({ roles, sharesWith, ...row }: NodeRow): ClusterNode {
   };
 }
 
-function beatParameters({ id, name, roles, version, startedAt, sharesWith, report }: NodeBeat, now: number) {
+function beatParameters(beat: NodeBeat, now: number) {
+  const { id, name, roles, version, startedAt, sharesWith, lanes, report } = beat;
   const shares = sharesWith === null ? null : JSON.stringify(sharesWith);
-  return [id, name, JSON.stringify(roles), version, startedAt, now, shares, report];
+  return [id, name, JSON.stringify(roles), version, startedAt, now, shares, lanes, report];
 }
 
 const TIME = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time`;
 
-const BEAT = `INSERT INTO nodes (id, name, roles, version, started_at, last_seen_at, shares_with, report)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+const BEAT = `INSERT INTO nodes (id, name, roles, version, started_at, last_seen_at, shares_with, lanes, report)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, roles = excluded.roles, version = excluded.version,
-    last_seen_at = excluded.last_seen_at, shares_with = excluded.shares_with, report = excluded.report`;
+    last_seen_at = excluded.last_seen_at, shares_with = excluded.shares_with, lanes = excluded.lanes,
+    report = excluded.report`;
 
 const NODES = `SELECT id, number, name, roles, version, started_at AS "startedAt", last_seen_at AS "lastSeenAt",
-    shares_with AS "sharesWith", report
+    shares_with AS "sharesWith", lanes, report
   FROM nodes WHERE last_seen_at >= $1 ORDER BY number`;
 
 const DUE_LANES = `SELECT lane FROM depths WHERE lane = ANY($1::text[]) AND waiting > 0 AND ${FIRST_DUE} <= $2`;

@@ -1,0 +1,176 @@
+import { NOTHING, type Share, WHOLE } from '../domain/share.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Cluster, type ClusterNode, MAX_REPORT_BYTES } from '../store/cluster.ts';
+import { DELIVERY, Division, delivers, isThere } from './division.ts';
+import { TRUST_MS } from './settings.ts';
+
+/** How often a node tells that it lives, in ms. */
+const BEAT_MS = 2_000;
+/** The same while others wait for what it tells, or it waits for them. */
+const SOON_MS = 1_000;
+
+/** What the other nodes are told of this one. */
+export interface NodeSelf {
+  /** What its operators call it. */
+  readonly name: string;
+  /** Only with `delivery` among them it works lanes. */
+  readonly roles: readonly string[];
+  /** Of the program. */
+  readonly version: string;
+  /** Wall ms. */
+  readonly startedAt: number;
+  /** What only this node knows, for others to show: JSON of at most {@link MAX_REPORT_BYTES}. */
+  report(): string;
+}
+
+const NOBODY: NodeSelf = { name: '', roles: [DELIVERY], version: '', startedAt: 0, report: () => '{}' };
+
+/** What being one of several nodes takes. */
+export interface MembershipDeps {
+  readonly clock: Clock;
+  /** This process's id; another at every start. */
+  readonly node: string;
+  /** Null, absent: nobody else uses the store. */
+  readonly cluster?: Cluster | null;
+  /** Absent: a node that does everything, of which nobody hears. */
+  readonly self?: NodeSelf;
+  readonly fault: (code: string, error: unknown) => void;
+}
+
+/** The rest of the engine, as its membership sees it. */
+export interface MembershipPeers {
+  /** Whether what is under way is within such a part of what relays allow. */
+  fits(share: Share): boolean;
+  /** Lanes that we hold, or leave to others for a while. */
+  laneCount(): number;
+  /** Told when our part, the other nodes or our duties have changed. */
+  changed(): void;
+}
+
+/** One of several nodes: tells the others that it lives, hears who they are, and knows its part of the work. */
+export class Membership {
+  readonly #deps: MembershipDeps;
+  readonly #cluster: Cluster | null;
+  readonly #self: NodeSelf;
+  readonly #peers: MembershipPeers;
+  readonly #division = new Division();
+  #nodes: readonly ClusterNode[] = [];
+  /** When the last beat began that was answered (monotonic ms). */
+  #heardAt = Number.NEGATIVE_INFINITY;
+  #isFailing = false;
+  /** What the peers were last told of. */
+  #known = '';
+
+  constructor(deps: MembershipDeps, peers: MembershipPeers) {
+    this.#deps = deps;
+    this.#cluster = deps.cluster ?? null;
+    this.#self = deps.self ?? NOBODY;
+    this.#peers = peers;
+  }
+
+  /** Whether this node works lanes. */
+  get delivers(): boolean {
+    return delivers(this.#self);
+  }
+
+  /** Our part of what relays allow all nodes together. */
+  get share(): Share {
+    if (this.#cluster === null) return WHOLE;
+    return this.#deps.clock.mono() < this.trustedUntil(Number.POSITIVE_INFINITY)
+      ? this.#division.share
+      : NOTHING;
+  }
+
+  /**
+   * Until when (monotonic ms) a lease is trusted that was granted or extended at `since`: no longer than the others count
+   * us, who did not hear of us since.
+   */
+  trustedUntil(since: number): number {
+    return (this.#cluster === null ? since : Math.min(since, this.#heardAt)) + TRUST_MS;
+  }
+
+  /** Whether it is for this node to do what one of them is enough for. */
+  get isFirst(): boolean {
+    if (this.#cluster === null) return true;
+    const there = this.#nodes.filter((node) => isThere(node, this.#deps.clock.wall()));
+    const first = there.find(delivers) ?? there[0];
+    return first === undefined || first.id === this.#deps.node;
+  }
+
+  /** The other nodes that work lanes, as they were last heard of. */
+  others(): readonly ClusterNode[] {
+    const now = this.#deps.clock.wall();
+    return this.#nodes.filter(
+      (node) =>
+        node.id !== this.#deps.node && delivers(node) && node.sharesWith !== null && isThere(node, now),
+    );
+  }
+
+  /** Joins the others: a node that is alone may work at once. Rejects with `StoreError`. */
+  async join(): Promise<void> {
+    if (this.#cluster === null) return;
+    await this.beat();
+    await this.beat();
+  }
+
+  /** Beats until `stopping` aborts. Resolves when stopped. */
+  async run(stopping: AbortSignal): Promise<void> {
+    const { clock, fault } = this.#deps;
+    if (this.#cluster === null) return;
+    while (!stopping.aborted) {
+      const isBusy = this.delivers && !this.#division.isSettled;
+      await clock.sleep(isBusy ? SOON_MS : BEAT_MS, stopping);
+      if (stopping.aborted) return;
+      try {
+        await this.beat();
+        this.#isFailing = false;
+      } catch (error) {
+        // Told once: it is tried again every two seconds, for as long as the store is away.
+        if (!this.#isFailing) fault('beat_failed', error);
+        this.#isFailing = true;
+      }
+      this.#tellPeers();
+    }
+  }
+
+  /** Tells and hears. Rejects with `StoreError`. */
+  async beat(): Promise<void> {
+    const { clock, node } = this.#deps;
+    if (this.#cluster === null) return;
+    const begunAt = clock.mono();
+    const { name, roles, version, startedAt } = this.#self;
+    const sharesWith = this.delivers ? this.#division.tell(this.#peers.fits(this.#division.reckoned)) : null;
+    const about = { id: node, name, roles, version, startedAt, sharesWith };
+    const told = { ...about, report: reportOf(this.#self), lanes: this.#peers.laneCount() };
+    const nodes = await this.#cluster.beat(told, clock.wall());
+    if (begunAt - this.#heardAt >= TRUST_MS) this.#division.lapsed();
+    this.#heardAt = begunAt;
+    this.#nodes = nodes;
+    this.#division.heard(nodes, node, clock.wall());
+    this.#tellPeers();
+  }
+
+  /** Tells the others that this node has ended. Nothing may be under way any more. */
+  async leave(): Promise<void> {
+    try {
+      await this.#cluster?.leave(this.#deps.node);
+    } catch (error) {
+      // They find out by its silence.
+      this.#deps.fault('leave_failed', error);
+    }
+  }
+
+  #tellPeers(): void {
+    const { rank, of } = this.share;
+    const known = JSON.stringify([rank, of, this.isFirst, this.others().map(({ id }) => id)]);
+    if (known === this.#known) return;
+    this.#known = known;
+    this.#peers.changed();
+  }
+}
+
+/** A report that is too long is of no use to anybody, and keeps nobody from hearing that we live. */
+function reportOf(self: NodeSelf): string {
+  const report = self.report();
+  return Buffer.byteLength(report) > MAX_REPORT_BYTES ? '{}' : report;
+}
