@@ -33,8 +33,8 @@ export function leasedOf({ ledger }: Work, unit: UnitRef): OpenDelivery[] | null
 }
 
 /** Leases a waiting delivery under the fence of its lane. */
-export function lease({ ledger }: Work, delivery: OpenDelivery, fence: number): void {
-  ledger.move(delivery, 'processing', 'claim');
+export function lease({ ledger, at }: Work, delivery: OpenDelivery, fence: number): void {
+  ledger.move(delivery, 'processing', 'claim', at);
   delivery.row.dueAt = null;
   delivery.row.fence = fence;
 }
@@ -76,8 +76,8 @@ export function cancelDelivery(work: Work, delivery: OpenDelivery): void {
 }
 
 /** Marks a delivery in processing: unless its attempt succeeds, it ends cancelled. Or takes the mark back. */
-export function markCancelled({ ledger }: Work, delivery: OpenDelivery, requested: boolean): void {
-  delivery.message.touched = true;
+export function markCancelled({ ledger, at }: Work, delivery: OpenDelivery, requested: boolean): void {
+  delivery.message.touched = at;
   delivery.row.cancelRequested = requested;
   ledger.touch(delivery);
 }
@@ -88,7 +88,7 @@ export function markCancelled({ ledger }: Work, delivery: OpenDelivery, requeste
  */
 export function giveBack(work: Work, delivery: OpenDelivery, cause: 'release' | 'reclaim'): void {
   const { row } = delivery;
-  work.ledger.move(delivery, attemptsOf(delivery) > 0 ? 'retrying' : 'queued', cause);
+  work.ledger.move(delivery, attemptsOf(delivery) > 0 ? 'retrying' : 'queued', cause, work.at);
   row.dueAt = work.at.now;
   row.fence = null;
   row.begunAt = null;
@@ -97,15 +97,15 @@ export function giveBack(work: Work, delivery: OpenDelivery, cause: 'release' | 
 
 /** Makes a failed or retrying delivery due (wall ms), as if it had never been tried. */
 export function requeue(
-  { ledger }: Work,
+  { ledger, at }: Work,
   delivery: OpenDelivery,
   state: 'queued' | 'retrying',
   dueAt: number,
   expiresAt: number,
 ): void {
   const { row, message } = delivery;
-  message.touched = true;
-  if (row.state !== state) ledger.move(delivery, state, 'retry');
+  message.touched = at;
+  if (row.state !== state) ledger.move(delivery, state, 'retry', at);
   row.outcome = null;
   row.dueAt = dueAt;
   row.expiresAt = expiresAt;
@@ -125,7 +125,7 @@ function change(
   const { message, row } = delivery;
   const { reply, next, outcome, state } = transition;
   const { relay } = row;
-  work.ledger.move(delivery, state, cause, next === null ? row.lane : next.lane);
+  work.ledger.move(delivery, state, cause, work.at, next === null ? row.lane : next.lane);
   row.relay = next === null ? relay : next.relay;
   row.outcome = outcome;
   row.dueAt = transition.nextAttemptAt;

@@ -1,40 +1,48 @@
 import { deriveStatus } from '../../domain/delivery.ts';
+import type { Queries } from '../../postgres/database.ts';
 import { indexable } from '../../postgres/text.ts';
 import type { AcceptDelivery, AcceptRecord } from '../accepting.ts';
 import { fromGroup, rankOf } from '../columns.ts';
 import { gaugeOf } from '../counting.ts';
+import type { Stamp } from '../store.ts';
+import type { Lanes } from './lanes.ts';
 import { DELIVERIES, type DeliveryRow, MESSAGES, type MessageRow } from './tables.ts';
-import type { Work } from './work.ts';
+import type { Tallies } from './tallies.ts';
 
 /** Takes in messages that become ours, with everything that follows from it; `write` writes all of them at once. */
 export class Desk {
-  readonly #work: Work;
+  readonly #db: Queries;
+  readonly #lanes: Lanes;
+  readonly #tallies: Tallies;
   readonly #messages: MessageRow[] = [];
   readonly #deliveries: DeliveryRow[] = [];
   readonly #tags: { readonly keyId: string; readonly tag: string; readonly id: string }[] = [];
 
-  constructor(work: Work) {
-    this.#work = work;
+  constructor(db: Queries, lanes: Lanes, tallies: Tallies) {
+    this.#db = db;
+    this.#lanes = lanes;
+    this.#tallies = tallies;
   }
 
   /** Takes a message in. Says per delivery whether it took the short way; the lanes of those must be locked. */
-  enter(record: AcceptRecord): boolean[] {
-    const leased = record.deliveries.map((delivery) => this.#takesShortWay(delivery));
-    this.#enter(record, leased);
+  enter(record: AcceptRecord, at: Stamp): boolean[] {
+    const leased = record.deliveries.map((delivery) => this.#takesShortWay(delivery, at));
+    this.#enter(record, leased, at);
     return leased;
   }
 
   /** Takes a report on a delivery in. Nobody would hear that it took the short way: it waits. */
-  enterReport(report: AcceptRecord): void {
+  enterReport(report: AcceptRecord, at: Stamp): void {
     this.#enter(
       report,
       report.deliveries.map(() => false),
+      at,
     );
   }
 
   /** Writes what was taken in. */
   async write(): Promise<void> {
-    const { db } = this.#work;
+    const db = this.#db;
     await MESSAGES.insert(db, this.#messages);
     await DELIVERIES.insert(db, this.#deliveries);
     if (this.#messages.length > 0) await db.run(INSERT_PENDING, [this.#messages.map(({ id }) => id)]);
@@ -46,13 +54,12 @@ export class Desk {
       ]);
   }
 
-  #takesShortWay({ lane, fence, dueAt }: AcceptDelivery): boolean {
-    const { lanes, at } = this.#work;
-    return lane !== null && fence !== null && dueAt <= at.now && lanes.holds({ lane, fence }, at);
+  #takesShortWay({ lane, fence, dueAt }: AcceptDelivery, at: Stamp): boolean {
+    return lane !== null && fence !== null && dueAt <= at.now && this.#lanes.holds({ lane, fence }, at);
   }
 
-  #enter(record: AcceptRecord, leased: readonly boolean[]): void {
-    const { tallies, at } = this.#work;
+  #enter(record: AcceptRecord, leased: readonly boolean[], at: Stamp): void {
+    const tallies = this.#tallies;
     const { content, keyId } = record;
     const message = messageRow(record, leased, at.now);
     this.#messages.push(message);

@@ -1,7 +1,6 @@
 import type { Queries } from '../../postgres/database.ts';
 import type { ExpiringDelivery, ExpiringMessage, Expiry } from '../store.ts';
 import { fail, isWaiting } from './changes.ts';
-import { Desk } from './desk.ts';
 import type { OpenDelivery } from './ledger.ts';
 import { DELIVERIES, type DeliveryRow, MESSAGES, type MessageRow } from './tables.ts';
 import { unitDeliveryOf, unitHeadOf } from './units.ts';
@@ -34,16 +33,13 @@ function expiringDeliveryOf(row: DeliveryRow): ExpiringDelivery {
 export async function expire(work: Work, batch: readonly Expiry[]): Promise<boolean[]> {
   await work.ledger.open(batch.map(({ messageId }) => messageId));
   await work.ledger.load(batch);
-  const desk = new Desk(work);
-  const answers = batch.map((expiry) => {
+  return batch.map((expiry) => {
     const found = expiredOf(work, expiry);
     if (found === null) return false;
     for (const delivery of found) fail(work, delivery, 'expired', 'not delivered before it expired');
-    if (expiry.report !== null) desk.enterReport(expiry.report);
+    if (expiry.report !== null) work.desk.enterReport(expiry.report, work.at);
     return true;
   });
-  await desk.write();
-  return answers;
 }
 
 /** The deliveries of an expiry; null where any of them does not wait, or is not past its expiry. */

@@ -24,8 +24,8 @@ import type { Tallies } from './tallies.ts';
 export interface OpenMessage {
   readonly row: MessageRow;
   readonly counts: Record<DeliveryState, number>;
-  /** Whether anything of it has changed but its deliveries' rows. */
-  touched: boolean;
+  /** By whom anything of it was last changed but its deliveries' rows; null: nothing was. */
+  touched: Stamp | null;
   attempts: number;
   deliveredAt: number | null;
   expiresAt: number;
@@ -124,11 +124,17 @@ export class Ledger {
   }
 
   /** Enters a delivery's change of state, and of its lane if that changes as well, and moves the depths. */
-  move(delivery: OpenDelivery, to: DeliveryState, cause: TransitionCause, toLane = delivery.row.lane): void {
+  move(
+    delivery: OpenDelivery,
+    to: DeliveryState,
+    cause: TransitionCause,
+    at: Stamp,
+    toLane = delivery.row.lane,
+  ): void {
     const { message, row } = delivery;
     if (!mayTransition(row.state, to, cause))
       throw new StoreError('store_bug', `${cause} may not take a delivery from ${row.state} to ${to}`);
-    message.touched = true;
+    message.touched = at;
     message.counts[row.state]--;
     message.counts[to]++;
     this.#tallies.lane(row.lane, -waitingShare(row.state), -processingShare(row.state));
@@ -150,14 +156,16 @@ export class Ledger {
   }
 
   /** Writes everything, and derives what follows for the messages. */
-  async write(at: Stamp): Promise<void> {
+  async write(): Promise<void> {
     await this.writeDeliveries();
     await ATTEMPTS.insert(this.#db, this.#attempts);
-    const touched = [...this.#messages.values()].filter((message) => message.touched);
+    const touched = [...this.#messages.values()].filter((message) => message.touched !== null);
     const mixed = await this.#notAllCaptured(touched);
     await updateMessages(
       this.#db,
-      touched.map((message) => this.#close(message, mixed.has(message.row.id), at)),
+      touched.flatMap((message) =>
+        message.touched === null ? [] : [this.#close(message, mixed.has(message.row.id), message.touched)],
+      ),
     );
   }
 
@@ -217,7 +225,7 @@ function openMessage(row: MessageRow): OpenMessage {
   return {
     row,
     counts: { queued, processing, retrying, delivered, failed },
-    touched: false,
+    touched: null,
     attempts: row.attempts,
     deliveredAt: row.deliveredAt,
     expiresAt: row.expiresAt,

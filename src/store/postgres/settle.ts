@@ -7,25 +7,25 @@ import {
   type ReleaseRequest,
   type SettleAnswer,
   type Settlement,
+  type Stamp,
   StoreError,
   type UnitRef,
 } from '../store.ts';
+import type { Call } from './call.ts';
 import { giveBack, leasedOf, settleDelivery } from './changes.ts';
-import { Desk } from './desk.ts';
 import type { OpenMessage } from './ledger.ts';
 import type { Work } from './work.ts';
 
 const STALE: SettleAnswer = { kind: 'stale' };
 
-/** The verb `begin`: refused unless the node still holds the lane and every delivery is still the unit's. */
-export async function begin(work: Work, units: readonly BeginRequest[]): Promise<BeginAnswer[]> {
-  await work.lanes.lock(
-    units.map(({ lane }) => lane),
-    'SHARE',
-  );
-  await openUnits(work, units);
-  await work.quotas.lock(units.map(({ quota }) => quota));
-  return units.map((unit) => beginUnit(work, unit));
+/** A call of the verb `begin`: refused unless the node still holds the lane and every delivery is still the unit's. */
+export function beginCall(units: readonly BeginRequest[], at: Stamp): Call<BeginAnswer[]> {
+  return {
+    at,
+    weight: weightOf(units),
+    needs: { lanes: units.map(({ lane }) => lane), units, quotas: units.map(({ quota }) => quota) },
+    decide: (work) => units.map((unit) => beginUnit(work, unit)),
+  };
 }
 
 function beginUnit(work: Work, unit: BeginRequest): BeginAnswer {
@@ -42,42 +42,44 @@ function beginUnit(work: Work, unit: BeginRequest): BeginAnswer {
 }
 
 /**
- * The verb `settle`. What counts is the fence the deliveries carry: while they carry the unit's, nobody else can have
- * taken them, even if the lane's lease has ended, and the truth is worth recording.
+ * A call of the verb `settle`. What counts is the fence the deliveries carry: while they carry the unit's, nobody else can
+ * have taken them, even if the lane's lease has ended, and the truth is worth recording.
  */
-export async function settle(work: Work, batch: readonly Settlement[]): Promise<SettleAnswer[]> {
-  await openUnits(
-    work,
-    batch.map(({ unit }) => unit),
-  );
-  await work.quotas.lock(batch.map(({ refund }) => refund));
-  const desk = new Desk(work);
-  const answers = batch.map((settlement) => settleUnit(work, desk, settlement));
-  await desk.write();
-  return answers;
+export function settleCall(batch: readonly Settlement[], at: Stamp): Call<SettleAnswer[]> {
+  const units = batch.map(({ unit }) => unit);
+  return {
+    at,
+    weight: weightOf(units),
+    needs: { units, quotas: batch.map(({ refund }) => refund) },
+    decide: (work) => batch.map((settlement) => settleUnit(work, settlement)),
+  };
 }
 
-/** The verb `release`: what is not leased under the unit's fence is left alone. */
-export async function release(work: Work, units: readonly ReleaseRequest[]): Promise<SettleAnswer[]> {
-  await openUnits(work, units);
-  await work.quotas.lock(units.map(({ refund }) => refund));
-  return units.map((unit) => {
-    const found = leasedOf(work, unit);
-    if (found === null) return STALE;
-    const cancelled = found.flatMap(({ row }) => (row.cancelRequested ? [row.index] : []));
-    // What has not begun has taken nothing.
-    if (found.some(({ row }) => row.begunAt !== null)) work.quotas.giveBack(unit.refund);
-    for (const delivery of found) giveBack(work, delivery, 'release');
-    return { kind: 'settled', cancelled };
-  });
+/** A call of the verb `release`: what is not leased under the unit's fence is left alone. */
+export function releaseCall(units: readonly ReleaseRequest[], at: Stamp): Call<SettleAnswer[]> {
+  return {
+    at,
+    weight: weightOf(units),
+    needs: { units, quotas: units.map(({ refund }) => refund) },
+    decide: (work) => units.map((unit) => releaseUnit(work, unit)),
+  };
 }
 
-async function openUnits({ ledger }: Work, units: readonly UnitRef[]): Promise<void> {
-  await ledger.open(units.map(({ messageId }) => messageId));
-  await ledger.load(units);
+function weightOf(units: readonly UnitRef[]): number {
+  return units.reduce((sum, { indexes }) => sum + indexes.length, 0);
 }
 
-function settleUnit(work: Work, desk: Desk, settlement: Settlement): SettleAnswer {
+function releaseUnit(work: Work, unit: ReleaseRequest): SettleAnswer {
+  const found = leasedOf(work, unit);
+  if (found === null) return STALE;
+  const cancelled = found.flatMap(({ row }) => (row.cancelRequested ? [row.index] : []));
+  // What has not begun has taken nothing.
+  if (found.some(({ row }) => row.begunAt !== null)) work.quotas.giveBack(unit.refund);
+  for (const delivery of found) giveBack(work, delivery, 'release');
+  return { kind: 'settled', cancelled };
+}
+
+function settleUnit(work: Work, settlement: Settlement): SettleAnswer {
   const { unit, attempt, transitions, report, delayReported, refund } = settlement;
   const found = leasedOf(work, unit);
   const message = found?.[0]?.message;
@@ -96,7 +98,7 @@ function settleUnit(work: Work, desk: Desk, settlement: Settlement): SettleAnswe
     if (delayReported.includes(delivery.row.index)) delivery.row.delayReported = true;
   }
   appendAttempt(work, message, attempt, deferred);
-  if (report !== null) desk.enterReport(report);
+  if (report !== null) work.desk.enterReport(report, work.at);
   work.quotas.giveBack(refund);
   return { kind: 'settled', cancelled };
 }

@@ -1,7 +1,7 @@
 import type { Queries, SqlValue } from '../../postgres/database.ts';
 import {
   type CountedEvent,
-  dayOf,
+  dayOfMinute,
   type GaugeName,
   hourOfMinute,
   minuteOf,
@@ -31,8 +31,8 @@ export class Tallies {
   readonly #gauges = new Map<GaugeName, number>();
   readonly #depths = new Map<string, Depth>();
   readonly #segments = new Map<number, SegmentUse>();
-  /** By node, event and relay, as JSON. */
-  readonly #counts = new Map<string, { readonly now: number; count: number }>();
+  /** By minute, node, event and relay, as JSON. */
+  readonly #counts = new Map<string, number>();
 
   /** A message of `bytes` begins (1) or ceases (-1) to be one that is not final; of no key if null. */
   queue(keyId: string | null, messages: 1 | -1, bytes: number): void {
@@ -62,12 +62,9 @@ export class Tallies {
     this.#segments.set(segment, use);
   }
 
-  /** Counts an event at the stamp's day and minute; a transaction has one stamp. */
+  /** Counts an event at the stamp's day and minute. */
   count(event: CountedEvent, at: Stamp, count = 1, relay = ''): void {
-    const name = JSON.stringify([at.node, event, relay]);
-    const sum = this.#counts.get(name) ?? { now: at.now, count: 0 };
-    sum.count += count;
-    this.#counts.set(name, sum);
+    add(this.#counts, JSON.stringify([minuteOf(at.now), at.node, event, relay]), count);
   }
 
   /** Writes the sums: the last thing before the commit. */
@@ -98,20 +95,25 @@ export class Tallies {
   }
 
   #counters(): SqlValue[][] {
-    const counts = sorted(this.#counts);
-    return PERIODS.flatMap(([period, startOf]) =>
-      counts.map(([name, { now, count }]) => {
-        return [period, startOf(now), ...(JSON.parse(name) as [string, string, string]), count];
-      }),
-    );
+    const sums = new Map<string, number>();
+    for (const [name, count] of this.#counts) {
+      const [minute, ...what] = JSON.parse(name) as [number, string, string, string];
+      for (const [period, startOf] of PERIODS)
+        add(sums, JSON.stringify([period, startOf(minute), ...what]), count);
+    }
+    return sorted(sums).map(([name, count]) => [...(JSON.parse(name) as SqlValue[]), count]);
   }
 }
 
-const PERIODS: readonly (readonly [Period, (now: number) => number])[] = [
-  ['day', dayOf],
-  ['hour', (now) => hourOfMinute(minuteOf(now))],
-  ['minute', minuteOf],
+const PERIODS: readonly (readonly [Period, (minute: number) => number])[] = [
+  ['day', dayOfMinute],
+  ['hour', hourOfMinute],
+  ['minute', (minute) => minute],
 ];
+
+function add(sums: Map<string, number>, name: string, count: number): void {
+  sums.set(name, (sums.get(name) ?? 0) + count);
+}
 
 function isMove(value: SqlValue): boolean {
   return value !== 0;

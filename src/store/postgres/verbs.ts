@@ -1,20 +1,24 @@
 import type { LaneLease } from '../../domain/lane.ts';
 import type { Database } from '../../postgres/database.ts';
 import type { Stamp, Store } from '../store.ts';
-import { accept, foresee } from './accept.ts';
+import { acceptCall, foresee } from './accept.ts';
 import { cancel, requeue } from './acts.ts';
 import { claim } from './claim.ts';
 import { discard } from './discard.ts';
 import { expire, expiring } from './expire.ts';
+import { Gatherer } from './gatherer.ts';
 import { purge } from './purge.ts';
 import { reassign } from './reassign.ts';
 import { reclaim } from './reclaim.ts';
 import { relocatable, relocate, segmentUse } from './relocate.ts';
-import { begin, release, settle } from './settle.ts';
+import { beginCall, releaseCall, settleCall } from './settle.ts';
 import { indexWords } from './words.ts';
 import { Work } from './work.ts';
 
-/** The store over a database: each verb in a transaction of its own. */
+/**
+ * The store over a database. What comes message by message shares transactions with others of its kind; each of the other
+ * verbs has one of its own.
+ */
 export function storeOver(database: Database, close: () => Promise<void>): Store {
   const within = <T>(at: Stamp, verb: (work: Work) => Promise<T>): Promise<T> =>
     database.transact(async (db) => {
@@ -23,13 +27,14 @@ export function storeOver(database: Database, close: () => Promise<void>): Store
       await work.write();
       return answer;
     });
+  const gatherer = new Gatherer(database);
   return {
-    accept: (batch, at, limits) => within(at, (work) => accept(work, batch, limits)),
+    accept: (batch, at, limits) => gatherer.ask(acceptCall(batch, at, limits)),
     foresee: (wishes, at, limits) => database.inSnapshot((db) => foresee(db, wishes, at.now, limits)),
     claim: (requests, at) => within(at, (work) => claim(work, requests)),
-    begin: (units, at) => within(at, (work) => begin(work, units)),
-    settle: (batch, at) => within(at, (work) => settle(work, batch)),
-    release: (units, at) => within(at, (work) => release(work, units)),
+    begin: (units, at) => gatherer.ask(beginCall(units, at)),
+    settle: (batch, at) => gatherer.ask(settleCall(batch, at)),
+    release: (units, at) => gatherer.ask(releaseCall(units, at)),
     reclaim: (options, at) => within(at, (work) => reclaim(work, options)),
     expiring: (limit, at) => database.inSnapshot((db) => expiring(db, limit, at.now)),
     expire: (batch, at) => within(at, (work) => expire(work, batch)),
@@ -58,7 +63,10 @@ export function storeOver(database: Database, close: () => Promise<void>): Store
     forgetSegments: async (segments) => {
       await database.transact((db) => db.run(FORGET_SEGMENTS, [segments]));
     },
-    close,
+    close: () => {
+      gatherer.close();
+      return gatherer.idle().then(close);
+    },
   };
 }
 

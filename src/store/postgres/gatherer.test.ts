@@ -1,0 +1,147 @@
+import { expect, it } from 'vitest';
+import type { Queries } from '../../postgres/database.ts';
+import { StoreError } from '../store.ts';
+import type { Call } from './call.ts';
+import { Gatherer, MAX_WAITING, MAX_WEIGHT } from './gatherer.ts';
+
+/** A database on which transactions run one after the other, when they are let, and that keeps nothing. */
+class Stage {
+  /** What ran, by the calls of each transaction, in order. */
+  readonly ran: string[][] = [];
+  readonly #held: (() => void)[] = [];
+  #current: string[] = [];
+  #isRunning = false;
+
+  readonly transact = async <T>(work: (db: Queries) => Promise<T>): Promise<T> => {
+    await new Promise<void>((resolve) => this.#held.push(resolve));
+    this.#current = [];
+    this.ran.push(this.#current);
+    try {
+      return await work(NOTHING);
+    } finally {
+      this.#isRunning = false;
+    }
+  };
+
+  /** Lets the next transaction run, if none does. */
+  letGo(): void {
+    if (this.#isRunning) return;
+    const next = this.#held.shift();
+    this.#isRunning = next !== undefined;
+    next?.();
+  }
+
+  /** A call that answers with its name. */
+  call(name: string, weight = 1, decide: (name: string) => string = (same) => same): Call<string> {
+    const at = { node: 'a', now: 0 };
+    return {
+      at,
+      weight,
+      needs: {},
+      decide: () => {
+        this.#current.push(name);
+        return decide(name);
+      },
+    };
+  }
+
+  /** Lets everything run until these are done. */
+  async through<T>(answers: Promise<T>): Promise<T> {
+    let done = false;
+    const end = () => {
+      done = true;
+    };
+    answers.then(end, end);
+    while (!done) {
+      this.letGo();
+      await Promise.resolve();
+    }
+    return answers;
+  }
+}
+
+const NOTHING: Queries = { rows: async () => [], run: async () => 0, script: async () => {} };
+
+it('lets what comes while transactions run go together in the next, in order, each with its own answer', async () => {
+  const stage = new Stage();
+  const gatherer = new Gatherer(stage);
+  const first = gatherer.ask(stage.call('first'));
+  const rest = Promise.all(['a', 'b', 'c', 'd'].map((name) => gatherer.ask(stage.call(name))));
+  expect(await stage.through(first)).toBe('first');
+  expect(await stage.through(rest)).toEqual(['a', 'b', 'c', 'd']);
+  expect(stage.ran.flat()).toEqual(['first', 'a', 'b', 'c', 'd']);
+  expect(stage.ran.length, 'fewer transactions than calls').toBeLessThan(4);
+});
+
+it('puts no more into a transaction than fits, and what is larger by itself', async () => {
+  const stage = new Stage();
+  const gatherer = new Gatherer(stage);
+  const sizes = [1, 1, MAX_WEIGHT - 1, 1, 1, MAX_WEIGHT * 2, 1];
+  const answers = sizes.map((weight, place) => gatherer.ask(stage.call(`${place}`, weight)));
+  await stage.through(Promise.all(answers));
+  expect(stage.ran.flat()).toEqual(['0', '1', '2', '3', '4', '5', '6']);
+  const weights = stage.ran.map((calls) => calls.reduce((sum, name) => sum + (sizes[Number(name)] ?? 0), 0));
+  for (const weight of weights) expect([MAX_WEIGHT * 2, Math.min(weight, MAX_WEIGHT)]).toContain(weight);
+  expect(stage.ran).toContainEqual(['5']);
+});
+
+it('fails only the call whose bug it is', async () => {
+  const stage = new Stage();
+  const gatherer = new Gatherer(stage);
+  const bug = () => {
+    throw new StoreError('store_bug', 'wrong');
+  };
+  const calls = [stage.call('first'), stage.call('a'), stage.call('bad', 1, bug), stage.call('b')];
+  const answers = await stage.through(Promise.allSettled(calls.map((call) => gatherer.ask(call))));
+  expect(
+    answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer.reason.code)),
+  ).toEqual(['first', 'a', 'store_bug', 'b']);
+});
+
+it('fails together what was lost together, and goes on after it', async () => {
+  const stage = new Stage();
+  const gatherer = new Gatherer(stage);
+  let isLost = true;
+  const lost = (name: string) => {
+    if (isLost) throw new StoreError('store_unavailable', 'lost');
+    return name;
+  };
+  const calls = ['first', 'a', 'b'].map((name) => stage.call(name, 1, lost));
+  const answers = await stage.through(Promise.allSettled(calls.map((call) => gatherer.ask(call))));
+  expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(stage.ran.flat().length, 'none was asked again').toBeLessThanOrEqual(3);
+  isLost = false;
+  expect(await stage.through(gatherer.ask(stage.call('again', 1, lost)))).toBe('again');
+});
+
+it('refuses what would make too much wait, in calls or in deliveries, and takes more when there is room', async () => {
+  const stage = new Stage();
+  const gatherer = new Gatherer(stage);
+  const busy = { code: 'store_busy' };
+  // What runs does not wait.
+  const running = [gatherer.ask(stage.call('x')), gatherer.ask(stage.call('y'))];
+  const many: Promise<string>[] = [];
+  for (let i = 0; i < MAX_WAITING; i++) many.push(gatherer.ask(stage.call(`${i}`)));
+  await expect(gatherer.ask(stage.call('more'))).rejects.toMatchObject(busy);
+  await stage.through(Promise.all([...running, ...many]));
+  const heavy = [1, 2, 3].map((name) => gatherer.ask(stage.call(`${name}`, 100_000)));
+  await expect(gatherer.ask(stage.call('more'))).rejects.toMatchObject(busy);
+  await stage.through(Promise.all(heavy));
+  expect(await stage.through(gatherer.ask(stage.call('last')))).toBe('last');
+});
+
+it('finishes what was asked before it was closed, and refuses what comes later', async () => {
+  const stage = new Stage();
+  const gatherer = new Gatherer(stage);
+  const answers = Promise.all(['a', 'b', 'c', 'd'].map((name) => gatherer.ask(stage.call(name))));
+  gatherer.close();
+  await expect(gatherer.ask(stage.call('late'))).rejects.toMatchObject({ code: 'store_closed' });
+  let idle = false;
+  const ended = gatherer.idle().then(() => {
+    idle = true;
+  });
+  await Promise.resolve();
+  expect(idle).toBe(false);
+  expect(await stage.through(answers)).toEqual(['a', 'b', 'c', 'd']);
+  await ended;
+});

@@ -1,0 +1,125 @@
+import type { Database, Queries } from '../../postgres/database.ts';
+import { storeErrorOf } from '../../postgres/errors.ts';
+import { StoreError } from '../store.ts';
+import { type Call, lockFor } from './call.ts';
+import { Work } from './work.ts';
+
+/** Transactions of gathered calls that run at once: while one waits for the disk, the next can lock and read. */
+const MAX_RUNNING = 2;
+/** Calls, and deliveries of them, that may wait; more are refused with `store_busy`. */
+export const MAX_WAITING = 5_000;
+const MAX_WAITING_WEIGHT = 100_000;
+/** Deliveries in one transaction; a call that has more goes alone. */
+export const MAX_WEIGHT = 1_000;
+
+/** A call as it waits. What it decides tells the caller, once it is committed. */
+interface Waiting extends Call<() => void> {
+  reject(error: unknown): void;
+}
+
+/**
+ * Lets concurrent calls share transactions: what comes while transactions run waits, and goes together in the next one,
+ * in the order in which it came. No timer: where nothing runs, nothing waits.
+ */
+export class Gatherer {
+  readonly #database: Pick<Database, 'transact'>;
+  readonly #idle: (() => void)[] = [];
+  #waiting: Waiting[] = [];
+  #weight = 0;
+  #running = 0;
+  #closed = false;
+
+  constructor(database: Pick<Database, 'transact'>) {
+    this.#database = database;
+  }
+
+  /** Runs a call, with others where some wait; resolves when it is committed. */
+  ask<Answer>(call: Call<Answer>): Promise<Answer> {
+    const refusal = this.#refusal();
+    if (refusal !== null) return Promise.reject(refusal);
+    return new Promise<Answer>((resolve, reject) => {
+      const decide = (work: Work) => {
+        const answer = call.decide(work);
+        return () => resolve(answer);
+      };
+      this.#waiting.push({ at: call.at, needs: call.needs, weight: call.weight, decide, reject });
+      this.#weight += call.weight;
+      this.#startSome();
+    });
+  }
+
+  /** Refuses what comes from now on, with `store_closed`. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** Resolves when nothing waits or runs. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#idle.push(resolve);
+      this.#tellIdle();
+    });
+  }
+
+  #refusal(): StoreError | null {
+    if (this.#closed) return new StoreError('store_closed', 'the store is closed');
+    if (this.#waiting.length < MAX_WAITING && this.#weight < MAX_WAITING_WEIGHT) return null;
+    return new StoreError('store_busy', 'too much waits for the database');
+  }
+
+  #startSome(): void {
+    while (this.#running < MAX_RUNNING && this.#waiting.length > 0) {
+      this.#running++;
+      this.#run(this.#next()).then(
+        () => this.#ended(),
+        () => this.#ended(),
+      );
+    }
+  }
+
+  #ended(): void {
+    this.#running--;
+    this.#startSome();
+    this.#tellIdle();
+  }
+
+  #tellIdle(): void {
+    if (this.#running > 0 || this.#waiting.length > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** Takes the first of what waits, as much as fits into a transaction. */
+  #next(): Waiting[] {
+    let weight = 0;
+    const first = this.#waiting.findIndex((call, place) => {
+      weight += call.weight;
+      return place > 0 && weight > MAX_WEIGHT;
+    });
+    const taken = this.#waiting.splice(0, first < 0 ? this.#waiting.length : first);
+    for (const call of taken) this.#weight -= call.weight;
+    return taken;
+  }
+
+  /** Never rejects: each call has its answer or its error. */
+  async #run(calls: readonly Waiting[]): Promise<void> {
+    try {
+      const told = await this.#database.transact((db) => runTogether(db, calls));
+      for (const tell of told) tell();
+    } catch (thrown) {
+      const error = storeErrorOf(thrown);
+      // Whose bug it is shows when each is asked by itself.
+      if (error.code === 'store_bug' && calls.length > 1) for (const call of calls) await this.#run([call]);
+      else for (const call of calls) call.reject(error);
+    }
+  }
+}
+
+async function runTogether(db: Queries, calls: readonly Waiting[]): Promise<(() => void)[]> {
+  const [first] = calls;
+  if (first === undefined) return [];
+  const work = new Work(db, first.at);
+  await lockFor(work, calls);
+  const told = calls.map((call) => call.decide(work.as(call.at)));
+  await work.write();
+  return told;
+}
