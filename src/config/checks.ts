@@ -5,7 +5,6 @@ import { type Fault, showValue, unknownRule } from './fault.ts';
 import { heloFault } from './helo-name.ts';
 import { portFlaws } from './port-checks.ts';
 import type { Config, SettingKey } from './schema.ts';
-import { ROLES } from './settings-database.ts';
 import type { Effective } from './sources.ts';
 
 /** A body and the message made of it are both in memory while a request is handled. */
@@ -17,7 +16,7 @@ export function checkTogether(
   effective: readonly Effective[],
   faultyRelays: readonly string[] = [],
 ): Fault[] {
-  const { api, database, delivery, limits, listener, health, node, tls } = config;
+  const { api, delivery, limits, listener, health, tls } = config;
   const faults: Fault[] = [];
   const refuse = (key: SettingKey, rule: string) => {
     const found = effective.find((setting) => setting.key === key);
@@ -42,12 +41,6 @@ export function checkTogether(
     refuse('listener.busy_timeout_seconds', 'must not be over listener.command_timeout_seconds');
   if (listener.busyTimeoutSeconds > listener.dataTimeoutSeconds)
     refuse('listener.busy_timeout_seconds', 'must not be over listener.data_timeout_seconds');
-  const idle = ROLES.filter((role) => !node.roles.includes(role));
-  if (database.url === '' && idle.length > 0)
-    refuse(
-      'node.roles',
-      `leaves out ${idle.join(' and ')}, which nobody else does: without database.url this node is the only one`,
-    );
   for (const { key, rule } of portFlaws(config)) refuse(key, rule);
   return [...faults, ...checkSources(config, effective), ...checkRelays(config, effective, faultyRelays)];
 }

@@ -5,6 +5,7 @@ import { type Given, gather } from './gather.ts';
 import { flawsOf, isRecord } from './kinds.ts';
 import type { RelaySource } from './relay-source.ts';
 import { BUILTIN_INBOX, readRelay } from './relays.ts';
+import { roleFaults } from './roles.ts';
 import { type RoutesSource, readRoutes } from './routes.ts';
 import { type Config, camelCase, SETTING_KEYS, type SettingKey } from './schema.ts';
 import type { Setting } from './setting.ts';
@@ -54,9 +55,14 @@ export function resolve(sources: Sources): Resolution {
   };
   const good = config.relays.map(({ name }) => name);
   const faultyRelays = definitions.map(declaredName).filter((name) => !good.includes(name));
+  const isStoreKnown = !faults.some(({ key }) => key === 'database.url');
   return {
     config,
-    faults: [...faults, ...checkTogether(config, effective, faultyRelays)],
+    faults: [
+      ...faults,
+      ...checkTogether(config, effective, faultyRelays),
+      ...(isStoreKnown ? roleFaults(config, effective) : []),
+    ],
     effective,
     pending: [],
     ignored,

@@ -1,5 +1,7 @@
-import type { Config } from './schema.ts';
+import { type Fault, showValue } from './fault.ts';
+import type { Config, SettingKey } from './schema.ts';
 import { ROLES, type Role } from './settings-database.ts';
+import type { Effective } from './sources.ts';
 
 /** The ports that a node's roles ask for; null for one that is switched off, or is not this node's to have. */
 export interface NodePorts {
@@ -32,4 +34,14 @@ export function portsOf({
     smtp: isSmtp ? listener.ports : [],
     smtpTls: isSmtp ? listener.implicitTlsPorts : [],
   };
+}
+
+/** Over a database of its own a node is the only one: nobody does what it leaves out. */
+export function roleFaults({ database, node }: Config, effective: readonly Effective[]): Fault[] {
+  const idle = ROLES.filter((role) => !node.roles.includes(role));
+  if (database.url !== '' || idle.length === 0) return [];
+  const key: SettingKey = 'node.roles';
+  const found = effective.find((setting) => setting.key === key);
+  const rule = `leaves out ${idle.join(' and ')}, which nobody else does: without database.url this node is the only one`;
+  return [{ key, value: showValue(found?.value), rule, source: found?.source ?? 'default' }];
 }

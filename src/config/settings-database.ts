@@ -9,8 +9,13 @@ export type Role = (typeof ROLES)[number];
 
 const databaseUrl = text(
   'empty, for SQLite in the data directory, or postgres://user:password@host:5432/database',
-  (raw) => raw === '' || (/^postgres(ql)?:\/\//.test(raw) && URL.canParse(raw)),
+  (raw) => raw === '' || (/^postgres(ql)?:\/\//.test(raw) && URL.canParse(withHost(raw))),
 );
+
+/** Where it is reached by a socket, `?host=/run/postgresql` says so, and nothing stands before the path. */
+function withHost(url: string): string {
+  return url.replace(/^(\w+:\/\/(?:[^@/]*@)?)\//, '$1localhost/');
+}
 
 const identifier = text(
   'a name of a to z, 0 to 9 and _, at most 63, that begins with no digit',
