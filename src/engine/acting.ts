@@ -1,7 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
+import type { CancelAnswer, RequeueAnswer } from '../store/acting.ts';
 import type { RestoredAct } from '../store/relocating.ts';
-import type { CancelAnswer, Reassignment, RequeueAnswer, Store } from '../store/store.ts';
+import type { Reassignment, Store } from '../store/store.ts';
 import type { WaitingDelivery } from '../store/views.ts';
 import type { Acts } from './acts.ts';
 import type { Dispatch } from './dispatch.ts';

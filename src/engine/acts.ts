@@ -1,5 +1,6 @@
+import type { CancelAnswer, RequeueAnswer } from '../store/acting.ts';
 import type { RestoredAct } from '../store/relocating.ts';
-import type { CancelAnswer, Reassignment, RequeueAnswer } from '../store/store.ts';
+import type { Reassignment } from '../store/store.ts';
 import type { WaitingDelivery } from '../store/views.ts';
 
 /** The door for people and programs who act on messages that are already ours (contract §3.3). */

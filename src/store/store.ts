@@ -4,6 +4,7 @@ import type { Hop, LaneLease } from '../domain/lane.ts';
 import type { BodyFlags, ContentRef, Priority } from '../domain/message.ts';
 import type { Transition } from '../domain/settle.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from './accepting.ts';
+import type { CancelAnswer, RequeueAnswer, RequeueRequest } from './acting.ts';
 import type { ContentPlace, Relocation, RestoredAct, RestoredAnswer, SegmentUse } from './relocating.ts';
 import type {
   IndexAnswer,
@@ -117,9 +118,15 @@ export interface Store {
 
   /**
    * Grants lanes that have due, waiting deliveries and that nobody holds, plus those named in `wanted`, until
-   * `leaseUntil` (wall ms). At most `limit` discovered ones.
+   * `leaseUntil` (wall ms). At most `limit` discovered ones, none of `except`: lanes, or relays for all of theirs.
    */
-  acquireLanes(wanted: readonly string[], limit: number, leaseUntil: number, at: Stamp): Promise<LaneLease[]>;
+  acquireLanes(
+    wanted: readonly string[],
+    limit: number,
+    leaseUntil: number,
+    at: Stamp,
+    except?: readonly string[],
+  ): Promise<LaneLease[]>;
 
   /**
    * Extends leases; returns the lanes that are no longer ours under the given fence. A lease that has lapsed is
@@ -224,31 +231,6 @@ export type StoreErrorCode =
   | 'store_unsuitable'
   | 'store_other_key'
   | 'store_bug';
-
-/** See {@link Store.cancel}. */
-export type CancelAnswer =
-  /** At least one delivery was cancelled, or will be unless its attempt succeeds. */
-  | 'cancelled'
-  /** Every delivery was final already: nothing changed. */
-  | 'final'
-  | 'not_found';
-
-/** See {@link Store.requeue}. */
-export interface RequeueRequest {
-  readonly id: string;
-  /** Wall ms: the new expiry of what is due again now. */
-  readonly expiresAt: number;
-}
-
-/** See {@link Store.requeue}. */
-export type RequeueAnswer =
-  /** The lanes in which something waits anew; deliveries without a route wait in none. */
-  | { readonly kind: 'requeued'; readonly lanes: readonly string[] }
-  /** Nothing has failed, is retrying or was to end cancelled: nothing changed. */
-  | { readonly kind: 'nothing_to_retry' }
-  /** Something failed whose contents retention has removed: nothing changed. */
-  | { readonly kind: 'content_expired' }
-  | { readonly kind: 'not_found' };
 
 /**
  * Which due work is claimed first: high priority, then normal, then bulk; of high priority none but that; or the other

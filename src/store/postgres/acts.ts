@@ -1,5 +1,5 @@
 import { whenCancelled, whenRetried } from '../../domain/acts.ts';
-import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../store.ts';
+import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
 import { cancelDelivery, markCancelled, requeue as requeueDelivery } from './changes.ts';
 import type { Work } from './work.ts';
 

@@ -1,5 +1,6 @@
 import { whenCancelled, whenRetried } from '../../domain/acts.ts';
-import type { CancelAnswer, RequeueAnswer, RequeueRequest, Stamp } from '../store.ts';
+import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
+import type { Stamp } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
 
