@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chownSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import type { Certificate } from './certificate.ts';
+import { freePort } from './free-port.ts';
 import { locate } from './need.ts';
 
 /** The programs it needs. */
@@ -18,18 +20,23 @@ const ROOM = 8 * 1024 ** 3;
 export class Postgres {
   readonly #directory: string;
   readonly #owner: Owner | null;
+  readonly #port: number | null;
   #child: ChildProcess | null = null;
   #admin: Client | null = null;
   #schemas = 0;
   #log = '';
 
-  private constructor(directory: string, owner: Owner | null) {
+  private constructor(directory: string, owner: Owner | null, port: number | null) {
     this.#directory = directory;
     this.#owner = owner;
+    this.#port = port;
   }
 
-  /** Makes a cluster and starts it; resolves when it accepts connections. */
-  static async start(): Promise<Postgres> {
+  /**
+   * Makes a cluster and starts it; resolves when it accepts connections. With a certificate it can also be reached at a port
+   * of 127.0.0.1, in the clear or by TLS.
+   */
+  static async start(certificate: Certificate | null = null): Promise<Postgres> {
     const directory = mkdtempSync(join(folder(), 'waybill-postgres-'));
     // It refuses to run as root.
     const owner = process.getuid?.() === 0 ? ownerOf('postgres') : null;
@@ -42,7 +49,11 @@ export class Postgres {
       { ...owner, cwd: directory, encoding: 'utf8' },
     );
     if (made.status !== 0) throw new Error(`initdb ended with ${made.status}:\n${made.stderr}`);
-    const server = new Postgres(directory, owner);
+    const server = new Postgres(directory, owner, certificate === null ? null : await freePort());
+    if (certificate !== null) {
+      server.put('server.crt', certificate.cert);
+      server.put('server.key', certificate.key);
+    }
     await server.up();
     return server;
   }
@@ -50,7 +61,7 @@ export class Postgres {
   /** Starts it; resolves when it accepts connections. */
   async up(): Promise<void> {
     const data = join(this.#directory, 'data');
-    this.#child = spawn(locate('postgres') ?? '', ['-D', data, ...settings(this.#directory)], {
+    this.#child = spawn(locate('postgres') ?? '', ['-D', data, ...settings(this.#directory, this.#port)], {
       ...this.#owner,
       cwd: this.#directory,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -77,9 +88,27 @@ export class Postgres {
     await ended;
   }
 
+  /** Writes a file into its data directory. */
+  put(name: string, text: string): void {
+    const path = join(this.#directory, 'data', name);
+    writeFileSync(path, text, { mode: 0o600 });
+    if (this.#owner !== null) chownSync(path, this.#owner.uid, this.#owner.gid);
+  }
+
+  /** Where others find its socket. */
+  get directory(): string {
+    return this.#directory;
+  }
+
+  /** Its address at a port, if it was started with a certificate. */
+  tcp(host = '127.0.0.1'): string {
+    return `postgres://waybill@${host}:${this.#port}/postgres`;
+  }
+
   /** The address of a database: of the one that is always there, unless it is named. */
   url(database = 'postgres'): string {
-    return `postgres://waybill@/${database}?host=${encodeURIComponent(this.#directory)}`;
+    const socket = `postgres://waybill@/${database}?host=${encodeURIComponent(this.#directory)}`;
+    return this.#port === null ? socket : `${socket}&port=${this.#port}`;
   }
 
   /** The address of a database that shows nothing but a new, empty schema. */
@@ -122,9 +151,10 @@ function folder(): string {
 }
 
 /** Small and quick. It flushes what it commits, as it must for anybody to use it. */
-function settings(directory: string): string[] {
+function settings(directory: string, port: number | null): string[] {
+  const atPort = { listen_addresses: '127.0.0.1', port: String(port), ssl: 'on' };
   const settings = {
-    listen_addresses: '',
+    ...(port === null ? { listen_addresses: '' } : atPort),
     unix_socket_directories: directory,
     full_page_writes: 'off',
     shared_buffers: '64MB',
@@ -135,7 +165,8 @@ function settings(directory: string): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-function ownerOf(user: string): Owner {
+/** A user of this machine. */
+export function ownerOf(user: string): Owner {
   const line = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .find((one) => one.startsWith(`${user}:`));
@@ -150,7 +181,7 @@ async function untilReady(child: ChildProcess): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const listen = (chunk: string) => {
       log += chunk;
-      if (!log.includes('ready to accept connections')) return;
+      if (!/ready to accept (read-only )?connections/.test(log)) return;
       child.stderr?.off('data', listen);
       resolve();
     };

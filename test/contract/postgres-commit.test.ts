@@ -1,0 +1,109 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { Database } from '../../src/postgres/database.ts';
+import { describeWith } from '../peers/need.ts';
+import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
+import { PostgresProxy } from '../peers/postgres-proxy.ts';
+
+/** A connection that breaks between a commit and its answer: who asked must learn what happened, or that nobody knows. */
+describeWith(POSTGRES_PROGRAMS, 'a commit whose answer is lost', () => {
+  let server: Postgres;
+  let proxy: PostgresProxy;
+  let database: Database;
+  beforeAll(async () => {
+    server = await Postgres.start();
+    await server.run('CREATE TABLE marks (mark text)');
+    proxy = await PostgresProxy.start(server);
+  });
+  afterAll(async () => {
+    await proxy.stop();
+    await server.stop();
+  });
+  beforeEach(async () => {
+    await server.run('TRUNCATE marks');
+    database = new Database({ url: proxy.url(), connections: 2 });
+    // What befalls it is no connection's first transaction.
+    await database.transact((db) => db.rows('SELECT 1'));
+  });
+  afterEach(() => database.close());
+
+  let runs = 0;
+  const mark = () =>
+    database.transact(async (db) => {
+      runs++;
+      await db.run(`INSERT INTO marks VALUES ('made')`);
+      return 'done';
+    });
+  const marks = async () => (await server.run('SELECT mark FROM marks')).length;
+  beforeEach(() => {
+    runs = 0;
+  });
+
+  it('is known to have happened', async () => {
+    const befell = proxy.next('after');
+    expect(await mark()).toBe('done');
+    await befell;
+    expect([runs, await marks()]).toEqual([1, 1]);
+    expect(database.commits).toBe(2);
+  });
+
+  it('is done again when it never reached the server', async () => {
+    const befell = proxy.next('before');
+    expect(await mark()).toBe('done');
+    await befell;
+    expect([runs, await marks()]).toEqual([2, 1]);
+  });
+
+  it('is done again when the server still waits for it, once that has been ended there', async () => {
+    const befell = proxy.next('unnoticed');
+    expect(await mark()).toBe('done');
+    await befell;
+    expect([runs, await marks()]).toEqual([2, 1]);
+    const idle = `SELECT 1 FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'`;
+    expect(await server.run(idle)).toEqual([]);
+  });
+
+  it('is not guessed at after a crash, in which its number may have been given to another', async () => {
+    const befell = proxy.next('after', async () => {
+      await server.down();
+      await server.up();
+    });
+    await expect(mark()).rejects.toMatchObject({ code: 'store_unavailable' });
+    await befell;
+    expect([runs, await marks()]).toEqual([1, 1]);
+    expect(await mark()).toBe('done');
+  });
+
+  it('is done again after a crash of which the server knows that it did not survive it', async () => {
+    const befell = proxy.next('before', async () => {
+      await server.down();
+      await server.up();
+    });
+    expect(await mark()).toBe('done');
+    await befell;
+    expect([runs, await marks()]).toEqual([2, 1]);
+  });
+
+  it('stays unknown while the server cannot be asked', async () => {
+    let now = 0;
+    const sleep = async (ms: number) => {
+      now += ms;
+    };
+    await database.close();
+    database = new Database({ url: proxy.url(), clock: { mono: () => now, sleep } });
+    const befell = proxy.next('after', () => server.down());
+    await expect(mark()).rejects.toMatchObject({ code: 'store_unavailable' });
+    await befell;
+    await server.up();
+    expect([runs, await marks()]).toEqual([1, 1]);
+    expect(now).toBeGreaterThanOrEqual(5_000);
+  });
+
+  it('loses no read over several states', async () => {
+    const read = () => database.inSnapshot((db) => db.rows<{ one: number }>('SELECT 1 AS one'));
+    for (const kind of ['before', 'after'] as const) {
+      const befell = proxy.next(kind);
+      expect(await read()).toEqual([{ one: 1 }]);
+      await befell;
+    }
+  });
+});
