@@ -143,7 +143,8 @@ class Service implements App {
     if (early.faults.length > 0) throw new ConfigurationError(early.faults);
     const node = nodeId(early.node.name, random);
     const { database } = early;
-    const storage = await openStorage({ dataDir, database, node, clock, onFailure: broken.resolve });
+    const onFailure = broken.resolve;
+    const storage = await openStorage({ dataDir, database, node, clock, say, onFailure });
     this.#storage = storage;
     const { live, log } = await this.#configure(storage);
     const failure = new MachineFailure(clock, log);

@@ -152,20 +152,22 @@ export class LiveConfig {
 
   /**
    * Reloads whenever the file changes, or another node what is stored, until the signal aborts. A store that does not
-   * answer is asked again.
+   * answer is asked again; the log hears of it once, until it answers.
    */
   async watch(): Promise<void> {
     const { clock, signal, log, first, revision, firstRevision } = this.#options;
     let seen = `${stampOf(first.configFile)} ${firstRevision}`;
+    let isAway = false;
     while (!signal.aborted) {
       await clock.sleep(LOOK_MS, signal);
       try {
         const now = `${stampOf(first.configFile)} ${await revision()}`;
-        if (now === seen) continue;
-        await this.reload();
+        if (now !== seen) await this.reload();
         seen = now;
+        isAway = false;
       } catch (error) {
-        log.warn('config.not_reloaded', { message: String(error) });
+        if (!isAway) log.warn('config.not_reloaded', { message: String(error) });
+        isAway = true;
       }
     }
   }

@@ -3,6 +3,7 @@ import { holdDirectory } from '../control/hold.ts';
 import { layoutOf } from '../control/layout.ts';
 import { openSharedStorage } from '../control/shared-storage.ts';
 import type { SharedClock } from '../lib/shared-clock.ts';
+import { refuseMoved } from '../migrate/marks.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Accounts } from '../store/accounts.ts';
@@ -15,6 +16,7 @@ import type { Views } from '../store/views.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import { startStoreThread } from '../threads/store-client.ts';
 import { startViewsThread } from '../threads/views-client.ts';
+import { openPatiently } from './patience.ts';
 
 /** Facts and bytes, as the service uses them. */
 export interface Storage {
@@ -42,6 +44,8 @@ export interface StorageOptions {
   readonly node: string;
   /** Goes by the database's time once that is open. */
   readonly clock: SharedClock;
+  /** Tells a person what is waited for. */
+  readonly say: (text: string) => void;
   /** Told once of a failure after which nothing may be written. */
   readonly onFailure: (error: Error & { readonly code: string }) => void;
 }
@@ -51,7 +55,9 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const lock = await holdDirectory(options.dataDir, options.clock);
   try {
     const storage =
-      options.database.url === '' ? await openInDirectory(options) : await openSharedStorage(options);
+      options.database.url === ''
+        ? await openInDirectory(options)
+        : await openPatiently(() => openSharedStorage(options), options);
     const close = async () => {
       await storage.close();
       lock.release();
@@ -72,6 +78,7 @@ async function openInDirectory({ dataDir, clock, onFailure }: StorageOptions): P
   try {
     const thread = await startStoreThread({ path: layout.database, clock, onDeath: onFailure });
     opened.push(thread.store);
+    await refuseMoved(thread.registry);
     const views = await startViewsThread({ path: layout.database, clock, onDeath: onFailure });
     opened.push(views);
     const spool = await openSegmentSpool({ directory: layout.spool, onFailure });
