@@ -87,6 +87,13 @@ const LAWS: Readonly<Record<string, Law>> = {
     rooms: ['domain', 'lib', 'spool/record.ts', 'spool/segments', 'store/sqlite'],
     packages: /^(node:.*|zod)$/,
   },
+  migrate: {
+    rooms: [
+      ...['domain', 'lib', 'postgres', 'spool', 'spool/postgres', 'spool/segments'],
+      ...['store', 'store/postgres', 'store/sqlite'],
+    ],
+    packages: /^node:/,
+  },
   accounts: { rooms: ['domain', 'lib', 'store'], packages: /^node:/ },
   // The operations, and who may ask for them, are its contract; who does them is not its business.
   dashboard: {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { MIN_PASSPHRASE } from '../control/system-operations.ts';
+import { backupStepText } from './backup-steps.ts';
 import { bytesText } from './bytes-text.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';
@@ -31,7 +32,7 @@ export function backupCommand(context: Context): Command {
     .action(async (file: string, options: BackupOptions) => {
       const passphrase = await passphraseOf(options, context);
       await withOperations(context, options, { tolerateFaults: true }, async (operations) => {
-        const teller = stepTeller(context, options);
+        const teller = stepTeller(context, options, backupStepText);
         const view = await operations.backup({ file: resolve(file), passphrase }, teller);
         print(context, options, view, () => {
           const key = view.withSecretKey ? 'with the secret key' : 'without the secret key';

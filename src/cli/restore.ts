@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type Restored, restoreBackup } from '../backup/restore.ts';
 import { dataDirectory } from '../config/load.ts';
 import { isServerRunning } from '../control/client.ts';
+import { backupStepText } from './backup-steps.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';
 import { readSecretFile } from './secret-input.ts';
@@ -29,7 +30,7 @@ export function restoreCommand(context: Context): Command {
         options.passphraseFile === undefined
           ? null
           : await readSecretFile(options.passphraseFile, 'passphrase');
-      const { tell, signal } = stepTeller(context, options);
+      const { tell, signal } = stepTeller(context, options, backupStepText);
       const restored = await restoreBackup(
         { file: resolve(file), dataDir, passphrase },
         { clock: context.clock, signal, tell, bytesPerSecond: null },

@@ -9,6 +9,7 @@ import { domainsCommand } from './domains.ts';
 import { Exit } from './exit.ts';
 import { keysCommand } from './keys.ts';
 import { messagesCommand } from './messages.ts';
+import { migrateCommand } from './migrate.ts';
 import { queueCommand } from './queue.ts';
 import { relaysCommand } from './relays.ts';
 import { restoreCommand } from './restore.ts';
@@ -50,6 +51,7 @@ function program(context: Context): Command {
     .addCommand(domainsCommand(context))
     .addCommand(backupCommand(context))
     .addCommand(restoreCommand(context))
+    .addCommand(migrateCommand(context))
     .addCommand(configCommand(context))
     .addCommand(doctorCommand(context))
     .addCommand(adminCommand(context))

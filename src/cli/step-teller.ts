@@ -1,36 +1,40 @@
 import type { Progress } from '../control/progress.ts';
-import type { BackupStep } from '../control/system-operations.ts';
-import { bytesText } from './bytes-text.ts';
 import type { CommonOptions, Context } from './context.ts';
 
-const WORDS: Readonly<Record<BackupStep['phase'], string>> = {
-  database: 'Copying the database',
-  contents: 'Writing',
-  verify: 'Reading it back',
-  unpack: 'Unpacking and checking',
-  mark: 'Holding what was still to be sent',
-};
+/** What a person is told of a step. */
+export interface StepText {
+  /** What is being done; told at once when it changes. */
+  readonly title: string;
+  /** How far it is, such as `34 % of 2 GiB`; empty where nobody knows. */
+  readonly share: string;
+}
+
 /** A person is told so often. */
 const TELL_EVERY_MS = 2_000;
 
-/** Tells a person on a terminal how far a backup or a restore is; nobody else. */
-export function stepTeller({ terminal, clock }: Context, { json }: CommonOptions): Progress<BackupStep> {
-  let phase: BackupStep['phase'] | null = null;
+/** Tells a person on a terminal how far something is that takes a while; nobody else. */
+export function stepTeller<Step>(
+  { terminal, clock }: Context,
+  { json }: CommonOptions,
+  textOf: (step: Step) => StepText,
+): Progress<Step> {
+  let told: string | null = null;
   let toldAt = 0;
   return {
     signal: new AbortController().signal,
     tell: (step) => {
       if (json || terminal.columns() === null) return;
       const now = clock.mono();
-      if (step.phase === phase && now - toldAt < TELL_EVERY_MS) return;
-      ({ phase } = step);
+      const { title, share } = textOf(step);
+      if (title === told && now - toldAt < TELL_EVERY_MS) return;
+      told = title;
       toldAt = now;
-      const share = step.totalBytes === 0 ? '' : `: ${percentOf(step)} % of ${bytesText(step.totalBytes)}`;
-      terminal.err(`${WORDS[step.phase]}${share} …`);
+      terminal.err(`${title}${share === '' ? '' : `: ${share}`} …`);
     },
   };
 }
 
-function percentOf({ doneBytes, totalBytes }: BackupStep): number {
-  return Math.min(100, Math.floor((doneBytes / totalBytes) * 100));
+/** How much of something is done, in percent. */
+export function percentOf(done: number, total: number): number {
+  return total === 0 ? 100 : Math.min(100, Math.floor((done / total) * 100));
 }

@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts';
 import { silentLog } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { SharedClock } from '../lib/shared-clock.ts';
+import { refuseMoved } from '../migrate/marks.ts';
 import { Events } from '../observe/events.ts';
 import { createPreviewer } from '../preview/previewer.ts';
 import { createSigningKeys } from '../signing/keys.ts';
@@ -131,12 +132,18 @@ async function openStores(options: OfflineOptions & { readonly clock: SharedCloc
   if (database.url !== '') return await openSharedStorage({ database, node: NODE, clock: options.clock });
   const layout = layoutOf(options.dataDir);
   const stores = openSqlite(layout.database);
-  const spool = await openSegmentSpool({ directory: layout.spool, onFailure() {} });
-  const close = async () => {
-    await spool.close();
+  try {
+    await refuseMoved(stores.registry);
+    const spool = await openSegmentSpool({ directory: layout.spool, onFailure() {} });
+    const close = async () => {
+      await spool.close();
+      await stores.store.close();
+    };
+    return { ...stores, spool, holdSecretKey: async () => {}, close };
+  } catch (error) {
     await stores.store.close();
-  };
-  return { ...stores, spool, holdSecretKey: async () => {}, close };
+    throw error;
+  }
 }
 
 /** An engine that never starts: mail is accepted and routed, or tried again, and waits in the store. */

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { SharedClock } from '../lib/shared-clock.ts';
+import { refuseMoved } from '../migrate/marks.ts';
 import type { DatabaseOptions } from '../postgres/database.ts';
 import { openPostgresSpool } from '../spool/postgres/postgres-spool.ts';
 import type { Spool } from '../spool/spool.ts';
@@ -26,6 +27,7 @@ export async function openSharedStorage(options: SharedStorageOptions): Promise<
   const { node, clock } = options;
   const { database, ...stores } = await openPostgres(databaseOptions(options.database));
   try {
+    await refuseMoved(stores.registry);
     await clock.follow(() => stores.cluster.time());
     const spool = await openPostgresSpool({ database, node, clock });
     const close = async () => {
@@ -40,7 +42,7 @@ export async function openSharedStorage(options: SharedStorageOptions): Promise<
 }
 
 /** How the configuration says that PostgreSQL is reached. */
-function databaseOptions(database: Config['database']): DatabaseOptions {
+export function databaseOptions(database: Config['database']): DatabaseOptions {
   const { url, schema, tls, tlsCaFile, poolSize, statementTimeoutSeconds } = database;
   const statementTimeoutMs = statementTimeoutSeconds * 1000;
   return { url, schema, tls, tlsCaFile, connections: poolSize, statementTimeoutMs };

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import type { MessageStatus } from '../domain/delivery.ts';
+import { holdable } from '../postgres/text.ts';
+import { fromJson } from '../store/columns.ts';
+import { BYTES_GAUGE, type GaugeName, gaugeOf, type Kept } from '../store/counting.ts';
+import { DELIVERIES, MESSAGES, type Row, reader } from './tables.ts';
+
+/** What stores keep by differences, as far as it follows from rows: found anew where they arrive. */
+
+/** Where it is summed; the stores' own tallies are such. */
+export interface Sums {
+  gauge(name: GaugeName, difference: number): void;
+  queue(keyId: string | null, messages: 1 | -1, bytes: number): void;
+  segment(segment: number, live: number, bytes: number): void;
+}
+
+const messageStatus = reader<MessageStatus>(MESSAGES, 'status');
+const messageKept = reader<Kept | null>(MESSAGES, 'kept');
+const messageKey = reader<string | null>(MESSAGES, 'key_id');
+const messageSegment = reader<number | null>(MESSAGES, 'segment');
+const messageLength = reader<number | null>(MESSAGES, 'length');
+const messageId = reader<string>(MESSAGES, 'id');
+const messageTags = reader<string>(MESSAGES, 'tags');
+const deliveryLane = reader<string | null>(DELIVERIES, 'lane');
+const deliveryDueAt = reader<number | null>(DELIVERIES, 'due_at');
+
+/** Sums what follows from a message. */
+export function sumMessage(row: Row, sums: Sums): void {
+  const status = messageStatus(row);
+  const length = messageLength(row);
+  const segment = messageSegment(row);
+  const kept = messageKept(row);
+  const gauge = gaugeOf(status, length !== null);
+  if (gauge !== null) sums.gauge(gauge, 1);
+  if (status !== 'delivered' && status !== 'failed') sums.queue(messageKey(row), 1, length ?? 0);
+  else if (length !== null && (kept === 'sent' || kept === 'captured')) sums.gauge(BYTES_GAUGE[kept], length);
+  if (segment !== null && length !== null) sums.segment(segment, 1, length);
+}
+
+/** A message's place in the index of tags. */
+export interface Tagged {
+  readonly keyId: string;
+  readonly tag: string;
+  readonly id: string;
+}
+
+/** The places of a message in the index of tags, in which tags stand as `tagOf` has them. */
+export function tagsOf(row: Row, tagOf: (tag: string) => string): Tagged[] {
+  const tags = new Set(fromJson<string[]>(messageTags(row)).map(tagOf));
+  const keyId = messageKey(row) ?? '';
+  return [...tags].map((tag) => ({ keyId, tag, id: messageId(row) }));
+}
+
+/** The lane in which a delivery waits, and since when it is due (wall ms); null: it waits in none. */
+export function waitingIn(row: Row): { readonly lane: string; readonly dueAt: number } | null {
+  const lane = deliveryLane(row);
+  const dueAt = deliveryDueAt(row);
+  return lane === null || dueAt === null ? null : { lane, dueAt };
+}
+
+/**
+ * A checksum of how much there is of each of any number of things, whatever the order in which they come: the sum over
+ * all of their amount times 64 bits of the SHA-256 of their name, modulo 2⁶⁴.
+ */
+export class AmountSum {
+  #sum = 0n;
+
+  add(name: readonly (string | number)[], amount: number): void {
+    if (amount === 0) return;
+    const text = JSON.stringify(name.map((part) => (typeof part === 'string' ? holdable(part) : part)));
+    const digest = createHash('sha256').update(text).digest();
+    this.#sum = BigInt.asUintN(64, this.#sum + digest.readBigUInt64BE() * BigInt(amount));
+  }
+
+  equals(other: AmountSum): boolean {
+    return this.#sum === other.#sum;
+  }
+}

@@ -1,0 +1,111 @@
+import type { Random } from '../lib/random.ts';
+import { copyAll, noteOf } from './copy.ts';
+import { type MovedFrom, type MovedTo, markOf } from './marks.ts';
+import { MigrationError, type Note, type Side, type TakeBack } from './side.ts';
+import { type MigrationStep, Steps } from './steps.ts';
+import { COPIED, GAUGES, MOVED_FROM, MOVED_TO, reader } from './tables.ts';
+import { type Verified, verify } from './verify.ts';
+
+/** A migration between two sides that this process alone uses. */
+export interface MigrationTask {
+  readonly source: Side;
+  readonly target: Side;
+  /** How what is under way at the source is settled. */
+  readonly policyOf: TakeBack['policyOf'];
+  readonly random: Random;
+  readonly tell: (step: MigrationStep) => void;
+}
+
+/** What became of it: done where nothing differs. */
+export interface Migrated extends Verified {
+  readonly from: string;
+  readonly to: string;
+  /** It was begun before, and went on. */
+  readonly resumed: boolean;
+}
+
+const ID_BYTES = 12;
+
+/**
+ * Copies everything from one side to the other and compares the two. Nothing is removed from the source; it is marked, so
+ * that it is not started by mistake. Stopped at any moment and begun again, it goes on where it was. Throws
+ * `MigrationError` where it must not begin, else what the sides throw.
+ */
+export async function migrate(task: MigrationTask): Promise<Migrated> {
+  const { source, target, policyOf, random } = task;
+  for (const side of [source, target]) {
+    const obstacle = await side.obstacle();
+    if (obstacle !== null) throw new MigrationError(obstacle);
+  }
+  const { mark, resumed } = await begin(task);
+  await source.takeBack({ policyOf, dice: random.next() });
+  const steps = new Steps(source, task.tell);
+  await copyAll(source, target, mark, steps);
+  await target.finish(await possibleDuplicates(source));
+  const verified = await verify(source, target, steps);
+  if (verified.differing === 0) {
+    const { id } = mark;
+    // The source first: at every moment one of the two is refused to whoever starts it.
+    await source.putNotes([movedTo({ id, to: target.name, done: true })]);
+    await target.putNotes([noteOf({ ...mark, table: null, after: null, done: true })]);
+  }
+  return { ...verified, from: source.name, to: target.name, resumed };
+}
+
+/** Lets an installation be worked with again that was moved, or was about to be. Says where to; null: nowhere. */
+export async function undo(source: Side): Promise<string | null> {
+  const mark = markOf<MovedTo>(await source.note(MOVED_TO));
+  if (mark === null) return null;
+  await source.putNotes([{ name: MOVED_TO, value: null }]);
+  return mark.to;
+}
+
+/** Marks both sides, or finds that they are of one migration which goes on. */
+async function begin({
+  source,
+  target,
+  random,
+}: MigrationTask): Promise<{ mark: MovedFrom; resumed: boolean }> {
+  const there = markOf<MovedFrom>(await target.note(MOVED_FROM));
+  const here = markOf<MovedTo>(await source.note(MOVED_TO));
+  const unfinished = markOf<MovedFrom>(await source.note(MOVED_FROM));
+  if (unfinished !== null && !unfinished.done)
+    throw new MigrationError(`Not everything has come to ${source.name} from ${unfinished.from} yet.`);
+  if (there !== null && there.id === here?.id) {
+    if (!there.done) return { mark: there, resumed: true };
+    throw new MigrationError(`Everything was moved to ${target.name} already.`);
+  }
+  if (here !== null)
+    throw new MigrationError(
+      `A migration to ${here.to} ${here.done ? 'was made' : 'has begun'}. To begin another: waybill migrate --undo`,
+    );
+  await refuseUnlessEmpty(target);
+  const id = Buffer.from(random.fill(new Uint8Array(ID_BYTES))).toString('hex');
+  const mark = { id, from: source.name, done: false, table: COPIED[0]?.name ?? null, after: null };
+  // Stopped between the two, it begins anew: the target is as good as empty then.
+  await target.putNotes([noteOf(mark)]);
+  await source.putNotes([movedTo({ id, to: target.name, done: false })]);
+  return { mark, resumed: false };
+}
+
+async function refuseUnlessEmpty(target: Side): Promise<void> {
+  for (const shape of COPIED)
+    if ((await target.page(shape, null, 1)).length > 0)
+      throw new MigrationError(
+        `${target.name} is not empty: it has ${shape.name.replaceAll('_', ' ')}. Name another place, or remove what is there.`,
+      );
+}
+
+function movedTo(mark: MovedTo): Note {
+  return { name: MOVED_TO, value: JSON.stringify(mark) };
+}
+
+const gaugeName = reader<string>(GAUGES, 'name');
+const gaugeValue = reader<number>(GAUGES, 'value');
+
+/** How often a message was flagged so; it says more than the messages that are kept. */
+async function possibleDuplicates(source: Side): Promise<number> {
+  const gauges = await source.page(GAUGES, null, 1_000);
+  const row = gauges.find((one) => gaugeName(one) === 'possible_duplicates');
+  return row === undefined ? 0 : gaugeValue(row);
+}

@@ -1,0 +1,191 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Database, DatabaseOptions, Parameter, Queries } from '../postgres/database.ts';
+import { holdable, indexable } from '../postgres/text.ts';
+import { openPostgresSpool } from '../spool/postgres/postgres-spool.ts';
+import { MISSING_MS } from '../store/cluster.ts';
+import { openPostgres, type PostgresStores } from '../store/postgres/open.ts';
+import { Tallies } from '../store/postgres/tallies.ts';
+import { sumMessage, type Tagged, tagsOf, waitingIn } from './derived.ts';
+import { type Note, type Side, type TakeBack, takeAllBack } from './side.ts';
+import { DELIVERIES, MESSAGES, type Row, type TableShape, type Value } from './tables.ts';
+
+/** What reaching a PostgreSQL takes. */
+export interface PostgresPlace {
+  readonly options: DatabaseOptions;
+  /** This process's name, another at every start. */
+  readonly node: string;
+  readonly clock: Clock;
+  /** The name of the secret key under which secrets are sealed here. */
+  readonly keyId: string;
+}
+
+/** Counting what a large table holds may take a while. */
+const STATEMENT_TIMEOUT_MS = 600_000;
+
+/**
+ * Opens facts and contents in a PostgreSQL, whose tables are made or migrated. Throws `SpoolError`, and `StoreError` also
+ * where secrets are sealed under another key.
+ */
+export async function openPostgresSide({ options, node, clock, keyId }: PostgresPlace): Promise<Side> {
+  const stores = await openPostgres({ ...options, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+  try {
+    await stores.holdSecretKey(keyId);
+    const spool = await openPostgresSpool({ database: stores.database, node, clock });
+    return new PostgresSide(nameOf(options), stores, spool);
+  } catch (error) {
+    await stores.store.close();
+    throw error;
+  }
+}
+
+/** What it is called: where it is and what it is named there; no user, no password. */
+function nameOf({ url, schema }: DatabaseOptions): string {
+  const [base = '', query = ''] = url.split('?', 2);
+  const [, named = '', database = ''] = /^[a-z]+:\/\/(?:[^/]*@)?([^/]*)(.*)$/i.exec(base) ?? [];
+  const host = new URLSearchParams(query).get('host') ?? named;
+  const where = `postgres://${host}${database}`;
+  return schema === undefined ? where : `${where}, schema ${schema}`;
+}
+
+class PostgresSide implements Side {
+  readonly kind = 'postgres';
+  readonly name: string;
+  readonly spool: Side['spool'];
+  readonly #stores: PostgresStores;
+  readonly #database: Database;
+
+  constructor(name: string, stores: PostgresStores, spool: Side['spool']) {
+    this.name = name;
+    this.spool = spool;
+    this.#stores = stores;
+    this.#database = stores.database;
+  }
+
+  async obstacle(): Promise<string | null> {
+    const { cluster } = this.#stores;
+    const now = await cluster.time();
+    const alive = (await cluster.nodes(now)).filter(({ lastSeenAt }) => lastSeenAt > now - MISSING_MS);
+    if (alive.length === 0) return null;
+    const names = alive.map(({ name }) => name).join(', ');
+    return `Nodes are at work in ${this.name}: ${names}. Stop them first; one that was killed is gone after ${MISSING_MS / 1000} s.`;
+  }
+
+  takeBack(how: TakeBack): Promise<void> {
+    return takeAllBack(this.#stores, how, () => this.#stores.cluster.time());
+  }
+
+  async page(shape: TableShape, after: Row | null, limit: number): Promise<Row[]> {
+    const sql = pageSql(shape, after !== null);
+    const rows = await this.#database.rows<Record<string, Value | boolean>>(sql, [...(after ?? []), limit]);
+    const names = Object.keys(shape.columns);
+    return rows.map((row) => names.map((name) => neutral(row[name])));
+  }
+
+  async count(shape: TableShape): Promise<number> {
+    const where = shape.only === undefined ? '' : `WHERE ${shape.only}`;
+    const [row] = await this.#database.rows<{ count: number }>(
+      `SELECT count(*) AS count FROM ${shape.name} ${where}`,
+    );
+    return row?.count ?? 0;
+  }
+
+  write(shape: TableShape, rows: readonly Row[], note: Note): Promise<void> {
+    return this.#database.transact(async (db) => {
+      await db.run(insertSql(shape), columnsOf(shape, rows));
+      const tallies = new Tallies();
+      if (shape === MESSAGES) await this.#enterMessages(db, rows, tallies);
+      if (shape === DELIVERIES) for (const row of rows) tallies.lane(waitingIn(row)?.lane ?? null, 1, 0);
+      await tallies.write(db);
+      await putNote(db, note);
+    });
+  }
+
+  async finish(possibleDuplicates: number): Promise<void> {
+    await this.#database.transact(async (db) => {
+      await db.run(SET_GAUGE, ['possible_duplicates', possibleDuplicates]);
+      await db.rows(NEXT_ENTRY);
+    });
+  }
+
+  tagOf(tag: string): string {
+    return holdable(indexable(tag));
+  }
+
+  async note(name: string): Promise<string | null> {
+    const rows = await this.#database.rows<{ value: string }>('SELECT value FROM settings WHERE name = $1', [
+      name,
+    ]);
+    return rows[0]?.value ?? null;
+  }
+
+  async putNotes(notes: readonly Note[]): Promise<void> {
+    await this.#database.transact(async (db) => {
+      for (const note of notes) await putNote(db, note);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.spool.close();
+    await this.#stores.store.close();
+  }
+
+  async #enterMessages(db: Queries, rows: readonly Row[], tallies: Tallies): Promise<void> {
+    const tags: Tagged[] = [];
+    for (const row of rows) {
+      sumMessage(row, tallies);
+      tags.push(...tagsOf(row, this.tagOf));
+    }
+    const columns = [tags.map(({ keyId }) => keyId), tags.map(({ tag }) => tag), tags.map(({ id }) => id)];
+    if (tags.length > 0) await db.run(INSERT_TAGS, columns);
+    // The sweep enters their words, those of the newest first.
+    await db.run(INSERT_PENDING, [rows.map(([id = null]) => id)]);
+  }
+}
+
+async function putNote(db: Queries, { name, value }: Note): Promise<void> {
+  if (value === null) await db.run('DELETE FROM settings WHERE name = $1', [name]);
+  else await db.run(PUT_NOTE, [name, value]);
+}
+
+function neutral(value: Value | boolean | undefined): Value {
+  return typeof value === 'boolean' ? Number(value) : (value ?? null);
+}
+
+function pageSql(shape: TableShape, further: boolean): string {
+  const columns = quoted(shape);
+  const key = columns.slice(0, shape.keys);
+  const behind = `(${key.join(', ')}) > (${key.map((_, place) => `$${place + 1}`).join(', ')})`;
+  const conditions = [shape.only, further ? behind : undefined].filter((one) => one !== undefined);
+  return `SELECT ${columns.join(', ')} FROM ${shape.name}
+    ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`}
+    ORDER BY ${key.join(', ')} LIMIT $${further ? shape.keys + 1 : 1}`;
+}
+
+function insertSql(shape: TableShape): string {
+  const arrays = Object.values(shape.columns).map((type, place) => `$${place + 1}::${type}[]`);
+  return `INSERT INTO ${shape.name} (${quoted(shape).join(', ')}) OVERRIDING SYSTEM VALUE
+    SELECT * FROM unnest(${arrays.join(', ')})`;
+}
+
+function columnsOf(shape: TableShape, rows: readonly Row[]): Parameter[] {
+  return Object.values(shape.columns).map((type, place) =>
+    rows.map((row) => {
+      const value = row[place] ?? null;
+      return type === 'boolean' && value !== null ? value !== 0 : value;
+    }),
+  );
+}
+
+function quoted({ columns }: TableShape): string[] {
+  return Object.keys(columns).map((name) => `"${name}"`);
+}
+
+const PUT_NOTE = `INSERT INTO settings (name, value) VALUES ($1, $2)
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+const SET_GAUGE = `INSERT INTO gauges (name, value) VALUES ($1, $2)
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+const NEXT_ENTRY = `SELECT setval(pg_get_serial_sequence('journal', 'number'), coalesce(max(number), 0) + 1, false)
+  FROM journal`;
+const INSERT_TAGS = `INSERT INTO message_tags (key_id, tag, id)
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[])`;
+const INSERT_PENDING = 'INSERT INTO pending_words (id) SELECT * FROM unnest($1::text[])';

@@ -1,0 +1,292 @@
+import { NOTE_PREFIX } from '../store/registry.ts';
+
+/** What is moved: tables by the names of PostgreSQL, and how SQLite's differ from them. */
+
+/** A value as it is between two databases: a flag is 0 or 1. */
+export type Value = string | number | null;
+
+/** The values of a row, in the order of its table's columns. */
+export type Row = readonly Value[];
+
+type ColumnType = 'text' | 'integer' | 'bigint' | 'boolean';
+
+/** A table, or a part of one, as both databases have it. */
+export interface TableShape {
+  readonly name: string;
+  /** Each with its type in PostgreSQL. */
+  readonly columns: Readonly<Record<string, ColumnType>>;
+  /** So many columns, from the first on, are its key, by whose order it is read. */
+  readonly keys: number;
+  /** A condition in SQL that all its rows meet. */
+  readonly only?: string;
+  /** Its first column is a message: its id; in SQLite its number, which is another everywhere. */
+  readonly ofMessages?: true;
+  readonly sqlite?: {
+    readonly table?: string;
+    /** Names of columns that are others there. */
+    readonly columns?: Readonly<Record<string, string>>;
+  };
+}
+
+/** The note of an installation that was moved, or is being moved: where to. See `marks.ts`. */
+export const MOVED_TO = `${NOTE_PREFIX}moved_to`;
+/** The note of an installation that came from elsewhere, or is about to: where from, and how far it is. */
+export const MOVED_FROM = `${NOTE_PREFIX}moved_from`;
+
+/** Where contents lie differs on both sides: that of a message is written anew. */
+export const PLACE = ['segment', 'offset'];
+
+export const MESSAGES: TableShape = {
+  name: 'messages',
+  keys: 1,
+  columns: {
+    id: 'text',
+    key_id: 'text',
+    status: 'text',
+    queued: 'integer',
+    processing: 'integer',
+    retrying: 'integer',
+    delivered: 'integer',
+    failed: 'integer',
+    attempts: 'integer',
+    kept: 'text',
+    possible_duplicate: 'boolean',
+    last_error: 'text',
+    created_at: 'bigint',
+    updated_at: 'bigint',
+    status_at: 'bigint',
+    delivered_at: 'bigint',
+    final_at: 'bigint',
+    not_before: 'bigint',
+    expires_at: 'bigint',
+    priority: 'integer',
+    test: 'boolean',
+    reportable: 'boolean',
+    source: 'text',
+    source_address: 'text',
+    reverse_path: 'text',
+    ret: 'text',
+    envid: 'text',
+    header_from: 'text',
+    subject: 'text',
+    message_id: 'text',
+    tags: 'text',
+    metadata: 'text',
+    size_bytes: 'bigint',
+    eight_bit: 'boolean',
+    utf8: 'boolean',
+    dot_stuffing: 'boolean',
+    segment: 'bigint',
+    offset: 'bigint',
+    length: 'bigint',
+    route_table: 'integer',
+  },
+};
+
+export const DELIVERIES: TableShape = {
+  name: 'deliveries',
+  keys: 2,
+  columns: {
+    message: 'text',
+    index: 'integer',
+    state: 'text',
+    lane: 'text',
+    relay: 'text',
+    priority: 'integer',
+    due_at: 'bigint',
+    expires_at: 'bigint',
+    fence: 'bigint',
+    begun_at: 'bigint',
+    cancel_requested: 'boolean',
+    attempts: 'integer',
+    attempts_before: 'integer',
+    delay_reported: 'boolean',
+    outcome: 'text',
+    address: 'text',
+    kind: 'text',
+    notify: 'text',
+    orcpt: 'text',
+    route_rule: 'text',
+    route_group: 'text',
+    provider_message_id: 'text',
+    last_code: 'integer',
+    last_enhanced: 'text',
+    last_reply: 'text',
+  },
+  ofMessages: true,
+  sqlite: { columns: { index: 'idx' } },
+};
+
+const ATTEMPTS: TableShape = {
+  name: 'attempts',
+  keys: 2,
+  columns: {
+    message: 'text',
+    number: 'integer',
+    started_at: 'bigint',
+    relay: 'text',
+    evidence: 'text',
+    results: 'text',
+  },
+  ofMessages: true,
+};
+
+const SMALL: readonly TableShape[] = [
+  {
+    name: 'idempotency',
+    keys: 2,
+    columns: { key_id: 'text', idem_key: 'text', hash: 'text', id: 'text', created_at: 'bigint' },
+  },
+  {
+    name: 'counters',
+    keys: 5,
+    columns: {
+      period: 'text',
+      start: 'integer',
+      node: 'text',
+      event: 'text',
+      relay: 'text',
+      count: 'bigint',
+    },
+  },
+  { name: 'quotas', keys: 2, columns: { day: 'integer', relay: 'text', used: 'bigint' } },
+  {
+    name: 'keys',
+    keys: 1,
+    columns: {
+      id: 'text',
+      name: 'text',
+      mode: 'text',
+      prefix: 'text',
+      scopes: 'text',
+      created_at: 'bigint',
+      last_used_at: 'bigint',
+      expires_at: 'bigint',
+      revoked_at: 'bigint',
+      rate_limit: 'integer',
+      cidrs: 'text',
+      sender_domains: 'text',
+      content_days: 'integer',
+    },
+  },
+  { name: 'key_secrets', keys: 1, columns: { hash: 'text', key_id: 'text', until: 'bigint' } },
+  {
+    name: 'relays',
+    keys: 1,
+    columns: { name: 'text', definition: 'text', secret: 'text', disabled: 'boolean' },
+  },
+  {
+    name: 'settings',
+    keys: 1,
+    columns: { name: 'text', value: 'text' },
+    only: `name NOT IN ('${MOVED_TO}', '${MOVED_FROM}')`,
+  },
+  { name: 'holds', keys: 1, columns: { target: 'text', kind: 'text', since: 'bigint' } },
+  {
+    name: 'route_tables',
+    keys: 1,
+    columns: { version: 'integer', published_at: 'bigint', origin: 'text', definition: 'text' },
+  },
+  { name: 'domains', keys: 1, columns: { name: 'text', definition: 'text', secrets: 'text' } },
+  {
+    name: 'journal',
+    keys: 1,
+    columns: {
+      number: 'bigint',
+      at: 'bigint',
+      actor_kind: 'text',
+      actor: 'text',
+      source_address: 'text',
+      action: 'text',
+      subject: 'text',
+      before: 'text',
+      after: 'text',
+    },
+  },
+  {
+    name: 'users',
+    keys: 1,
+    columns: {
+      name: 'text',
+      role: 'text',
+      disabled: 'boolean',
+      created_at: 'bigint',
+      password: 'text',
+      last_sign_in_at: 'bigint',
+      second_factor: 'text',
+      last_step: 'bigint',
+    },
+  },
+  {
+    name: 'recovery_codes',
+    keys: 2,
+    columns: { user_name: 'text', hash: 'text' },
+    sqlite: { columns: { user_name: 'user' } },
+  },
+  {
+    name: 'sessions',
+    keys: 1,
+    columns: {
+      hash: 'text',
+      id: 'text',
+      user_name: 'text',
+      stage: 'text',
+      created_at: 'bigint',
+      last_seen_at: 'bigint',
+      expires_at: 'bigint',
+      source_address: 'text',
+      agent: 'text',
+      offered: 'text',
+      tries: 'integer',
+    },
+    sqlite: { columns: { user_name: 'user' } },
+  },
+  {
+    name: 'setup_links',
+    keys: 1,
+    columns: { hash: 'text', user_name: 'text', expires_at: 'bigint' },
+    sqlite: { columns: { user_name: 'user' } },
+  },
+];
+
+/** What is copied, in this order: what others refer to comes first. */
+export const COPIED: readonly TableShape[] = [MESSAGES, DELIVERIES, ATTEMPTS, ...SMALL];
+
+/** What follows from messages and deliveries, and is written with them. */
+export const GAUGES: TableShape = {
+  name: 'gauges',
+  keys: 1,
+  columns: { name: 'text', value: 'bigint' },
+};
+export const KEY_QUEUES: TableShape = {
+  name: 'key_queues',
+  keys: 1,
+  columns: { key_id: 'text', messages: 'bigint' },
+};
+export const SEGMENTS: TableShape = {
+  name: 'segments',
+  keys: 1,
+  columns: { segment: 'bigint', live: 'bigint', bytes: 'bigint' },
+};
+export const DEPTHS: TableShape = {
+  name: 'depths',
+  keys: 1,
+  columns: { lane: 'text', waiting: 'integer' },
+  sqlite: { table: 'lanes' },
+};
+export const MESSAGE_TAGS: TableShape = {
+  name: 'message_tags',
+  keys: 3,
+  columns: { key_id: 'text', tag: 'text', id: 'text' },
+};
+
+/** Reads a column of a table's rows, of a type that the table's schema says. */
+export function reader<T extends Value>(shape: TableShape, column: string): (row: Row) => T {
+  const place = Object.keys(shape.columns).indexOf(column);
+  return (row) => row[place] as T;
+}
+
+/** The leading columns of a row, by which it is found. */
+export function keyOf(shape: TableShape, row: Row): Row {
+  return row.slice(0, shape.keys);
+}

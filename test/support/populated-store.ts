@@ -1,0 +1,154 @@
+/** Fills a store and its spool by their verbs: messages in every state, with whatever else an installation has. */
+import type { Spool } from '../../src/spool/spool.ts';
+import type { AcceptRecord } from '../../src/store/accepting.ts';
+import type { Accounts } from '../../src/store/accounts.ts';
+import { dayOf } from '../../src/store/counting.ts';
+import type { Journal } from '../../src/store/journal.ts';
+import type { Keyring } from '../../src/store/keyring.ts';
+import type { Registry } from '../../src/store/registry.ts';
+import type { Store } from '../../src/store/store.ts';
+import {
+  at,
+  attempt,
+  CAPTURED,
+  claim,
+  DAY,
+  DEFERRED,
+  DELIVERED,
+  HOUR,
+  MINUTE,
+  message,
+  REJECTED,
+  recipient,
+  refOf,
+  T0,
+  takeLane,
+} from '../contract/store/fixtures.ts';
+
+/** What is filled. */
+export interface Populated {
+  readonly store: Store;
+  readonly keyring: Keyring;
+  readonly registry: Registry;
+  readonly accounts: Accounts;
+  readonly journal: Journal;
+  readonly spool: Spool;
+}
+
+/** Larger than what is read whole. */
+const LARGE_BYTES = 1_300_000;
+/** No database but SQLite holds a NUL in a text. */
+const AWKWARD = 'Grüße \u0000 \u{1F4E8} "quoted"\r\n\tand folded';
+
+/** Fills it with at least `count` messages of each kind, and leaves mail in processing. Gives the ids of all messages. */
+export async function populate(into: Populated, count = 3): Promise<string[]> {
+  const ids: string[] = [];
+  const accept = async (changes: Partial<AcceptRecord>, size = 40) => {
+    const record = await withContents(into.spool, changes, size + ids.length);
+    await into.store.accept([record], at());
+    into.spool.decided([record.content]);
+    ids.push(record.id);
+    return record.id;
+  };
+  for (let i = 0; i < count; i++) {
+    await accept({ tags: [`tag ${i}`, 'all', 'x'.repeat(700)], keyId: i === 0 ? null : `key_${i}` });
+    await accept({ idempotency: { key: `once ${i}`, hash: 'ab'.repeat(32) }, metadata: { order: `${i}` } });
+    await accept({ header: { from: AWKWARD, subject: AWKWARD, messageId: `<${i}@x>` }, priority: 'high' });
+  }
+  await accept({ deliveries: [inLane('out'), inLane('other'), inLane('out')] }, LARGE_BYTES);
+  await accept({ sendAt: T0 + DAY, priority: 'bulk', deliveries: [{ ...inLane('later'), dueAt: T0 + DAY }] });
+  await accept({ deliveries: [{ ...recipient(), relay: null, lane: null, group: [], rule: 'none' }] });
+  await end(into.store, ids.length);
+  await fillRegistry(into);
+  await fillAccounts(into);
+  return ids;
+}
+
+/** Lets mail end in every way, and leaves some under way: begun, and not. */
+async function end(store: Store, count: number): Promise<void> {
+  const lease = await takeLane(store);
+  const units = await claim(store, lease, count);
+  const outcomes = [DELIVERED, DEFERRED, REJECTED, CAPTURED];
+  for (const [place, unit] of units.slice(0, -3).entries()) {
+    const outcome = outcomes[place % outcomes.length] ?? DELIVERED;
+    const all = unit.deliveries.map(() => outcome);
+    await attempt(store, refOf(unit), all, at(place * MINUTE));
+  }
+  const quota = { relay: 'out', day: dayOf(T0), recipients: 1, limit: 100 };
+  await store.begin(
+    units.slice(-2).map((unit) => ({ ...refOf(unit), quota })),
+    at(MINUTE),
+  );
+  await store.purge(
+    {
+      contentAgeMs: 0,
+      contentMaxBytes: 1e9,
+      capturedAgeMs: DAY,
+      capturedMaxBytes: 1e9,
+      recordAgeMs: 90 * DAY,
+    },
+    1,
+    at(HOUR),
+  );
+}
+
+async function fillRegistry({ registry, keyring, store }: Populated): Promise<void> {
+  for (const name of ['shop', 'news'])
+    await keyring.create(
+      {
+        ...{ id: `key_${name}`, name, mode: 'live', prefix: 'wb_live_a', scopes: ['messages:send'] },
+        ...{ createdAt: T0, lastUsedAt: null, expiresAt: null, revokedAt: null, rateLimit: 7 },
+        ...{ cidrs: ['192.0.2.0/24'], senderDomains: ['example.com'], contentDays: null },
+      },
+      name.padEnd(64, '0'),
+    );
+  await keyring.revoke('key_news', T0);
+  await keyring.rotate('key_shop', 'f'.repeat(64), 'wb_live_b', T0 + DAY);
+  await registry.putRelay({ name: 'out', definition: '{"host":"a"}', secret: 'sealed', disabled: true });
+  await registry.putSettings(new Map([['delivery.default_relay', '"out"']]));
+  await registry.putDomain({ name: 'example.com', definition: '{}', secrets: '{"s":"sealed"}' });
+  await registry.putHold('out', { kind: 'pause', since: T0 });
+  for (const origin of ['file', 'stored'] as const)
+    await registry.publishRoutes({ publishedAt: T0, origin, definition: `{"origin":"${origin}"}` });
+  await store.tally([{ event: 'denied', count: 4 }], at(DAY));
+}
+
+async function fillAccounts({ accounts, journal }: Populated): Promise<void> {
+  await accounts.claimFirst('ada', '$argon2id$ada', T0);
+  await accounts.addUser({ name: 'bert', role: 'viewer', createdAt: T0 });
+  await accounts.putLink({ hash: 'd'.repeat(64), user: 'bert', expiresAt: T0 + DAY }, T0);
+  await accounts.putSecondFactor('ada', { sealed: 'sealed', step: 5, recoveryHashes: ['a'.repeat(64)] });
+  await accounts.addSession(
+    {
+      ...{ hash: 'e'.repeat(64), id: 'ses_1', user: 'ada', stage: 'full', createdAt: T0, lastSeenAt: T0 },
+      ...{ expiresAt: T0 + DAY, sourceAddress: '::1', agent: 'curl', offered: null, tries: 0 },
+    },
+    { passwordHash: '$argon2id$ada', limit: 5, replaces: null },
+  );
+  for (let i = 0; i < 3; i++)
+    await journal.record([
+      {
+        ...{ at: T0 + i, actorKind: 'user', actor: 'ada', sourceAddress: '::1', action: 'putSetting' },
+        ...{ subject: 'delivery.default_relay', before: null, after: '"out"' },
+      },
+    ]);
+  await journal.forgetEntries(T0 + 1, 1);
+}
+
+function inLane(lane: string) {
+  return recipient({ relay: lane, lane, group: [lane] });
+}
+
+async function withContents(
+  spool: Spool,
+  changes: Partial<AcceptRecord>,
+  size: number,
+): Promise<AcceptRecord> {
+  const record = message(changes);
+  const line = `Message ${record.id}\r\n`;
+  const bytes = Buffer.from(line.repeat(Math.ceil(size / line.length)));
+  const content = { chunks: [bytes], sizeBytes: bytes.length, flags: record.flags };
+  const [ref] = await spool.append([{ messageId: record.id, content }]);
+  if (ref === undefined) throw new Error('nothing was appended');
+  return { ...record, content: ref, sizeBytes: bytes.length };
+}
