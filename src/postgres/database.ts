@@ -27,6 +27,11 @@ export interface Queries {
   run(sql: string, parameters?: readonly Parameter[]): Promise<number>;
   /** Runs a text of several statements. */
   script(sql: string): Promise<void>;
+  /**
+   * Runs a statement of a transaction whose answer nobody waits for: where it fails, the transaction does, at its end. What
+   * is asked later comes after it.
+   */
+  send(sql: string, parameters?: readonly Parameter[]): void;
 }
 
 /** How to reach the database, and how much of it. */
@@ -37,6 +42,8 @@ export interface DatabaseOptions extends ConnectionOptions {
   readonly connections?: number;
   /** How long the server may work at a statement, in ms; default 20 s. Locks are waited for half as long. */
   readonly statementTimeoutMs?: number;
+  /** Every statement works at a few rows, which it finds by an index whatever the server knows of the tables; default false. */
+  readonly byIndex?: boolean;
   /** What waiting is measured by; default the machine's. */
   readonly clock?: Pick<Clock, 'mono' | 'sleep'>;
 }
@@ -79,10 +86,13 @@ export class Database {
   /** Connects to nothing yet. Throws `StoreError` when a file that the options name cannot be read. */
   constructor(options: DatabaseOptions) {
     this.#clock = options.clock ?? systemClock;
-    this.#settings = settingsOf(options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS, options.schema);
+    const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, schema = null, byIndex = false } = options;
+    this.#settings = settingsOf(statementTimeoutMs, { schema, byIndex });
     this.#config = { ...clientConfigOf(options), query_timeout: this.#settings.idleMs };
     this.#pool = new Pool({
       ...this.#config,
+      // Statements that are asked without waiting are sent so: a transaction takes two or three round trips, not twenty.
+      pipeline: true,
       max: options.connections ?? CONNECTIONS,
       onConnect: (client) => this.#meet(client),
     });
@@ -96,7 +106,7 @@ export class Database {
    * lost its connection and is known not to have happened: `work` must keep nothing outside of it.
    */
   transact<T>(work: (db: Queries) => Promise<T>, { timeoutMs }: TransactOptions = {}): Promise<T> {
-    const settings = timeoutMs === undefined ? null : settingsOf(timeoutMs, this.#settings.schema);
+    const settings = timeoutMs === undefined ? null : settingsOf(timeoutMs, this.#settings);
     return this.#admit(() => this.#untilDone({ ...WRITING, settings }, work));
   }
 
@@ -110,9 +120,10 @@ export class Database {
     const read = (db: Queries) => db.rows<Row>(sql, parameters);
     return this.#admit(() =>
       this.#withClient(async ({ client, session }) => {
-        if (session.isOwn) return read(queriesOver(client, session));
+        const sent = new Sent();
+        if (session.isOwn) return read(queriesOver(client, session, sent));
         await beginTransaction(client, session, SINGLE, this.#settings);
-        const rows = await read(queriesOver(client, session));
+        const rows = await read(queriesOver(client, session, sent));
         await client.query('COMMIT');
         return rows;
       }),
@@ -196,11 +207,18 @@ export class Database {
     return this.#withClient(async (connection) => {
       const { client, session } = connection;
       progress.isConnected = true;
-      const xid = await beginTransaction(client, session, beginning, this.#settings);
-      progress.hasBegun = true;
-      const result = await work(queriesOver(client, session, beginning.settings?.idleMs));
+      // What is asked before it is known to have begun comes after it, and fails where it does.
+      const begun = beginTransaction(client, session, beginning, this.#settings).then((number) => {
+        progress.hasBegun = true;
+        return number;
+      });
+      const sent = new Sent(begun);
+      const result = await sent.orFirst(work(queriesOver(client, session, sent, beginning.settings?.idleMs)));
+      const xid = await begun;
       try {
-        const { command } = await client.query('COMMIT');
+        const ended = client.query('COMMIT');
+        await Promise.all([sent.all(), ended]);
+        const { command } = await ended;
         if (command !== 'COMMIT') throw new StoreError('store_bug', `the transaction ended with ${command}`);
       } catch (error) {
         if (xid === null || storeErrorOf(error).code !== 'store_unavailable') throw error;
@@ -237,6 +255,36 @@ interface Connection {
   isUsable: boolean;
 }
 
+/** Statements whose answers nobody waits for, in the order in which they were sent. */
+class Sent {
+  readonly #answers: Promise<unknown>[] = [];
+
+  constructor(...answers: readonly Promise<unknown>[]) {
+    for (const answer of answers) this.add(answer);
+  }
+
+  add(answer: Promise<unknown>): void {
+    // It is asked for at the end.
+    answer.catch(() => {});
+    this.#answers.push(answer);
+  }
+
+  /** Rejects as the first of them that failed. */
+  async all(): Promise<void> {
+    await Promise.all(this.#answers);
+  }
+
+  /** Waits for what may have failed because of one of them: rejects as that, then. */
+  async orFirst<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      await this.all();
+      throw error;
+    }
+  }
+}
+
 /** How far a transaction came. */
 interface Progress {
   /** There was a connection for it. */
@@ -246,9 +294,12 @@ interface Progress {
   isInDoubt: boolean;
 }
 
-function settingsOf(statementMs: number, schema: string | null = null): SessionSettings {
+function settingsOf(
+  statementMs: number,
+  { schema, byIndex }: Pick<SessionSettings, 'schema' | 'byIndex'>,
+): SessionSettings {
   const lockMs = Math.ceil(statementMs / 2);
-  return { schema, statementMs, lockMs, idleMs: statementMs + MARGIN_MS };
+  return { schema, byIndex, statementMs, lockMs, idleMs: statementMs + MARGIN_MS };
 }
 
 /** Whether the connection may be used again. One of which we do not know what it is doing is given up. */
@@ -267,7 +318,7 @@ interface TimedQuery extends QueryConfig {
   query_timeout?: number | undefined;
 }
 
-function queriesOver(client: PoolClient, { isOwn }: Session, timeoutMs?: number): Queries {
+function queriesOver(client: PoolClient, { isOwn }: Session, sent: Sent, timeoutMs?: number): Queries {
   const query = async (sql: string, parameters: readonly Parameter[] = []) => {
     const name = isOwn ? nameOf(sql) : undefined;
     const timed: TimedQuery = {
@@ -287,6 +338,7 @@ function queriesOver(client: PoolClient, { isOwn }: Session, timeoutMs?: number)
       const timed: TimedQuery = { text: sql, query_timeout: timeoutMs };
       await client.query(timed);
     },
+    send: (sql, parameters) => sent.add(query(sql, parameters)),
   };
 }
 

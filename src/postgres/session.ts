@@ -10,6 +10,8 @@ export interface SessionSettings {
   readonly lockMs: number;
   /** How long it keeps a transaction in which nothing happens, in ms. */
   readonly idleMs: number;
+  /** See `DatabaseOptions.byIndex`. */
+  readonly byIndex: boolean;
 }
 
 /** What a connection leads to. */
@@ -68,7 +70,10 @@ export async function beginTransaction(
 export const RUN = '(SELECT stats_reset::text FROM pg_stat_archiver)';
 
 /** Expressions that set them, for the transaction or the session. */
-function settingsSql({ schema, statementMs, lockMs, idleMs }: SessionSettings, isLocal: boolean): string[] {
+function settingsSql(
+  { schema, statementMs, lockMs, idleMs, byIndex }: SessionSettings,
+  isLocal: boolean,
+): string[] {
   const set = (name: string, value: string) => `set_config('${name}', '${value}', ${isLocal})`;
   return [
     // Temporary tables last: they would otherwise be found before ours.
@@ -78,8 +83,21 @@ function settingsSql({ schema, statementMs, lockMs, idleMs }: SessionSettings, i
     set('idle_in_transaction_session_timeout', String(idleMs)),
     // Commits are on the server's stable storage before they return, even where its configuration says otherwise.
     `CASE WHEN current_setting('synchronous_commit') = 'off' THEN ${set('synchronous_commit', 'on')} END`,
+    ...(byIndex ? BY_INDEX.map(([name, value]) => set(name, value)) : []),
   ];
 }
+
+/**
+ * A plan is made once a session, often while the tables are new and empty: reading them whole looks cheap then, and stays
+ * in use when they are full. Costs say nothing here, so they are not asked.
+ */
+const BY_INDEX = [
+  ['plan_cache_mode', 'force_generic_plan'],
+  ['enable_seqscan', 'off'],
+  ['enable_hashjoin', 'off'],
+  ['enable_mergejoin', 'off'],
+  ['jit', 'off'],
+] as const;
 
 /** The process of the server that answers, as it was told when the connection was made. */
 function processOf(client: ClientBase): number {

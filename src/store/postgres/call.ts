@@ -28,20 +28,21 @@ export interface Call<Answer> {
   decide(work: Work): Answer;
 }
 
-/** Locks what calls need. */
-export async function lockFor(
-  { lanes, repeats, room, ledger, quotas }: Work,
-  calls: readonly Call<unknown>[],
-) {
+/**
+ * Locks what calls need, in the order of {@link Work}. Nothing of it depends on what comes before it, so all is asked at once
+ * and takes one round trip.
+ */
+export async function lockFor(work: Work, calls: readonly Call<unknown>[]): Promise<void> {
+  const { lanes, repeats, room, ledger, quotas } = work;
   const needs = calls.map((call) => call.needs);
-  await lanes.lock(
-    needs.flatMap((one) => one.lanes ?? []),
-    'SHARE',
-  );
-  await repeats.lock(needs.flatMap((one) => one.repeats ?? []));
-  if (needs.some((one) => one.room)) await room.lock(needs.flatMap((one) => one.room ?? []));
-  const units = needs.flatMap((one) => one.units ?? []);
-  await ledger.open(units.map(({ messageId }) => messageId));
-  await ledger.load(units);
-  await quotas.lock(needs.flatMap((one) => one.quotas ?? []));
+  await Promise.all([
+    lanes.lock(
+      needs.flatMap((one) => one.lanes ?? []),
+      'SHARE',
+    ),
+    repeats.lock(needs.flatMap((one) => one.repeats ?? [])),
+    needs.some((one) => one.room) ? room.lock(needs.flatMap((one) => one.room ?? [])) : null,
+    ledger.openUnits(needs.flatMap((one) => one.units ?? [])),
+    quotas.lock(needs.flatMap((one) => one.quotas ?? [])),
+  ]);
 }

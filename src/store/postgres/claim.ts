@@ -36,7 +36,7 @@ async function claimLane(work: Work, request: ClaimRequest): Promise<ClaimAnswer
     );
     units.push(...found);
     // They are not found again, in this lane or when a later request names it anew.
-    await work.ledger.writeDeliveries();
+    work.ledger.writeDeliveries();
   }
   const [first] = await work.db.rows<{ dueAt: number | null }>(NEXT_DUE, [request.lane]);
   return { units, nextDueAt: first?.dueAt ?? null };

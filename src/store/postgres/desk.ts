@@ -41,13 +41,13 @@ export class Desk {
   }
 
   /** Writes what was taken in. */
-  async write(): Promise<void> {
+  write(): void {
     const db = this.#db;
-    await MESSAGES.insert(db, this.#messages);
-    await DELIVERIES.insert(db, this.#deliveries);
-    if (this.#messages.length > 0) await db.run(INSERT_PENDING, [this.#messages.map(({ id }) => id)]);
+    MESSAGES.send(db, this.#messages);
+    DELIVERIES.send(db, this.#deliveries);
+    if (this.#messages.length > 0) db.send(INSERT_PENDING, [this.#messages.map(({ id }) => id)]);
     if (this.#tags.length > 0)
-      await db.run(INSERT_TAGS, [
+      db.send(INSERT_TAGS, [
         this.#tags.map(({ keyId }) => keyId),
         this.#tags.map(({ tag }) => tag),
         this.#tags.map(({ id }) => id),

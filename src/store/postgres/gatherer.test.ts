@@ -60,7 +60,7 @@ class Stage {
   }
 }
 
-const NOTHING: Queries = { rows: async () => [], run: async () => 0, script: async () => {} };
+const NOTHING: Queries = { rows: async () => [], run: async () => 0, script: async () => {}, send: () => {} };
 
 it('lets what comes while transactions run go together in the next, in order, each with its own answer', async () => {
   const stage = new Stage();

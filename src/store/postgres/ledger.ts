@@ -63,6 +63,20 @@ export class Ledger {
     if (names.length > 0) this.#enter(await this.#db.rows<MessageRow>(LOCK, [names]));
   }
 
+  /** Locks the messages of deliveries, and reads these: one round trip. */
+  async openUnits(
+    units: readonly { readonly messageId: string; readonly indexes: readonly number[] }[],
+  ): Promise<void> {
+    if (units.length === 0) return;
+    const names = [...new Set(units.map(({ messageId }) => messageId))];
+    const [messages, deliveries] = await Promise.all([
+      this.#db.rows<MessageRow>(LOCK, [names]),
+      this.#db.rows<DeliveryRow>(LOAD, placesOf(units)),
+    ]);
+    this.#enter(messages);
+    this.add(deliveries);
+  }
+
   /** Locks those of the messages that nobody else is at work on; returns their ids. Never waits, so may come late. */
   async openFree(ids: readonly string[]): Promise<string[]> {
     const free = await this.#db.rows<MessageRow>(LOCK_FREE, [ids]);
@@ -79,14 +93,8 @@ export class Ledger {
   async load(
     units: Iterable<{ readonly messageId: string; readonly indexes: readonly number[] }>,
   ): Promise<void> {
-    const ids: string[] = [];
-    const indexes: number[] = [];
-    for (const unit of units)
-      for (const index of unit.indexes) {
-        ids.push(unit.messageId);
-        indexes.push(index);
-      }
-    if (ids.length > 0) this.add(await this.#db.rows<DeliveryRow>(LOAD, [ids, indexes]));
+    const places = placesOf(units);
+    if (places[0].length > 0) this.add(await this.#db.rows<DeliveryRow>(LOAD, places));
   }
 
   /** Reads every delivery of open messages. */
@@ -150,18 +158,18 @@ export class Ledger {
   }
 
   /** Writes the deliveries that were changed. What is read after it shows them. */
-  async writeDeliveries(): Promise<void> {
-    await updateDeliveries(this.#db, [...this.#changed]);
+  writeDeliveries(): void {
+    updateDeliveries(this.#db, [...this.#changed]);
     this.#changed.clear();
   }
 
   /** Writes everything, and derives what follows for the messages. */
   async write(): Promise<void> {
-    await this.writeDeliveries();
-    await ATTEMPTS.insert(this.#db, this.#attempts);
+    this.writeDeliveries();
+    ATTEMPTS.send(this.#db, this.#attempts);
     const touched = [...this.#messages.values()].filter((message) => message.touched !== null);
     const mixed = await this.#notAllCaptured(touched);
-    await updateMessages(
+    updateMessages(
       this.#db,
       touched.flatMap((message) =>
         message.touched === null ? [] : [this.#close(message, mixed.has(message.row.id), message.touched)],
@@ -175,10 +183,19 @@ export class Ledger {
 
   /** Of messages of which every recipient is delivered: those of which not all were captured. */
   async #notAllCaptured(messages: readonly OpenMessage[]): Promise<Set<string>> {
-    const delivered = messages.filter(({ counts }) => deriveStatus(counts) === 'delivered');
-    if (delivered.length === 0) return new Set();
-    const ids = delivered.map(({ row }) => row.id);
-    return new Set((await this.#db.rows<{ id: string }>(NOT_CAPTURED, [ids])).map(({ id }) => id));
+    const mixed = new Set<string>();
+    const unread: string[] = [];
+    for (const message of messages) {
+      if (deriveStatus(message.counts) !== 'delivered') continue;
+      const { id } = message.row;
+      const deliveries = this.deliveriesOf(message);
+      // Most have one recipient, which is at hand.
+      if (deliveries.some(({ row }) => row.outcome !== 'captured')) mixed.add(id);
+      else if (deliveries.length < message.counts.delivered) unread.push(id);
+    }
+    if (unread.length === 0) return mixed;
+    for (const { id } of await this.#db.rows<{ id: string }>(NOT_CAPTURED, [unread])) mixed.add(id);
+    return mixed;
   }
 
   /** The message as it is to be written; moves what is counted by its status and by what is kept of it. */
@@ -218,6 +235,20 @@ export class Ledger {
     if (before === 'sent' || before === 'captured') this.#tallies.gauge(BYTES_GAUGE[before], -length);
     if (kept === 'sent' || kept === 'captured') this.#tallies.gauge(BYTES_GAUGE[kept], length);
   }
+}
+
+/** Column by column. */
+function placesOf(
+  units: Iterable<{ readonly messageId: string; readonly indexes: readonly number[] }>,
+): [ids: string[], indexes: number[]] {
+  const ids: string[] = [];
+  const indexes: number[] = [];
+  for (const unit of units)
+    for (const index of unit.indexes) {
+      ids.push(unit.messageId);
+      indexes.push(index);
+    }
+  return [ids, indexes];
 }
 
 function openMessage(row: MessageRow): OpenMessage {

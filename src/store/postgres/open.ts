@@ -58,7 +58,11 @@ export interface PostgresStores {
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStores> {
   const { connections = CONNECTIONS } = options;
   const forReading = Math.max(1, Math.floor(connections * READING_SHARE));
-  const database = new Database({ ...options, connections: Math.max(1, connections - forReading) });
+  const database = new Database({
+    ...options,
+    byIndex: true,
+    connections: Math.max(1, connections - forReading),
+  });
   const reading = new Database({ ...options, connections: forReading });
   const close = async () => void (await Promise.all([database.close(), reading.close()]));
   try {

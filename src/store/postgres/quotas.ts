@@ -43,13 +43,13 @@ export class Quotas {
   }
 
   /** Writes what has changed. */
-  async write(): Promise<void> {
+  write(): void {
     const changed = [...this.#locked.values()].flatMap((row) => {
       const used = this.#usedOf(row);
       return used === row.used ? [] : [{ ...row, used }];
     });
     if (changed.length === 0) return;
-    await this.#db.run(WRITE, [
+    this.#db.send(WRITE, [
       changed.map(({ relay }) => relay),
       changed.map(({ day }) => day),
       changed.map(({ used }) => used),

@@ -57,9 +57,9 @@ export class Repeats {
   }
 
   /** Writes what was entered. */
-  async write(): Promise<void> {
+  write(): void {
     if (this.#fresh.length === 0) return;
-    await this.#db.run(WRITE, [
+    this.#db.send(WRITE, [
       this.#fresh.map(({ keyId }) => keyId),
       this.#fresh.map(({ idemKey }) => idemKey),
       this.#fresh.map(({ hash }) => hash),

@@ -28,12 +28,15 @@ export class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
   /** Adds rows, in their order; how many were. `otherwise` says what happens to those that are there already. */
   async insert(db: Queries, rows: readonly Row[], otherwise = ''): Promise<number> {
     if (rows.length === 0) return 0;
-    const list = this.#fields.map(columnOf).join(', ');
-    const sql = `INSERT INTO ${this.#name} (${list}) SELECT * FROM ${this.#unnest(this.#fields)} ${otherwise}`;
-    return db.run(sql, arraysOf(rows, this.#fields));
+    return db.run(`${this.#insertion()} ${otherwise}`, arraysOf(rows, this.#fields));
   }
 
-  /** Makes a writer of some fields of rows that are found by others. The rows must be locked. */
+  /** Adds rows, in their order, as {@link Queries.send} does. */
+  send(db: Queries, rows: readonly Row[]): void {
+    if (rows.length > 0) db.send(this.#insertion(), arraysOf(rows, this.#fields));
+  }
+
+  /** Makes a writer of some fields of rows that are found by others, which sends. The rows must be locked. */
   updater(keys: readonly (keyof Row & string)[], changed: readonly (keyof Row & string)[]) {
     const fields = [...keys, ...changed];
     const set = changed.map((field) => `${columnOf(field)} = new.${columnOf(field)}`).join(', ');
@@ -42,9 +45,14 @@ export class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
       .join(' AND ');
     const sql = `UPDATE ${this.#name} SET ${set}
       FROM ${this.#unnest(fields)} AS new (${fields.map(columnOf).join(', ')}) WHERE ${same}`;
-    return async (db: Queries, rows: readonly Row[]): Promise<void> => {
-      if (rows.length > 0) await db.run(sql, arraysOf(rows, fields));
+    return (db: Queries, rows: readonly Row[]): void => {
+      if (rows.length > 0) db.send(sql, arraysOf(rows, fields));
     };
+  }
+
+  #insertion(): string {
+    const list = this.#fields.map(columnOf).join(', ');
+    return `INSERT INTO ${this.#name} (${list}) SELECT * FROM ${this.#unnest(this.#fields)}`;
   }
 
   #unnest(fields: readonly (keyof Row & string)[]): string {

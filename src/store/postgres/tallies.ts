@@ -68,30 +68,24 @@ export class Tallies {
   }
 
   /** Writes the sums: the last thing before the commit. */
-  async write(db: Queries): Promise<void> {
-    await upsert(
-      db,
-      WRITE_KEYS,
-      sorted(this.#keys).filter(([, messages]) => messages !== 0),
-    );
-    await upsert(
-      db,
-      WRITE_GAUGES,
-      sorted(this.#gauges).filter(([, value]) => value !== 0),
-    );
+  write(db: Queries): void {
+    const keys = sorted(this.#keys).filter(([, messages]) => messages !== 0);
+    upsert(db, WRITE_KEYS, keys);
+    const gauges = sorted(this.#gauges).filter(([, value]) => value !== 0);
+    upsert(db, WRITE_GAUGES, gauges);
     const depths = sorted(this.#depths).map(([lane, { waiting, processing }]) => [lane, waiting, processing]);
-    await upsert(
+    upsert(
       db,
       WRITE_DEPTHS,
       depths.filter(([, ...moved]) => moved.some(isMove)),
     );
     const segments = sorted(this.#segments).map(([segment, { live, bytes }]) => [segment, live, bytes]);
-    await upsert(
+    upsert(
       db,
       WRITE_SEGMENTS,
       segments.filter(([, ...moved]) => moved.some(isMove)),
     );
-    await upsert(db, WRITE_COUNTS, this.#counters());
+    upsert(db, WRITE_COUNTS, this.#counters());
   }
 
   #counters(): SqlValue[][] {
@@ -125,10 +119,10 @@ function sorted<K extends string | number, V>(sums: ReadonlyMap<K, V>): [K, V][]
 }
 
 /** Gives the rows to a statement column by column. */
-async function upsert(db: Queries, sql: string, rows: readonly (readonly SqlValue[])[]): Promise<void> {
+function upsert(db: Queries, sql: string, rows: readonly (readonly SqlValue[])[]): void {
   const [first] = rows;
   if (first === undefined) return;
-  await db.run(
+  db.send(
     sql,
     first.map((_, column) => rows.map((row) => row[column] ?? null)),
   );

@@ -54,11 +54,11 @@ export class Work implements Books {
 
   /** Writes what is still in memory; the last thing before the commit. */
   async write(): Promise<void> {
-    await this.repeats.write();
-    await this.desk.write();
-    await this.quotas.write();
+    this.repeats.write();
+    this.desk.write();
+    this.quotas.write();
     await this.ledger.write();
-    await this.tallies.write(this.db);
+    this.tallies.write(this.db);
   }
 }
 
