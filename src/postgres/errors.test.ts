@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import { expect, it } from 'vitest';
 import { StoreError, type StoreErrorCode } from '../store/store.ts';
-import { isConflict, storeErrorOf } from './errors.ts';
+import { isConflict, isLost, storeErrorOf } from './errors.ts';
 
 /** An error as the server answers it. */
 function refusal(sqlState: string): DatabaseError {
@@ -28,6 +28,7 @@ it.each<[string, StoreErrorCode]>([
   ['23505', 'store_bug'],
   ['42601', 'store_bug'],
   ['XX000', 'store_bug'],
+  ['42501', 'store_unsuitable'],
 ])('calls %s %s', (sqlState, code) => {
   expect(storeErrorOf(refusal(sqlState)).code).toBe(code);
 });
@@ -37,6 +38,12 @@ it.each<[unknown, StoreErrorCode]>([
   [new Error('Connection terminated unexpectedly'), 'store_unavailable'],
   [new Error('Query read timeout'), 'store_unavailable'],
   [new Error('timeout exceeded when trying to connect'), 'store_unavailable'],
+  [
+    Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
+    'store_unavailable',
+  ],
+  [Object.assign(new Error('no'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), 'store_unavailable'],
+  [new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), 'store_unavailable'],
   [new TypeError('the connection is not a function'), 'store_bug'],
   [new Error('no transition'), 'store_bug'],
   ['nothing', 'store_bug'],
@@ -53,4 +60,27 @@ it('does again what was rolled back for others, and nothing else', () => {
   const states = ['40001', '40P01', '57014', '23505'];
   expect(states.map((state) => isConflict(refusal(state)))).toEqual([true, true, false, false]);
   expect(isConflict(new Error('deadlock'))).toBe(false);
+});
+
+it('tries another connection after one that broke, not after an answer that is late or will stay the same', () => {
+  const lost = ['08006', '08P01', '57P01', '57P03', '53300'].map(refusal);
+  expect(lost.map(isLost)).toEqual(lost.map(() => true));
+  const stays = ['28P01', '3D000', '25006', '57014', '40001', '53100'].map(refusal);
+  expect(stays.map(isLost)).toEqual(stays.map(() => false));
+  expect(isLost(Object.assign(new Error('read'), { code: 'ECONNRESET' }))).toBe(true);
+  expect(isLost(new Error('Connection terminated unexpectedly'))).toBe(true);
+  expect(isLost(new Error('Query read timeout'))).toBe(false);
+  expect(isLost(Object.assign(new Error('self-signed'), { code: 'SELF_SIGNED_CERT_IN_CHAIN' }))).toBe(false);
+  expect(isLost(new StoreError('store_closed', 'Connection terminated'))).toBe(false);
+  expect(isLost(new TypeError('terminated'))).toBe(false);
+});
+
+it('has words for connections that were never made', () => {
+  const both = Object.assign(new AggregateError([new Error('connect ECONNREFUSED ::1:5432')]), {
+    code: 'ECONNREFUSED',
+  });
+  expect(storeErrorOf(both).message).toBe('no connection to PostgreSQL: connect ECONNREFUSED ::1:5432');
+  expect(storeErrorOf(new Error('The server does not support SSL connections')).message).toMatch(
+    /database.tls/,
+  );
 });

@@ -40,7 +40,21 @@ const TLS = /CERT|ERR_SSL|ERR_TLS|^UNABLE_TO_|SELF_SIGNED|HOSTNAME_MISMATCH/;
 export function storeErrorOf(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new StoreError(codeOf(error, message), message, { cause: error });
+  const code = codeOf(error, message);
+  const isOfConnection = code === 'store_unavailable' && !(error instanceof DatabaseError);
+  const text = isOfConnection && error instanceof Error ? troubleOf(error) : message;
+  return new StoreError(code, text, { cause: error });
+}
+
+/** What is wrong with a connection, and for what operators can do something about, where. */
+function troubleOf(error: Error): string {
+  // Node tries several addresses of a name, and has no words for all of them together.
+  const { message } = error instanceof AggregateError ? (error.errors.at(-1) ?? error) : error;
+  if (isTlsError(error))
+    return `PostgreSQL is not trusted: ${message} (database.tls and database.tls_ca_file say whom to trust)`;
+  if (message.includes('does not support SSL'))
+    return 'PostgreSQL does not speak TLS; with database.tls off it would be spoken to in the clear';
+  return `no connection to PostgreSQL: ${message}`;
 }
 
 /** Whether the same transaction may succeed when it is done again at once. Nothing of it has happened. */

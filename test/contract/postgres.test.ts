@@ -156,12 +156,6 @@ describeWith(POSTGRES_PROGRAMS, 'the store over PostgreSQL', () => {
     expect(await list('k1')).toEqual({ messages: [], next: null });
   });
 
-  it('commits durably, also where the server or the address says otherwise', async () => {
-    const database = new Database({ url: `${server.url()}&options=-csynchronous_commit%3Doff` });
-    expect(await database.rows('SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
-    await database.close();
-  });
-
   it('holds text that PostgreSQL cannot, beside that of others', async () => {
     const lease = await takeLane(stores.store);
     const [nul, half] = ['a\0b', 'a\ud800b'];
