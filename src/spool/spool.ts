@@ -27,7 +27,11 @@ export interface Spool {
   /** What lies in an idle segment, in order. Whether anything refers to it only the store knows. Throws `SpoolError`. */
   records(segment: number): AsyncIterable<SpoolRecord>;
 
-  /** Removes segments. The caller has asked the store, after `idle`, that nothing refers to them. */
+  /**
+   * Removes segments. The caller has asked the store, after `idle`, that nothing refers to them. Where other processes may
+   * be reading, the bytes stay for a while, and `idle` names the segments once more when they may go: until a second
+   * `unlink`, asked about anew.
+   */
   unlink(segments: readonly number[]): Promise<void>;
 
   /** How often data was flushed to the disk since opening. */

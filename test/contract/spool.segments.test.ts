@@ -10,6 +10,7 @@ holdsTheLaws('the spool on segment files', async () => {
   const onFailure = (error: Error) => expect.unreachable(error.message);
   return {
     open: () => openSegmentSpool({ directory: path.join(parent, 'spool'), segmentBytes: 4096, onFailure }),
+    linger: async () => {},
     end: () => rm(parent, { recursive: true }),
   };
 });

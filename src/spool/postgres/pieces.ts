@@ -3,9 +3,8 @@ import type { EncodedRecord } from '../record.ts';
 /** The most that one row holds, in bytes. */
 export const PIECE_BYTES = 256 * 1024;
 
-/** One row of the table `contents`. */
+/** One row of the table `contents`, but for its segment. */
 export interface Piece {
-  readonly segment: number;
   readonly offset: number;
   readonly piece: number;
   /** Of the first piece alone. */
@@ -14,10 +13,10 @@ export interface Piece {
 }
 
 /** A record at its place, as rows. Bytes are copied only where a row spans several chunks, one row at a time. */
-export function* piecesOf(record: EncodedRecord, segment: number, offset: number): Iterable<Piece> {
+export function* piecesOf(record: EncodedRecord, offset: number): Iterable<Piece> {
   let piece = 0;
   for (const bytes of slices(record.chunks)) {
-    yield { segment, offset, piece, header: piece === 0 ? record.header : null, bytes };
+    yield { offset, piece, header: piece === 0 ? record.header : null, bytes };
     piece++;
   }
 }

@@ -2,10 +2,18 @@ import type { ContentRef } from '../../domain/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../postgres/database.ts';
 import { decodeHeader, decodeOwner, encodeRecord } from '../record.ts';
-import { type Spool, type SpoolContent, type SpoolEntry, SpoolError, type SpoolRecord } from '../spool.ts';
+import {
+  type Spool,
+  type SpoolContent,
+  type SpoolEntry,
+  SpoolError,
+  type SpoolRecord,
+  WHOLE_READ_BYTES,
+} from '../spool.ts';
+import { AllSegments } from './all-segments.ts';
 import { asSpool } from './errors.ts';
 import { OwnSegments } from './own-segments.ts';
-import { readContents } from './reader.ts';
+import { ContentsReader } from './reader.ts';
 import { ContentsWriter } from './writer.ts';
 
 /** What a spool within a PostgreSQL needs. */
@@ -19,29 +27,37 @@ export interface PostgresSpoolOptions {
 }
 
 const MIB = 1024 * 1024;
-const SEGMENT_MS = 10 * 60_000;
-/** Records that are looked at in one statement. */
+/** Records that one statement tells of. */
 const PAGE = 200;
 
-/** Opens the spool that lies in the same database as the facts. */
+/** Opens the spool that lies in the same database as the facts (this folder's README says how it works). */
 export async function openPostgresSpool(options: PostgresSpoolOptions): Promise<Spool> {
   return new PostgresSpool(options);
 }
 
 class PostgresSpool implements Spool {
   readonly #database: Database;
-  readonly #own: OwnSegments;
-  readonly #writer: ContentsWriter;
+  readonly #own = new OwnSegments();
+  readonly #all: AllSegments;
+  readonly #letters: ContentsWriter;
+  /** What takes long to write has a writer of its own, so that letters do not wait for it. */
+  readonly #large: ContentsWriter;
+  readonly #reader: ContentsReader;
   #closing: Promise<void> | null = null;
 
-  constructor({ segmentBytes = 64 * MIB, ...options }: PostgresSpoolOptions) {
-    this.#database = options.database;
-    this.#own = new OwnSegments({ ...options, segmentBytes, segmentMs: SEGMENT_MS });
-    this.#writer = new ContentsWriter({ database: options.database, segments: this.#own });
+  constructor({ database, node, clock, segmentBytes = 64 * MIB }: PostgresSpoolOptions) {
+    const options = { database, node, clock, segmentBytes, own: this.#own };
+    this.#database = database;
+    this.#all = new AllSegments({ database, node, clock });
+    this.#letters = new ContentsWriter(options);
+    this.#large = new ContentsWriter(options);
+    this.#reader = new ContentsReader(database);
   }
 
   async append(contents: readonly SpoolEntry[]): Promise<ContentRef[]> {
-    return this.#writer.append(await Promise.all(contents.map(encodeRecord)));
+    const bytes = contents.reduce((sum, { content }) => sum + content.sizeBytes, 0);
+    const writer = bytes > WHOLE_READ_BYTES ? this.#large : this.#letters;
+    return writer.append(await Promise.all(contents.map(encodeRecord)));
   }
 
   decided(refs: readonly ContentRef[]): void {
@@ -50,27 +66,26 @@ class PostgresSpool implements Spool {
 
   async read(ref: ContentRef): Promise<SpoolContent> {
     this.#checkOpen();
-    return readContents(this.#database, ref);
+    return this.#reader.read(ref);
   }
 
   async idle(): Promise<number[]> {
     this.#checkOpen();
-    await asSpool(this.#own.sealIfOld());
-    return this.#own.idle();
+    await asSpool(Promise.all([this.#letters.sealIfDone(), this.#large.sealIfDone()]));
+    const others = await asSpool(this.#all.idle());
+    return [...this.#own.idle(), ...others].sort((a, b) => a - b);
   }
 
   async sizes(segments: readonly number[]): Promise<Map<number, number>> {
     this.#checkOpen();
-    const rows = await asSpool(this.#database.rows<{ segment: number; bytes: number }>(SIZES, [segments]));
-    return new Map(rows.map(({ segment, bytes }) => [segment, bytes]));
+    return asSpool(this.#all.sizes(segments));
   }
 
   async *records(segment: number): AsyncIterable<SpoolRecord> {
     this.#checkOpen();
+    type Row = { readonly offset: number; readonly header: Buffer };
     for (let after = -1; ; ) {
-      const rows = await asSpool(
-        this.#database.rows<{ offset: number; header: Buffer }>(RECORDS, [segment, after, PAGE]),
-      );
+      const rows = await asSpool(this.#database.rows<Row>(RECORDS, [segment, after, PAGE]));
       for (const { offset, header } of rows) {
         after = offset;
         const length = decodeHeader(header)?.bodyBytes;
@@ -85,34 +100,22 @@ class PostgresSpool implements Spool {
     this.#checkOpen();
     const busy = segments.find((segment) => this.#own.isBusy(segment));
     if (busy !== undefined) throw new RangeError(`segment ${busy} is in use`);
-    for (const segment of segments) {
-      await asSpool(
-        this.#database.transact(async (db) => {
-          await db.run('DELETE FROM contents WHERE segment = $1', [segment]);
-          await db.run('DELETE FROM spool_segments WHERE segment = $1', [segment]);
-        }),
-      );
-      this.#own.remove(segment);
-    }
+    await asSpool(this.#all.unlink(segments));
+    for (const segment of segments) this.#own.dropped(segment);
   }
 
   flushes(): number {
-    return this.#writer.commits;
+    return this.#letters.commits + this.#large.commits;
   }
 
+  /** The room on the server's disks is not known. */
   async space(): Promise<null> {
     return null;
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= Promise.all([this.#letters.close(), this.#large.close()]).then(() => {});
     return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    await this.#writer.close();
-    // What cannot be sealed now is so when this node is forgotten.
-    await this.#own.seal().catch(() => {});
   }
 
   #checkOpen(): void {
@@ -120,6 +123,5 @@ class PostgresSpool implements Spool {
   }
 }
 
-const SIZES = `SELECT segment, coalesce(bytes, 0) AS bytes FROM spool_segments WHERE segment = ANY($1::bigint[])`;
 const RECORDS = `SELECT "offset", header FROM contents
   WHERE segment = $1 AND piece = 0 AND "offset" > $2 ORDER BY "offset" LIMIT $3`;

@@ -3,7 +3,7 @@ import type { ContentRef } from '../../domain/message.ts';
 import type { Database } from '../../postgres/database.ts';
 import { decodeHeader, type RecordHeader } from '../record.ts';
 import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
-import { asSpool } from './errors.ts';
+import { asSpool, spoolErrorOf } from './errors.ts';
 import { PIECE_BYTES } from './pieces.ts';
 
 interface PieceRow {
@@ -11,47 +11,126 @@ interface PieceRow {
   readonly bytes: Buffer;
 }
 
-/**
- * Opens contents. Up to `WHOLE_READ_BYTES` they are read and checked at once; of larger ones each piece when it is asked
- * for, and only after the last can damage be known. Throws `SpoolError`.
- */
-export async function readContents(database: Database, ref: ContentRef): Promise<SpoolContent> {
-  if (ref.length > WHOLE_READ_BYTES) {
-    const header = headerOf(ref, await asSpool(database.rows<PieceRow>(READ_HEADER, placeOf(ref))));
-    return { sizeBytes: ref.length, chunks: () => stream(database, ref, header) };
+/** Somebody who waits for contents. */
+interface Waiting {
+  readonly ref: ContentRef;
+  readonly resolve: (content: SpoolContent) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What one statement reads: contents, and bytes unless a single one has more. */
+const BATCH_CONTENTS = 32;
+const BATCH_BYTES = 2 * 1024 * 1024;
+/** Statements at once; connections are there for others, too. */
+const MAX_RUNNING = 2;
+
+/** Reads contents back. While statements run, what is asked for gathers, and is read by the next. Errors are `SpoolError`. */
+export class ContentsReader {
+  readonly #database: Database;
+  readonly #waiting: Waiting[] = [];
+  #running = 0;
+
+  constructor(database: Database) {
+    this.#database = database;
   }
-  const rows = await asSpool(database.rows<PieceRow>(READ_WHOLE, placeOf(ref)));
-  const header = headerOf(ref, rows);
-  const body = rows.map(({ bytes }) => bytes);
-  const length = body.reduce((sum, bytes) => sum + bytes.byteLength, 0);
-  const sum = body.reduce((sum, bytes) => crc32(bytes, sum), header.seed);
-  if (length !== ref.length || sum !== header.checksum) throw damaged(ref);
-  return { sizeBytes: ref.length, chunks: () => body };
-}
 
-async function* stream(
-  database: Database,
-  ref: ContentRef,
-  { seed, checksum }: RecordHeader,
-): AsyncIterable<Uint8Array> {
-  let sum = seed;
-  let length = 0;
-  for (let piece = 0; piece * PIECE_BYTES < ref.length; piece++) {
-    const [row] = await asSpool(database.rows<PieceRow>(READ_PIECE, [...placeOf(ref), piece]));
-    if (row === undefined) throw missing(ref);
-    sum = crc32(row.bytes, sum);
-    length += row.bytes.byteLength;
-    yield row.bytes;
+  /**
+   * Opens contents. Up to `WHOLE_READ_BYTES` they are read and checked at once; of larger ones each piece when it is
+   * asked for, and only after the last can damage be known.
+   */
+  async read(ref: ContentRef): Promise<SpoolContent> {
+    if (ref.length <= WHOLE_READ_BYTES) return this.#whole(ref);
+    const [first] = await asSpool(this.#database.rows<PieceRow>(READ_HEADER, [ref.segment, ref.offset]));
+    if (first === undefined) throw missing(ref);
+    const header = headerOf(ref, first);
+    return { sizeBytes: ref.length, chunks: () => this.#stream(ref, header) };
   }
-  if (length !== ref.length || sum !== checksum) throw damaged(ref);
+
+  #whole(ref: ContentRef): Promise<SpoolContent> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ ref, resolve, reject });
+      this.#startSome();
+    });
+  }
+
+  #startSome(): void {
+    while (this.#running < MAX_RUNNING && this.#waiting.length > 0) {
+      this.#running++;
+      this.#readBatch(this.#takeBatch()).then(
+        () => this.#ended(),
+        () => this.#ended(),
+      );
+    }
+  }
+
+  #ended(): void {
+    this.#running--;
+    this.#startSome();
+  }
+
+  #takeBatch(): Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const { ref } of this.#waiting) {
+      bytes += ref.length;
+      if (count > 0 && (bytes > BATCH_BYTES || count === BATCH_CONTENTS)) break;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  /** Never rejects: each has its contents or its error. */
+  async #readBatch(batch: readonly Waiting[]): Promise<void> {
+    const segments = batch.map(({ ref }) => ref.segment);
+    const offsets = batch.map(({ ref }) => ref.offset);
+    const found = new Map<number, PieceRow[]>();
+    try {
+      type Row = PieceRow & { readonly place: number };
+      for (const row of await this.#database.rows<Row>(READ_WHOLE, [segments, offsets])) {
+        const pieces = found.get(row.place);
+        if (pieces === undefined) found.set(row.place, [row]);
+        else pieces.push(row);
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(spoolErrorOf(error));
+      return;
+    }
+    for (const [place, { ref, resolve, reject }] of batch.entries()) {
+      try {
+        resolve(contentOf(ref, found.get(place + 1) ?? []));
+      } catch (error) {
+        reject(error);
+      }
+    }
+  }
+
+  async *#stream(ref: ContentRef, { seed, checksum }: RecordHeader): AsyncIterable<Uint8Array> {
+    let sum = seed;
+    let length = 0;
+    for (let piece = 0; piece * PIECE_BYTES < ref.length; piece++) {
+      const rows = this.#database.rows<PieceRow>(READ_PIECE, [ref.segment, ref.offset, piece]);
+      const [row] = await asSpool(rows);
+      if (row === undefined) throw missing(ref);
+      sum = crc32(row.bytes, sum);
+      length += row.bytes.byteLength;
+      yield row.bytes;
+    }
+    if (length !== ref.length || sum !== checksum) throw damaged(ref);
+  }
 }
 
-function placeOf({ segment, offset }: ContentRef): [number, number] {
-  return [segment, offset];
-}
-
-function headerOf(ref: ContentRef, [first]: readonly PieceRow[]): RecordHeader {
+function contentOf(ref: ContentRef, rows: readonly PieceRow[]): SpoolContent {
+  const [first] = rows;
   if (first === undefined) throw missing(ref);
+  const { seed, checksum } = headerOf(ref, first);
+  const chunks = rows.map(({ bytes }) => bytes);
+  const length = chunks.reduce((sum, bytes) => sum + bytes.byteLength, 0);
+  const sum = chunks.reduce((sum, bytes) => crc32(bytes, sum), seed);
+  if (length !== ref.length || sum !== checksum) throw damaged(ref);
+  return { sizeBytes: ref.length, chunks: () => chunks };
+}
+
+function headerOf(ref: ContentRef, first: PieceRow): RecordHeader {
   const header = first.header === null ? null : decodeHeader(first.header);
   if (header === null || header.bodyBytes !== ref.length) throw damaged(ref);
   return header;
@@ -67,5 +146,10 @@ function damaged(ref: ContentRef): SpoolError {
 }
 
 const READ_HEADER = `SELECT header FROM contents WHERE segment = $1 AND "offset" = $2 AND piece = 0`;
-const READ_WHOLE = `SELECT header, bytes FROM contents WHERE segment = $1 AND "offset" = $2 ORDER BY piece`;
+// By the index whatever the planner believes of the table, which may have been empty when it was asked.
+const READ_WHOLE = `SELECT place, header, bytes
+  FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS wanted (segment, "offset", place)
+  CROSS JOIN LATERAL (SELECT piece, header, bytes FROM contents
+    WHERE contents.segment = wanted.segment AND contents."offset" = wanted."offset" ORDER BY piece) AS found
+  ORDER BY place, piece`;
 const READ_PIECE = `SELECT bytes FROM contents WHERE segment = $1 AND "offset" = $2 AND piece = $3`;

@@ -334,22 +334,28 @@ CREATE TABLE secret_key (
   key_id   text    NOT NULL
 );
 
--- Contents: bytes of messages, written once, never changed; removed by whole segments.
+-- Contents: the bytes of messages, written once, never changed, removed by whole segments.
 CREATE TABLE spool_segments (
-  segment   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  node      text   COLLATE "C" NOT NULL,         -- who writes it
-  opened_at bigint NOT NULL,
-  bytes     bigint                               -- of all contents; null until it is sealed
+  segment    bigint  GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  node       text    COLLATE "C" NOT NULL,       -- who writes it
+  opened_at  bigint  NOT NULL,
+  bytes      bigint,                             -- of all contents with their headers; null until it is sealed
+  dropped_at bigint,                             -- nothing may refer to it from then on; null while something may
+  emptied    boolean NOT NULL DEFAULT false      -- its contents are gone; the row stays, so that nothing ever does
 );
 
 CREATE TABLE contents (
   segment  bigint  NOT NULL,
-  "offset" bigint  NOT NULL,                     -- place in the segment
-  piece    integer NOT NULL,                     -- 0 for the first
-  header   bytea,                                -- of the first: flags, length, message id, CRC-32
-  bytes    bytea   NOT NULL,
+  "offset" bigint  NOT NULL,                     -- place in the segment: 0 for the first
+  piece    integer NOT NULL,                     -- of a content in several rows; 0 for the first
+  header   bytea,                                -- of the first: flags, length, message id, CRC-32 of all
+  bytes    bytea   NOT NULL,                     -- at most 256 KiB
   PRIMARY KEY (segment, "offset", piece)
-) WITH (fillfactor = 100, toast_tuple_target = 8160);
--- Mail is seldom compressible, and a few kilobytes stay where they are found.
-ALTER TABLE contents ALTER COLUMN header SET STORAGE PLAIN;
-ALTER TABLE contents ALTER COLUMN bytes SET STORAGE EXTERNAL;
+) WITH (
+  fillfactor = 100, toast_tuple_target = 8160,
+  -- What was removed makes room soon: after a twentieth of a large table, not a fifth.
+  autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.2,
+  toast.autovacuum_vacuum_scale_factor = 0.05
+);
+-- A letter of a few kilobytes lies in its row, where one read finds it; nothing is compressed.
+ALTER TABLE contents ALTER COLUMN header SET STORAGE PLAIN, ALTER COLUMN bytes SET STORAGE EXTERNAL;
