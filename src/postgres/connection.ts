@@ -101,8 +101,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new StoreError('store_unsuitable', `a file for the connection cannot be read: ${String(error)}`, {
-      cause: error,
-    });
+    // No cause: it is not the server that is missing.
+    throw new StoreError('store_unsuitable', `A file for the connection cannot be read: ${String(error)}`);
   }
 }

@@ -79,7 +79,7 @@ it('has words for connections that were never made', () => {
   const both = Object.assign(new AggregateError([new Error('connect ECONNREFUSED ::1:5432')]), {
     code: 'ECONNREFUSED',
   });
-  expect(storeErrorOf(both).message).toBe('no connection to PostgreSQL: connect ECONNREFUSED ::1:5432');
+  expect(storeErrorOf(both).message).toBe('PostgreSQL: connect ECONNREFUSED ::1:5432');
   expect(storeErrorOf(new Error('The server does not support SSL connections')).message).toMatch(
     /database.tls/,
   );

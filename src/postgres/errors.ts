@@ -54,7 +54,7 @@ function troubleOf(error: Error): string {
     return `PostgreSQL is not trusted: ${message} (database.tls and database.tls_ca_file say whom to trust)`;
   if (message.includes('does not support SSL'))
     return 'PostgreSQL does not speak TLS; with database.tls off it would be spoken to in the clear';
-  return `no connection to PostgreSQL: ${message}`;
+  return `PostgreSQL: ${message}`;
 }
 
 /** Whether the same transaction may succeed when it is done again at once. Nothing of it has happened. */
