@@ -2,14 +2,21 @@ import { type Spread, spreadOf } from './measure/statistics.ts';
 import type { SideResult } from './pairs.ts';
 import { METRICS, type Metric, type Sample, type Scenario, type Target } from './scenarios/scenario.ts';
 
-/** One line of the report: a metric of both sides, and their ratio. */
+/** One line of the report: a metric of all sides, and the first side's ratios to the others. */
 export interface Line {
   readonly metric: Metric;
   /** Per side; null where the side does not have it. */
   readonly sides: readonly (Spread | null)[];
-  readonly ratio: Spread | null;
-  /** The target and whether the median reaches it; null without one. */
-  readonly verdict: { readonly target: Target; readonly reached: boolean } | null;
+  /** Per baseline; null where one of the two does not have it. */
+  readonly ratios: readonly (Spread | null)[];
+  /** The targets, and whether the median reaches each. */
+  readonly verdicts: readonly Verdict[];
+}
+
+/** See {@link Line.verdicts}. */
+interface Verdict {
+  readonly target: Target;
+  readonly reached: boolean;
 }
 
 /** Draws a scenario's results together. */
@@ -18,9 +25,15 @@ export function summarise(scenario: Scenario, results: readonly SideResult[]): L
   for (const metric of Object.keys(METRICS) as Metric[]) {
     const sides = results.map(({ samples }) => spreadOrNull(valuesOf(samples, metric)));
     if (sides.every((side) => side === null)) continue;
-    const ratio = spreadOrNull(ratiosOf(results, metric));
-    const target = scenario.targets.find((each) => each.metric === metric);
-    lines.push({ metric, sides, ratio, verdict: target ? judge(target, sides[0] ?? null, ratio) : null });
+    const [tested, ...baselines] = results;
+    const ratios = baselines.map((baseline) => spreadOrNull(ratiosOf(tested, baseline, metric)));
+    const names = baselines.map(({ name }) => name);
+    const verdicts = scenario.targets.flatMap((target) => {
+      if (target.metric !== metric) return [];
+      const place = target.to === undefined ? 0 : names.indexOf(target.to);
+      return judge(target, sides[0] ?? null, ratios[place] ?? null);
+    });
+    lines.push({ metric, sides, ratios, verdicts });
   }
   return lines;
 }
@@ -34,14 +47,14 @@ export function renderReport(
   const head = [
     '',
     ...results.map((result) => result.name),
-    ...(results.length > 1 ? ['ratio'] : []),
+    ...results.slice(1).map((result) => (results.length > 2 ? `ratio to ${result.name}` : 'ratio')),
     'target',
   ];
   const rows = lines.map((line) => [
     METRICS[line.metric].title,
     ...line.sides.map((side) => show(side, METRICS[line.metric].digits)),
-    ...(results.length > 1 ? [show(line.ratio, 3)] : []),
-    line.verdict === null ? '' : showVerdict(line.verdict),
+    ...line.ratios.map((ratio) => show(ratio, 3)),
+    line.verdicts.map(showVerdict).join('; '),
   ]);
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
   const text = [head, ...rows].map((row) =>
@@ -58,7 +71,11 @@ function valuesOf(samples: readonly Sample[], metric: Metric): number[] {
 }
 
 /** Pair by pair: what disturbed the machine disturbed both. */
-function ratiosOf([tested, baseline]: readonly SideResult[], metric: Metric): number[] {
+function ratiosOf(
+  tested: SideResult | undefined,
+  baseline: SideResult | undefined,
+  metric: Metric,
+): number[] {
   if (tested === undefined || baseline === undefined) return [];
   const below = valuesOf(baseline.samples, metric);
   return valuesOf(tested.samples, metric)
@@ -70,11 +87,11 @@ function spreadOrNull(values: readonly number[]): Spread | null {
   return values.length === 0 ? null : spreadOf(values);
 }
 
-function judge(target: Target, value: Spread | null, ratio: Spread | null): Line['verdict'] {
+function judge(target: Target, value: Spread | null, ratio: Spread | null): Verdict[] {
   const median = (target.of === 'ratio' ? ratio : value)?.median;
-  if (median === undefined) return null;
+  if (median === undefined) return [];
   const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = target;
-  return { target, reached: median >= atLeast && median <= atMost };
+  return [{ target, reached: median >= atLeast && median <= atMost }];
 }
 
 function show(spread: Spread | null, digits: number): string {
@@ -83,9 +100,10 @@ function show(spread: Spread | null, digits: number): string {
   return min === max ? `${median}` : `${median} [${min} to ${max}]`;
 }
 
-function showVerdict({ target, reached }: NonNullable<Line['verdict']>): string {
+function showVerdict({ target, reached }: Verdict): string {
   const bound = target.atLeast === undefined ? `≤ ${round(target.atMost)}` : `≥ ${round(target.atLeast)}`;
-  return `${target.of === 'ratio' ? 'ratio ' : ''}${bound}: ${reached ? 'reached' : 'MISSED'}`;
+  const of = target.of === 'value' ? '' : target.to === undefined ? 'ratio ' : `ratio to ${target.to} `;
+  return `${of}${bound}: ${reached ? 'reached' : 'MISSED'}`;
 }
 
 function round(value: number | undefined): string {

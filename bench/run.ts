@@ -16,6 +16,7 @@ import { httpToSmtp } from './scenarios/http-to-smtp.ts';
 import { manyLanesClaim, manyLanesMemory } from './scenarios/many-lanes.ts';
 import { memory100k } from './scenarios/memory-100k.ts';
 import { oneDeadRelay } from './scenarios/one-dead-relay.ts';
+import { postgres } from './scenarios/postgres.ts';
 import { providerPostmark, providerSes } from './scenarios/providers.ts';
 import { search } from './scenarios/search.ts';
 import { smtpAccept, smtpAccept100k, smtpAcceptSingle } from './scenarios/smtp-accept.ts';
@@ -33,6 +34,7 @@ const SCENARIOS = [
   ...[dkimRsa, dkimEd25519],
   search,
   dashboards,
+  postgres,
   dashboardPage,
 ];
 const RECORDS = fileURLToPath(new URL('./results/runs.jsonl', import.meta.url));

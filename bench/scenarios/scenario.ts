@@ -6,8 +6,8 @@ export interface Scenario {
   readonly name: string;
   /** What it shows, in a sentence. */
   readonly shows: string;
-  /** The system under test first, then the baseline, if there is one. */
-  readonly sides: readonly [Side] | readonly [Side, Side];
+  /** The system under test first, then the baselines, if there are any. */
+  readonly sides: readonly [Side, ...Side[]];
   readonly targets: readonly Target[];
 }
 
@@ -37,6 +37,7 @@ export type Sample = Partial<Readonly<Record<Metric, number>>>;
 /** Everything that is measured, with how it is shown. */
 export const METRICS = {
   messagesPerSecond: { title: 'messages/s', digits: 0 },
+  acceptedPerSecond: { title: 'accepted/s', digits: 0 },
   cpuSecondsPer1000: { title: 'CPU s per 1,000', digits: 3 },
   p50Ms: { title: 'accept p50 ms', digits: 2 },
   p99Ms: { title: 'accept p99 ms', digits: 2 },
@@ -62,6 +63,8 @@ export interface Target {
   readonly metric: Metric;
   /** Of the system under test itself, or of its ratio to the baseline. */
   readonly of: 'value' | 'ratio';
+  /** The baseline of the ratio; the first, if it is not named. */
+  readonly to?: string;
   readonly atLeast?: number;
   readonly atMost?: number;
 }

@@ -33,9 +33,16 @@ const ENVIRONMENT = {
   WAYBILL_API__RATE_LIMIT_PER_KEY: '0',
 };
 
-/** Starts `./waybill serve` with everything relayed to `relayPort` over at most 20 connections, as Postfix does. */
-export function startWaybill(options: SystemOptions & { readonly relayPort: number }): Promise<Waybill> {
-  return startConfigured(options, configuration(options.relayPort), ['out']);
+/**
+ * Starts `./waybill serve` with everything relayed to `relayPort` over at most 20 connections, as Postfix does; over the
+ * PostgreSQL at `databaseUrl`, if there is one.
+ */
+export function startWaybill(
+  options: SystemOptions & { readonly relayPort: number; readonly databaseUrl?: string },
+): Promise<Waybill> {
+  const { relayPort, databaseUrl } = options;
+  const database = databaseUrl === undefined ? '' : `database: { url: '${databaseUrl}' }\n`;
+  return startConfigured(options, `${configuration(relayPort)}${database}`, ['out']);
 }
 
 /**
@@ -74,7 +81,7 @@ export async function startConfigured(
   });
   const { stdout } = await promisify(execFile)(
     LAUNCHER,
-    ['keys', 'create', 'bench', '--quiet', '--data', data],
+    ['keys', 'create', `bench-${path.basename(options.directory)}`, '--quiet', '--data', data],
     { env: { ...process.env, ...ENVIRONMENT } },
   );
   const operations = createControlClient(data);
