@@ -91,12 +91,13 @@ class PostgresSide implements Side {
 
   write(shape: TableShape, rows: readonly Row[], note: Note): Promise<void> {
     return this.#database.transact(async (db) => {
+      // First: whoever goes on with the migration waits here for what a killed process still has under way.
+      await putNote(db, note);
       await db.run(insertSql(shape), columnsOf(shape, rows));
       const tallies = new Tallies();
       if (shape === MESSAGES) await this.#enterMessages(db, rows, tallies);
       if (shape === DELIVERIES) for (const row of rows) tallies.lane(waitingIn(row)?.lane ?? null, 1, 0);
       await tallies.write(db);
-      await putNote(db, note);
     });
   }
 
@@ -112,9 +113,7 @@ class PostgresSide implements Side {
   }
 
   async note(name: string): Promise<string | null> {
-    const rows = await this.#database.rows<{ value: string }>('SELECT value FROM settings WHERE name = $1', [
-      name,
-    ]);
+    const rows = await this.#database.rows<{ value: string }>(READ_NOTE, [name]);
     return rows[0]?.value ?? null;
   }
 
@@ -180,6 +179,7 @@ function quoted({ columns }: TableShape): string[] {
   return Object.keys(columns).map((name) => `"${name}"`);
 }
 
+const READ_NOTE = 'SELECT value FROM settings WHERE name = $1 FOR UPDATE';
 const PUT_NOTE = `INSERT INTO settings (name, value) VALUES ($1, $2)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
 const SET_GAUGE = `INSERT INTO gauges (name, value) VALUES ($1, $2)
