@@ -300,10 +300,11 @@ class Service implements App {
   /** What operators are shown of this process; null before its ports are known. */
   #server(): RunningServer | null {
     if (this.#listeners === null || this.#work === null) return null;
-    const { nodes } = this.#work;
+    const { nodes, self } = this.#work;
     const { health, certificate, ports } = this.#listeners;
     return {
       version: this.#options.version,
+      node: { id: self.id, name: self.name },
       ...{ certificate, webuiPort: ports.webui },
       health: () => health.report(),
       denied: () => deniedOfAll(this.#denied.list(), nodes.reports()),

@@ -1,6 +1,6 @@
 import { engineSettings } from '../control/engine-settings.ts';
 import { lanesOfAll } from '../control/nodes/figures.ts';
-import { createNodesSight, type NodesSight } from '../control/nodes/sight.ts';
+import { createNodesSight, type NodesSight, type OwnNode } from '../control/nodes/sight.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import type { QueueFigures } from '../engine/queue-figures.ts';
 import { Budget } from '../lib/budget.ts';
@@ -31,6 +31,8 @@ export interface WorkParts extends OwnKnowledge {
 /** The engine with what it sends by, and the nodes it works beside. */
 export interface Work {
   readonly engine: Engine;
+  /** What the others are told of this node. */
+  readonly self: OwnNode;
   readonly transports: TransportParts;
   /** Not yet looked for. */
   readonly nodes: NodesSight;
@@ -59,5 +61,5 @@ export function createWork(parts: WorkParts): Work {
   };
   applyRelays(engine.relays, live.config, transports);
   const queue = { lanes: () => lanesOfAll(engine.queue.lanes(), nodes.reports()) };
-  return { engine, transports, nodes, queue };
+  return { engine, self, transports, nodes, queue };
 }

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Restored, restoreBackup } from '../backup/restore.ts';
-import { dataDirectory } from '../config/load.ts';
+import { earlyConfig } from '../config/early.ts';
+import { dataDirectory, type OutsideOptions } from '../config/load.ts';
 import { isServerRunning } from '../control/client.ts';
 import { backupStepText } from './backup-steps.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
@@ -26,6 +27,7 @@ export function restoreCommand(context: Context): Command {
       const dataDir = dataDirectory(options.data, context.terminal.environment);
       if (await isServerRunning(dataDir))
         throw new Exit(1, `A server runs on ${dataDir}. A backup is restored into an empty directory only.`);
+      refuseDatabase({ dataDir, configFile: options.config, environment: context.terminal.environment });
       const passphrase =
         options.passphraseFile === undefined
           ? null
@@ -40,6 +42,16 @@ export function restoreCommand(context: Context): Command {
         restoredText(restored, dataDir),
       );
     });
+}
+
+/** What a backup holds goes into a data directory; a server with that configuration would not look there. */
+function refuseDatabase(options: OutsideOptions): void {
+  const { database } = earlyConfig(options);
+  if (database.url === '') return;
+  throw new Exit(
+    1,
+    'database.url names a PostgreSQL, and a backup of ours holds none. What pg_dump wrote goes back by pg_restore, with no node running; each node needs the secret.key that was kept beside it. To restore a backup of ours, leave database.url out; waybill migrate then moves it to PostgreSQL.',
+  );
 }
 
 function restoredText({ manifest, held, secrets, secretsLeft }: Restored, dataDir: string): string {

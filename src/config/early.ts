@@ -1,5 +1,5 @@
 import type { Fault } from './fault.ts';
-import { type LoadOptions, loadConfig, NOTHING_STORED } from './load.ts';
+import { type OutsideOptions, resolveOutside } from './load.ts';
 import type { Config } from './schema.ts';
 
 /** What must be known before the store can be read, whose settings the rest is made of. */
@@ -11,8 +11,8 @@ export interface EarlyConfig {
 }
 
 /** Reads what file and environment say of the store. */
-export function earlyConfig(options: Omit<LoadOptions, 'stored'>): EarlyConfig {
-  const { config, faults } = loadConfig({ ...options, stored: NOTHING_STORED });
+export function earlyConfig(options: OutsideOptions): EarlyConfig {
+  const { config, faults } = resolveOutside(options);
   const { database, node } = config;
   return { database, node, faults: faults.filter(({ key }) => /^(database|node)\./.test(key)) };
 }

@@ -27,6 +27,9 @@ export interface LoadOptions {
   readonly random: Random;
 }
 
+/** What file and environment are found by. */
+export type OutsideOptions = Pick<LoadOptions, 'dataDir' | 'configFile' | 'environment'>;
+
 /** A configuration with the vault that opens its secrets; the vault is null exactly if a fault says why. */
 export interface Loaded extends Resolution {
   /** Where the configuration file lies, or would. */
@@ -53,15 +56,9 @@ export function dataDirectory(option: string | undefined, environment: Sources['
  * it is missing from the data directory, which must exist. Never throws: what cannot be read is a fault.
  */
 export function loadConfig(options: LoadOptions): Loaded {
-  const { dataDir, environment, random } = options;
+  const { dataDir, random } = options;
   const faults: Fault[] = [];
-  const { path: configFile, file } = readConfigFile(options, faults);
-  const withoutStored: Sources = {
-    environment,
-    file,
-    stored: { settings: new Map(), relays: [] },
-    readSecret,
-  };
+  const { configFile, sources: withoutStored } = outsideSources(options, faults);
   // Where the key lies is itself configured, but never by the store, whose secrets it opens.
   const { keyFile } = resolve(withoutStored).config.secrets;
   const vault = openVault(keyFile, dataDir, random, faults);
@@ -82,13 +79,29 @@ export function loadConfig(options: LoadOptions): Loaded {
   };
 }
 
+/** What file and environment say by themselves, whether or not there is a data directory. Never throws. */
+export function resolveOutside(options: OutsideOptions): Resolution {
+  const faults: Fault[] = [];
+  const resolution = resolve(outsideSources(options, faults).sources);
+  return { ...resolution, faults: [...faults, ...resolution.faults] };
+}
+
+function outsideSources(
+  options: OutsideOptions,
+  faults: Fault[],
+): { readonly configFile: string; readonly sources: Sources } {
+  const { path, file } = readConfigFile(options, faults);
+  const stored = { settings: new Map(), relays: [] };
+  return { configFile: path, sources: { environment: options.environment, file, stored, readSecret } };
+}
+
 /** Text of a secret's file without the end of its last line. Throws when it cannot be read. */
 function readSecret(path: string): string {
   return readBounded(path).replace(/\r?\n$/, '');
 }
 
 /** `--config`, else `WAYBILL_CONFIG`, else `waybill.yaml` in the data directory, which alone may be missing. */
-function readConfigFile(options: LoadOptions, faults: Fault[]): { path: string; file: Sources['file'] } {
+function readConfigFile(options: OutsideOptions, faults: Fault[]): { path: string; file: Sources['file'] } {
   const { dataDir, configFile, environment } = options;
   let path = join(dataDir, CONFIG_FILE);
   let chosen: string | undefined;

@@ -12,6 +12,7 @@ async function backUpAs(kind: ActorKind, file: string | null): Promise<unknown> 
   // Sound because nothing else is asked for before.
   const deps = {
     dataDir: '/nonexistent',
+    cluster: null,
     clock: { wall: () => 0 },
     collection: { hold },
     resolution: () => ({ config: { secrets: { keyFile: null } } }),
@@ -28,4 +29,17 @@ test.each(['user', 'key'] as const)('a %s may not say where a backup is written'
 
 test('the command line may say where a backup is written', async () => {
   await expect(backUpAs('command', '/tmp/elsewhere.tar')).rejects.toThrow('begun');
+});
+
+test('what lies in a database is not backed up, and the refusal says how it is', async () => {
+  // Sound because it is refused before anything else is asked for.
+  const deps = {
+    dataDir: '/srv/node-1',
+    cluster: {},
+    resolution: () => ({ config: { secrets: { keyFile: null }, database: { schema: 'mail' } } }),
+  } as unknown as LocalDeps;
+  const { backup } = backupOperations(deps);
+  const refused = ASKING.run(COMMAND_LINE, () => backup({ file: '/tmp/all.tar', passphrase: null }));
+  await expect(refused).rejects.toMatchObject({ code: 'refused' });
+  await expect(refused).rejects.toThrow(/pg_dump .*--schema=mail .*\/srv\/node-1\/secret\.key/);
 });

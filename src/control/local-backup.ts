@@ -20,6 +20,7 @@ export function backupOperations(deps: LocalDeps): Pick<SystemOperations, Backup
   return {
     backup: async (request, progress = UNWATCHED) => {
       refusePath(request);
+      refuseDatabase(deps);
       if (underWay)
         throw new OperationError('refused', 'A backup is being taken already. Wait until it is done.');
       underWay = true;
@@ -43,6 +44,17 @@ function refusePath({ file }: BackupRequest): void {
       'forbidden',
       'Only the command line may say where a backup is written. Leave file null: it lies in the data directory’s folder backups then, and can be downloaded.',
     );
+}
+
+/** What others keep is theirs to copy: they do it while it is being written to, without our help. */
+function refuseDatabase({ cluster, resolution, dataDir }: LocalDeps): void {
+  if (cluster === null) return;
+  const { database, secrets } = resolution().config;
+  const key = secrets.keyFile ?? join(dataDir, 'secret.key');
+  throw new OperationError(
+    'refused',
+    `Facts and contents lie in PostgreSQL, whose own tools copy them while all goes on: pg_dump --format=custom --schema=${database.schema} --file=waybill.dump. Keep ${key} beside it: only that opens the passwords and signing keys in it. See docs/backup.md.`,
+  );
 }
 
 async function backUp(

@@ -7,6 +7,7 @@ import type { QueueFigures } from '../engine/queue-figures.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Spool } from '../spool/spool.ts';
+import type { Cluster } from '../store/cluster.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Keyring } from '../store/keyring.ts';
 import type { Registry } from '../store/registry.ts';
@@ -33,6 +34,8 @@ export interface LocalDeps {
   readonly collection: Engine['collection'];
   /** What the engine knows of its lanes. */
   readonly queue: QueueFigures;
+  /** Facts and contents lie in a database that other nodes use too; null: in the data directory. */
+  readonly cluster: Cluster | null;
   readonly clock: Clock;
   readonly random: Random;
   /** The data directory, absolute. */

@@ -40,16 +40,17 @@ function running({ server }: LocalDeps): RunningServer {
 
 async function system(deps: LocalDeps): Promise<SystemView> {
   const server = running(deps);
-  const { views, clock, dataDir } = deps;
+  const { views, clock, dataDir, cluster } = deps;
   const health = server.health();
   const [figures, spoolBytes, backup] = await Promise.all([
     views.figures(clock.wall()),
-    bytesIn(layoutOf(dataDir).spool),
+    cluster === null ? bytesIn(layoutOf(dataDir).spool) : null,
     lastBackup(dataDir),
   ]);
   const { rss, heapUsed } = process.memoryUsage();
   return {
     ...{ version: server.version, nodeVersion: process.version, hostname: hostname(), pid: process.pid },
+    node: server.node,
     platform: `${process.platform} ${process.arch}`,
     ...{ startedAt: health.startedAt, uptimeSeconds: health.uptimeSeconds, dataDir },
     memory: { residentBytes: rss, heapBytes: heapUsed },
@@ -83,8 +84,9 @@ async function bytesIn(folder: string): Promise<number> {
   return bytes;
 }
 
-function logTail({ level, contains, after, limit }: LogTailRequest, { server }: LocalDeps): LogTail {
-  const all = server()?.logLines() ?? [];
+function logTail({ level, contains, after, limit }: LogTailRequest, deps: LocalDeps): LogTail {
+  const server = deps.server();
+  const all = server?.logLines() ?? [];
   const least = LOG_LEVELS.indexOf(level);
   const part = contains.toLowerCase();
   const found: LogLine[] = [];
@@ -98,7 +100,7 @@ function logTail({ level, contains, after, limit }: LogTailRequest, { server }: 
   const lines = after === null ? found.slice(-limit) : found.slice(0, limit);
   const newest = all.at(-1)?.number ?? 0;
   const isCut = after !== null && found.length > limit;
-  return { lines, last: isCut ? (lines.at(-1)?.number ?? newest) : newest };
+  return { node: server?.node.name ?? '', lines, last: isCut ? (lines.at(-1)?.number ?? newest) : newest };
 }
 
 async function activity(request: ActivityRequest, { journal }: LocalDeps): Promise<ActivityPage> {

@@ -3,7 +3,7 @@ import { earlyConfig } from '../config/early.ts';
 import { type Fault, formatFault } from '../config/fault.ts';
 import { loadConfig, type StoredRows } from '../config/load.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
-import { IDLE } from '../engine/queue-figures.ts';
+import { IDLE, type QueueFigures } from '../engine/queue-figures.ts';
 import type { Clock } from '../lib/clock.ts';
 import { silentLog } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -14,6 +14,7 @@ import { createPreviewer } from '../preview/previewer.ts';
 import { createSigningKeys } from '../signing/keys.ts';
 import { createSigner } from '../signing/signer.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
+import type { Cluster } from '../store/cluster.ts';
 import type { Registry } from '../store/registry.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -24,6 +25,8 @@ import { holdDirectory } from './hold.ts';
 import { layoutOf } from './layout.ts';
 import { createLocalOperations } from './local.ts';
 import { createMessageWords } from './message-words.ts';
+import { lanesOfAll } from './nodes/figures.ts';
+import { livingReports } from './nodes/sight.ts';
 import { OperationError, type Operations } from './operations.ts';
 import { type InForce, publishTable } from './route-tables.ts';
 import { sessionLimits } from './session-limits.ts';
@@ -81,7 +84,7 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
       spool,
       words: createMessageWords({ views: stores.views, spool, previewer }),
       collection: engine.collection,
-      queue: IDLE,
+      queue: await queueFigures(stores, options.clock),
       running: false,
       resolution: () => loaded,
       faults: () => loaded.faults,
@@ -123,7 +126,9 @@ export async function storedRows(registry: Registry): Promise<StoredRows> {
   return { settings, relays, holds, domains };
 }
 
-type Stores = Pick<SharedStorage, keyof SqliteStores | 'spool' | 'holdSecretKey' | 'close'>;
+type Stores = Pick<SharedStorage, keyof SqliteStores | 'spool' | 'holdSecretKey' | 'close'> & {
+  readonly cluster: Cluster | null;
+};
 
 /** Facts and bytes where they lie: in the data directory, or in the PostgreSQL that the configuration names. */
 async function openStores(options: OfflineOptions & { readonly clock: SharedClock }): Promise<Stores> {
@@ -139,11 +144,19 @@ async function openStores(options: OfflineOptions & { readonly clock: SharedCloc
       await spool.close();
       await stores.store.close();
     };
-    return { ...stores, spool, holdSecretKey: async () => {}, close };
+    return { ...stores, cluster: null, spool, holdSecretKey: async () => {}, close };
   } catch (error) {
     await stores.store.close();
     throw error;
   }
+}
+
+/** How lanes do at this moment: nothing is known of them here, but other nodes may be at work. */
+async function queueFigures({ cluster }: Stores, clock: Pick<Clock, 'wall'>): Promise<QueueFigures> {
+  if (cluster === null) return IDLE;
+  const now = clock.wall();
+  const lanes = lanesOfAll([], livingReports(await cluster.nodes(now), NODE, now));
+  return { lanes: () => lanes };
 }
 
 /** An engine that never starts: mail is accepted and routed, or tried again, and waits in the store. */

@@ -4,17 +4,19 @@ import type { KeptLine } from '../observe/log-ring.ts';
 import type { LaneHappening } from '../observe/relay-history.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
-/** What the running server knows of itself, in memory, since it started. */
+/** What the running server knows in memory, of itself since it started, and of the other nodes. */
 export interface RunningServer {
   readonly version: string;
+  /** Which of the nodes it is. */
+  readonly node: { readonly id: string; readonly name: string };
   health(): HealthReport;
   /** Null where no port speaks TLS. */
   readonly certificate: Certificate | null;
   /** Port of the dashboard; null where it is off. */
   readonly webuiPort: number | null;
-  /** Who was refused, the last first. */
+  /** Who was refused on any node, the last first. */
   denied(): readonly DeniedTally[];
-  /** Rests and recoveries of a relay's lanes, the newest first. */
+  /** Rests and recoveries of a relay's lanes on any node, the newest first. */
   relayHistory(relay: string): readonly LaneHappening[];
   /** The last lines of the log, the oldest first. */
   logLines(): readonly KeptLine[];

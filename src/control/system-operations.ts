@@ -9,7 +9,7 @@ export interface SystemOperations {
   health(request: Record<string, never>): Promise<HealthReport>;
   /** Version, process, storage by class, last backup. */
   system(request: Record<string, never>): Promise<SystemView>;
-  /** The log's last lines on this node, newest last. */
+  /** The log's last lines on the node that answers, newest last. */
   logTail(request: LogTailRequest): Promise<LogTail>;
   /** Who did what, newest first. */
   activity(request: ActivityRequest): Promise<ActivityPage>;
@@ -75,6 +75,8 @@ export interface SystemView {
   readonly nodeVersion: string;
   readonly platform: string;
   readonly hostname: string;
+  /** Which of the nodes answers: process, memory, ports and data directory are its own. */
+  readonly node: { readonly id: string; readonly name: string };
   readonly pid: number;
   readonly startedAt: string;
   readonly uptimeSeconds: number;
@@ -86,8 +88,8 @@ export interface SystemView {
     readonly queuedBytes: number;
     readonly keptBytes: number;
     readonly capturedBytes: number;
-    /** Of the spool's files, whatever lies in them. */
-    readonly spoolBytes: number;
+    /** Of the spool's files, whatever lies in them; null where contents lie in the database. */
+    readonly spoolBytes: number | null;
     readonly freeBytes: number | null;
     readonly totalBytes: number | null;
   };
@@ -97,6 +99,8 @@ export interface SystemView {
 
 /** Lines of the log. */
 export interface LogTail {
+  /** Whose lines they are: the node's name. */
+  readonly node: string;
   readonly lines: readonly LogLine[];
   /** The number of the newest line there is. */
   readonly last: number;

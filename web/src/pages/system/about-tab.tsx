@@ -18,6 +18,7 @@ export function AboutTab() {
                 ['Node.js', view.nodeVersion],
                 ['Platform', view.platform],
                 ['Host', view.hostname],
+                ['Node', <Copyable key="node" text={view.node.id} />],
                 ['Data directory', <Copyable key="data" text={view.dataDir} />],
                 ['Process', view.pid],
                 ['Started', <Time key="started" at={view.startedAt} exact />],

@@ -14,8 +14,28 @@ import { BackupDialog } from './backup-dialog.tsx';
 
 type Backup = ResultOf<'backups'>[number];
 
-/** Backups in the data directory: what there is, and one more now. */
+/** Backups, where what is to be backed up is ours: over PostgreSQL it is not. */
 export function BackupTab() {
+  const system = useCall('system', {});
+  return (
+    <Fetched query={system} lines={4}>
+      {({ storage }) =>
+        storage.spoolBytes === null ? (
+          <Card title="Backups">
+            Facts and contents lie in PostgreSQL, whose own tools back them up while the service goes on, such
+            as pg_dump. Keep the secret key of the nodes beside what they write: without it passwords of
+            relays and signing keys cannot be read.
+          </Card>
+        ) : (
+          <Backups />
+        )
+      }
+    </Fetched>
+  );
+}
+
+/** Backups in the data directory: what there is, and one more now. */
+function Backups() {
   const backups = useCall('backups', {});
   const client = useQueryClient();
   const [making, setMaking] = useState(false);

@@ -29,12 +29,12 @@ export function HealthTab() {
               </Card>
               <Card title="Nodes">
                 <KeyValue
-                  rows={report.nodes.map(({ id, roles, lastSeenAt }) => [
-                    <span key={id} className="font-mono text-sm">
-                      {id}
+                  rows={report.nodes.map(({ id, name, roles, version, lastSeenAt }) => [
+                    <span key={id} className="text-sm break-all" title={id}>
+                      {name}
                     </span>,
                     <>
-                      {roles.join(', ')}; seen <Time at={lastSeenAt} />
+                      {roles.join(', ')}; version {version}; seen <Time at={lastSeenAt} />
                     </>,
                   ])}
                 />

@@ -67,6 +67,7 @@ export function LogTab() {
           }
         />
         <Switch label="Follow" checked={follow} onChange={setFollow} />
+        {log.data && <span className="text-sm text-soft">Of the node {log.data.node}</span>}
       </Toolbar>
       <div className="overflow-hidden rounded-lg border border-line bg-surface">
         <Fetched query={log} lines={10}>

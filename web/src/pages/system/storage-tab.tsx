@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { ResultOf } from '../../../../src/dashboard/contract.ts';
 import { formatBytes } from '../../format.ts';
 import { Card, KeyValue } from '../../parts/card.tsx';
@@ -5,6 +6,8 @@ import { PartsBar, Progress } from '../../parts/progress.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { Bytes } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
+
+type Storage = ResultOf<'system'>['storage'];
 
 const EVERY_MS = 30_000;
 /** Used so far, the disk's bar says so. */
@@ -32,7 +35,7 @@ export function StorageTab() {
             <div className="mt-4">
               <KeyValue
                 rows={[
-                  ['Files of the spool', <Bytes key="spool" bytes={storage.spoolBytes} />],
+                  ...spoolRows(storage),
                   ['Database', <Bytes key="database" bytes={storage.databaseBytes} />],
                 ]}
               />
@@ -44,12 +47,18 @@ export function StorageTab() {
   );
 }
 
-function Disk({ storage: { freeBytes, totalBytes } }: { readonly storage: ResultOf<'system'>['storage'] }) {
+/** Over PostgreSQL contents lie in the database. */
+function spoolRows({ spoolBytes }: Storage): [string, ReactNode][] {
+  return spoolBytes === null ? [] : [['Files of the spool', <Bytes key="spool" bytes={spoolBytes} />]];
+}
+
+function Disk({ storage: { freeBytes, totalBytes, spoolBytes } }: { readonly storage: Storage }) {
+  const title = spoolBytes === null ? "This node's disk, on which no mail lies" : 'Disk';
   if (freeBytes === null || totalBytes === null)
-    return <Card title="Disk">The room on the disk could not be asked for.</Card>;
+    return <Card title={title}>The room on the disk could not be asked for.</Card>;
   const used = 1 - freeBytes / totalBytes;
   return (
-    <Card title="Disk" note={`${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} are free.`}>
+    <Card title={title} note={`${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} are free.`}>
       <Progress
         label="Disk used"
         value={used}
