@@ -66,7 +66,7 @@ export class Reports {
   /**
    * Composes a report and puts it into the spool. Null when its addressee has had too many, or it cannot be written:
    * what it would have told is recorded all the same. Every report that is written must be {@link decided}. Rejects
-   * only for want of room (`spool_full`).
+   * only for what passes (`spool_full`, `spool_unavailable`).
    */
   async write(subject: Subject, owed: Owed): Promise<WrittenReport | null> {
     if (!this.#mayGo(subject, owed)) return null;
@@ -74,13 +74,13 @@ export class Reports {
       return await this.#write(subject, owed);
     } catch (error) {
       this.#rate.giveBack(subject.reversePath);
-      if (isFull(error)) throw error;
+      if (isPassing(error)) throw error;
       this.#deps.fault('report_failed', error);
       return null;
     }
   }
 
-  /** As `write`, but waits for room, and not for long: what a report would tell must be recorded soon. */
+  /** As `write`, but waits for what passes, and not for long: what a report would tell must be recorded soon. */
   async writePatiently(subject: Subject, owed: Owed, giveUp: AbortSignal): Promise<WrittenReport | null> {
     const { clock, fault } = this.#deps;
     for (let retries = 0; ; retries++) {
@@ -188,8 +188,9 @@ export class Reports {
   }
 }
 
-function isFull(error: unknown): boolean {
-  return error instanceof SpoolError && error.code === 'spool_full';
+/** Room may come, and what holds the spool may come back. */
+function isPassing(error: unknown): boolean {
+  return error instanceof SpoolError && (error.code === 'spool_full' || error.code === 'spool_unavailable');
 }
 
 /** Belongs to nobody but the server: no key lists it or is charged for it. */

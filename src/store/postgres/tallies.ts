@@ -139,8 +139,14 @@ const WRITE_DEPTHS = `INSERT INTO depths (lane, waiting, processing)
   ON CONFLICT (lane) DO UPDATE
   SET waiting = depths.waiting + excluded.waiting, processing = depths.processing + excluded.processing`;
 
+/**
+ * Nothing may refer to contents that were dropped: a process that was stopped for so long that others took it for dead is
+ * refused, by a null where none may be.
+ */
 const WRITE_SEGMENTS = `INSERT INTO segments (segment, live, bytes)
-  SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])
+  SELECT segment, CASE WHEN live > 0 AND EXISTS (SELECT 1 FROM spool_segments AS spool
+    WHERE spool.segment = moved.segment AND spool.dropped_at IS NOT NULL) THEN NULL ELSE live END, bytes
+  FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS moved (segment, live, bytes)
   ON CONFLICT (segment) DO UPDATE
   SET live = segments.live + excluded.live, bytes = segments.bytes + excluded.bytes`;
 
