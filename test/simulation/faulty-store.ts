@@ -33,8 +33,11 @@ export function faultyStore(
     await time.sleep(dice.next() * MAX_CALL_MS);
     await life.running();
     if (dice.next() < faults.failBefore) throw new StoreError('store_unavailable', 'simulated: before');
-    const answer = await work();
-    await watch.look(verb, touched(answer), time.now);
+    const answer = await time.outside(async () => {
+      const done = await work();
+      await watch.look(verb, touched(done), time.now);
+      return done;
+    });
     await time.sleep(dice.next() * MAX_CALL_MS);
     await life.running();
     if (dice.next() < faults.failAfter) throw new StoreError('store_unavailable', 'simulated: after');
@@ -109,11 +112,11 @@ export function faultyStore(
         () => requests.map(({ id }) => id),
       ),
     reassign: (moves, at) => call('reassign', () => inner.reassign(moves, at), none),
-    acquireLanes: (wanted, limit, until, at) =>
+    acquireLanes: (wanted, limit, until, at, except) =>
       call(
         'acquireLanes',
         async () => {
-          const leases = await inner.acquireLanes(wanted, limit, until, at);
+          const leases = await inner.acquireLanes(wanted, limit, until, at, except);
           for (const { lane, fence } of leases) watch.granted(lane, fence);
           return leases;
         },

@@ -12,6 +12,10 @@ export class VirtualTime {
   #now = 0;
   #order = 0;
   #timers: Timer[] = [];
+  /** Ends with the last of what was begun {@link outside}. */
+  #outside: Promise<unknown> = Promise.resolve();
+  #begun = 0;
+  #ended = 0;
 
   /** Milliseconds since the world began. */
   get now(): number {
@@ -44,9 +48,23 @@ export class VirtualTime {
     });
   }
 
+  /**
+   * Work of the real world, such as a server's: it takes no virtual time, and none passes before it has ended. One at a
+   * time, in the order in which it is asked for, so that the same seed gives the same history.
+   */
+  outside<T>(work: () => Promise<T>): Promise<T> {
+    this.#begun++;
+    const done = this.#outside.then(work).finally(() => this.#ended++);
+    this.#outside = done.catch(() => {});
+    return done;
+  }
+
   /** Lets everything that can run run, then fires the next timer. False when `end` is reached or none is left. */
   async step(end: number): Promise<boolean> {
-    await new Promise(setImmediate);
+    do {
+      await this.#outside;
+      await new Promise(setImmediate);
+    } while (this.#ended < this.#begun);
     const next = this.#timers[0];
     if (!next || next.at > end) return false;
     this.#timers.shift();

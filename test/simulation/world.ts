@@ -45,9 +45,15 @@ interface Node {
   readonly engine: Engine;
 }
 
+/** A store, empty, and its reading side. Closing the store closes both. */
+interface Stores {
+  readonly store: Store;
+  readonly views: Views;
+}
+
 /** Plays a seeded history: half an hour of mail and trouble, then peace until everything has ended. */
-export async function play(seed: number): Promise<History> {
-  const world = new World(seed);
+export async function play(seed: number, stores: Stores = openSqlite(':memory:')): Promise<History> {
+  const world = new World(seed, stores);
   return world.run();
 }
 
@@ -71,13 +77,12 @@ class World {
   #settings: EngineSettings = { ...SETTINGS, holds: this.#holds };
   readonly #acts = { cancelled: 0, retried: 0 };
 
-  constructor(seed: number) {
+  constructor(seed: number, { store, views }: Stores) {
     this.#seed = seed;
     this.#dice = seededRandom(seed);
-    const sqlite = openSqlite(':memory:');
-    this.#store = sqlite.store;
-    this.#views = sqlite.views;
-    this.#watch = new Watch(sqlite.views);
+    this.#store = store;
+    this.#views = outside(views, this.#time);
+    this.#watch = new Watch(views);
     this.#hop = new NextHop(this.#time, this.#dice);
     for (const relay of RELAYS) this.#hop.faultsOf.set(relay, this.#rollHopFaults());
     this.#faults = { failBefore: this.#dice.next() * 0.05, failAfter: this.#dice.next() * 0.02 };
@@ -110,7 +115,7 @@ class World {
       if (this.#trouble) throw this.#trouble;
       if (steps > MAX_STEPS) throw new InvariantBroken('the history does not come to an end');
       if (this.#hop.takenNow.length > 0)
-        await this.#watch.took(this.#hop.takenNow.splice(0), this.#hop.taken);
+        await this.#time.outside(() => this.#watch.took(this.#hop.takenNow.splice(0), this.#hop.taken));
     }
     if (this.#trouble) throw this.#trouble;
   }
@@ -268,6 +273,18 @@ class World {
       deferAfterDot: up_to(0.2),
     };
   }
+}
+
+/** What engines read is read in its turn, too. */
+function outside(views: Views, time: VirtualTime): Views {
+  return new Proxy(views, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === 'function'
+        ? (...args: unknown[]) => time.outside(async () => Reflect.apply(member, target, args))
+        : member;
+    },
+  });
 }
 
 /** Mail to one domain leaves by two relays in order, to another by two that are drawn, the rest by one. */
