@@ -106,4 +106,37 @@ describeWith(POSTGRES_PROGRAMS, 'a commit whose answer is lost', () => {
       await befell;
     }
   });
+
+  it('is never lost, and never made twice, while the server is killed again and again', async () => {
+    const direct = new Database({ url: server.url(), connections: 4 });
+    const [done, inDoubt] = [new Set<number>(), new Set<number>()];
+    let next = 0;
+    let isOver = false;
+    const work = async () => {
+      while (!isOver) {
+        const number = next++;
+        try {
+          await direct.transact((db) => db.run('INSERT INTO marks VALUES ($1)', [String(number)]));
+          done.add(number);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'store_unavailable' });
+          inDoubt.add(number);
+        }
+      }
+    };
+    const workers = Array.from({ length: 4 }, work);
+    for (let kills = 0; kills < 5; kills++) {
+      const enough = done.size + 50;
+      await expect.poll(() => done.size, { timeout: 20_000 }).toBeGreaterThan(enough);
+      await server.down();
+      await server.up();
+    }
+    isOver = true;
+    await Promise.all(workers);
+    const made = (await server.run('SELECT mark FROM marks')).map(({ mark }) => Number(mark));
+    expect(new Set(made).size).toBe(made.length);
+    expect([...done].filter((number) => !made.includes(number))).toEqual([]);
+    expect(made.filter((number) => !done.has(number) && !inDoubt.has(number))).toEqual([]);
+    await direct.close();
+  });
 });
