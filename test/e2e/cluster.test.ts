@@ -1,8 +1,10 @@
 /** Two servers over one PostgreSQL: whatever one of them does, the other knows. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { ask } from '../crash/customer.ts';
+import { FORGOTTEN_MS, MISSING_MS } from '../../src/store/cluster.ts';
+import { ask, healthOf } from '../crash/customer.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
+import { SmtpClient } from '../peers/smtp-client.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { type Node, Nodes } from './nodes.ts';
 import { type Client, createKey } from './service.ts';
@@ -117,11 +119,123 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
       expect(JSON.stringify(domains)).toContain('example.org');
     }, SOON);
   });
+
+  test('what one has under way the other shows', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    sink.script = { DATA: () => ({ after: released, reply: '354 Go ahead' }) };
+    const id = await atBack.send({ ...LETTER, subject: 'Held' });
+    await vi.waitFor(async () => {
+      const [health, metrics, queue] = await Promise.all([
+        ask(front.server, '/health'),
+        ask(front.server, '/metrics'),
+        json(front, 'queue'),
+      ]);
+      expect(JSON.parse(health.body).relays).toContainEqual(
+        expect.objectContaining({ name: 'out', inflight: 1 }),
+      );
+      expect(metrics.body).toContain('\nsvc_relay_inflight{relay="out"} 1\n');
+      expect(queue).toMatchObject({
+        lanes: expect.arrayContaining([
+          expect.objectContaining({ lane: 'out', inFlight: 1, concurrency: expect.any(Number) }),
+        ]),
+        totals: { inFlight: 1 },
+      });
+    }, SOON);
+    sink.script = {};
+    release();
+    await atFront.end(id);
+  });
+
+  test('a node that was killed is missing until it is forgotten', async () => {
+    const third = await nodes.start('third', { roles: ['webui'] });
+    await vi.waitFor(async () => expect(await namesAt(front)).toEqual(['front', 'back', 'third']), SOON);
+    await third.server.end('SIGKILL');
+    const age = (ms: number) =>
+      postgres.run(`UPDATE ${SCHEMA}.nodes SET last_seen_at = last_seen_at - ${ms} WHERE name = 'third'`);
+    await age(MISSING_MS);
+    await vi.waitFor(async () => {
+      const { status, checks } = await healthOf(front.server);
+      const missing = checks.find(({ name }) => name === 'node_missing');
+      expect([status, missing?.status]).toEqual(['degraded', 'degraded']);
+      expect(missing?.detail).toMatch(/^The node third-\d+-[0-9a-f]{8} has not been heard of/);
+    }, SOON);
+    await age(FORGOTTEN_MS);
+    await vi.waitFor(async () => {
+      expect(await namesAt(front)).toEqual(['front', 'back']);
+      expect((await healthOf(front.server)).status).toBe('healthy');
+    }, SOON);
+  });
+
+  test('a node that is told to stop leaves at once', async () => {
+    const fourth = await nodes.start('fourth', { roles: ['api', 'delivery'] });
+    await vi.waitFor(async () => expect(await namesAt(front)).toContain('fourth'), SOON);
+    expect(await fourth.server.end('SIGTERM')).toBe(0);
+    expect(await postgres.run(`SELECT name FROM ${SCHEMA}.nodes WHERE name = 'fourth'`)).toEqual([]);
+    await vi.waitFor(async () => expect(await namesAt(front)).toEqual(['front', 'back']), SOON);
+  });
+
+  test('what acts on a node whose server does not run reaches the others', async () => {
+    const { installation } = nodes.add('idle');
+    const sent = ['--from', 'a@example.com', '--to', 'b@example.net', '--subject', 'Offline', '--text', 'x'];
+    const { stdout, stderr, code } = await installation.run('send', ...sent, '--json');
+    expect([code, stderr]).toEqual([0, '']);
+    await sink.until(() => sink.messages.some(({ content }) => content.includes('Subject: Offline')));
+    await vi.waitFor(async () => {
+      const { id } = JSON.parse(stdout);
+      expect(JSON.parse((await installation.run('messages', 'show', id, '--json')).stdout)).toMatchObject({
+        status: 'delivered',
+      });
+    }, SOON);
+    const backup = await installation.run('backup', '/tmp/never.tar');
+    expect([backup.code, backup.stderr]).toEqual([1, expect.stringContaining('pg_dump')]);
+    expect(((await json({ installation }, 'doctor')) as { findings: object[] }).findings).toContainEqual(
+      expect.objectContaining({ name: 'database', status: 'ok' }),
+    );
+  });
+
+  test('without the database nodes stay up, take nothing, and go on by themselves', async () => {
+    await postgres.down();
+    await vi.waitFor(async () => {
+      for (const { server } of [front, back])
+        expect(await healthOf(server)).toMatchObject({ httpStatus: 503, status: 'critical' });
+      expect((await atFront.post(LETTER)).status).toBe(503);
+      expect((await atBack.get('')).status).toBe(503);
+    }, SOON);
+    expect(await handIn(front)).toMatch(/^421 4\.3\.0 /);
+    // One that is started meanwhile waits.
+    const late = nodes.add('late', { roles: ['webui'] });
+    const waiting = late.installation.launch();
+    await waiting.printed(/PostgreSQL of database\.url cannot be reached/);
+    await postgres.up();
+    await waiting.ready();
+    await vi.waitFor(async () => {
+      expect((await atFront.post(LETTER)).status).toBe(202);
+      for (const { server } of [front, back]) expect((await healthOf(server)).httpStatus).toBe(200);
+    }, SOON);
+    const id = await atFront.send({ ...LETTER, subject: 'After' });
+    expect(await atFront.end(id)).toMatchObject({ status: 'delivered' });
+    expect(front.server.output.match(/"config\.not_reloaded"/g)).toHaveLength(1);
+  });
 });
 
 interface HealthNode {
   readonly name: string;
   readonly roles: readonly string[];
+}
+
+/** The names of the nodes that one of them knows of. */
+async function namesAt({ server }: Node): Promise<string[]> {
+  const { body } = await ask(server, '/health');
+  return JSON.parse(body).nodes.map(({ name }: HealthNode) => name);
+}
+
+/** What a node says to the end of a message over SMTP. */
+async function handIn({ server }: Node): Promise<string> {
+  const client = await SmtpClient.connect(server.runtime.smtp[0] ?? 0);
+  await client.reply();
+  for (const line of ['EHLO client.example', 'MAIL FROM:<a@example.com>', 'RCPT TO:<b@example.net>', 'DATA'])
+    await client.ask(line);
+  return await client.ask('Subject: x\r\n\r\nx\r\n.');
 }
 
 /** Asks a node for one of the operations. */
@@ -134,6 +248,9 @@ function operate({ server }: Node, key: string, operation: string, request: unkn
 }
 
 /** What a command says at a node, as JSON. */
-async function json({ installation }: Node, ...command: readonly string[]): Promise<unknown> {
+async function json(
+  { installation }: Pick<Node, 'installation'>,
+  ...command: readonly string[]
+): Promise<unknown> {
   return JSON.parse((await installation.run(...command, '--json')).stdout);
 }

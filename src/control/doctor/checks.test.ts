@@ -45,6 +45,8 @@ type Row = [
   expected: readonly string[],
 ];
 
+const POSTGRES = 'database: { url: postgres://db.example/mail }';
+
 const ROWS: readonly Row[] = [
   ['a good configuration', configurationCheck, {}, ['ok configuration']],
   [
@@ -71,7 +73,15 @@ const ROWS: readonly Row[] = [
     { machine: { space: async () => ({ freeBytes: 100 * MIB, totalBytes: 1e12 }) } },
     ['fail disk'],
   ],
+  [
+    'no disk, where mail is kept in a database',
+    diskCheck,
+    { file: POSTGRES, machine: { space: async () => ({ freeBytes: 100 * MIB, totalBytes: 1e12 }) } },
+    ['warn disk'],
+  ],
   ['a good flush', flushCheck, {}, ['ok disk flush']],
+  ['a disk to which no mail is flushed', flushCheck, { file: POSTGRES }, ['skipped disk flush']],
+  ['ports of no role', portsCheck, { file: `${POSTGRES}\nnode: { roles: [delivery] }` }, ['skipped server']],
   [
     'one slow flush among fast ones',
     flushCheck,

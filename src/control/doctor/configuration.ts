@@ -43,15 +43,21 @@ export const secretKeyCheck: Check = async ({ loaded, dataDir, machine }) => {
 };
 
 /** Whether the database answers. */
-export const databaseCheck: Check = async ({ views, storeFault, clock, dataDir }) => {
+export const databaseCheck: Check = async ({ views, storeFault, clock, dataDir, loaded }) => {
   const name = 'database';
-  const cure = `look at the log, and at the disk below ${dataDir}`;
+  const isShared = loaded.config.database.url !== '';
+  const cure = isShared
+    ? 'see that PostgreSQL runs and lets this machine in: psql "$WAYBILL_DATABASE__URL" -c "SELECT 1"'
+    : `look at the log, and at the disk below ${dataDir}`;
+  const kind = isShared ? 'PostgreSQL, ' : '';
   if (storeFault !== null) return [fail(name, storeFault, cure)];
   if (views === null) return [skipped(name, 'It was not opened.')];
   const begun = clock.mono();
   try {
     const { databaseBytes } = await views.figures(clock.wall());
-    return [ok(name, `${megabytes(databaseBytes)}, answers in ${Math.ceil(clock.mono() - begun)} ms.`)];
+    return [
+      ok(name, `${kind}${megabytes(databaseBytes)}, answers in ${Math.ceil(clock.mono() - begun)} ms.`),
+    ];
   } catch (error) {
     return [fail(name, `It does not answer: ${String(error)}`, cure)];
   }

@@ -1,4 +1,4 @@
-import { fail, ok, warn } from './finding.ts';
+import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check } from './premises.ts';
 
 const MIB = 1024 * 1024;
@@ -16,15 +16,18 @@ export const diskCheck: Check = async ({ machine, dataDir, loaded }) => {
   const { freeBytes, totalBytes } = await machine.space(dataDir);
   const found = `${sizeText(freeBytes)} of ${sizeText(totalBytes)} are free below ${dataDir}`;
   const cure = `free space there, keep less (retention.content_max_bytes: ${Math.floor(totalBytes / 10)}), or move it: waybill serve --data DIR`;
-  if (freeBytes < diskCriticalBytes)
+  const isCritical = freeBytes < diskCriticalBytes && loaded.config.database.url === '';
+  if (isCritical)
     return [fail('disk', `${found}, less than health.disk_critical_bytes: no mail is taken.`, cure)];
   if (freeBytes < diskLowBytes) return [warn('disk', `${found}, less than health.disk_low_bytes.`, cure)];
   return [ok('disk', `${found}.`)];
 };
 
 /** Whether what was flushed is safe, and how long that takes. */
-export const flushCheck: Check = async ({ machine, dataDir }) => {
+export const flushCheck: Check = async ({ machine, dataDir, loaded }) => {
   const name = 'disk flush';
+  if (loaded.config.database.url !== '')
+    return [skipped(name, 'Mail is kept in PostgreSQL, which refuses to serve us where it does not flush.')];
   const elsewhere = 'put the data directory on a disk: waybill serve --data DIR';
   if (await machine.inMemory(dataDir))
     return [fail(name, `${dataDir} lies in memory: all mail is gone when the machine stops.`, elsewhere)];
