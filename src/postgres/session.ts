@@ -84,6 +84,8 @@ function settingsSql(
     // Commits are on the server's stable storage before they return, even where its configuration says otherwise.
     `CASE WHEN current_setting('synchronous_commit') = 'off' THEN ${set('synchronous_commit', 'on')} END`,
     ...(byIndex ? BY_INDEX.map(([name, value]) => set(name, value)) : []),
+    // Where no plan outlasts its transaction, one that is made for the values is no more trouble, and looks at less.
+    ...(byIndex && !isLocal ? [set('plan_cache_mode', 'force_generic_plan')] : []),
   ];
 }
 
@@ -92,7 +94,6 @@ function settingsSql(
  * in use when they are full. Costs say nothing here, so they are not asked.
  */
 const BY_INDEX = [
-  ['plan_cache_mode', 'force_generic_plan'],
   ['enable_seqscan', 'off'],
   ['enable_hashjoin', 'off'],
   ['enable_mergejoin', 'off'],

@@ -5,8 +5,7 @@ import type { Work } from './work.ts';
 
 /** The verb `cancel`. */
 export async function cancel(work: Work, ids: readonly string[]): Promise<CancelAnswer[]> {
-  await work.ledger.open(ids);
-  await work.ledger.loadAll(ids);
+  await work.ledger.openWhole(ids);
   return ids.map((id) => cancelMessage(work, id));
 }
 
@@ -25,9 +24,7 @@ function cancelMessage(work: Work, id: string): CancelAnswer {
 
 /** The verb `requeue`. */
 export async function requeue(work: Work, requests: readonly RequeueRequest[]): Promise<RequeueAnswer[]> {
-  const ids = requests.map(({ id }) => id);
-  await work.ledger.open(ids);
-  await work.ledger.loadAll(ids);
+  await work.ledger.openWhole(requests.map(({ id }) => id));
   return requests.map((request) => requeueMessage(work, request));
 }
 

@@ -79,9 +79,13 @@ const HEADS = `SELECT message FROM unnest($5::integer[]) WITH ORDINALITY AS rank
     ORDER BY due_at, message, index LIMIT $3) AS heads
   ORDER BY place, due_at, message, index LIMIT $3`;
 
-const SIBLINGS = `SELECT siblings.* FROM unnest($1::text[]) AS wanted (id), LATERAL (
-    SELECT ${DELIVERIES.columns} FROM deliveries
-    WHERE message = wanted.id AND lane = $2 AND ${WAITS} AND due_at <= $3 ORDER BY index LIMIT $4) AS siblings
-  ORDER BY message, index`;
+// By their messages, and apart from the lane: else the planner may look for each message in all that waits in the lane.
+const SIBLINGS = `WITH found AS MATERIALIZED (
+    SELECT ${DELIVERIES.columns} FROM unnest($1::text[]) AS wanted (id) JOIN deliveries ON message = wanted.id
+    WHERE ${WAITS}),
+  due AS (
+    SELECT *, row_number() OVER (PARTITION BY message ORDER BY index) AS place FROM found
+    WHERE lane = $2 AND "dueAt" <= $3)
+  SELECT * FROM due WHERE place <= $4 ORDER BY message, index`;
 
 const NEXT_DUE = `SELECT ${FIRST_DUE} AS "dueAt" FROM (SELECT $1::text COLLATE "C" AS lane) AS depths`;

@@ -21,4 +21,4 @@ export async function discard({ db, tallies }: Work, ids: readonly string[]): Pr
 const LOCK = `SELECT id, status, segment, length FROM messages
   WHERE id = ANY($1::text[]) AND kept = 'captured' ORDER BY id FOR UPDATE`;
 const DROP = `UPDATE messages SET kept = 'gone', segment = NULL, "offset" = NULL, length = NULL
-  WHERE id = ANY($1::text[])`;
+  WHERE id = ANY($1::text[]) AND kept = 'captured'`;

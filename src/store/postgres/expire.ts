@@ -56,6 +56,6 @@ function expiredOf({ ledger, at }: Work, { messageId, indexes }: Expiry): OpenDe
 const WAITS = `state IN ('queued', 'retrying')`;
 const LONGEST_PAST = `SELECT message FROM deliveries WHERE ${WAITS} AND expires_at < $1
   ORDER BY expires_at, message, index LIMIT $2`;
-const HEADS = `SELECT ${MESSAGES.columns} FROM messages WHERE id = ANY($1::text[])`;
+const HEADS = `SELECT ${MESSAGES.columns} FROM messages WHERE id = ANY($1::text[]) AND kept IS NULL`;
 const PAST = `SELECT ${DELIVERIES.columns} FROM deliveries
   WHERE message = ANY($1::text[]) AND ${WAITS} AND expires_at < $2 ORDER BY message, index`;

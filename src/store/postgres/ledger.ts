@@ -10,6 +10,7 @@ import type { Queries } from '../../postgres/database.ts';
 import { fromJson } from '../columns.ts';
 import { BYTES_GAUGE, gaugeOf, type Kept } from '../counting.ts';
 import { type Stamp, StoreError } from '../store.ts';
+import { among, spanned } from './span.ts';
 import {
   ATTEMPTS,
   type AttemptRow,
@@ -50,6 +51,8 @@ export class Ledger {
   readonly #messages = new Map<string, OpenMessage>();
   readonly #deliveries = new Map<OpenMessage, Map<number, OpenDelivery>>();
   readonly #changed = new Set<DeliveryRow>();
+  /** Rows that lie with the past. */
+  readonly #past = new Set<DeliveryRow>();
   readonly #attempts: AttemptRow[] = [];
 
   constructor(db: Queries, tallies: Tallies) {
@@ -57,7 +60,7 @@ export class Ledger {
     this.#tallies = tallies;
   }
 
-  /** Locks messages. Of those that do not exist {@link message} says so. */
+  /** Locks messages that are not final. Of all others {@link message} says that there are none. */
   async open(ids: Iterable<string>): Promise<void> {
     const names = [...new Set(ids)];
     if (names.length > 0) this.#enter(await this.#db.rows<MessageRow>(LOCK, [names]));
@@ -74,7 +77,15 @@ export class Ledger {
       this.#db.rows<DeliveryRow>(LOAD, placesOf(units)),
     ]);
     this.#enter(messages);
-    this.add(deliveries);
+    this.#addOpen(deliveries);
+  }
+
+  /** Locks messages, final ones too, and reads all their deliveries: looks in all that is kept of the past. */
+  async openWhole(ids: Iterable<string>): Promise<void> {
+    const names = [...new Set(ids)];
+    if (names.length === 0) return;
+    this.#enter(await this.#db.rows<MessageRow>(LOCK_WHOLE, spanned(names)));
+    this.#addOpen(await this.#db.rows<DeliveryRow>(LOAD_WHOLE, spanned(names)));
   }
 
   /** Locks those of the messages that nobody else is at work on; returns their ids. Never waits, so may come late. */
@@ -89,17 +100,12 @@ export class Ledger {
     return this.#messages.get(id) ?? null;
   }
 
-  /** Reads deliveries of open messages, by the places of the first in the second. */
+  /** Reads deliveries of open messages that are not final, by the places of the first in the second. */
   async load(
     units: Iterable<{ readonly messageId: string; readonly indexes: readonly number[] }>,
   ): Promise<void> {
     const places = placesOf(units);
-    if (places[0].length > 0) this.add(await this.#db.rows<DeliveryRow>(LOAD, places));
-  }
-
-  /** Reads every delivery of open messages. */
-  async loadAll(ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) this.add(await this.#db.rows<DeliveryRow>(LOAD_ALL, [ids]));
+    if (places[0].length > 0) this.#addOpen(await this.#db.rows<DeliveryRow>(LOAD, places));
   }
 
   /** Takes up deliveries that were read under the lock of their messages; returns them. */
@@ -111,6 +117,7 @@ export class Ledger {
       this.#deliveries.set(message, siblings);
       const known = siblings.get(row.index) ?? { message, row };
       siblings.set(row.index, known);
+      if (isFinal(known.row.state)) this.#past.add(known.row);
       return known;
     });
   }
@@ -159,7 +166,9 @@ export class Ledger {
 
   /** Writes the deliveries that were changed. What is read after it shows them. */
   writeDeliveries(): void {
-    updateDeliveries(this.#db, [...this.#changed]);
+    const rows = Map.groupBy(this.#changed, (row) => this.#past.has(row));
+    updateOpenDeliveries(this.#db, rows.get(false) ?? []);
+    updateDeliveries(this.#db, rows.get(true) ?? []);
     this.#changed.clear();
   }
 
@@ -169,12 +178,18 @@ export class Ledger {
     ATTEMPTS.send(this.#db, this.#attempts);
     const touched = [...this.#messages.values()].filter((message) => message.touched !== null);
     const mixed = await this.#notAllCaptured(touched);
-    updateMessages(
-      this.#db,
-      touched.flatMap((message) =>
+    const closed = (messages: readonly OpenMessage[] = []) =>
+      messages.flatMap((message) =>
         message.touched === null ? [] : [this.#close(message, mixed.has(message.row.id), message.touched)],
-      ),
-    );
+      );
+    const rows = Map.groupBy(touched, ({ row }) => row.kept === null);
+    updateOpenMessages(this.#db, closed(rows.get(true)));
+    updateMessages(this.#db, closed(rows.get(false)));
+  }
+
+  /** Of a message that came back between the lock and the look, which is not locked, nothing is taken up. */
+  #addOpen(rows: readonly DeliveryRow[]): void {
+    this.add(rows.filter(({ message }) => this.#messages.has(message)));
   }
 
   #enter(rows: readonly MessageRow[]): void {
@@ -194,7 +209,7 @@ export class Ledger {
       else if (deliveries.length < message.counts.delivered) unread.push(id);
     }
     if (unread.length === 0) return mixed;
-    for (const { id } of await this.#db.rows<{ id: string }>(NOT_CAPTURED, [unread])) mixed.add(id);
+    for (const { id } of await this.#db.rows<{ id: string }>(NOT_CAPTURED, spanned(unread))) mixed.add(id);
     return mixed;
   }
 
@@ -279,52 +294,33 @@ function processingShare(state: DeliveryState): number {
   return state === 'processing' ? 1 : 0;
 }
 
-const LOCK = `SELECT ${MESSAGES.columns} FROM messages WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`;
+// What is not final lies by itself: statements that say so never look at the past, however much of it is kept.
+const OPEN_MESSAGE = 'messages.kept IS NULL';
+const OPEN_DELIVERY = `deliveries.state IN ('queued', 'retrying', 'processing')`;
+
+const LOCK = `SELECT ${MESSAGES.columns} FROM messages
+  WHERE id = ANY($1::text[]) AND ${OPEN_MESSAGE} ORDER BY id FOR UPDATE`;
+const LOCK_WHOLE = `SELECT ${MESSAGES.columns} FROM messages WHERE ${among('id')} ORDER BY id FOR UPDATE`;
 const LOCK_FREE = `${LOCK} SKIP LOCKED`;
 const LOAD = `SELECT ${DELIVERIES.columns} FROM deliveries
-  JOIN unnest($1::text[], $2::integer[]) AS wanted (message, index) USING (message, index)`;
-const LOAD_ALL = `SELECT ${DELIVERIES.columns} FROM deliveries WHERE message = ANY($1::text[])`;
+  JOIN unnest($1::text[], $2::integer[]) AS wanted (message, index) USING (message, index)
+  WHERE ${OPEN_DELIVERY}`;
+const LOAD_WHOLE = `SELECT ${DELIVERIES.columns} FROM deliveries WHERE ${among('message')}`;
 const NOT_CAPTURED = `SELECT DISTINCT message AS id FROM deliveries
-  WHERE message = ANY($1::text[]) AND outcome <> 'captured'`;
+  WHERE ${among('message')} AND outcome <> 'captured'`;
 
-const updateMessages = MESSAGES.updater(
-  ['id'],
-  [
-    ...(['status', 'queued', 'processing', 'retrying', 'delivered', 'failed', 'attempts', 'kept'] as const),
-    ...([
-      'possibleDuplicate',
-      'lastError',
-      'updatedAt',
-      'statusAt',
-      'deliveredAt',
-      'finalAt',
-      'expiresAt',
-    ] as const),
-  ],
-);
+const MESSAGE_CHANGES = [
+  ...(['status', 'queued', 'processing', 'retrying', 'delivered', 'failed', 'attempts', 'kept'] as const),
+  ...(['possibleDuplicate', 'lastError', 'updatedAt', 'statusAt', 'deliveredAt'] as const),
+  ...(['finalAt', 'expiresAt'] as const),
+];
+const updateMessages = MESSAGES.updater(['id'], MESSAGE_CHANGES);
+const updateOpenMessages = MESSAGES.updater(['id'], MESSAGE_CHANGES, OPEN_MESSAGE);
 
-const updateDeliveries = DELIVERIES.updater(
-  ['message', 'index'],
-  [
-    ...([
-      'state',
-      'lane',
-      'relay',
-      'dueAt',
-      'expiresAt',
-      'fence',
-      'begunAt',
-      'cancelRequested',
-      'attempts',
-    ] as const),
-    ...([
-      'attemptsBefore',
-      'delayReported',
-      'outcome',
-      'routeRule',
-      'routeGroup',
-      'providerMessageId',
-    ] as const),
-    ...(['lastCode', 'lastEnhanced', 'lastReply'] as const),
-  ],
-);
+const DELIVERY_CHANGES = [
+  ...(['state', 'lane', 'relay', 'dueAt', 'expiresAt', 'fence', 'begunAt', 'cancelRequested'] as const),
+  ...(['attempts', 'attemptsBefore', 'delayReported', 'outcome', 'routeRule', 'routeGroup'] as const),
+  ...(['providerMessageId', 'lastCode', 'lastEnhanced', 'lastReply'] as const),
+];
+const updateDeliveries = DELIVERIES.updater(['message', 'index'], DELIVERY_CHANGES);
+const updateOpenDeliveries = DELIVERIES.updater(['message', 'index'], DELIVERY_CHANGES, OPEN_DELIVERY);

@@ -8,6 +8,7 @@ import { StoreError } from '../store.ts';
 import { type ListPage, type ListQuery, MAX_EXAMINED, MAX_LISTED_CHARACTERS } from '../views.ts';
 import { readDetails, textLength } from './records.ts';
 import { type Candidate, sourceOf } from './source.ts';
+import { among, spanned } from './span.ts';
 
 /** How much a list may look at. */
 export interface ListLimits {
@@ -139,9 +140,10 @@ class Page {
     if (to === null) return isRight;
     const reached = within(candidates, this.#left, this.#query).filter(isRight);
     const isAddress = addressTest(to);
-    const rows = await this.#db.rows<{ message: string; address: string }>(READ_ADDRESSES, [
-      reached.map(({ id }) => id),
-    ]);
+    const rows = await this.#db.rows<{ message: string; address: string }>(
+      READ_ADDRESSES,
+      spanned(reached.map(({ id }) => id)),
+    );
     const found = new Set(rows.filter(({ address }) => isAddress(address)).map(({ message }) => message));
     return ({ id }) => found.has(id);
   }
@@ -166,4 +168,4 @@ function lower(a: string, b: string): string {
   return a < b ? a : b;
 }
 
-const READ_ADDRESSES = 'SELECT message, address FROM deliveries WHERE message = ANY($1::text[])';
+const READ_ADDRESSES = `SELECT message, address FROM deliveries WHERE ${among('message')}`;

@@ -13,6 +13,7 @@ import { journalOver } from './journal.ts';
 import { keyringOver } from './keyring.ts';
 import type { ListLimits } from './list.ts';
 import { type Migration, migrate, migrations } from './migrate.ts';
+import { Partitions } from './partitions.ts';
 import { registryOver } from './registry.ts';
 import { holdSecretKey } from './secret-key.ts';
 import { assertSuitable } from './suitability.ts';
@@ -25,6 +26,8 @@ export interface PostgresOptions extends DatabaseOptions, ListLimits {
   readonly migrations?: readonly Migration[];
   /** Takes a server that may lose what it committed: for tests and measurements alone. */
   readonly allowUnsafe?: boolean;
+  /** UTC days whose part of the past is made before they begin; null: no day has one of its own. Default 3. */
+  readonly daysAhead?: number | null;
 }
 
 /** Connections, and the part of them that only read: lists and search never keep mail from being accepted. */
@@ -56,30 +59,33 @@ export interface PostgresStores {
  * `StoreError`.
  */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStores> {
-  const { connections = CONNECTIONS } = options;
+  const { connections = CONNECTIONS, daysAhead } = options;
   const forReading = Math.max(1, Math.floor(connections * READING_SHARE));
   const database = new Database({
     ...options,
     byIndex: true,
     connections: Math.max(1, connections - forReading),
   });
-  const reading = new Database({ ...options, connections: forReading });
+  const reading = new Database({ ...options, byIndex: true, connections: forReading });
+  const partitions = new Partitions(database, daysAhead);
+  const cluster = clusterOver(database);
   const close = async () => void (await Promise.all([database.close(), reading.close()]));
   try {
     await assertSuitable(database, options.allowUnsafe ?? false);
     await migrate(database, options.migrations ?? migrations(), options.schema ?? null);
+    await partitions.prepare(await cluster.time());
   } catch (error) {
     await close();
     throw error;
   }
   return {
-    store: storeOver(database, close),
+    store: storeOver(database, partitions, close),
     views: viewsOver(reading, options),
     keyring: keyringOver(database),
     registry: registryOver(database),
     accounts: accountsOver(database),
     journal: journalOver(database),
-    cluster: clusterOver(database),
+    cluster,
     writer: { commits: () => database.commits, waitingMs: () => database.waitingMs() },
     holdSecretKey: (keyId) => holdSecretKey(database, keyId),
     database,

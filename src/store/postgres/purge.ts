@@ -1,3 +1,4 @@
+import { messageIdFloor } from '../../lib/id.ts';
 import { indexable } from '../../postgres/text.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson } from '../columns.ts';
@@ -14,12 +15,13 @@ import {
 } from '../counting.ts';
 import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
 import { pruneQuotas } from './quotas.ts';
+import { among, spanned } from './span.ts';
 import { MESSAGES, type MessageRow } from './tables.ts';
 import type { Work } from './work.ts';
 
 /**
- * The verb `purge`. Every search starts from the index of final messages, so that nothing that is not final can be
- * found. What others are at work on is left for the next time.
+ * The verb `purge`, but for days that go as a whole (`partitions.ts`). It looks among final messages only, so that nothing that is
+ * not final can be found. What others are at work on is left for the next time.
  */
 export async function purge(work: Work, policy: PurgePolicy, limit: number): Promise<PurgeAnswer> {
   const { now } = work.at;
@@ -92,15 +94,25 @@ async function removeContents(work: Work, rows: readonly MessageRow[]): Promise<
   await work.db.run(DROP_CONTENTS, [rows.map(({ id }) => id)]);
 }
 
+/**
+ * Removes records one by one: those whose contents are kept as long as they, those of days that have no part, and those of days
+ * that should have gone as a whole long ago, of which something lives on.
+ */
 async function purgeRecords(work: Work, finalBefore: number, limit: number): Promise<number> {
+  const { db } = work;
   const rows: MessageRow[] = [];
-  for (const rule of ['gone', 'sent', 'captured'] as const)
-    rows.push(...(await work.db.rows<MessageRow>(FINAL_BEFORE, [rule, finalBefore, limit - rows.length])));
-  for (const row of rows) giveUpContents(work, row);
-  const ids = rows.map(({ id }) => id);
+  for (const rule of ['sent', 'captured'] as const)
+    rows.push(...(await db.rows<MessageRow>(KEPT_BEFORE, [rule, finalBefore, limit - rows.length])));
+  rows.push(...(await db.rows<MessageRow>(REST_BEFORE, [finalBefore, limit - rows.length])));
+  const overdue = messageIdFloor(finalBefore - OVERDUE_MS);
+  rows.push(...(await db.rows<MessageRow>(OVERDUE, [finalBefore, limit - rows.length, overdue])));
+  // One of the rest may be overdue as well.
+  const found = new Map(rows.map((row) => [row.id, row]));
+  for (const row of found.values()) giveUpContents(work, row);
+  const ids = [...found.keys()];
   if (ids.length === 0) return 0;
-  await deleteTags(work, rows);
-  for (const sql of DELETE_RECORDS) await work.db.run(sql, [ids]);
+  await deleteTags(work, [...found.values()]);
+  for (const sql of DELETE_RECORDS) await work.db.run(sql, spanned(ids));
   return ids.length;
 }
 
@@ -128,34 +140,41 @@ function giveUpContents({ tallies }: Work, { segment, length, kept, status }: Me
 type KeptRule = keyof typeof BYTES_GAUGE;
 
 const DAY_MS = 86_400_000;
+/** A day has so long to end after the first of it could go. */
+const OVERDUE_MS = 7 * DAY_MS;
 const CONTENT_DAYS = 'SELECT content_days AS days FROM keys WHERE id = $1';
-const NEXT_KEY = `SELECT key_id AS "keyId" FROM messages
-  WHERE kept = $1 AND length IS NOT NULL AND key_id > $2 ORDER BY key_id LIMIT 1`;
-const OF_NO_KEY = `SELECT ${MESSAGES.columns} FROM messages
-  WHERE kept = $1 AND length IS NOT NULL AND final_at <= $2 AND key_id IS NULL
+const NEXT_KEY = `SELECT key_id AS "keyId" FROM messages_kept
+  WHERE kept = $1 AND key_id > $2 ORDER BY key_id LIMIT 1`;
+const OF_NO_KEY = `SELECT ${MESSAGES.columns} FROM messages_kept AS messages
+  WHERE kept = $1 AND final_at <= $2 AND key_id IS NULL
   ORDER BY final_at, id LIMIT $3 FOR UPDATE SKIP LOCKED`;
-const OF_KEY = `SELECT ${MESSAGES.columns} FROM messages
-  WHERE kept = $1 AND length IS NOT NULL AND final_at <= $2 AND key_id = $4
+const OF_KEY = `SELECT ${MESSAGES.columns} FROM messages_kept AS messages
+  WHERE kept = $1 AND final_at <= $2 AND key_id = $4
   ORDER BY final_at, id LIMIT $3 FOR UPDATE SKIP LOCKED`;
 const READ_GAUGE = 'SELECT value FROM gauges WHERE name = $1';
-const OLDEST = `SELECT ${MESSAGES.columns} FROM messages WHERE kept = $1
+const OLDEST = `SELECT ${MESSAGES.columns} FROM messages_kept AS messages WHERE kept = $1
   ORDER BY final_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`;
-const FINAL_BEFORE = `SELECT ${MESSAGES.columns} FROM messages WHERE kept = $1 AND final_at <= $2
+const KEPT_BEFORE = `SELECT ${MESSAGES.columns} FROM messages_kept AS messages WHERE kept = $1 AND final_at <= $2
   ORDER BY final_at, id LIMIT $3 FOR UPDATE SKIP LOCKED`;
+const REST_BEFORE = `SELECT ${MESSAGES.columns} FROM messages_gone_rest AS messages WHERE final_at <= $1
+  ORDER BY final_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`;
+const OVERDUE = `SELECT ${MESSAGES.columns} FROM messages_gone AS messages WHERE final_at <= $1 AND id < $3
+  ORDER BY final_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`;
+// Its rows move, so it must name the table that they move within.
 const DROP_CONTENTS = `UPDATE messages SET kept = 'gone', segment = NULL, "offset" = NULL, length = NULL
-  WHERE id = ANY($1::text[])`;
+  WHERE id = ANY($1::text[]) AND kept IN ('sent', 'captured')`;
 
 const DELETE_TAGS = `DELETE FROM message_tags USING unnest($1::text[], $2::text[], $3::text[]) AS old (key_id, tag, id)
   WHERE message_tags.key_id = old.key_id AND message_tags.tag = old.tag AND message_tags.id = old.id`;
 
 /** Records with what else belongs to them. */
 const DELETE_RECORDS = [
-  'DELETE FROM attempts WHERE message = ANY($1::text[])',
-  'DELETE FROM deliveries WHERE message = ANY($1::text[])',
+  `DELETE FROM attempts WHERE ${among('message')}`,
+  `DELETE FROM deliveries WHERE ${among('message')}`,
   // Whoever enters its words now holds it here until they are entered.
-  'DELETE FROM pending_words WHERE id = ANY($1::text[])',
-  'DELETE FROM message_words WHERE id = ANY($1::text[])',
-  'DELETE FROM messages WHERE id = ANY($1::text[])',
+  `DELETE FROM pending_words WHERE ${among('id')}`,
+  `DELETE FROM message_words WHERE ${among('id')}`,
+  `DELETE FROM messages WHERE ${among('id')}`,
 ];
 
 const DELETE_REPEATS = `DELETE FROM idempotency WHERE (key_id, idem_key) IN (

@@ -3,6 +3,7 @@ import { summarizeRecipients } from '../../domain/summary.ts';
 import type { Queries } from '../../postgres/database.ts';
 import { fromJson, groupOf, priorityOf } from '../columns.ts';
 import type { MessageDetail, RecipientRecord } from '../views.ts';
+import { inSpan, spanned } from './span.ts';
 import { DELIVERIES, type DeliveryRow, MESSAGES, type MessageRow } from './tables.ts';
 
 /** A message as it is shown, and as it was read. */
@@ -12,7 +13,7 @@ export interface Detail extends MessageDetail {
 
 /** Reads messages with their recipients, by one statement: those that exist, in the order in which they are named. */
 export async function readDetails(db: Pick<Queries, 'rows'>, ids: readonly string[]): Promise<Detail[]> {
-  const rows = await db.rows<MessageRow & { deliveries: DeliveryRow[] }>(READ, [ids]);
+  const rows = await db.rows<MessageRow & { deliveries: DeliveryRow[] }>(READ, spanned(ids));
   return rows.map(({ deliveries, ...row }) => {
     const recipients = deliveries.map(recipientOf);
     const { sourceAddress, routeTable } = row;
@@ -61,5 +62,5 @@ export function textLength(row: object): number {
 const READ = `SELECT ${MESSAGES.columns}, recipients.deliveries
   FROM unnest($1::text[]) WITH ORDINALITY AS wanted (id, place) JOIN messages ON messages.id = wanted.id, LATERAL (
     SELECT coalesce(json_agg(one ORDER BY one.index), '[]') AS deliveries
-    FROM (SELECT ${DELIVERIES.columns} FROM deliveries WHERE message = messages.id) AS one) AS recipients
-  ORDER BY place`;
+    FROM (SELECT ${DELIVERIES.columns} FROM deliveries WHERE message = messages.id AND ${inSpan('message')}) AS one) AS recipients
+  WHERE ${inSpan('messages.id')} ORDER BY place`;

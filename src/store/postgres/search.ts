@@ -16,6 +16,7 @@ import {
 } from '../views.ts';
 import type { ListLimits } from './list.ts';
 import { readDetails, textLength } from './records.ts';
+import { among, spanned } from './span.ts';
 import { entriesWanted } from './words.ts';
 
 /** How many searches may be under way. */
@@ -188,9 +189,9 @@ async function readFacts(
   needsRecipients: boolean,
 ): Promise<readonly MailFacts[]> {
   if (ids.length === 0) return [];
-  const rows = await db.rows<FactsRow>(FACTS, [ids]);
+  const rows = await db.rows<FactsRow>(FACTS, spanned(ids));
   const recipients = needsRecipients
-    ? await db.rows<RecipientFacts & { message: string }>(RECIPIENTS, [ids])
+    ? await db.rows<RecipientFacts & { message: string }>(RECIPIENTS, spanned(ids))
     : [];
   const byMessage = Map.groupBy(recipients, ({ message }) => message);
   return rows.map(({ headerFrom, tags, ...row }) => ({
@@ -216,6 +217,6 @@ const BY_WORDS = 'SELECT id FROM message_words WHERE words @> $1::text[] AND id 
 const PENDING = `SELECT id FROM pending_words WHERE ${RANGE}`;
 const FACTS = `SELECT messages.id, status, key_id AS "keyId", test, header_from AS "headerFrom",
     reverse_path AS "reversePath", subject, message_id AS "messageId", tags
-  FROM messages WHERE id = ANY($1::text[]) ORDER BY id DESC`;
+  FROM messages WHERE ${among('id')} ORDER BY id DESC`;
 const RECIPIENTS = `SELECT message, address, relay, coalesce(outcome = 'captured', false) AS captured
-  FROM deliveries WHERE message = ANY($1::text[])`;
+  FROM deliveries WHERE ${among('message')}`;

@@ -36,15 +36,15 @@ export class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
     if (rows.length > 0) db.send(this.#insertion(), arraysOf(rows, this.#fields));
   }
 
-  /** Makes a writer of some fields of rows that are found by others, which sends. The rows must be locked. */
-  updater(keys: readonly (keyof Row & string)[], changed: readonly (keyof Row & string)[]) {
+  /** Makes a writer of some fields of rows that are found by others and by `where`, which sends. The rows must be locked. */
+  updater(keys: readonly (keyof Row & string)[], changed: readonly (keyof Row & string)[], where = 'true') {
     const fields = [...keys, ...changed];
     const set = changed.map((field) => `${columnOf(field)} = new.${columnOf(field)}`).join(', ');
     const same = keys
       .map((field) => `${this.#name}.${columnOf(field)} = new.${columnOf(field)}`)
       .join(' AND ');
     const sql = `UPDATE ${this.#name} SET ${set}
-      FROM ${this.#unnest(fields)} AS new (${fields.map(columnOf).join(', ')}) WHERE ${same}`;
+      FROM ${this.#unnest(fields)} AS new (${fields.map(columnOf).join(', ')}) WHERE ${same} AND ${where}`;
     return (db: Queries, rows: readonly Row[]): void => {
       if (rows.length > 0) db.send(sql, arraysOf(rows, fields));
     };

@@ -7,6 +7,7 @@ import { claim } from './claim.ts';
 import { discard } from './discard.ts';
 import { expire, expiring } from './expire.ts';
 import { Gatherer } from './gatherer.ts';
+import type { Partitions } from './partitions.ts';
 import { purge } from './purge.ts';
 import { reassign } from './reassign.ts';
 import { reclaim } from './reclaim.ts';
@@ -19,7 +20,7 @@ import { Work } from './work.ts';
  * The store over a database. What comes message by message shares transactions with others of its kind; each of the other
  * verbs has one of its own.
  */
-export function storeOver(database: Database, close: () => Promise<void>): Store {
+export function storeOver(database: Database, partitions: Partitions, close: () => Promise<void>): Store {
   const within = <T>(at: Stamp, verb: (work: Work) => Promise<T>): Promise<T> =>
     database.transact(async (db) => {
       const work = new Work(db, at);
@@ -42,7 +43,12 @@ export function storeOver(database: Database, close: () => Promise<void>): Store
     requeue: (requests, at) => within(at, (work) => requeue(work, requests)),
     reassign: (moves, at) => within(at, (work) => reassign(work, moves)),
     discard: (ids, at) => within(at, (work) => discard(work, ids)),
-    purge: (policy, limit, at) => within(at, (work) => purge(work, policy, limit)),
+    purge: async (policy, limit, at) => {
+      await partitions.prepare(at.now);
+      const answer = await within(at, (work) => purge(work, policy, limit));
+      const dropped = await partitions.dropOldest(at.now - policy.recordAgeMs, at.now);
+      return dropped === null ? answer : { ...answer, records: answer.records + dropped, more: true };
+    },
     acquireLanes: (wanted, limit, leaseUntil, at) =>
       within(at, async ({ lanes }) =>
         lanes.grant([...wanted, ...(await lanes.due(limit, at.now))], leaseUntil, at),

@@ -85,4 +85,4 @@ const PAGE = `SELECT ${ATTEMPTS.columns}, last FROM (
         - octet_length(evidence) - octet_length(results) AS earlier
     FROM attempts JOIN messages ON messages.id = message
     WHERE message = $1 AND number > $2 ORDER BY number LIMIT $3) AS page
-  JOIN attempts USING (message, number) WHERE earlier < $4 ORDER BY number`;
+  JOIN attempts USING (message, number) WHERE message = $1 AND attempts.message = $1 AND earlier < $4 ORDER BY number`;

@@ -82,7 +82,7 @@ const SELECT = `SELECT m.id AS "messageId", d.index, d.lane, d.relay, d.route_ru
     m.key_id AS "keyId", keys.name AS "keyName", m.source_address AS "sourceAddress", m.size_bytes AS "sizeBytes",
     m.test, m.created_at AS "createdAt", d.expires_at AS "expiresAt", d.priority
   FROM deliveries AS d JOIN messages AS m ON m.id = d.message LEFT JOIN keys ON keys.id = m.key_id
-  WHERE d.state IN ('queued', 'retrying')`;
+  WHERE d.state IN ('queued', 'retrying') AND m.kept IS NULL`;
 const ALL = `${SELECT} AND (d.expires_at, d.message, d.index) > ($2, $3, $4)
   ORDER BY d.expires_at, d.message, d.index LIMIT $1`;
 const IN_LANE = `AND (d.priority, d.due_at, d.message, d.index) > ($2, $3, $4, $5)

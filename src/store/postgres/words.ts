@@ -3,6 +3,7 @@ import type { MailQuery, QueryTerm, WordField } from '../../domain/query.ts';
 import type { Queries } from '../../postgres/database.ts';
 import { fromJson } from '../columns.ts';
 import type { IndexAnswer } from '../upkeep.ts';
+import { inSpan, spanned } from './span.ts';
 
 /** The words of messages as the index holds them: each by itself, and behind its field's letter. */
 
@@ -14,10 +15,10 @@ const LETTERS: Readonly<Record<Exclude<WordField, 'any'> | 'tag' | 'id', string>
   id: 'i',
 };
 
-/** A message whose words are not entered yet; all but its id is null when it was removed meanwhile. */
+/** A message whose words are not entered yet. */
 interface PendingRow {
   readonly id: string;
-  readonly headerFrom: string | null;
+  readonly headerFrom: string;
   readonly reversePath: string;
   readonly subject: string;
   readonly messageId: string;
@@ -27,13 +28,15 @@ interface PendingRow {
 
 /** The verb `index`. What others enter is left to them. */
 export async function indexWords(db: Queries, limit: number): Promise<IndexAnswer> {
-  const rows = await db.rows<PendingRow>(READ_PENDING, [limit]);
-  const kept = rows.filter(({ headerFrom }) => headerFrom !== null);
+  const ids = (await db.rows<{ id: string }>(LOCK_PENDING, [limit])).map(({ id }) => id);
+  if (ids.length === 0) return { indexed: 0, more: false };
+  // What was removed meanwhile is not there.
+  const kept = await db.rows<PendingRow>(READ_PENDING, spanned(ids));
   if (kept.length > 0)
     // Arrays of arrays must be square: each message's words travel as JSON.
     await db.run(INSERT_WORDS, [kept.map(({ id }) => id), kept.map((row) => JSON.stringify(entriesOf(row)))]);
-  if (rows.length > 0) await db.run(DELETE_PENDING, [rows.map(({ id }) => id)]);
-  return { indexed: rows.length, more: rows.length === limit };
+  await db.run(DELETE_PENDING, [ids]);
+  return { indexed: ids.length, more: ids.length === limit };
 }
 
 function entriesOf({
@@ -47,7 +50,7 @@ function entriesOf({
 }: PendingRow): string[] {
   const fields = {
     subject: [subject],
-    from: [headerFrom ?? '', reversePath],
+    from: [headerFrom, reversePath],
     to: recipients ?? [],
     tag: fromJson<string[]>(tags),
     id: [messageId, id],
@@ -83,11 +86,11 @@ function entriesOfTerm(term: QueryTerm): string[] {
   }
 }
 
-const READ_PENDING = `SELECT pending_words.id, header_from AS "headerFrom", reverse_path AS "reversePath", subject,
+const LOCK_PENDING = 'SELECT id FROM pending_words ORDER BY id DESC LIMIT $1 FOR UPDATE SKIP LOCKED';
+const READ_PENDING = `SELECT messages.id, header_from AS "headerFrom", reverse_path AS "reversePath", subject,
     message_id AS "messageId", tags,
-    (SELECT array_agg(address) FROM deliveries WHERE message = pending_words.id) AS recipients
-  FROM pending_words LEFT JOIN messages USING (id)
-  ORDER BY pending_words.id DESC LIMIT $1 FOR UPDATE OF pending_words SKIP LOCKED`;
+    (SELECT array_agg(address) FROM deliveries WHERE message = messages.id AND ${inSpan('message')}) AS recipients
+  FROM unnest($1::text[]) AS wanted (id) JOIN messages ON messages.id = wanted.id WHERE ${inSpan('messages.id')}`;
 const INSERT_WORDS = `INSERT INTO message_words (id, words)
   SELECT id, ARRAY(SELECT json_array_elements_text(entries::json)) FROM unnest($1::text[], $2::text[]) AS new (id, entries)
   ON CONFLICT DO NOTHING`;

@@ -2,8 +2,12 @@
 -- Times are milliseconds since the epoch. Columns that are compared or ordered are in the order of their bytes,
 -- whatever the database's own. JSON is kept as text: it is never searched, and text holds it as it was written.
 
+-- What verbs work on stays as small as the queue, however much of the past is kept: a message lies in `messages_open` until it
+-- is final, in `messages_kept` while its contents are kept, and then in the part of `messages_gone` that is of the UTC day
+-- of its acceptance. PostgreSQL moves the row when `kept` changes. `partitions.ts` makes the parts of days, and retention
+-- drops them; what is of a day that has none lies in `…_rest`. Ids are unique in each part.
 CREATE TABLE messages (
-  id                 text    COLLATE "C" PRIMARY KEY, -- msg_…; sorts by time of acceptance
+  id                 text    COLLATE "C" NOT NULL, -- msg_…; sorts by time of acceptance
   key_id             text    COLLATE "C",
   status             text    COLLATE "C" NOT NULL,
   queued             integer NOT NULL,
@@ -43,21 +47,32 @@ CREATE TABLE messages (
   "offset"           bigint,
   length             bigint,
   route_table        integer NOT NULL
-);
+) PARTITION BY LIST (kept);
+CREATE TABLE messages_open PARTITION OF messages FOR VALUES IN (NULL)
+  WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000,
+    autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
+CREATE TABLE messages_kept PARTITION OF messages FOR VALUES IN ('sent', 'captured')
+  WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+CREATE TABLE messages_gone PARTITION OF messages FOR VALUES IN ('gone') PARTITION BY RANGE (id);
+CREATE UNIQUE INDEX messages_open_id ON messages_open (id);
+CREATE UNIQUE INDEX messages_kept_id ON messages_kept (id);
+CREATE UNIQUE INDEX messages_gone_id ON messages_gone (id);
 
 -- Lists: a page of a key is a merge of its statuses, each in order of id.
 CREATE INDEX messages_by_key ON messages (key_id, status, id) WHERE key_id IS NOT NULL;
 -- Lists over all keys by the statuses that are rare and looked for.
 CREATE INDEX messages_troubled ON messages (status, id) WHERE status IN ('failed', 'retrying');
 -- Retention: the longest final first.
-CREATE INDEX messages_by_final ON messages (kept, final_at, id) WHERE kept IS NOT NULL;
-CREATE INDEX messages_in_inbox ON messages (id) WHERE kept = 'captured';
-CREATE INDEX messages_in_inbox_by_key ON messages (key_id, id) WHERE kept = 'captured';
+CREATE INDEX messages_kept_by_final ON messages_kept (kept, final_at, id);
+CREATE INDEX messages_gone_by_final ON messages_gone (final_at, id);
 -- The same of every key, while contents are kept.
-CREATE INDEX messages_by_key_final ON messages (kept, key_id, final_at, id)
-  WHERE kept IS NOT NULL AND length IS NOT NULL;
+CREATE INDEX messages_kept_by_key ON messages_kept (kept, key_id, final_at, id);
+CREATE INDEX messages_in_inbox ON messages_kept (id) WHERE kept = 'captured';
+CREATE INDEX messages_in_inbox_by_key ON messages_kept (key_id, id) WHERE kept = 'captured';
+CREATE TABLE messages_gone_rest PARTITION OF messages_gone DEFAULT;
 
--- One row per recipient: the unit of work. Whoever changes one holds the lock of its message.
+-- One row per recipient: the unit of work, in `deliveries_open` until it is final, then with the past. Whoever changes one holds
+-- the lock of its message.
 CREATE TABLE deliveries (
   message             text    COLLATE "C" NOT NULL,
   index               integer NOT NULL,          -- place in the envelope
@@ -83,15 +98,21 @@ CREATE TABLE deliveries (
   provider_message_id text,
   last_code           integer,
   last_enhanced       text,
-  last_reply          text,
-  PRIMARY KEY (message, index)
-);
+  last_reply          text
+) PARTITION BY LIST (state);
+CREATE TABLE deliveries_open PARTITION OF deliveries FOR VALUES IN ('queued', 'retrying', 'processing')
+  WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000,
+    autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
+CREATE TABLE deliveries_final PARTITION OF deliveries FOR VALUES IN ('delivered', 'failed') PARTITION BY RANGE (message);
+CREATE UNIQUE INDEX deliveries_open_place ON deliveries_open (message, index);
+CREATE UNIQUE INDEX deliveries_final_place ON deliveries_final (message, index);
+CREATE TABLE deliveries_final_rest PARTITION OF deliveries_final DEFAULT;
 
-CREATE INDEX deliveries_waiting ON deliveries (lane, priority, due_at, message, index)
+CREATE INDEX deliveries_waiting ON deliveries_open (lane, priority, due_at, message, index)
   WHERE state IN ('queued', 'retrying');
-CREATE INDEX deliveries_expiring ON deliveries (expires_at, message, index)
+CREATE INDEX deliveries_expiring ON deliveries_open (expires_at, message, index)
   WHERE state IN ('queued', 'retrying');
-CREATE INDEX deliveries_leased ON deliveries (lane, fence, message, index)
+CREATE INDEX deliveries_leased ON deliveries_open (lane, fence, message, index)
   WHERE state = 'processing';
 
 -- Append-only: what each attempt did.
@@ -103,26 +124,29 @@ CREATE TABLE attempts (
   evidence   text    NOT NULL,                   -- JSON
   results    text    NOT NULL,                   -- JSON array
   PRIMARY KEY (message, number)
-);
+) PARTITION BY RANGE (message);
+CREATE TABLE attempts_rest PARTITION OF attempts DEFAULT;
 
 CREATE TABLE message_tags (
   key_id text COLLATE "C" NOT NULL,              -- '' for mail without a key
   tag    text COLLATE "C" NOT NULL,
   id     text COLLATE "C" NOT NULL,
   PRIMARY KEY (key_id, tag, id)
-);
+) PARTITION BY RANGE (id);
 CREATE INDEX message_tags_by_tag ON message_tags (tag, id);
+CREATE TABLE message_tags_rest PARTITION OF message_tags DEFAULT;
 
 -- What mail is found by: its words (domain/mail-words.ts), each by itself and behind the letter of its field. A message is
 -- pending until they are entered; accepting leaves that for later.
 CREATE TABLE message_words (
   id    text   COLLATE "C" PRIMARY KEY,
   words text[] COLLATE "C" NOT NULL
-);
+) PARTITION BY RANGE (id);
 CREATE INDEX message_words_by_word ON message_words USING gin (words);
+CREATE TABLE message_words_rest PARTITION OF message_words DEFAULT;
 CREATE TABLE pending_words (
   id text COLLATE "C" PRIMARY KEY
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
 CREATE TABLE idempotency (
   key_id     text   COLLATE "C" NOT NULL,        -- '' for mail without a key
@@ -140,7 +164,7 @@ CREATE TABLE lanes (
   node        text,
   fence       bigint NOT NULL,
   lease_until bigint NOT NULL
-);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 -- Fences rise over all lanes, also when a lane's row is removed.
 CREATE SEQUENCE lane_fences;
 
@@ -149,13 +173,13 @@ CREATE TABLE depths (
   lane       text    COLLATE "C" PRIMARY KEY,
   waiting    integer NOT NULL,
   processing integer NOT NULL
-);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 
 CREATE TABLE segments (
   segment bigint PRIMARY KEY,
   live    bigint NOT NULL,                       -- messages whose contents lie in it
   bytes   bigint NOT NULL                        -- the sum of their lengths
-);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 
 -- Events per UTC day, hour and minute, counted in the transaction of their cause.
 CREATE TABLE counters (
@@ -166,19 +190,19 @@ CREATE TABLE counters (
   relay  text    COLLATE "C" NOT NULL,           -- '' when the event is not a relay's
   count  bigint  NOT NULL,
   PRIMARY KEY (period, start, node, event, relay)
-);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 
 -- Numbers that hold now, kept by their differences so that reading them costs nothing.
 CREATE TABLE gauges (
   name  text   COLLATE "C" PRIMARY KEY,
   value bigint NOT NULL
-);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 
 -- How many messages of each key are not final. No row is none.
 CREATE TABLE key_queues (
   key_id   text   COLLATE "C" PRIMARY KEY,
   messages bigint NOT NULL
-);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 
 CREATE TABLE keys (
   id             text    COLLATE "C" PRIMARY KEY,
