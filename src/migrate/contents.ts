@@ -54,14 +54,14 @@ export async function moveContents(rows: readonly Row[], from: Spool, to: Spool)
     let next = 0;
     for (const [place, row] of batch.entries()) {
       if (contentOf(row) === null) moved.push(row);
-      else moved.push(at(row, read[place] === null ? NOWHERE : (appended[next++] ?? NOWHERE)));
+      else moved.push(placedAt(row, read[place] === null ? NOWHERE : (appended[next++] ?? NOWHERE)));
     }
   }
   return { rows: moved, refs };
 }
 
-/** The same message with its contents elsewhere; `null` places are for comparing what may lie anywhere. */
-export function at(row: Row, place: { readonly segment: number; readonly offset: number }): Row {
+/** The same message with its contents elsewhere. */
+export function placedAt(row: Row, place: { readonly segment: number; readonly offset: number }): Row {
   const columns = Object.keys(MESSAGES.columns);
   return row.map((value, column) => {
     if (columns[column] === 'segment') return place.segment;

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { holdable } from '../postgres/text.ts';
-import { at, COMPARED_AT_ONCE, contentOf, digestOf } from './contents.ts';
+import { COMPARED_AT_ONCE, contentOf, digestOf, placedAt } from './contents.ts';
 import { AmountSum, type Sums, sumMessage, tagsOf, waitingIn } from './derived.ts';
 import type { Side } from './side.ts';
 import type { Steps } from './steps.ts';
@@ -13,6 +13,7 @@ import {
   keyOf,
   MESSAGE_TAGS,
   MESSAGES,
+  PLACE,
   type Row,
   reader,
   SEGMENTS,
@@ -257,19 +258,18 @@ async function* rowsOf(side: Side, shape: TableShape): AsyncIterable<Row> {
 
 /** A row as a line of JSON: what one database cannot hold is replaced on both sides, and contents may lie anywhere. */
 function lineOf(shape: TableShape, row: Row): string {
-  const placed = shape === MESSAGES && contentOf(row) !== null ? at(row, { segment: 0, offset: 0 }) : row;
+  const placed =
+    shape === MESSAGES && contentOf(row) !== null ? placedAt(row, { segment: 0, offset: 0 }) : row;
   const held = placed.map((value) => (typeof value === 'string' ? holdable(value) : value));
   return `${JSON.stringify(held)}\n`;
 }
 
 function differenceText(shape: TableShape, mine: Row, theirs: Row): string {
   const columns = Object.keys(shape.columns).filter(
-    (column, place) => mine[place] !== theirs[place] && !(shape === MESSAGES && PLACES.has(column)),
+    (column, place) => mine[place] !== theirs[place] && !(shape === MESSAGES && PLACE.includes(column)),
   );
   return `${shape.name} ${nameOf(shape, mine)}: ${columns.join(', ')} not the same`;
 }
-
-const PLACES: ReadonlySet<string> = new Set(['segment', 'offset']);
 
 function nameOf(shape: TableShape, row: Row): string {
   return keyOf(shape, row).join(' ');

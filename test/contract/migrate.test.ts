@@ -2,6 +2,7 @@
 import { readdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseQuery } from '../../src/domain/query.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { refuseMoved } from '../../src/migrate/marks.ts';
 import { migrate, undo } from '../../src/migrate/migration.ts';
@@ -81,6 +82,13 @@ describeWith(POSTGRES_PROGRAMS, 'a migration', () => {
     expect(await rowsIn(back)).toEqual(await rowsIn(places));
     const returned = openSqlite(back.database);
     await refuseMoved(returned.registry);
+    await returned.store.index(1);
+    const { query } = parseQuery('grüße');
+    const newest = await returned.views.search({ query, after: null, before: null, limit: 9 });
+    expect(
+      newest.messages.map(({ id }) => id),
+      'words of the newest come first',
+    ).toEqual(ids.slice(-1));
     expect(await sightOf(returned)).toEqual(before);
     // It goes on from there: entries are numbered behind the last.
     await returned.journal.record([
