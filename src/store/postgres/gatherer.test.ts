@@ -69,8 +69,7 @@ it('lets what comes while transactions run go together in the next, in order, ea
   const rest = Promise.all(['a', 'b', 'c', 'd'].map((name) => gatherer.ask(stage.call(name))));
   expect(await stage.through(first)).toBe('first');
   expect(await stage.through(rest)).toEqual(['a', 'b', 'c', 'd']);
-  expect(stage.ran.flat()).toEqual(['first', 'a', 'b', 'c', 'd']);
-  expect(stage.ran.length, 'fewer transactions than calls').toBeLessThan(4);
+  expect(stage.ran).toEqual([['first'], ['a', 'b', 'c', 'd']]);
 });
 
 it('puts no more into a transaction than fits, and what is larger by itself', async () => {
@@ -119,12 +118,12 @@ it('refuses what would make too much wait, in calls or in deliveries, and takes 
   const gatherer = new Gatherer(stage);
   const busy = { code: 'store_busy' };
   // What runs does not wait.
-  const running = [gatherer.ask(stage.call('x')), gatherer.ask(stage.call('y'))];
+  const running = gatherer.ask(stage.call('running'));
   const many: Promise<string>[] = [];
   for (let i = 0; i < MAX_WAITING; i++) many.push(gatherer.ask(stage.call(`${i}`)));
   await expect(gatherer.ask(stage.call('more'))).rejects.toMatchObject(busy);
-  await stage.through(Promise.all([...running, ...many]));
-  const heavy = [1, 2, 3].map((name) => gatherer.ask(stage.call(`${name}`, 100_000)));
+  await stage.through(Promise.all([running, ...many]));
+  const heavy = [1, 2].map((name) => gatherer.ask(stage.call(`${name}`, 100_000)));
   await expect(gatherer.ask(stage.call('more'))).rejects.toMatchObject(busy);
   await stage.through(Promise.all(heavy));
   expect(await stage.through(gatherer.ask(stage.call('last')))).toBe('last');

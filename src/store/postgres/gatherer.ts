@@ -4,8 +4,6 @@ import { StoreError } from '../store.ts';
 import { type Call, lockFor } from './call.ts';
 import { Work } from './work.ts';
 
-/** Transactions of gathered calls that run at once: while one waits for the disk, the next can lock and read. */
-const MAX_RUNNING = 2;
 /** Calls, and deliveries of them, that may wait; more are refused with `store_busy`. */
 export const MAX_WAITING = 5_000;
 const MAX_WAITING_WEIGHT = 100_000;
@@ -18,15 +16,16 @@ interface Waiting extends Call<() => void> {
 }
 
 /**
- * Lets concurrent calls share transactions: what comes while transactions run waits, and goes together in the next one,
- * in the order in which it came. No timer: where nothing runs, nothing waits.
+ * Lets concurrent calls share transactions: what comes while one runs waits, and goes together in the next one, in the
+ * order in which it came. No timer: where nothing runs, nothing waits. Two at once would only wait for each other, since
+ * nearly all move the same figures, and would each carry half as much.
  */
 export class Gatherer {
   readonly #database: Pick<Database, 'transact'>;
   readonly #idle: (() => void)[] = [];
   #waiting: Waiting[] = [];
   #weight = 0;
-  #running = 0;
+  #isRunning = false;
   #closed = false;
 
   constructor(database: Pick<Database, 'transact'>) {
@@ -44,7 +43,7 @@ export class Gatherer {
       };
       this.#waiting.push({ at: call.at, needs: call.needs, weight: call.weight, decide, reject });
       this.#weight += call.weight;
-      this.#startSome();
+      this.#start();
     });
   }
 
@@ -67,24 +66,19 @@ export class Gatherer {
     return new StoreError('store_busy', 'too much waits for the database');
   }
 
-  #startSome(): void {
-    while (this.#running < MAX_RUNNING && this.#waiting.length > 0) {
-      this.#running++;
-      this.#run(this.#next()).then(
-        () => this.#ended(),
-        () => this.#ended(),
-      );
-    }
-  }
-
-  #ended(): void {
-    this.#running--;
-    this.#startSome();
-    this.#tellIdle();
+  #start(): void {
+    if (this.#isRunning || this.#waiting.length === 0) return;
+    this.#isRunning = true;
+    const end = () => {
+      this.#isRunning = false;
+      this.#start();
+      this.#tellIdle();
+    };
+    this.#run(this.#next()).then(end, end);
   }
 
   #tellIdle(): void {
-    if (this.#running > 0 || this.#waiting.length > 0) return;
+    if (this.#isRunning || this.#waiting.length > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
