@@ -86,10 +86,13 @@ export class Lanes {
     this.#locked.clear();
   }
 
-  /** At most `limit` lanes that nobody holds and that have deliveries due. Costs by the number of lanes. */
-  async due(limit: number, now: number): Promise<string[]> {
+  /**
+   * At most `limit` lanes that nobody holds and that have deliveries due, none of `except`, which names lanes and relays.
+   * Costs by the number of lanes.
+   */
+  async due(limit: number, now: number, except: readonly string[]): Promise<string[]> {
     if (limit === 0) return [];
-    const rows = await this.#db.rows<{ lane: string }>(DUE, [now, limit]);
+    const rows = await this.#db.rows<{ lane: string }>(DUE, [now, limit, except]);
     return rows.map(({ lane }) => lane);
   }
 
@@ -124,6 +127,8 @@ export const FIRST_DUE = `least(${[0, 1, 2]
 const DUE = `SELECT lane FROM depths
   WHERE waiting > 0 AND ${FIRST_DUE} <= $1
     AND NOT EXISTS (SELECT 1 FROM lanes WHERE lanes.lane = depths.lane AND lease_until > $1)
+    AND NOT EXISTS (SELECT 1 FROM unnest($3::text[]) AS avoided (name) WHERE name = depths.lane)
+    AND NOT EXISTS (SELECT 1 FROM unnest($3::text[]) AS avoided (name) WHERE name = split_part(depths.lane, '/', 1))
   LIMIT $2`;
 
 const PRUNE_LEASES = `DELETE FROM lanes WHERE lane IN (

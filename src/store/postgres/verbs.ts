@@ -49,9 +49,9 @@ export function storeOver(database: Database, partitions: Partitions, close: () 
       const dropped = await partitions.dropOldest(at.now - policy.recordAgeMs, at.now);
       return dropped === null ? answer : { ...answer, records: answer.records + dropped, more: true };
     },
-    acquireLanes: (wanted, limit, leaseUntil, at) =>
+    acquireLanes: (wanted, limit, leaseUntil, at, except = []) =>
       within(at, async ({ lanes }) =>
-        lanes.grant([...wanted, ...(await lanes.due(limit, at.now))], leaseUntil, at),
+        lanes.grant([...wanted, ...(await lanes.due(limit, at.now, except))], leaseUntil, at),
       ),
     renewLanes: (leases, leaseUntil, at) => within(at, (work) => renew(work, leases, leaseUntil)),
     releaseLanes: (leases, at) => within(at, (work) => releaseAll(work, leases)),

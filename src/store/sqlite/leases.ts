@@ -1,4 +1,4 @@
-import type { LaneLease } from '../../domain/lane.ts';
+import { type LaneLease, relayOfLane } from '../../domain/lane.ts';
 import type { Stamp } from '../store.ts';
 import type { Driver } from './driver.ts';
 
@@ -83,12 +83,13 @@ export class Leases {
 
   /**
    * At most `limit` lanes that nobody holds and that have deliveries due. Costs by the number of lanes that may be so,
-   * not of lanes or deliveries. The depths must be flushed.
+   * not of lanes or deliveries. None of `except`, which names lanes and relays. The depths must be flushed.
    */
-  due(limit: number, now: number): string[] {
+  due(limit: number, now: number, except: ReadonlySet<string>): string[] {
     if (limit === 0) return [];
     const found: string[] = [];
     for (const [lane, leaseUntil, firstDue] of this.#sql.toLookAt.all(now, limit + MAX_LOOKS)) {
+      if (except.has(lane) || except.has(relayOfLane(lane))) continue;
       const free = firstDue === null ? null : Math.max(leaseUntil, firstDue);
       if (free !== null && free <= now) found.push(lane);
       else this.#sql.lookAt.run(free, lane);

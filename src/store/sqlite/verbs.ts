@@ -73,10 +73,16 @@ export function createVerbs(books: Books): Verbs {
 function laneVerbs(books: Books) {
   const { leases } = books;
   return {
-    acquireLanes: (wanted: readonly string[], limit: number, leaseUntil: number, at: Stamp): LaneLease[] => {
+    acquireLanes: (
+      wanted: readonly string[],
+      limit: number,
+      leaseUntil: number,
+      at: Stamp,
+      except: readonly string[] = [],
+    ): LaneLease[] => {
       // What came in the same transaction is to be found.
       books.closeOff();
-      const lanes = new Set([...wanted, ...leases.due(limit, at.now)]);
+      const lanes = new Set([...wanted, ...leases.due(limit, at.now, new Set(except))]);
       return [...lanes].flatMap((lane) => leases.grant(lane, leaseUntil, at) ?? []);
     },
     renewLanes: (held: readonly LaneLease[], leaseUntil: number, at: Stamp): string[] =>

@@ -60,6 +60,23 @@ export function laneContract(open: OpenSubject): void {
       expect(first).toHaveLength(2);
     });
 
+    it('discovers none that are excepted, by their names or their relays’', async () => {
+      const names = ['a', 'b', 'mx/a.example', 'mx/b.example', 'mx-2/a.example', 'other/a.example'];
+      await subject.store.accept(
+        names.map((lane) => onLane(lane)),
+        at(),
+      );
+      const until = T0 + MINUTE;
+      const acquire = (wanted: readonly string[], except: readonly string[]) =>
+        subject.store.acquireLanes(wanted, 10, until, at(), except);
+      expect(lanes(await acquire([], ['a', 'mx', 'other/a.example', 'nowhere']))).toEqual([
+        'b',
+        'mx-2/a.example',
+      ]);
+      expect(lanes(await acquire(['a'], ['a', 'mx', 'other'])), 'named').toEqual(['a']);
+      expect(lanes(await acquire([], []))).toEqual(['mx/a.example', 'mx/b.example', 'other/a.example']);
+    });
+
     it('raises the fence with every grant, even of lanes long forgotten', async () => {
       const first = await takeLane(subject.store);
       await subject.store.releaseLanes([first], at());
