@@ -39,6 +39,8 @@ export interface DispatchDeps extends AttemptDeps {
   readonly want: (lane: string) => void;
   /** Told that a lane's hop was found ill: mail that waits there may have a better way. */
   readonly fellIll: (lane: string) => void;
+  /** Told that a lane's hop could not be spoken to, again: another node may be able to. */
+  readonly outOfReach: (lane: string) => void;
   /** Told that mail may have a better way now: a hop is well again, or a relay has had what it may have today. */
   readonly gotWell: () => void;
 }
@@ -168,6 +170,18 @@ export class Dispatch {
     this.#surrender(lane);
   }
 
+  /** Leaves a lane to other nodes: nothing new starts, and what has not begun is given back. */
+  leave(lane: Lane): void {
+    lane.leavingSince ??= this.#deps.clock.mono();
+    this.#surrender(lane);
+  }
+
+  /** Ends what is under way on a lane whose lease may be somebody else's soon: before the final dot, where it can. */
+  breakOff(lane: Lane): void {
+    this.retire(lane);
+    lane.abort.abort();
+  }
+
   /** Stops claiming, gives back what has not begun, and waits for attempts under way until `deadline` aborts. */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#stopping.abort();
@@ -186,7 +200,7 @@ export class Dispatch {
   #pump(lane: Lane): void {
     const relay = this.#relays.ofLane(lane.name);
     const mono = this.#deps.clock.mono();
-    const resting = lane.retired || lane.restsUntil(mono) !== null || lane.isSilent(mono);
+    const resting = lane.isEnding || lane.restsUntil(mono) !== null || lane.isSilent(mono);
     if (!relay || this.#stopping.signal.aborted || resting) {
       this.#surrender(lane);
       return;

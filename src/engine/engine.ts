@@ -9,6 +9,8 @@ import type { Views } from '../store/views.ts';
 import { Accept, type IntakeTrouble } from './accept.ts';
 import { Acting } from './acting.ts';
 import type { Acts } from './acts.ts';
+import { Avoided } from './avoided.ts';
+import { Balance } from './balance.ts';
 import { Collection } from './collection.ts';
 import { Compaction } from './compaction.ts';
 import { Dispatch } from './dispatch.ts';
@@ -19,6 +21,7 @@ import type { Intake } from './intake.ts';
 import type { Lane } from './lanes.ts';
 import { Leases } from './leases.ts';
 import { Membership, type NodeSelf } from './membership.ts';
+import { News } from './news.ts';
 import type { QueueFigures } from './queue-figures.ts';
 import { QueueRoom } from './queue-room.ts';
 import { Quotas } from './quotas.ts';
@@ -80,7 +83,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const { relays, dispatch, leases, membership, sweep, gate, quotas } = rooms;
   const stopping = new AbortController();
   const ended = new AbortController();
-  const wakeable = [rooms.divert, rooms.redecide, quotas];
+  const wakeable = [rooms.divert, rooms.redecide, quotas, rooms.news];
   let loops: Promise<unknown> = Promise.resolve();
   let beating: Promise<void> = Promise.resolve();
 
@@ -100,7 +103,8 @@ export function createEngine(deps: EngineDeps): Engine {
       await leases.turn();
       const others = wakeable.map((loop) => loop.run(stopping.signal));
       beating = membership.run(ended.signal);
-      loops = Promise.all([dispatch.run(), leases.run(), sweep.run(), ...others]);
+      const watching = leases.watch(ended.signal);
+      loops = Promise.all([dispatch.run(), leases.run(), sweep.run(), watching, ...others]);
     },
     waysChanged: rooms.waysChanged,
     trouble: () => rooms.accept.trouble(),
@@ -110,13 +114,13 @@ export function createEngine(deps: EngineDeps): Engine {
       stopping.abort();
       for (const loop of wakeable) loop.wake();
       sweep.stop();
+      leases.drain();
       await dispatch.stop(deadline);
       leases.stop();
-      await loops;
-      await leases.releaseAll();
-      // Until here something may have been under way: the others counted us.
+      // Until here something was under way: its leases were renewed, and the others counted us.
       ended.abort();
-      await beating;
+      await Promise.all([loops, beating]);
+      await leases.releaseAll();
       await membership.leave();
       await relays.close();
     },
@@ -129,28 +133,38 @@ function roomsOf(deps: EngineDeps) {
   const gate = new Gate();
   const room = new QueueRoom(deps);
   const parts = { ...deps, fault: faultTeller(deps.events) };
-  const relays = new Relays({ clock: deps.clock, lanes, holds: () => deps.settings().holds }, () =>
-    waysChanged(),
-  );
+  const shunned = new Avoided(deps.clock);
+  const holds = () => deps.settings().holds;
+  const relays = new Relays({ clock: deps.clock, lanes, holds, shunned }, () => waysChanged());
   const want = (lane: string) => leases.want(lane);
   const reports = new Reports({ ...parts, relays, newId: () => accept.newId() });
   const dispatch = new Dispatch(
-    { ...parts, reports, want, fellIll: (lane) => divert.fellIll(lane), gotWell: () => divert.stir() },
+    {
+      ...{ ...parts, reports, want, fellIll: (lane) => divert.fellIll(lane) },
+      ...{ outOfReach: (lane) => leases.shun(lane), gotWell: () => divert.stir() },
+    },
     lanes,
     relays,
   );
   const membership: Membership = new Membership(parts, {
     fits: (share) => relays.fits(share),
-    laneCount: () => lanes.size,
+    laneCount: () => balance.count,
     changed: () => {
       relays.share = membership.share;
       renewed();
+      redecide.wake();
     },
   });
   relays.share = membership.share;
-  const leases = new Leases({ ...parts, hops: relays.hops, membership }, lanes, dispatch);
+  const balance = new Balance({ membership, relays, shunned }, lanes);
+  const news = new News(parts, lanes, dispatch);
+  const leases = new Leases(
+    { ...parts, hops: relays.hops, membership, balance, news, shunned },
+    lanes,
+    dispatch,
+  );
   const divert = new Divert({ ...parts, relays, dispatch, lanes, want });
-  const redecide = new Redecide({ ...parts, relays, dispatch, want });
+  const redecide = new Redecide({ ...parts, relays, dispatch, want, membership });
   const renewed = () => {
     dispatch.stirAll();
     divert.stir();
@@ -162,11 +176,27 @@ function roomsOf(deps: EngineDeps) {
   };
   const quotas = new Quotas({ ...parts, relays, renewed });
   const collection = new Collection();
-  const sweep = new Sweep(parts, { dispatch, leases, gate, room, reports, ...upkeepOf(parts, collection) });
+  const sweep = new Sweep(parts, {
+    ...{ dispatch, leases, gate, room, reports, membership },
+    ...upkeepOf(parts, collection),
+  });
   const accept = new Accept(parts, { relays, dispatch, leases, gate, room });
   const acting = new Acting(parts, dispatch, leases, redecide);
   return {
-    ...{ lanes, gate, room, relays, dispatch, leases, membership, divert, redecide, quotas, collection },
+    ...{
+      lanes,
+      gate,
+      room,
+      relays,
+      dispatch,
+      leases,
+      membership,
+      news,
+      divert,
+      redecide,
+      quotas,
+      collection,
+    },
     ...{ sweep, accept, acting, waysChanged },
   };
 }

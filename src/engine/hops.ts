@@ -19,6 +19,8 @@ export interface HopsDeps {
   readonly events: Events;
   /** Told that a lane's hop was found ill: mail that waits there may have a better way. */
   readonly fellIll: (lane: string) => void;
+  /** Told that a lane's hop could not be spoken to, again: another node may be able to. */
+  readonly outOfReach: (lane: string) => void;
   /** Told that a hop is well again, or all of a relay's changed: mail that waits elsewhere may have a better way now. */
   readonly gotWell: () => void;
 }
@@ -100,7 +102,7 @@ export class Hops {
 
   /** Lets the lane take news, and tells what comes of it. `take` gives for how long it newly rests. */
   #hear(lane: Lane, cause: string, take: () => number): void {
-    const { clock, events, fellIll, gotWell } = this.#deps;
+    const { clock, events, fellIll, gotWell, outOfReach } = this.#deps;
     const now = clock.mono();
     const before = lane.breakerState(now);
     const pauseMs = take();
@@ -109,6 +111,7 @@ export class Hops {
       const again = before !== 'closed';
       events.emit({ type: 'lane_paused', lane: lane.name, pauseMs, cause, again });
       fellIll(lane.name);
+      if (lane.isOutOfReach) outOfReach(lane.name);
     }
     const after = lane.breakerState(now);
     if (after === 'closed' && before !== 'closed') {

@@ -33,7 +33,10 @@ function relayOf(name: string, presets: boolean | null, maxPerDay = 0): Relay {
 function worldOf(...all: readonly Relay[]) {
   const lanes = new Map<string, Lane>();
   const held = new Map<string, 'pause'>();
-  const relays = new Relays({ clock: systemClock, lanes, holds: () => held }, () => {});
+  const relays = new Relays(
+    { clock: systemClock, lanes, holds: () => held, shunned: { has: () => false } },
+    () => {},
+  );
   for (const relay of all) relays.put(relay, NO_TRANSPORT);
   const take = (name: string) => {
     const lane = new Lane(name, 1, Number.POSITIVE_INFINITY, 0);

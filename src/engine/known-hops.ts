@@ -1,3 +1,4 @@
+import { type Breaker, CLOSED } from '../domain/breaker.ts';
 import { relayOfLane } from '../domain/lane.ts';
 import { type MailboxProvider, mailboxProviderOf } from '../domain/mailbox-provider.ts';
 import { openWindow, type Window } from '../domain/window.ts';
@@ -13,6 +14,7 @@ const MAX_REMEMBERED = 20_000;
 interface Known {
   readonly window: Window | null;
   readonly provider: MailboxProvider | null;
+  readonly breaker: Breaker;
 }
 
 /** The relays, as knowing hops needs them. */
@@ -36,6 +38,7 @@ export class KnownHops {
     const relay = this.#relays.get(relayOfLane(lane.name));
     const known = this.#remembered.get(lane.name);
     lane.window = known?.window ?? null;
+    lane.breaker = known?.breaker ?? CLOSED;
     if (relay === undefined || relay.relay.mx === null) return;
     const { presets } = relay.relay.mx;
     this.#relays.provided(
@@ -60,10 +63,10 @@ export class KnownHops {
   }
 
   /** A lane is let go: what is known of its hop is remembered for when there is mail for it again. */
-  remember({ name, window, provider }: Lane): void {
+  remember({ name, window, provider, breaker }: Lane): void {
     this.#remembered.delete(name);
-    if (window === null && provider === null) return;
-    this.#remembered.set(name, { window, provider });
+    if (window === null && provider === null && breaker.failures === 0) return;
+    this.#remembered.set(name, { window, provider, breaker });
     for (const oldest of this.#remembered.keys()) {
       if (this.#remembered.size <= MAX_REMEMBERED) return;
       this.#remembered.delete(oldest);

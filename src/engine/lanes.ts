@@ -68,6 +68,13 @@ export class Lane {
    * nothing is in hand the lane is let go and taken anew, so that they are reclaimed.
    */
   retired = false;
+  /**
+   * Since when (monotonic ms) it is being left to other nodes; null when it is not. Nothing new starts, and once nothing is
+   * in hand it is let go.
+   */
+  leavingSince: number | null = null;
+  /** Until when (monotonic ms) it is not left to others for the sake of balance. */
+  staysUntil = Number.NEGATIVE_INFINITY;
   /** The store may have due work that is not in hand. */
   waiting = true;
   /** When the store's next delivery comes due (wall ms); null when none is known. */
@@ -91,9 +98,10 @@ export class Lane {
   isKnown = false;
   /** Units in hand that were claimed, not accepted a moment ago. */
   claimed = 0;
+  /** How its hop does, and until when it rests. */
+  breaker: Breaker = CLOSED;
   /** How many attempts at once the hop has shown to bear; null: all that it may have. */
   window: Window | null = null;
-  #breaker: Breaker = CLOSED;
   /** See {@link CLAIM_FACTOR}: doubles while the hop is quick. */
   #claimFactor = CLAIM_FACTOR;
   /** When it last asked the store for work (monotonic ms), and whether it got all that it asked for. */
@@ -109,6 +117,16 @@ export class Lane {
     this.busyAt = now;
   }
 
+  /** Nothing new starts: it is let go as soon as nothing is in hand. */
+  get isEnding(): boolean {
+    return this.retired || this.leavingSince !== null;
+  }
+
+  /** Whether its hop could not even be spoken to, again: another node may be able to. */
+  get isOutOfReach(): boolean {
+    return this.breaker.failures > 1 && this.lastReply?.code === null;
+  }
+
   /** Units leased, promised, under way or being recorded. */
   get inHand(): number {
     return this.inflight + this.ready.length + this.reserved;
@@ -116,9 +134,9 @@ export class Lane {
 
   /** How many attempts may be under way at `now` (monotonic), when `full` is the most that a well hop gets. */
   pace(now: number, full: number): number {
-    if (now >= this.trustedUntil || this.retired || this.probing) return 0;
+    if (now >= this.trustedUntil || this.isEnding || this.probing) return 0;
     const borne = this.window === null ? full : Math.min(full, Math.floor(this.window.size));
-    return paceOf(this.#breaker, now, borne);
+    return paceOf(this.breaker, now, borne);
   }
 
   /** Takes what an attempt says about the pace, that still counts as under way. `startedAt`: when it began, `now`: when it ended (monotonic ms). */
@@ -214,37 +232,37 @@ export class Lane {
 
   /** See {@link BreakerState}. */
   breakerState(now: number): BreakerState {
-    return stateOf(this.#breaker, now);
+    return stateOf(this.breaker, now);
   }
 
   /** Takes an attempt's news of the hop; returns for how many ms it newly rests, else 0. */
   heard(news: HopNews, now: number, dice: number): number {
-    const before = this.#breaker;
-    this.#breaker = afterAttempt(before, news, LANE_POLICY, now, dice);
-    return this.#breaker.until > now && this.#breaker.until !== before.until ? this.#breaker.until - now : 0;
+    const before = this.breaker;
+    this.breaker = afterAttempt(before, news, LANE_POLICY, now, dice);
+    return this.breaker.until > now && this.breaker.until !== before.until ? this.breaker.until - now : 0;
   }
 
   /** Takes what its hop said when it was asked without mail whether it is well; returns for how many ms it rests, else 0. */
   probed(isWell: boolean, now: number, dice: number): number {
-    this.#breaker = afterProbe(this.#breaker, isWell, now, dice);
-    return Math.max(0, this.#breaker.until - now);
+    this.breaker = afterProbe(this.breaker, isWell, now, dice);
+    return Math.max(0, this.breaker.until - now);
   }
 
   /** What was known of its hop is worth nothing any more: the relay leads elsewhere, or an operator says so. */
   forgetHop(): void {
-    this.#breaker = CLOSED;
+    this.breaker = CLOSED;
     this.window = null;
     this.isKnown = false;
   }
 
   /** Its hop asked to be left alone until `until` (monotonic ms). */
   restUntil(until: number): void {
-    this.#breaker = restedUntil(this.#breaker, until);
+    this.breaker = restedUntil(this.breaker, until);
   }
 
   /** Monotonic ms at which a lane may try again whose hop rests; null when it does not rest. */
   restsUntil(now: number): number | null {
-    return this.#breaker.until > now ? this.#breaker.until : null;
+    return this.breaker.until > now ? this.breaker.until : null;
   }
 
   /** The store has, or will have, a delivery due at `dueAt` (wall ms). True when that is sooner than was known. */

@@ -2,10 +2,13 @@ import { relayOfLane } from '../domain/lane.ts';
 import type { Clock } from '../lib/clock.ts';
 import { WakeUp } from '../lib/wakeup.ts';
 import type { Store } from '../store/store.ts';
+import { Avoided } from './avoided.ts';
+import type { Balance } from './balance.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { KnownHops } from './known-hops.ts';
 import { Lane } from './lanes.ts';
 import type { Membership } from './membership.ts';
+import type { News } from './news.ts';
 import { LANE_LEASE_MS, LANE_RENEW_MS } from './settings.ts';
 
 /** How often lanes with due work that nobody holds are looked for, in ms. */
@@ -22,6 +25,23 @@ const IDLE_MS = 30_000;
 const SOON_MS = 60_000;
 /** How long a lane is kept for what is known of its hop, which is not well, in ms. */
 const REMEMBER_MS = 600_000;
+/** How often it is looked whether leases are still trusted under which something is under way, in ms. */
+const WATCH_MS = 500;
+/** For so long a lane is not taken back that was left to others for the sake of balance, in ms. */
+const LEFT_MS = 10_000;
+/** A lane whose attempts go on for longer than this when it is to be left to others stays for so long, in ms. */
+const LEAVE_LIMIT_MS = 30_000;
+const STAY_MS = 300_000;
+/** So often, in ms, a few lanes are taken beyond our part: those that whoever should take them does not. */
+const BEYOND_MS = 15_000;
+const BEYOND_LIMIT = 16;
+/** They stay for so long, in ms. */
+const BEYOND_STAY_MS = 60_000;
+/** For so long somebody else is believed to hold a lane who held it a moment ago, in ms. */
+const FOREIGN_MS = 5_000;
+/** How long a lane is left to others at least and at most, in ms, whose hop this node cannot speak to. */
+const MIN_SHUN_MS = 10_000;
+const MAX_SHUN_MS = 60_000;
 
 /** What keeping leases needs. */
 export interface LeaseDeps {
@@ -30,28 +50,60 @@ export interface LeaseDeps {
   readonly node: string;
   readonly hops: KnownHops;
   readonly membership: Membership;
+  readonly balance: Balance;
+  readonly news: News;
+  /** Lanes that are left to others as this node could not speak to their hops. */
+  readonly shunned: Avoided;
   readonly fault: (code: string, error: unknown) => void;
 }
 
-/** Holds the lanes this node works: takes those that have work, renews their leases, lets go of lost ones. */
+/** What is asked of the store. */
+interface Wishes {
+  /** By name. */
+  readonly wanted: readonly string[];
+  /** How many others, and none of which. */
+  readonly limit: number;
+  readonly except: readonly string[];
+  /** They are more than our part. */
+  readonly beyond: boolean;
+}
+
+/**
+ * Holds the lanes this node works: takes those that have work, renews their leases, lets go of lost ones, and leaves to
+ * other nodes what is their part.
+ */
 export class Leases {
   readonly #deps: LeaseDeps;
   readonly #lanes: Map<string, Lane>;
   readonly #dispatch: Dispatch;
   readonly #wanted = new Set<string>();
+  /** Left to others, for the sake of balance. */
+  readonly #left: Avoided;
+  /** Somebody else's, a moment ago. */
+  readonly #foreign: Avoided;
   readonly #wakeUp = new WakeUp();
   #renewedAt = Number.NEGATIVE_INFINITY;
+  #weighedAt = Number.NEGATIVE_INFINITY;
+  #beyondAt: number;
+  #draining = false;
   #stopping = false;
 
   constructor(deps: LeaseDeps, lanes: Map<string, Lane>, dispatch: Dispatch) {
     this.#deps = deps;
     this.#lanes = lanes;
     this.#dispatch = dispatch;
+    this.#left = new Avoided(deps.clock);
+    this.#foreign = new Avoided(deps.clock);
+    this.#beyondAt = deps.clock.mono();
   }
 
-  /** Asks for a lane, such as one that fresh mail just went to. */
+  /** Something waits in a lane, such as fresh mail: it is asked for, or whoever has it is told. */
   want(lane: string): void {
     if (this.#lanes.has(lane) || this.#wanted.has(lane)) return;
+    if (!this.#mayTake(lane)) {
+      this.#deps.news.tell(lane);
+      return;
+    }
     this.#wanted.add(lane);
     this.#wakeUp.wake();
   }
@@ -64,9 +116,21 @@ export class Leases {
     }
   }
 
+  /** Breaks off what is under way under leases that are trusted no more, however long the store takes to answer. */
+  async watch(stopping: AbortSignal): Promise<void> {
+    const { clock, membership } = this.#deps;
+    while (membership.isShared && !stopping.aborted) {
+      await clock.sleep(WATCH_MS, stopping);
+      const mono = clock.mono();
+      for (const lane of this.#lanes.values())
+        if (lane.inflight > 0 && mono >= lane.trustedUntil) this.#dispatch.breakOff(lane);
+    }
+  }
+
   /** One turn: let go of what is done with, renew if it is time, then look for work. True: there is more to be found. */
   async turn(): Promise<boolean> {
     try {
+      this.#weigh();
       await this.#letGo();
       if (this.#deps.clock.mono() - this.#renewedAt >= LANE_RENEW_MS) await this.renew();
       return await this.#acquire();
@@ -74,6 +138,24 @@ export class Leases {
       this.#deps.fault('lease_failed', error);
       return false;
     }
+  }
+
+  /** A lane's hop could not be spoken to, again: other nodes, if there are any, are let try. */
+  shun(name: string): void {
+    const { clock, balance, shunned } = this.#deps;
+    const lane = this.#lanes.get(name);
+    if (lane === undefined || lane.isEnding || balance.isAlone) return;
+    const mono = clock.mono();
+    const restMs = (lane.restsUntil(mono) ?? mono) - mono;
+    shunned.add(name, Math.min(MAX_SHUN_MS, Math.max(MIN_SHUN_MS, restMs)));
+    this.#dispatch.leave(lane);
+    this.#wakeUp.wake();
+  }
+
+  /** Takes nothing any more, and lets go of what has nothing in hand. */
+  drain(): void {
+    this.#draining = true;
+    this.#wakeUp.wake();
   }
 
   /** Stops taking and renewing. */
@@ -94,13 +176,35 @@ export class Leases {
     }
   }
 
+  /** Begins to leave lanes to others of which this node has too many, or can send nothing. */
+  #weigh(): void {
+    const { clock, balance, shunned } = this.#deps;
+    const mono = clock.mono();
+    if (mono - this.#weighedAt < DISCOVER_MS) return;
+    this.#weighedAt = mono;
+    for (const lane of this.#lanes.values()) {
+      if (lane.leavingSince === null || mono - lane.leavingSince < LEAVE_LIMIT_MS) continue;
+      lane.leavingSince = null;
+      lane.staysUntil = mono + STAY_MS;
+      this.#dispatch.stir(lane);
+    }
+    for (const lane of balance.hopeless()) {
+      shunned.add(lane.name, MAX_SHUN_MS);
+      this.#dispatch.leave(lane);
+    }
+    for (const lane of balance.surplus(mono)) {
+      this.#left.add(lane.name, LEFT_MS);
+      this.#dispatch.leave(lane);
+    }
+  }
+
   /** Retired lanes are taken anew at once; idle ones when there is mail for them again. */
   async #letGo(): Promise<void> {
     const { store, node, clock } = this.#deps;
     const mono = clock.mono();
     const now = clock.wall();
     const done = [...this.#lanes.values()].filter(
-      (lane) => lane.inHand === 0 && (lane.retired || this.#isIdle(lane, mono, now)),
+      (lane) => lane.inHand === 0 && (lane.isEnding || this.#draining || this.#isIdle(lane, mono, now)),
     );
     if (done.length === 0) return;
     const leases = done.map(({ name, fence }) => ({ lane: name, fence }));
@@ -111,7 +215,8 @@ export class Leases {
     for (const lane of done) {
       if (this.#lanes.get(lane.name) === lane) this.#lanes.delete(lane.name);
       this.#deps.hops.remember(lane);
-      if (lane.waiting || anew.has(lane)) this.#wanted.add(lane.name);
+      const isLeft = lane.leavingSince !== null || this.#draining;
+      if (!isLeft && (lane.waiting || anew.has(lane))) this.#wanted.add(lane.name);
     }
   }
 
@@ -121,35 +226,91 @@ export class Leases {
     return lane.nextDueAt === null || lane.nextDueAt - now > SOON_MS;
   }
 
+  /** Whether this node is to ask for a lane at all. */
+  #mayTake(lane: string): boolean {
+    const { membership, balance, shunned } = this.#deps;
+    if (!membership.delivers || this.#draining) return false;
+    if (balance.mayNotSend(lane)) return false;
+    return balance.isAlone || ![shunned, this.#left, this.#foreign].some((avoided) => avoided.has(lane));
+  }
+
+  /** Of the lanes asked for by name those that this node has room for; of the others their holders are told. */
+  #choose(): string[] {
+    const { balance, news } = this.#deps;
+    const rooms = { sole: balance.roomForSole, many: balance.roomForMany };
+    const room = MAX_LANES - this.#lanes.size;
+    const chosen: string[] = [];
+    for (const lane of this.#wanted) {
+      const kind = lane === relayOfLane(lane) ? 'sole' : 'many';
+      if (chosen.length >= room) break;
+      if (rooms[kind] < 1 || !this.#mayTake(lane)) news.tell(lane);
+      else {
+        rooms[kind]--;
+        chosen.push(lane);
+      }
+    }
+    this.#wanted.clear();
+    return chosen;
+  }
+
+  #wishes(mono: number): Wishes {
+    const { balance, shunned } = this.#deps;
+    const wanted = this.#choose();
+    const most = MAX_LANES - this.#lanes.size - wanted.length - KEPT_FOR_WANTED;
+    const hopeless = balance.relaysNotSentBy();
+    if (balance.isAlone)
+      return { wanted, limit: bounded(most, DISCOVER_LIMIT), except: hopeless, beyond: false };
+    if (mono - this.#beyondAt >= BEYOND_MS) {
+      this.#beyondAt = mono;
+      const except = [...hopeless, ...shunned.names()];
+      return { wanted, limit: bounded(most, BEYOND_LIMIT), except, beyond: true };
+    }
+    const { roomForSole, roomForMany } = balance;
+    const avoided = [...shunned.names(), ...this.#left.names(), ...balance.relaysResting(mono)];
+    const full = [
+      ...(roomForSole < 1 ? balance.relaysOf('sole') : []),
+      ...(roomForMany < 1 ? balance.relaysOf('many') : []),
+    ];
+    const limit = bounded(
+      Math.min(most, Math.max(0, roomForSole) + Math.max(0, roomForMany)),
+      DISCOVER_LIMIT,
+    );
+    return { wanted, limit, except: [...hopeless, ...avoided, ...full], beyond: false };
+  }
+
   /** Takes what is wanted and what is found. True: there may be more. */
   async #acquire(): Promise<boolean> {
-    const { store, node, clock, membership } = this.#deps;
-    if (!membership.delivers) return false;
-    const room = MAX_LANES - this.#lanes.size;
-    const asked = [...this.#wanted];
-    const wanted = asked.slice(0, Math.max(0, room));
+    const { store, node, clock, membership, balance, news } = this.#deps;
+    if (!membership.delivers || this.#draining) return false;
     const now = clock.wall();
     const mono = clock.mono();
-    const limit = Math.max(0, Math.min(DISCOVER_LIMIT, room - wanted.length - KEPT_FOR_WANTED));
-    const granted = await store.acquireLanes(wanted, limit, now + LANE_LEASE_MS, { node, now });
-    // A wanted lane that was not granted is somebody else's, or too many: when it is free, discovery finds it.
-    for (const lane of asked) this.#wanted.delete(lane);
+    const { wanted, limit, except, beyond } = this.#wishes(mono);
+    const granted = await store.acquireLanes(wanted, limit, now + LANE_LEASE_MS, { node, now }, except);
     for (const { lane, fence } of granted) {
       const old = this.#lanes.get(lane);
       if (old?.fence === fence) continue;
       if (old) this.#dispatch.drop(old);
       const taken = new Lane(lane, fence, membership.trustedUntil(mono), mono);
+      if (beyond) taken.staysUntil = mono + BEYOND_STAY_MS;
       this.#deps.hops.introduce(taken);
       this.#lanes.set(lane, taken);
       this.#dispatch.stir(taken);
     }
-    return limit > 0 && granted.length - wanted.length >= limit;
+    // A wanted lane that was not granted is somebody else's: when it is free, discovery finds it.
+    if (!balance.isAlone)
+      for (const lane of wanted)
+        if (!this.#lanes.has(lane)) {
+          this.#foreign.add(lane, FOREIGN_MS);
+          news.tell(lane);
+        }
+    return limit > 0 && !beyond && granted.length - wanted.length >= limit;
   }
 
   /** Extends every lease held, and drops the lanes that are no longer ours. */
   async renew(): Promise<void> {
     const { store, node, clock, membership } = this.#deps;
     const held = [...this.#lanes.values()];
+    if (held.length === 0) return;
     const now = clock.wall();
     const startedAt = clock.mono();
     const leases = held.map(({ name, fence }) => ({ lane: name, fence }));
@@ -164,4 +325,9 @@ export class Leases {
       }
     }
   }
+}
+
+/** As many as there is room for, and no more than so many. */
+function bounded(room: number, most: number): number {
+  return Math.max(0, Math.min(room, most));
 }

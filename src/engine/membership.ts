@@ -73,12 +73,22 @@ export class Membership {
     return delivers(this.#self);
   }
 
+  /** Whether there may be other nodes. */
+  get isShared(): boolean {
+    return this.#cluster !== null;
+  }
+
   /** Our part of what relays allow all nodes together. */
   get share(): Share {
     if (this.#cluster === null) return WHOLE;
     return this.#deps.clock.mono() < this.trustedUntil(Number.POSITIVE_INFINITY)
       ? this.#division.share
       : NOTHING;
+  }
+
+  /** Whether we may have a part at all: the others count us. */
+  get sends(): boolean {
+    return this.share !== NOTHING;
   }
 
   /**

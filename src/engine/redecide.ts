@@ -5,6 +5,7 @@ import type { Events } from '../observe/events.ts';
 import type { Store } from '../store/store.ts';
 import type { Views, WaitingDelivery, WaitingQuery } from '../store/views.ts';
 import type { Dispatch } from './dispatch.ts';
+import type { Membership } from './membership.ts';
 import { decideAnew } from './redecision.ts';
 import type { Relays } from './relays.ts';
 import type { EngineSettings } from './settings.ts';
@@ -29,6 +30,7 @@ export interface RedecideDeps {
   readonly relays: Relays;
   readonly dispatch: Dispatch;
   readonly want: (lane: string) => void;
+  readonly membership: Membership;
   readonly fault: (code: string, error: unknown) => void;
 }
 
@@ -82,6 +84,12 @@ export class Redecide {
   }
 
   async #turn(stopping: AbortSignal): Promise<void> {
+    if (!this.#deps.membership.isFirst) {
+      // One node walks for all. Who becomes the first walks once: the last one may not have come to the end.
+      this.#stirred = true;
+      this.#again = [];
+      return;
+    }
     const now = this.#deps.clock.mono();
     const [next = Number.POSITIVE_INFINITY, ...later] = this.#again;
     if (!this.#stirred && now < next) {

@@ -17,6 +17,8 @@ export interface RelaysDeps {
   readonly clock: Clock;
   readonly lanes: ReadonlyMap<string, Lane>;
   readonly holds: () => ReadonlyMap<string, HoldKind>;
+  /** Lanes that are left to other nodes as this one could not speak to their hops. */
+  readonly shunned: { has(lane: string): boolean };
 }
 
 /** The relays there are. Changed live: what is under way with a replaced one ends with it. */
@@ -117,7 +119,7 @@ export class Relays {
     if (hold !== null) return hold === 'pause' ? 'paused' : 'draining';
     if ((priority === 'high' ? found.leftForHigh : found.left) < 1) return 'spent';
     const now = this.#deps.clock.mono();
-    if (found.breakerState(now) === 'open') return 'resting';
+    if (found.breakerState(now) === 'open' || this.#deps.shunned.has(lane)) return 'resting';
     const canBeProbed = found.transport.probe !== undefined;
     return this.#deps.lanes.get(lane)?.isFit(now, canBeProbed) === false ? 'resting' : 'usable';
   }

@@ -9,6 +9,7 @@ import type { Dispatch } from './dispatch.ts';
 import type { Gate } from './gate.ts';
 import { Indexing } from './indexing.ts';
 import type { Leases } from './leases.ts';
+import type { Membership } from './membership.ts';
 import type { QueueRoom } from './queue-room.ts';
 import { expireAndReport } from './report-expiry.ts';
 import type { Reports } from './reports.ts';
@@ -40,6 +41,7 @@ export interface SweepPeers {
   readonly collection: Collection;
   readonly compaction: Compaction;
   readonly record: UpkeepRecord;
+  readonly membership: Membership;
 }
 
 /** A chore and how often it is done, in ms. */
@@ -60,6 +62,7 @@ export class Sweep {
   readonly #collection: Collection;
   readonly #compaction: Compaction;
   readonly #record: UpkeepRecord;
+  readonly #membership: Membership;
   readonly #indexing: Indexing;
   readonly #stopping = new AbortController();
 
@@ -68,6 +71,7 @@ export class Sweep {
     this.#collection = peers.collection;
     this.#compaction = peers.compaction;
     this.#record = peers.record;
+    this.#membership = peers.membership;
     this.#deps = deps;
     this.#indexing = new Indexing(deps);
     this.#room = room;
@@ -82,10 +86,11 @@ export class Sweep {
     const chores: readonly Chore[] = [
       { everyMs: 1_000, code: 'disk_check_failed', work: () => this.checkDisk() },
       { everyMs: 1_000, code: 'queue_check_failed', work: () => this.#room.lookIfFull() },
-      { everyMs: 1_000, code: 'indexing_failed', work: () => this.#indexing.catchUp(this.#stopping.signal) },
-      { everyMs: 5_000, code: 'expiry_failed', work: () => this.expire() },
       { everyMs: 5_000, code: 'reclaim_failed', work: () => this.reclaim(false) },
-      { everyMs: 5_000, code: 'retention_failed', work: () => this.purge() },
+      { everyMs: 1_000, code: 'indexing_failed', work: () => this.#indexing.catchUp(this.#stopping.signal) },
+      // One node is enough for these. Two at a time, as one leaves its duties to another, do no harm.
+      { everyMs: 5_000, code: 'expiry_failed', work: () => this.#ifFirst(() => this.expire()) },
+      { everyMs: 5_000, code: 'retention_failed', work: () => this.#ifFirst(() => this.purge()) },
       { everyMs: 60_000, code: 'collection_failed', work: () => this.collect() },
       { everyMs: 60_000, code: 'compaction_failed', work: () => this.compact() },
       { everyMs: 60_000, code: 'journal_failed', work: () => this.#record.write() },
@@ -161,6 +166,10 @@ export class Sweep {
       // It goes on when there is room again.
       if (!(error instanceof SpoolError && error.code === 'spool_full')) throw error;
     }
+  }
+
+  async #ifFirst(work: () => Promise<void>): Promise<void> {
+    if (this.#membership.isFirst) await work();
   }
 
   async #unlinkDead(): Promise<void> {

@@ -31,6 +31,9 @@ export const WELL: Temper = {
   verdict: () => null,
 };
 
+/** How long it takes to find out that a hop cannot be reached, in ms. */
+const CONNECT_MS = 2_000;
+
 /** An attempt as the hop saw it begin. Times are ms of world time. */
 export interface Start {
   readonly at: number;
@@ -52,6 +55,8 @@ export class PaceHop {
   readonly starts: Start[] = [];
   /** `token address` → how often it was taken. */
   readonly taken = new Map<string, number>();
+  /** Nodes that cannot reach any hop. */
+  readonly cutOff = new Set<string>();
   /** Relay → UTC day on which the attempt began, by its node's clock → recipients taken. */
   readonly takenOn = new Map<string, Map<number, number>>();
   readonly #time: VirtualTime;
@@ -93,6 +98,7 @@ export class PaceHop {
     job: TransportJob,
     signal: AbortSignal,
   ): Promise<TransportResult> {
+    if (this.cutOff.has(node)) return await this.#unreachable(life, job);
     const day = dayOf(life.wall());
     const at = this.#time.now;
     const domain = job.envelope.recipients[0]?.address.replace(/^.*@/, '') ?? '';
@@ -136,6 +142,16 @@ export class PaceHop {
     const days = this.takenOn.get(relay) ?? new Map<number, number>();
     this.takenOn.set(relay, days.set(day, (days.get(day) ?? 0) + 1));
     return { kind: 'delivered', captured: false, reply, providerMessageId: null, dsnPassed: false };
+  }
+
+  async #unreachable(life: NodeLife, job: TransportJob): Promise<TransportResult> {
+    await this.#time.sleep(CONNECT_MS);
+    await life.running();
+    const reply = localReply('connect_timeout', '4.4.1', 'no answer');
+    return {
+      ...result(job.envelope.recipients.map(() => ({ kind: 'deferred', reply }))),
+      hopFailed: true,
+    };
   }
 
   #count(key: string, change: number): number {

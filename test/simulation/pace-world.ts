@@ -8,6 +8,7 @@ import { type Random, seededRandom } from '../../src/lib/random.ts';
 import { type Event, Events } from '../../src/observe/events.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { type Store, StoreError } from '../../src/store/store.ts';
+import { MemoryCluster, overWay, type StoreWay } from './memory-cluster.ts';
 import { createMemorySpool } from './memory-spool.ts';
 import { PaceHop } from './pace-hop.ts';
 import { NodeLife, VirtualTime } from './virtual-clock.ts';
@@ -30,6 +31,7 @@ export interface PaceNode {
   readonly name: string;
   readonly life: NodeLife;
   readonly engine: Engine;
+  readonly way: StoreWay;
 }
 
 /** What a world is made with. */
@@ -42,6 +44,8 @@ export interface PaceOptions {
   readonly settings?: Partial<EngineSettings>;
   /** Wall time at the beginning. */
   readonly epoch?: number;
+  /** The nodes know of each other, and each has a way of its own to the store, that can be cut. */
+  readonly cluster?: boolean;
 }
 
 /** Some nodes over one store, hops that count, and days that can be skipped. */
@@ -55,6 +59,7 @@ export class PaceWorld {
   readonly views;
   /** Every recipient that was accepted, as `token address`. */
   readonly accepted: string[] = [];
+  readonly cluster: MemoryCluster;
   readonly #spool = createMemorySpool();
   readonly #relays = new Map<string, Relay>();
   readonly #options: PaceOptions;
@@ -69,6 +74,7 @@ export class PaceWorld {
     const { store, views } = openSqlite(':memory:');
     this.store = store;
     this.views = views;
+    this.cluster = new MemoryCluster(views, () => this.wall);
     for (const relay of options.relays) this.#relays.set(relay.name, relay);
     const via = options.relays.map(({ name }) => ({ relay: name, weight: 1 }));
     const rules = [{ name: 'all', match: {}, via, order: 'given' as const }];
@@ -83,17 +89,21 @@ export class PaceWorld {
   }
 
   /** A node starts; resolves when it accepts mail. */
-  async bear(skewMs = 0): Promise<PaceNode> {
+  async bear(skewMs = 0, roles: readonly string[] = ['delivery']): Promise<PaceNode> {
     const name = `node-${++this.#born}`;
     const life = new NodeLife(this.time, (this.#options.epoch ?? NOON) + this.#skippedMs, skewMs);
     const events = new Events();
     events.on((event) => this.events.push(event));
-    const faults = this.#options.storeFaults ?? null;
-    const store = faults === null ? this.store : shaky(this.store, life, this.time, this.dice, faults);
+    const way = { isCut: false, running: () => life.running(), sleep: (ms: number) => this.time.sleep(ms) };
     const random = seededRandom(this.#born);
-    const base = { store, views: this.views, spool: this.#spool, clock: life, random, events, node: name };
-    const engine = createEngine({ ...base, signer: NO_SIGNER, settings: () => this.#settings });
-    const node = { name, life, engine };
+    const base = { store: this.#storeOf(life, way), views: this.views, spool: this.#spool };
+    const self = { name, roles, version: '1', startedAt: life.wall(), report: () => '{}' };
+    const engine = createEngine({
+      ...{ ...base, clock: life, random, events, node: name, self, signer: NO_SIGNER },
+      cluster: this.#options.cluster === true ? overWay(this.cluster.door(), way) : null,
+      settings: () => this.#settings,
+    });
+    const node = { name, life, engine, way };
     for (const relay of this.#relays.values()) this.#put(node, relay);
     let started = false;
     const starting = (async () => {
@@ -139,14 +149,14 @@ export class PaceWorld {
   }
 
   async #accept(prefix: string, from: number, count: number, options: Mail): Promise<string[]> {
-    const node = this.nodes[Math.floor(this.dice.next() * this.nodes.length)];
+    const node = options.at ?? this.nodes[Math.floor(this.dice.next() * this.nodes.length)];
     if (node === undefined) throw new Error('no node');
     const batch = Array.from({ length: count }, (_, place) =>
       submissionTo(`${prefix}${from + place}`, options),
     );
     const accepting = node.engine.intake.accept(batch);
     // Where the store takes its time, so does the acceptance.
-    if (this.#options.storeFaults) await this.run(10 * MAX_CALL_MS);
+    if (this.#options.storeFaults || this.#options.cluster) await this.run(10 * MAX_CALL_MS);
     const ids: string[] = [];
     for (const [place, answer] of (await accepting).entries()) {
       if (answer.kind === 'accepted') {
@@ -187,6 +197,12 @@ export class PaceWorld {
     return [...this.hop.taken].filter(([, times]) => times > 1).map(([name]) => name);
   }
 
+  #storeOf(life: NodeLife, way: StoreWay): Store {
+    const faults = this.#options.storeFaults ?? null;
+    const store = faults === null ? this.store : shaky(this.store, life, this.time, this.dice, faults);
+    return this.#options.cluster === true ? overWay(store, way) : store;
+  }
+
   #put(node: PaceNode, relay: Relay): void {
     node.engine.relays.put(relay, this.hop.transportOf(node.name, node.life, relay.name));
   }
@@ -197,6 +213,8 @@ export interface Mail {
   readonly priority?: Priority;
   readonly domain?: string;
   readonly sendAt?: number | null;
+  /** To whom it is handed in; any of the nodes if it is not said. */
+  readonly at?: PaceNode;
 }
 
 function submissionTo(
