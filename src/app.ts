@@ -31,6 +31,7 @@ import { publishTable } from './control/route-tables.ts';
 import type { RunningServer } from './control/running-server.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';
 import { sessionLimits } from './control/session-limits.ts';
+import { countTopics, type TopicCounts } from './dashboard/topic-counts.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Random } from './lib/random.ts';
 import { SharedClock } from './lib/shared-clock.ts';
@@ -107,6 +108,7 @@ class Service implements App {
   readonly #events = new Events();
   readonly #denied: DeniedSources;
   readonly #history: RelayHistory;
+  readonly #topics: TopicCounts;
   readonly #lastLines = new LogRing();
   #failure: MachineFailure | null = null;
   #log: ServiceLog | null = null;
@@ -128,6 +130,7 @@ class Service implements App {
     this.#options = options;
     this.#denied = rememberDenied(this.#events, options.clock);
     this.#history = rememberRelays(this.#events, options.clock);
+    this.#topics = countTopics(this.#events);
   }
 
   get failed(): Promise<number> {
@@ -151,7 +154,7 @@ class Service implements App {
     this.#failure = failure;
     void broken.promise.then((error) => failure.report(error, () => this.#haltWork()));
 
-    const known = { denied: this.#denied, history: this.#history };
+    const known = { denied: this.#denied, history: this.#history, topics: this.#topics };
     const own = { ...known, events: this.#events, node, version };
     const work = createWork({ storage, live, log, clock, random, ...own });
     this.#work = work;

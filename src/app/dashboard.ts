@@ -8,6 +8,7 @@ import { createDownloads } from './downloads.ts';
 import { createExport } from './exports.ts';
 import { guardSettings } from './guard-settings.ts';
 import type { ListenerParts } from './listener-parts.ts';
+import { tellNewsOfOthers } from './news-of-others.ts';
 import type { Observation } from './observation.ts';
 import type { BoundPorts } from './ports.ts';
 
@@ -26,6 +27,7 @@ export function dashboard(
 ): Dashboard {
   const { live, clock, random, log, events, ready, door, words, storage, dataDir } = parts;
   const feed = createHintFeed({ events, clock, random });
+  void tellNewsOfOthers({ nodes: parts.nodes, feed, clock, signal: parts.signal });
   const downloads = createDownloads({
     ...{ storage, words, backupDirectory: join(dataDir, 'backups') },
     export: createExport(parts),

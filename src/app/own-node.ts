@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { rolesOf } from '../config/roles.ts';
 import type { Config } from '../config/schema.ts';
 import { writeReport } from '../control/nodes/report.ts';
+import type { TopicCounts } from '../dashboard/topic-counts.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
@@ -30,13 +31,15 @@ export function ownNode(
 export interface OwnKnowledge {
   readonly denied: DeniedSources;
   readonly history: RelayHistory;
+  readonly topics: TopicCounts;
   readonly clock: Clock;
 }
 
 /** What the other nodes are told with every beat. */
-export function ownReport({ relays, queue }: Engine, { denied, history, clock }: OwnKnowledge): string {
+export function ownReport({ relays, queue }: Engine, known: OwnKnowledge): string {
+  const { denied, history, topics, clock } = known;
   return writeReport({
     ...{ relays: relayStates(relays, clock), lanes: queue.lanes() },
-    ...{ denied: denied.list(), happenings: history.newest() },
+    ...{ denied: denied.list(), happenings: history.newest(), news: topics.counts() },
   });
 }

@@ -42,6 +42,16 @@ const OF_OPERATIONS: Readonly<Partial<Record<OperationName, readonly Topic[]>>> 
   ...{ backup: ['health'], removeBackup: ['health'] },
 };
 
+const TOPICS: ReadonlySet<string> = new Set<Topic>([
+  ...['messages', 'queue', 'inbox', 'relays', 'routes', 'domains'],
+  ...['keys', 'settings', 'users', 'activity', 'health', 'denials'],
+] as const);
+
+/** Whether it is a topic that pages know; another version may have more of them. */
+export function isTopic(text: string): text is Topic {
+  return TOPICS.has(text);
+}
+
 /** The relay that captures mail instead of sending it. */
 const INBOX = 'inbox';
 const CAPTURED: readonly Topic[] = [...OF_EVENTS.attempted, 'inbox'];

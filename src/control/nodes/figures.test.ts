@@ -6,7 +6,7 @@ import { type LaneHappening, MAX_HAPPENINGS } from '../../observe/relay-history.
 import { deniedOfAll, happeningsOfAll, lanesOfAll, relaysOfAll } from './figures.ts';
 import type { NodeReport } from './report.ts';
 
-const NOTHING: NodeReport = { relays: [], lanes: [], denied: [], happenings: [] };
+const NOTHING: NodeReport = { relays: [], lanes: [], denied: [], happenings: [], news: {} };
 const OUT: RelayStatus = { name: 'out', state: 'closed', inflight: 2, disabled: false, quota: null };
 const LANE: LaneFigures = {
   ...{ lane: 'out', relay: 'out', inFlight: 1, concurrency: 5, inHand: 2, perMinute: 10 },

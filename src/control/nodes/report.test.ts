@@ -3,7 +3,7 @@ import type { LaneFigures } from '../../engine/queue-figures.ts';
 import { MAX_REPORT_BYTES } from '../../store/cluster.ts';
 import { type NodeReport, readReport, writeReport } from './report.ts';
 
-const NOTHING: NodeReport = { relays: [], lanes: [], denied: [], happenings: [] };
+const NOTHING: NodeReport = { relays: [], lanes: [], denied: [], happenings: [], news: {} };
 const AT = Date.UTC(2026, 10, 20, 11, 15);
 
 function lane(name: string, figures: Partial<LaneFigures> = {}): LaneFigures {
@@ -29,6 +29,7 @@ test('what a node knows is read as it was written', () => {
       },
     ],
     happenings: [{ at: AT, lane: 'out', kind: 'rested', pauseMs: 1000, cause: 'connection_refused' }],
+    news: { messages: 7 },
   };
   expect(readReport(writeReport(report))).toEqual(report);
 });
@@ -69,6 +70,7 @@ test('a report is never longer than a beat takes, however much there is to tell'
       ...{ firstAt: AT, lastAt: AT },
     })),
     happenings: many.map(() => ({ at: AT, lane: 'out', kind: 'rested', pauseMs: 1, cause: long })),
+    news: {},
   });
   expect(Buffer.byteLength(json)).toBeLessThanOrEqual(MAX_REPORT_BYTES);
   const { relays, lanes, denied, happenings } = readReport(json);

@@ -18,10 +18,12 @@ export interface NodeReport {
   readonly denied: readonly DeniedTally[];
   /** Rests and recoveries of its lanes, the newest first. */
   readonly happenings: readonly LaneHappening[];
+  /** How often what each topic of the dashboard's hints is about may have changed there. */
+  readonly news: Readonly<Record<string, number>>;
 }
 
 /** Bytes of each part of a report as JSON: all of them stay under what a beat takes, 64 KiB. */
-const MAX_BYTES: Readonly<Record<keyof NodeReport, number>> = {
+const MAX_BYTES: Readonly<Record<Exclude<keyof NodeReport, 'news'>, number>> = {
   relays: 16 * 1024,
   lanes: 28 * 1024,
   denied: 9 * 1024,
@@ -45,6 +47,7 @@ export function writeReport(facts: NodeReport): string {
     lanes: fitting(toldLanes(facts.lanes).map(laneNote), MAX_BYTES.lanes),
     denied: fitting(facts.denied, MAX_BYTES.denied),
     happenings: fitting(happenings, MAX_BYTES.happenings),
+    news: facts.news,
   });
 }
 
@@ -94,7 +97,7 @@ function jsonOf(json: string): unknown {
   }
 }
 
-const NO_REPORT: NodeReport = { relays: [], lanes: [], denied: [], happenings: [] };
+const NO_REPORT: NodeReport = { relays: [], lanes: [], denied: [], happenings: [], news: {} };
 
 const state = z.enum(['closed', 'open', 'half_open']);
 const count = z.number().min(0);
@@ -123,4 +126,5 @@ const reportSchema = z.object({
   lanes: z.array(lane).catch([]),
   denied: z.array(denied).catch([]),
   happenings: z.array(happening).catch([]),
+  news: z.record(z.string(), z.number()).catch({}),
 }) satisfies z.ZodType<NodeReport>;

@@ -1,19 +1,20 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { type Cluster, type ClusterNode, MISSING_MS } from '../../store/cluster.ts';
-import { writeReport } from './report.ts';
+import { type NodeReport, writeReport } from './report.ts';
 import { createNodesSight, type OwnNode } from './sight.ts';
 
 const OWN: OwnNode = { id: 'a-1', name: 'a', roles: ['api'], version: '1.0.0' };
-const REPORT = {
+const REPORT: NodeReport = {
   relays: [{ name: 'out', state: 'open', inflight: 3 }],
   lanes: [],
   denied: [],
   happenings: [],
+  news: {},
 };
 
 function other(lastSeenAt: number): ClusterNode {
-  const report = writeReport({ ...REPORT, relays: [{ name: 'out', state: 'open', inflight: 3 }] });
+  const report = writeReport(REPORT);
   return {
     ...{ id: 'b-2', name: 'b', roles: ['delivery'], version: '1.0.1', startedAt: 0, sharesWith: null },
     ...{ number: 1, lastSeenAt, report, lanes: 0 },
@@ -46,7 +47,7 @@ test('every node is seen, this one also before it is in the list', async () => {
     ['b-2', false],
     ['a-1', false],
   ]);
-  expect(sight.reports()).toEqual([REPORT]);
+  expect(sight.reports()).toEqual([{ ...REPORT, node: 'b-2' }]);
 });
 
 test('a node is missing once it was silent for long, and its figures are no longer told', async () => {
@@ -56,7 +57,7 @@ test('a node is missing once it was silent for long, and its figures are no long
   await sight.start();
   await clock.advance(MISSING_MS - 1);
   expect(sight.nodes()).toMatchObject([{ id: 'b-2', missing: false }, { id: 'a-1' }]);
-  expect(sight.reports()).toEqual([REPORT]);
+  expect(sight.reports()).toEqual([{ ...REPORT, node: 'b-2' }]);
   await clock.advance(1001);
   expect(sight.nodes()).toMatchObject([
     { id: 'b-2', missing: true },

@@ -9,11 +9,17 @@ export interface NodesSight {
   /** Every node, this one included, in the order in which they joined. */
   nodes(): readonly NodeStatus[];
   /** What the others told last that are not missing. */
-  reports(): readonly NodeReport[];
+  reports(): readonly ToldReport[];
   /** Begins to look. Resolves when there is a first answer, or none is to be had in time. */
   start(): Promise<void>;
   /** Stops looking. */
   stop(): void;
+}
+
+/** What another node told. */
+export interface ToldReport extends NodeReport {
+  /** Its id. */
+  readonly node: string;
 }
 
 /** This node, as it is told of. */
@@ -32,10 +38,10 @@ export function createNodesSight(cluster: Cluster | null, own: OwnNode, clock: C
 }
 
 /** What the nodes told that live at `now` (wall ms), but for one of them. */
-export function livingReports(nodes: readonly ClusterNode[], except: string, now: number): NodeReport[] {
+export function livingReports(nodes: readonly ClusterNode[], except: string, now: number): ToldReport[] {
   return nodes
     .filter(({ id, lastSeenAt }) => id !== except && now - lastSeenAt < MISSING_MS)
-    .map(({ report }) => readReport(report));
+    .map(({ id, report }) => ({ ...readReport(report), node: id }));
 }
 
 function alone(own: OwnNode, clock: Pick<Clock, 'wall'>): NodesSight {
@@ -54,7 +60,7 @@ class ClusterSight implements NodesSight {
   /** Monotonic ms since which the database has answered without a silence; null while it does not. */
   #wellSince: number | null = null;
   /** What was read last, and of which answer. */
-  #read: { readonly from: readonly ClusterNode[] | null; readonly reports: readonly NodeReport[] };
+  #read: { readonly from: readonly ClusterNode[] | null; readonly reports: readonly ToldReport[] };
 
   constructor(cluster: Cluster, own: OwnNode, clock: Clock) {
     this.#own = own;
@@ -83,7 +89,7 @@ class ClusterSight implements NodesSight {
     return seen.some(({ id }) => id === this.#own.id) ? all : [...all, statusOf(this.#own, now, false)];
   }
 
-  reports(): readonly NodeReport[] {
+  reports(): readonly ToldReport[] {
     if (!this.#poll.answersWithin(SILENT_MS)) return [];
     const { latest } = this.#poll;
     if (latest !== this.#read.from)
