@@ -2,14 +2,17 @@ import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { StoreError } from '../store/store.ts';
 import { type ConnectionOptions, clientConfigOf } from './connection.ts';
-import { isConflict, isLost, storeErrorOf } from './errors.ts';
+import { storeErrorOf } from './errors.ts';
 import { outcomeOf } from './outcome.ts';
+import { type Progress, untilDone } from './retry.ts';
+import { Sent } from './sent.ts';
 import {
   type Beginning,
   beginTransaction,
   openSession,
   type Session,
   type SessionSettings,
+  settingsOf,
 } from './session.ts';
 import { holdable } from './text.ts';
 
@@ -57,15 +60,7 @@ export interface TransactOptions {
 const CONNECTIONS = 8;
 /** Transactions that may wait or run; more are refused with `store_busy`. */
 export const MAX_PENDING = 1000;
-/** How often a transaction is tried that others made impossible. */
-const MAX_TRIES = 5;
 const STATEMENT_TIMEOUT_MS = 20_000;
-/** The server gives up so much before we do, in ms, so that we know that nothing happened. */
-const MARGIN_MS = 10_000;
-/** For how long a server that was lost is tried again, in ms, before whoever waits is told. */
-const RECONNECT_MS = 5_000;
-const RECONNECT_PAUSE_MS = 100;
-
 const WRITING = { isolation: 'READ COMMITTED READ WRITE', numbered: true, settings: null };
 const READING = { isolation: 'REPEATABLE READ READ ONLY', numbered: false, settings: null };
 const SINGLE = { ...WRITING, numbered: false };
@@ -107,12 +102,12 @@ export class Database {
    */
   transact<T>(work: (db: Queries) => Promise<T>, { timeoutMs }: TransactOptions = {}): Promise<T> {
     const settings = timeoutMs === undefined ? null : settingsOf(timeoutMs, this.#settings);
-    return this.#admit(() => this.#untilDone({ ...WRITING, settings }, work));
+    return this.#admit(() => this.#run({ ...WRITING, settings }, work));
   }
 
   /** Runs several reads over one state of the database. */
   inSnapshot<T>(read: (db: Queries) => Promise<T>): Promise<T> {
-    return this.#admit(() => this.#untilDone(READING, read));
+    return this.#admit(() => this.#run(READING, read));
   }
 
   /** Runs one statement, which sees one state of the database by itself. */
@@ -181,26 +176,8 @@ export class Database {
     }
   }
 
-  async #untilDone<T>(beginning: Beginning, work: (db: Queries) => Promise<T>): Promise<T> {
-    let tries = 1;
-    let lostAt: number | null = null;
-    for (;;) {
-      const progress: Progress = { isConnected: false, hasBegun: false, isInDoubt: false };
-      try {
-        return await this.#once(beginning, work, progress);
-      } catch (error) {
-        if (isConflict(error) && tries++ < MAX_TRIES) continue;
-        if (!isLost(error) || progress.isInDoubt) throw error;
-        // Of a server that cannot be reached whoever asks hears at once; of one that was there, when it stays away.
-        const isFinal: boolean =
-          lostAt === null
-            ? !progress.isConnected
-            : progress.hasBegun || this.#clock.mono() - lostAt >= RECONNECT_MS;
-        if (isFinal) throw error;
-        lostAt ??= this.#clock.mono();
-        await this.#clock.sleep(RECONNECT_PAUSE_MS);
-      }
-    }
+  #run<T>(beginning: Beginning, work: (db: Queries) => Promise<T>): Promise<T> {
+    return untilDone((progress) => this.#once(beginning, work, progress), this.#clock);
   }
 
   #once<T>(beginning: Beginning, work: (db: Queries) => Promise<T>, progress: Progress): Promise<T> {
@@ -208,6 +185,7 @@ export class Database {
       const { client, session } = connection;
       progress.isConnected = true;
       // What is asked before it is known to have begun comes after it, and fails where it does.
+      writeTogether(client);
       const begun = beginTransaction(client, session, beginning, this.#settings).then((number) => {
         progress.hasBegun = true;
         return number;
@@ -255,53 +233,6 @@ interface Connection {
   isUsable: boolean;
 }
 
-/** Statements whose answers nobody waits for, in the order in which they were sent. */
-class Sent {
-  readonly #answers: Promise<unknown>[] = [];
-
-  constructor(...answers: readonly Promise<unknown>[]) {
-    for (const answer of answers) this.add(answer);
-  }
-
-  add(answer: Promise<unknown>): void {
-    // It is asked for at the end.
-    answer.catch(() => {});
-    this.#answers.push(answer);
-  }
-
-  /** Rejects as the first of them that failed. */
-  async all(): Promise<void> {
-    await Promise.all(this.#answers);
-  }
-
-  /** Waits for what may have failed because of one of them: rejects as that, then. */
-  async orFirst<T>(answer: Promise<T>): Promise<T> {
-    try {
-      return await answer;
-    } catch (error) {
-      await this.all();
-      throw error;
-    }
-  }
-}
-
-/** How far a transaction came. */
-interface Progress {
-  /** There was a connection for it. */
-  isConnected: boolean;
-  hasBegun: boolean;
-  /** It may have happened. */
-  isInDoubt: boolean;
-}
-
-function settingsOf(
-  statementMs: number,
-  { schema, byIndex }: Pick<SessionSettings, 'schema' | 'byIndex'>,
-): SessionSettings {
-  const lockMs = Math.ceil(statementMs / 2);
-  return { schema, byIndex, statementMs, lockMs, idleMs: statementMs + MARGIN_MS };
-}
-
 /** Whether the connection may be used again. One of which we do not know what it is doing is given up. */
 async function rollBack(client: PoolClient, error: unknown): Promise<boolean> {
   if (storeErrorOf(error).code === 'store_unavailable') return false;
@@ -320,6 +251,7 @@ interface TimedQuery extends QueryConfig {
 
 function queriesOver(client: PoolClient, { isOwn }: Session, sent: Sent, timeoutMs?: number): Queries {
   const query = async (sql: string, parameters: readonly Parameter[] = []) => {
+    writeTogether(client);
     const name = isOwn ? nameOf(sql) : undefined;
     const timed: TimedQuery = {
       ...(name === undefined ? {} : { name }),
@@ -340,6 +272,13 @@ function queriesOver(client: PoolClient, { isOwn }: Session, sent: Sent, timeout
     },
     send: (sql, parameters) => sent.add(query(sql, parameters)),
   };
+}
+
+/** Lets all that is asked until the present turn of the event loop is over go out in one piece. */
+function writeTogether({ connection: { stream } }: PoolClient): void {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 }
 
 /** Statements are planned once per session, under these names; their texts are few and fixed. */

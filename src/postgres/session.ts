@@ -14,6 +14,18 @@ export interface SessionSettings {
   readonly byIndex: boolean;
 }
 
+/** The server gives up so much before we do, in ms, so that we know that nothing happened. */
+const MARGIN_MS = 10_000;
+
+/** What holds where statements have so long, in ms. */
+export function settingsOf(
+  statementMs: number,
+  { schema, byIndex }: Pick<SessionSettings, 'schema' | 'byIndex'>,
+): SessionSettings {
+  const lockMs = Math.ceil(statementMs / 2);
+  return { schema, byIndex, statementMs, lockMs, idleMs: statementMs + MARGIN_MS };
+}
+
 /** What a connection leads to. */
 export interface Session {
   /**
