@@ -1,13 +1,16 @@
 import type { Clock } from '../lib/clock.ts';
+import { messageIdTime } from '../lib/id.ts';
 import type { Database, DatabaseOptions, Parameter, Queries } from '../postgres/database.ts';
 import { holdable, indexable } from '../postgres/text.ts';
 import { openPostgresSpool } from '../spool/postgres/postgres-spool.ts';
 import { MISSING_MS } from '../store/cluster.ts';
+import { dayOf } from '../store/counting.ts';
 import { openPostgres, type PostgresStores } from '../store/postgres/open.ts';
+import { Partitions } from '../store/postgres/partitions.ts';
 import { Tallies } from '../store/postgres/tallies.ts';
 import { sumMessage, type Tagged, tagsOf, waitingIn } from './derived.ts';
 import { type Note, type Side, type TakeBack, takeAllBack } from './side.ts';
-import { DELIVERIES, MESSAGES, type Row, type TableShape, type Value } from './tables.ts';
+import { DELIVERIES, MESSAGES, type Row, reader, type TableShape, type Value } from './tables.ts';
 
 /** What reaching a PostgreSQL takes. */
 export interface PostgresPlace {
@@ -21,6 +24,8 @@ export interface PostgresPlace {
 
 /** Counting what a large table holds may take a while. */
 const STATEMENT_TIMEOUT_MS = 600_000;
+/** What is older than so many days lies in no part of a day: there are not to be too many of them. */
+const MAX_DAYS = 400;
 
 /**
  * Opens facts and contents in a PostgreSQL, whose tables are made or migrated. Throws `SpoolError`, and `StoreError` also
@@ -31,7 +36,7 @@ export async function openPostgresSide({ options, node, clock, keyId }: Postgres
   try {
     await stores.holdSecretKey(keyId);
     const spool = await openPostgresSpool({ database: stores.database, node, clock });
-    return new PostgresSide(nameOf(options), stores, spool);
+    return new PostgresSide(nameOf(options), stores, spool, dayOf(clock.wall()) - MAX_DAYS);
   } catch (error) {
     await stores.store.close();
     throw error;
@@ -53,12 +58,18 @@ class PostgresSide implements Side {
   readonly spool: Side['spool'];
   readonly #stores: PostgresStores;
   readonly #database: Database;
+  readonly #partitions: Partitions;
+  readonly #firstDay: number;
+  /** Days that have parts of their own. */
+  readonly #days = new Set<number>();
 
-  constructor(name: string, stores: PostgresStores, spool: Side['spool']) {
+  constructor(name: string, stores: PostgresStores, spool: Side['spool'], firstDay: number) {
     this.name = name;
     this.spool = spool;
     this.#stores = stores;
     this.#database = stores.database;
+    this.#partitions = new Partitions(stores.database);
+    this.#firstDay = firstDay;
   }
 
   async obstacle(): Promise<string | null> {
@@ -75,8 +86,8 @@ class PostgresSide implements Side {
   }
 
   async page(shape: TableShape, after: Row | null, limit: number): Promise<Row[]> {
-    const sql = pageSql(shape, after !== null);
-    const rows = await this.#database.rows<Record<string, Value | boolean>>(sql, [...(after ?? []), limit]);
+    const sql = pageSql(shape, after !== null, limit);
+    const rows = await this.#database.rows<Record<string, Value | boolean>>(sql, after ?? []);
     const names = Object.keys(shape.columns);
     return rows.map((row) => names.map((name) => neutral(row[name])));
   }
@@ -89,8 +100,9 @@ class PostgresSide implements Side {
     return row?.count ?? 0;
   }
 
-  write(shape: TableShape, rows: readonly Row[], note: Note): Promise<void> {
-    return this.#database.transact(async (db) => {
+  async write(shape: TableShape, rows: readonly Row[], note: Note): Promise<void> {
+    if (shape === MESSAGES) await this.#makeDays(rows);
+    await this.#database.transact(async (db) => {
       // First: whoever goes on with the migration waits here for what a killed process still has under way.
       await putNote(db, note);
       await db.run(insertSql(shape), columnsOf(shape, rows));
@@ -105,6 +117,8 @@ class PostgresSide implements Side {
     await this.#database.transact(async (db) => {
       await db.run(SET_GAUGE, ['possible_duplicates', possibleDuplicates]);
       await db.rows(NEXT_ENTRY);
+      // Nobody does it for tables that are divided, and what is planned without it is planned for empty ones.
+      await db.run(`ANALYZE ${ANALYZED.join(', ')}`);
     });
   }
 
@@ -128,6 +142,15 @@ class PostgresSide implements Side {
     await this.#stores.store.close();
   }
 
+  /** Retention drops the past by days: before anything of a day is there, its parts are. */
+  async #makeDays(rows: readonly Row[]): Promise<void> {
+    const days = new Set(rows.map((row) => dayOf(messageIdTime(messageId(row)))));
+    const fresh = [...days].filter((day) => day >= this.#firstDay && !this.#days.has(day));
+    if (fresh.length === 0) return;
+    await this.#partitions.makeDays(fresh);
+    for (const day of fresh) this.#days.add(day);
+  }
+
   async #enterMessages(db: Queries, rows: readonly Row[], tallies: Tallies): Promise<void> {
     const tags: Tagged[] = [];
     for (const row of rows) {
@@ -141,6 +164,8 @@ class PostgresSide implements Side {
   }
 }
 
+const messageId = reader<string>(MESSAGES, 'id');
+
 async function putNote(db: Queries, { name, value }: Note): Promise<void> {
   if (value === null) await db.run('DELETE FROM settings WHERE name = $1', [name]);
   else await db.run(PUT_NOTE, [name, value]);
@@ -150,14 +175,15 @@ function neutral(value: Value | boolean | undefined): Value {
   return typeof value === 'boolean' ? Number(value) : (value ?? null);
 }
 
-function pageSql(shape: TableShape, further: boolean): string {
+/** The limit stands in the text: else the planner might take it for a tenth of the table, and sort all of it. */
+function pageSql(shape: TableShape, further: boolean, limit: number): string {
   const columns = quoted(shape);
   const key = columns.slice(0, shape.keys);
   const behind = `(${key.join(', ')}) > (${key.map((_, place) => `$${place + 1}`).join(', ')})`;
   const conditions = [shape.only, further ? behind : undefined].filter((one) => one !== undefined);
   return `SELECT ${columns.join(', ')} FROM ${shape.name}
     ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`}
-    ORDER BY ${key.join(', ')} LIMIT $${further ? shape.keys + 1 : 1}`;
+    ORDER BY ${key.join(', ')} LIMIT ${limit}`;
 }
 
 function insertSql(shape: TableShape): string {
@@ -179,6 +205,7 @@ function quoted({ columns }: TableShape): string[] {
   return Object.keys(columns).map((name) => `"${name}"`);
 }
 
+const ANALYZED = ['messages', 'deliveries', 'attempts', 'message_tags'];
 const READ_NOTE = 'SELECT value FROM settings WHERE name = $1 FOR UPDATE';
 const PUT_NOTE = `INSERT INTO settings (name, value) VALUES ($1, $2)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`;

@@ -70,7 +70,7 @@ class SqliteSide implements Side {
   }
 
   async obstacle(): Promise<string | null> {
-    const held = this.#statement('SELECT 1 FROM restored LIMIT 1').get();
+    const held = this.#statement(HELD).get();
     return held === undefined
       ? null
       : `What came back with a backup waits for a decision in ${this.name}. Start the server and decide: waybill queue resume --restored, or waybill queue cancel --restored`;
@@ -230,6 +230,7 @@ function marks(count: number): string {
   return Array.from({ length: count }, () => '?').join(', ');
 }
 
+const HELD = `SELECT 1 FROM restored UNION ALL SELECT 1 FROM messages WHERE kept = 'held' LIMIT 1`;
 const PUT_NOTE = `INSERT INTO settings (name, value) VALUES (?, ?)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
 const SET_GAUGE = `INSERT INTO gauges (name, value) VALUES (?, ?)

@@ -31,6 +31,9 @@ import { T0 } from './store/fixtures.ts';
 
 /** More than a page of them. */
 const MANY = 450;
+/** What lies in no part of a day: those many alone, who are of 1970. */
+const COUNT_REST = `SELECT (SELECT count(*) FROM deliveries_final_rest) AS deliveries,
+  (SELECT count(*) FROM messages_gone_rest) AS messages`;
 
 describeWith(POSTGRES_PROGRAMS, 'a migration', () => {
   let server: Postgres;
@@ -59,6 +62,8 @@ describeWith(POSTGRES_PROGRAMS, 'a migration', () => {
         expect(moved.contents, 'retention has removed those of one').toBe(ids.length - 1);
       });
     });
+    const [rest] = await server.run(COUNT_REST, url);
+    expect(rest, 'the past lies in its days').toEqual({ deliveries: '0', messages: String(MANY) });
     const original = openSqlite(places.database);
     await expect(refuseMoved(original.registry)).rejects.toMatchObject({ code: 'store_moved' });
     const before = await sightOf(original);
