@@ -1,6 +1,6 @@
 /** Nodes whose machines' clocks are wrong go by the database's time. */
 import { execFileSync } from 'node:child_process';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Node, Nodes } from '../e2e/nodes.ts';
 import { createKey } from '../e2e/service.ts';
 import { describeWith } from '../peers/need.ts';
@@ -76,6 +76,22 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
       const theirs = Number(execFileSync(process.execPath, ['-p', 'Date.now()'], { env, encoding: 'utf8' }));
       expect(Math.abs(theirs - (await databaseTime())), name).toBeGreaterThan(9 * 60_000);
     }
+  });
+
+  test('count the requests of a key together', async () => {
+    const [one, two] = all;
+    if (one === undefined || two === undefined) throw new Error('there are two');
+    const limited = await createKey(one.installation, 'limited', '--rate', '20');
+    const letter = { from: 'a@example.com', to: ['b@example.net'], text: 'x' };
+    for (let sent = 0; sent < 20; sent++) await one.client(limited).send(letter);
+    let more = 0;
+    const isRefused = async () => {
+      const { status } = await two.client(limited).post(letter);
+      if (status === 202) more++;
+      return status === 429;
+    };
+    await vi.waitUntil(isRefused, { timeout: 20_000, interval: 1_000 });
+    expect(more, 'by itself it would have let through 20').toBeLessThan(10);
   });
 
   test('write their logs by it', async () => {

@@ -59,6 +59,28 @@ function note(notes: Map<string, string[]>, name: string, entry: string): void {
   notes.set(name, [...(notes.get(name) ?? []), entry]);
 }
 
+/** Holds that what came twice is flagged, and was not taken by two relays. Returns how often that was. */
+export function holdCopies(book: Book, stored: ReadonlyMap<string, MessageRecord>): number {
+  const bySubject = new Map([...stored.values()].map((message) => [message.header.subject, message]));
+  let twice = 0;
+  for (const [name, hops] of book.letters) {
+    const message = bySubject.get(name.slice(0, name.indexOf(' ')));
+    expect(message, `${name} was sent`).toBeDefined();
+    expect(new Set(hops).size, `${message?.id}, taken by ${hops.join()}`).toBe(1);
+    if (hops.length === 1) continue;
+    twice++;
+    expect(message?.possibleDuplicate, `${message?.id}, taken ${hops.length} times`).toBe(true);
+  }
+  for (const [name, [id = '', ...copies]] of book.reports) {
+    expect(bySubject.get(name.slice(0, name.indexOf(' '))), `${name} was reported`).toBeDefined();
+    expect(new Set([id, ...copies]).size, `reports on ${name}`).toBe(1);
+    if (copies.length === 0) continue;
+    twice++;
+    expect(stored.get(id)?.possibleDuplicate, `${id}, taken ${copies.length + 1} times`).toBe(true);
+  }
+  return twice;
+}
+
 /** Waits for one message after the other that is not final, until there is none. The key may see those it sent. */
 export async function untilAllIsFinal(server: RunningServer, key: string): Promise<void> {
   const headers = { authorization: `Bearer ${key}` };

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { MessageRecord } from '../../src/domain/message.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { Installation, type RunningServer } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import type { SinkEvent, SinkScript } from '../peers/smtp-sink-script.ts';
-import { Book, messagesIn, readStore, untilAllIsFinal } from './book.ts';
+import { Book, holdCopies, messagesIn, readStore, untilAllIsFinal } from './book.ts';
 import { type Customer, LETTER } from './customer.ts';
 import { HttpCustomer } from './http-customer.ts';
 import { SmtpCustomer } from './smtp-customer.ts';
@@ -136,7 +135,7 @@ async function holdAgainstTheStore(acknowledged: Acknowledged): Promise<void> {
       expect(reports.size, `reports on ${id}`).toBe(way === 'refused' ? 1 : 0);
     }
   }
-  const twice = holdCopies(stored);
+  const twice = holdCopies(book, stored);
   const flagged = [...stored.values()].filter(({ possibleDuplicate }) => possibleDuplicate).length;
   const { HTTP, SMTP, refused } = acknowledged;
   process.stdout.write(
@@ -144,26 +143,4 @@ async function holdAgainstTheStore(acknowledged: Acknowledged): Promise<void> {
       `${book.letters.size} recipients reached, ${book.reports.size} refused and reported, ` +
       `${twice} twice, ${flagged} messages flagged\n`,
   );
-}
-
-/** Holds that what came twice is flagged, and was not taken by two relays. Returns how often that was. */
-function holdCopies(stored: ReadonlyMap<string, MessageRecord>): number {
-  const bySubject = new Map([...stored.values()].map((message) => [message.header.subject, message]));
-  let twice = 0;
-  for (const [name, hops] of book.letters) {
-    const message = bySubject.get(name.slice(0, name.indexOf(' ')));
-    expect(message, `${name} was sent`).toBeDefined();
-    expect(new Set(hops).size, `${message?.id}, taken by ${hops.join()}`).toBe(1);
-    if (hops.length === 1) continue;
-    twice++;
-    expect(message?.possibleDuplicate, `${message?.id}, taken ${hops.length} times`).toBe(true);
-  }
-  for (const [name, [id = '', ...copies]] of book.reports) {
-    expect(bySubject.get(name.slice(0, name.indexOf(' '))), `${name} was reported`).toBeDefined();
-    expect(new Set([id, ...copies]).size, `reports on ${name}`).toBe(1);
-    if (copies.length === 0) continue;
-    twice++;
-    expect(stored.get(id)?.possibleDuplicate, `${id}, taken ${copies.length + 1} times`).toBe(true);
-  }
-  return twice;
 }

@@ -8,6 +8,8 @@ import { Client } from './service.ts';
 export interface NodeOptions {
   /** `node.roles`; absent: all. */
   readonly roles?: readonly string[];
+  /** The address that its ports are bound to; default 127.0.0.1. */
+  readonly bind?: string;
   /** Further settings, as lines of YAML. */
   readonly settings?: string;
 }
@@ -23,9 +25,9 @@ export class Node {
     this.installation = installation;
   }
 
-  /** Starts it, and waits until it listens. */
-  async start(): Promise<void> {
-    this.#server = await this.installation.start();
+  /** Starts it, and waits until it listens. `under` goes before the command. */
+  async start(under: readonly string[] = []): Promise<void> {
+    this.#server = await this.installation.start(under);
   }
 
   get server(): RunningServer {
@@ -61,13 +63,13 @@ export class Nodes {
   }
 
   /** Sets another one up, which does not run yet. */
-  add(name: string, { roles, settings = '' }: NodeOptions = {}): Node {
+  add(name: string, { roles, bind = '127.0.0.1', settings = '' }: NodeOptions = {}): Node {
     const installation = new Installation(`
 node: { name: ${name}${roles === undefined ? '' : `, roles: [${roles.join(', ')}]`} }
 database: { url: "${this.#url}", schema: ${this.#schema} }
-api: { port: 0, bind: ["127.0.0.1"], rate_limit_per_key: 0 }
-webui: { port: 0, bind: ["127.0.0.1"] }
-listener: { ports: [0], bind: ["127.0.0.1"] }
+api: { port: 0, bind: ["${bind}"], rate_limit_per_key: 0 }
+webui: { port: 0, bind: ["${bind}"] }
+listener: { ports: [0], bind: ["${bind}"] }
 ${this.#common}
 ${settings}
 `);

@@ -158,7 +158,7 @@ function settings(directory: string, port: number | null): string[] {
     unix_socket_directories: directory,
     full_page_writes: 'off',
     shared_buffers: '64MB',
-    max_connections: '50',
+    max_connections: '100',
     autovacuum: 'off',
     deadlock_timeout: '100ms',
   };

@@ -88,6 +88,8 @@ export class Installation {
 export class RunningServer {
   /** What it printed so far. */
   output = '';
+  /** The address at which its ports are reached. */
+  host = '127.0.0.1';
   readonly #process: ChildProcess;
   readonly #dataDir: string;
   readonly #exited: Promise<number | null>;
@@ -113,7 +115,7 @@ export class RunningServer {
 
   /** Where the ingestion API answers. */
   get api(): string {
-    return `http://127.0.0.1:${this.runtime.api}`;
+    return `http://${this.host}:${this.runtime.api}`;
   }
 
   /** Resolves once this process has written `runtime.json`; rejects if it ends before. */
