@@ -80,14 +80,16 @@ export class Reports {
     }
   }
 
-  /** As `write`, but waits for what passes, and not for long: what a report would tell must be recorded soon. */
+  /** As `write`, but waits for what passes; for room not for long: what a report would tell must be recorded soon. */
   async writePatiently(subject: Subject, owed: Owed, giveUp: AbortSignal): Promise<WrittenReport | null> {
     const { clock, fault } = this.#deps;
     for (let retries = 0; ; retries++) {
       try {
         return await this.write(subject, owed);
       } catch (error) {
-        if (retries < RETRIES && !giveUp.aborted) await clock.sleep(RETRY_MS, giveUp);
+        // While the spool is away, so is the store that would record it: nothing waits for us.
+        const mayWait = retries < RETRIES || isAway(error);
+        if (mayWait && !giveUp.aborted) await clock.sleep(RETRY_MS, giveUp);
         else {
           fault('report_failed', error);
           return null;
@@ -190,7 +192,11 @@ export class Reports {
 
 /** Room may come, and what holds the spool may come back. */
 function isPassing(error: unknown): boolean {
-  return error instanceof SpoolError && (error.code === 'spool_full' || error.code === 'spool_unavailable');
+  return isAway(error) || (error instanceof SpoolError && error.code === 'spool_full');
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof SpoolError && error.code === 'spool_unavailable';
 }
 
 /** Belongs to nobody but the server: no key lists it or is charged for it. */

@@ -285,6 +285,21 @@ describe('a report and what it tells are recorded together, or not at all', () =
     expect(node.reports()).toHaveLength(1);
   });
 
+  test('a spool that is away is waited for as long as it takes, and the report then goes', async () => {
+    const node = await started({ bob: REJECTED });
+    const append = node.spool.append.bind(node.spool);
+    await hand(node, letter({ bob: null }));
+    node.spool.append = async () => {
+      throw new SpoolError('spool_unavailable', 'its server cannot be reached');
+    };
+    await node.run(2 * MINUTE);
+    expect(node.reported()).toEqual([]);
+    node.spool.append = append;
+    await node.run(10_000);
+    expect(node.reports()).toHaveLength(1);
+    expect(node.faults()).toEqual([]);
+  });
+
   test('a report that cannot be written keeps nothing from being recorded', async () => {
     const node = await started({ bob: REJECTED });
     const id = await hand(node, letter({ bob: null }));
