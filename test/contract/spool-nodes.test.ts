@@ -81,8 +81,7 @@ describeWith(POSTGRES_PROGRAMS, 'contents of several nodes in one PostgreSQL', (
   it('another node takes over what a dead one left, once the dead one is forgotten', async () => {
     const [orphan, kept] = [await put(a), await put(a, 'kept')];
     await accept(kept);
-    await beat('a');
-    await clock.advance(SEGMENT_MS);
+    await clock.advance(GONE_MS);
     await beat('a');
     await clock.advance(FORGOTTEN_MS);
     expect(await b.idle(), 'it was heard of').toEqual([]);
@@ -124,6 +123,18 @@ describeWith(POSTGRES_PROGRAMS, 'contents of several nodes in one PostgreSQL', (
     await collect(b);
     await expect(accept(late)).rejects.toThrow();
     expect(await stores.store.liveSegments([late.segment])).toEqual(new Map([[late.segment, 0]]));
+  });
+
+  it('what others removed of a node that was stopped does not keep it from collecting the rest', async () => {
+    const undecided = await put(a);
+    await clock.advance(SEGMENT_MS);
+    expect(await a.idle(), 'it is sealed, and not decided on').toEqual([]);
+    const rest = await put(a);
+    a.decided([rest]);
+    await clock.advance(GONE_MS - SEGMENT_MS);
+    expect(await collect(b)).toEqual([undecided.segment]);
+    await clock.advance(LINGER_MS);
+    expect(await collect(a)).toEqual([rest.segment]);
   });
 
   it('a node that was taken for dead writes to a segment of its own again', async () => {

@@ -73,7 +73,9 @@ class PostgresSpool implements Spool {
     this.#checkOpen();
     await asSpool(Promise.all([this.#letters.sealIfDone(), this.#large.sealIfDone()]));
     const others = await asSpool(this.#all.idle());
-    return [...this.#own.idle(), ...others].sort((a, b) => a - b);
+    // While this process was taken for dead, others may have been at what is still ours.
+    const idle = new Set([...this.#own.idle(), ...others.filter((segment) => !this.#own.isBusy(segment))]);
+    return [...idle].sort((a, b) => a - b);
   }
 
   async sizes(segments: readonly number[]): Promise<Map<number, number>> {
