@@ -2,7 +2,7 @@ import { ranksOf } from '../columns.ts';
 import type { ClaimAnswer, ClaimRequest, Unit } from '../store.ts';
 import { lease } from './changes.ts';
 import { FIRST_DUE } from './lanes.ts';
-import { DELIVERIES, type DeliveryRow } from './tables.ts';
+import { DELIVERIES, type DeliveryRow, OPEN_DELIVERY } from './tables.ts';
 import { unitDeliveryOf, unitHeadOf } from './units.ts';
 import type { Work } from './work.ts';
 
@@ -79,13 +79,13 @@ const HEADS = `SELECT message FROM unnest($5::integer[]) WITH ORDINALITY AS rank
     ORDER BY due_at, message, index LIMIT $3) AS heads
   ORDER BY place, due_at, message, index LIMIT $3`;
 
-// By their messages, and apart from the lane: else the planner may look for each message in all that waits in the lane.
+// By their messages, apart from what else is asked of them: else the planner may look for each in all that waits.
 const SIBLINGS = `WITH found AS MATERIALIZED (
     SELECT ${DELIVERIES.columns} FROM unnest($1::text[]) AS wanted (id) JOIN deliveries ON message = wanted.id
-    WHERE ${WAITS}),
+    WHERE ${OPEN_DELIVERY}),
   due AS (
     SELECT *, row_number() OVER (PARTITION BY message ORDER BY index) AS place FROM found
-    WHERE lane = $2 AND "dueAt" <= $3)
+    WHERE lane = $2 AND ${WAITS} AND "dueAt" <= $3)
   SELECT * FROM due WHERE place <= $4 ORDER BY message, index`;
 
 const NEXT_DUE = `SELECT ${FIRST_DUE} AS "dueAt" FROM (SELECT $1::text COLLATE "C" AS lane) AS depths`;

@@ -18,6 +18,8 @@ import {
   type DeliveryRow,
   MESSAGES,
   type MessageRow,
+  OPEN_DELIVERY,
+  OPEN_MESSAGE,
 } from './tables.ts';
 import type { Tallies } from './tallies.ts';
 
@@ -293,10 +295,6 @@ function waitingShare(state: DeliveryState): number {
 function processingShare(state: DeliveryState): number {
   return state === 'processing' ? 1 : 0;
 }
-
-// What is not final lies by itself: statements that say so never look at the past, however much of it is kept.
-const OPEN_MESSAGE = 'messages.kept IS NULL';
-const OPEN_DELIVERY = `deliveries.state IN ('queued', 'retrying', 'processing')`;
 
 const LOCK = `SELECT ${MESSAGES.columns} FROM messages
   WHERE id = ANY($1::text[]) AND ${OPEN_MESSAGE} ORDER BY id FOR UPDATE`;

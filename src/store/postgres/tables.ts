@@ -151,6 +151,13 @@ export const DELIVERIES = new Table<DeliveryRow>('deliveries', {
   lastReply: 'text',
 });
 
+/**
+ * That a message, or a delivery, is not final, so that it lies by itself: statements that say so never look at the past, however
+ * much of it is kept. No index is of just these deliveries: they are found by what else is asked.
+ */
+export const OPEN_MESSAGE = 'messages.kept IS NULL';
+export const OPEN_DELIVERY = `deliveries.state IN ('queued', 'retrying', 'processing')`;
+
 /** An attempt. */
 export interface AttemptRow {
   readonly message: string;

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { Database } from '../../src/postgres/database.ts';
+import { openPostgres } from '../../src/store/postgres/open.ts';
+import { Partitions } from '../../src/store/postgres/partitions.ts';
+import { storeOver } from '../../src/store/postgres/verbs.ts';
+import { viewsOver } from '../../src/store/postgres/views.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Views } from '../../src/store/views.ts';
+import { describeWith } from '../peers/need.ts';
+import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
+import {
+  at,
+  attempt,
+  beginAll,
+  claim,
+  DAY,
+  DEFERRED,
+  DELIVERED,
+  MINUTE,
+  message,
+  refOf,
+  releaseAll,
+  T0,
+  takeLane,
+} from './store/fixtures.ts';
+
+/** A node of a plan, as EXPLAIN tells of it. */
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+interface Prepared {
+  readonly name: string;
+  readonly statement: string;
+  readonly parameters: number;
+}
+
+/** The parts of what is no longer open. */
+const PAST = /^(messages_kept|messages_gone|deliveries_final|attempts|message_tags|message_words)/;
+const DAYS = [0, 1, 2, 3, 4, 5, 6, 7].map((days) => Math.floor(T0 / DAY) - days);
+
+/** What statements look at, as the server plans them while it knows nothing of the tables: how long they take decides no test. */
+describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
+  let server: Postgres;
+  let database: Database;
+  let store: Store;
+  let views: Views;
+  beforeAll(async () => {
+    server = await Postgres.start();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    const url = await server.schema();
+    const maker = await openPostgres({ url, allowUnsafe: true, daysAhead: null });
+    await new Partitions(maker.database).makeDays(DAYS);
+    await maker.store.close();
+    // One connection, whose prepared statements can be asked about.
+    database = new Database({ url, byIndex: true, connections: 1 });
+    store = storeOver(database, new Partitions(database, null), () => database.close());
+    views = viewsOver(database, {});
+    return () => store.close();
+  });
+
+  /** The plans of what was asked since the connection was made and contains a text; for nulls, unless there are values. */
+  async function plans(text = '', values: readonly string[] = []): Promise<Map<string, PlanNode[]>> {
+    const prepared = await database.rows<Prepared>(
+      `SELECT name, statement, coalesce(array_length(parameter_types, 1), 0) AS parameters
+        FROM pg_prepared_statements
+        WHERE statement ~ '^\\s*(SELECT|INSERT|UPDATE|DELETE|WITH)' AND strpos(statement, $1) > 0`,
+      [text],
+    );
+    const found = new Map<string, PlanNode[]>();
+    for (const { name, statement, parameters } of prepared) {
+      const given = Array.from({ length: parameters }, (_, place) => values[place] ?? 'NULL');
+      const list = parameters === 0 ? '' : `(${given.join(', ')})`;
+      const [row] = await database.rows<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+        `EXPLAIN (FORMAT JSON) EXECUTE ${name}${list}`,
+      );
+      found.set(statement, row?.['QUERY PLAN'].flatMap(({ Plan }) => nodesOf(Plan)) ?? []);
+    }
+    return found;
+  }
+
+  it('the hot verbs never look at the past, and find each row of what is open by its index', async () => {
+    const lease = await takeLane(store);
+    await store.accept([message(), message()], at());
+    for (const [outcome, stamp] of [
+      [DEFERRED, at()],
+      [DELIVERED, at(10 * MINUTE)],
+    ] as const) {
+      const units = await claim(store, lease, 2, stamp);
+      const [unit, other] = units.map(refOf);
+      if (unit === undefined) throw new Error('nothing was claimed');
+      await attempt(store, unit, [outcome], stamp);
+      if (other === undefined) throw new Error('too little was claimed');
+      await beginAll(store, [other], stamp);
+      await releaseAll(store, [other], stamp);
+    }
+    const scans = [...(await plans())].flatMap(([statement, nodes]) =>
+      nodes
+        .filter((node) => node['Node Type'].includes('Scan') && node['Relation Name'] !== undefined)
+        .map((node) => ({ statement, relation: node['Relation Name'] ?? '', type: node['Node Type'] })),
+    );
+    expect(scans.length).toBeGreaterThan(10);
+    expect(scans.filter(({ relation }) => PAST.test(relation))).toEqual([]);
+    expect(scans.filter(({ relation, type }) => /_open$/.test(relation) && type.startsWith('Seq'))).toEqual(
+      [],
+    );
+  });
+
+  it('a claim finds what is due by its lane, and the deliveries of a message by the message', async () => {
+    const lease = await takeLane(store);
+    await store.accept([message()], at());
+    await claim(store, lease);
+    const indexes = [...(await plans())].flatMap(([statement, nodes]) => {
+      const used = nodes.flatMap((node) => (node['Index Name'] === undefined ? [] : [node['Index Name']]));
+      if (statement.includes('ORDINALITY AS ranks')) return [{ asks: 'what is due', used }];
+      if (statement.startsWith('SELECT least(')) return [{ asks: 'what is due next', used }];
+      if (statement.includes('row_number()')) return [{ asks: 'siblings', used }];
+      return statement.startsWith('UPDATE deliveries') ? [{ asks: 'lease', used }] : [];
+    });
+    expect(indexes).toContainEqual({ asks: 'what is due', used: ['deliveries_waiting'] });
+    const next = Array<string>(3).fill('deliveries_waiting');
+    expect(indexes).toContainEqual({ asks: 'what is due next', used: next });
+    expect(indexes).toContainEqual({ asks: 'siblings', used: ['deliveries_open_place'] });
+    expect(indexes).toContainEqual({ asks: 'lease', used: ['deliveries_open_place'] });
+  });
+
+  it('a message is looked for in the day of its id alone', async () => {
+    const record = message();
+    await store.accept([record], at());
+    await views.message(record.id);
+    const id = `'${record.id}'`;
+    const nodes = [...(await plans('json_agg', [`ARRAY[${id}]`, id, id])).values()].flat();
+    const relations = nodes.flatMap((node) => node['Relation Name'] ?? []);
+    expect(relations.filter((relation) => /_\d{8}$/.test(relation)).sort()).toEqual([
+      'deliveries_final_20261120',
+      'messages_gone_20261120',
+    ]);
+  });
+});
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
