@@ -118,6 +118,7 @@ test('that is damaged and small is a 500, logged', async () => {
 test.each([
   ['content_missing', 404, 'content_expired'],
   ['spool_closed', 503, 'store_unavailable'],
+  ['spool_unavailable', 503, 'store_unavailable'],
   ['spool_failed', 503, 'store_unavailable'],
 ] as const)('when the spool says %s: %i', async (code, status, told) => {
   const { path } = await submit();

@@ -186,6 +186,7 @@ describe('refused', () => {
   test.each([
     ['content_missing', 409, 'content_expired'],
     ['spool_closed', 503, 'store_unavailable'],
+    ['spool_unavailable', 503, 'store_unavailable'],
     ['spool_failed', 503, 'store_unavailable'],
     ['content_damaged', 500, 'internal_error'],
   ] as const)('when the spool says %s: %i', async (code, status, told) => {
