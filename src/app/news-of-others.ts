@@ -34,12 +34,13 @@ export async function tellNewsOfOthers({ nodes, feed, clock, signal }: NewsOptio
 
 type Counts = Readonly<Record<string, number>>;
 
-function countsOf({ reports }: NewsOptions['nodes']): Map<string, Counts> {
-  return new Map(reports().map(({ node, news }) => [node, news]));
+function countsOf(nodes: NewsOptions['nodes']): Map<string, Counts> {
+  return new Map(nodes.reports().map(({ node, news }) => [node, news]));
 }
 
-function membersOf({ nodes }: NewsOptions['nodes']): string {
-  return nodes()
+function membersOf(sight: NewsOptions['nodes']): string {
+  return sight
+    .nodes()
     .map(({ id, missing }) => `${id}${missing ? ' missing' : ''}`)
     .join('\n');
 }
