@@ -98,18 +98,4 @@ describeWith(POSTGRES_PROGRAMS, 'steps of the schema', () => {
     await server.run(`INSERT INTO ${schema}.schema_migrations VALUES (99, '0099_far', 'x', 0, 99)`);
     await expect(openPostgres({ url: server.url(), schema })).rejects.toMatchObject({ code: 'store_newer' });
   });
-
-  it('leave room for the name of one secret key, which the first node writes', async () => {
-    const all = await Promise.all(
-      Array.from({ length: 3 }, () => openPostgres({ url: server.url(), schema })),
-    );
-    const held = await Promise.allSettled(all.map((one, place) => one.holdSecretKey(`key-${place}`)));
-    const first = held.findIndex(({ status }) => status === 'fulfilled');
-    expect(held.filter(({ status }) => status === 'rejected')).toMatchObject([
-      { reason: { code: 'store_other_key', message: expect.stringContaining('secrets.key_file') } },
-      { reason: { code: 'store_other_key' } },
-    ]);
-    await all[0]?.holdSecretKey(`key-${first}`);
-    for (const one of all) await one.store.close();
-  });
 });
