@@ -71,20 +71,24 @@ async function begin({
   const unfinished = markOf<MovedFrom>(await source.note(MOVED_FROM));
   if (unfinished !== null && !unfinished.done)
     throw new MigrationError(`Not everything has come to ${source.name} from ${unfinished.from} yet.`);
-  if (there !== null && there.id === here?.id) {
+  if (here !== null && here.id === there?.id) {
     if (!there.done) return { mark: there, resumed: true };
     throw new MigrationError(`Everything was moved to ${target.name} already.`);
   }
-  if (here !== null)
+  const onlyMarkedHere = here !== null && !here.done && here.to === target.name && there === null;
+  if (here !== null && !onlyMarkedHere)
     throw new MigrationError(
       `A migration to ${here.to} ${here.done ? 'was made' : 'has begun'}. To begin another: waybill migrate --undo`,
     );
+  if (there !== null && !there.done)
+    throw new MigrationError(
+      `Another migration to ${target.name} has begun, from ${there.from}. Name another place, or remove what is there.`,
+    );
   await refuseUnlessEmpty(target);
-  const id = Buffer.from(random.fill(new Uint8Array(ID_BYTES))).toString('hex');
+  const id = here?.id ?? Buffer.from(random.fill(new Uint8Array(ID_BYTES))).toString('hex');
   const mark = { id, from: source.name, done: false, table: COPIED[0]?.name ?? null, after: null };
-  // Stopped between the two, it begins anew: the target is as good as empty then.
-  await target.putNotes([noteOf(mark)]);
   await source.putNotes([movedTo({ id, to: target.name, done: false })]);
+  await target.putNotes([noteOf(mark)]);
   return { mark, resumed: false };
 }
 
