@@ -169,10 +169,10 @@ class Service implements App {
     const door = announced(createDoor({ operations, journal: storage.journal, clock, log }), this.#events);
     this.#listeners = await createListeners({
       ...{ storage, live, ...work, log, clock, random, version, node, dataDir, words, operations, door },
-      ...{ reception, notes: await readNotes(storage.registry, random) },
+      ...{ reception, notes: await readNotes(storage.registry, live.loaded.vault?.keyId ?? null, random) },
       events: this.#events,
       failed: () => failure.failed,
-      ready: () => !this.#leaving && engine.intake.suspended(null) === null,
+      ready: () => !this.#leaving && engine.intake.suspended(null) === null && this.#reachesStore(),
       signal: this.#stopping.signal,
     });
     await engine.start({ seize: storage.cluster === null });
@@ -314,6 +314,12 @@ class Service implements App {
       relayHistory: (relay) => happeningsOfAll(this.#history.of(relay), nodes.reports(), relay),
       logLines: () => this.#lastLines.lines(),
     };
+  }
+
+  /** A node that is cut off from a database which others reach had better be asked for nothing. */
+  #reachesStore(): boolean {
+    const health = this.#storage?.cluster === null ? undefined : this.#listeners?.health;
+    return health?.snapshot().databaseReachable ?? true;
   }
 
   /** The machine failed: no mail in, no attempts out, until the process ends. */

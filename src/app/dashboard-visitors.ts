@@ -69,7 +69,7 @@ function firstSteps({ notes, storage, live }: Parts): FirstStepsBook {
   });
   return {
     read: async () => ({
-      skipped: notes.skipped(),
+      skipped: await notes.skipped(),
       hasKey: await hasKey(),
       hasMessage: await hasMessage(),
       hasRelay: live.config.relays.some(({ name }) => name !== INBOX),

@@ -196,8 +196,11 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
   test('without the database nodes stay up, take nothing, and go on by themselves', async () => {
     await postgres.down();
     await vi.waitFor(async () => {
-      for (const { server } of [front, back])
+      for (const { server } of [front, back]) {
         expect(await healthOf(server)).toMatchObject({ httpStatus: 503, status: 'critical' });
+        expect((await ask(server, '/readyz')).status).toBe(503);
+        expect((await ask(server, '/livez')).status).toBe(200);
+      }
       expect((await atFront.post(LETTER)).status).toBe(503);
       expect((await atBack.get('')).status).toBe(503);
     }, SOON);
