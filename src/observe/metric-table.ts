@@ -29,7 +29,7 @@ export const METRICS = {
     'Messages now: incoming (queued or retrying), processing, failed (content still kept).',
     { state: 'incoming, processing, failed' },
   ),
-  svc_relay_inflight: gauge('Delivery attempts under way.', { relay: RELAY }),
+  svc_relay_inflight: gauge('Delivery attempts under way, on all nodes together.', { relay: RELAY }),
   svc_relay_delivered_today: gauge('Recipients delivered since midnight UTC.', { relay: RELAY }),
   svc_relay_failed_today: gauge('Recipients failed since midnight UTC.', { relay: RELAY }),
 
@@ -45,7 +45,7 @@ export const METRICS = {
   svc_accept_duration_seconds: histogram('Time from a submission to its durable acceptance.'),
   svc_attempt_duration_seconds: histogram('Time a delivery attempt took.'),
 
-  svc_smtp_connections: gauge('Connections to the SMTP listener that are open.'),
+  svc_smtp_connections: gauge('Connections to the SMTP listener of this process that are open.'),
   svc_oldest_due_seconds: gauge('How long the longest waiting due delivery has been due.'),
   svc_relay_quota_used: gauge(
     'Recipients that count towards what the relay may be given today (UTC): handed over, or under way; 0 without a limit.',
@@ -55,7 +55,9 @@ export const METRICS = {
     'Recipients that the relay may be given today (UTC), by its quota and its warm-up; 0 without a limit.',
     { relay: RELAY },
   ),
-  svc_relay_breaker_open: gauge('1 while the relay rests because its next hop fails.', { relay: RELAY }),
+  svc_relay_breaker_open: gauge('1 while the relay rests on any node because its next hop fails.', {
+    relay: RELAY,
+  }),
   svc_database_bytes: gauge('Size of the database.'),
   svc_database_latency_seconds: gauge('How long the database took to answer, or has been taking.'),
   svc_disk_free_bytes: gauge('Free space on the volume of the data directory; -1 when it cannot be told.'),
