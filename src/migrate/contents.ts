@@ -34,7 +34,11 @@ export interface Moved {
 }
 
 /** Copies the contents of messages, durably. Throws `SpoolError`, but for contents that are lost. */
-export async function moveContents(rows: readonly Row[], from: Spool, to: Spool): Promise<Moved> {
+export async function moveContents(
+  rows: readonly Row[],
+  from: Pick<Spool, 'read'>,
+  to: Pick<Spool, 'append'>,
+): Promise<Moved> {
   const refs: ContentRef[] = [];
   const moved: Row[] = [];
   for (const batch of batches(rows)) {
@@ -87,7 +91,7 @@ function* batches(rows: readonly Row[]): Iterable<Row[]> {
 }
 
 /** Contents whole; null: there are none, or they are lost. */
-async function readBack(row: Row, from: Spool): Promise<Uint8Array[] | null> {
+async function readBack(row: Row, from: Pick<Spool, 'read'>): Promise<Uint8Array[] | null> {
   const ref = contentOf(row);
   if (ref === null) return null;
   return await unlessLost(async () => {
@@ -98,7 +102,7 @@ async function readBack(row: Row, from: Spool): Promise<Uint8Array[] | null> {
 }
 
 /** SHA-256 of contents; null: they are lost. */
-export async function digestOf(ref: ContentRef, spool: Spool): Promise<string | null> {
+export async function digestOf(ref: ContentRef, spool: Pick<Spool, 'read'>): Promise<string | null> {
   return await unlessLost(async () => {
     const hash = createHash('sha256');
     for await (const chunk of (await spool.read(ref)).chunks()) hash.update(chunk);

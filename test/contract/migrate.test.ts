@@ -8,7 +8,9 @@ import { refuseMoved } from '../../src/migrate/marks.ts';
 import { migrate, undo } from '../../src/migrate/migration.ts';
 import { openPostgresSide } from '../../src/migrate/postgres-side.ts';
 import { openSqliteSource, openSqliteTarget } from '../../src/migrate/sqlite-side.ts';
+import { Steps } from '../../src/migrate/steps.ts';
 import { DELIVERIES, MESSAGES } from '../../src/migrate/tables.ts';
+import { MAX_NAMED, verify } from '../../src/migrate/verify.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
@@ -172,6 +174,12 @@ describeWith(POSTGRES_PROGRAMS, 'a migration', () => {
           `depths: not what follows from the messages in ${target.name}`,
         ]);
         expect(differing).toBe(differences.length);
+        await server.run(
+          `INSERT INTO holds SELECT 'z' || n, 'pause', 1 FROM generate_series(1, 60) AS n`,
+          url,
+        );
+        const many = await verify(source, target, new Steps(source, () => {}));
+        expect([many.differences.length, many.differing]).toEqual([MAX_NAMED, differing + 60]);
         expect(await undo(source)).toBe(target.name);
         await expect(migrate(taskOf(source, target))).rejects.toThrow('Another migration');
       });
