@@ -4,7 +4,7 @@ import { Collection } from '../../src/engine/collection.ts';
 import { Compaction } from '../../src/engine/compaction.ts';
 import { UpkeepRecord } from '../../src/engine/upkeep-record.ts';
 import { SEGMENT_MS } from '../../src/spool/postgres/active-segment.ts';
-import { LINGER_MS } from '../../src/spool/postgres/all-segments.ts';
+import { EMPTIED_AT_ONCE, LINGER_MS } from '../../src/spool/postgres/all-segments.ts';
 import { openPostgresSpool } from '../../src/spool/postgres/postgres-spool.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { FORGOTTEN_MS } from '../../src/store/cluster.ts';
@@ -44,7 +44,8 @@ describeWith(POSTGRES_PROGRAMS, 'contents of several nodes in one PostgreSQL', (
     };
   });
 
-  const open = (node: string) => openPostgresSpool({ database: stores.database, node, clock });
+  const open = (node: string, segmentBytes?: number) =>
+    openPostgresSpool({ database: stores.database, node, clock, ...(segmentBytes && { segmentBytes }) });
 
   /** Appends one content; its reference. */
   async function put(spool: Spool, text = 'x'.repeat(1000)): Promise<ContentRef> {
@@ -112,6 +113,20 @@ describeWith(POSTGRES_PROGRAMS, 'contents of several nodes in one PostgreSQL', (
     await clock.advance(30 * 86_400_000);
     await b.idle();
     expect(await known()).toEqual([]);
+  });
+
+  it('many segments are emptied some at a time', async () => {
+    const small = await open('d', 1);
+    for (let i = 0; i < EMPTIED_AT_ONCE + 3; i++) await put(small);
+    await small.close();
+    await clock.advance(GONE_MS);
+    const segments = await collect(b);
+    expect(segments).toHaveLength(EMPTIED_AT_ONCE + 3);
+    await clock.advance(LINGER_MS);
+    await collect(b);
+    expect(await b.idle()).toEqual(segments.slice(EMPTIED_AT_ONCE));
+    await collect(c);
+    expect(await rows()).toBe(0);
   });
 
   it('a node that was stopped between contents and facts cannot acknowledge what others removed', async () => {

@@ -24,6 +24,8 @@ export const LINGER_MS = 10 * 60_000;
 const REMEMBERED_MS = 30 * 86_400_000;
 /** Rows that one transaction removes: at most 128 MiB. */
 const ROWS = 500;
+/** Segments that are emptied at once: a few seconds' work. What is left stays idle, for the next time or another node. */
+export const EMPTIED_AT_ONCE = 32;
 /** Segments of dead nodes that one transaction seals. */
 const SEALED_AT_ONCE = 10;
 
@@ -58,14 +60,18 @@ export class AllSegments {
   }
 
   /**
-   * Lets nothing refer to segments from now on, and removes the contents of those that were dropped long enough ago. What
-   * another is at is left to it.
+   * Lets nothing refer to segments from now on, and removes the contents of those that were dropped long enough ago, of
+   * {@link EMPTIED_AT_ONCE} at most. What another is at is left to it.
    */
   async unlink(segments: readonly number[]): Promise<void> {
     const { database, clock } = this.#options;
     const now = clock.wall();
     await database.transact((db) => db.run(DROP, [segments, now]));
-    const rows = await database.rows<{ segment: number }>(DROPPED, [segments, now - LINGER_MS]);
+    const rows = await database.rows<{ segment: number }>(DROPPED, [
+      segments,
+      now - LINGER_MS,
+      EMPTIED_AT_ONCE,
+    ]);
     for (const { segment } of rows) await this.#empty(segment);
   }
 
@@ -112,7 +118,8 @@ const DROP = `UPDATE spool_segments SET dropped_at = $2 WHERE segment IN (
   ORDER BY segment FOR UPDATE SKIP LOCKED)`;
 
 const DROPPED = `SELECT segment FROM spool_segments
-  WHERE segment = ANY($1::bigint[]) AND dropped_at <= $2 AND NOT emptied ORDER BY segment`;
+  WHERE segment = ANY($1::bigint[]) AND dropped_at <= $2 AND NOT emptied
+  ORDER BY segment LIMIT $3`;
 
 const HOLD = 'SELECT 1 FROM spool_segments WHERE segment = $1 AND NOT emptied FOR UPDATE SKIP LOCKED';
 
