@@ -9,16 +9,19 @@ import { counted } from './terminal.ts';
 /** What `--to` says for SQLite in the data directory. */
 export const TO_SQLITE = 'sqlite';
 
+/** Tables that take their time. */
+const NAMED: ReadonlySet<string> = new Set(['messages', 'deliveries', 'attempts']);
+
 /** What a person is told of a step of a migration. */
 export function migrationStepText({ phase, table, doneRows, totalRows }: MigrationStep): StepText {
-  const what = table.replaceAll('_', ' ');
-  const title = phase === 'copy' ? `Copying ${what}` : `Comparing ${what}`;
-  return { title, share: `${percentOf(doneRows, totalRows)} % of ${totalRows}` };
+  const title = `${phase === 'copy' ? 'Copying' : 'Comparing'} ${NAMED.has(table) ? table : 'everything else'}`;
+  const share = `${percentOf(doneRows, totalRows)} % of ${totalRows}`;
+  return { title, share: NAMED.has(table) ? share : '' };
 }
 
 /** What a migration did, and what to do next. */
 export function migratedText(migrated: Migrated, kind: Side['kind'], dataDir: string): string {
-  const { from, to, tables, contents, contentBytes, differences, differing } = migrated;
+  const { from, to, tables, contentBytes, differences, differing } = migrated;
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   if (differing > 0)
     return [
@@ -30,9 +33,9 @@ export function migratedText(migrated: Migrated, kind: Side['kind'], dataDir: st
   const statuses = Object.entries(migrated.statuses).map(([status, count]) => `${count} ${status}`);
   const messages = tables.find(({ table }) => table === 'messages')?.rows ?? 0;
   return [
-    `${counted(messages, 'message')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`} with ${counted(contents, 'content')} of ${bytesText(contentBytes)}, ${counted(rows, 'row')} in all, went from ${from} to ${to}, and were found equal there.`,
+    `${counted(messages, 'message')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`} with contents of ${bytesText(contentBytes)}, ${counted(rows, 'row')} in all, went from ${from} to ${to}, and were found equal there.`,
     kind === 'postgres' ? TO_POSTGRES : toSqlite(dataDir),
-    `${from} is left as it is, and is not started by mistake: see waybill migrate --undo`,
+    `${from} is left as it is. Nobody can work with it by mistake: waybill migrate --undo ends that.`,
   ].join('\n');
 }
 

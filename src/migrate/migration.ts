@@ -96,7 +96,7 @@ async function refuseUnlessEmpty(target: Side): Promise<void> {
   for (const shape of COPIED)
     if ((await target.page(shape, null, 1)).length > 0)
       throw new MigrationError(
-        `${target.name} is not empty: it has ${shape.name.replaceAll('_', ' ')}. Name another place, or remove what is there.`,
+        `${target.name} is not empty: it has ${shape.name.replaceAll('_', ' ')}. Name another place, or move aside what is there.`,
       );
 }
 

@@ -21,16 +21,17 @@ export class Steps {
     this.#tell = tell;
   }
 
-  /** A table begins. What an earlier run has done of it is not counted. */
+  /** A table begins; of an empty one nothing is told. What an earlier run has done of it is not counted. */
   async begin(phase: MigrationStep['phase'], shape: TableShape): Promise<void> {
     const totalRows = this.#totals.get(shape.name) ?? (await this.#source.count(shape));
     this.#totals.set(shape.name, totalRows);
     this.#step = { phase, table: shape.name, doneRows: 0, totalRows };
-    this.#tell(this.#step);
+    if (totalRows > 0) this.#tell(this.#step);
   }
 
   /** So many more rows are done. */
   done(rows: number): void {
+    if (rows === 0) return;
     this.#step = { ...this.#step, doneRows: this.#step.doneRows + rows };
     this.#tell(this.#step);
   }
