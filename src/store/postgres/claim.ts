@@ -2,7 +2,7 @@ import { ranksOf } from '../columns.ts';
 import type { ClaimAnswer, ClaimRequest, Unit } from '../store.ts';
 import { lease } from './changes.ts';
 import { FIRST_DUE } from './lanes.ts';
-import { DELIVERIES, type DeliveryRow, OPEN_DELIVERY } from './tables.ts';
+import { DELIVERIES, type DeliveryRow, type MessageRow, OPEN_DELIVERY } from './tables.ts';
 import { unitDeliveryOf, unitHeadOf } from './units.ts';
 import type { Work } from './work.ts';
 
@@ -27,12 +27,12 @@ async function claimLane(work: Work, request: ClaimRequest): Promise<ClaimAnswer
   while (units.length < request.limit) {
     const heads = await findHeads(work, request, request.limit - units.length, passedOver);
     if (heads.length === 0) break;
-    const free = new Set(await work.ledger.openFree(heads));
+    const free = new Map((await work.ledger.openFree(heads)).map((row) => [row.id, row]));
     passedOver.push(...heads.filter((id) => !free.has(id)));
     const found = await siblingsOf(
       work,
       request,
-      heads.filter((id) => free.has(id)),
+      heads.flatMap((id) => free.get(id) ?? []),
     );
     units.push(...found);
     // They are not found again, in this lane or when a later request names it anew.
@@ -54,18 +54,23 @@ async function findHeads(
 }
 
 /** Leases what is due of locked messages, each message's as one unit. */
-async function siblingsOf(work: Work, request: ClaimRequest, ids: readonly string[]): Promise<Unit[]> {
+async function siblingsOf(
+  work: Work,
+  request: ClaimRequest,
+  messages: readonly MessageRow[],
+): Promise<Unit[]> {
   const { lane, fence, maxRecipients } = request;
+  const ids = messages.map(({ id }) => id);
   const rows = await work.db.rows<DeliveryRow>(SIBLINGS, [ids, lane, work.at.now, maxRecipients]);
   const byMessage = Map.groupBy(work.ledger.add(rows), ({ row }) => row.message);
-  return ids.flatMap((id) => {
-    const siblings = byMessage.get(id) ?? [];
+  return messages.flatMap((message) => {
+    const siblings = byMessage.get(message.id) ?? [];
     const [first] = siblings;
     // Another verb may have had it while its message was not yet locked.
     if (first === undefined) return [];
     const deliveries = siblings.map(({ row }) => unitDeliveryOf(row));
     for (const delivery of siblings) lease(work, delivery, fence);
-    return [{ ...unitHeadOf(first.message.row), lane, fence, relay: first.row.relay ?? '', deliveries }];
+    return [{ ...unitHeadOf(message), lane, fence, relay: first.row.relay ?? '', deliveries }];
   });
 }
 

@@ -16,6 +16,8 @@ import {
   type AttemptRow,
   DELIVERIES,
   type DeliveryRow,
+  LEDGER_FIELDS,
+  type LedgerRow,
   MESSAGES,
   type MessageRow,
   OPEN_DELIVERY,
@@ -25,7 +27,7 @@ import type { Tallies } from './tallies.ts';
 
 /** A message that a verb is at work on: as it was found, and what has changed since. */
 export interface OpenMessage {
-  readonly row: MessageRow;
+  readonly row: LedgerRow;
   readonly counts: Record<DeliveryState, number>;
   /** By whom anything of it was last changed but its deliveries' rows; null: nothing was. */
   touched: Stamp | null;
@@ -53,6 +55,8 @@ export class Ledger {
   readonly #messages = new Map<string, OpenMessage>();
   readonly #deliveries = new Map<OpenMessage, Map<number, OpenDelivery>>();
   readonly #changed = new Set<DeliveryRow>();
+  /** Of which nothing else was changed but that their attempts have begun. */
+  readonly #begun = new Set<DeliveryRow>();
   /** Rows that lie with the past. */
   readonly #past = new Set<DeliveryRow>();
   readonly #attempts: AttemptRow[] = [];
@@ -65,7 +69,7 @@ export class Ledger {
   /** Locks messages that are not final. Of all others {@link message} says that there are none. */
   async open(ids: Iterable<string>): Promise<void> {
     const names = [...new Set(ids)];
-    if (names.length > 0) this.#enter(await this.#db.rows<MessageRow>(LOCK, [names]));
+    if (names.length > 0) this.#enter(await this.#db.rows<LedgerRow>(LOCK, [names]));
   }
 
   /** Locks the messages of deliveries, and reads these: one round trip. */
@@ -75,7 +79,7 @@ export class Ledger {
     if (units.length === 0) return;
     const names = [...new Set(units.map(({ messageId }) => messageId))];
     const [messages, deliveries] = await Promise.all([
-      this.#db.rows<MessageRow>(LOCK, [names]),
+      this.#db.rows<LedgerRow>(LOCK, [names]),
       this.#db.rows<DeliveryRow>(LOAD, placesOf(units)),
     ]);
     this.#enter(messages);
@@ -86,15 +90,15 @@ export class Ledger {
   async openWhole(ids: Iterable<string>): Promise<void> {
     const names = [...new Set(ids)];
     if (names.length === 0) return;
-    this.#enter(await this.#db.rows<MessageRow>(LOCK_WHOLE, spanned(names)));
+    this.#enter(await this.#db.rows<LedgerRow>(LOCK_WHOLE, spanned(names)));
     this.#addOpen(await this.#db.rows<DeliveryRow>(LOAD_WHOLE, spanned(names)));
   }
 
-  /** Locks those of the messages that nobody else is at work on; returns their ids. Never waits, so may come late. */
-  async openFree(ids: readonly string[]): Promise<string[]> {
+  /** Locks those of the messages that nobody else is at work on; returns them. Never waits, so may come late. */
+  async openFree(ids: readonly string[]): Promise<MessageRow[]> {
     const free = await this.#db.rows<MessageRow>(LOCK_FREE, [ids]);
     this.#enter(free.filter(({ id }) => !this.#messages.has(id)));
-    return free.map(({ id }) => id);
+    return free;
   }
 
   /** An open message; null when there is none of this id. */
@@ -140,6 +144,12 @@ export class Ledger {
     this.#changed.add(row);
   }
 
+  /** Enters that the attempt of an open delivery has begun. */
+  begin({ row }: OpenDelivery, now: number): void {
+    row.begunAt = now;
+    this.#begun.add(row);
+  }
+
   /** Enters a delivery's change of state, and of its lane if that changes as well, and moves the depths. */
   move(
     delivery: OpenDelivery,
@@ -168,6 +178,11 @@ export class Ledger {
 
   /** Writes the deliveries that were changed. What is read after it shows them. */
   writeDeliveries(): void {
+    updateBegun(
+      this.#db,
+      [...this.#begun].filter((row) => !this.#changed.has(row)),
+    );
+    this.#begun.clear();
     const rows = Map.groupBy(this.#changed, (row) => this.#past.has(row));
     updateOpenDeliveries(this.#db, rows.get(false) ?? []);
     updateDeliveries(this.#db, rows.get(true) ?? []);
@@ -194,7 +209,7 @@ export class Ledger {
     this.add(rows.filter(({ message }) => this.#messages.has(message)));
   }
 
-  #enter(rows: readonly MessageRow[]): void {
+  #enter(rows: readonly LedgerRow[]): void {
     for (const row of rows) this.#messages.set(row.id, openMessage(row));
   }
 
@@ -216,7 +231,7 @@ export class Ledger {
   }
 
   /** The message as it is to be written; moves what is counted by its status and by what is kept of it. */
-  #close(message: OpenMessage, isMixed: boolean, at: Stamp): MessageRow {
+  #close(message: OpenMessage, isMixed: boolean, at: Stamp): LedgerRow {
     const { row, counts, touched: _, ...rest } = message;
     const status = deriveStatus(counts);
     const changed = status !== row.status;
@@ -247,7 +262,7 @@ export class Ledger {
     if (status === 'delivered' || status === 'failed') this.#tallies.count(status, at);
   }
 
-  #changeKept({ kept: before, length }: MessageRow, kept: Kept | null): void {
+  #changeKept({ kept: before, length }: LedgerRow, kept: Kept | null): void {
     if (length === null || kept === before) return;
     if (before === 'sent' || before === 'captured') this.#tallies.gauge(BYTES_GAUGE[before], -length);
     if (kept === 'sent' || kept === 'captured') this.#tallies.gauge(BYTES_GAUGE[kept], length);
@@ -268,7 +283,7 @@ function placesOf(
   return [ids, indexes];
 }
 
-function openMessage(row: MessageRow): OpenMessage {
+function openMessage(row: LedgerRow): OpenMessage {
   const { queued, processing, retrying, delivered, failed } = row;
   return {
     row,
@@ -296,10 +311,11 @@ function processingShare(state: DeliveryState): number {
   return state === 'processing' ? 1 : 0;
 }
 
-const LOCK = `SELECT ${MESSAGES.columns} FROM messages
-  WHERE id = ANY($1::text[]) AND ${OPEN_MESSAGE} ORDER BY id FOR UPDATE`;
-const LOCK_WHOLE = `SELECT ${MESSAGES.columns} FROM messages WHERE ${among('id')} ORDER BY id FOR UPDATE`;
-const LOCK_FREE = `${LOCK} SKIP LOCKED`;
+const COLUMNS = MESSAGES.columnsOf(LEDGER_FIELDS);
+const OPEN = `FROM messages WHERE id = ANY($1::text[]) AND ${OPEN_MESSAGE} ORDER BY id FOR UPDATE`;
+const LOCK = `SELECT ${COLUMNS} ${OPEN}`;
+const LOCK_WHOLE = `SELECT ${COLUMNS} FROM messages WHERE ${among('id')} ORDER BY id FOR UPDATE`;
+const LOCK_FREE = `SELECT ${MESSAGES.columns} ${OPEN} SKIP LOCKED`;
 const LOAD = `SELECT ${DELIVERIES.columns} FROM deliveries
   JOIN unnest($1::text[], $2::integer[]) AS wanted (message, index) USING (message, index)
   WHERE ${OPEN_DELIVERY}`;
@@ -322,3 +338,4 @@ const DELIVERY_CHANGES = [
 ];
 const updateDeliveries = DELIVERIES.updater(['message', 'index'], DELIVERY_CHANGES);
 const updateOpenDeliveries = DELIVERIES.updater(['message', 'index'], DELIVERY_CHANGES, OPEN_DELIVERY);
+const updateBegun = DELIVERIES.updater(['message', 'index'], ['begunAt'], OPEN_DELIVERY);

@@ -34,10 +34,7 @@ function beginUnit(work: Work, unit: BeginRequest): BeginAnswer {
   // What has begun under this lease was taken then: the answer was lost, and it is asked again.
   const isNew = found.some(({ row }) => row.begunAt === null);
   if (unit.quota !== null && isNew && !work.quotas.take(unit.quota)) return 'over_quota';
-  for (const delivery of found) {
-    delivery.row.begunAt = work.at.now;
-    work.ledger.touch(delivery);
-  }
+  for (const delivery of found) work.ledger.begin(delivery, work.at.now);
   return 'begun';
 }
 

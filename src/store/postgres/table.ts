@@ -16,28 +16,40 @@ export class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
   readonly #name: string;
   readonly #types: Columns<Row>;
   readonly #fields: readonly (keyof Row & string)[];
+  readonly #insertion: string;
 
   constructor(name: string, columns: Columns<Row>) {
     this.#name = name;
     this.#types = columns;
     // The type says that these are its only fields.
     this.#fields = Object.keys(columns) as (keyof Row & string)[];
-    this.columns = this.#fields.map((field) => `${name}.${columnOf(field)} AS "${field}"`).join(', ');
+    this.columns = this.columnsOf(this.#fields);
+    const list = this.#fields.map(columnOf).join(', ');
+    this.#insertion = `INSERT INTO ${name} (${list}) SELECT * FROM ${this.#unnest(this.#fields)}`;
+  }
+
+  /** The columns of a SELECT that gives these fields of `Row`s. */
+  columnsOf(fields: readonly (keyof Row & string)[]): string {
+    return fields.map((field) => `${this.#name}.${columnOf(field)} AS "${field}"`).join(', ');
   }
 
   /** Adds rows, in their order; how many were. `otherwise` says what happens to those that are there already. */
   async insert(db: Queries, rows: readonly Row[], otherwise = ''): Promise<number> {
     if (rows.length === 0) return 0;
-    return db.run(`${this.#insertion()} ${otherwise}`, arraysOf(rows, this.#fields));
+    return db.run(`${this.#insertion} ${otherwise}`, arraysOf(rows, this.#fields));
   }
 
   /** Adds rows, in their order, as {@link Queries.send} does. */
   send(db: Queries, rows: readonly Row[]): void {
-    if (rows.length > 0) db.send(this.#insertion(), arraysOf(rows, this.#fields));
+    if (rows.length > 0) db.send(this.#insertion, arraysOf(rows, this.#fields));
   }
 
   /** Makes a writer of some fields of rows that are found by others and by `where`, which sends. The rows must be locked. */
-  updater(keys: readonly (keyof Row & string)[], changed: readonly (keyof Row & string)[], where = 'true') {
+  updater<Field extends keyof Row & string>(
+    keys: readonly Field[],
+    changed: readonly Field[],
+    where = 'true',
+  ) {
     const fields = [...keys, ...changed];
     const set = changed.map((field) => `${columnOf(field)} = new.${columnOf(field)}`).join(', ');
     const same = keys
@@ -45,14 +57,9 @@ export class Table<Row extends Readonly<Record<keyof Row & string, SqlValue>>> {
       .join(' AND ');
     const sql = `UPDATE ${this.#name} SET ${set}
       FROM ${this.#unnest(fields)} AS new (${fields.map(columnOf).join(', ')}) WHERE ${same} AND ${where}`;
-    return (db: Queries, rows: readonly Row[]): void => {
+    return (db: Queries, rows: readonly Pick<Row, Field>[]): void => {
       if (rows.length > 0) db.send(sql, arraysOf(rows, fields));
     };
-  }
-
-  #insertion(): string {
-    const list = this.#fields.map(columnOf).join(', ');
-    return `INSERT INTO ${this.#name} (${list}) SELECT * FROM ${this.#unnest(this.#fields)}`;
   }
 
   #unnest(fields: readonly (keyof Row & string)[]): string {

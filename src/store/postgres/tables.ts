@@ -94,6 +94,16 @@ export const MESSAGES = new Table<MessageRow>('messages', {
   routeTable: 'integer',
 });
 
+/** What deciding on a message that is ours takes: what of it changes, and what follows from that. */
+export const LEDGER_FIELDS = [
+  ...(['id', 'keyId', 'status', 'queued', 'processing', 'retrying', 'delivered', 'failed'] as const),
+  ...(['attempts', 'kept', 'possibleDuplicate', 'lastError', 'updatedAt', 'statusAt'] as const),
+  ...(['deliveredAt', 'finalAt', 'notBefore', 'expiresAt', 'length'] as const),
+] as const satisfies readonly (keyof MessageRow)[];
+
+/** See {@link LEDGER_FIELDS}. */
+export type LedgerRow = Pick<MessageRow, (typeof LEDGER_FIELDS)[number]>;
+
 /** A delivery. What verbs change of it is not `readonly`. */
 export interface DeliveryRow {
   readonly message: string;
