@@ -146,7 +146,6 @@ function damaged(ref: ContentRef): SpoolError {
 }
 
 const READ_HEADER = `SELECT header FROM contents WHERE segment = $1 AND "offset" = $2 AND piece = 0`;
-// By the index whatever the planner believes of the table, which may have been empty when it was asked.
 const READ_WHOLE = `SELECT place, header, bytes
   FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS wanted (segment, "offset", place)
   CROSS JOIN LATERAL (SELECT piece, header, bytes FROM contents
