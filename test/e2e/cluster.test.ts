@@ -8,8 +8,10 @@ import { SmtpClient } from '../peers/smtp-client.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { type Node, Nodes } from './nodes.ts';
 import { type Client, createKey } from './service.ts';
+import { Visitor } from './visitor.ts';
 
 const SCHEMA = 'cluster';
+const PASSWORD = 'correct horse battery';
 const LETTER = { from: 'a@example.com', to: ['b@example.net'], text: 'x' };
 /** What one node does the other knows within a second; a busy machine is given more. */
 const SOON = { timeout: 20_000, interval: 50 };
@@ -34,7 +36,9 @@ describeWith(POSTGRES_PROGRAMS, 'two nodes', () => {
       `delivery: { default_relay: out }
 relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none }]`,
     );
-    front = await nodes.start('front', { roles: ['api', 'smtp', 'webui'] });
+    front = nodes.add('front', { roles: ['api', 'smtp', 'webui'] });
+    front.installation.environment['WAYBILL_ADMIN_PASSWORD'] = PASSWORD;
+    await front.start();
     back = await nodes.start('back', { roles: ['api', 'delivery', 'webui'] });
     const scopes = ['messages:send', 'messages:read', 'messages:content'];
     key = await createKey(front.installation, 'app', ...scopes.flatMap((scope) => ['--scope', scope]));
@@ -118,6 +122,18 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
       });
       expect(JSON.stringify(domains)).toContain('example.org');
     }, SOON);
+  });
+
+  test('who is signed in at one is signed in at the other, and is told of what happens there', async () => {
+    const visitor = await Visitor.signIn(front.server, 'admin', PASSWORD);
+    expect(await visitor.session(back.server)).toMatchObject({ state: 'signed_in', user: { name: 'admin' } });
+    const hints = await visitor.listen(front.server);
+    try {
+      await createKey(back.installation, 'seen-elsewhere');
+      await vi.waitFor(() => expect(hints.has('keys')).toBe(true), SOON);
+    } finally {
+      hints.end();
+    }
   });
 
   test('what one has under way the other shows', async () => {

@@ -1,0 +1,80 @@
+/** Somebody who signs in to the dashboard of one node, and goes on at any. */
+import type { IncomingMessage } from 'node:http';
+import { type RequestOptions, request } from 'node:https';
+import { text } from 'node:stream/consumers';
+import type { RunningServer } from '../peers/server.ts';
+
+/** See the top of the file. */
+export class Visitor {
+  readonly #cookie: string;
+
+  private constructor(cookie: string) {
+    this.#cookie = cookie;
+  }
+
+  /** Signs in by a password. */
+  static async signIn(server: RunningServer, name: string, password: string): Promise<Visitor> {
+    const answer = await send(server, '/api/session/login', { method: 'POST' }, { name, password });
+    const [cookie = ''] = answer.headers['set-cookie']?.[0]?.split(';') ?? [];
+    if (answer.statusCode !== 200) throw new Error(`${answer.statusCode}: ${await text(answer)}`);
+    answer.resume();
+    return new Visitor(cookie);
+  }
+
+  /** Who the server takes them for. */
+  async session(server: RunningServer): Promise<unknown> {
+    const headers = { cookie: this.#cookie };
+    return JSON.parse(await text(await send(server, '/api/session', { headers })));
+  }
+
+  /** Begins to listen to hints. */
+  async listen(server: RunningServer): Promise<Hints> {
+    return new Hints(await send(server, '/api/events', { headers: { cookie: this.#cookie } }));
+  }
+}
+
+/** What a page is told. */
+export class Hints {
+  readonly #stream: IncomingMessage;
+  #told = '';
+
+  constructor(stream: IncomingMessage) {
+    this.#stream = stream;
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      this.#told += chunk;
+    });
+  }
+
+  /** Whether a topic was told of so far. */
+  has(topic: string): boolean {
+    return this.#told.includes(`"${topic}"`);
+  }
+
+  /** Listens no more. */
+  end(): void {
+    this.#stream.destroy();
+  }
+}
+
+/** Asks; the answer once it begins. Its certificate is its own. */
+function send(
+  { runtime }: RunningServer,
+  path: string,
+  options: RequestOptions,
+  body?: object,
+): Promise<IncomingMessage> {
+  const port = runtime.webui ?? 0;
+  const origin = `https://localhost:${port}`;
+  const headers = {
+    ...options.headers,
+    host: `localhost:${port}`,
+    origin,
+    'content-type': 'application/json',
+  };
+  const all = { host: '127.0.0.1', port, path, agent: false, rejectUnauthorized: false, ...options, headers };
+  return new Promise((resolve, reject) => {
+    request(all, resolve)
+      .on('error', reject)
+      .end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
