@@ -8,7 +8,7 @@ import type { Relays } from './relays.ts';
 
 /** A node lets go of lanes when it has more than its part by one in so many, and by so many at least. */
 const SLACK_SHARE = 8;
-const MIN_SLACK = 4;
+const MIN_SLACK = 1;
 /** Of what it has too much it lets go of one in so many at a time, and of no fewer and no more than so many. */
 const STEP_SHARE = 8;
 const MIN_STEP = 8;

@@ -243,7 +243,8 @@ export class Dispatch {
     throttle.timed = true;
     await this.#deps.clock.sleep(ms, this.#stopping.signal);
     throttle.timed = false;
-    this.#feed(throttle);
+    // Told to stop it would not wait any more, and try again at once.
+    if (!this.#stopping.signal.aborted) this.#feed(throttle);
   }
 
   /** A slot that frees feeds those who wait; a rate that lets the next one start needs a timer. */

@@ -59,6 +59,8 @@ export class PaceWorld {
   readonly views;
   /** Every recipient that was accepted, as `token address`. */
   readonly accepted: string[] = [];
+  /** The ids of accepted messages, by their tokens. */
+  readonly ids = new Map<string, string>();
   readonly cluster: MemoryCluster;
   readonly #spool = createMemorySpool();
   readonly #relays = new Map<string, Relay>();
@@ -161,6 +163,7 @@ export class PaceWorld {
     for (const [place, answer] of (await accepting).entries()) {
       if (answer.kind === 'accepted') {
         ids.push(answer.id);
+        this.ids.set(batch[place]?.header.subject ?? '', answer.id);
         this.accepted.push(`${batch[place]?.header.subject} r@${options.domain ?? 'example.net'}`);
       } else if (!this.#options.storeFaults) throw new Error(`not accepted: ${answer.kind}`);
     }
@@ -195,6 +198,22 @@ export class PaceWorld {
   /** See {@link missing}. */
   doubled(): string[] {
     return [...this.hop.taken].filter(([, times]) => times > 1).map(([name]) => name);
+  }
+
+  /** A node that runs and can reach the store, for whoever wants an answer; one more if none does. */
+  async well(): Promise<PaceNode> {
+    return this.nodes.find(({ life, way }) => !life.isFrozen && !way.isCut) ?? (await this.bear());
+  }
+
+  /** A node's process is told to end, and has. */
+  async end(node: PaceNode): Promise<void> {
+    this.nodes.splice(this.nodes.indexOf(node), 1);
+    let ended = false;
+    void node.engine.stop(new AbortController().signal).then(() => {
+      ended = true;
+    });
+    await this.run(5 * 60 * SECOND, () => ended);
+    if (!ended) throw new Error(`${node.name} does not end`);
   }
 
   #storeOf(life: NodeLife, way: StoreWay): Store {

@@ -106,6 +106,11 @@ export class NodeLife implements Clock {
     this.#frozenUntil = this.#time.now + ms;
   }
 
+  /** Whether the process stands still. */
+  get isFrozen(): boolean {
+    return this.#frozenUntil > this.#time.now;
+  }
+
   /** Resolves once the process runs; never, once it is dead. */
   running(): Promise<void> {
     if (this.dead) return new Promise(() => {});
