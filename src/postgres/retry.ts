@@ -1,8 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import { isConflict, isLost } from './errors.ts';
 
-/** How often a transaction is tried that others made impossible. */
-const MAX_TRIES = 5;
+/** How often a transaction is tried that others made impossible: at once, then after 4 ms, then after twice as long each time. */
+const MAX_TRIES = 10;
 /** For how long a server that was lost is tried again, in ms, before whoever waits is told. */
 const RECONNECT_MS = 5_000;
 const RECONNECT_PAUSE_MS = 100;
@@ -31,7 +31,11 @@ export async function untilDone<T>(
     try {
       return await once(progress);
     } catch (error) {
-      if (isConflict(error) && tries++ < MAX_TRIES) continue;
+      if (isConflict(error) && tries < MAX_TRIES) {
+        if (tries > 1) await clock.sleep(2 ** tries);
+        tries++;
+        continue;
+      }
       if (!isLost(error) || progress.isInDoubt) throw error;
       // Of a server that cannot be reached whoever asks hears at once; of one that was there, when it stays away.
       const isFinal: boolean =
