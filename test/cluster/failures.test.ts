@@ -15,7 +15,7 @@ const MAX_BETWEEN = 60;
 const TIMEOUT = { timeout: 240_000 + FAILURES * 20_000 };
 
 describeWith(POSTGRES_PROGRAMS, 'nothing acknowledged is lost, and no second copy goes unflagged', () => {
-  test(`over ${FAILURES} immediate stops of PostgreSQL`, TIMEOUT, async ({ onTestFinished }) => {
+  test.concurrent(`over ${FAILURES} immediate stops of PostgreSQL`, TIMEOUT, async ({ onTestFinished }) => {
     const fleet = await Fleet.start(['one', 'two']);
     onTestFinished(() => fleet.end());
     const dice = seededRandom(FAILURES);
@@ -30,23 +30,27 @@ describeWith(POSTGRES_PROGRAMS, 'nothing acknowledged is lost, and no second cop
     tell(`${FAILURES} stops of PostgreSQL`, acknowledged, twice, flagged);
   });
 
-  test(`over ${FAILURES} random kills of nodes and database`, TIMEOUT, async ({ onTestFinished }) => {
-    const fleet = await Fleet.start(['one', 'two', 'three']);
-    onTestFinished(() => fleet.end());
-    const dice = seededRandom(FAILURES);
-    for (let failure = 0; failure < FAILURES; failure++) {
-      await fleet.acknowledged(1 + Math.floor(dice.next() * MAX_BETWEEN));
-      const victims = fleet.nodes.filter(() => dice.next() < 0.3);
-      const takesDatabase = victims.length === 0 || dice.next() < 0.3;
-      await Promise.all([...victims.map(kill), takesDatabase ? fleet.postgres.down() : null]);
-      if (takesDatabase) await fleet.postgres.up();
-      await Promise.all(victims.map((node) => node.start()));
-    }
-    await fleet.acknowledged(1);
-    const { acknowledged, twice, flagged } = await fleet.close();
-    expect(acknowledged).toBeGreaterThan(FAILURES);
-    tell(`${FAILURES} kills of nodes and database`, acknowledged, twice, flagged);
-  });
+  test.concurrent(
+    `over ${FAILURES} random kills of nodes and database`,
+    TIMEOUT,
+    async ({ onTestFinished }) => {
+      const fleet = await Fleet.start(['one', 'two', 'three']);
+      onTestFinished(() => fleet.end());
+      const dice = seededRandom(FAILURES);
+      for (let failure = 0; failure < FAILURES; failure++) {
+        await fleet.acknowledged(1 + Math.floor(dice.next() * MAX_BETWEEN));
+        const victims = fleet.nodes.filter(() => dice.next() < 0.3);
+        const takesDatabase = victims.length === 0 || dice.next() < 0.3;
+        await Promise.all([...victims.map(kill), takesDatabase ? fleet.postgres.down() : null]);
+        if (takesDatabase) await fleet.postgres.up();
+        await Promise.all(victims.map((node) => node.start()));
+      }
+      await fleet.acknowledged(1);
+      const { acknowledged, twice, flagged } = await fleet.close();
+      expect(acknowledged).toBeGreaterThan(FAILURES);
+      tell(`${FAILURES} kills of nodes and database`, acknowledged, twice, flagged);
+    },
+  );
 });
 
 async function kill({ server }: Node): Promise<void> {
