@@ -117,7 +117,7 @@ export const SETTINGS = {
   'limits.max_queued_bytes': live(
     orNull(bytes(MIB)),
     null,
-    'Most bytes of messages that are not yet final, over all keys. Beyond it everyone gets 503, over SMTP 452; a retry by hand does not. Not under `api.max_message_bytes`. null means half of the disk that was free, or already held by the queue, at the start.',
+    'Most bytes of messages that are not yet final, over all keys. Beyond it everyone gets 503, over SMTP 452; a retry by hand does not. Not under `api.max_message_bytes`. null means half of the disk that was free, or already held by the queue, at the start; over PostgreSQL, whose disks are not ours to see, no limit.',
   ),
   'limits.max_queued_per_key': live(
     integer(1, 1_000_000_000),

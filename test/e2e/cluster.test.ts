@@ -204,6 +204,8 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
     }, SOON);
     const backup = await installation.run('backup', '/tmp/never.tar');
     expect([backup.code, backup.stderr]).toEqual([1, expect.stringContaining('pg_dump')]);
+    const restore = await installation.run('restore', '/tmp/never.tar');
+    expect([restore.code, restore.stderr]).toEqual([1, expect.stringContaining('pg_restore')]);
     expect(((await json({ installation }, 'doctor')) as { findings: object[] }).findings).toContainEqual(
       expect.objectContaining({ name: 'database', status: 'ok' }),
     );
