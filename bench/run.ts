@@ -17,6 +17,7 @@ import { manyLanesClaim, manyLanesMemory } from './scenarios/many-lanes.ts';
 import { memory100k } from './scenarios/memory-100k.ts';
 import { oneDeadRelay } from './scenarios/one-dead-relay.ts';
 import { postgres } from './scenarios/postgres.ts';
+import { postgresBacklog } from './scenarios/postgres-backlog.ts';
 import { providerPostmark, providerSes } from './scenarios/providers.ts';
 import { search } from './scenarios/search.ts';
 import { smtpAccept, smtpAccept100k, smtpAcceptSingle } from './scenarios/smtp-accept.ts';
@@ -35,6 +36,7 @@ const SCENARIOS = [
   search,
   dashboards,
   postgres,
+  postgresBacklog,
   dashboardPage,
 ];
 const RECORDS = fileURLToPath(new URL('./results/runs.jsonl', import.meta.url));

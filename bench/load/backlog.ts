@@ -1,11 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import type { ContentRef } from '../../src/domain/message.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createIdSource } from '../../src/lib/id.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
 import type { AcceptRecord } from '../../src/store/accepting.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
 
 /** A queue as it is found: so many messages, one recipient each, spread evenly over so many domains. */
 export interface Backlog {
@@ -15,6 +17,7 @@ export interface Backlog {
   readonly relay: string;
 }
 
+const newId = createIdSource(systemClock, seededRandom(1));
 const BATCH = 1000;
 const DAY_MS = 24 * 3600 * 1000;
 const FLAGS = { eightBit: false, utf8: false, dotStuffing: false };
@@ -29,11 +32,18 @@ export async function makeBacklog(data: string, backlog: Backlog): Promise<void>
   await mkdir(data, { recursive: true, mode: 0o700 });
   const spool = await openSegmentSpool({ directory: path.join(data, 'spool'), onFailure() {} });
   const { store } = openSqlite(path.join(data, 'waybill.db'));
-  const nextId = createIdSource(systemClock, seededRandom(1));
   const text = Buffer.from('From: a@example.com\r\nSubject: bench\r\n\r\nHello\r\n');
   const content = { chunks: [text], sizeBytes: text.length, flags: FLAGS };
-  const [ref] = await spool.append([{ messageId: nextId(), content }]);
+  const [ref] = await spool.append([{ messageId: newId(), content }]);
   if (ref === undefined) throw new Error('the spool gave no reference');
+  await fillQueue(store, backlog, ref);
+  spool.decided([ref]);
+  await spool.close();
+  await store.close();
+}
+
+/** Accepts the messages of this queue, all with the same contents. */
+export async function fillQueue(store: Store, backlog: Backlog, ref: ContentRef): Promise<void> {
   for (let first = 0; first < backlog.messages; first += BATCH) {
     const length = Math.min(BATCH, backlog.messages - first);
     const now = systemClock.wall();
@@ -43,17 +53,14 @@ export async function makeBacklog(data: string, backlog: Backlog): Promise<void>
       const recipient = { address, kind: 'to', notify: null, orcpt: null } as const;
       const way = { relay: backlog.relay, lane, rule: null, group: [backlog.relay] };
       return {
-        ...{ id: nextId(), createdAt: now, keyId: null, test: false, source: 'api', sourceAddress: null },
+        ...{ id: newId(), createdAt: now, keyId: null, test: false, source: 'api', sourceAddress: null },
         ...{ reversePath: 'a@example.com', ret: null, envid: null, reportable: false },
         header: { from: 'a@example.com', subject: 'bench', messageId: '<bench@example.com>' },
-        ...{ tags: [], metadata: {}, sizeBytes: text.length, flags: FLAGS, priority: 'normal' },
+        ...{ tags: [], metadata: {}, sizeBytes: ref.length, flags: FLAGS, priority: 'normal' },
         ...{ sendAt: null, expiresAt: now + DAY_MS, content: ref, idempotency: null, routeTable: 1 },
         deliveries: [{ recipient, ...way, dueAt: now, fence: null }],
       };
     });
     await store.accept(records, { node: 'bench', now });
   }
-  spool.decided([ref]);
-  await spool.close();
-  await store.close();
 }

@@ -129,6 +129,15 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
     expect(indexes).toContainEqual({ asks: 'lease', used: ['deliveries_open_place'] });
   });
 
+  it('a page of a key goes by the index of the key, in each part', async () => {
+    await views.list({ owner: { keyId: 'key_one' }, statuses: [], before: null, limit: 5 });
+    const values = [`'~'`, `''`, '5', `'key_one'`, `'{queued,delivered}'`];
+    const nodes = [...(await plans('wanted (status)', values)).values()].flat();
+    const used = nodes.flatMap((node) => node['Index Name'] ?? []);
+    expect(used.length).toBeGreaterThan(DAYS.length);
+    expect(used.filter((name) => !name.includes('_key_id_status_id_'))).toEqual([]);
+  });
+
   it('a message is looked for in the day of its id alone', async () => {
     const record = message();
     await store.accept([record], at());

@@ -206,11 +206,16 @@ const RANGE = 'id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3';
 const ALL = `SELECT id FROM messages WHERE ${RANGE}`;
 const OF_TAG = `SELECT id FROM message_tags WHERE tag = $4 AND ${RANGE}`;
 const OF_TROUBLED = `SELECT page.id FROM unnest($4::text[]) AS wanted (status), LATERAL (
-    SELECT id FROM messages WHERE status IN ('failed', 'retrying') AND messages.status = wanted.status AND ${RANGE}) AS page
+    SELECT id FROM messages
+    WHERE status IN ('failed', 'retrying') AND (status, id) < (wanted.status, $1) AND (status, id) >= (wanted.status, $2)
+      AND id < $1 AND id >= $2
+    ORDER BY status DESC, id DESC LIMIT $3) AS page
   ORDER BY page.id DESC LIMIT $3`;
 const OF_KEYS = `SELECT page.id FROM unnest($4::text[]) AS key (id), unnest($5::text[]) AS wanted (status), LATERAL (
-    SELECT messages.id FROM messages WHERE key_id = key.id AND messages.status = wanted.status
-      AND messages.id < $1 AND messages.id >= $2 ORDER BY messages.id DESC LIMIT $3) AS page
+    SELECT messages.id FROM messages
+    WHERE key_id = key.id AND (messages.status, messages.id) < (wanted.status, $1)
+      AND (messages.status, messages.id) >= (wanted.status, $2) AND messages.id < $1 AND messages.id >= $2
+    ORDER BY messages.status DESC, messages.id DESC LIMIT $3) AS page
   ORDER BY page.id DESC LIMIT $3`;
 // Without an order: no more than this many are read, however many there are.
 const BY_WORDS = 'SELECT id FROM message_words WHERE words @> $1::text[] AND id < $2 AND id >= $3 LIMIT $4';

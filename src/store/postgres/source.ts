@@ -49,11 +49,13 @@ const CAPTURED = `SELECT ${COLUMNS} FROM messages
 const CAPTURED_OF_KEY = `SELECT ${COLUMNS} FROM messages
   WHERE kept = 'captured' AND key_id = $4 AND id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3`;
 
-// A merge of the key's statuses, each of which is in the order of the index.
+// A merge of the key's statuses, each of which is in the order of the index; asked as the index is ordered, because the planner
+// may else walk all ids. What is asked of the id alone leaves out days.
 const OF_KEY = `SELECT page.* FROM unnest($5::text[]) AS wanted (status), LATERAL (
     SELECT ${COLUMNS} FROM messages
-    WHERE key_id = $4 AND messages.status = wanted.status AND id < $1 AND id >= $2
-    ORDER BY messages.id DESC LIMIT $3) AS page
+    WHERE key_id = $4 AND (messages.status, id) < (wanted.status, $1) AND (messages.status, id) >= (wanted.status, $2)
+      AND id < $1 AND id >= $2
+    ORDER BY messages.status DESC, messages.id DESC LIMIT $3) AS page
   ORDER BY page.id DESC LIMIT $3`;
 
 const TAGGED = `(SELECT id FROM message_tags WHERE WHICH AND id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3) AS tagged`;

@@ -51,7 +51,7 @@ CREATE TABLE messages (
 CREATE TABLE messages_open PARTITION OF messages FOR VALUES IN (NULL)
   WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000,
     autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
-CREATE TABLE messages_kept PARTITION OF messages FOR VALUES IN ('sent', 'captured')
+CREATE TABLE messages_kept PARTITION OF messages FOR VALUES IN ('sent', 'captured', 'held')
   WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 CREATE TABLE messages_gone PARTITION OF messages FOR VALUES IN ('gone') PARTITION BY RANGE (id);
 CREATE UNIQUE INDEX messages_open_id ON messages_open (id);
