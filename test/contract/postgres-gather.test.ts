@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Queries } from '../../src/postgres/database.ts';
 import { openPostgres, type PostgresStores } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
@@ -97,5 +98,25 @@ describeWith(POSTGRES_PROGRAMS, 'calls that share transactions', () => {
     expect(answers[4]).toMatchObject({ reason: { code: 'store_bug' } });
     for (const { id } of records) expect((await read(views, id)).message.status).toBe('queued');
     expect((await views.figures(T0)).today.received).toBe(9);
+  });
+
+  it('fails a transaction by the statement that failed, though nobody waited for it', async () => {
+    const { database, registry } = stores;
+    await registry.putSetting('a', '1');
+    const failing = (after: (db: Queries) => Promise<unknown>) =>
+      database.transact(async (db) => {
+        db.send(`UPDATE settings SET value = '2' WHERE name = 'a'`);
+        db.send('SELECT 1 / $1::integer', [0]);
+        return after(db);
+      });
+    const bug = { code: 'store_bug', message: 'division by zero' };
+    await expect(failing(async () => null)).rejects.toMatchObject(bug);
+    await expect(failing((db) => db.rows('SELECT 1'))).rejects.toMatchObject(bug);
+    expect(await registry.settings()).toEqual(new Map([['a', '1']]));
+  });
+
+  it('goes by indexes, whatever the server makes of new tables', async () => {
+    const show = `SELECT current_setting('enable_seqscan') AS whole, current_setting('plan_cache_mode') AS plans`;
+    expect(await stores.database.rows(show)).toEqual([{ whole: 'off', plans: 'force_generic_plan' }]);
   });
 });
