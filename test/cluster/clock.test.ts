@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Node, Nodes } from '../e2e/nodes.ts';
 import { createKey } from '../e2e/service.ts';
-import { describeWith } from '../peers/need.ts';
+import { describeWith, locate } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 
@@ -111,7 +111,7 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
 
 /** The environment of a program whose wall clock is wrong, and whose monotonic one is not. */
 function wrongBy(offset: string): NodeJS.ProcessEnv {
-  const library = execFileSync('faketime', ['-m', '-f', offset, 'printenv', 'LD_PRELOAD'], {
+  const library = execFileSync(locate('faketime') ?? '', ['-m', '-f', offset, 'printenv', 'LD_PRELOAD'], {
     encoding: 'utf8',
   });
   return {
