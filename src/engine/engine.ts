@@ -158,11 +158,8 @@ function roomsOf(deps: EngineDeps) {
   relays.share = membership.share;
   const balance = new Balance({ membership, relays, shunned }, lanes);
   const news = new News(parts, lanes, dispatch);
-  const leases = new Leases(
-    { ...parts, hops: relays.hops, membership, balance, news, shunned },
-    lanes,
-    dispatch,
-  );
+  const keeping = { ...parts, hops: relays.hops, membership, balance, news, shunned };
+  const leases = new Leases(keeping, lanes, dispatch);
   const divert = new Divert({ ...parts, relays, dispatch, lanes, want });
   const redecide = new Redecide({ ...parts, relays, dispatch, want, membership });
   const renewed = () => {
@@ -183,21 +180,8 @@ function roomsOf(deps: EngineDeps) {
   const accept = new Accept(parts, { relays, dispatch, leases, gate, room });
   const acting = new Acting(parts, dispatch, leases, redecide);
   return {
-    ...{
-      lanes,
-      gate,
-      room,
-      relays,
-      dispatch,
-      leases,
-      membership,
-      news,
-      divert,
-      redecide,
-      quotas,
-      collection,
-    },
-    ...{ sweep, accept, acting, waysChanged },
+    ...{ lanes, gate, room, relays, dispatch, leases, membership },
+    ...{ news, divert, redecide, quotas, collection, sweep, accept, acting, waysChanged },
   };
 }
 
