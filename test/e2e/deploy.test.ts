@@ -45,7 +45,7 @@ test('every setting that is named in words exists', () => {
 });
 
 test('every metric exists', () => {
-  for (const file of ['prometheus/alerts.yaml', 'prometheus/alerts.test.yaml', 'grafana/waybill.json']) {
+  for (const file of ['prometheus/alerts.yaml', 'prometheus/expected-alerts.yaml', 'grafana/waybill.json']) {
     const named = [...read(file).matchAll(/\bsvc_[a-z0-9_]+/g)].map(([name]) => name.replace(/_bucket$/, ''));
     expect(named.length).toBeGreaterThan(5);
     expect([file, named.filter((name) => !Object.hasOwn(METRICS, name))]).toEqual([file, []]);
@@ -75,7 +75,7 @@ describeWith(['promtool'], 'Prometheus', () => {
     execFileSync(locate('promtool') ?? '', args, { cwd: join(DEPLOY, 'prometheus'), encoding: 'utf8' });
   test('takes the rules', () => expect(promtool('check', 'rules', 'alerts.yaml')).toContain('SUCCESS'));
   test('alerts when it should', () =>
-    expect(promtool('test', 'rules', 'alerts.test.yaml')).toContain('SUCCESS'));
+    expect(promtool('test', 'rules', 'expected-alerts.yaml')).toContain('SUCCESS'));
 });
 
 describe('the image', () => {

@@ -178,6 +178,7 @@ test('the package holds the program and the client, and no sources or tests', ()
     'LICENSE',
     'README.md',
     'bench',
+    'deploy',
     'dist',
     'docs',
     'package.json',

@@ -25,6 +25,7 @@ const DOCUMENTS = [
   'LICENSE',
   'docs',
   'bench/README.md',
+  'deploy',
 ];
 
 /** Of `package.json`, what tests look at. */
