@@ -42,6 +42,6 @@ export const LANE_LEASE_MS = 45_000;
 /** See {@link LANE_LEASE_MS}. */
 export const LANE_RENEW_MS = 15_000;
 /** We stop trusting a lease this long before its end, so that clocks may differ a little. */
-export const LANE_MARGIN_MS = 5_000;
+const LANE_MARGIN_MS = 5_000;
 /** So long after it was granted or extended a lease is trusted, in ms. */
 export const TRUST_MS = LANE_LEASE_MS - LANE_MARGIN_MS;
