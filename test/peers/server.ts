@@ -29,9 +29,12 @@ export class Installation {
   readonly dataDir: string;
   /** What the program is given as its environment; may be changed before it is started. */
   readonly environment: NodeJS.ProcessEnv;
+  readonly #main: string;
   readonly #launched: RunningServer[] = [];
 
-  constructor(configuration: string, environment: NodeJS.ProcessEnv = {}) {
+  /** `main`: the program's first file; absent: this tree's. */
+  constructor(configuration: string, environment: NodeJS.ProcessEnv = {}, main = MAIN) {
+    this.#main = main;
     this.dataDir = mkdtempSync(join(tmpdir(), 'waybill-test-'));
     this.configure(configuration);
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYBILL_'));
@@ -45,7 +48,7 @@ export class Installation {
 
   /** Runs a command to its end. */
   run(...args: readonly string[]): Promise<CommandEnd> {
-    const command = [MAIN, ...args, '--data', this.dataDir];
+    const command = [this.#main, ...args, '--data', this.dataDir];
     return new Promise((resolve) => {
       execFile(process.execPath, command, { env: this.environment }, (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
@@ -56,13 +59,13 @@ export class Installation {
 
   /** Starts a command whose output is looked at while it runs, and which may be given an input. */
   spawn(...args: readonly string[]): ChildProcessWithoutNullStreams {
-    const command = [MAIN, ...args, '--data', this.dataDir];
+    const command = [this.#main, ...args, '--data', this.dataDir];
     return spawn(process.execPath, command, { env: this.environment, stdio: 'pipe' });
   }
 
   /** Starts the server. `under` goes before the command, such as a tracer that becomes the command itself. */
   launch(under: readonly string[] = []): RunningServer {
-    const command = [...under, process.execPath, MAIN, 'serve', '--data', this.dataDir];
+    const command = [...under, process.execPath, this.#main, 'serve', '--data', this.dataDir];
     const [program = '', ...args] = command;
     const child = spawn(program, args, { env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] });
     const server = new RunningServer(child, this.dataDir);
