@@ -13,7 +13,7 @@ describeWith(POSTGRES_PROGRAMS, 'histories of several engines over one PostgreSQ
   });
   afterAll(() => server.stop());
 
-  test.each(seedsOr('1-2'))('seed %i keeps every promise', { timeout: 300_000 }, async (seed) => {
+  test.each(seedsOr('1-1'))('seed %i keeps every promise', { timeout: 300_000 }, async (seed) => {
     try {
       const stores = await openPostgres({ url: await server.schema(), allowUnsafe: true });
       const history = await play(seed, stores);
