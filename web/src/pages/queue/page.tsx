@@ -135,7 +135,7 @@ function Totals({ totals }: Pick<QueueView, 'totals'>) {
         tone={oldestSeconds !== null && oldestSeconds > 900 ? 'retrying' : undefined}
       />
       <Stat label="Processing" value={formatCount(processing)} />
-      <Stat label="In flight" value={formatCount(inFlight)} note="attempts, this node" />
+      <Stat label="In flight" value={formatCount(inFlight)} note="attempts under way" />
       <Stat label="Attempts" value={formatCount(perMinute)} note="in the last minute" />
     </StatRow>
   );

@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<Happening>[] = [
 /** When a relay rested because its next hop failed, and when it recovered. */
 export function HistoryTab({ history }: { readonly history: readonly Happening[] }) {
   return (
-    <Card title="Rests and recoveries" note="Since this node started, the newest first." flush>
+    <Card title="Rests and recoveries" note="Since the start, the newest first." flush>
       <DataTable
         label="Rests and recoveries"
         columns={COLUMNS}

@@ -53,7 +53,7 @@ export function DenialsCard({ of }: { readonly of: readonly NonNullable<Denied['
     },
   ];
   return (
-    <Card title="Refused lately" note="Sources that this node has turned away since it started." flush>
+    <Card title="Refused lately" note="Sources that were turned away since the start." flush>
       <Fetched query={denials} lines={3}>
         {(rows) => (
           <DataTable
