@@ -65,7 +65,10 @@ delivery: { retry_first_seconds: 3600, retry_max_seconds: 3600 }
       .getByRole('button', { name: /Publish/ })
       .first()
       .click();
-    await page.getByRole('heading', { name: /Version 4/ }).waitFor();
+    await page
+      .getByRole('heading', { name: /Version 4/ })
+      .first()
+      .waitFor();
     const id = await client.send({ ...LETTER, tags: ['keep'] });
     expect(await client.end(id)).toMatchObject({ relay: 'inbox', outcome: 'captured' });
   });
