@@ -40,6 +40,17 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
+  test('is shown the page although its code could not be fetched at first', async () => {
+    const page = await dashboard.window();
+    let refused = 0;
+    await page.route(/\/assets\/page-[^/]*\.js$/, (route) =>
+      refused++ === 0 ? route.abort('failed') : route.continue(),
+    );
+    await page.goto('/messages');
+    await page.getByLabel('Name').waitFor();
+    expect(refused).toBeGreaterThan(1);
+  });
+
   test('goes where the keys say', async () => {
     const page = await dashboard.signedIn('/');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();

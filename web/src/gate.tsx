@@ -1,17 +1,14 @@
-import { useRouterState } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { lazyRouteComponent, useRouterState } from '@tanstack/react-router';
+import { type ReactNode, Suspense, useEffect } from 'react';
 import { startLive } from './live.ts';
 import { AppShell } from './parts/app-shell.tsx';
 import { Wordmark } from './parts/logo.tsx';
 import { ErrorState, LoadingState } from './parts/states.tsx';
 import { SessionProvider, useSessionView } from './session.tsx';
 
-const SignInPage = lazy(() =>
-  import('./pages/sign-in/page.tsx').then(({ SignInPage: page }) => ({ default: page })),
-);
-const SetUpPage = lazy(() =>
-  import('./pages/set-up/page.tsx').then(({ SetUpPage: page }) => ({ default: page })),
-);
+// As all pages: when their code could not be fetched, because the network changed meanwhile, everything is loaded anew, once.
+const SignInPage = lazyRouteComponent(() => import('./pages/sign-in/page.tsx'), 'SignInPage');
+const SetUpPage = lazyRouteComponent(() => import('./pages/set-up/page.tsx'), 'SetUpPage');
 
 /**
  * Shows pages to those who are signed in, and to others what they can sign in with, at the same address: when they
