@@ -1,6 +1,5 @@
 /**
- * Many processes claim what is due in one store, in lanes that go from hand to hand. `WAYBILL_PROVE_CLAIMS`: how many
- * messages.
+ * Many processes claim what is due in one store, in lanes that go from hand to hand.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,8 +10,9 @@ import { openPostgres } from '../../src/store/postgres/open.ts';
 import { at, message, recipient } from '../contract/store/fixtures.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
+import { tell, times } from '../support/proof.ts';
 
-const MESSAGES = Number(process.env['WAYBILL_PROVE_CLAIMS'] ?? 100_000);
+const MESSAGES = times('claims', 100_000);
 const PROCESSES = 20;
 const LANES = Array.from({ length: 400 }, (_, nth) => `direct d${nth}.example`);
 const SCHEMA = 'claims';
@@ -58,6 +58,7 @@ describeWith(POSTGRES_PROGRAMS, 'many processes', () => {
       `SELECT count(*) FROM deliveries WHERE state <> 'processing'`,
     );
     expect(left).toEqual({ count: 0 });
+    tell('claims of many processes', { claims: MESSAGES, 'claimed twice': 0 });
   });
 });
 

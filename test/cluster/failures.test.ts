@@ -1,15 +1,16 @@
 /**
  * The database and the nodes fail under load, again and again: what was acknowledged is never lost, and no second copy goes
- * unflagged. `WAYBILL_PROVE_FAILURES`: how often; 20 is what every change must pass.
+ * unflagged.
  */
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../src/lib/random.ts';
 import type { Node } from '../e2e/nodes.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS } from '../peers/postgres.ts';
+import { before, tell, times } from '../support/proof.ts';
 import { Fleet } from './fleet.ts';
 
-const FAILURES = Number(process.env['WAYBILL_PROVE_FAILURES'] ?? 20);
+const FAILURES = times('failures', 20);
 /** The next failure comes after at most so many more messages were acknowledged. */
 const MAX_BETWEEN = 60;
 const TIMEOUT = { timeout: 240_000 + FAILURES * 20_000 };
@@ -18,7 +19,7 @@ describeWith(POSTGRES_PROGRAMS, 'nothing acknowledged is lost, and no second cop
   test.concurrent(`over ${FAILURES} immediate stops of PostgreSQL`, TIMEOUT, async ({ onTestFinished }) => {
     const fleet = await Fleet.start(['one', 'two']);
     onTestFinished(() => fleet.end());
-    const dice = seededRandom(FAILURES);
+    const dice = seededRandom(FAILURES + before());
     for (let failure = 0; failure < FAILURES; failure++) {
       await fleet.acknowledged(1 + Math.floor(dice.next() * MAX_BETWEEN));
       await fleet.postgres.down();
@@ -27,7 +28,7 @@ describeWith(POSTGRES_PROGRAMS, 'nothing acknowledged is lost, and no second cop
     await fleet.acknowledged(1);
     const { acknowledged, twice, flagged } = await fleet.close();
     expect(acknowledged).toBeGreaterThan(FAILURES);
-    tell(`${FAILURES} stops of PostgreSQL`, acknowledged, twice, flagged);
+    tellOf('immediate stops of PostgreSQL', acknowledged, twice, flagged);
   });
 
   test.concurrent(
@@ -36,7 +37,7 @@ describeWith(POSTGRES_PROGRAMS, 'nothing acknowledged is lost, and no second cop
     async ({ onTestFinished }) => {
       const fleet = await Fleet.start(['one', 'two', 'three']);
       onTestFinished(() => fleet.end());
-      const dice = seededRandom(FAILURES);
+      const dice = seededRandom(FAILURES + before());
       for (let failure = 0; failure < FAILURES; failure++) {
         await fleet.acknowledged(1 + Math.floor(dice.next() * MAX_BETWEEN));
         const victims = fleet.nodes.filter(() => dice.next() < 0.3);
@@ -48,7 +49,7 @@ describeWith(POSTGRES_PROGRAMS, 'nothing acknowledged is lost, and no second cop
       await fleet.acknowledged(1);
       const { acknowledged, twice, flagged } = await fleet.close();
       expect(acknowledged).toBeGreaterThan(FAILURES);
-      tell(`${FAILURES} kills of nodes and database`, acknowledged, twice, flagged);
+      tellOf('kills of nodes and PostgreSQL', acknowledged, twice, flagged);
     },
   );
 });
@@ -57,8 +58,7 @@ async function kill({ server }: Node): Promise<void> {
   await server.end('SIGKILL');
 }
 
-function tell(failures: string, acknowledged: number, twice: number, flagged: number): void {
-  process.stdout.write(
-    `cluster: ${failures}, ${acknowledged} acknowledged, 0 lost, ${twice} recipients reached twice, ${flagged} messages flagged\n`,
-  );
+function tellOf(proof: string, acknowledged: number, twice: number, flagged: number): void {
+  const outcome = { 'recipients reached twice': twice, 'messages flagged': flagged };
+  tell(proof, { failures: FAILURES, acknowledged, lost: 0, ...outcome });
 }

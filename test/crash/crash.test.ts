@@ -3,12 +3,13 @@ import { seededRandom } from '../../src/lib/random.ts';
 import { Installation, type RunningServer } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import type { SinkEvent, SinkScript } from '../peers/smtp-sink-script.ts';
+import { before, tell, times } from '../support/proof.ts';
 import { Book, holdCopies, messagesIn, readStore, untilAllIsFinal } from './book.ts';
 import { type Customer, LETTER } from './customer.ts';
 import { HttpCustomer } from './http-customer.ts';
 import { SmtpCustomer } from './smtp-customer.ts';
 
-const CYCLES = Number(process.env['WAYBILL_CRASH_CYCLES'] ?? 100);
+const CYCLES = times('crashes', 40);
 /** Customers of each way in. */
 const WRITERS = 4;
 /** A process is killed at a random event (an answer, or a message at the sink) up to this one. */
@@ -70,7 +71,7 @@ function flakyScript(): SinkScript {
 test(`nothing acknowledged is lost over ${CYCLES} kills, no second copy goes unflagged, and who is refused is reported`, {
   timeout: 60_000 + CYCLES * 6_000,
 }, async (context) => {
-  const dice = seededRandom(CYCLES);
+  const dice = seededRandom(CYCLES + before());
   // Bound to a domain, so that its senders are told of failures.
   const scopes = ['send', 'read', 'read_all'].flatMap((name) => ['--scope', `messages:${name}`]);
   const create = ['keys', 'create', 'crash', '--quiet', '--sender-domain', 'example.com', ...scopes];
@@ -138,9 +139,14 @@ async function holdAgainstTheStore(acknowledged: Acknowledged): Promise<void> {
   const twice = holdCopies(book, stored);
   const flagged = [...stored.values()].filter(({ possibleDuplicate }) => possibleDuplicate).length;
   const { HTTP, SMTP, refused } = acknowledged;
-  process.stdout.write(
-    `crash: ${CYCLES} kills, ${HTTP.length} acknowledged over HTTP and ${SMTP.length + refused.length} over SMTP, 0 lost, ` +
-      `${book.letters.size} recipients reached, ${book.reports.size} refused and reported, ` +
-      `${twice} twice, ${flagged} messages flagged\n`,
-  );
+  tell('kills of a process over SQLite', {
+    kills: CYCLES,
+    'acknowledged over HTTP': HTTP.length,
+    'acknowledged over SMTP': SMTP.length + refused.length,
+    lost: 0,
+    'recipients reached': book.letters.size,
+    'refused and reported': book.reports.size,
+    'recipients reached twice': twice,
+    'messages flagged': flagged,
+  });
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { tell, times } from '../support/proof.ts';
 
 /** Inputs that every parser gets. */
-export const INPUTS = 10_000;
+export const INPUTS = times('fuzz_inputs', 10_000);
 
 /**
  * Gives a parser {@link INPUTS} inputs. `holds` checks what must be so of one and tells whether it was taken; that
@@ -18,7 +19,7 @@ export function fuzz<T>(parser: string, inputs: fc.Arbitrary<T>, holds: (input: 
     }),
     { numRuns: INPUTS },
   );
-  process.stdout.write(`fuzz: ${parser}: ${given} inputs, ${taken} taken\n`);
+  tell(`fuzz: ${parser}`, { inputs: given, taken });
   expect(taken).toBeGreaterThan(0);
   expect(taken).toBeLessThan(given);
 }

@@ -8,6 +8,7 @@ import type { ContentRef } from '../../src/domain/message.ts';
 import { decodeHeader, encodeRecord, HEADER_BYTES } from '../../src/spool/record.ts';
 import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
 import type { Spool } from '../../src/spool/spool.ts';
+import { tell } from '../support/proof.ts';
 import { bytesOf, entryOf, readAll } from '../support/spool-entry.ts';
 import { INPUTS } from './fuzz.ts';
 
@@ -145,6 +146,6 @@ test('the header of a record says what was written, and one that was damaged nev
     }),
     { numRuns: INPUTS },
   );
-  process.stdout.write(`fuzz: spool record: ${INPUTS} inputs, ${taken} taken\n`);
+  tell('fuzz: spool record', { inputs: INPUTS, taken });
   expect(taken).toBeGreaterThan(0);
 });

@@ -1,0 +1,95 @@
+/** The long forms: which suite, how often in all, and how it is told where to go on. */
+
+/** One promise that is held by doing something again and again. */
+export interface Step {
+  readonly name: string;
+  /** What holds when all runs of it went well: a sentence. */
+  readonly holds: string;
+  readonly files: readonly string[];
+  /** What is counted. */
+  readonly unit: string;
+  /** How often in all. */
+  readonly target: number;
+  /** The least that one run does. */
+  readonly least: number;
+  /** What one run, of so many after so many, has in its environment. */
+  environment(count: number, before: number): Readonly<Record<string, string>>;
+  /** True: does all in one run, or nothing. */
+  readonly whole?: boolean;
+}
+
+/** The seeds below are those of `npm test`. */
+const FIRST_SEED = 1001;
+
+/** By `times(what, …)` of `test/support/proof.ts`. */
+function counted(what: string): Step['environment'] {
+  return (count, before) => ({
+    [`WAYBILL_TIMES_${what.toUpperCase()}`]: String(count),
+    WAYBILL_BEFORE: String(before),
+  });
+}
+
+function seeded(count: number, before: number): Readonly<Record<string, string>> {
+  const first = FIRST_SEED + before;
+  return { WAYBILL_SEEDS: `${first}-${first + count - 1}` };
+}
+
+/** In the order of their importance: of those that are equally far, the first goes on. */
+export const STEPS: readonly Step[] = [
+  {
+    name: 'crashes-sqlite',
+    holds:
+      'A process over SQLite is killed at random while six write and it delivers: nothing acknowledged is lost.',
+    files: ['test/crash/crash.test.ts'],
+    unit: 'kills',
+    target: 5000,
+    least: 20,
+    environment: counted('crashes'),
+  },
+  {
+    name: 'simulation',
+    holds: 'Simulated histories of several engines over one SQLite, with every fault, keep every promise.',
+    files: ['test/simulation/simulation.test.ts'],
+    unit: 'seeds',
+    target: 20_000,
+    least: 10,
+    environment: seeded,
+  },
+  {
+    name: 'simulation-postgres',
+    holds: 'The same histories over a real PostgreSQL.',
+    files: ['test/simulation/postgres.test.ts'],
+    unit: 'seeds',
+    target: 1000,
+    least: 2,
+    environment: seeded,
+  },
+  {
+    name: 'failures',
+    holds:
+      'PostgreSQL and the nodes over it are killed under load: nothing is lost, no second copy goes unflagged.',
+    files: ['test/cluster/failures.test.ts'],
+    unit: 'failures',
+    target: 1000,
+    least: 10,
+    environment: counted('failures'),
+  },
+  {
+    name: 'claims',
+    holds: 'Twenty processes claim what is queued in one PostgreSQL, each message once.',
+    files: ['test/cluster/claims.test.ts'],
+    unit: 'claims',
+    target: 1_000_000,
+    least: 100_000,
+    environment: counted('claims'),
+  },
+  {
+    name: 'fuzz',
+    holds: 'No parser throws, stalls or contradicts itself, whatever it is given.',
+    files: ['test/fuzz'],
+    unit: 'inputs each',
+    target: 2_000_000,
+    least: 20_000,
+    environment: counted('fuzz_inputs'),
+  },
+];
