@@ -122,15 +122,17 @@ export class NodeLife implements Clock {
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (!signal?.aborted)
       await new Promise<void>((resolve) => {
-        const cancel = this.#time.after(ms, resolve);
-        signal?.addEventListener(
-          'abort',
-          () => {
-            cancel();
-            resolve();
-          },
-          { once: true },
-        );
+        // As the machine's clock does: a signal that outlives its sleepers must not gather them.
+        const wake = () => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        };
+        const cancel = this.#time.after(ms, wake);
+        const stop = () => {
+          cancel();
+          wake();
+        };
+        signal?.addEventListener('abort', stop);
       });
     await this.running();
   }
