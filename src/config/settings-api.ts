@@ -120,7 +120,7 @@ export const API_SETTINGS = {
   'api.max_connections': restart(
     integer(1, 100_000),
     2000,
-    'Most connections at once, to each port of the ingestion API.',
+    'Most connections at once, to each port of the ingestion API. One more takes the place of one that waits for its client, of the source that has most (IPv6 by /64); where that is no fairer, it gets 503, over TLS it is closed.',
   ),
   'api.keep_alive_seconds': restart(
     integer(1, 3600, 'seconds'),

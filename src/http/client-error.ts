@@ -58,6 +58,12 @@ export function unsupportedMethod(): Problem {
   return new Problem(501, 'unsupported_method', 'This server does not know that method.');
 }
 
+/** The refusal of a connection too many. */
+export function tooManyConnections(max: number): Problem {
+  const detail = `There are too many connections; at most ${max} are taken. Nothing was accepted.`;
+  return new Problem(503, 'too_many_connections', detail, { headers: { 'Retry-After': '1' } });
+}
+
 /** Answers on a connection whose request could not be read; ends nothing. */
 export function answerRaw(problem: Problem, socket: Socket, requestId: string): void {
   const body = problemBody(problem, requestId);

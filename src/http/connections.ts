@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { normaliseAddress } from '../lib/cidr.ts';
 import { type Backlog, Pipeline } from './pipeline.ts';
+import { Places } from './places.ts';
 
 /** What the server keeps for one open HTTP connection (for TLS: one whose handshake is done). */
 export interface Connection {
@@ -8,6 +9,8 @@ export interface Connection {
   /** The peer's address, IPv4-mapped forms normalised. */
   readonly peer: string;
   readonly secure: boolean;
+  /** There was no place for it: it is told so, and ended. */
+  readonly turnedAway: boolean;
   readonly pipeline: Pipeline;
 }
 
@@ -20,11 +23,16 @@ export interface ConnectionLimits {
 
 /** Requests held back over all connections; about 3 KB each. No client that waits for answers ever has one. */
 const MAX_HELD = 10_000;
+/** Connections too many that may ask, and are told that they are; of more, the oldest are ended untold. */
+export const MAX_TURNED_AWAY = 64;
 
 /** The open connections of a server: who is idle, and who must go when it closes. */
 export class Connections {
-  readonly #transports = new Set<Socket>();
+  readonly #places: Places;
+  readonly #turnedAway = new Set<Socket>();
   readonly #connections = new Map<Socket, Connection>();
+  /** The same by their two ends: over TLS a connection's socket is not the one that has its place. */
+  readonly #byEnds = new Map<string, Connection>();
   readonly #limits: ConnectionLimits;
   readonly #backlog: Backlog = { held: 0, max: MAX_HELD };
   readonly #onClose: (connection: Connection) => void;
@@ -33,6 +41,7 @@ export class Connections {
   /** Tells `onClose` of each connection that has ended. */
   constructor(limits: ConnectionLimits, onClose: (connection: Connection) => void) {
     this.#limits = limits;
+    this.#places = new Places(limits.maxConnections);
     this.#onClose = onClose;
   }
 
@@ -41,14 +50,22 @@ export class Connections {
     return this.#closing;
   }
 
-  /** Takes in a TCP connection; one over the limit, or when closing, is dropped and false returned. */
-  admit(socket: Socket): boolean {
-    if (this.#closing || this.#transports.size >= this.#limits.maxConnections) {
+  /**
+   * Takes in a TCP connection. When there are as many as may be, it takes the place of one that waits for its client, of
+   * the source that has most; else it is one too many: let in to be told so, if `tells`, or ended and false returned.
+   */
+  admit(socket: Socket, tells: boolean): boolean {
+    const peer = normaliseAddress(socket.remoteAddress ?? '');
+    if (this.#closing || !(this.#places.free || this.#makeRoom(peer) || tells)) {
       socket.destroy();
       return false;
     }
-    this.#transports.add(socket);
-    socket.once('close', () => this.#transports.delete(socket));
+    if (this.#places.free) this.#places.take(socket, peer);
+    else this.#turnAway(socket);
+    socket.once('close', () => {
+      this.#places.leave(socket);
+      this.#turnedAway.delete(socket);
+    });
     return true;
   }
 
@@ -60,13 +77,17 @@ export class Connections {
       socket,
       peer: normaliseAddress(socket.remoteAddress ?? ''),
       secure: 'encrypted' in socket,
+      turnedAway: this.#turnedAway.has(socket),
       pipeline: new Pipeline(socket, this.#limits.maxPipelinedRequests, this.#backlog),
     };
     this.#connections.set(socket, connection);
+    const ends = endsOf(socket);
+    this.#byEnds.set(ends, connection);
     // Its handshake began before.
     if (this.#closing) connection.pipeline.stop(() => socket.destroy());
     socket.once('close', () => {
       this.#connections.delete(socket);
+      if (this.#byEnds.get(ends) === connection) this.#byEnds.delete(ends);
       connection.pipeline.abandon();
       this.#onClose(connection);
     });
@@ -83,6 +104,38 @@ export class Connections {
 
   /** Ends every connection, at work or not. */
   destroyAll(): void {
-    for (const socket of this.#transports) socket.destroy();
+    for (const socket of this.#places.taken) socket.destroy();
+    for (const socket of this.#turnedAway) socket.destroy();
   }
+
+  /** Ends a connection that can be spared for one from `peer`: one without a request rather than one with. */
+  #makeRoom(peer: string): boolean {
+    let spared: Socket | null = null;
+    for (const socket of this.#places.rivals(peer)) {
+      // Without a record its handshake is under way.
+      const pipeline = this.#byEnds.get(endsOf(socket))?.pipeline;
+      if (pipeline === undefined || pipeline.idle) {
+        spared = socket;
+        break;
+      }
+      if (pipeline.waitsForClient) spared ??= socket;
+    }
+    if (spared === null) return false;
+    this.#places.leave(spared);
+    spared.destroy();
+    return true;
+  }
+
+  #turnAway(socket: Socket): void {
+    this.#turnedAway.add(socket);
+    if (this.#turnedAway.size <= MAX_TURNED_AWAY) return;
+    const [oldest] = this.#turnedAway;
+    if (oldest === undefined) return;
+    this.#turnedAway.delete(oldest);
+    oldest.destroy();
+  }
+}
+
+function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }

@@ -1,6 +1,6 @@
 /** Bounds on what clients may hold or send. */
 export interface HttpLimits {
-  /** Open connections over all addresses; one more is closed at once. */
+  /** Open connections over all addresses. One more takes a place of the source that has most, or is refused. */
   readonly maxConnections: number;
   /** From the first byte (or the connection) to the end of the header, and for a TLS handshake. */
   readonly headerTimeoutMs: number;

@@ -53,6 +53,12 @@ export class Pipeline {
     return this.#running.size === 0 && this.#held.length === 0;
   }
 
+  /** What is done next is its client's to do: to ask, to send the rest of a request, or to read an answer. */
+  get waitsForClient(): boolean {
+    for (const exchange of this.#running) return exchange.answered || !exchange.complete;
+    return true;
+  }
+
   /** It takes no more requests. */
   get finishing(): boolean {
     return this.#farewell !== null;

@@ -12,6 +12,7 @@ import {
   type ClientError,
   isBeyondLast,
   problemOfClientError,
+  tooManyConnections,
   unsupportedMethod,
 } from './client-error.ts';
 import { type Connection, Connections } from './connections.ts';
@@ -154,7 +155,8 @@ class NodeHttpServer implements HttpServer {
     // Node would drop what is beyond its own limit silently; `checkHead` counts them all, and refuses.
     server.maxHeadersCount = 0;
     server.on('connection', (socket: Socket) => {
-      if (this.#connections.admit(socket) && this.#tls === null) this.#connections.of(socket);
+      const inClear = this.#tls === null;
+      if (this.#connections.admit(socket, inClear) && inClear) this.#connections.of(socket);
     });
     server.on('secureConnection', (socket: Socket) => this.#connections.of(socket));
     const take = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
@@ -183,6 +185,12 @@ class NodeHttpServer implements HttpServer {
     connection.pipeline.add(exchange);
     exchange.onSent(() => connection.pipeline.ended(exchange));
     const { limits, plainOnTls } = this.#options;
+    if (connection.turnedAway) {
+      const problem = tooManyConnections(limits.maxConnections);
+      this.#logRefusal(problem, requestId, connection);
+      exchange.cutOff(problem);
+      return;
+    }
     const isMisplaced = this.#tls !== null && !exchange.secure && plainOnTls !== 'serve';
     const problem = isMisplaced ? plainOnTlsPort() : checkHead(request, limits);
     if (problem === null) void this.#answer(exchange);

@@ -71,8 +71,9 @@ export class RawClient {
   readonly closed: Promise<string>;
   #notify: () => void = () => undefined;
 
-  constructor(port: number, first = '') {
-    this.socket = connect(port, '127.0.0.1');
+  /** `from`: where the connection comes from, any address of 127.0.0.0/8. */
+  constructor(port: number, first = '', from = '127.0.0.1') {
+    this.socket = connect({ port, host: '127.0.0.1', localAddress: from });
     this.socket.setEncoding('utf8');
     this.socket.on('data', (text: string) => {
       this.received += text;

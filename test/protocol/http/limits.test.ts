@@ -45,11 +45,13 @@ test('api.max_pipelined_requests: all are answered, a few at a time', async () =
   expect(new Set(ids).size).toBe(100);
 });
 
-test('api.max_connections: one more is closed, and has room when another ends', async () => {
+test('api.max_connections: one more is refused, and has room when another ends', async () => {
   const { world } = await limited({ maxConnections: 2 });
   const kept = [new RawClient(world.port, `${READY}\r\n`), new RawClient(world.port, `${READY}\r\n`)];
   for (const client of kept) await client.until(/ready\n$/);
-  expect(await exchangeRaw(world.port, `${READY}\r\n`)).toBe('');
+  expect(await exchangeRaw(world.port, `${READY}\r\n`)).toMatch(
+    /^HTTP\/1\.1 503 .*Retry-After: 1\r.*"too_many_connections"/s,
+  );
   kept[0]?.socket.end();
   await kept[0]?.closed;
   const ask = () => exchangeRaw(world.port, `${READY}Connection: close\r\n\r\n`);

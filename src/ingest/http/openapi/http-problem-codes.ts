@@ -77,6 +77,11 @@ export const HTTP_PROBLEMS = {
     meaning: 'The body came in more slowly than `api.min_body_bytes_per_second`.',
     cure: 'Send it again over a better connection. With an `Idempotency-Key` nothing is sent twice.',
   },
+  too_many_connections: {
+    statuses: [503],
+    meaning: 'There are as many connections as `api.max_connections` allows. Nothing was accepted.',
+    cure: 'Try again after `Retry-After`; keep connections and use them again, or raise `api.max_connections`.',
+  },
   overloaded: {
     statuses: [503],
     meaning: 'Too many bodies are being received at once. Nothing was accepted.',

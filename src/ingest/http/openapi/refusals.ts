@@ -22,6 +22,7 @@ export const UNREADABLE: ProblemsByStatus = {
   417: ['expectation_failed'],
   431: ['header_too_large', 'too_many_headers'],
   501: ['unsupported_method'],
+  503: ['too_many_connections'],
   505: ['unsupported_http_version'],
 };
 
