@@ -61,6 +61,19 @@ test('appends at the same time share one write and one flush; those that come me
   expect(disk.calls).toEqual(['writev', 'fdatasync', 'writev', 'fdatasync']);
 });
 
+test('an append is answered when its flush has ended, and not before', async () => {
+  const spool = await openSpool();
+  await put(spool);
+  const order: string[] = [];
+  disk.set('fdatasync', async (real, fd) => {
+    await real(fd);
+    order.push('flushed');
+  });
+  await put(spool);
+  order.push('answered');
+  expect(order).toEqual(['flushed', 'answered']);
+});
+
 test('a new segment and its directory are flushed before anything is written to it', async () => {
   const spool = await openSpool();
   disk.calls.length = 0;
