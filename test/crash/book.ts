@@ -33,6 +33,15 @@ export class Book {
     }
   }
 
+  /** The same for hours: the sink forgets what was entered. */
+  async followForHours(hop: string, sink: SmtpSink): Promise<never> {
+    for (;;) {
+      await sink.until(() => sink.messages.length > 0);
+      sink.commands.length = 0;
+      for (const message of sink.messages.splice(0)) if (message.taken) this.#enter(hop, message);
+    }
+  }
+
   /** Whether a letter reached one of its recipients. */
   has(subject: string, recipient: string): boolean {
     return this.letters.has(`${subject} ${recipient}`);

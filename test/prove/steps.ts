@@ -16,6 +16,8 @@ export interface Step {
   environment(count: number, before: number): Readonly<Record<string, string>>;
   /** True: does all in one run, or nothing. */
   readonly whole?: boolean;
+  /** Of a whole one, how long it takes, until a run has told. */
+  readonly seconds?: number;
 }
 
 /** The seeds below are those of `npm test`. */
@@ -91,5 +93,17 @@ export const STEPS: readonly Step[] = [
     target: 2_000_000,
     least: 20_000,
     environment: counted('fuzz_inputs'),
+  },
+  {
+    name: 'soak',
+    holds:
+      'Two hours of mail with a fault a minute: nothing is lost, memory and open files stay what they were.',
+    files: ['test/soak'],
+    unit: 'minutes',
+    target: 120,
+    least: 120,
+    environment: counted('soak_minutes'),
+    whole: true,
+    seconds: 7500,
   },
 ];

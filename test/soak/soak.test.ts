@@ -1,0 +1,181 @@
+/**
+ * Hours of mail with a fault a minute: nothing is lost, memory and open files stay what they were. The service is never restarted
+ * here: what a restart does is the crash tests' concern.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, type TestContext, test, vi } from 'vitest';
+import { Book, holdCopies, messagesIn, readStore, untilAllIsFinal } from '../crash/book.ts';
+import { type Customer, LETTER } from '../crash/customer.ts';
+import { HttpCustomer } from '../crash/http-customer.ts';
+import { SmtpCustomer } from '../crash/smtp-customer.ts';
+import { createKey } from '../e2e/service.ts';
+import { Installation, type RunningServer } from '../peers/server.ts';
+import { startSmtpSink } from '../peers/smtp-sink.ts';
+import { tell, times } from '../support/proof.ts';
+import { median, openFiles, residentMiB } from './footprint.ts';
+import { FAULTS, type Place } from './trouble.ts';
+
+/** A minute each; what every change must pass has shorter ones. */
+const MINUTES = times('soak_minutes', 1);
+const IS_LONG = MINUTES >= 30;
+/** From the beginning of a fault to that of the next, and how long one lasts. */
+const EVERY_MS = IS_LONG ? 60_000 : 5_000;
+const WARM_UP_MS = 200;
+const LASTS_MS = IS_LONG ? 20_000 : 1_500;
+/** A customer waits so long between its messages. */
+const PAUSE_MS = 150;
+const LOOK_EVERY_MS = 5_000;
+/** Of a long soak, the shares of the time whose memory is compared; before the first, caches fill. */
+const EARLY = [0.2, 0.35] as const;
+const LATE = [0.85, 1] as const;
+const MAX_DRIFT = 0.05;
+const PATIENCE_MS = 120_000;
+/** Two listeners, four customers, idle connections to the next hop. */
+const MAX_SOCKETS = 20;
+/** Those that are kept open for reading, and the one that is written. */
+const MAX_SEGMENTS = 17;
+
+interface Look {
+  /** As a share of all the time. */
+  readonly at: number;
+  readonly residentMiB: number;
+}
+
+test(`${MINUTES} minutes with fault after fault: nothing is lost, memory and open files stay`, {
+  timeout: MINUTES * 60_000 + 600_000,
+}, async (context) => {
+  const { place, book, key, customers } = await begin(context);
+  const { server, sink, installation } = place;
+  const pid = server.runtime.pid;
+  // Every kind of work was done once before it is looked at what is open.
+  for (const fault of Object.values(FAULTS)) await fault(place, WARM_UP_MS);
+  for (const customer of customers) await customer.sendUntilAcknowledged(server);
+  await untilAllIsFinal(server, key);
+  const opened = openFiles(pid);
+
+  const until = performance.now() + MINUTES * 60_000;
+  const mail = customers.map((customer) => write(server, customer, until));
+  const looks = look(pid, until);
+  const faults = await trouble(place, until);
+  await Promise.all(mail);
+  sink.script = {};
+  await untilAllIsFinal(server, key);
+  await untilQuiet(pid, opened);
+
+  const all = await looks;
+  const [early, late] = [medianWithin(all, EARLY), medianWithin(all, LATE)];
+  if (IS_LONG)
+    expect(late, `MiB at the end; ${early} at the beginning`).toBeLessThan(early * (1 + MAX_DRIFT));
+  expect(await server.end('SIGTERM')).toBe(0);
+  const stored = await readStore(installation.dataDir, messagesIn);
+  const acknowledged = customers.flatMap((customer) => [...customer.acknowledged]);
+  for (const [subject, id] of acknowledged) {
+    expect(stored.get(id)?.status, id).toBe('delivered');
+    for (const address of LETTER.to) expect(book.has(subject, address), `${id} to ${address}`).toBe(true);
+  }
+  const twice = holdCopies(book, stored);
+  const drift = Math.round((late / early - 1) * 1000) / 10;
+  tell(
+    'soak',
+    {
+      minutes: MINUTES,
+      faults,
+      acknowledged: acknowledged.length,
+      lost: 0,
+      'recipients reached twice': twice,
+    },
+    IS_LONG
+      ? {
+          'MiB early': Math.round(early),
+          'MiB late': Math.round(late),
+          '% drift': drift,
+          'open files more': 0,
+        }
+      : {},
+  );
+});
+
+async function begin(context: TestContext) {
+  const sink = await startSmtpSink();
+  const book = new Book();
+  void book.followForHours('sink', sink);
+  const configuration = `
+api: { port: 0, rate_limit_per_key: 0, bind: ["127.0.0.1"] }
+webui: { port: null }
+listener: { ports: [0], bind: ["127.0.0.1"], allow_insecure_auth: true }
+delivery: { default_relay: out, retry_first_seconds: 1, retry_max_seconds: 5 }
+relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none, max_concurrency: 8 }]
+`;
+  const installation = new Installation(configuration);
+  context.onTestFinished(async () => {
+    installation.remove();
+    await sink.close();
+  });
+  const scopes = ['send', 'read', 'read_all'].flatMap((name) => ['--scope', `messages:${name}`]);
+  const key = await createKey(installation, 'soak', ...scopes);
+  const server = await installation.start();
+  const customers: Customer<unknown>[] = [
+    ...Array.from({ length: 2 }, () => new HttpCustomer(key)),
+    ...Array.from({ length: 2 }, () => new SmtpCustomer(key, context)),
+  ];
+  return { place: { installation, server, sink, configuration } satisfies Place, book, key, customers };
+}
+
+/** Sends at a steady pace. What is not answered, or refused, counts for nothing. */
+async function write(server: RunningServer, customer: Customer<unknown>, until: number): Promise<void> {
+  while (performance.now() < until) {
+    await customer.send(server).catch(() => null);
+    await pause(PAUSE_MS);
+  }
+}
+
+/** One fault after the other; how many there were. */
+async function trouble(place: Place, until: number): Promise<number> {
+  const faults = Object.entries(FAULTS);
+  let count = 0;
+  for (; performance.now() + LASTS_MS < until; count++) {
+    const begun = performance.now();
+    const [name, fault] = faults[count % faults.length] ?? [];
+    process.stdout.write(`soak: ${name}\n`);
+    await fault?.(place, LASTS_MS);
+    await pause(Math.max(0, Math.min(begun + EVERY_MS, until) - performance.now()));
+  }
+  return count;
+}
+
+async function look(pid: number, until: number): Promise<Look[]> {
+  const begun = performance.now();
+  const looks: Look[] = [];
+  while (performance.now() < until) {
+    looks.push({ at: (performance.now() - begun) / (until - begun), residentMiB: residentMiB(pid) });
+    await pause(LOOK_EVERY_MS);
+  }
+  return looks;
+}
+
+function medianWithin(looks: readonly Look[], [from, to]: readonly [number, number]): number {
+  return median(looks.filter(({ at }) => at >= from && at <= to).map((each) => each.residentMiB));
+}
+
+/**
+ * Waits until there are no more files open than before, and hardly a connection: those that customers keep, and idle ones to the next
+ * hop. Of segments, those stay open that were read last.
+ */
+async function untilQuiet(pid: number, before: ReadonlyMap<string, number>): Promise<void> {
+  const kinds = (open: ReadonlyMap<string, number>) =>
+    Map.groupBy(open, ([path]) =>
+      path === 'socket' ? 'sockets' : path.endsWith('.seg') ? 'segments' : 'others',
+    );
+  const count = (entries: readonly (readonly [string, number])[] = []) =>
+    entries.reduce((sum, [, often]) => sum + often, 0);
+  const others = Object.fromEntries(kinds(before).get('others') ?? []);
+  await vi.waitFor(
+    () => {
+      const open = kinds(openFiles(pid));
+      expect(count(open.get('sockets'))).toBeLessThan(MAX_SOCKETS);
+      expect(count(open.get('segments'))).toBeLessThanOrEqual(MAX_SEGMENTS);
+      expect(Object.fromEntries(open.get('others') ?? [])).toEqual(others);
+    },
+    { timeout: PATIENCE_MS, interval: 500 },
+  );
+}
