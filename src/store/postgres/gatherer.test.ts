@@ -113,6 +113,19 @@ it('fails together what was lost together, and goes on after it', async () => {
   expect(await stage.through(gatherer.ask(stage.call('again', 1, lost)))).toBe('again');
 });
 
+it('tells nobody before the commit: where that fails, all who share it hear so', async () => {
+  const stage = new Stage();
+  const transact = async <T>(work: (db: Queries) => Promise<T>): Promise<T> => {
+    await stage.transact(work);
+    throw new StoreError('store_unavailable', 'lost');
+  };
+  const gatherer = new Gatherer({ transact });
+  const calls = ['first', 'a', 'b'].map((name) => stage.call(name));
+  const answers = await stage.through(Promise.allSettled(calls.map((call) => gatherer.ask(call))));
+  expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(stage.ran).toEqual([['first'], ['a', 'b']]);
+});
+
 it('refuses what would make too much wait, in calls or in deliveries, and takes more when there is room', async () => {
   const stage = new Stage();
   const gatherer = new Gatherer(stage);
