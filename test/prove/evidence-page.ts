@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { doneOf, type Run, readRuns, sumOf } from './records.ts';
 import { STEPS, type Step } from './steps.ts';
 
-const PAGE = fileURLToPath(new URL('../../docs/evidence.md', import.meta.url));
+/** Where the page lies. */
+export const PAGE = fileURLToPath(new URL('../../docs/evidence.md', import.meta.url));
 
 const HEAD = `# What was proved, and how often
 
@@ -29,7 +30,7 @@ function overviewRow(step: Step, runs: readonly Run[]): string[] {
   const hours = sumOf(mine, ({ seconds }) => seconds) / 3600;
   const last = mine.at(-1)?.at.slice(0, 10) ?? 'not yet';
   return [
-    `[${step.name}](#${step.name})`,
+    mine.length > 0 ? `[${step.name}](#${step.name})` : step.name,
     `${number(done)} ${step.unit}`,
     `${number(step.target)}${done >= step.target ? ', reached' : ''}`,
     number(mine.length),
