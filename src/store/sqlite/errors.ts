@@ -2,6 +2,7 @@ import { StoreError, type StoreErrorCode } from '../store.ts';
 
 // Primary result codes (sqlite.org/rescode.html).
 const BUSY = 5;
+const READONLY = 8;
 const IOERR = 10;
 const CORRUPT = 11;
 const FULL = 13;
@@ -20,6 +21,8 @@ const CODES: Readonly<Record<number, StoreErrorCode>> = {
   [FULL]: 'store_full',
   [IOERR_SHMSIZE]: 'store_full',
   [IOERR]: 'store_failed',
+  // The system has turned the disk read-only, as it does when that is failing.
+  [READONLY]: 'store_failed',
   [CORRUPT]: 'store_failed',
   [NOTADB]: 'store_failed',
   [BUSY]: 'store_unavailable',
@@ -28,7 +31,7 @@ const CODES: Readonly<Record<number, StoreErrorCode>> = {
 
 /** The names better-sqlite3 gives to the same codes. */
 const NAMES: Readonly<Record<string, number>> = {
-  ...{ BUSY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB },
+  ...{ BUSY, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB },
   IOERR_SHMSIZE,
 };
 
