@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { lstatSync, readFileSync } from 'node:fs';
+import { makeFile } from '../lib/lasting-file.ts';
 import type { Random } from '../lib/random.ts';
 
 /**
@@ -49,35 +49,16 @@ export function createVault(key: Uint8Array, random: Random): Vault {
   };
 }
 
-/** Reads the key's file, or makes it (mode 0600, on stable storage) if it is missing and `create` is set. */
+/**
+ * Reads the key's file, or makes it (mode 0600, on stable storage) if it is missing and `create` is set. There is never a file
+ * without its key, not even after a power cut: no later start could go on.
+ */
 export function loadKey(path: string, random: Random, create: boolean): Uint8Array {
-  if (create) createKey(path, random);
+  if (create && lstatSync(path, { throwIfNoEntry: false }) === undefined)
+    makeFile(path, `${Buffer.from(random.fill(new Uint8Array(KEY_BYTES))).toString('hex')}\n`);
   const text = readFileSync(path, 'utf8').trim();
   if (!KEY_TEXT.test(text)) throw new Error(`${path} holds no key: it must be 64 hex digits`);
   return Buffer.from(text, 'hex');
-}
-
-function createKey(path: string, random: Random): void {
-  const text = Buffer.from(random.fill(new Uint8Array(KEY_BYTES))).toString('hex');
-  let file: number;
-  try {
-    file = openSync(path, 'wx', 0o600);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
-    throw error;
-  }
-  try {
-    writeSync(file, `${text}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  const folder = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 function decrypt(key: Uint8Array, nonce: Buffer, body: Buffer, owner: string): string | null {

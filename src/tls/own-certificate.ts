@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { replaceFile } from '../lib/lasting-file.ts';
 import type { Log } from '../lib/log.ts';
 import { type PairReader, pairReader } from './pair.ts';
 import type { CertificateOptions, LoadedPair, PairSource } from './pair-source.ts';
@@ -57,7 +58,7 @@ export class OwnCertificate implements PairSource {
   }
 
   async upload({ key, cert }: KeyAndCertificate): Promise<void> {
-    await replaceFile(this.#uploadedFile, `${key.trim()}\n${cert.trim()}\n`);
+    replaceFile(this.#uploadedFile, `${key.trim()}\n${cert.trim()}\n`);
   }
 
   async renew(): Promise<void> {
@@ -69,8 +70,8 @@ export class OwnCertificate implements PairSource {
     const { clock, random } = this.#options;
     const notBefore = clock.wall() - BACKDATE_MS;
     const pair = createSelfSigned({ hosts, notBefore, notAfter: notBefore + VALID_MS, random });
-    await replaceFile(this.#keyFile, pair.key);
-    await replaceFile(this.#certFile, pair.cert);
+    replaceFile(this.#keyFile, pair.key);
+    replaceFile(this.#certFile, pair.cert);
     return pair;
   }
 
@@ -102,10 +103,4 @@ function ownHosts(hostname: string): [string, ...string[]] {
   const others = new Set(['localhost', '127.0.0.1', '::1', ...addresses]);
   others.delete(name);
   return [name, ...others];
-}
-
-/** Replaces a file in one step, readable by its owner only. */
-async function replaceFile(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: 0o600 });
-  await rename(`${path}.new`, path);
 }

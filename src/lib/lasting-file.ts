@@ -1,0 +1,59 @@
+/**
+ * Small files that only their owner may read, and that a crash or a power cut leaves as they were or as they shall be, whole:
+ * each is written under another name, flushed, and only then given its own.
+ */
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** What file systems say that know no second name for a file. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/** Makes a file; on stable storage when this returns. False: there is one, and it stays as it is. Throws the system's error. */
+export function makeFile(path: string, text: string): boolean {
+  // Several processes may be about it.
+  const draft = `${path}.${process.pid}.new`;
+  writeFlushed(draft, text);
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === 'EEXIST') return false;
+    if (!NO_LINKS.has(code)) throw error;
+    renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  flush(dirname(path));
+  return true;
+}
+
+/**
+ * Writes a file in place of the one of its name, if there is one; on stable storage when this returns. Nobody else may be
+ * about it meanwhile. Throws the system's error.
+ */
+export function replaceFile(path: string, text: string): void {
+  const draft = `${path}.new`;
+  writeFlushed(draft, text);
+  renameSync(draft, path);
+  flush(dirname(path));
+}
+
+function writeFlushed(path: string, text: string): void {
+  const file = openSync(path, 'w', 0o600);
+  try {
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function flush(folder: string): void {
+  const file = openSync(folder, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
