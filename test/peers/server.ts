@@ -48,9 +48,15 @@ export class Installation {
 
   /** Runs a command to its end. */
   run(...args: readonly string[]): Promise<CommandEnd> {
-    const command = [this.#main, ...args, '--data', this.dataDir];
+    return this.runUnder([], ...args);
+  }
+
+  /** The same. `under` goes before the command, such as a tracer that becomes the command itself. */
+  runUnder(under: readonly string[], ...args: readonly string[]): Promise<CommandEnd> {
+    const command = [...under, process.execPath, this.#main, ...args, '--data', this.dataDir];
+    const [program = '', ...rest] = command;
     return new Promise((resolve) => {
-      execFile(process.execPath, command, { env: this.environment }, (error, stdout, stderr) => {
+      execFile(program, rest, { env: this.environment }, (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
         resolve({ code, stdout, stderr });
       });
