@@ -117,7 +117,7 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
     await untilAllIsFinal(server, this.#key);
     const path = file === null ? null : join(this.#installation.dataDir, file);
     await strike(server, deathAt(call, n), path);
-    const settled = this.#send(server).then((id) => (most === undefined ? id : server.exited));
+    const settled = this.#send(server).then(() => (most === undefined ? null : server.exited));
     const survived = await Promise.race([server.exited.then(() => false), settled.then(() => true)]);
     await server.end('SIGKILL');
     return !survived;
