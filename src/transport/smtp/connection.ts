@@ -34,6 +34,8 @@ export class SmtpConnection {
   localAddress: string | null = null;
   tls: string | null = null;
   verdict: NonNullable<TransportSecurity['verdict']> = 'none';
+  /** What of a reply may be recorded. */
+  conceal: (reply: SmtpReply) => SmtpReply = (reply) => reply;
   /** Transactions begun. */
   transactions = 0;
   /** Resolves when the socket is closed. */

@@ -2,7 +2,7 @@
 import type { Reply } from '../../domain/outcome.ts';
 import type { TlsMode } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { withoutSecrets } from '../../smtp/auth-reply.ts';
+import { concealing, withoutSecrets } from '../../smtp/auth-reply.ts';
 import type { Capabilities } from '../../smtp/capabilities.ts';
 import { type Credentials, Opening, type OpeningAction } from '../../smtp/opening.ts';
 import type { SmtpReply } from '../../smtp/reply.ts';
@@ -88,6 +88,7 @@ async function openOnce(
     const socket = await dial({ ...destination, sources }, clock, trace, dialling.signal);
     deadline.clear();
     const connection = new SmtpConnection(socket, { host, clock, timeouts });
+    connection.conceal = concealing(credentials);
     return await new Opener(connection, opening, destination, clock, trace).run(dialling.signal);
   } finally {
     deadline.stop();
@@ -135,8 +136,10 @@ class Opener implements ConnectionUser {
   reply(raw: SmtpReply): void {
     const verb = this.#opening.awaiting;
     const reply = verb === 'auth' ? withoutSecrets(raw, this.#destination.credentials) : raw;
-    this.#trace.replied(verb.toUpperCase(), reply);
-    this.#act(this.#opening.receive(reply));
+    const safe = verb === 'auth' ? reply : this.#connection.conceal(raw);
+    this.#trace.replied(verb.toUpperCase(), safe);
+    // What a good one says is read, and not kept.
+    this.#act(this.#opening.receive(raw.code < 400 ? reply : safe));
   }
 
   lost(reason: Reply): void {

@@ -114,7 +114,8 @@ class Transaction implements ConnectionUser, ContentSender {
     else this.#act(this.#sender.begin());
   }
 
-  reply(reply: SmtpReply): void {
+  reply(raw: SmtpReply): void {
+    const reply = this.#connection.conceal(raw);
     const { awaiting } = this.#sender;
     this.#trace.replied(this.#stepName(), reply);
     if (awaiting === 'mail' || awaiting === 'rcpt') {

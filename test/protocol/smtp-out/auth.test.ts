@@ -129,6 +129,31 @@ test.each(ECHOES)('what was sent is in no record, even if the server echoes it %
   });
 });
 
+const REPEATED = `you are ann by ${account.password} ${Buffer.from(`\0${account.username}\0${account.password}`).toString('base64')}`;
+
+test.each(['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DOT'] as const)(
+  'what was sent is in no record either when the refusal of %s repeats it',
+  async (verb) => {
+    const rig = await startRig({
+      sink: { ...secure, script: { [verb]: `554 5.7.1 ${REPEATED}` } },
+      smtp: { tls: 'required', ...account },
+    });
+    const { evidence, outcomes } = await rig.deliver();
+    const kept = JSON.stringify([evidence, outcomes]);
+    expect(kept).toContain('(left out: it repeats the password)');
+    expect(kept).not.toContain(account.password);
+    expect(kept).not.toContain(Buffer.from(account.password).toString('base64').slice(0, 8));
+  },
+);
+
+test('a short password hides no answer but those to AUTH', async () => {
+  const rig = await startRig({
+    sink: { ...secure, users: { ann: 'user' }, script: { RCPT: '550 5.1.1 No such user' } },
+    smtp: { tls: 'required', username: 'ann', password: 'user' },
+  });
+  expect(only(await rig.deliver()).text).toContain('No such user');
+});
+
 test('an answer to AUTH that repeats no secret is kept', async () => {
   const rig = await startRig({ sink: secure, smtp: { tls: 'required', ...account, password: 'other' } });
   expect(only(await rig.deliver()).text).toContain('wrong name or password');
