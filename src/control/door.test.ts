@@ -68,6 +68,14 @@ describe('what is done', () => {
     expect(JSON.stringify(await activity())).not.toContain(SECRET);
   });
 
+  test('to a key that is named by its secret does not leave the secret behind, nor tells it', async () => {
+    const { secret } = (await opened.door.call(ADA, 'createKey', KEY)) as { readonly secret: string };
+    const refused = opened.door.call(ADA, 'revokeKey', { key: secret });
+    await expect(refused).rejects.toThrow(`There is no key ${secret.slice(0, 14)}…`);
+    expect(await newest()).toMatchObject({ action: 'revokeKey', subject: `${secret.slice(0, 14)}…` });
+    expect(JSON.stringify(await activity())).not.toContain(secret.slice(14));
+  });
+
   test('by reading alone is not written down', async () => {
     await opened.door.call(ADA, 'relays', {});
     await opened.door.call(ADA, 'activity', {

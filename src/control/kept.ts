@@ -1,3 +1,4 @@
+import { withoutKeys } from '../lib/key-secret.ts';
 import { MAX_JOURNAL_TEXT } from '../store/journal.ts';
 
 /** How what was seen of a thing is kept in the activity: without secrets, and short. */
@@ -21,9 +22,10 @@ export function kept(value: unknown, hide: readonly string[] = []): string | nul
   return JSON.stringify({ note: `left out: ${json.length} characters` });
 }
 
-/** Text, cut where it is longer than `max` characters. */
+/** Text, cut where it is longer than `max` characters, and without API keys: people paste them where a name belongs. */
 export function shortened(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+  const safe = withoutKeys(text);
+  return safe.length <= max ? safe : `${safe.slice(0, max - 1)}…`;
 }
 
 /** What differs between two maps, of each what it had; both as they are where one is no map. */

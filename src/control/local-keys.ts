@@ -2,7 +2,7 @@ import type { MessageStatus } from '../domain/delivery.ts';
 import { parseDomain } from '../domain/domain-name.ts';
 import type { ApiKey } from '../domain/key.ts';
 import { parseCidrs } from '../lib/cidr.ts';
-import { generateSecret, hashSecret, secretPrefix } from '../lib/key-secret.ts';
+import { generateSecret, hashSecret, secretPrefix, withoutKeys } from '../lib/key-secret.ts';
 import type { Random } from '../lib/random.ts';
 import { formatTimestamp, parseTimestamp } from '../lib/timestamp.ts';
 import type { ListPage, ListQuery } from '../store/views.ts';
@@ -190,7 +190,7 @@ async function findKey(idOrName: string, deps: LocalDeps): Promise<ApiKey> {
   const found =
     keys.find(({ id }) => id === idOrName) ?? named.find(({ revokedAt }) => revokedAt === null) ?? named[0];
   if (found !== undefined) return found;
-  throw new OperationError('not_found', `There is no key ${idOrName}. See: waybill keys list`);
+  throw new OperationError('not_found', `There is no key ${withoutKeys(idOrName)}. See: waybill keys list`);
 }
 
 function keyView(key: ApiKey): KeyView {

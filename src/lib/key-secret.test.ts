@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { generateSecret, hashSecret, inspectSecret, secretPrefix } from './key-secret.ts';
+import { generateSecret, hashSecret, inspectSecret, secretPrefix, withoutKeys } from './key-secret.ts';
 import { seededRandom } from './random.ts';
 
 test.each(['live', 'test'] as const)(
@@ -50,6 +50,14 @@ test('a live and a test key never share a checksum: the mode cannot be swapped',
 test('the hash is SHA-256 in hex and the prefix is the beginning', () => {
   expect(hashSecret('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   expect(secretPrefix('wb_live_0123456789')).toBe('wb_live_012345');
+});
+
+test('a text that names keys keeps no more of each than it is recognised by', () => {
+  const secret = generateSecret(seededRandom(5), 'live');
+  expect(withoutKeys(`revoke ${secret}, or ${secret}x`)).toBe(
+    `revoke ${secret.slice(0, 14)}…, or ${secret.slice(0, 14)}…`,
+  );
+  expect(withoutKeys(`${secret.slice(0, 20)} is cut`)).toBe(`${secret.slice(0, 20)} is cut`);
 });
 
 function digit(character: string): number {

@@ -15,6 +15,8 @@ const RANDOM_CHARACTERS = 43;
 const CHECKSUM_CHARACTERS = 6;
 const SHOWN_CHARACTERS = 'wb_live_'.length + 6;
 const SECRET = /^wb_(live|test)_[0-9A-Za-z]{49}$/;
+/** Wherever they stand, and whatever stands behind them. */
+const SECRETS = /wb_(live|test)_[0-9A-Za-z]{43,}/g;
 
 /** What can be told of a text offered as a key without asking the store. */
 export type SecretForm = 'well_formed' | 'checksum_wrong' | 'malformed';
@@ -42,6 +44,11 @@ export function hashSecret(secret: string): string {
 /** The first characters of a secret: enough to recognise it by, useless to guess the rest. */
 export function secretPrefix(secret: string): string {
   return secret.slice(0, SHOWN_CHARACTERS);
+}
+
+/** A text without the keys in it: only what each is recognised by stays. For what people paste where a name belongs. */
+export function withoutKeys(text: string): string {
+  return text.replaceAll(SECRETS, (secret) => `${secretPrefix(secret)}…`);
 }
 
 function checksum(body: string): string {
