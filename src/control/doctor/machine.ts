@@ -93,8 +93,10 @@ async function fileTime(folder: string): Promise<number> {
 /** As systemd has it. Where it does not run, nobody can be asked. */
 function clockSynchronised(signal: AbortSignal): Promise<boolean | null> {
   const args = ['show', '--property=NTPSynchronized', '--value'];
+  // Our own environment may have passwords in it, such as that of `database.url`.
+  const env = { PATH: process.env['PATH'] };
   return new Promise((resolve) => {
-    execFile('timedatectl', args, { timeout: TIMEDATECTL_LIMIT_MS, signal }, (error, output) => {
+    execFile('timedatectl', args, { timeout: TIMEDATECTL_LIMIT_MS, signal, env }, (error, output) => {
       const word = error === null ? output.trim() : '';
       resolve(word === 'yes' || (word === 'no' ? false : null));
     });
