@@ -163,9 +163,12 @@ async function load(file: string): Promise<Loaded> {
   return { bytes, etag, coded: new Map() };
 }
 
-/** The best coding that a client takes; null for none. */
+/**
+ * The best coding that a client takes; null for none. The page itself is small and goes as it is, so that nobody has to find out
+ * whether something in it could be guessed by its length (BREACH).
+ */
 function codingFor(accepted: string | undefined, { bytes }: Loaded, type: string): Coding | null {
-  if (DENSE.has(type) || bytes.length < MIN_COMPRESSED_BYTES) return null;
+  if (type === '.html' || DENSE.has(type) || bytes.length < MIN_COMPRESSED_BYTES) return null;
   const taken = (accepted ?? '')
     .toLowerCase()
     .split(',')

@@ -73,6 +73,11 @@ test('files come compressed for those who take it, each coding with a tag of its
   expect(tags.size).toBe(3);
 });
 
+test('the page is never compressed: its length tells nobody anything', async () => {
+  const { port } = await startDashboard();
+  expect(await raw(port, '/', { 'accept-encoding': 'gzip, br' })).toEqual(['', Buffer.from(PAGE)]);
+});
+
 test.each([
   '/assets/../../etc/passwd',
   '/assets/%2e%2e/%2e%2e/etc/passwd',

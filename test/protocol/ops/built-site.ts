@@ -6,8 +6,8 @@ import { onTestFinished } from 'vitest';
 
 /** Of an asset, long enough to be compressed. */
 export const SCRIPT = `/* a script */\n${'call("something");\n'.repeat(200)}`;
-export const PAGE =
-  '<!doctype html><title>Waybill</title><script type="module" src="/assets/main-1a2b.js"></script>';
+/** Long enough as well. */
+export const PAGE = `<!doctype html><title>Waybill</title><script type="module" src="/assets/main-1a2b.js"></script>${'<p>Hi'.repeat(500)}`;
 
 /** A folder with a built page; removed after the test. */
 export function builtSite(): string {
