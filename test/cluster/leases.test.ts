@@ -1,8 +1,12 @@
-/** A node that dies, or stands still, with much under way: others take over, and it can do no harm when it is back. */
+/** Who dies, or stands still, with much under way: others take over, or it goes on, and can do no harm when it is back. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, type TestContext, test, vi } from 'vitest';
+import { LANE_LEASE_MS } from '../../src/engine/settings.ts';
+import { Book, holdCopies, messagesIn, readStore, untilAllIsFinal } from '../crash/book.ts';
 import { ask, LETTER } from '../crash/customer.ts';
+import { HttpCustomer } from '../crash/http-customer.ts';
 import { type Node, Nodes } from '../e2e/nodes.ts';
-import { createKey } from '../e2e/service.ts';
+import { configurationFor, createKey, installed } from '../e2e/service.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
@@ -10,6 +14,8 @@ import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 /** What a dead node held is back after this time at most, in ms: its leases end, and are looked for every few seconds. */
 const BACK_MS = 60_000;
 const SCHEMA = 'leases';
+/** Messages that a process has under way when it stands still; the relay allows more. */
+const UNDER_WAY = 5;
 const TIMEOUT = { timeout: 300_000 };
 /** For what must come by itself. */
 const PATIENCE = { timeout: 150_000, interval: 100 };
@@ -64,6 +70,43 @@ describeWith(POSTGRES_PROGRAMS, 'a node with much under way', () => {
     },
   );
 });
+
+test.concurrent(
+  'the only process over SQLite stands still past its leases: what was under way arrives, what came twice is flagged',
+  TIMEOUT,
+  async (context) => {
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    let dots = 0;
+    const hangs = () => {
+      dots++;
+      return { after: promise, reply: '250 2.0.0 Late, but taken' };
+    };
+    const sink = await startSmtpSink({ script: { DOT: hangs } });
+    context.onTestFinished(() => sink.close());
+    const book = new Book();
+    void book.follow('out', sink);
+    const installation = installed(context, configurationFor(sink.port));
+    const scopes = ['send', 'read', 'read_all'].flatMap((name) => ['--scope', `messages:${name}`]);
+    const key = await createKey(installation, 'app', ...scopes);
+    const server = await installation.start();
+    const customer = new HttpCustomer(key);
+    for (let sent = 0; sent < UNDER_WAY; sent++) await customer.send(server);
+    await vi.waitUntil(() => dots === UNDER_WAY, PATIENCE);
+    server.signal('SIGSTOP');
+    await pause(LANE_LEASE_MS + 2_000);
+    sink.script = {};
+    release();
+    server.signal('SIGCONT');
+    await untilAllIsFinal(server, key);
+    expect(customer.idIn(await customer.send(server)), 'it takes mail as before').not.toBeNull();
+    await customer.untilDelivered(sink);
+    expect(await server.end('SIGTERM')).toBe(0);
+    const stored = await readStore(installation.dataDir, messagesIn);
+    for (const [subject, id] of customer.acknowledged)
+      expect(stored.get(id), id).toMatchObject({ status: 'delivered', header: { subject } });
+    holdCopies(book, stored);
+  },
+);
 
 /** Two nodes over one database; the first holds the only lane. */
 class World {
