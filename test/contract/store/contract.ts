@@ -7,6 +7,7 @@ import { claimContract } from './claim.ts';
 import { expiryContract } from './expiry.ts';
 import type { OpenSubject } from './fixtures.ts';
 import { foreseeContract } from './foresee.ts';
+import { hostileTextContract } from './hostile-text.ts';
 import { journalContract } from './journal.ts';
 import { keyringContract } from './keyring.ts';
 import { laneContract } from './lanes.ts';
@@ -49,6 +50,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     accountContract(open);
     accountSessionContract(open);
     keyringContract(open);
+    hostileTextContract(open);
     modelContract(open);
   });
 }
