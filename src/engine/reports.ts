@@ -151,7 +151,7 @@ export class Reports {
     };
   }
 
-  /** Null when the message cannot be read. */
+  /** Null when the message can never be read. What passes rejects: a report that returns nothing is the last resort. */
   async #beginningOf(ref: ContentRef): Promise<Beginning | null> {
     try {
       const content = await this.#deps.spool.read(ref);
@@ -164,7 +164,7 @@ export class Reports {
       }
       return { bytes: Buffer.concat(pieces, length), isWhole: length === content.sizeBytes };
     } catch (error) {
-      if (error instanceof SpoolError) return null;
+      if (error instanceof SpoolError && !isPassing(error)) return null;
       throw error;
     }
   }

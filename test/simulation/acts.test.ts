@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Event } from '../../src/observe/events.ts';
-import { HEALTHY } from './next-hop.ts';
+import { HEALTHY } from './hop-session.ts';
 import { accept, startNode } from './one-node.ts';
-import { relayNamed, SETTINGS } from './world.ts';
+import { relayNamed, SETTINGS } from './scene.ts';
 
 const MINUTE = 60_000;
 

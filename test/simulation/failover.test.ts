@@ -2,9 +2,9 @@
 import { afterEach, expect, test } from 'vitest';
 import type { RouteRule } from '../../src/domain/route.ts';
 import { type Random, seededRandom } from '../../src/lib/random.ts';
-import { DEAD, HEALTHY, type HopFaults } from './next-hop.ts';
+import { DEAD, HEALTHY, type HopFaults } from './hop-session.ts';
 import { accept, startNode } from './one-node.ts';
-import { relayNamed, SETTINGS } from './world.ts';
+import { relayNamed, SETTINGS } from './scene.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,6 +1,8 @@
 import type { Random } from '../../src/lib/random.ts';
 import { type Store, StoreError } from '../../src/store/store.ts';
 import type { Watch } from './invariants.ts';
+import type { Limits } from './limits.ts';
+import type { Seen } from './seen.ts';
 import type { NodeLife, VirtualTime } from './virtual-clock.ts';
 
 /** How ill the store is: chances in [0, 1] for every call. */
@@ -9,40 +11,37 @@ export interface StoreFaults {
   failBefore: number;
   /** Happens, and the caller is told that it failed. */
   failAfter: number;
+  /** No room: what writes more than an end is refused, and nothing happens. */
+  isFull: boolean;
+  /** Nobody can reach it. */
+  isAway: boolean;
 }
 
+/** What a node's store is made of. */
+export interface FaultyStoreParts {
+  readonly inner: Store;
+  readonly life: NodeLife;
+  readonly time: VirtualTime;
+  readonly dice: Random;
+  readonly faults: StoreFaults;
+  readonly watch: Watch;
+  readonly limits: Limits;
+  readonly seen: Seen;
+}
+
+/** So many calls, and so many answers, take time. */
+const SLOW_SHARE = 0.4;
 const MAX_CALL_MS = 5;
+/** It is noticed after so long, in ms, that the store cannot be reached. */
+const NOTICED_MS = 10_000;
 
 /**
  * The real store as one node sees it: every call takes virtual time, may fail before or after its commit, and
  * never returns to a node that has died meanwhile. After each commit the watch looks at what was touched.
  */
-export function faultyStore(
-  inner: Store,
-  life: NodeLife,
-  time: VirtualTime,
-  dice: Random,
-  faults: StoreFaults,
-  watch: Watch,
-): Store {
-  async function call<T>(
-    verb: string,
-    work: () => Promise<T>,
-    touched: (answer: T) => Iterable<string>,
-  ): Promise<T> {
-    await time.sleep(dice.next() * MAX_CALL_MS);
-    await life.running();
-    if (dice.next() < faults.failBefore) throw new StoreError('store_unavailable', 'simulated: before');
-    const answer = await time.outside(async () => {
-      const done = await work();
-      await watch.look(verb, touched(done), time.now);
-      return done;
-    });
-    await time.sleep(dice.next() * MAX_CALL_MS);
-    await life.running();
-    if (dice.next() < faults.failAfter) throw new StoreError('store_unavailable', 'simulated: after');
-    return answer;
-  }
+export function faultyStore(parts: FaultyStoreParts): Store {
+  const { inner, watch, limits: counted, seen } = parts;
+  const call = callOver(parts);
   const none = (): readonly string[] => [];
   const everythingIf = (changed: boolean) => (changed ? watch.unfinished() : none());
 
@@ -50,12 +49,13 @@ export function faultyStore(
     accept: (batch, at, limits) =>
       call(
         'accept',
-        () => {
-          for (const { id, header, deliveries } of batch)
-            watch.expectMessage(id, header.subject, deliveries.length);
-          return inner.accept(batch, at, limits);
+        async () => {
+          const answers = await inner.accept(batch, at, limits);
+          const stored = batch.filter((_, place) => answers[place]?.kind === 'accepted');
+          for (const record of stored) watch.stored(record);
+          return answers;
         },
-        () => batch.map(({ id }) => id),
+        (answers) => batch.flatMap(({ id }, place) => (answers[place]?.kind === 'accepted' ? id : [])),
       ),
     foresee: (wishes, at, limits) => call('foresee', () => inner.foresee(wishes, at, limits), none),
     claim: (requests, at) =>
@@ -69,7 +69,9 @@ export function faultyStore(
         'begin',
         async () => {
           const granted = await inner.begin(units, at);
-          watch.began(units.filter((_, place) => granted[place] === 'begun'));
+          const begun = units.filter((_, place) => granted[place] === 'begun');
+          watch.began(begun);
+          for (const unit of begun) counted.begun(unit);
           return granted;
         },
         none,
@@ -77,7 +79,13 @@ export function faultyStore(
     settle: (batch, at) =>
       call(
         'settle',
-        () => inner.settle(batch, at),
+        async () => {
+          const answers = await inner.settle(batch, at);
+          for (const [place, { report }] of batch.entries())
+            if (answers[place]?.kind !== 'settled') seen.note('lease lost mid-send');
+            else if (report !== null) watch.stored(report);
+          return answers;
+        },
         () => batch.map(({ unit }) => unit.messageId),
       ),
     release: (units, at) =>
@@ -96,7 +104,12 @@ export function faultyStore(
     expire: (batch, at) =>
       call(
         'expire',
-        () => inner.expire(batch, at),
+        async () => {
+          const answers = await inner.expire(batch, at);
+          for (const [place, { report }] of batch.entries())
+            if (answers[place] === true && report !== null) watch.stored(report);
+          return answers;
+        },
         () => batch.map(({ messageId }) => messageId),
       ),
     cancel: (ids, at) =>
@@ -143,3 +156,49 @@ export function faultyStore(
     close: async () => {},
   };
 }
+
+type Call = <T>(verb: string, work: () => Promise<T>, touched: (answer: T) => Iterable<string>) => Promise<T>;
+
+function callOver({ life, time, dice, faults, watch, seen }: FaultyStoreParts): Call {
+  const pass = async () => {
+    if (dice.next() < SLOW_SHARE) await time.sleep(dice.next() * MAX_CALL_MS);
+    await life.running();
+  };
+  const away = async () => {
+    if (!life.isCutOff && !faults.isAway) return;
+    await time.sleep(NOTICED_MS);
+    await life.running();
+    seen.note(faults.isAway ? 'all nodes cut off from their store' : 'node cut off from its store');
+    throw new StoreError('store_unavailable', 'simulated: it cannot be reached');
+  };
+  return async (verb, work, touched) => {
+    await pass();
+    await away();
+    if (faults.isFull && NEEDS_ROOM.has(verb)) {
+      seen.note('store full');
+      throw new StoreError('store_full', 'simulated: no room');
+    }
+    if (dice.next() < faults.failBefore) {
+      seen.note('store failed before its commit');
+      throw new StoreError('store_unavailable', 'simulated: before');
+    }
+    const answer = await time.outside(async () => {
+      const done = await work();
+      await watch.look(verb, touched(done), time.now);
+      return done;
+    });
+    await pass();
+    await away();
+    if (dice.next() < faults.failAfter) {
+      seen.note('store failed after its commit');
+      throw new StoreError('store_unavailable', 'simulated: after');
+    }
+    return answer;
+  };
+}
+
+/** Without room nothing is written; what is only read, or lets go, goes on. */
+const NEEDS_ROOM: ReadonlySet<string> = new Set([
+  ...['accept', 'claim', 'begin', 'settle', 'release', 'reclaim', 'expire', 'cancel', 'requeue', 'reassign'],
+  ...['acquireLanes', 'renewLanes', 'index'],
+]);

@@ -4,7 +4,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import type { AcceptRecord } from '../../src/store/accepting.ts';
 import { message } from '../contract/store/fixtures.ts';
 import { startNode } from './one-node.ts';
-import { SETTINGS, submissionNamed } from './world.ts';
+import { SETTINGS, submissionNamed } from './scene.ts';
 
 const LATER = Date.UTC(2027, 0, 1);
 

@@ -7,6 +7,9 @@ import {
   TRANSITIONS,
   type TransitionCause,
 } from '../../src/domain/delivery.ts';
+import type { MessageRecord } from '../../src/domain/message.ts';
+import type { OutcomeName } from '../../src/domain/outcome.ts';
+import type { AcceptRecord } from '../../src/store/accepting.ts';
 import type { UnitRef } from '../../src/store/store.ts';
 import type { Views } from '../../src/store/views.ts';
 
@@ -49,6 +52,13 @@ export class Watch {
   readonly #hash = createHash('sha256');
   /** Token of the submission → the id it was stored under. */
   readonly ids = new Map<string, string>();
+  /** Messages without a sender: nobody is told of their fate. */
+  readonly #unsent = new Set<string>();
+  /** How many reports were stored. */
+  reports = 0;
+  /** How many deliveries failed for want of time, and of those that nobody is told of how many failed. */
+  expired = 0;
+  failedUnsent = 0;
   /** Ids that were answered with 202. */
   readonly acknowledged = new Set<string>();
 
@@ -66,14 +76,32 @@ export class Watch {
     return [...this.#unfinished];
   }
 
-  /** A message is about to be stored. */
-  expectMessage(id: string, token: string, recipients: number): void {
+  /** Whether all of them are final. */
+  get isOver(): boolean {
+    return this.#unfinished.size === 0;
+  }
+
+  /** A message, or a report, was stored just now. */
+  stored({ id, header, source, reversePath, deliveries }: AcceptRecord): void {
+    // Reports have subjects in common, and their own ids for tokens.
+    const token = source === 'report' ? id : header.subject;
+    const other = this.ids.get(token);
+    if (other !== undefined) throw new InvariantBroken(`${token} was stored twice: as ${other} and ${id}`);
     this.ids.set(token, id);
+    if (reversePath === '') this.#unsent.add(id);
     this.#unfinished.add(id);
     this.#states.set(
       id,
-      Array.from({ length: recipients }, () => 'queued' as const),
+      deliveries.map(() => 'queued' as const),
     );
+    if (source === 'report') this.reports++;
+  }
+
+  /** A customer was told that a submission is ours, under that id. */
+  answered(token: string, id: string): void {
+    const stored = this.ids.get(token);
+    if (stored !== id) throw new InvariantBroken(`${token} is ${stored}, and its customer was told ${id}`);
+    this.acknowledged.add(id);
   }
 
   /** Every grant of a lane has a higher fence than the one before. */
@@ -101,15 +129,14 @@ export class Watch {
         DeliveryState,
         number
       >;
-      const token = detail.message.header.subject;
+      const token = tokenOf(detail.message);
       for (const { index, state, address, outcome } of detail.recipients) {
         counts[state]++;
         const old = before[index];
         if (old === undefined) throw new InvariantBroken(`${id} has a recipient ${address} nobody submitted`);
         const place = { id, index, name: `${token} ${address}` };
         if (old !== state) this.#changed(verb, place, old, state, now);
-        if (old !== state && state === 'failed' && outcome !== 'cancelled')
-          this.failed.set(place.name, (this.failed.get(place.name) ?? 0) + 1);
+        if (old !== state && state === 'failed' && outcome !== 'cancelled') this.#failed(place, outcome);
         if (verb === 'cancel') this.#cancelled(place, state);
         // Of a cancel and a retry the last one counts, also for what is under way.
         if (verb === 'requeue' && state === 'processing') {
@@ -139,7 +166,6 @@ export class Watch {
       const again = (taken.get(name) ?? 0) > 1;
       if (!again && !this.#barred.has(name)) continue;
       const token = name.slice(0, name.indexOf(' '));
-      // A report has its own id for a token.
       const id = this.ids.get(token) ?? token;
       const detail = await this.#views.message(id);
       if (!detail?.message.possibleDuplicate)
@@ -161,6 +187,12 @@ export class Watch {
         if (state === 'delivered' && outcome === 'accepted' && !taken.has(`${token} ${address}`))
           throw new InvariantBroken(`${id} claims that ${address} has it, and nobody took it`);
     }
+  }
+
+  #failed({ id, name }: Place, outcome: OutcomeName | null): void {
+    if (outcome === 'expired') this.expired++;
+    if (this.#unsent.has(id)) this.failedUnsent++;
+    else this.failed.set(name, (this.failed.get(name) ?? 0) + 1);
   }
 
   /** After a cancellation nothing of the message waits. */
@@ -186,4 +218,9 @@ export class Watch {
     if (!causes.some((cause) => CAUSES_OF_VERB[verb]?.includes(cause)))
       throw new InvariantBroken(`${verb} took ${id}/${index} from ${from} to ${to}`);
   }
+}
+
+/** What the world calls a message by: reports by their ids, as they have their subjects in common. */
+function tokenOf({ id, source, header }: MessageRecord): string {
+  return source === 'report' ? id : header.subject;
 }

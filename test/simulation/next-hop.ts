@@ -1,37 +1,48 @@
 import { NO_EVIDENCE } from '../../src/domain/attempt.ts';
-import { localReply, type Outcome, type Reply } from '../../src/domain/outcome.ts';
+import type { Outcome, Reply } from '../../src/domain/outcome.ts';
 import type { Random } from '../../src/lib/random.ts';
+import { Opening, type OpeningVerb } from '../../src/smtp/opening.ts';
+import type { SmtpReply } from '../../src/smtp/reply.ts';
+import { Sender, type SenderAction } from '../../src/smtp/sender.ts';
+import type { SenderVerb } from '../../src/smtp/verdict.ts';
+import {
+  ABORTED,
+  connectFailure,
+  HopFailure,
+  LEASE_LOST,
+  lostReply,
+  openingFailure,
+  timeoutReply,
+} from '../../src/transport/smtp/failure.ts';
+import { TIMEOUTS } from '../../src/transport/smtp/timeouts.ts';
 import type { Transport, TransportJob, TransportResult } from '../../src/transport/transport.ts';
+import { HEALTHY, type HopFaults, HopSession } from './hop-session.ts';
+import type { Kind } from './seen.ts';
 import type { NodeLife, VirtualTime } from './virtual-clock.ts';
 
-/** How ill the mail world is: chances in [0, 1]. */
-export interface HopFaults {
-  readonly refuseConnection: number;
-  readonly defer: number;
-  readonly reject: number;
-  /** Lost before the final dot: proven not taken. */
-  readonly dropBeforeDot: number;
-  /** Lost after the final dot: taken or not, nobody tells us. */
-  readonly dropAfterDot: number;
-  readonly deferAfterDot: number;
+const HOST = 'hop.example';
+const PORT = 25;
+/** Contents above some size are not begun before the gate is open: here, of so many messages one. */
+const HELD_SHARE = 0.2;
+
+/** Who counts what the world is given and takes. */
+export interface HopWatch {
+  /** A conversation begins; the function given ends it. */
+  began(relay: string, life: NodeLife, job: TransportJob): () => void;
+  /** The message was taken for so many recipients. */
+  took(relay: string, job: TransportJob, recipients: number): void;
 }
 
-/** A world without trouble. */
-export const HEALTHY: HopFaults = {
-  refuseConnection: 0,
-  defer: 0,
-  reject: 0,
-  dropBeforeDot: 0,
-  dropAfterDot: 0,
-  deferAfterDot: 0,
-};
+/** What one session came to. */
+export interface SessionEnd {
+  readonly outcomes: readonly Outcome[];
+  readonly hopFailed: boolean;
+}
 
-/** A relay that nobody can connect to. */
-export const DEAD: HopFaults = { ...HEALTHY, refuseConnection: 1 };
-
-const MAX_STEP_MS = 400;
-
-/** The mail world behind the relays: takes messages, remembers every one it took, and misbehaves by the dice. */
+/**
+ * The mail world behind the relays: takes messages, remembers every one it took, and misbehaves by the dice. The client's
+ * side of each session is the real one, down to the commands; there are no sockets.
+ */
 export class NextHop {
   /** Of every relay that has none of its own. */
   faults: HopFaults = HEALTHY;
@@ -41,6 +52,9 @@ export class NextHop {
   readonly taken = new Map<string, number>();
   /** Names that were taken since this was last emptied. */
   readonly takenNow: string[] = [];
+  /** Told of what happens. */
+  note: (kind: Kind) => void = () => {};
+  watch: HopWatch = { began: () => () => {}, took: () => {} };
   readonly #time: VirtualTime;
   readonly #dice: Random;
 
@@ -52,77 +66,190 @@ export class NextHop {
   /** The world as one node sees it through a relay: what the node does stops when the node does. */
   transportOf(life: NodeLife, relay = 'out'): Transport {
     return {
-      deliver: (job, signal) => this.#converse(life, relay, job, signal),
-      probe: async () => {
-        await this.#pass(life);
-        return !this.#happens((this.faultsOf.get(relay) ?? this.faults).refuseConnection);
-      },
+      deliver: (job, signal) =>
+        this.conversing(relay, life, job, () => this.#deliver(life, relay, job, signal)),
+      probe: (signal) => this.#probe(life, relay, signal),
       connections: () => 0,
       close: async () => {},
     };
   }
 
-  async #converse(
+  /** Counts `work` as one conversation of a relay. */
+  async conversing<T>(relay: string, life: NodeLife, job: TransportJob, work: () => Promise<T>): Promise<T> {
+    const end = this.watch.began(relay, life, job);
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  }
+
+  /** One session about one message. Rejects with `HopFailure` where none comes about, as the real exchange does. */
+  async session(life: NodeLife, relay: string, job: TransportJob, signal: AbortSignal): Promise<SessionEnd> {
+    const takeLater = (ms: number, recipients: readonly string[]) => {
+      const names = [...recipients];
+      this.#time.after(ms, () => this.#take(relay, job, token, names));
+    };
+    const server = new HopSession({ ...this.#parts(relay), takeLater });
+    const client = new Client(server, life, signal, this.note);
+    const capabilities = await client.open(job.refused);
+    const token = await tokenOf(job);
+    const holdsData = this.#dice.next() < HELD_SHARE;
+    const { sizeBytes, flags } = job.content;
+    const plan = { envelope: job.envelope, sizeBytes, flags, chunking: false, holdsData };
+    return await client.send(job, new Sender(plan, capabilities));
+  }
+
+  async #deliver(
     life: NodeLife,
     relay: string,
     job: TransportJob,
     signal: AbortSignal,
   ): Promise<TransportResult> {
+    try {
+      return resultOf(await this.session(life, relay, job, signal));
+    } catch (error) {
+      if (!(error instanceof HopFailure)) throw error;
+      const outcome: Outcome = { kind: 'deferred', reply: error.reply };
+      const outcomes = job.envelope.recipients.map(() => outcome);
+      return resultOf({ outcomes, hopFailed: !signal.aborted && !job.refused.aborted });
+    }
+  }
+
+  async #probe(life: NodeLife, relay: string, signal: AbortSignal): Promise<boolean> {
+    const server = new HopSession({ ...this.#parts(relay), takeLater: () => {} });
+    const client = new Client(server, life, signal, this.note);
+    return await client.open(signal).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  #parts(relay: string) {
     const faults = () => this.faultsOf.get(relay) ?? this.faults;
-    const { recipients } = job.envelope;
-    await this.#pass(life);
-    if (this.#happens(faults().refuseConnection))
-      return all(recipients.length, 'deferred', 'connect_refused', true);
-    const verdicts = recipients.map(() => this.#verdict(faults()));
-    await this.#pass(life);
-    if (this.#happens(faults().dropBeforeDot))
-      return all(recipients.length, 'deferred', 'connection_lost', false);
-    if (!verdicts.includes('take')) return result(verdicts.map((verdict) => outcomeOf(verdict)));
-    if (!(await job.gate()) || signal.aborted)
-      return all(recipients.length, 'deferred', 'gate_closed', false);
-    await life.running();
-    return this.#finalDot(life, faults(), job, verdicts);
+    return { faults, dice: this.#dice, note: (kind: Kind) => this.note(kind) };
   }
 
-  /** From here on the peer may have the message whatever we learn. */
-  async #finalDot(
-    life: NodeLife,
-    faults: HopFaults,
-    job: TransportJob,
-    verdicts: readonly Verdict[],
-  ): Promise<TransportResult> {
-    const lost = this.#happens(faults.dropAfterDot);
-    const taken = lost ? this.#happens(0.5) : !this.#happens(faults.deferAfterDot);
-    if (taken)
-      for (const [place, { address }] of job.envelope.recipients.entries())
-        if (verdicts[place] === 'take') this.#take(await tokenOf(job), address);
-    await this.#pass(life);
-    const kind = lost ? 'unknown' : taken ? 'delivered' : 'deferred';
-    return result(verdicts.map((verdict) => (verdict === 'take' ? ending(kind) : outcomeOf(verdict))));
-  }
-
-  #take(token: string, address: string): void {
-    const name = `${token} ${address}`;
-    this.taken.set(name, (this.taken.get(name) ?? 0) + 1);
-    this.takenNow.push(name);
-  }
-
-  #verdict(faults: HopFaults): Verdict {
-    if (this.#happens(faults.reject)) return 'reject';
-    return this.#happens(faults.defer) ? 'defer' : 'take';
-  }
-
-  #happens(chance: number): boolean {
-    return this.#dice.next() < chance;
-  }
-
-  async #pass(life: NodeLife): Promise<void> {
-    await this.#time.sleep(1 + this.#dice.next() * MAX_STEP_MS);
-    await life.running();
+  #take(relay: string, job: TransportJob, token: string, recipients: readonly string[]): void {
+    this.watch.took(relay, job, recipients.length);
+    for (const address of recipients) {
+      const name = `${token} ${address}`;
+      this.taken.set(name, (this.taken.get(name) ?? 0) + 1);
+      this.takenNow.push(name);
+    }
   }
 }
 
-type Verdict = 'take' | 'defer' | 'reject';
+/** The client's side of one session: the real state machines, over a server without a socket. */
+class Client {
+  readonly #server: HopSession;
+  readonly #life: NodeLife;
+  readonly #signal: AbortSignal;
+  readonly #note: (kind: Kind) => void;
+  /** Recipients whose RCPT the server has yet to answer, in order. */
+  readonly #asked: string[] = [];
+  #hasAnswered = false;
+
+  constructor(server: HopSession, life: NodeLife, signal: AbortSignal, note: (kind: Kind) => void) {
+    this.#server = server;
+    this.#life = life;
+    this.#signal = signal;
+    this.#note = note;
+  }
+
+  /** Connects and says hello. Rejects with `HopFailure`, also when `refused` or the attempt's signal aborts. */
+  async open(refused: AbortSignal) {
+    const stop = new AbortController();
+    const abort = () => stop.abort();
+    for (const signal of [refused, this.#signal]) {
+      if (signal.aborted) abort();
+      signal.addEventListener('abort', abort);
+    }
+    try {
+      return await this.#open(stop.signal);
+    } finally {
+      for (const signal of [refused, this.#signal]) signal.removeEventListener('abort', abort);
+    }
+  }
+
+  async #open(stop: AbortSignal) {
+    const { afterMs, kind } = this.#server.connect();
+    await this.#life.sleep(Math.min(afterMs, TIMEOUTS.connect), stop);
+    if (stop.aborted) throw new HopFailure(ABORTED);
+    if (kind === 'ignored') throw new HopFailure(timeoutReply('connect', HOST, TIMEOUTS.connect));
+    if (kind === 'refused')
+      throw connectFailure(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), HOST, PORT);
+    const opening = new Opening({ hostname: 'relay.example', tls: 'none', credentials: null });
+    for (;;) {
+      const reply = await this.#hear(opening.awaiting, stop);
+      if ('cause' in reply) throw new HopFailure(reply);
+      const action = opening.receive(reply);
+      if (action.kind === 'failed') throw openingFailure(action, HOST);
+      if (action.kind === 'ready') return action.capabilities;
+    }
+  }
+
+  /** Sends one message over the open session. */
+  async send(job: TransportJob, sender: Sender): Promise<SessionEnd> {
+    let action = this.#signal.aborted ? lost(sender, ABORTED) : sender.begin();
+    while (action.kind !== 'end') {
+      if (action.kind === 'send') this.#write(action.text);
+      action = await this.#next(action, job, sender);
+    }
+    const isStillborn = action.session === 'close' && !this.#hasAnswered && !this.#signal.aborted;
+    return { outcomes: sender.outcomes(), hopFailed: sender.hopFailed || isStillborn };
+  }
+
+  async #next(action: SenderAction, job: TransportJob, sender: Sender): Promise<SenderAction> {
+    if (action.kind === 'held') {
+      const isOpen = await this.#passes(job);
+      if (this.#signal.aborted) return lost(sender, ABORTED);
+      return isOpen ? sender.permitted() : sender.withdraw(LEASE_LOST);
+    }
+    if (action.kind === 'content') {
+      if (!(await this.#passes(job))) return lost(sender, this.#signal.aborted ? ABORTED : LEASE_LOST);
+      sender.dotSent();
+    }
+    const { awaiting } = sender;
+    if (job.refused.aborted && awaiting !== 'content' && awaiting !== 'dot') {
+      const end = sender.withdraw(LEASE_LOST);
+      if (end.kind === 'end') return end;
+    }
+    const reply = await this.#hear(awaiting, this.#signal);
+    if ('cause' in reply) return lost(sender, reply);
+    if (reply.code !== 421) this.#hasAnswered = true;
+    return sender.receive(reply);
+  }
+
+  async #passes(job: TransportJob): Promise<boolean> {
+    const isOpen = await job.gate();
+    await this.#life.running();
+    return isOpen && !this.#signal.aborted;
+  }
+
+  #write(text: string): void {
+    for (const [, address = ''] of text.matchAll(/^RCPT TO:<([^>]*)>/gm)) this.#asked.push(address);
+  }
+
+  /** The server's answer, or why there is none. */
+  async #hear(verb: OpeningVerb | SenderVerb, stop: AbortSignal): Promise<SmtpReply | Reply> {
+    const { afterMs, reply } = this.#server.answer(
+      verb,
+      verb === 'rcpt' ? (this.#asked.shift() ?? '') : null,
+    );
+    const limit = TIMEOUTS[verb];
+    await this.#life.sleep(Math.min(afterMs, limit), stop);
+    if (stop.aborted) return ABORTED;
+    if (afterMs <= limit) return reply ?? lostReply(HOST, null);
+    this.#note('answer past its time-out');
+    return timeoutReply(verb, HOST, limit);
+  }
+}
+
+function lost(sender: Sender, reason: Reply): SenderAction {
+  sender.lost(reason);
+  return { kind: 'end', session: 'close' };
+}
 
 /** Simulated contents are their token, or have it in their Message-ID, as reports have their id: the hop knows what it got. */
 async function tokenOf(job: TransportJob): Promise<string> {
@@ -132,25 +259,7 @@ async function tokenOf(job: TransportJob): Promise<string> {
   return /^Message-ID: <([^@>]+)@/m.exec(text)?.[1] ?? text;
 }
 
-function reply(cause: string): Reply {
-  return localReply(cause, '4.0.0', cause);
-}
-
-function outcomeOf(verdict: Verdict): Outcome {
-  return { kind: verdict === 'reject' ? 'rejected' : 'deferred', reply: reply(verdict) };
-}
-
-function ending(kind: 'unknown' | 'delivered' | 'deferred'): Outcome {
-  if (kind === 'delivered')
-    return { kind, captured: false, reply: reply('taken'), providerMessageId: null, dsnPassed: false };
-  return { kind, reply: reply(kind) };
-}
-
-function all(count: number, kind: 'deferred', cause: string, hopFailed: boolean): TransportResult {
-  const outcome: Outcome = { kind, reply: reply(cause) };
-  return { ...result(Array.from({ length: count }, () => outcome)), hopFailed };
-}
-
-function result(outcomes: readonly Outcome[]): TransportResult {
-  return { outcomes, evidence: NO_EVIDENCE, hopFailed: false, restMs: null };
+/** As a transport tells it. */
+export function resultOf({ outcomes, hopFailed }: SessionEnd): TransportResult {
+  return { outcomes, evidence: NO_EVIDENCE, hopFailed, restMs: null };
 }

@@ -6,8 +6,8 @@ import { Events } from '../../src/observe/events.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { createMemorySpool } from './memory-spool.ts';
 import { NextHop } from './next-hop.ts';
+import { relayNamed, SETTINGS, submissionNamed } from './scene.ts';
 import { NodeLife, VirtualTime } from './virtual-clock.ts';
-import { relayNamed, SETTINGS, submissionNamed } from './world.ts';
 
 const EPOCH = Date.UTC(2026, 10, 20, 12);
 

@@ -11,8 +11,8 @@ import { type Store, StoreError } from '../../src/store/store.ts';
 import { MemoryCluster, overWay, type StoreWay } from './memory-cluster.ts';
 import { createMemorySpool } from './memory-spool.ts';
 import { PaceHop } from './pace-hop.ts';
+import { relayNamed, SETTINGS, submissionNamed } from './scene.ts';
 import { NodeLife, VirtualTime } from './virtual-clock.ts';
-import { relayNamed, SETTINGS, submissionNamed } from './world.ts';
 
 /** Noon of a day. */
 const NOON = Date.UTC(2026, 10, 20, 12);

@@ -10,7 +10,7 @@ import { SpoolError } from '../../src/spool/spool.ts';
 import { StoreError } from '../../src/store/store.ts';
 import type { TransportJob } from '../../src/transport/transport.ts';
 import { startNode } from './one-node.ts';
-import { relayNamed, SETTINGS, submissionNamed } from './world.ts';
+import { relayNamed, SETTINGS, submissionNamed } from './scene.ts';
 
 const MINUTE = 60_000;
 const OURS: EngineSettings = {
@@ -361,5 +361,19 @@ describe('a report and what it tells are recorded together, or not at all', () =
     await hand(node, letter({ bob: null }));
     await node.run(1_500);
     expect(node.reported()).toHaveLength(1);
+  });
+
+  test('a message that cannot be read for a moment is reported with its header all the same', async () => {
+    const node = await started({ bob: REJECTED });
+    const read = node.spool.read.bind(node.spool);
+    node.spool.read = async () => {
+      throw new SpoolError('spool_unavailable', 'its server cannot be reached');
+    };
+    await hand(node, letter({ bob: null }));
+    await node.run(1_500);
+    expect(node.reported()).toEqual([]);
+    node.spool.read = read;
+    await node.run(5_000);
+    expect(node.reports()[0]?.text).toContain('Message-ID: <1@example.com>');
   });
 });

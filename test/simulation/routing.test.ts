@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { HoldKind } from '../../src/domain/hold.ts';
 import type { RouteRule } from '../../src/domain/route.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { HEALTHY } from './next-hop.ts';
+import { HEALTHY } from './hop-session.ts';
 import { startNode } from './one-node.ts';
-import { relayNamed, SETTINGS, submissionNamed } from './world.ts';
+import { relayNamed, SETTINGS, submissionNamed } from './scene.ts';
 
 const MINUTE = 60_000;
 

@@ -80,7 +80,11 @@ export class NodeLife implements Clock {
   #skewMs: number;
   readonly #epoch: number;
   #frozenUntil = 0;
+  /** When it last began to stand still, in ms of world time. */
+  frozeAt = Number.NEGATIVE_INFINITY;
   dead = false;
+  /** It cannot reach its store. */
+  isCutOff = false;
 
   constructor(time: VirtualTime, epoch: number, skewMs: number) {
     this.#time = time;
@@ -103,6 +107,7 @@ export class NodeLife implements Clock {
 
   /** Stops the process for a while, as SIGSTOP would: nothing of it runs until then. */
   freeze(ms: number): void {
+    this.frozeAt = this.#time.now;
     this.#frozenUntil = this.#time.now + ms;
   }
 

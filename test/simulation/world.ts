@@ -1,42 +1,81 @@
-import type { HoldKind } from '../../src/domain/hold.ts';
-import type { Submission } from '../../src/domain/message.ts';
-import type { Relay } from '../../src/domain/relay.ts';
+import type { MxSettings, Relay } from '../../src/domain/relay.ts';
 import type { RouteRule } from '../../src/domain/route.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
-import type { EngineSettings } from '../../src/engine/settings.ts';
 import { NO_SIGNER } from '../../src/engine/signer.ts';
 import { type Random, seededRandom } from '../../src/lib/random.ts';
 import { Events } from '../../src/observe/events.ts';
-import type { Spool } from '../../src/spool/spool.ts';
+import type { Cluster } from '../../src/store/cluster.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { type Store, StoreError } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { Views } from '../../src/store/views.ts';
-import { faultyStore, type StoreFaults } from './faulty-store.ts';
+import { Customers } from './customers.ts';
+import { faultySpool } from './faulty-spool.ts';
+import { faultyStore } from './faulty-store.ts';
+import { DIRECT_DOMAINS, domainsTransport, NO_MAIL_DOMAIN } from './hop-domains.ts';
 import { InvariantBroken, Watch } from './invariants.ts';
+import { Limits } from './limits.ts';
+import { MemoryCluster, overWay } from './memory-cluster.ts';
 import { createMemorySpool } from './memory-spool.ts';
-import { DEAD, type HopFaults, NextHop } from './next-hop.ts';
+import { NextHop } from './next-hop.ts';
 import { checkReports } from './reports.ts';
+import { MAX_AGE_MS, relayNamed, SETTINGS } from './scene.ts';
+import { type Kind, Seen } from './seen.ts';
+import { type Nodes, Troubles } from './troubles.ts';
 import { NodeLife, VirtualTime } from './virtual-clock.ts';
 
-const EPOCH = Date.UTC(2026, 10, 20, 12);
-const MINUTE = 60_000;
-const NODES = 3;
-const MAX_AGE_MS = 30 * MINUTE;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+/** An hour before midnight UTC: quotas begin anew while there is trouble. */
+const EPOCH = Date.UTC(2026, 10, 20, 23);
+const TROUBLE_MS = 60 * MINUTE;
+/** How many nodes a world may have. */
+const NODE_COUNTS: readonly number[] = [1, 1, 2, 2, 3];
+/** Nodes over one store go by one clock, and notice within so many ms that it was set. */
+const NOTICED_MS = 10 * SECOND;
+/** By so much their clocks differ, either way, in ms. */
+const SKEW_MS = 2 * SECOND;
+/** What is under way has so long when a process is told to end, in ms. */
+const STOP_MS = 20 * SECOND;
+/** After the trouble, so long goes by between two settings of the clock, in ms, and so often it is set. */
+const ROUND_MS = 2 * MINUTE;
+const MAX_ROUNDS = 30;
 /** A step that does nothing but fire timers: far beyond what a healthy history takes. */
-const MAX_STEPS = 2_000_000;
+const MAX_STEPS = 4_000_000;
 
-const RELAYS: readonly string[] = ['out', 'other', 'third'];
+const MX: MxSettings = {
+  ...{ helo: null, sourceIps: [], ipFamily: 'any', port: 25, tls: 'opportunistic', allowPrivate: true },
+  ...{ maxPerDomain: 2, presets: false },
+};
+const DIRECT: Relay = { ...relayNamed('direct'), type: 'mx', mx: MX };
+const THIRD = relayNamed('third');
+const RELAYS: readonly Relay[] = [
+  ...[relayNamed('out'), relayNamed('other'), DIRECT],
+  { ...THIRD, limits: { ...THIRD.limits, maxPerDay: 60, reservePercent: 20 } },
+];
+const DIRECT_RULE: RouteRule = {
+  name: 'direct',
+  match: { recipientDomain: new Set([...DIRECT_DOMAINS, NO_MAIL_DOMAIN]) },
+  via: [
+    { relay: 'direct', weight: 1 },
+    { relay: 'other', weight: 1 },
+  ],
+  order: 'given',
+};
 
 /** What a history came to. */
 export interface History {
   readonly hash: string;
+  readonly virtualMinutes: number;
   readonly acknowledged: number;
   readonly taken: number;
+  /** Recipients that have it more than once; each was flagged before. */
   readonly duplicates: number;
-  readonly crashes: number;
+  readonly reports: number;
   /** How often a message was cancelled, and retried, by request. */
   readonly cancelled: number;
   readonly retried: number;
+  /** How often each kind of trouble was seen. */
+  readonly seen: Readonly<Record<Kind, number>>;
 }
 
 /** One node of the world, while it lives. */
@@ -51,31 +90,35 @@ interface Stores {
   readonly views: Views;
 }
 
-/** Plays a seeded history: half an hour of mail and trouble, then peace until everything has ended. */
+/** Plays a seeded history: an hour of mail and trouble, then peace until everything has ended. */
 export async function play(seed: number, stores: Stores = openSqlite(':memory:')): Promise<History> {
   const world = new World(seed, stores);
   return world.run();
 }
 
-class World {
+class World implements Nodes {
   readonly #time = new VirtualTime();
   readonly #dice: Random;
   readonly #hop: NextHop;
   readonly #store: Store;
   readonly #views: Views;
-  readonly #spool: Spool = createMemorySpool();
+  readonly #spool = createMemorySpool();
+  readonly #seen = new Seen();
   readonly #watch: Watch;
-  readonly #faults: StoreFaults;
+  readonly #limits = new Limits(RELAYS, this.#time, this.#seen);
+  readonly #troubles: Troubles;
+  readonly #customers: Customers;
+  /** Those that take mail. */
   readonly #nodes: Node[] = [];
+  /** Of all processes that run. */
+  readonly #lives = new Set<NodeLife>();
   readonly #seed: number;
+  /** One alone is the store's only user, as over SQLite. */
+  readonly #nodeCount: number;
+  readonly #cluster: MemoryCluster;
+  #clockWrongMs = 0;
   #born = 0;
-  #crashes = 0;
   #trouble: unknown = null;
-  #submitted = 0;
-  /** Operators hold relays back, and turn the order of a rule around. */
-  readonly #holds = new Map<string, HoldKind>();
-  #settings: EngineSettings = { ...SETTINGS, holds: this.#holds };
-  readonly #acts = { cancelled: 0, retried: 0 };
 
   constructor(seed: number, { store, views }: Stores) {
     this.#seed = seed;
@@ -83,35 +126,71 @@ class World {
     this.#store = store;
     this.#views = outside(views, this.#time);
     this.#watch = new Watch(views);
+    this.#nodeCount = NODE_COUNTS[Math.floor(this.#dice.next() * NODE_COUNTS.length)] ?? 1;
+    this.#cluster = new MemoryCluster(views, () => this.#wall());
+    const shared = { time: this.#time, dice: this.#dice, seen: this.#seen };
     this.#hop = new NextHop(this.#time, this.#dice);
-    for (const relay of RELAYS) this.#hop.faultsOf.set(relay, this.#rollHopFaults());
-    this.#faults = { failBefore: this.#dice.next() * 0.05, failAfter: this.#dice.next() * 0.02 };
+    this.#hop.note = (kind) => this.#seen.note(kind);
+    this.#hop.watch = this.#limits;
+    const spawn = (actor: Promise<void>) => this.#spawn(actor);
+    const relays = RELAYS.map(({ name }) => name);
+    const { routing } = SETTINGS;
+    this.#troubles = new Troubles(
+      { ...shared, hop: this.#hop, nodes: this, relays, spawn },
+      { routing: { ...routing, rules: [...routing.rules, DIRECT_RULE] } },
+    );
+    const anyEngine = () => this.#anyNode()?.engine;
+    const wall = () => EPOCH + this.#time.now;
+    this.#customers = new Customers({ ...shared, watch: this.#watch, anyEngine, wall, spawn });
   }
 
   async run(): Promise<History> {
-    for (let i = 0; i < NODES; i++) this.#spawn(this.#bear());
-    this.#spawn(this.#submitMail());
-    this.#spawn(this.#changeMinds());
-    this.#spawn(this.#makeTrouble());
-    await this.#advance(30 * MINUTE);
-    this.#makePeace();
-    await this.#advance(30 * MINUTE + 2 * MAX_AGE_MS, () => this.#watch.unfinished().length === 0);
+    for (let i = 0; i < this.#nodeCount; i++) this.#spawn(this.#bear());
+    this.#spawn(this.#customers.submitMail(TROUBLE_MS));
+    this.#spawn(this.#customers.changeMinds(TROUBLE_MS));
+    this.#spawn(this.#troubles.make(TROUBLE_MS));
+    await this.#advance(TROUBLE_MS);
+    this.#troubles.end();
+    for (const life of this.#lives) life.isCutOff = false;
+    if (this.#nodes.length === 0) this.#spawn(this.#bear());
+    await this.#settle();
     await this.#watch.ended(this.#hop.taken);
     await checkReports(this.#views, this.#spool, this.#watch.failed);
     await this.#store.close();
+    return this.#history();
+  }
+
+  /** Nothing goes wrong any more: everything ends, if only by its age. Clocks are set forward, so that it is soon. */
+  async #settle(): Promise<void> {
+    const isOver = () => this.#watch.isOver;
+    for (let round = 1; round <= MAX_ROUNDS && !isOver(); round++) {
+      await this.#advance(TROUBLE_MS + round * ROUND_MS, isOver);
+      if (round > 1) this.setClock(this.#clockWrongMs + MAX_AGE_MS);
+    }
+  }
+
+  #history(): History {
     const copies = [...this.#hop.taken.values()];
+    const counts = this.#seen.counts();
     return {
       hash: this.#watch.fingerprint(),
+      virtualMinutes: Math.floor(this.#time.now / MINUTE),
       acknowledged: this.#watch.acknowledged.size,
       taken: copies.length,
       duplicates: copies.filter((times) => times > 1).length,
-      crashes: this.#crashes,
-      ...this.#acts,
+      reports: this.#watch.reports,
+      ...this.#customers.acts,
+      seen: {
+        ...counts,
+        expired: this.#watch.expired,
+        'failure of mail without a sender': this.#watch.failedUnsent,
+      },
     };
   }
 
   async #advance(end: number, enough: () => boolean = () => false): Promise<void> {
     for (let steps = 0; !enough() && (await this.#time.step(end)); steps++) {
+      this.#trouble ??= this.#limits.broken;
       if (this.#trouble) throw this.#trouble;
       if (steps > MAX_STEPS) throw new InvariantBroken('the history does not come to an end');
       if (this.#hop.takenNow.length > 0)
@@ -126,152 +205,159 @@ class World {
     });
   }
 
-  /** A process starts. Its name, like a real one's, was never used before. */
+  /** A process starts, and a supervisor starts another should it fail: each has a name that was never used before. */
   async #bear(): Promise<void> {
+    for (;;) {
+      const node = this.#conceive();
+      try {
+        await node.engine.start({ seize: this.#nodeCount === 1 });
+        this.#nodes.push(node);
+        return;
+      } catch {
+        this.#end(node);
+        await this.#time.sleep(SECOND);
+      }
+    }
+  }
+
+  #conceive(): Node {
     const name = `node-${++this.#born}`;
-    const life = new NodeLife(this.#time, EPOCH, Math.floor((this.#dice.next() - 0.5) * 2_000));
-    const store = faultyStore(this.#store, life, this.#time, this.#dice, this.#faults, this.#watch);
+    const skewMs = this.#nodeCount === 1 ? 0 : Math.floor((this.#dice.next() - 0.5) * 2 * SKEW_MS);
+    const life = new NodeLife(this.#time, EPOCH, skewMs + this.#clockWrongMs);
+    this.#lives.add(life);
+    const random = seededRandom(this.#seed * 1000 + this.#born);
+    const events = this.#eventsOf(name);
+    const note = (kind: Kind) => this.#seen.note(kind);
+    const world = { life, time: this.#time, dice: this.#dice };
+    const { watch, limits, seen } = { watch: this.#watch, limits: this.#limits, seen: this.#seen };
+    const engine = createEngine({
+      store: faultyStore({ ...world, inner: this.#store, faults: this.#troubles.store, watch, limits, seen }),
+      spool: faultySpool({ ...world, inner: this.#spool, faults: this.#troubles.spool, note }),
+      views: this.#views,
+      ...{ clock: life, random, events, node: name, signer: NO_SIGNER },
+      cluster: this.#nodeCount === 1 ? null : this.#doorOf(life),
+      self: { name, roles: ['delivery'], version: '1', startedAt: life.wall(), report: () => '{}' },
+      settings: () => this.#troubles.settings,
+    });
+    const dnsFaults = () => this.#troubles.dns;
+    for (const relay of RELAYS)
+      engine.relays.put(
+        relay,
+        relay.mx === null
+          ? this.#hop.transportOf(life, relay.name)
+          : domainsTransport({ hop: this.#hop, life, random: this.#dice, relay, dnsFaults, note }),
+      );
+    return { life, engine };
+  }
+
+  #eventsOf(name: string): Events {
     const events = new Events();
     events.on((event) => {
+      if (event.type === 'quota') this.#seen.note('daily quota used up');
       // A broken invariant surfaces inside the engine, which reports it like any fault of its store.
       const expected = event.type !== 'fault' || event.code === 'not_recorded';
       if (!expected && !event.message.startsWith('simulated:'))
         this.#trouble ??= new InvariantBroken(`${name}: ${event.code}: ${event.message}`);
     });
-    const random = seededRandom(this.#seed * 1000 + this.#born);
-    const parts = { store, views: this.#views, spool: this.#spool, clock: life, random, events, node: name };
-    const engine = createEngine({ ...parts, signer: NO_SIGNER, settings: () => this.#settings });
-    for (const relay of RELAYS) engine.relays.put(relayNamed(relay), this.#hop.transportOf(life, relay));
-    while (!life.dead) {
-      try {
-        await engine.start({ seize: false });
-        this.#nodes.push({ life, engine });
-        return;
-      } catch {
-        // The store failed while the node was starting: a supervisor starts it again.
-        await life.sleep(1_000);
-      }
-    }
+    return events;
   }
 
-  async #submitMail(): Promise<void> {
-    while (this.#time.now < 30 * MINUTE) {
-      await this.#time.sleep(this.#dice.next() * 40_000);
-      const node = this.#anyNode();
-      const burst = 1 + Math.floor(this.#dice.next() * 4);
-      for (let i = 0; node && i < burst; i++) this.#spawn(this.#submit(node));
-    }
-  }
-
-  async #submit(node: Node): Promise<void> {
-    const token = `t${++this.#submitted}`;
-    const [answer] = await node.engine.intake.accept([this.#submission(token)]);
-    if (answer?.kind !== 'accepted') return;
-    this.#watch.acknowledged.add(answer.id);
-    // Some regret it at once, while it is under way.
-    if (this.#dice.next() < 0.1) await this.#act(node, answer.id, 'cancel');
-  }
-
-  /** Customers cancel and retry what is under way or has long ended. */
-  async #changeMinds(): Promise<void> {
-    while (this.#time.now < 30 * MINUTE) {
-      await this.#time.sleep(this.#dice.next() * 30_000);
-      const node = this.#anyNode();
-      const all = [...this.#watch.acknowledged];
-      const ids = this.#dice.next() < 0.6 ? this.#watch.unfinished() : all;
-      const id = ids[Math.floor(this.#dice.next() * ids.length)];
-      const act = this.#dice.next() < 0.4 ? 'cancel' : 'retry';
-      if (node && id !== undefined) this.#spawn(this.#act(node, id, act));
-    }
-  }
-
-  async #act({ engine }: Node, id: string, act: 'cancel' | 'retry'): Promise<void> {
-    try {
-      if (act === 'retry') this.#acts.retried += (await engine.acts.retry(id)) === 'requeued' ? 1 : 0;
-      else this.#acts.cancelled += (await engine.acts.cancel(id)) === 'cancelled' ? 1 : 0;
-    } catch (error) {
-      // The store failed: the customer is told so, and may ask again.
-      if (!(error instanceof StoreError)) throw error;
-    }
-  }
-
-  #submission(token: string): Submission {
-    const count = 1 + Math.floor(this.#dice.next() * 4);
-    const named = submissionNamed(token, count);
-    // Reports name what they are about by its Message-ID.
-    const text = Buffer.from(`Message-ID: ${named.header.messageId}\r\n\r\n`, 'latin1');
-    const later = this.#dice.next() < 0.1 ? EPOCH + this.#time.now + this.#dice.next() * 5 * MINUTE : null;
-    return {
-      ...named,
-      content: { ...named.content, chunks: [text], sizeBytes: text.length },
-      reportable: true,
-      sendAt: later === null ? null : Math.floor(later),
-      priority: this.#dice.next() < 0.2 ? 'high' : 'normal',
+  #doorOf(life: NodeLife): Cluster {
+    const door = this.#cluster.door();
+    const way = {
+      get isCut() {
+        return life.isCutOff;
+      },
+      running: () => life.running(),
+      // What is not cut is quick: to let these calls take time, too, would only take ours.
+      sleep: (ms: number) => (life.isCutOff ? this.#time.sleep(ms) : Promise.resolve()),
     };
+    const heard = (told: (lanes: readonly string[] | null) => void) =>
+      door.listen((lanes) => {
+        if (!life.dead && !life.isCutOff) void life.running().then(() => told(lanes));
+      });
+    return overWay({ ...door, listen: heard }, way);
   }
 
-  /** Crashes and freezes nodes and changes the weather, for as long as mail comes in. */
-  async #makeTrouble(): Promise<void> {
-    while (this.#time.now < 30 * MINUTE) {
-      await this.#time.sleep(this.#dice.next() * 4 * MINUTE);
-      const roll = this.#dice.next();
-      const node = this.#anyNode();
-      if (roll < 0.35 && node) {
-        node.life.dead = true;
-        this.#crashes++;
-        this.#nodes.splice(this.#nodes.indexOf(node), 1);
-        await this.#time.sleep(this.#dice.next() * MINUTE);
-        this.#spawn(this.#bear());
-      } else if (roll < 0.5) {
-        this.#operate();
-      } else if (roll < 0.65 && node) {
-        node.life.freeze(this.#dice.next() * 2 * MINUTE);
-      } else {
-        const relay = RELAYS[Math.floor(this.#dice.next() * RELAYS.length)] ?? '';
-        this.#hop.faultsOf.set(relay, this.#dice.next() < 0.3 ? DEAD : this.#rollHopFaults());
-      }
-    }
+  /** See {@link Nodes.crash}. */
+  crash(): boolean {
+    const node = this.#leaves();
+    if (node === undefined) return false;
+    this.#end(node);
+    this.#spawn(this.#time.sleep(this.#dice.next() * MINUTE).then(() => this.#bear()));
+    return true;
   }
 
-  /** An operator lays or lifts a hold, or publishes another table. */
-  #operate(): void {
-    const relay = RELAYS[Math.floor(this.#dice.next() * RELAYS.length)] ?? '';
-    const roll = this.#dice.next();
-    if (roll < 0.4) this.#holds.delete(relay);
-    else if (roll < 0.7) this.#holds.set(relay, roll < 0.55 ? 'pause' : 'drain');
-    else this.#publish();
+  /** See {@link Nodes.stop}. */
+  stop(): boolean {
+    const node = this.#leaves();
+    if (node === undefined) return false;
+    const deadline = new AbortController();
+    this.#time.after(STOP_MS, () => deadline.abort());
+    const ended = node.engine.stop(deadline.signal);
+    const lost = this.#time.sleep(4 * STOP_MS);
+    this.#spawn(
+      Promise.race([ended, lost]).then(() => {
+        this.#end(node);
+        return this.#bear();
+      }),
+    );
+    return true;
+  }
+
+  /** The process is no more. */
+  #end({ life }: Node): void {
+    life.dead = true;
+    this.#lives.delete(life);
+  }
+
+  /** See {@link Nodes.freeze}. */
+  freeze(ms: number): boolean {
+    const node = this.#anyNode();
+    node?.life.freeze(ms);
+    return node !== undefined;
+  }
+
+  /** See {@link Nodes.cutOff}. */
+  cutOff(ms: number): boolean {
+    const node = this.#anyNode();
+    if (node === undefined) return false;
+    node.life.isCutOff = true;
+    this.#time.after(ms, () => {
+      node.life.isCutOff = false;
+    });
+    return true;
+  }
+
+  /** See {@link Nodes.setClock}. */
+  setClock(wrongMs: number): void {
+    const ms = wrongMs - this.#clockWrongMs;
+    if (ms === 0) return;
+    this.#seen.note(ms > 0 ? 'clock set forward' : 'clock set back');
+    this.#clockWrongMs = wrongMs;
+    this.#limits.clockSet();
+    for (const life of this.#lives)
+      this.#time.after(this.#nodeCount === 1 ? 0 : this.#dice.next() * NOTICED_MS, () => life.jump(ms));
+  }
+
+  /** See {@link Nodes.waysChanged}. */
+  waysChanged(): void {
     for (const { engine } of this.#nodes) engine.waysChanged();
   }
 
-  #publish(): void {
-    const { routing } = this.#settings;
-    const rules = routing.rules.map((rule) => ({ ...rule, via: [...rule.via].reverse() }));
-    this.#settings = { ...this.#settings, routing: { ...routing, rules, version: routing.version + 1 } };
-  }
-
-  #makePeace(): void {
-    this.#holds.clear();
-    for (const { engine } of this.#nodes) engine.waysChanged();
-    this.#hop.faultsOf.clear();
-    this.#faults.failBefore = 0;
-    this.#faults.failAfter = 0;
-    if (this.#nodes.length === 0) this.#spawn(this.#bear());
+  #wall(): number {
+    return EPOCH + this.#time.now + this.#clockWrongMs;
   }
 
   #anyNode(): Node | undefined {
     return this.#nodes[Math.floor(this.#dice.next() * this.#nodes.length)];
   }
 
-  #rollHopFaults(): HopFaults {
-    const up_to = (most: number) => (this.#dice.next() < 0.3 ? 0 : this.#dice.next() * most);
-    return {
-      refuseConnection: this.#dice.next() < 0.15 ? 1 : up_to(0.3),
-      defer: up_to(0.5),
-      reject: up_to(0.1),
-      dropBeforeDot: up_to(0.2),
-      dropAfterDot: up_to(0.3),
-      deferAfterDot: up_to(0.2),
-    };
+  /** One of the nodes, which is none of them any more. */
+  #leaves(): Node | undefined {
+    const node = this.#anyNode();
+    if (node !== undefined) this.#nodes.splice(this.#nodes.indexOf(node), 1);
+    return node;
   }
 }
 
@@ -285,100 +371,4 @@ function outside(views: Views, time: VirtualTime): Views {
         : member;
     },
   });
-}
-
-/** Mail to one domain leaves by two relays in order, to another by two that are drawn, the rest by one. */
-const RULES: readonly RouteRule[] = [
-  {
-    name: 'ordered',
-    match: { recipientDomain: new Set(['example.net']) },
-    via: [
-      { relay: 'out', weight: 1 },
-      { relay: 'other', weight: 1 },
-    ],
-    order: 'given',
-  },
-  {
-    name: 'drawn',
-    match: { recipientDomain: new Set(['example.com']) },
-    via: [
-      { relay: 'other', weight: 3 },
-      { relay: 'third', weight: 1 },
-    ],
-    order: 'weighted',
-  },
-];
-/** Recipients take turns among these. */
-const DOMAINS: readonly string[] = ['example.net', 'example.com', 'example.org'];
-
-/** What simulated engines are told. */
-export const SETTINGS: EngineSettings = {
-  routing: { version: 2, rules: RULES, defaultRelay: 'out', postmaster: null },
-  holds: new Map(),
-  reports: { hostname: 'relay.example', relay: null, delayAfterMs: 4 * 60 * MINUTE, perHour: 1_000_000 },
-  retry: { firstMs: 10_000, maxMs: 5 * MINUTE, maxAgeMs: MAX_AGE_MS, ambiguous: 'retry' },
-  retention: {
-    contentAgeMs: 7 * 24 * 60 * MINUTE,
-    contentMaxBytes: 1e9,
-    capturedAgeMs: 7 * 24 * 60 * MINUTE,
-    capturedMaxBytes: 1e9,
-    recordAgeMs: 90 * 24 * 60 * MINUTE,
-  },
-  compactBelowPercent: 25,
-  queue: { maxBytes: null, maxMessagesPerKey: 1_000_000 },
-  diskCriticalBytes: 1,
-  shortWayBytes: 1e6,
-};
-
-/** A submission whose contents are its token, to so many recipients. */
-export function submissionNamed(token: string, count: number): Submission {
-  const recipients = Array.from({ length: count }, (_, i) => ({
-    address: `r${i}@${DOMAINS[i % DOMAINS.length]}`,
-    kind: 'to' as const,
-    notify: null,
-    orcpt: null,
-  }));
-  const bytes = Buffer.from(token, 'latin1');
-  const flags = { eightBit: false, utf8: false, dotStuffing: false };
-  return {
-    envelope: { reversePath: 'a@example.com', recipients, ret: null, envid: null },
-    content: { chunks: [bytes], sizeBytes: bytes.length, flags },
-    header: { from: 'a@example.com', subject: token, messageId: `<${token}@example.com>` },
-    tags: [],
-    metadata: {},
-    sendAt: null,
-    priority: 'normal',
-    source: 'api',
-    sourceAddress: null,
-    requestId: null,
-    keyId: null,
-    keyName: null,
-    reportable: false,
-    signing: [],
-    test: false,
-    idempotency: null,
-  };
-}
-
-/** A relay of simulated engines. */
-export function relayNamed(name: string): Relay {
-  const limits = {
-    maxConcurrency: 4,
-    maxRatePerSecond: 0,
-    maxMessageBytes: 0,
-    maxRecipients: 3,
-    maxPerDay: 0,
-    reservePercent: 0,
-    warmUp: null,
-  };
-  return {
-    name,
-    type: 'smtp',
-    limits,
-    origin: 'file',
-    disabled: false,
-    smtp: null,
-    mx: null,
-    provider: null,
-  };
 }
