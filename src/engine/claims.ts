@@ -154,7 +154,9 @@ export class Claims {
     const wall = clock.wall();
     const mono = clock.mono();
     this.#takeDue(wall);
-    for (const lane of this.#rests.take(mono)) this.#claimant.rested(lane);
+    // What was let go, or lost, is not ours to ask: whoever has the lane now does, and that may be us.
+    for (const lane of this.#rests.take(mono))
+      if (this.#lanes.get(lane.name) === lane) this.#claimant.rested(lane);
     if (mono - this.#lastPollAt >= POLL_MS) this.#poll(mono);
     const wishes = this.#wishes(mono);
     if (wishes.length > 0 && !(await this.#claim(wishes, wall))) return POLL_MS;

@@ -78,7 +78,7 @@ export class Hops {
     void clock.sleep(PROBE_LIMIT_MS, limit.signal).then(end);
     try {
       const isWell = await transport.probe(limit.signal);
-      if (!this.#stopping.aborted)
+      if (!this.#stopping.aborted && !lane.retired)
         this.#hear(lane, 'probe_failed', () => lane.probed(isWell, clock.mono(), random.next()));
     } finally {
       lane.probing = false;

@@ -5,9 +5,9 @@ import type { Relay } from '../../src/domain/relay.ts';
 import type { RouteRule } from '../../src/domain/route.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Transport } from '../../src/transport/transport.ts';
-import { DEAD, HEALTHY } from './next-hop.ts';
+import { DEAD, HEALTHY } from './hop-session.ts';
 import { accept, startNode } from './one-node.ts';
-import { relayNamed, SETTINGS, submissionNamed } from './world.ts';
+import { relayNamed, SETTINGS, submissionNamed } from './scene.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -212,4 +212,29 @@ test('what could wait for a hop that has fallen silent goes to one that speaks',
   expect(ends.filter((relay) => relay === 'first')).toHaveLength(relayNamed('first').limits.maxConcurrency);
   await run(6 * MINUTE);
   for (const id of ids) expect((await show(id)).status).toBe('delivered');
+});
+
+test('an ill hop is asked no more often for every lease that was lost meanwhile', async () => {
+  const { engine, hop, life, store, run } = await start(['first']);
+  const transport = hop.transportOf(life, 'first');
+  let asked = 0;
+  const probe = async (signal: AbortSignal) => {
+    asked++;
+    return (await transport.probe?.(signal)) ?? false;
+  };
+  engine.relays.put(relayNamed('first'), { ...transport, probe });
+  hop.faultsOf.set('first', DEAD);
+  await accept(engine, 'one');
+  for (let lost = 0; lost < 20; lost++) {
+    await run(20 * SECOND);
+    await store.reclaim(
+      { seize: true, policy: SETTINGS.retry, dice: 0, limit: 100 },
+      { node: 'a', now: life.wall() },
+    );
+  }
+  await run(2 * MINUTE);
+  asked = 0;
+  await run(4 * MINUTE);
+  // It rests for half a minute, less a fifth.
+  expect(asked).toBeLessThanOrEqual(10);
 });
