@@ -2,18 +2,23 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Sample, Scenario, Side } from './scenarios/scenario.ts';
+import { killAll } from './systems/child.ts';
 
 /** How much is done. */
 export interface Effort {
   readonly pairs: number;
   readonly seconds: number;
   readonly messages: number;
+  /** Messages that are stored or queued, where that is what a scenario is about. */
+  readonly deep: number;
 }
 
 /** What a side's runs gave, in the order of the pairs. */
 export interface SideResult {
   readonly name: string;
   readonly samples: readonly Sample[];
+  /** Why it has no samples, or fewer than others. */
+  readonly missing?: string;
 }
 
 /** How many messages the run sends in which only flushes are counted. */
@@ -21,8 +26,9 @@ const TRACED_MESSAGES = 5000;
 const TRACED_SECONDS = 3;
 
 /**
- * Runs a scenario: A B A B …, so that whatever else the machine does meets both alike, after one short run of
- * A in which only its flushes are counted (when `trace`). `progress` is told of each run.
+ * Runs a scenario: A B A B …, so that whatever else the machine does meets both alike, then one short run of each
+ * in which only its flushes are counted (when `trace`). A side whose run fails has no further runs. `progress` is
+ * told of each run.
  */
 export async function runPairs(
   scenario: Scenario,
@@ -30,50 +36,77 @@ export async function runPairs(
   trace: boolean,
   progress: (text: string) => void,
 ): Promise<SideResult[]> {
-  const sides = scenario.sides.filter((side) => isHere(side, progress));
-  const results = sides.map((side) => ({ name: side.name, samples: [] as Sample[] }));
-  for (let pair = 1; pair <= effort.pairs; pair++) {
-    for (const [index, side] of sides.entries()) {
-      progress(`${scenario.name}: pair ${pair} of ${effort.pairs}, ${side.name}`);
-      results[index]?.samples.push(await runOnce(side, effort, false));
+  const pairs = Math.min(effort.pairs, scenario.mostPairs ?? effort.pairs);
+  const played = scenario.sides.map((side) => new Played(scenario, side, effort, progress));
+  for (let pair = 1; pair <= pairs; pair++)
+    for (const each of played) await each.run(`pair ${pair} of ${pairs}`);
+  if (trace) for (const each of played) await each.countFlushes();
+  return played.map((each) => each.result());
+}
+
+/** One side while it is played. */
+class Played {
+  readonly #scenario: Scenario;
+  readonly #side: Side;
+  readonly #effort: Effort;
+  readonly #progress: (text: string) => void;
+  #samples: Sample[] = [];
+  #missing: string | null;
+
+  constructor(scenario: Scenario, side: Side, effort: Effort, progress: (text: string) => void) {
+    this.#scenario = scenario;
+    this.#side = side;
+    this.#effort = effort;
+    this.#progress = progress;
+    this.#missing = side.missing();
+    if (this.#missing !== null) progress(`${side.name} is left out: ${this.#missing}`);
+  }
+
+  /** A run that counts. */
+  async run(which: string): Promise<void> {
+    const sample = await this.#attempt(which, this.#effort, false);
+    if (sample !== null) this.#samples.push(sample);
+  }
+
+  /** Counts flushes in a run of their own, and puts them into each sample, of a side that has any. */
+  async countFlushes(): Promise<void> {
+    if (!this.#samples.some((sample) => sample.flushesPerMessage !== undefined)) return;
+    const { messages } = this.#effort;
+    const short = { seconds: TRACED_SECONDS, messages: Math.min(messages, TRACED_MESSAGES) };
+    const counted = await this.#attempt('counting flushes', { ...this.#effort, ...short }, true);
+    const flushesPerMessage = counted?.flushesPerMessage ?? Number.NaN;
+    this.#samples = this.#samples.map((sample) => ({ ...sample, flushesPerMessage }));
+  }
+
+  result(): SideResult {
+    const { name } = this.#side;
+    const missing = this.#missing === null ? {} : { missing: this.#missing };
+    return { name, samples: this.#samples, ...missing };
+  }
+
+  async #attempt(which: string, effort: Effort, trace: boolean): Promise<Sample | null> {
+    if (this.#missing !== null) return null;
+    const begin = performance.now();
+    try {
+      const sample = await runOnce(this.#side, effort, trace);
+      const seconds = ((performance.now() - begin) / 1000).toFixed(0);
+      this.#progress(`${this.#scenario.name}: ${which}, ${this.#side.name} (${seconds} s)`);
+      return sample;
+    } catch (error) {
+      this.#missing = `a run failed: ${error instanceof Error ? error.message : String(error)}`;
+      this.#progress(`${this.#scenario.name}: ${which}, ${this.#side.name}: ${this.#missing}`);
+      return null;
     }
   }
-  if (trace) await addFlushes(scenario, sides, results, progress);
-  return results;
 }
 
-/** Counts flushes in a run of their own per side that has any, and puts them into each of its samples. */
-async function addFlushes(
-  scenario: Scenario,
-  sides: readonly Side[],
-  results: { samples: Sample[] }[],
-  progress: (text: string) => void,
-): Promise<void> {
-  for (const [index, side] of sides.entries()) {
-    const result = results[index];
-    if (!result?.samples.some((sample) => sample.flushesPerMessage !== undefined)) continue;
-    progress(`${scenario.name}: counting flushes, ${side.name}`);
-    const counted = await runOnce(
-      side,
-      { pairs: 1, seconds: TRACED_SECONDS, messages: TRACED_MESSAGES },
-      true,
-    );
-    const { flushesPerMessage = Number.NaN } = counted;
-    result.samples = result.samples.map((sample) => ({ ...sample, flushesPerMessage }));
-  }
-}
-
-function isHere(side: Side, progress: (text: string) => void): boolean {
-  const missing = side.missing();
-  if (missing !== null) progress(`${side.name} is left out: ${missing}`);
-  return missing === null;
-}
-
-async function runOnce(side: Side, { seconds, messages }: Effort, trace: boolean): Promise<Sample> {
+async function runOnce(side: Side, { seconds, messages, deep }: Effort, trace: boolean): Promise<Sample> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'waybill-bench-'));
   try {
-    return await side.run({ directory, seconds, messages, trace });
+    return await side.run({ directory, seconds, messages, deep, trace });
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    // Whatever it left running would meet the next.
+    await killAll();
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   }
 }

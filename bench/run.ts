@@ -1,45 +1,20 @@
-import { appendFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import os from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { type Choice, EFFORTS, effortOf } from './effort.ts';
 import { canTrace } from './measure/flushes.ts';
-import { describeMachine } from './measure/machine.ts';
-import { type Effort, runPairs } from './pairs.ts';
+import { describeMachine, type Machine } from './measure/machine.ts';
+import { writePage } from './page.ts';
+import { runPairs } from './pairs.ts';
+import { appendRecord, RECORDS, type RunRecord, readRecords } from './records.ts';
 import { renderReport, summarise } from './report.ts';
-import { dashboardPage } from './scenarios/dashboard-page.ts';
-import { dashboards } from './scenarios/dashboards.ts';
-import { dkimEd25519, dkimRsa } from './scenarios/dkim.ts';
-import { drain } from './scenarios/drain.ts';
-import { httpAccept } from './scenarios/http-accept.ts';
-import { httpToSmtp } from './scenarios/http-to-smtp.ts';
-import { manyLanesClaim, manyLanesMemory } from './scenarios/many-lanes.ts';
-import { memory100k } from './scenarios/memory-100k.ts';
-import { oneDeadRelay } from './scenarios/one-dead-relay.ts';
-import { postgres } from './scenarios/postgres.ts';
-import { postgresBacklog } from './scenarios/postgres-backlog.ts';
-import { providerPostmark, providerSes } from './scenarios/providers.ts';
-import { search } from './scenarios/search.ts';
-import { smtpAccept, smtpAccept100k, smtpAcceptSingle } from './scenarios/smtp-accept.ts';
-import { smtpToSmtp, smtpToSmtp100, smtpToSmtp100k } from './scenarios/smtp-to-smtp.ts';
+import { SCENARIOS } from './scenarios/all.ts';
+import type { Scenario } from './scenarios/scenario.ts';
 import { killAll } from './systems/child.ts';
 import { sinkProgram } from './systems/sink.ts';
 
-/** `npm run bench`: plays the scenarios, prints what came out, and keeps a record. See README.md here. */
-const SCENARIOS = [
-  ...[httpAccept, httpToSmtp, memory100k],
-  ...[smtpAccept, smtpAcceptSingle, smtpAccept100k],
-  ...[smtpToSmtp, smtpToSmtp100, smtpToSmtp100k],
-  ...[drain, oneDeadRelay, manyLanesClaim, manyLanesMemory],
-  ...[providerSes, providerPostmark],
-  ...[dkimRsa, dkimEd25519],
-  search,
-  dashboards,
-  postgres,
-  postgresBacklog,
-  dashboardPage,
-];
-const RECORDS = fileURLToPath(new URL('./results/runs.jsonl', import.meta.url));
+/** `npm run bench`: plays the scenarios, prints what came out, keeps a record, and draws the page. See README.md here. */
+
 /** statfs(2): a file system in memory, where flushing costs nothing and proves nothing. */
 const TMPFS = 0x01021994;
 
@@ -47,20 +22,26 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
+function readOptions() {
+  const number = { type: 'string' } as const;
+  return parseArgs({
     options: {
-      pairs: { type: 'string', default: '5' },
-      seconds: { type: 'string', default: '10' },
-      messages: { type: 'string', default: '20000' },
+      ...{ pairs: number, seconds: number, messages: number, deep: number },
+      quick: { type: 'boolean', default: false },
+      resume: { type: 'boolean', default: false },
+      records: { type: 'string', default: RECORDS },
       only: { type: 'string', multiple: true, default: SCENARIOS.map((scenario) => scenario.name) },
     },
-  });
-  const chosen = SCENARIOS.filter((scenario) => values.only.includes(scenario.name));
-  if (chosen.length < values.only.length)
-    throw new Error(`--only knows ${SCENARIOS.map((s) => s.name).join(', ')}`);
-  const { pairs, seconds, messages } = values;
-  const effort: Effort = { pairs: Number(pairs), seconds: Number(seconds), messages: Number(messages) };
+  }).values;
+}
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  const named = new Set(options.only);
+  const chosen = SCENARIOS.filter((scenario) => named.has(scenario.name));
+  if (chosen.length < named.size) throw new Error(`--only knows ${SCENARIOS.map((s) => s.name).join(', ')}`);
+  const choice: Choice = options;
+  const effort = effortOf(options.quick ? EFFORTS.quick : EFFORTS.full, choice);
   if ((await statfs(os.tmpdir())).type === TMPFS)
     throw new Error('TMPDIR is in memory; name a directory on a disk');
   const trace = canTrace();
@@ -71,12 +52,30 @@ async function main(): Promise<void> {
   say(
     `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, kernel ${machine.kernel}, ${machine.commit}`,
   );
-  for (const scenario of chosen) {
+  const done = options.resume ? doneBefore(options.records, machine) : new Set<string>();
+  for (const scenario of chosen.filter(({ name }) => !done.has(name))) {
+    const begin = performance.now();
     const results = await runPairs(scenario, effort, trace, say);
-    say(renderReport(scenario, results, summarise(scenario, results)));
-    const record = { at: new Date().toISOString(), machine, effort, scenario: scenario.name, results };
-    appendFileSync(RECORDS, `${JSON.stringify(record)}\n`);
+    say(renderReport(scenario, summarise(scenario, results)));
+    say(`${scenario.name} took ${((performance.now() - begin) / 60_000).toFixed(1)} minutes\n`);
+    if (results.some(({ samples }) => samples.length === 0)) process.exitCode = 1;
+    if (!isWorthKeeping(scenario, results)) continue;
+    appendRecord(options.records, {
+      ...{ at: new Date().toISOString(), machine, effort, scenario: scenario.name, results },
+    });
+    if (options.records === RECORDS) writePage();
   }
+}
+
+/** A record in which the system under test is missing would hide the one before. */
+function isWorthKeeping({ sides: [first] }: Scenario, results: RunRecord['results']): boolean {
+  return results.some(({ name, samples }) => name === first.name && samples.length > 0);
+}
+
+/** What has a record of this commit on this machine already. */
+function doneBefore(file: string, { cpu, commit }: Machine): Set<string> {
+  const same = readRecords(file).filter(({ machine }) => machine.cpu === cpu && machine.commit === commit);
+  return new Set(same.map(({ scenario }) => scenario));
 }
 
 process.once('SIGINT', () => killAll().finally(() => process.exit(130)));
@@ -84,7 +83,9 @@ try {
   await main();
 } catch (error) {
   process.exitCode = 1;
-  say(error instanceof Error ? error.message : String(error));
+  say(error instanceof Error ? (error.stack ?? error.message) : String(error));
 } finally {
   await killAll();
+  // What a failed run has left open would keep us here.
+  process.exit();
 }

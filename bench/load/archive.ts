@@ -20,7 +20,7 @@ const BATCH = 2_000;
 export async function makeArchive(file: string, count: number): Promise<ArchiveCost> {
   const { store } = openSqlite(file);
   const db = openBetterSqlite3(file);
-  db.exec(MESSAGES(count));
+  db.exec(MESSAGES(count, systemClock.wall()));
   db.exec(DELIVERIES);
   db.exec(TAGS);
   const before = sizeOf();
@@ -38,14 +38,19 @@ export async function makeArchive(file: string, count: number): Promise<ArchiveC
   }
 }
 
-/** 2026, a message each 10 ms; ids that sort so. */
-const MESSAGES = (count: number) => `
+/** The id of the message with that number, from 1 on. */
+export function idInArchive(number: number): string {
+  return `msg_01k${String(number).padStart(23, '0')}`;
+}
+
+/** 2026, a message each 10 ms, all ended just now, so that nobody removes them; ids that sort so. */
+const MESSAGES = (count: number, now: number) => `
   WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
   INSERT INTO messages (seq, id, key_id, status, queued, processing, retrying, delivered, failed, kept, created_at,
     updated_at, status_at, final_at, expires_at, priority, test, source, reverse_path, header_from, subject,
     message_id, tags, metadata, size_bytes, eight_bit, utf8, dot_stuffing, route_table)
   SELECT i, printf('msg_01k%023d', i), printf('key_%d', i % 5), iif(i % 50000 = 7, 'failed', 'delivered'), 0, 0, 0, 1, 0, 'gone',
-    1767225600000 + i * 10, 1, 1, 1, 1, 1, 0, 'api', 'bounce@shop.example', 'Shop <news@shop.example>',
+    1767225600000 + i * 10, ${now}, ${now}, ${now}, ${now}, 1, 0, 'api', 'bounce@shop.example', 'Shop <news@shop.example>',
     printf('Your %s %d: %s of week w%d', iif(i % 2, 'order', 'parcel'), i, iif(i = 1, 'zebra', 'news'), i % 500),
     printf('<%d.abc@shop.example>', i), iif(i % 10 = 0, '["news"]', '[]'), '{}', 1, 0, 0, 0, 0 FROM n;`;
 

@@ -12,9 +12,14 @@ import type { Store } from '../../src/store/store.ts';
 /** A queue as it is found: so many messages, one recipient each, spread evenly over so many domains. */
 export interface Backlog {
   readonly messages: number;
-  readonly lanes: number;
-  /** The relay they wait for, of type `mx`. */
+  /** Null where the relay is a smarthost, which is one lane. */
+  readonly lanes: number | null;
+  /** The relay they wait for. */
   readonly relay: string;
+  /** An operator holds the relay. */
+  readonly held?: boolean;
+  /** Of each message's contents; a few lines, if not given. */
+  readonly sizeBytes?: number;
 }
 
 const newId = createIdSource(systemClock, seededRandom(1));
@@ -24,15 +29,20 @@ const FLAGS = { eightBit: false, utf8: false, dotStuffing: false };
 
 /** The lane of the message with that number. */
 export function laneOfBacklog({ lanes, relay }: Pick<Backlog, 'lanes' | 'relay'>, number: number): string {
-  return `${relay}/d${number % lanes}.example`;
+  return lanes === null ? relay : `${relay}/${domainOf(lanes, relay, number)}`;
+}
+
+function domainOf(lanes: number | null, relay: string, number: number): string {
+  return lanes === null ? `${relay}.example` : `d${number % lanes}.example`;
 }
 
 /** Makes a data directory with this queue in it. All messages have the same contents, which lie in the spool once. */
 export async function makeBacklog(data: string, backlog: Backlog): Promise<void> {
   await mkdir(data, { recursive: true, mode: 0o700 });
   const spool = await openSegmentSpool({ directory: path.join(data, 'spool'), onFailure() {} });
-  const { store } = openSqlite(path.join(data, 'waybill.db'));
-  const text = Buffer.from('From: a@example.com\r\nSubject: bench\r\n\r\nHello\r\n');
+  const { store, registry } = openSqlite(path.join(data, 'waybill.db'));
+  if (backlog.held) await registry.putHold(backlog.relay, { kind: 'pause', since: systemClock.wall() });
+  const text = contentOf(backlog.sizeBytes ?? 0);
   const content = { chunks: [text], sizeBytes: text.length, flags: FLAGS };
   const [ref] = await spool.append([{ messageId: newId(), content }]);
   if (ref === undefined) throw new Error('the spool gave no reference');
@@ -42,6 +52,12 @@ export async function makeBacklog(data: string, backlog: Backlog): Promise<void>
   await store.close();
 }
 
+function contentOf(sizeBytes: number): Buffer {
+  const start = 'From: a@example.com\r\nSubject: bench\r\n\r\nHello\r\n';
+  const line = `${'x'.repeat(74)}\r\n`;
+  return Buffer.from(start + line.repeat(Math.max(0, Math.ceil((sizeBytes - start.length) / line.length))));
+}
+
 /** Accepts the messages of this queue, all with the same contents. */
 export async function fillQueue(store: Store, backlog: Backlog, ref: ContentRef): Promise<void> {
   for (let first = 0; first < backlog.messages; first += BATCH) {
@@ -49,7 +65,7 @@ export async function fillQueue(store: Store, backlog: Backlog, ref: ContentRef)
     const now = systemClock.wall();
     const records = Array.from({ length }, (_, place): AcceptRecord => {
       const lane = laneOfBacklog(backlog, first + place);
-      const address = `r@${lane.slice(backlog.relay.length + 1)}`;
+      const address = `r@${domainOf(backlog.lanes, backlog.relay, first + place)}`;
       const recipient = { address, kind: 'to', notify: null, orcpt: null } as const;
       const way = { relay: backlog.relay, lane, rule: null, group: [backlog.relay] };
       return {

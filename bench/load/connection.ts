@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 /** The end of an answer's head. */
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -14,16 +15,20 @@ export class Connection {
   #buffered: Buffer = Buffer.alloc(0);
   #done = false;
 
-  /** `onAnswer` is called per answer and says whether to send another request. `onEnd` is called once. */
+  /**
+   * Over TLS, whose certificate is not looked at, where `tls` says so. `onAnswer` is called per answer and says whether to
+   * send another request. `onEnd` is called once.
+   */
   constructor(
-    port: number,
+    { port, tls }: { readonly port: number; readonly tls: boolean },
     request: Buffer,
     onAnswer: (status: number) => boolean,
     onEnd: (error: Error | null) => void,
   ) {
     this.#request = request;
     this.#onAnswer = onAnswer;
-    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    const server = { port, host: '127.0.0.1', noDelay: true };
+    this.#socket = tls ? connectTls({ ...server, rejectUnauthorized: false }) : connect(server);
     this.#socket.on('data', (chunk) => this.#take(chunk));
     this.#socket.once('error', onEnd);
     this.#socket.once('end', () => onEnd(this.#done ? null : new Error('the server closed the connection')));
@@ -32,6 +37,12 @@ export class Connection {
   /** Sends a request. */
   send(): void {
     this.#socket.write(this.#request);
+  }
+
+  /** Ends the connection without a request. */
+  end(): void {
+    this.#done = true;
+    this.#socket.end();
   }
 
   #take(chunk: Buffer): void {

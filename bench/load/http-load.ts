@@ -1,26 +1,14 @@
 import { parseArgs } from 'node:util';
 import { Connection } from './connection.ts';
+import { FORMS, httpBody } from './http-bodies.ts';
 import { Latencies } from './latencies.ts';
+import type { LoadReport } from './load-report.ts';
 
 /**
- * The load: a process that posts one JSON message again and again over keep-alive connections, for a time or
- * until a number is reached, and prints a {@link LoadReport}. A process of its own, and as cheap as can be,
- * so that what it costs is the same for all it is pointed at.
+ * The load: a process that posts one message again and again over keep-alive connections, for a time or until a
+ * number is reached, and prints a {@link LoadReport}. A process of its own, and as cheap as can be, so that what
+ * it costs is the same for all it is pointed at.
  */
-export interface LoadReport {
-  /** Answers with status 202. */
-  readonly accepted: number;
-  /** Other answers, per status. */
-  readonly refused: Readonly<Record<string, number>>;
-  /** From the first request to the last answer. */
-  readonly seconds: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
-}
-
-/** Bytes of the JSON body. */
-const BODY_BYTES = 5120;
 
 const { values } = parseArgs({
   options: {
@@ -28,11 +16,15 @@ const { values } = parseArgs({
     path: { type: 'string' },
     key: { type: 'string' },
     connections: { type: 'string' },
+    form: { type: 'string', default: 'json' },
+    bytes: { type: 'string', default: '5120' },
+    tls: { type: 'boolean', default: false },
     seconds: { type: 'string', default: 'Infinity' },
     messages: { type: 'string', default: 'Infinity' },
   },
 });
 
+const server = { port: Number(values.port), tls: values.tls };
 const limits = {
   connections: Number(values.connections),
   milliseconds: Number(values.seconds) * 1000,
@@ -40,26 +32,16 @@ const limits = {
 };
 
 function request(): Buffer {
-  const message = {
-    from: 'Bench <sender@example.com>',
-    to: ['recipient@example.net'],
-    subject: 'A message to measure with',
-    text: '',
-  };
-  const line = `${'The quick brown fox jumps over the lazy dog. '.repeat(2).slice(0, 76)}\n`;
-  const room = BODY_BYTES - JSON.stringify(message).length;
-  // A line feed takes two characters in JSON.
-  message.text = line.repeat(Math.floor(room / (line.length + 1)));
-  message.text += 'x'.repeat(BODY_BYTES - JSON.stringify(message).length);
-  const body = JSON.stringify(message);
+  const form = FORMS.find((name) => name === values.form) ?? 'json';
+  const { type, bytes } = httpBody(form, Number(values.bytes));
   const head = [
     `POST ${values.path} HTTP/1.1`,
     'Host: 127.0.0.1',
     `Authorization: Bearer ${values.key}`,
-    'Content-Type: application/json',
-    `Content-Length: ${body.length}`,
+    `Content-Type: ${type}`,
+    `Content-Length: ${bytes.length}`,
   ];
-  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), bytes]);
 }
 
 async function run(): Promise<LoadReport> {
@@ -85,22 +67,16 @@ async function run(): Promise<LoadReport> {
         sentAt = now;
         return more();
       };
-      const connection = new Connection(Number(values.port), bytes, onAnswer, (error) =>
+      const connection = new Connection(server, bytes, onAnswer, (error) =>
         error === null ? resolve() : reject(error),
       );
       if (more()) connection.send();
+      else connection.end();
     });
 
   const bytes = request();
   await Promise.all(Array.from({ length: limits.connections }, () => one(bytes)));
-  return {
-    accepted,
-    refused,
-    seconds: (performance.now() - begin) / 1000,
-    p50Ms: latencies.quantile(0.5),
-    p99Ms: latencies.quantile(0.99),
-    maxMs: latencies.quantile(1),
-  };
+  return { accepted, refused, seconds: (performance.now() - begin) / 1000, ...latencies.summary() };
 }
 
 process.stdout.write(`${JSON.stringify(await run())}\n`);

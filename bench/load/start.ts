@@ -1,7 +1,11 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { LoadReport } from './http-load.ts';
+import type { Form } from './http-bodies.ts';
+import { type LoadReport, parseReport } from './load-report.ts';
+
+/** How long a load goes on. */
+export type Amount = { readonly seconds: number } | { readonly messages: number };
 
 /** Where the load goes, and how much of it. */
 export interface HttpLoad {
@@ -9,19 +13,24 @@ export interface HttpLoad {
   readonly path: string;
   readonly key: string;
   readonly connections: number;
-  readonly amount: { readonly seconds: number } | { readonly messages: number };
+  readonly amount: Amount;
+  /** Default: JSON of 5 KB. */
+  readonly form?: Form;
+  readonly sizeBytes?: number;
+  readonly tls?: boolean;
 }
 
 const PROGRAM = fileURLToPath(new URL('./http-load.ts', import.meta.url));
 
 /** Runs the load in a process of its own. Throws when anything but 202 was answered. */
-export async function runHttpLoad({ port, path, key, connections, amount }: HttpLoad): Promise<LoadReport> {
-  const much = 'messages' in amount ? ['--messages', amount.messages] : ['--seconds', amount.seconds];
-  const args = [PROGRAM, '--port', port, '--path', path, '--key', key, '--connections', connections, ...much];
-  const { stdout } = await promisify(execFile)(process.execPath, args.map(String));
-  const report = JSON.parse(stdout) as LoadReport;
-  if (Object.keys(report.refused).length > 0) {
-    throw new Error(`not every message was accepted: ${JSON.stringify(report.refused)}`);
-  }
-  return report;
+export async function runHttpLoad(load: HttpLoad): Promise<LoadReport> {
+  const { port, path, key, connections, amount, form = 'json', sizeBytes = 5120, tls = false } = load;
+  const options = { port, path, key, connections, form, bytes: sizeBytes, ...amount };
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    PROGRAM,
+    ...args,
+    ...(tls ? ['--tls'] : []),
+  ]);
+  return parseReport(stdout);
 }

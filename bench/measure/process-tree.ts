@@ -8,6 +8,8 @@ export interface Usage {
   readonly residentBytes: number;
   /** Sum of each process's peak; shared pages count once per process. */
   readonly peakBytes: number;
+  /** Handed to the disk, or to be: pages made dirty, and what went past them; not the file system's own journal. */
+  readonly writtenBytes: number;
 }
 
 /** /proc counts CPU time in these, on every Linux. */
@@ -35,6 +37,17 @@ export function usageOf(root: number): Usage {
     cpuSeconds: sum(stats.map((stat) => stat.ticks)) / TICKS_PER_SECOND,
     residentBytes: sum(memory.map((each) => each.resident)),
     peakBytes: sum(memory.map((each) => each.peak)),
+    writtenBytes: sum(stats.map((stat) => writtenBy(stat.pid))),
+  };
+}
+
+/** What several systems use together. */
+export function together(usages: readonly Usage[]): Usage {
+  return {
+    cpuSeconds: sum(usages.map((usage) => usage.cpuSeconds)),
+    residentBytes: sum(usages.map((usage) => usage.residentBytes)),
+    peakBytes: sum(usages.map((usage) => usage.peakBytes)),
+    writtenBytes: sum(usages.map((usage) => usage.writtenBytes)),
   };
 }
 
@@ -66,6 +79,11 @@ function memoryOf(pid: number): { resident: number; peak: number } {
   const bytes = (key: string) =>
     Number(new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024;
   return { resident: bytes('VmRSS'), peak: bytes('VmHWM') };
+}
+
+/** See proc_pid_io(5). Like CPU time it has that of children that were reaped. */
+function writtenBy(pid: number): number {
+  return Number(/^write_bytes: (\d+)$/m.exec(readOrEmpty(`/proc/${pid}/io`))?.[1] ?? 0);
 }
 
 function readOrEmpty(path: string): string {

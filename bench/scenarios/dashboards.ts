@@ -1,11 +1,12 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { latenciesOf } from '../load/load-report.ts';
 import { runHttpLoad } from '../load/start.ts';
 import { startChild } from '../systems/child.ts';
 import { startSink } from '../systems/sink.ts';
 import { until } from '../systems/wait.ts';
 import { startWaybill } from '../systems/waybill.ts';
-import { measureToTheEnd, WARM_UP_MESSAGES } from './end-to-end.ts';
+import { measureToTheEnd, warmUpOf } from './end-to-end.ts';
 import type { RunOptions, Sample, Scenario } from './scenario.ts';
 
 const DASHBOARDS = 50;
@@ -20,17 +21,17 @@ export const dashboards: Scenario = {
     { name: `${DASHBOARDS} open`, missing: () => null, run: (options) => run(options, DASHBOARDS) },
     { name: 'none', missing: () => null, run: (options) => run(options, 0) },
   ],
+  mostPairs: 3,
   targets: [{ metric: 'cpuSecondsPer1000', of: 'ratio', atMost: 1.02 }],
 };
 
 async function run(options: RunOptions, count: number): Promise<Sample> {
-  const sink = await startSink(options.directory, WARM_UP_MESSAGES + options.messages);
+  const sink = await startSink(options.directory, warmUpOf(options.messages) + options.messages);
   const waybill = await startWaybill({ ...options, relayPort: sink.port });
-  const load = { port: waybill.apiPort, key: waybill.key, path: '/api/v1/messages', connections: 50 };
+  const load = { port: waybill.httpPort, key: waybill.key, path: waybill.paths.json, connections: 50 };
   const open = count === 0 ? null : await openDashboards(options, waybill, count);
   const sample = await measureToTheEnd(waybill, sink, options.messages, async (messages) => {
-    const { p50Ms, p99Ms } = await runHttpLoad({ ...load, amount: { messages } });
-    return { p50Ms, p99Ms };
+    return latenciesOf(await runHttpLoad({ ...load, amount: { messages } }));
   });
   await open?.kill();
   return sample;

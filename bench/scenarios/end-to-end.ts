@@ -1,14 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { costBetween, readMeters } from '../measure/meter.ts';
 import type { Sink } from '../systems/sink.ts';
-import type { System } from '../systems/system.ts';
+import type { Relay, System } from '../systems/system.ts';
 import { until, within } from '../systems/wait.ts';
-import { MIB, type Sample } from './scenario.ts';
+import type { Sample } from './scenario.ts';
 
-/** Sent first, to every system, so that code is compiled and processes are started; not measured. */
-export const WARM_UP_MESSAGES = 2000;
+const WARM_UP_MESSAGES = 2000;
+/** Of the run's messages, at most this share again is sent to warm up. */
+const WARM_UP_SHARE = 1 / 4;
 /** Time to write down what became of the last messages: its CPU counts, its duration does not. */
 export const SETTLE_MS = 1000;
-const GIVE_UP_SECONDS = 600;
+const GIVE_UP_SECONDS = 300;
+/** Who is slower than this is given up. */
+const SLOWEST_PER_SECOND = 100;
+
+/** How many are sent first, to every system, so that code is compiled and processes are started; not measured. */
+export function warmUpOf(messages: number): number {
+  return Math.min(WARM_UP_MESSAGES, Math.ceil(messages * WARM_UP_SHARE));
+}
+
+/** Resolves when a sink that was started for the warm-up and more has taken the warm-up. */
+export async function untilTaken(sink: Sink, messages: number): Promise<void> {
+  await until('the warm-up', GIVE_UP_SECONDS, () => (sink.taken() >= messages ? true : null));
+}
+
+/** When, by `performance.now()`, the sink has taken all that it was started for. Throws when that takes too long. */
+export async function whenFull(sink: Sink, messages: number): Promise<number> {
+  await within(GIVE_UP_SECONDS + messages / SLOWEST_PER_SECOND, 'the last delivery', sink.full);
+  return performance.now();
+}
 
 /**
  * Feeds a system, measures from the first message until the sink is full, and stops both. The sink was started for
@@ -20,21 +40,38 @@ export async function measureToTheEnd(
   messages: number,
   feed: (messages: number) => Promise<Sample>,
 ): Promise<Sample> {
-  await feed(WARM_UP_MESSAGES);
-  await until('the warm-up', GIVE_UP_SECONDS, () => (sink.taken() >= WARM_UP_MESSAGES ? true : null));
-  const before = { usage: system.usage(), flushes: system.flushes(), at: performance.now() };
-  const full = within(GIVE_UP_SECONDS, 'the last delivery', sink.full).then(() => performance.now());
-  const [sample, fullAt] = await Promise.all([feed(messages), full]);
+  await feed(warmUpOf(messages));
+  await untilTaken(sink, warmUpOf(messages));
+  return measureUntilFull(system, sink, messages, () => feed(messages));
+}
+
+/** Lets a queue go that is held, measures until the sink is full, and stops both. */
+export async function measureLettingGo(
+  system: System & Pick<Relay, 'release'>,
+  sink: Sink,
+  messages: number,
+): Promise<Sample> {
+  return measureUntilFull(system, sink, messages, async () => {
+    await system.release();
+    return {};
+  });
+}
+
+async function measureUntilFull(
+  system: System,
+  sink: Sink,
+  messages: number,
+  begin: () => Promise<Sample>,
+): Promise<Sample> {
+  const before = readMeters(system);
+  const [sample, fullAt] = await Promise.all([begin(), whenFull(sink, messages)]);
   await sleep(SETTLE_MS);
-  const usage = system.usage();
-  const flushes = system.flushes();
+  const after = readMeters(system);
   await system.stop();
   await sink.stop();
   return {
     ...sample,
     messagesPerSecond: (messages / (fullAt - before.at)) * 1000,
-    cpuSecondsPer1000: ((usage.cpuSeconds - before.usage.cpuSeconds) / messages) * 1000,
-    peakMemoryMiB: usage.peakBytes / MIB,
-    flushesPerMessage: (flushes - before.flushes) / messages,
+    ...costBetween(before, after, messages),
   };
 }

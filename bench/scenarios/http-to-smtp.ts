@@ -1,38 +1,45 @@
+import { latenciesOf } from '../load/load-report.ts';
 import { runSmtpSource } from '../load/smtp-source.ts';
 import { runHttpLoad } from '../load/start.ts';
+import { bullmqMissing, startBullmq } from '../systems/bullmq.ts';
 import { postfixMissing, startPostfix } from '../systems/postfix.ts';
 import { startSink } from '../systems/sink.ts';
+import type { StartPoster } from '../systems/system.ts';
 import { startWaybill } from '../systems/waybill.ts';
-import { measureToTheEnd, WARM_UP_MESSAGES } from './end-to-end.ts';
-import type { RunOptions, Sample, Scenario } from './scenario.ts';
+import { measureToTheEnd, warmUpOf } from './end-to-end.ts';
+import { BULLMQ, type RunOptions, type Sample, type Scenario } from './scenario.ts';
 
-/** The main job, from the first post to the last delivery, beside Postfix doing the same. */
+const CONNECTIONS = 50;
+
+/** The main job, from the first post to the last delivery, beside a job queue and Postfix doing the same. */
 export const httpToSmtp: Scenario = {
   name: 'http-to-smtp',
-  shows:
-    '5 KB messages from the first post (50 connections) to the last delivery, beside Postfix and smtp-source',
+  shows: '5 KB messages from the first post (50 connections; Postfix: smtp-source) to the last delivery',
   sides: [
-    { name: 'Waybill', missing: () => null, run: runWaybill },
+    { name: 'Waybill', missing: () => null, run: (options) => runPosted(startWaybill, options) },
+    { name: BULLMQ, missing: bullmqMissing, run: (options) => runPosted(startBullmq, options) },
     { name: 'Postfix', missing: postfixMissing, run: runPostfix },
   ],
   targets: [
-    { metric: 'messagesPerSecond', of: 'ratio', atLeast: 7 },
-    { metric: 'cpuSecondsPer1000', of: 'ratio', atMost: 1 / 9 },
+    { metric: 'messagesPerSecond', of: 'ratio', to: BULLMQ, atLeast: 6.5 },
+    { metric: 'cpuSecondsPer1000', of: 'ratio', to: BULLMQ, atMost: 0.12 },
+    { metric: 'messagesPerSecond', of: 'ratio', to: 'Postfix', atLeast: 7 },
+    { metric: 'cpuSecondsPer1000', of: 'ratio', to: 'Postfix', atMost: 1 / 9 },
   ],
 };
 
-async function runWaybill(options: RunOptions): Promise<Sample> {
-  const sink = await startSink(options.directory, WARM_UP_MESSAGES + options.messages);
-  const waybill = await startWaybill({ ...options, relayPort: sink.port });
-  const load = { port: waybill.apiPort, key: waybill.key, path: '/api/v1/messages', connections: 50 };
-  return measureToTheEnd(waybill, sink, options.messages, async (messages) => {
-    const { p50Ms, p99Ms } = await runHttpLoad({ ...load, amount: { messages } });
-    return { p50Ms, p99Ms };
-  });
+async function runPosted(start: StartPoster, options: RunOptions): Promise<Sample> {
+  const sink = await startSink(options.directory, warmUpOf(options.messages) + options.messages);
+  const system = await start({ ...options, relayPort: sink.port });
+  const to = { port: system.httpPort, key: system.key, path: system.paths.json };
+  const load = { ...to, connections: CONNECTIONS };
+  return measureToTheEnd(system, sink, options.messages, async (messages) =>
+    latenciesOf(await runHttpLoad({ ...load, amount: { messages } })),
+  );
 }
 
 async function runPostfix(options: RunOptions): Promise<Sample> {
-  const sink = await startSink(options.directory, WARM_UP_MESSAGES + options.messages);
+  const sink = await startSink(options.directory, warmUpOf(options.messages) + options.messages);
   const postfix = await startPostfix({ ...options, relayPort: sink.port });
   const load = { port: postfix.smtpPort, sessions: 20, sizeBytes: 5120, keepConnections: false };
   return measureToTheEnd(postfix, sink, options.messages, async (messages) => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../test/peers/free-port.ts';
+import { latenciesOf } from '../load/load-report.ts';
 import { runHttpLoad } from '../load/start.ts';
 import { startWaybill } from '../systems/waybill.ts';
 import { MIB, type RunOptions, type Sample, type Scenario } from './scenario.ts';
@@ -13,6 +14,7 @@ export const memory100k: Scenario = {
   name: 'memory-100k',
   shows: '100,000 messages of 5 KB queued for a next hop that is down, beside the memory of the idle service',
   sides: [{ name: 'Waybill', missing: () => null, run }],
+  mostPairs: 1,
   targets: [{ metric: 'aboveIdleMiB', of: 'value', atMost: 60 }],
 };
 
@@ -20,15 +22,14 @@ async function run(options: RunOptions): Promise<Sample> {
   const waybill = await startWaybill({ ...options, relayPort: await freePort() });
   await sleep(SETTLE_MS);
   const idle = waybill.usage();
-  const load = { port: waybill.apiPort, key: waybill.key, path: '/api/v1/messages', connections: 50 };
+  const load = { port: waybill.httpPort, key: waybill.key, path: waybill.paths.json, connections: 50 };
   const report = await runHttpLoad({ ...load, amount: { messages: QUEUED } });
   await sleep(SETTLE_MS);
   const queued = waybill.usage();
   await waybill.stop();
   return {
     messagesPerSecond: report.accepted / report.seconds,
-    p50Ms: report.p50Ms,
-    p99Ms: report.p99Ms,
+    ...latenciesOf(report),
     peakMemoryMiB: queued.peakBytes / MIB,
     aboveIdleMiB: (queued.residentBytes - idle.residentBytes) / MIB,
   };

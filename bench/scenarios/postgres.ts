@@ -2,13 +2,14 @@ import { copyFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { runSmtpSource } from '../load/smtp-source.ts';
 import { runHttpLoad } from '../load/start.ts';
+import { together } from '../measure/process-tree.ts';
 import { PG_BOSS_KEY, pgBossMissing, startPgBoss } from '../systems/pg-boss.ts';
 import { postfixMissing, startPostfix } from '../systems/postfix.ts';
 import { type BenchPostgres, postgresMissing, startPostgres } from '../systems/postgres.ts';
 import { type Sink, startSink } from '../systems/sink.ts';
 import type { System } from '../systems/system.ts';
 import { startWaybill, type Waybill } from '../systems/waybill.ts';
-import { measureToTheEnd, WARM_UP_MESSAGES } from './end-to-end.ts';
+import { measureToTheEnd, warmUpOf } from './end-to-end.ts';
 import type { RunOptions, Sample, Scenario } from './scenario.ts';
 
 const PG_BOSS = 'Fastify + pg-boss + nodemailer';
@@ -25,6 +26,7 @@ export const postgres: Scenario = {
     { name: PG_BOSS, missing: () => postgresMissing() ?? pgBossMissing(), run: runPgBoss },
     { name: 'Postfix', missing: postfixMissing, run: runPostfix },
   ],
+  mostPairs: 3,
   targets: [
     { metric: 'messagesPerSecond', of: 'ratio', to: PG_BOSS, atLeast: 4 },
     { metric: 'acceptedPerSecond', of: 'ratio', to: PG_BOSS, atLeast: 4 },
@@ -46,7 +48,7 @@ async function runWaybill(options: RunOptions, count: number): Promise<Sample> {
         await startWaybill({ ...options, directory, databaseUrl: database.url, relayPort: sink.port }),
       );
     }
-    const targets = nodes.map(({ apiPort }) => ({ port: apiPort, path: '/api/v1/messages' }));
+    const targets = nodes.map(({ httpPort, paths }) => ({ port: httpPort, path: paths.json }));
     return { systems: nodes, targets, key: nodes[0]?.key ?? '' };
   });
 }
@@ -59,7 +61,7 @@ async function runPgBoss(options: RunOptions): Promise<Sample> {
 }
 
 async function runPostfix(options: RunOptions): Promise<Sample> {
-  const sink = await startSink(options.directory, WARM_UP_MESSAGES + options.messages);
+  const sink = await startSink(options.directory, warmUpOf(options.messages) + options.messages);
   const postfix = await startPostfix({ ...options, relayPort: sink.port });
   const load = { port: postfix.smtpPort, sessions: 20, sizeBytes: 5120, keepConnections: false };
   const sample = await measureToTheEnd(postfix, sink, options.messages, (messages) =>
@@ -81,19 +83,11 @@ async function overPostgres(
   start: (database: BenchPostgres, sink: Sink) => Promise<Posted>,
 ): Promise<Sample> {
   const database = await startPostgres();
-  const sink = await startSink(options.directory, WARM_UP_MESSAGES + options.messages);
+  const sink = await startSink(options.directory, warmUpOf(options.messages) + options.messages);
   const { systems, targets, key } = await start(database, sink);
   const all = [...systems, database];
   const system: System = {
-    usage: () => {
-      const usages = all.map((one) => one.usage());
-      const sum = (of: keyof (typeof usages)[0]) => usages.reduce((total, usage) => total + usage[of], 0);
-      return {
-        cpuSeconds: sum('cpuSeconds'),
-        residentBytes: sum('residentBytes'),
-        peakBytes: sum('peakBytes'),
-      };
-    },
+    usage: () => together(all.map((one) => one.usage())),
     flushes: () => Number.NaN,
     stop: async () => {
       for (const one of all) await one.stop();

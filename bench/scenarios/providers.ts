@@ -2,12 +2,10 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runHttpLoad } from '../load/start.ts';
 import { startProviderSink } from '../systems/sink.ts';
-import { until, within } from '../systems/wait.ts';
 import { startConfigured } from '../systems/waybill.ts';
-import { SETTLE_MS, WARM_UP_MESSAGES } from './end-to-end.ts';
-import { MIB, type RunOptions, type Sample, type Scenario } from './scenario.ts';
+import { measureLettingGo, SETTLE_MS, untilTaken, warmUpOf } from './end-to-end.ts';
+import type { RunOptions, Sample, Scenario } from './scenario.ts';
 
-const GIVE_UP_SECONDS = 600;
 const CONNECTIONS = 50;
 /** Keeps a process on one core. */
 const TASKSET = '/usr/bin/taskset';
@@ -37,39 +35,29 @@ function scenario(name: string, how: string, fields: string): Scenario {
         run: (options) => run(options, fields),
       },
     ],
+    mostPairs: 3,
     targets: [{ metric: 'messagesPerSecond', of: 'value', atLeast: 500 }],
   };
 }
 
 async function run(options: RunOptions, fields: string): Promise<Sample> {
   const { directory, messages } = options;
-  const sink = await startProviderSink(directory, WARM_UP_MESSAGES + messages);
+  const sink = await startProviderSink(directory, warmUpOf(messages) + messages);
   const waybill = await startConfigured(
     options,
     configuration(sink.port, fields),
     ['out'],
     [TASKSET, '-c', '0'],
   );
-  const load = { port: waybill.apiPort, key: waybill.key, path: '/api/v1/messages', connections: 20 };
+  const load = { port: waybill.httpPort, key: waybill.key, path: waybill.paths.json, connections: 20 };
   const feed = (count: number) => runHttpLoad({ ...load, amount: { messages: count } });
-  await feed(WARM_UP_MESSAGES);
-  await until('the warm-up', GIVE_UP_SECONDS, () => (sink.taken() >= WARM_UP_MESSAGES ? true : null));
+  await feed(warmUpOf(messages));
+  await untilTaken(sink, warmUpOf(messages));
   await waybill.hold();
   await feed(messages);
   await sleep(SETTLE_MS);
-  const before = { usage: waybill.usage(), at: performance.now() };
-  const full = within(GIVE_UP_SECONDS, 'the last delivery', sink.full).then(() => performance.now());
-  await waybill.release();
-  const fullAt = await full;
-  await sleep(SETTLE_MS);
-  const usage = waybill.usage();
-  await waybill.stop();
-  await sink.stop();
-  return {
-    messagesPerSecond: (messages / (fullAt - before.at)) * 1000,
-    cpuSecondsPer1000: ((usage.cpuSeconds - before.usage.cpuSeconds) / messages) * 1000,
-    peakMemoryMiB: usage.peakBytes / MIB,
-  };
+  const { flushesPerMessage: _, ...sample } = await measureLettingGo(waybill, sink, messages);
+  return sample;
 }
 
 function configuration(port: number, fields: string): string {

@@ -9,6 +9,10 @@ export interface Scenario {
   /** The system under test first, then the baselines, if there are any. */
   readonly sides: readonly [Side, ...Side[]];
   readonly targets: readonly Target[];
+  /** Which sides are set against which; if not given, those of the targets, or the first against each other. */
+  readonly compares?: readonly { readonly by: string; readonly to: string }[];
+  /** It is played so often at most: where a run is long, and tells by itself what is asked. */
+  readonly mostPairs?: number;
 }
 
 /** One system in a scenario. */
@@ -27,6 +31,8 @@ export interface RunOptions {
   readonly seconds: number;
   /** How many messages to send, where a scenario runs for a number. */
   readonly messages: number;
+  /** How many messages are stored or queued, where that is what a scenario is about. */
+  readonly deep: number;
   /** Count disk flushes: only `flushesPerMessage` of the sample means anything then. */
   readonly trace: boolean;
 }
@@ -40,18 +46,24 @@ export const METRICS = {
   acceptedPerSecond: { title: 'accepted/s', digits: 0 },
   cpuSecondsPer1000: { title: 'CPU s per 1,000', digits: 3 },
   p50Ms: { title: 'accept p50 ms', digits: 2 },
+  p95Ms: { title: 'accept p95 ms', digits: 2 },
   p99Ms: { title: 'accept p99 ms', digits: 2 },
   deliveredShare: { title: 'delivered meanwhile', digits: 2 },
   peakMemoryMiB: { title: 'peak memory MiB', digits: 0 },
   aboveIdleMiB: { title: 'memory above idle MiB', digits: 1 },
   loopP99Ms: { title: 'loop delay p99 ms', digits: 1 },
   claimMicroseconds: { title: 'claim µs', digits: 1 },
+  statusP50Ms: { title: 'status p50 ms', digits: 2 },
+  statusP99Ms: { title: 'status p99 ms', digits: 2 },
+  listP50Ms: { title: 'list p50 ms', digits: 2 },
+  listP99Ms: { title: 'list p99 ms', digits: 2 },
   searchP50Ms: { title: 'search p50 ms', digits: 1 },
   searchWorstMs: { title: 'slowest search ms', digits: 1 },
   indexMicroseconds: { title: 'index µs per message', digits: 1 },
   indexBytes: { title: 'index bytes per message', digits: 0 },
   interactiveMs: { title: 'slowest page usable after ms', digits: 0 },
   framesInTime: { title: 'frames in time', digits: 3 },
+  writtenKiB: { title: 'KiB written per message', digits: 1 },
   flushesPerMessage: { title: 'flushes per message', digits: 3 },
 } as const;
 
@@ -63,7 +75,9 @@ export interface Target {
   readonly metric: Metric;
   /** Of the system under test itself, or of its ratio to the baseline. */
   readonly of: 'value' | 'ratio';
-  /** The baseline of the ratio; the first, if it is not named. */
+  /** The side it is asked of; the first, if it is not named. */
+  readonly by?: string;
+  /** The baseline of the ratio; the second side, if it is not named. */
   readonly to?: string;
   readonly atLeast?: number;
   readonly atMost?: number;
@@ -74,3 +88,6 @@ export const LARGE_SHARE = 1 / 4;
 
 /** Bytes in a MiB. */
 export const MIB = 1024 * 1024;
+
+/** The job queue over Redis, as a side is named. */
+export const BULLMQ = 'Fastify + BullMQ + nodemailer';

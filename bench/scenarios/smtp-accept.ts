@@ -1,72 +1,139 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runSmtpSource, type SmtpLoad } from '../load/smtp-source.ts';
+import { latenciesOf } from '../load/load-report.ts';
+import { runSmtpSource } from '../load/smtp-source.ts';
+import { runSmtpLoad, startWitness } from '../load/smtp-start.ts';
+import { costBetween, readMeters } from '../measure/meter.ts';
 import { startSilentHop } from '../systems/silent-hop.ts';
-import type { StartRelay } from '../systems/system.ts';
-import { besidePostfix } from './beside-postfix.ts';
-import { SETTLE_MS, WARM_UP_MESSAGES } from './end-to-end.ts';
-import { LARGE_SHARE, MIB, type RunOptions, type Sample, type Scenario } from './scenario.ts';
+import type { StartTaker, Taker } from '../systems/system.ts';
+import { besidePostfix, besideRelays } from './beside-relays.ts';
+import { SETTLE_MS, warmUpOf } from './end-to-end.ts';
+import { LARGE_SHARE, type RunOptions, type Sample } from './scenario.ts';
 
 /** How the load differs from one scenario to the next. */
-interface Load extends Pick<SmtpLoad, 'sizeBytes' | 'keepConnections'> {
+export interface AcceptLoad {
+  readonly sizeBytes: number;
+  /** Each session sends all its messages over one connection; else it opens one for every message. */
+  readonly keepConnections: boolean;
   /** Share of the run's messages that are sent; all, if not given. */
   readonly share?: number;
+  /** 20, if not given. */
+  readonly sessions?: number;
+  /** By our own load, which knows TLS. */
+  readonly tls?: boolean;
 }
-
-/** What differs from one scenario to the next. */
-type Shape = Load & Pick<Scenario, 'name' | 'shows' | 'targets'>;
 
 const SESSIONS = 20;
+/** A handshake for each message costs several times what the message does. */
+const HANDSHAKE_SHARE = 1 / 4;
 
 /** How fast mail becomes ours for good over SMTP: each 250 is sent after the message is on disk. */
-export const smtpAccept = scenario({
-  ...{ name: 'smtp-accept', sizeBytes: 5120, keepConnections: true },
-  shows: '5 KB messages accepted durably over 20 kept connections, beside Postfix; neither can deliver',
-  targets: [
-    { metric: 'messagesPerSecond', of: 'ratio', atLeast: 4.5 },
-    { metric: 'cpuSecondsPer1000', of: 'ratio', atMost: 1 / 9 },
-  ],
-});
+export const smtpAccept = besideRelays(
+  {
+    name: 'smtp-accept',
+    shows: '5 KB messages accepted durably over 20 kept connections; nobody can deliver',
+    targets: [
+      { metric: 'messagesPerSecond', of: 'ratio', to: 'Postfix', atLeast: 5.5 },
+      { metric: 'cpuSecondsPer1000', of: 'ratio', to: 'Postfix', atMost: 1 / 9 },
+    ],
+  },
+  accepting({ sizeBytes: 5120, keepConnections: true }),
+);
 
 /** The same as devices do it that know nothing better. */
-export const smtpAcceptSingle = scenario({
-  ...{ name: 'smtp-accept-single', sizeBytes: 5120, keepConnections: false },
-  shows:
-    '5 KB messages accepted durably, a connection for each, 20 at once, beside Postfix; neither can deliver',
-  targets: [{ metric: 'messagesPerSecond', of: 'ratio', atLeast: 3 }],
-});
+export const smtpAcceptSingle = besideRelays(
+  {
+    name: 'smtp-accept-single',
+    shows: '5 KB messages accepted durably, a connection for each, 20 at once; nobody can deliver',
+    targets: [{ metric: 'messagesPerSecond', of: 'ratio', to: 'Postfix', atLeast: 4.5 }],
+  },
+  accepting({ sizeBytes: 5120, keepConnections: false }),
+);
 
 /** The same with messages where bytes weigh more than commands. */
-export const smtpAccept100k = scenario({
-  ...{ name: 'smtp-accept-100k', sizeBytes: 102_400, keepConnections: true, share: LARGE_SHARE },
-  shows: '100 KB messages accepted durably over 20 kept connections, beside Postfix; neither can deliver',
-  targets: [{ metric: 'messagesPerSecond', of: 'ratio', atLeast: 2.5 }],
-});
+export const smtpAccept100k = besideRelays(
+  {
+    name: 'smtp-accept-100k',
+    shows: '100 KB messages accepted durably over 20 kept connections; nobody can deliver',
+    targets: [{ metric: 'messagesPerSecond', of: 'ratio', to: 'Postfix', atLeast: 3.2 }],
+  },
+  accepting({ sizeBytes: 102_400, keepConnections: true, share: LARGE_SHARE }),
+);
 
-function scenario({ name, shows, targets, ...load }: Shape): Scenario {
-  return besidePostfix({ name, shows, targets }, (start, options) => run(start, load, options));
+/** The same over TLS. */
+export const smtpAcceptTls = besidePostfix(
+  {
+    name: 'smtp-accept-tls',
+    shows: '5 KB messages accepted durably over 20 kept connections with STARTTLS; nobody can deliver',
+    targets: [],
+  },
+  accepting({ sizeBytes: 5120, keepConnections: true, tls: true }),
+);
+
+/** The same with a handshake for every message. */
+export const smtpAcceptTlsSingle = besidePostfix(
+  {
+    name: 'smtp-accept-tls-single',
+    shows:
+      '5 KB messages accepted durably, a connection with STARTTLS for each, 20 at once; nobody can deliver',
+    targets: [],
+  },
+  accepting({ sizeBytes: 5120, keepConnections: false, tls: true, share: HANDSHAKE_SHARE }),
+);
+
+/** A run that accepts, as {@link AcceptLoad} says, while nothing can be delivered. */
+export function accepting(load: AcceptLoad): (start: StartTaker, options: RunOptions) => Promise<Sample> {
+  return async (start, options) => {
+    const messages = Math.ceil(options.messages * (load.share ?? 1));
+    const hop = await startSilentHop();
+    try {
+      const { tls = false } = load;
+      const system = await start({ ...options, relayPort: hop.port, holds: true, tls });
+      await feed(system, load, warmUpOf(messages), null);
+      await sleep(SETTLE_MS);
+      const before = readMeters(system);
+      const fed = await feed(system, load, messages, options.trace ? null : options.directory);
+      // What accepting leaves to be done later is part of its price.
+      await sleep(SETTLE_MS);
+      const after = readMeters(system);
+      await system.stop();
+      return {
+        messagesPerSecond: fed.accepted / fed.seconds,
+        ...costBetween(before, after, fed.accepted),
+        ...fed.latencies,
+      };
+    } finally {
+      await hop.stop();
+    }
+  };
 }
 
-async function run(start: StartRelay, { share = 1, ...load }: Load, options: RunOptions): Promise<Sample> {
-  const messages = Math.ceil(options.messages * share);
-  const hop = await startSilentHop();
-  const system = await start({ ...options, relayPort: hop.port });
-  const feed = (count: number) =>
-    runSmtpSource({ ...load, port: system.smtpPort, sessions: SESSIONS, messages: count });
-  await feed(WARM_UP_MESSAGES);
-  await sleep(SETTLE_MS);
-  const before = { usage: system.usage(), flushes: system.flushes(), at: performance.now() };
-  await feed(messages);
-  const milliseconds = performance.now() - before.at;
-  // What accepting leaves to be done later is part of its price.
-  await sleep(SETTLE_MS);
-  const usage = system.usage();
-  const flushes = system.flushes();
-  await system.stop();
-  await hop.stop();
-  return {
-    messagesPerSecond: (messages / milliseconds) * 1000,
-    cpuSecondsPer1000: ((usage.cpuSeconds - before.usage.cpuSeconds) / messages) * 1000,
-    peakMemoryMiB: usage.peakBytes / MIB,
-    flushesPerMessage: (flushes - before.flushes) / messages,
-  };
+/** What a feed came to. */
+interface Fed {
+  readonly accepted: number;
+  readonly seconds: number;
+  readonly latencies: Sample;
+}
+
+/**
+ * Feeds a system. Where a witness is told where it may write, it sends beside `smtp-source` and says how long accepting
+ * took; its few messages count.
+ */
+async function feed(
+  { smtpPort: port }: Taker,
+  { tls = false, sessions = SESSIONS, sizeBytes, keepConnections }: AcceptLoad,
+  messages: number,
+  witnessIn: string | null,
+): Promise<Fed> {
+  const load = { port, messages, sessions, sizeBytes, keepConnections };
+  if (tls) {
+    const report = await runSmtpLoad({ ...load, tls });
+    return { accepted: report.accepted, seconds: report.seconds, latencies: latenciesOf(report) };
+  }
+  const witness = witnessIn === null ? null : await startWitness(witnessIn, load);
+  const begin = performance.now();
+  await runSmtpSource(load);
+  const seconds = (performance.now() - begin) / 1000;
+  if (witness === null) return { accepted: messages, seconds, latencies: {} };
+  const report = await witness.end();
+  return { accepted: messages + report.accepted, seconds, latencies: latenciesOf(report) };
 }

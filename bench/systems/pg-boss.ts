@@ -1,21 +1,17 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../../test/peers/free-port.ts';
 import { usageOf } from '../measure/process-tree.ts';
 import { startChild } from './child.ts';
+import { PEERS, peersMissing } from './peers.ts';
 import type { System } from './system.ts';
 import { untilListening } from './wait.ts';
-
-const PEERS = fileURLToPath(new URL('../peers/', import.meta.url));
 
 /** What `peers/pg-boss.mjs` takes for a key. */
 export const PG_BOSS_KEY = 'bench';
 
 /** Why it cannot be measured here; null when it can. */
 export function pgBossMissing(): string | null {
-  const installed = existsSync(path.join(PEERS, 'node_modules', 'pg-boss'));
-  return installed ? null : 'its packages are not installed: npm ci --prefix bench/peers';
+  return peersMissing('pg-boss');
 }
 
 /** Starts Fastify, pg-boss and nodemailer in one process. */

@@ -1,3 +1,4 @@
+import type { Form } from '../load/http-bodies.ts';
 import type { Usage } from '../measure/process-tree.ts';
 
 /** Something that is measured, while it runs. */
@@ -19,14 +20,43 @@ export interface SystemOptions {
 }
 
 /** A system that takes mail over SMTP, while it runs. */
-export interface Relay extends System {
+export interface Taker extends System {
   /** On 127.0.0.1; takes mail from there to anywhere. */
   readonly smtpPort: number;
+}
+
+/** A system that takes mail over HTTP, while it runs. */
+export interface Poster extends System {
+  /** On 127.0.0.1; over TLS where it was started so. */
+  readonly httpPort: number;
+  /** Where a message is posted in each form. */
+  readonly paths: Readonly<Record<Form, string>>;
+  /** A key that may send. */
+  readonly key: string;
+}
+
+/** How either is started. It relays everything to `relayPort` of 127.0.0.1 over at most 20 connections. */
+export interface TakerOptions extends SystemOptions {
+  readonly relayPort: number;
+  /** It need not try to deliver: nothing will be taken. */
+  readonly holds?: boolean;
+  /** It offers TLS. */
+  readonly tls?: boolean;
+}
+
+/** One whose queue can be held. */
+export interface Relay extends Taker {
   /** Keeps what comes from now on in its queue. */
   hold(): Promise<void>;
   /** Lets it go, all at once. */
   release(): Promise<void>;
 }
 
-/** Starts such a system. It relays everything to `relayPort` of 127.0.0.1 over at most 20 connections. */
-export type StartRelay = (options: SystemOptions & { readonly relayPort: number }) => Promise<Relay>;
+/** Starts a system that takes mail over HTTP. */
+export type StartPoster = (options: TakerOptions) => Promise<Poster>;
+
+/** Starts a system that takes mail over SMTP. */
+export type StartTaker = (options: TakerOptions) => Promise<Taker>;
+
+/** Starts one whose queue can be held. */
+export type StartRelay = (options: TakerOptions) => Promise<Relay>;

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { System } from './system.ts';
 
 /** Asks again and again until `condition` gives a value. Throws after `seconds`, naming what was awaited. */
 export async function until<T>(
@@ -44,4 +45,21 @@ function connects(port: number): Promise<boolean> {
       resolve(true);
     });
   });
+}
+
+/** A system rests when it uses less of a core than this. */
+const RESTING_SHARE = 0.05;
+/** So long it must rest: what it looks at again after a start, it looks at within. */
+const RESTS_FOR = 5;
+const LOOK_MS = 2000;
+const GIVE_UP_LOOKS = 150;
+
+/** Waits until a system has had nothing to do of its own accord for ten seconds; five minutes at most. */
+export async function untilQuiet(system: System): Promise<void> {
+  for (let looks = 0, rested = 0; looks < GIVE_UP_LOOKS && rested < RESTS_FOR; looks++) {
+    const before = system.usage().cpuSeconds;
+    await sleep(LOOK_MS);
+    const used = system.usage().cpuSeconds - before;
+    rested = used < (RESTING_SHARE * LOOK_MS) / 1000 ? rested + 1 : 0;
+  }
 }

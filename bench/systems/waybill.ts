@@ -9,37 +9,36 @@ import type { Operations } from '../../src/control/operations.ts';
 import { countFlushes, traced } from '../measure/flushes.ts';
 import { usageOf } from '../measure/process-tree.ts';
 import { startChild } from './child.ts';
-import type { Relay, SystemOptions } from './system.ts';
+import type { Poster, Relay, SystemOptions, TakerOptions } from './system.ts';
 import { until } from './wait.ts';
 
 /** Waybill while it runs. */
-export interface Waybill extends Relay {
-  readonly apiPort: number;
+export interface Waybill extends Relay, Poster {
   /** Of the dashboard, with the metrics. */
   readonly webuiPort: number;
-  /** A key that may send. */
-  readonly key: string;
   /** What the command line can do. */
   readonly operations: Pick<Operations, 'addDomain' | 'resetPassword'>;
 }
 
 const LAUNCHER = fileURLToPath(new URL('../../waybill', import.meta.url));
 
-/** No ports but ephemeral ones, and no limit on how much one client may send. */
+/** No ports but ephemeral ones, and no limit on how much one client may send, over how many connections. */
 const ENVIRONMENT = {
   WAYBILL_API__PORT: '0',
   WAYBILL_WEBUI__PORT: '0',
   WAYBILL_LISTENER__PORTS: '[0]',
   WAYBILL_API__RATE_LIMIT_PER_KEY: '0',
+  WAYBILL_LISTENER__MAX_CONNECTIONS_PER_SOURCE: '10000',
 };
+const OVER_TLS = { WAYBILL_API__TLS_ENABLED: 'true', WAYBILL_API__TLS_PORT: '0' };
+const PATH = '/api/v1/messages';
+const SCOPES = ['messages:send', 'messages:read', 'messages:read_all'].flatMap((scope) => ['--scope', scope]);
 
 /**
  * Starts `./waybill serve` with everything relayed to `relayPort` over at most 20 connections, as Postfix does; over the
  * PostgreSQL at `databaseUrl`, if there is one.
  */
-export function startWaybill(
-  options: SystemOptions & { readonly relayPort: number; readonly databaseUrl?: string },
-): Promise<Waybill> {
+export function startWaybill(options: TakerOptions & { readonly databaseUrl?: string }): Promise<Waybill> {
   const { relayPort, databaseUrl } = options;
   const database = databaseUrl === undefined ? '' : `database: { url: '${databaseUrl}' }\n`;
   return startConfigured(options, `${configuration(relayPort)}${database}`, ['out']);
@@ -50,7 +49,7 @@ export function startWaybill(
  * that it is run by, with its arguments.
  */
 export async function startConfigured(
-  options: SystemOptions,
+  options: SystemOptions & Pick<TakerOptions, 'tls'>,
   yaml: string,
   held: readonly string[],
   under: readonly string[] = [],
@@ -62,7 +61,7 @@ export async function startConfigured(
   const serve = [...under, LAUNCHER, 'serve', '--data', data];
   const child = await startChild(options.trace ? traced(serve, trace) : serve, {
     log: path.join(options.directory, 'waybill.log'),
-    env: ENVIRONMENT,
+    env: { ...ENVIRONMENT, ...(options.tls ? OVER_TLS : {}) },
   });
   let ended = false;
   child.ended.then(
@@ -71,17 +70,13 @@ export async function startConfigured(
     },
     () => {},
   );
-  const {
-    api: apiPort,
-    webui: webuiPort,
-    smtp,
-  } = await until('Waybill to start', 60, () => {
+  const { api, apiTls, webui, smtp } = await until('Waybill to start', 60, () => {
     if (ended) throw new Error(`Waybill did not start:\n${child.output()}`);
     return portsOf(path.join(data, 'runtime.json'));
   });
   const { stdout } = await promisify(execFile)(
     LAUNCHER,
-    ['keys', 'create', `bench-${path.basename(options.directory)}`, '--quiet', '--data', data],
+    ['keys', 'create', `bench-${path.basename(options.directory)}`, '--quiet', '--data', data, ...SCOPES],
     { env: { ...process.env, ...ENVIRONMENT } },
   );
   const operations = createControlClient(data);
@@ -91,8 +86,9 @@ export async function startConfigured(
   return {
     hold: () => holdAll('pause'),
     release: () => holdAll(null),
-    apiPort,
-    webuiPort,
+    httpPort: apiTls ?? api,
+    paths: { json: PATH, multipart: PATH },
+    webuiPort: webui,
     operations,
     smtpPort: smtp[0] ?? Number.NaN,
     key: stdout.trim(),
@@ -112,6 +108,7 @@ relays:
 /** Plain ports as the server writes them when all of them are bound. */
 interface Ports {
   readonly api: number;
+  readonly apiTls: number | null;
   readonly webui: number;
   readonly smtp: readonly number[];
 }

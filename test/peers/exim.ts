@@ -19,7 +19,8 @@ import { untilFound } from './watch.ts';
 
 /** Where `.ci/run` unpacks Debian's package, which cannot be installed beside Postfix's. */
 const UNPACKED = join(import.meta.dirname, '../../node_modules/.cache/exim/usr/sbin/exim4');
-const PROGRAM = locate('exim4') ?? UNPACKED;
+/** Where Exim is, if it is anywhere. */
+export const EXIM_PROGRAM = locate('exim4') ?? UNPACKED;
 
 /** The programs it needs. Only root can start Exim: it takes on the name of a user of its own. */
 export const EXIM_PROGRAMS = canRun() ? [] : ['exim4 (unpacked by .ci/run, to be started by root)'];
@@ -34,7 +35,7 @@ export async function startExim(options: UpstreamOptions): Promise<Upstream> {
   makeFolders(directory);
   // Where the repository lies Exim's user may not be let in, and deliveries start the program anew.
   const program = join(directory, 'exim4');
-  copyFileSync(PROGRAM, program);
+  copyFileSync(EXIM_PROGRAM, program);
   chmodSync(program, 0o4755);
   copyFileSync(options.ca, join(directory, 'ca.pem'));
   writeFileSync(join(directory, 'exim.conf'), configuration(options, directory, port));
@@ -141,9 +142,9 @@ function logOf(directory: string): string {
 
 /** It runs only where its user is known. */
 function canRun(): boolean {
-  if (process.getuid?.() !== 0 || !existsSync(PROGRAM)) return false;
+  if (process.getuid?.() !== 0 || !existsSync(EXIM_PROGRAM)) return false;
   try {
-    execFileSync(PROGRAM, ['-C', '/dev/null', '-bV'], { stdio: 'ignore' });
+    execFileSync(EXIM_PROGRAM, ['-C', '/dev/null', '-bV'], { stdio: 'ignore' });
     return true;
   } catch {
     return false;
