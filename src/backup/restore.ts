@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs';
 import {
   type FileHandle,
   mkdir,
@@ -47,6 +48,24 @@ const SPOOL = 'spool';
 const LOCK_FILES = ['lock.db', 'lock.db-journal', 'lock.pid'];
 
 /**
+ * To be asked by whoever has taken a data directory, before anything else. Throws `ArchiveError` where a restore was killed
+ * before all was in its place: a server would take what is there for an empty installation, and remove the contents that its
+ * new database does not know. Removes what one left that was killed just after.
+ */
+export function refuseUnfinishedRestore(dataDir: string): void {
+  const staging = join(dataDir, STAGING);
+  if (!existsSync(staging)) return;
+  if (!existsSync(join(dataDir, DATABASE))) throw unfinished(dataDir);
+  rmSync(staging, { recursive: true });
+}
+
+function unfinished(dataDir: string): ArchiveError {
+  return new ArchiveError(
+    `A restore into ${dataDir} was broken off, and what is there is not whole. Remove the directory, and restore again.`,
+  );
+}
+
+/**
  * Restores a backup into an empty directory, and holds everything in it that was still to be sent. Leaves the directory
  * as it was when it fails. Throws `ArchiveError`, `DirectoryInUse`, `StoreError` or the system's error.
  */
@@ -58,11 +77,11 @@ export async function restoreBackup(task: RestoreTask, pace: PaceOptions): Promi
     throw error;
   });
   try {
-    await refuseUnlessEmpty(dataDir, []);
+    await refuseUnlessEmpty(dataDir);
     const lock = lockDirectory(dataDir, process.pid);
     let done = false;
     try {
-      await refuseUnlessEmpty(dataDir, LOCK_FILES);
+      await refuseUnlessEmpty(dataDir);
       const restored = await unpackAll(archive, task, pace);
       await moveIntoPlace(dataDir, restored.secrets);
       done = true;
@@ -84,8 +103,9 @@ async function openArchive(file: string): Promise<FileHandle> {
   throw new ArchiveError(`${file} is no file.`);
 }
 
-async function refuseUnlessEmpty(dataDir: string, allowed: readonly string[]): Promise<void> {
-  const found = (await readdir(dataDir)).filter((name) => !allowed.includes(name));
+async function refuseUnlessEmpty(dataDir: string): Promise<void> {
+  const found = (await readdir(dataDir)).filter((name) => !LOCK_FILES.includes(name));
+  if (found.includes(STAGING) && !found.includes(DATABASE)) throw unfinished(dataDir);
   if (found.length > 0)
     throw new ArchiveError(
       `${dataDir} is not empty: a backup is restored into an empty directory only. Name another with --data, or move what is there.`,
@@ -160,8 +180,11 @@ async function moveIntoPlace(dataDir: string, secrets: readonly string[]): Promi
   const staging = join(dataDir, STAGING);
   await syncFile(join(staging, DATABASE));
   for (const path of [join(staging, SPOOL), staging]) await syncFile(path);
-  for (const name of [SPOOL, ...secrets, DATABASE])
-    await rename(join(staging, name), join(dataDir, basename(name)));
+  const place = (name: string) => rename(join(staging, name), join(dataDir, basename(name)));
+  for (const name of [SPOOL, ...secrets]) await place(name);
+  await syncFile(dataDir);
+  await place(DATABASE);
+  await syncFile(dataDir);
   await rm(staging, { recursive: true, force: true });
   await syncFile(dataDir);
 }
@@ -177,7 +200,7 @@ async function syncFile(path: string): Promise<void> {
 
 /** Takes everything away again. There was nothing but what we made. */
 async function clear(dataDir: string, made: boolean): Promise<void> {
-  for (const name of [STAGING, ...LOCK_FILES])
+  for (const name of [SPOOL, STAGING, ...LOCK_FILES])
     await rm(join(dataDir, name), { recursive: true, force: true });
   if (made) await rmdir(dataDir).catch(() => {});
 }

@@ -8,6 +8,8 @@ import type { BackupView } from './system-operations.ts';
 /** Backups that lie in the data directory's own folder, and the note of the last one that was taken anywhere. */
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}\.tar$/;
+/** Names under which `takeBackup` writes what is to become one of these. */
+const UNFINISHED = /\.tar\.part(?:-db(?:-journal|-wal|-shm)?)?$/;
 /** Files of the folder that are shown, the newest. */
 const MAX_LISTED = 200;
 const LAST = 'last-backup.json';
@@ -36,6 +38,13 @@ export async function listBackups(dataDir: string): Promise<BackupView[]> {
     if (view !== null) views.push(view);
   }
   return views.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+}
+
+/** Removes from that folder what backups left that were killed. To be asked while none is being taken. */
+export async function removeUnfinished(dataDir: string): Promise<void> {
+  const names = await readdir(backupFolder(dataDir)).catch(() => []);
+  for (const name of names.filter((one) => UNFINISHED.test(one)))
+    await rm(join(backupFolder(dataDir), name), { force: true });
 }
 
 /** Removes one of them. Throws `OperationError`. */

@@ -1,3 +1,4 @@
+import { refuseUnfinishedRestore } from '../backup/restore.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../store/sqlite/lock.ts';
 
@@ -5,8 +6,22 @@ import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../store/sqli
 const WAIT_MS = 5_000;
 const TRY_EVERY_MS = 50;
 
-/** Takes a data directory for this process; waits a little for whoever holds it. Rejects with `DirectoryInUse`. */
+/**
+ * Takes a data directory for this process; waits a little for whoever holds it. Rejects with `DirectoryInUse`, or with
+ * `ArchiveError` where a restore was broken off.
+ */
 export async function holdDirectory(dataDir: string, clock: Clock): Promise<DirectoryLock> {
+  const lock = await takeDirectory(dataDir, clock);
+  try {
+    refuseUnfinishedRestore(dataDir);
+    return lock;
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function takeDirectory(dataDir: string, clock: Clock): Promise<DirectoryLock> {
   const giveUpAt = clock.mono() + WAIT_MS;
   for (;;) {
     try {

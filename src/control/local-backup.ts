@@ -5,7 +5,7 @@ import { version } from '../cli/version.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { backUpInThread } from '../threads/backup-client.ts';
 import { ASKING } from './actor.ts';
-import { backupFolder, deleteBackup, listBackups, noteLastBackup } from './backup-files.ts';
+import { backupFolder, deleteBackup, listBackups, noteLastBackup, removeUnfinished } from './backup-files.ts';
 import { layoutOf } from './layout.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { OperationError } from './operations.ts';
@@ -66,6 +66,7 @@ async function backUp(
   if (file !== null && !isAbsolute(file))
     throw new OperationError('invalid', `${file} is no absolute path: it must begin with a slash.`);
   const now = clock.wall();
+  await removeUnfinished(dataDir);
   if (file === null) await mkdir(backupFolder(dataDir), { recursive: true, mode: 0o700 });
   const path = file ?? join(backupFolder(dataDir), nameAt(now));
   const layout = layoutOf(dataDir);
