@@ -31,6 +31,11 @@ function counted(what: string): Step['environment'] {
   });
 }
 
+/** At every call of a path, where `npm test` takes every so-manieth by `times('…_stride', …)`. */
+function atEveryCall(...strides: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(strides.map((what) => [`WAYBILL_TIMES_${what.toUpperCase()}_STRIDE`, '1']));
+}
+
 function seeded(count: number, before: number): Readonly<Record<string, string>> {
   const first = FIRST_SEED + before;
   return { WAYBILL_SEEDS: `${first}-${first + count - 1}` };
@@ -47,6 +52,45 @@ export const STEPS: readonly Step[] = [
     target: 5000,
     least: 20,
     environment: counted('crashes'),
+  },
+  {
+    name: 'crashes-postgres',
+    holds: 'The same over a PostgreSQL that stays up.',
+    files: ['test/crash/crash-postgres.test.ts'],
+    unit: 'kills',
+    target: 5000,
+    least: 20,
+    environment: counted('crashes_postgres'),
+  },
+  {
+    name: 'kills-at-calls',
+    holds:
+      'A process dies at each write and flush that a message takes, one after the other: nothing acknowledged is lost.',
+    files: ['test/crash/kills-at-calls.test.ts'],
+    unit: 'rounds of all calls',
+    target: 5,
+    least: 1,
+    environment: (count, before) => ({ ...counted('call_rounds')(count, before), ...atEveryCall('call') }),
+  },
+  {
+    name: 'upgrades-and-restores',
+    holds:
+      'Upgrades from each schema, and restores, die at each write, flush and rename: nothing is missing, or all is refused.',
+    files: ['test/crash/upgrade.test.ts', 'test/crash/backup.test.ts'],
+    unit: 'rounds of all calls',
+    target: 1,
+    least: 1,
+    environment: () => atEveryCall('upgrade', 'restore'),
+  },
+  {
+    name: 'power-cuts',
+    holds:
+      'The power is cut at any step of a recorded process, and what was not flushed is lost or torn: no promise is broken.',
+    files: ['test/crash/power-cut.test.ts'],
+    unit: 'cuts',
+    target: 100_000,
+    least: 2000,
+    environment: counted('power_cuts'),
   },
   {
     name: 'simulation',
@@ -93,6 +137,30 @@ export const STEPS: readonly Step[] = [
     target: 2_000_000,
     least: 20_000,
     environment: counted('fuzz_inputs'),
+  },
+  {
+    name: 'slow-http',
+    holds: 'Slow headers, bodies, readers and ranges shut nobody out, by the report of the attacker himself.',
+    files: ['test/security/slow-http.test.ts'],
+    unit: 'seconds',
+    target: 600,
+    least: 60,
+    environment: (count, before) => ({
+      ...counted('slow_http_seconds')(count, before),
+      WAYBILL_TIMES_SLOW_HTTP_CONNECTIONS: '500',
+    }),
+  },
+  {
+    name: 'tls-scan',
+    holds:
+      'A scanner of TLS finds nothing worse than LOW at any listener, but that nobody else signed the certificate.',
+    files: ['test/security/tls-scan.test.ts'],
+    unit: 'listeners',
+    target: 4,
+    least: 4,
+    environment: counted('tls_scans'),
+    whole: true,
+    seconds: 300,
   },
   {
     name: 'soak',
