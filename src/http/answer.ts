@@ -29,6 +29,11 @@ export interface Head {
   readonly headers?: Headers | undefined;
 }
 
+/** A streamed body up to this size is in memory from the beginning. */
+const WHOLE_BYTES = 1024 * 1024;
+/** Of a larger one, what is in memory: a piece that is sent and the one after it, of 256 KiB each. */
+const READ_AHEAD_BYTES = 512 * 1024;
+
 /** What is answered to one request, on its way out. */
 export class Answer {
   /** Ends when all of it has gone out, or there is nobody to take it. */
@@ -96,26 +101,31 @@ export class Answer {
   }
 
   /**
-   * Sends it with a body that is read only as fast as the client takes it. What goes wrong before anything was sent
-   * is thrown; later the connection is cut as well, so that a client that counts never takes a part for the whole.
+   * Sends it with a body that is read only as fast as the client takes it, and not before its turn: of all large ones
+   * that a client asks for ahead, one is in memory. What goes wrong before anything was sent is thrown; later the connection is cut as well, so that a client that counts never takes a part for the whole.
    */
   async stream(head: Head, body: StreamedBody): Promise<void> {
     if (this.#request.method === 'HEAD') {
       const unread = this.#begin(head, body.sizeBytes);
       return this.#finish('', unread ? this.#drain() : null, () => {});
     }
+    const isWhole = body.sizeBytes <= WHOLE_BYTES;
+    if (!isWhole) await this.#turn();
+    if (this.sent.over) return;
+    const { unsent } = this.#host;
+    const taken = unsent.add(this.#connection, isWhole ? body.sizeBytes : READ_AHEAD_BYTES);
     let drained: Promise<void> | null = null;
     try {
       for await (const { bytes, last } of releasedPieces(body)) {
         if (this.sent.over) return;
         if (!this.#begun && this.#begin(head, body.sizeBytes)) drained = this.#drain();
-        const taken = this.#host.unsent.add(this.#connection, bytes.length);
         if (last) return this.#finish(bytes, drained, taken);
         if (!(await this.#paced(bytes))) return;
-        taken();
+        unsent.progressed(this.#connection);
       }
     } catch (error) {
       if (this.#begun) this.#connection.socket.destroy();
+      taken();
       throw error;
     }
   }
@@ -169,6 +179,16 @@ export class Answer {
   /** It is this answer's turn: what is written now goes out now. */
   #isFirst(): boolean {
     return this.#response.socket !== null;
+  }
+
+  /** Resolves when it is this answer's turn, or nobody waits for it any more. */
+  #turn(): Promise<void> {
+    if (this.#isFirst()) return Promise.resolve();
+    return new Promise((resolve) => {
+      // Node's own word for it: the response is given the connection's socket.
+      this.#response.once('socket', () => resolve());
+      this.sent.whenOver(resolve);
+    });
   }
 
   /** Writes the end of the body, and calls `taken` once all of it has left this process. */

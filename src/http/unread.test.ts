@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { exchangeRaw, type Served, serve, WIDE_LIMITS } from '../../test/peers/http.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
+import { yieldToLoop } from '../lib/clock.ts';
 import type { Exchange } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
 
@@ -74,6 +75,20 @@ test.each<[string, (exchange: Exchange) => unknown, string]>([
   await expect.poll(() => counts.begun - counts.ended).toBe(0);
   expect(await readAll(socket)).toBeLessThan(16 * MIB);
   expect(served.log).toMatchObject([{ event: 'http.answer_not_read', source: '127.0.0.1' }]);
+});
+
+test('of contents that one client asks for ahead, only the one whose turn it is is read', async () => {
+  let reading = 0;
+  const chunks = () => {
+    reading++;
+    return [PIECE, PIECE];
+  };
+  const body = { sizeBytes: 20 * MIB, chunks };
+  const served = await counted((x) => x.stream(200, 'text/plain', body));
+  deafClient(served, GET.repeat(16));
+  await expect.poll(() => served.counts.begun).toBe(16);
+  await yieldToLoop();
+  expect(reading).toBe(1);
 });
 
 test('one that is read slowly is not, however long it takes', async () => {
