@@ -5,6 +5,7 @@ import { createVisitors } from '../dashboard/session-visitors.ts';
 import type { Visitors } from '../dashboard/visitors.ts';
 import { INBOX } from '../domain/relay.ts';
 import { isOwnHost } from '../lib/own-host.ts';
+import { StoreError } from '../store/store.ts';
 import { cidrs } from './cidr-sets.ts';
 import { guardSettings } from './guard-settings.ts';
 import type { ListenerParts } from './listener-parts.ts';
@@ -78,11 +79,15 @@ function firstSteps({ notes, storage, live }: Parts): FirstStepsBook {
   };
 }
 
-/** Asks until the answer is yes, which it then is for good. */
+/** Asks until the answer is yes, which it then is for good. While the store is too busy to say, it is no. */
 function onceTrue(ask: () => Promise<boolean>): () => Promise<boolean> {
   let known = false;
   return async () => {
-    known ||= await ask();
+    try {
+      known ||= await ask();
+    } catch (error) {
+      if (!(error instanceof StoreError && error.code === 'store_busy')) throw error;
+    }
     return known;
   };
 }

@@ -18,7 +18,7 @@ export interface Views {
   /**
    * Messages, newest first by id. Examines at most `MAX_EXAMINED` records, in slices between which others read,
    * and gives no more than `MAX_LISTED_CHARACTERS`. Rejects with `store_busy` when too many lists are under way, of
-   * one owner or in all.
+   * one asker or in all.
    */
   list(query: ListQuery): Promise<ListPage>;
 
@@ -138,6 +138,8 @@ export interface RecipientRecord {
 export interface ListQuery {
   /** Whose messages; `all` for everyone's. */
   readonly owner: { readonly keyId: string } | 'all';
+  /** Id of the key that asks, so that it holds up no other who asks for everyone's. Absent: the owner; operators, for `all`. */
+  readonly asker?: string;
   /** Any of these; empty means every status. */
   readonly statuses: readonly MessageStatus[];
   /** What else they must be; absent for no more. */
@@ -145,6 +147,11 @@ export interface ListQuery {
   /** Only ids below this one; null starts at the newest. */
   readonly before: string | null;
   readonly limit: number;
+}
+
+/** In whose name a list takes its turn: a key's id, or the empty text for operators. */
+export function askerOf({ asker, owner }: Pick<ListQuery, 'asker' | 'owner'>): string {
+  return asker ?? (owner === 'all' ? '' : owner.keyId);
 }
 
 /** Conditions of a list; each that is not null must hold. */

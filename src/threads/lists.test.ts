@@ -80,9 +80,19 @@ describe('lists', () => {
     await views.close();
   });
 
+  it('counts a list over all for the key that asks, so that operators have their own', async () => {
+    const { caller, slice } = await startCaller();
+    const lists = new Lists(slice, noSearch, systemClock, { maxLists: 9, maxListsPerAsker: 2 });
+    const all = { ...sparse(), owner: 'all' } as const;
+    const asked = [lists.list({ ...all, asker: 'key_one' }), lists.list(sparse('key_one'))];
+    await expect(lists.list({ ...all, asker: 'key_one' })).rejects.toMatchObject({ code: 'store_busy' });
+    await Promise.all([...asked, lists.list(all), lists.list({ ...all, asker: 'key_two' })]);
+    await caller.close();
+  });
+
   it('refuses lists beyond the number that may be under way, of one key and in all, and lets go of none', async () => {
     const { caller, slice } = await startCaller();
-    const lists = new Lists(slice, noSearch, systemClock, { maxLists: 3, maxListsPerOwner: 2 });
+    const lists = new Lists(slice, noSearch, systemClock, { maxLists: 3, maxListsPerAsker: 2 });
     const busy = { code: 'store_busy' };
     for (let round = 0; round < 2; round++) {
       const two = [lists.list(sparse()), lists.list(sparse())];

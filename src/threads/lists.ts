@@ -2,27 +2,27 @@ import type { Clock } from '../lib/clock.ts';
 import { type ListSlice, Paging, type SliceRequest } from '../store/sqlite/paging.ts';
 import type { FoundSlice } from '../store/sqlite/slices.ts';
 import { StoreError } from '../store/store.ts';
-import type { FoundPage, ListPage, ListQuery, SearchQuery } from '../store/views.ts';
+import { askerOf, type FoundPage, type ListPage, type ListQuery, type SearchQuery } from '../store/views.ts';
 import { Turns } from './turns.ts';
 
-/** How many lists may be under way; of one owner, and in all. Beyond, they are refused with `store_busy`. */
+/** How many lists may be under way; of one asker, and in all. Beyond, they are refused with `store_busy`. */
 export interface ListsLimits {
   readonly maxLists: number;
-  readonly maxListsPerOwner: number;
+  readonly maxListsPerAsker: number;
 }
 
 /** A list is under way for a tenth of a second of the thread's time at the very most, and holds one page. */
-const LIMITS: ListsLimits = { maxLists: 256, maxListsPerOwner: 64 };
+const LIMITS: ListsLimits = { maxLists: 256, maxListsPerAsker: 64 };
 
 /** A search that has had the thread for so long begins no further slice: with its last one, that is under a tenth of a second. */
 const MAX_SEARCH_MS = 70;
 
-/** Every list over all keys counts as one owner's. */
-const ALL = '';
+/** Searches are operators'. */
+const OPERATORS = '';
 
 /**
  * Makes pages of slices, of which one at a time is in the thread: a list that looks at everything makes others
- * wait for one slice, and lists of one owner, for a turn.
+ * wait for one slice, and lists of one asker, for a turn.
  */
 export class Lists {
   readonly #slice: (request: SliceRequest) => Promise<ListSlice>;
@@ -47,8 +47,7 @@ export class Lists {
 
   /** A page, as `Views.list` promises it. Rejects with `StoreError`. */
   async list(query: ListQuery): Promise<ListPage> {
-    const owner = query.owner === 'all' ? ALL : query.owner.keyId;
-    return await this.#page(owner, new Paging(query), this.#slice);
+    return await this.#page(askerOf(query), new Paging(query), this.#slice);
   }
 
   /** A page, as `Views.search` promises it. Rejects with `StoreError`. */
@@ -57,7 +56,7 @@ export class Lists {
     let tookMs = 0;
     const paging = new Paging(query);
     const page = await this.#page(
-      ALL,
+      OPERATORS,
       paging,
       async (request) => {
         const start = this.#clock.mono();
@@ -72,35 +71,35 @@ export class Lists {
   }
 
   async #page<Query extends ListQuery | SearchQuery>(
-    owner: string,
+    asker: string,
     paging: Paging<Query>,
     slice: (request: SliceRequest<Query>) => Promise<ListSlice>,
     isLate = () => false,
   ): Promise<ListPage> {
-    this.#enter(owner);
+    this.#enter(asker);
     try {
       while (paging.page === null) {
-        paging.add(await this.#turns.run(owner, () => slice(paging.rest)));
+        paging.add(await this.#turns.run(asker, () => slice(paging.rest)));
         if (isLate()) paging.end();
       }
       return paging.page;
     } finally {
-      this.#leave(owner);
+      this.#leave(asker);
     }
   }
 
-  #enter(owner: string): void {
-    const own = this.#underWay.get(owner) ?? 0;
-    if (this.#count >= this.#limits.maxLists || own >= this.#limits.maxListsPerOwner)
+  #enter(asker: string): void {
+    const own = this.#underWay.get(asker) ?? 0;
+    if (this.#count >= this.#limits.maxLists || own >= this.#limits.maxListsPerAsker)
       throw new StoreError('store_busy', 'too many lists are asked for at once');
-    this.#underWay.set(owner, own + 1);
+    this.#underWay.set(asker, own + 1);
     this.#count++;
   }
 
-  #leave(owner: string): void {
-    const own = this.#underWay.get(owner) ?? 0;
-    if (own > 1) this.#underWay.set(owner, own - 1);
-    else this.#underWay.delete(owner);
+  #leave(asker: string): void {
+    const own = this.#underWay.get(asker) ?? 0;
+    if (own > 1) this.#underWay.set(asker, own - 1);
+    else this.#underWay.delete(asker);
     this.#count--;
   }
 }

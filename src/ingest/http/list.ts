@@ -36,7 +36,7 @@ function readQuery(parameters: URLSearchParams, key: ApiKey): { query: ListQuery
   const owner = all ? 'all' : { keyId: key.id };
   const filter = { owner, statuses: [...new Set(status)].sort(), filter: listFilter(rest) } as const;
   const digest = digestOf(filter);
-  return { query: { ...filter, before: startOf(cursor, digest), limit }, digest };
+  return { query: { ...filter, asker: key.id, before: startOf(cursor, digest), limit }, digest };
 }
 
 /** Where a page starts. Throws 400 for a cursor that another list gave. */

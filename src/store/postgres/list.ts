@@ -5,7 +5,7 @@ import { messageIdFloor } from '../../lib/id.ts';
 import type { Database, Queries } from '../../postgres/database.ts';
 import { textTest } from '../matching.ts';
 import { StoreError } from '../store.ts';
-import { type ListPage, type ListQuery, MAX_EXAMINED, MAX_LISTED_CHARACTERS } from '../views.ts';
+import { askerOf, type ListPage, type ListQuery, MAX_EXAMINED, MAX_LISTED_CHARACTERS } from '../views.ts';
 import { readDetails, textLength } from './records.ts';
 import { type Candidate, sourceOf } from './source.ts';
 import { among, spanned } from './span.ts';
@@ -16,9 +16,9 @@ export interface ListLimits {
   readonly maxExamined?: number;
 }
 
-/** How many lists may be under way, of one owner and in all. Every list over all keys counts as one owner's. */
+/** How many lists may be under way, of one asker and in all. */
 const MAX_LISTS = 64;
-const MAX_LISTS_PER_OWNER = 16;
+const MAX_LISTS_PER_ASKER = 16;
 /** Candidates that are read at once. */
 const MAX_CHUNK = 2_000;
 /** Messages on a page that are read at once: few, because each may be large, and the page ends when it is. */
@@ -40,23 +40,23 @@ export class Lists {
 
   /** A page, as `Views.list` promises it. All of it shows one state of the database. */
   async list(query: ListQuery): Promise<ListPage> {
-    const owner = query.owner === 'all' ? '' : query.owner.keyId;
-    const own = this.#underWay.get(owner) ?? 0;
+    const asker = askerOf(query);
+    const own = this.#underWay.get(asker) ?? 0;
     const count = [...this.#underWay.values()].reduce((sum, one) => sum + one, 0);
-    if (own >= MAX_LISTS_PER_OWNER || count >= MAX_LISTS)
+    if (own >= MAX_LISTS_PER_ASKER || count >= MAX_LISTS)
       throw new StoreError('store_busy', 'too many lists are asked for at once');
-    this.#underWay.set(owner, own + 1);
+    this.#underWay.set(asker, own + 1);
     try {
       return await this.#database.inSnapshot((db) => new Page(db, query, this.#maxExamined).find());
     } finally {
-      this.#leave(owner);
+      this.#leave(asker);
     }
   }
 
-  #leave(owner: string): void {
-    const own = this.#underWay.get(owner) ?? 0;
-    if (own > 1) this.#underWay.set(owner, own - 1);
-    else this.#underWay.delete(owner);
+  #leave(asker: string): void {
+    const own = this.#underWay.get(asker) ?? 0;
+    if (own > 1) this.#underWay.set(asker, own - 1);
+    else this.#underWay.delete(asker);
   }
 }
 
