@@ -41,7 +41,10 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
   const shared = createShared({ ...parts, ...parts.storage, others }, limits, parts.signal);
   const takesSmtp = wanted.smtp.length + wanted.smtpTls.length > 0;
   const smtp = takesSmtp ? smtpListener(parts, shared, certificate) : null;
-  const observation = observe(parts, bound, certificate, () => smtp?.connections ?? 0);
+  const observation = observe(parts, bound, certificate, {
+    smtpConnections: () => smtp?.connections ?? 0,
+    bytesInFlight: () => shared.budget.taken,
+  });
   await observation.health.start();
   const handler = apiHandler(parts, shared);
   const api = wanted.api === null ? null : apiServer(parts, wanted.api, null, handler);

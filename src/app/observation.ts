@@ -5,7 +5,7 @@ import { missingRelays } from '../domain/route.ts';
 import type { IntakeTrouble } from '../engine/accept.ts';
 import { Counters } from '../observe/counters.ts';
 import { createHealth, type Health } from '../observe/health.ts';
-import { createMetrics, type Metrics } from '../observe/metrics.ts';
+import { createMetrics, type MetricSources, type Metrics } from '../observe/metrics.ts';
 import { createProcessMeter } from '../observe/process-figures.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import type { ListenerParts } from './listener-parts.ts';
@@ -38,7 +38,7 @@ export function observe(
   parts: ListenerParts,
   bound: BoundPorts,
   certificate: Certificate | null,
-  smtpConnections: () => number,
+  incoming: Pick<MetricSources, 'smtpConnections' | 'bytesInFlight'>,
 ): Observation {
   const { storage, live, engine, events, clock, version, nodes, failed } = parts;
   const counters = new Counters();
@@ -68,7 +68,7 @@ export function observe(
     { version, engine: cluster === null ? 'sqlite' : 'postgres' },
   );
   const metrics = createMetrics({
-    ...{ version, counters, relays, certificateExpiresAt, smtpConnections },
+    ...{ version, counters, relays, certificateExpiresAt, ...incoming },
     startedAt: clock.wall(),
     now: () => clock.wall(),
     snapshot: () => health.snapshot(),

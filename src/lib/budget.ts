@@ -63,6 +63,11 @@ export class Budget {
     return this.#free;
   }
 
+  /** Units out now. */
+  get taken(): number {
+    return this.#capacity - this.#free;
+  }
+
   /** How many wishes wait now. */
   get waiting(): number {
     return this.#waiters.size;

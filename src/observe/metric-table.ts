@@ -46,6 +46,9 @@ export const METRICS = {
   svc_attempt_duration_seconds: histogram('Time a delivery attempt took.'),
 
   svc_smtp_connections: gauge('Connections to the SMTP listener of this process that are open.'),
+  svc_bytes_in_flight: gauge(
+    'Memory that messages coming in to this process hold; at most limits.max_bytes_in_flight.',
+  ),
   svc_oldest_due_seconds: gauge('How long the longest waiting due delivery has been due.'),
   svc_relay_quota_used: gauge(
     'Recipients that count towards what the relay may be given today (UTC): handed over, or under way; 0 without a limit.',

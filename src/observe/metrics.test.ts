@@ -14,6 +14,7 @@ test('a label with quotes, backslashes or line ends is escaped', () => {
     relays: () => [],
     counters: new Counters(),
     smtpConnections: () => 0,
+    bytesInFlight: () => 0,
     flushes: () => ({ storeCommits: 0, spoolFlushes: 0 }),
     certificateExpiresAt: () => null,
     process: () => ({

@@ -16,6 +16,8 @@ export interface MetricSources {
   readonly counters: Counters;
   /** Open now. */
   readonly smtpConnections: () => number;
+  /** Of the memory for messages that come in, what is taken. */
+  readonly bytesInFlight: () => number;
   readonly flushes: () => FlushCounts;
   /** Wall ms; null when there is no certificate. */
   readonly certificateExpiresAt: () => number | null;
@@ -83,6 +85,7 @@ function stateValues(sources: MetricSources, snapshot: HealthSnapshot, { oldestD
     svc_up: single(1),
     svc_database_reachable: single(snapshot.databaseReachable ? 1 : 0),
     svc_smtp_connections: single(sources.smtpConnections()),
+    svc_bytes_in_flight: single(sources.bytesInFlight()),
     svc_oldest_due_seconds: single(lateMs / 1000),
     svc_database_latency_seconds: single(snapshot.databaseLatencyMs / 1000),
     svc_disk_free_bytes: single(snapshot.disk?.freeBytes ?? -1),

@@ -96,6 +96,7 @@ function metricSources(sources: HealthSources, health: Health, counters: Counter
     relays: sources.relays,
     counters,
     smtpConnections: () => 74,
+    bytesInFlight: () => 75,
     flushes: () => ({ storeCommits: 71, spoolFlushes: 73 }),
     certificateExpiresAt: sources.certificateExpiresAt,
     process: () => ({
