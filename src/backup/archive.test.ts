@@ -102,6 +102,16 @@ describe('an archive that is not what it should be', () => {
     await refused(plus({ name, text: 'evil', ...(bend && { bend }) }), /no backup has that/);
   });
 
+  it.each(['a\x1b[31mb', 'a\x9b31mb', 'a\x7fb\nc'])(
+    'is refused without its odd name reaching a terminal: %j',
+    async (name) => {
+      const bend = (header: Buffer) => void header.fill(0, 0, 100).write(name, 'latin1');
+      await refused(plus({ name: 'x', text: 'evil', bend }), /^[ -~]+$/);
+      const listed = { name: 'SHA256SUMS', text: `${'0'.repeat(64)}  ${name.replace('\n', '')}\n` };
+      await refused(archive([FIRST, listed]), /^[ -~]+$/);
+    },
+  );
+
   it('is refused: an entry that is there twice', async () => {
     await refused(plus(NO_DATABASE, NO_DATABASE), /twice/);
     await refused(plus({ ...FIRST }), /twice/);

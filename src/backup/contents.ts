@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError, shownName } from './archive-error.ts';
 
 /** What lies in a backup, by name, in this order: the manifest first, the sums last (docs/backup.md). */
 export const MANIFEST = 'waybill-backup.json';
@@ -30,7 +30,7 @@ function isSegment(name: string): boolean {
 /** Refuses what no backup has: other names (and so paths that lead elsewhere), or files too large for what they are. */
 export function checkEntry(name: string, size: number): void {
   if (name !== MANIFEST && name !== DATABASE && name !== SECRETS && name !== SUMS && !isSegment(name))
-    throw new ArchiveError(`${JSON.stringify(name)} is in the archive: no backup has that.`);
+    throw new ArchiveError(`${shownName(name)} is in the archive: no backup has that.`);
   if (size > (MAX_BYTES[name] ?? Number.MAX_SAFE_INTEGER))
     throw new ArchiveError(`${name} in the archive is too large.`);
 }
@@ -40,7 +40,8 @@ const FORMAT = 1;
 
 const manifestSchema = z.object({
   format: z.int(),
-  version: z.string(),
+  // Shown to people, so nothing else.
+  version: z.string().regex(/^[\w.+-]{1,64}$/),
   createdAt: z.string(),
   messages: z.int().min(0),
   segments: z.int().min(0),
@@ -75,7 +76,7 @@ export function sumsText(sums: ReadonlyMap<string, string>): string {
 export function readSums(text: string): Map<string, string> {
   const sums = new Map<string, string>();
   for (const line of text.split('\n').slice(0, -1)) {
-    const [, sum, name] = /^([0-9a-f]{64}) {2}(\S+)$/.exec(line) ?? [];
+    const [, sum, name] = /^([0-9a-f]{64}) {2}([!-~]+)$/.exec(line) ?? [];
     if (sum === undefined || name === undefined || sums.has(name))
       throw new ArchiveError(`The ${SUMS} in the archive are not valid.`);
     sums.set(name, sum);

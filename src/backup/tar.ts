@@ -1,4 +1,4 @@
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError, shownName } from './archive-error.ts';
 
 /** The headers of a tar archive (POSIX ustar) of plain files: text in, bytes out, and back. No I/O. */
 
@@ -52,9 +52,9 @@ export function readTarHeader(block: Buffer): TarEntry | null {
   const name = textOf(block.subarray(0, NAME_BYTES));
   const type = block[TYPE_AT];
   if (type !== PLAIN_FILE || block[PREFIX_AT] !== 0)
-    throw new ArchiveError(`${JSON.stringify(name)} in the archive is no plain file: no backup has that.`);
+    throw new ArchiveError(`${shownName(name)} in the archive is no plain file: no backup has that.`);
   const size = readSize(block);
-  if (size === null) throw new ArchiveError(`${JSON.stringify(name)} in the archive has no valid size.`);
+  if (size === null) throw new ArchiveError(`${shownName(name)} in the archive has no valid size.`);
   return { name, size };
 }
 

@@ -47,6 +47,8 @@ export function nearest(name: string, known: readonly string[]): string | null {
   let best: string | null = null;
   let bestDistance = Math.min(4, Math.floor(name.length / 2) + 1);
   for (const candidate of known) {
+    // So many edits it takes at least; and measuring the others would cost as much as the name is long.
+    if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = editDistance(name, candidate);
     if (distance < bestDistance) {
       best = candidate;

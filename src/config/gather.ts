@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml';
+import { parseDocument, visit } from 'yaml';
 import { RELAY_NAME } from '../domain/relay.ts';
 import { NOTE_PREFIX } from '../store/registry.ts';
 import { type Fault, readError, showValue, unknownRule } from './fault.ts';
@@ -78,18 +78,12 @@ class Gatherer implements Gathered {
     const { file } = this.#sources;
     if (file === null) return;
     const source = `file ${file.path}`;
-    const document = parseDocument(file.text);
-    for (const error of document.errors) {
-      const [rule = ''] = error.message.split('\n', 1);
-      this.faults.push({ key: file.path, value: null, rule, source });
-    }
-    if (document.errors.length > 0) return;
-    const root: unknown = document.toJS() ?? {};
-    if (!isRecord(root)) {
-      this.faults.push({ key: file.path, value: null, rule: 'must be a map of sections', source });
-      return;
-    }
-    for (const [section, body] of Object.entries(root)) this.#takeSection(section, body ?? {}, source);
+    const refuse = (rule: string) => this.faults.push({ key: file.path, value: null, rule, source });
+    const read = readYaml(file.text);
+    if (!read.ok) read.rules.forEach(refuse);
+    else if (!isRecord(read.root)) refuse('must be a map of sections');
+    else
+      for (const [section, body] of Object.entries(read.root)) this.#takeSection(section, body ?? {}, source);
   }
 
   takeEnvironment(): void {
@@ -171,6 +165,29 @@ class Gatherer implements Gathered {
 
   #refuseKey(key: string, source: string): void {
     this.faults.push({ key, value: null, rule: unknownRule('setting', key, SETTING_KEYS), source });
+  }
+}
+
+/** What a file says, an empty one an empty map; or every fault that YAML finds in it. */
+function readYaml(
+  text: string,
+): { readonly ok: true; readonly root: unknown } | { readonly ok: false; readonly rules: string[] } {
+  const document = parseDocument(text, { logLevel: 'error' });
+  const rules = document.errors.map(({ message }) => message.split('\n', 1)[0] ?? '');
+  if (rules.length > 0) return { ok: false, rules };
+  try {
+    // Throws for an alias of nothing, and for aliases of aliases that come to more than could be meant.
+    const root: unknown = document.toJS() ?? {};
+    let endless = false;
+    visit(document, {
+      Alias: (_, alias, around) => {
+        const meant = alias.resolve(document);
+        endless ||= meant !== undefined && around.includes(meant);
+      },
+    });
+    return endless ? { ok: false, rules: ['has an alias within what it stands for'] } : { ok: true, root };
+  } catch (error) {
+    return { ok: false, rules: [`cannot be read: ${readError(error)}`] };
   }
 }
 

@@ -47,6 +47,18 @@ test('without any source every default of the contract holds', () => {
   expect(effective.every(({ origin }) => origin === 'default')).toBe(true);
 });
 
+test.each([
+  ['server: *nobody', /Unresolved alias/],
+  ['server: &a\n  hostname: *a', /an alias within what it stands for/],
+  [
+    'a: &a [x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c]',
+    /Excessive alias/,
+  ],
+])('a file whose aliases come to nothing, or to too much, is told as a fault: %j', (yaml, rule) => {
+  expect(faultLines({ yaml })).toEqual([expect.stringMatching(rule)]);
+  expect(faultLines({ yaml: 'api: &a { port: 8025 }\nx: *a' })).toEqual([expect.stringContaining('x.port')]);
+});
+
 test('reports need a relay that exists', () => {
   const yaml = (name: string) =>
     `delivery: { default_relay: inbox, report_relay: ${name} }\nrelays: [${SMTP_RELAY}]`;

@@ -107,3 +107,12 @@ test('any text is a policy or is not, and what is one is read again the same', (
     }),
   );
 });
+
+test('a policy as long as one may be takes no longer for the blanks in it', () => {
+  const before = process.threadCpuUsage().user;
+  const text = `version: STSv1\nmode: x${' \t'.repeat(32_000)}y\n`;
+  expect(parseStsPolicy(text)).toMatchObject({ ok: false });
+  expect(parseStsRecord([`v=STSv1; id=x${' '.repeat(65_000)}y`])).toBeNull();
+  // It took five seconds, in which nobody else had a turn.
+  expect((process.threadCpuUsage().user - before) / 1000).toBeLessThan(1000);
+});

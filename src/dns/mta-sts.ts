@@ -21,14 +21,14 @@ const VERSION = /^v=STSv1[ \t]*;/;
 /** Name and value of a field of the record (RFC 8461 §3.1). */
 const RECORD_FIELD = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31})=([!-:<>-~]+)$/;
 const ID = /^[A-Za-z0-9]{1,32}$/;
-const POLICY_FIELD = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):[ \t]*(.*?)[ \t]*$/;
+const POLICY_FIELD = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):(.*)$/;
 const MODES = ['enforce', 'testing', 'none'] as const;
 
 /** The id of the one record among the TXT records of `_mta-sts.DOMAIN`; null when there is none, or more than one. */
 export function parseStsRecord(records: readonly string[]): string | null {
   const [record, ...more] = records.filter((text) => VERSION.test(text));
   if (record === undefined || more.length > 0) return null;
-  const fields = record.split(';').map((field) => field.replace(/^[ \t]+|[ \t]+$/g, ''));
+  const fields = record.split(';').map(withoutBlankEnds);
   if (fields.at(-1) === '') fields.pop();
   const parsed = fields.map((field) => RECORD_FIELD.exec(field));
   if (parsed.includes(null)) return null;
@@ -45,8 +45,9 @@ export function parseStsPolicy(text: string): StsPolicyResult {
   const mx: string[] = [];
   for (const line of text.split(/\r?\n/)) {
     if (/^[ \t]*$/.test(line)) continue;
-    const [, name, value = ''] = POLICY_FIELD.exec(line) ?? [];
+    const [, name, given = ''] = POLICY_FIELD.exec(line) ?? [];
     if (name === undefined) return flaw('a line is no field');
+    const value = withoutBlankEnds(given);
     if (name === 'mx') mx.push(value.toLowerCase());
     else if (!fields.has(name)) fields.set(name, value);
   }
@@ -67,6 +68,19 @@ export function matchesPolicy(policy: MtaStsPolicy, host: string): boolean {
   return policy.mx.some((pattern) =>
     pattern.startsWith('*.') ? name.includes('.') && parent === pattern.slice(1) : name === pattern,
   );
+}
+
+/** By hand: an expression would go back over every run of blanks within the text, as long as whoever wrote it likes. */
+function withoutBlankEnds(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text[start])) start++;
+  while (end > start && isBlank(text[end - 1])) end--;
+  return text.slice(start, end);
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t';
 }
 
 function isPattern(pattern: string): boolean {

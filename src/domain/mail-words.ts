@@ -15,7 +15,9 @@ const WORD =
 
 /** The words of a text in their order: letters and digits only, in lower case, without accents. */
 export function wordsOf(text: string): string[] {
-  const plain = text.normalize('NFKD').toLowerCase().normalize('NFKD').replace(MARKS, '');
+  // Marks go first: what orders long runs of them takes the square of their length.
+  const bare = text.replace(MARKS, '');
+  const plain = bare.normalize('NFKD').toLowerCase().normalize('NFKD').replace(MARKS, '');
   const words: string[] = [];
   for (const [word] of plain.matchAll(WORD)) {
     if (words.length === MAX_WORDS) break;

@@ -172,6 +172,12 @@ describe('words', () => {
     expect(wordsOf(text)).toEqual(words);
   });
 
+  it('cost no more for marks without end on one letter', () => {
+    const before = process.threadCpuUsage().user;
+    expect(wordsOf(`e${'\u0301\u0316'.repeat(30_000)}`)).toEqual(['e']);
+    expect((process.threadCpuUsage().user - before) / 1000).toBeLessThan(1000);
+  });
+
   it('are the same when they are taken apart again, and in every case', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
