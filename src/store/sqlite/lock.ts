@@ -24,7 +24,7 @@ export interface DirectoryLock {
 /**
  * Takes a data directory for this process. Node cannot lock a file, but SQLite can: an exclusive transaction
  * on a small database is held open for life, and the kernel ends it with the process, however that dies.
- * Throws {@link DirectoryInUse}.
+ * Throws {@link DirectoryInUse}, `StoreError` when the disk fails, or the system's error.
  */
 export function lockDirectory(folder: string, pid: number): DirectoryLock {
   const db = openBetterSqlite3(join(folder, 'lock.db'));
@@ -34,8 +34,18 @@ export function lockDirectory(folder: string, pid: number): DirectoryLock {
   } catch (thrown) {
     throw refusal(db, thrown, folder, pidFile);
   }
-  writeFileSync(pidFile, `${pid}\n`, { mode: 0o600 });
+  try {
+    writeFileSync(pidFile, `${pid}\n`, { mode: 0o600 });
+  } catch (error) {
+    db.close();
+    throw isFailing(error) ? new StoreError('store_failed', error.message, { cause: error }) : error;
+  }
   return { release: () => db.close() };
+}
+
+/** Whether the disk fails, or was turned read-only because it does; SQLite takes a lock even then. */
+function isFailing(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && (error.code === 'EROFS' || error.code === 'EIO');
 }
 
 function refusal(db: Driver, thrown: unknown, folder: string, pidFile: string): StoreError {
