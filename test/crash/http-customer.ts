@@ -11,10 +11,13 @@ export interface HttpAnswer {
 /** A customer of the ingestion API, with a key. */
 export class HttpCustomer extends Customer<HttpAnswer> {
   readonly #key: string;
+  readonly #more: Readonly<Record<string, unknown>>;
 
-  constructor(key: string) {
+  /** `more` are fields of every message besides those of every letter. */
+  constructor(key: string, more: Readonly<Record<string, unknown>> = {}) {
     super();
     this.#key = key;
+    this.#more = more;
   }
 
   idIn({ status, body }: HttpAnswer): string | null {
@@ -25,7 +28,7 @@ export class HttpCustomer extends Customer<HttpAnswer> {
     const response = await fetch(`${server.api}/api/v1/messages`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${this.#key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ ...LETTER, subject }),
+      body: JSON.stringify({ ...LETTER, ...this.#more, subject }),
     });
     const { status, headers } = response;
     return { status, headers, body: (await response.json()) as HttpAnswer['body'] };
