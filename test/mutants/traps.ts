@@ -1,0 +1,35 @@
+/** Suites that hold much of what mutants break. */
+import type { Trap } from './mutant.ts';
+
+/** One simulated history, which meets nearly everything: what breaks a promise for good breaks it in nearly all of them. */
+export const HISTORY: Trap = {
+  file: 'test/simulation/simulation.test.ts',
+  test: 'seed 2 keeps every promise',
+  environment: { WAYBILL_SEEDS: '2-2' },
+};
+
+/** A process over SQLite that is killed so often while mail comes and goes. */
+export function kills(times: number): Trap {
+  return {
+    file: 'test/crash/crash.test.ts',
+    test: 'nothing acknowledged is lost',
+    environment: { WAYBILL_TIMES_CRASHES: String(times) },
+  };
+}
+
+/** What every store promises, held over SQLite. */
+export function sqlite(promise: string): Trap {
+  return { file: 'test/contract/store.sqlite.test.ts', test: `better-sqlite3 > ${promise}` };
+}
+
+/** The same, held over PostgreSQL. */
+export function postgres(promise: string): Trap {
+  return { file: 'test/contract/store.postgres.test.ts', test: promise };
+}
+
+/** A disk that keeps only what was flushed, cut off from its power again and again, and what the process had promised by then. */
+export const POWER_CUTS: Trap = {
+  file: 'test/crash/power-cut.test.ts',
+  test: 'what was promised holds after each of',
+  environment: { WAYBILL_TIMES_POWER_CUTS: '300' },
+};
