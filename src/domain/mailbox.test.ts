@@ -74,6 +74,8 @@ describe('addresses', () => {
     ['a\u037eb@x.org', 'address_local_part'],
     ['a\u00a0b@x.org', 'address_local_part'],
     ['a\u202eb@x.org', 'address_local_part'],
+    ['a\ufeffb@x.org', 'address_local_part'],
+    ['a\u200bb@x.org', 'address_local_part'],
     ['"a b"@x.org', 'address_local_part'],
     ['"a@b"@x.org', 'address_local_part'],
     ['"a>b"@x.org', 'address_local_part'],

@@ -43,7 +43,8 @@ const CONTROL = /[\0-\x08\x0a-\x1f\x7f-\x9f]/;
 const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+)*$/;
 /** Must not stand in a local part even in quotes: too many programs would read another address. */
 const HARMFUL = /[\t @<>]/;
-const BLANK_OR_INVISIBLE = /[\p{Z}\p{Cc}\p{Bidi_Control}]/u;
+/** The joiners are let pass: some scripts cannot be written without them. */
+const BLANK_OR_INVISIBLE = /[\p{Z}\p{Cc}\p{Bidi_Control}\u00ad\u200b\u2060-\u2064\ufeff]/u;
 const ATOMS = /^[^\s()<>[\]:;@\\,."]+(?: [^\s()<>[\]:;@\\,."]+)*$/;
 const ASCII = /^[\0-\x7f]*$/;
 
