@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { encodeQuery, parseResponse } from '../../src/dns/message.ts';
 import { readAnswer } from '../../src/dns/read-answer.ts';
 import { readQuery, writeResponse } from '../peers/dns-message.ts';
+import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
 
 const query = readQuery(encodeQuery({ id: 1, name: 'a.test', type: 'MX', edns: true, ad: true }));
@@ -65,28 +66,32 @@ const made = fc
 const NAME = /^(?:(?:[a-z0-9_-]|\\\d{3})+(?:\.(?:[a-z0-9_-]|\\\d{3})+)*)?$/;
 
 test('what is read ends, is bounded by its bytes, and is fit to be compared and shown', () =>
-  fuzz('DNS message', fc.oneof(damaged, made), (bytes) => {
-    const parsed = parseResponse(bytes);
-    if (!parsed.ok) {
-      expect(parsed.reason).toMatch(/^[ -~]+$/);
-      return false;
-    }
-    const { answers, authorities } = parsed.response;
-    // Eleven octets are the least that a record has.
-    expect((answers.length + authorities.length) * 11).toBeLessThanOrEqual(bytes.length);
-    for (const record of [...answers, ...authorities]) expect(record.name).toMatch(NAME);
-    const answer = readAnswer(parsed.response, 'a.test', 'MX', true);
-    if (answer.kind === 'found')
-      for (const { exchange, preference } of answer.records) {
-        expect(exchange).toMatch(NAME);
-        expect(preference).toBeLessThan(65_536);
+  fuzz(
+    'DNS message',
+    { made: fc.oneof(damaged, made), corpus: corpus('dns-message', (bytes) => bytes) },
+    (bytes) => {
+      const parsed = parseResponse(bytes);
+      if (!parsed.ok) {
+        expect(parsed.reason).toMatch(/^[ -~]+$/);
+        return false;
       }
-    if (answer.kind !== 'failed') {
-      expect(answer.ttlSeconds).toBeGreaterThanOrEqual(1);
-      expect(answer.ttlSeconds).toBeLessThanOrEqual(86_400);
-    }
-    return answer.kind === 'found';
-  }));
+      const { answers, authorities } = parsed.response;
+      // Eleven octets are the least that a record has.
+      expect((answers.length + authorities.length) * 11).toBeLessThanOrEqual(bytes.length);
+      for (const record of [...answers, ...authorities]) expect(record.name).toMatch(NAME);
+      const answer = readAnswer(parsed.response, 'a.test', 'MX', true);
+      if (answer.kind === 'found')
+        for (const { exchange, preference } of answer.records) {
+          expect(exchange).toMatch(NAME);
+          expect(preference).toBeLessThan(65_536);
+        }
+      if (answer.kind !== 'failed') {
+        expect(answer.ttlSeconds).toBeGreaterThanOrEqual(1);
+        expect(answer.ttlSeconds).toBeLessThanOrEqual(86_400);
+      }
+      return answer.kind === 'found';
+    },
+  ));
 
 test('a name made of pointers costs no more than its octets', () => {
   // A ladder: each label's pointer leads to the one before, in the largest message there is.

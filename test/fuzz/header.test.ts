@@ -7,7 +7,9 @@ import { readFinished } from '../../src/mail/finished.ts';
 import { changeHeader, readHeader } from '../../src/mail/header-block.ts';
 import { checkHeader, checkSubject } from '../../src/mail/headers.ts';
 import { toWireLines } from '../../src/mail/wire-lines.ts';
-import { fuzz, textOf } from './fuzz.ts';
+import { corpus } from './corpus.ts';
+import { fuzz } from './fuzz.ts';
+import { textOf } from './inputs.ts';
 
 /** Header fields that clients give, and whole headers that they finished. */
 
@@ -41,8 +43,18 @@ const value = textOf(
   '\t',
 );
 
+/** Name and value of an example. */
+function fieldOf(bytes: Buffer): [name: string, value: string] {
+  const text = bytes.toString();
+  const colon = text.indexOf(':');
+  return colon < 0 ? ['X-A', text] : [text.slice(0, colon), text.slice(colon + 1)];
+}
+
+const fields = { made: fc.tuple(name, value), corpus: corpus('header-field', fieldOf) };
+const subjects = { made: value, corpus: corpus('header-field', (bytes) => fieldOf(bytes)[1]) };
+
 test('a header field is refused, or written on lines that nothing can be added to', () =>
-  fuzz('header field', fc.tuple(name, value), ([given, text]) => {
+  fuzz('header field', fields, ([given, text]) => {
     if (checkHeader(given, text) !== null) return false;
     const written = writeCustomHeader([given, text]);
     expect(written.startsWith(`${given}:`)).toBe(true);
@@ -52,13 +64,13 @@ test('a header field is refused, or written on lines that nothing can be added t
     expect(Math.max(...written.split('\r\n').map((line) => Buffer.byteLength(line)))).toBeLessThanOrEqual(
       998,
     );
-    const read = readHeader(Buffer.from(`${written}\r\n`), 100_000);
+    const read = readHeader(Buffer.from(`${written}\r\n`), 1_000_000);
     expect(read.ok && read.header.fields.map((field) => field.name)).toEqual([given]);
     return true;
   }));
 
 test('a subject is refused, or stays on one line', () =>
-  fuzz('subject', value, (text) => {
+  fuzz('subject', subjects, (text) => {
     if (checkSubject(text) !== null) return false;
     expect(text).not.toMatch(/[\r\n\0]/);
     return true;
@@ -67,7 +79,22 @@ test('a subject is refused, or stays on one line', () =>
 test('encoded words become one line of text, and plain text stays as it is', () =>
   fuzz(
     'encoded words',
-    textOf('=?utf-8?', 'Q?', 'B?', '=C3=A9', 'w6k=', '?=', ' ', 'a', '_', '=?iso-8859-1*de?q?', '=E4'),
+    {
+      made: textOf(
+        '=?utf-8?',
+        'Q?',
+        'B?',
+        '=C3=A9',
+        'w6k=',
+        '?=',
+        ' ',
+        'a',
+        '_',
+        '=?iso-8859-1*de?q?',
+        '=E4',
+      ),
+      corpus: corpus('header-field', (bytes) => fieldOf(bytes)[1]),
+    },
     (text) => {
       const decoded = decodeWords(text);
       expect(decoded).not.toMatch(/[\0-\x1f\x7f-\x9f]/);
@@ -118,13 +145,15 @@ const message = fc
   )
   .map(([lines, end, body, plain]) => Buffer.from([...lines, '', plain ? 'Hi.' : body].join(end)));
 
-const SMALL = { maxMessageBytes: 1000, maxHeaders: 5, maxHeaderBytes: 400 };
+const messages = { made: message, corpus: corpus('messages', (bytes) => bytes) };
+
+const SMALL = { maxMessageBytes: 4000, maxHeaders: 20, maxHeaderBytes: 1000 };
 
 test('a finished message is refused, or comes out whole, in lines that are safe to send', () =>
-  fuzz('finished message', message, (bytes) => {
+  fuzz('finished message', messages, (bytes) => {
     const read = atOnce(readFinished(bytes, SMALL));
     if (read.kind !== 'read') {
-      expect(read.kind === 'faulty' && read.faults.length).toBeGreaterThan(0);
+      if (read.kind === 'faulty') expect(read.faults.length).toBeGreaterThan(0);
       return false;
     }
     const { message: found } = read;
@@ -139,11 +168,11 @@ test('a finished message is refused, or comes out whole, in lines that are safe 
   }));
 
 test('the fields of a header lie side by side, and changing nothing changes nothing', () =>
-  fuzz('header block', message, (bytes) => {
-    const lines = atOnce(toWireLines(bytes, 1000));
+  fuzz('header block', messages, (bytes) => {
+    const lines = atOnce(toWireLines(bytes, 100_000));
     if (lines.kind !== 'wire') return false;
     const wire = lines.message.bytes;
-    const read = readHeader(wire, 400);
+    const read = readHeader(wire, 10_000);
     if (!read.ok) return false;
     const { header } = read;
     let at = 0;

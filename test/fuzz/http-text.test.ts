@@ -4,12 +4,17 @@ import { parseForm } from '../../src/http/form.ts';
 import { parseMediaType } from '../../src/http/media-type.ts';
 import { parseParameterized } from '../../src/http/parameters.ts';
 import { Problem } from '../../src/http/problem.ts';
-import { fieldsFromForm } from '../../src/ingest/http/form-fields.ts';
+import { pointerToken } from '../../src/http/quote.ts';
+import { type FormEntry, fieldsFromForm } from '../../src/ingest/http/form-fields.ts';
 import { LIST_PARAMETERS } from '../../src/ingest/http/list-query.ts';
 import { readParameters } from '../../src/ingest/http/query.ts';
-import { fuzz, textOf } from './fuzz.ts';
+import { corpus } from './corpus.ts';
+import { fuzz } from './fuzz.ts';
+import { textOf } from './inputs.ts';
 
 /** The small grammars of HTTP: forms, media types and parameters, queries. */
+
+const QUERIES = corpus('query', (bytes) => bytes.toString());
 
 function orRefused<T>(read: () => T): T | undefined {
   try {
@@ -39,7 +44,7 @@ const urlencoded = textOf(
 );
 
 test('an urlencoded form is taken and written back the same, or refused', () =>
-  fuzz('urlencoded form', urlencoded, (text) => {
+  fuzz('urlencoded form', { made: urlencoded, corpus: QUERIES }, (text) => {
     const fields = orRefused(() => parseForm(Buffer.from(text), { maxFields: 6 }));
     if (fields === undefined) return false;
     const written = new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value]));
@@ -47,7 +52,7 @@ test('an urlencoded form is taken and written back the same, or refused', () =>
     return fields.length > 0;
   }));
 
-const names = fc.constantFrom(
+const names: fc.Arbitrary<string> = fc.constantFrom(
   'from',
   'to',
   'text',
@@ -71,15 +76,29 @@ const entry = fc.oneof(
     }),
   }),
 );
+/** The pairs of an example, every third as a file. */
+function entriesOf(bytes: Buffer): FormEntry[] {
+  return [...new URLSearchParams(bytes.toString())]
+    .slice(0, 50)
+    .map(([name, value], place) =>
+      place % 3 < 2
+        ? { name, value }
+        : { name, file: { filename: value, contentType: null, contentId: null, bytes: Buffer.from(value) } },
+    );
+}
 
 test('any entries of a form become fields, or faults at their own names', () =>
-  fuzz('form fields', fc.array(entry, { maxLength: 5 }), (entries) => {
-    const { faults, pointTo } = fieldsFromForm(entries);
-    const given = new Set(entries.map(({ name }) => `/${name}`));
-    for (const { pointer } of faults) expect(given).toContain(pointer);
-    expect(pointTo('from')).toBe('/from');
-    return faults.length === 0;
-  }));
+  fuzz(
+    'form fields',
+    { made: fc.array(entry, { maxLength: 5 }), corpus: corpus('query', entriesOf) },
+    (entries) => {
+      const { faults, pointTo } = fieldsFromForm(entries);
+      const given = new Set(entries.map(({ name }) => `/${pointerToken(name)}`));
+      for (const { pointer } of faults) expect(given).toContain(pointer);
+      expect(pointTo('from')).toBe('/from');
+      return faults.length === 0;
+    },
+  ));
 
 const header = textOf(
   'text/plain',
@@ -97,9 +116,10 @@ const header = textOf(
   '/',
   'a',
 );
+const headers = { made: header, corpus: corpus('parameters', (bytes) => bytes.toString('latin1')) };
 
 test('a value with parameters is read, or is none; written plainly it reads the same', () =>
-  fuzz('parameters', header, (text) => {
+  fuzz('parameters', headers, (text) => {
     const parsed = parseParameterized(text, (quoted) => quoted.replace(/\\(.)/gs, '$1'));
     if (parsed === null) return false;
     const written = [...parsed.params].map(
@@ -113,7 +133,7 @@ test('a value with parameters is read, or is none; written plainly it reads the 
   }));
 
 test('a media type has a type and a subtype, or is none', () =>
-  fuzz('media type', header, (text) => {
+  fuzz('media type', headers, (text) => {
     const parsed = parseMediaType(text);
     if (parsed === null) return false;
     expect(parsed.type).toMatch(/^[^/\s]+\/[^/\s]+$/);
@@ -147,7 +167,7 @@ const query = fc.oneof(
 );
 
 test('any query is read by its table, or its faults told at their names', () =>
-  fuzz('query', query, (text) => {
+  fuzz('query', { made: query, corpus: QUERIES }, (text) => {
     const values = orRefused(() => readParameters(new URLSearchParams(text), LIST_PARAMETERS));
     if (values === undefined) return false;
     expect(values.limit).toBeGreaterThanOrEqual(1);

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { atOnce } from '../../src/lib/slices.ts';
 import { MAX_FILES, readParts } from '../../src/mail/message-parts.ts';
 import { UNREBUILDABLE } from '../../src/mail/unrebuildable.ts';
-import { fuzz, textOf } from './fuzz.ts';
+import { corpus } from './corpus.ts';
+import { fuzz } from './fuzz.ts';
+import { textOf } from './inputs.ts';
 
 /** Messages as any program or attacker may have handed them in, on their way to a provider. */
 
@@ -62,7 +64,7 @@ const message = fc
   );
 
 test('a message has parts, or a reason why not, and no part is larger than it', () =>
-  fuzz('message parts', message, (bytes) => {
+  fuzz('message parts', { made: message, corpus: corpus('messages', (bytes) => bytes) }, (bytes) => {
     const before = Buffer.from(bytes);
     const read = atOnce(readParts(bytes));
     expect(bytes.equals(before)).toBe(true);
@@ -71,7 +73,7 @@ test('a message has parts, or a reason why not, and no part is larger than it', 
       return false;
     }
     const { subject, from, to, cc, others, text, html, files } = read.parts;
-    expect(from.address).toBe('a@x.test');
+    expect(from.address).toMatch(/^.+@.+$/s);
     expect(files.length).toBeLessThanOrEqual(MAX_FILES);
     const held = files.reduce((sum, file) => sum + file.bytes.length, 0);
     expect(held + (text ?? '').length + (html ?? '').length).toBeLessThanOrEqual(bytes.length);

@@ -6,7 +6,10 @@ import { NO_CAPABILITIES } from '../../src/smtp/capabilities.ts';
 import { Opening } from '../../src/smtp/opening.ts';
 import { ReplyParser, type SmtpReply } from '../../src/smtp/reply.ts';
 import { Sender } from '../../src/smtp/sender.ts';
-import { cutAt, fuzz, INPUTS } from './fuzz.ts';
+import { before, tell } from '../support/proof.ts';
+import { corpus } from './corpus.ts';
+import { fuzz, INPUTS } from './fuzz.ts';
+import { cutAt, eachByte } from './inputs.ts';
 
 const LIMITS = { maxLineBytes: 40, maxLines: 5 };
 
@@ -41,16 +44,21 @@ function parse(chunks: readonly Buffer[]): { replies: SmtpReply[]; fault: string
   return { replies, fault: parser.fault };
 }
 
+const cutReplies = {
+  made: fc.tuple(wire, fc.array(fc.nat(), { maxLength: 20 })),
+  corpus: corpus('smtp-reply', (bytes, dice): [Buffer, number[]] => [bytes, dice.numbers(20)], 4000),
+};
+
 test('any chunking of the same bytes gives the same replies and the same fault', () =>
-  fuzz('SMTP reply', fc.tuple(wire, fc.array(fc.nat(), { maxLength: 20 })), ([bytes, places]) => {
+  fuzz('SMTP reply', cutReplies, ([bytes, places]) => {
     const whole = parse([bytes]);
     expect(parse(cutAt(bytes, places))).toEqual(whole);
-    expect(parse(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(whole);
+    expect(parse(eachByte(bytes))).toEqual(whole);
     return whole.fault === null && whole.replies.length > 0;
   }));
 
 test('every reply is within its bounds and fit for a log line', () =>
-  fuzz('SMTP reply for the log', wire, (bytes) => {
+  fuzz('SMTP reply for the log', { made: wire, corpus: corpus('smtp-reply', (bytes) => bytes) }, (bytes) => {
     const { replies } = parse([bytes]);
     for (const { code, text, lines } of replies) {
       expect(code).toBeGreaterThanOrEqual(200);
@@ -74,6 +82,7 @@ const addresses = fc.array(fc.constantFrom('a@x.test', 'b@x.test', 'bad <@x.test
 const course = fc.constantFrom('not held', 'permitted', 'withdrawn');
 
 test('the sender ends after at most one reply a command, with one outcome a recipient', () => {
+  let delivered = 0;
   fc.assert(
     fc.property(
       addresses,
@@ -106,13 +115,16 @@ test('the sender ends after at most one reply a command, with one outcome a reci
         expect(outcomes).toHaveLength(recipients.length);
         // Delivered exactly when a 2xx answered the final dot; never by accident.
         expect(outcomes.some(({ kind }) => kind === 'delivered')).toBe(taken);
+        if (taken) delivered += 1;
       },
     ),
-    { numRuns: INPUTS },
+    { numRuns: INPUTS, seed: before() },
   );
+  tell('fuzz: SMTP sender', { inputs: INPUTS, taken: delivered });
 });
 
 test('the opening ends, whatever is answered', () => {
+  let open = 0;
   fc.assert(
     fc.property(
       fc.constantFrom('required', 'opportunistic', 'implicit', 'none'),
@@ -125,10 +137,12 @@ test('the opening ends, whatever is answered', () => {
         for (let kind = ''; kind !== 'ready' && kind !== 'failed'; steps++) {
           const action = opening.receive(replies.next().value);
           kind = action.kind === 'start_tls' ? opening.secured().kind : action.kind;
+          if (kind === 'ready') open += 1;
         }
         expect(steps).toBeLessThanOrEqual(8);
       },
     ),
-    { numRuns: INPUTS },
+    { numRuns: INPUTS, seed: before() },
   );
+  tell('fuzz: SMTP opening', { inputs: INPUTS, taken: open });
 });

@@ -7,9 +7,13 @@ import { generateSecret, inspectSecret } from '../../src/lib/key-secret.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { formatTimestamp, parseTimestamp } from '../../src/lib/timestamp.ts';
 import { isDate } from '../../src/mail/date.ts';
-import { fuzz, textOf } from './fuzz.ts';
+import { corpus } from './corpus.ts';
+import { fuzz } from './fuzz.ts';
+import { textOf } from './inputs.ts';
 
 /** Single values that come from outside. */
+
+const VALUES = corpus('values', (bytes) => bytes.toString());
 
 /** A good text, as it is or with one character put in, taken out or changed. */
 function nearly(good: fc.Arbitrary<string>, characters: string): fc.Arbitrary<string> {
@@ -38,7 +42,7 @@ const FIRST = new Date('0000-01-01T00:00:00Z').getTime();
 const LAST = new Date('9999-12-31T23:59:59.999Z').getTime();
 
 test('a timestamp is a time that is written back and read again, or is none', () =>
-  fuzz('timestamp', timestamp, (text) => {
+  fuzz('timestamp', { made: timestamp, corpus: VALUES }, (text) => {
     const at = parseTimestamp(text);
     if (at === null) return false;
     expect(Number.isSafeInteger(at)).toBe(true);
@@ -57,7 +61,7 @@ const mailDate = fc.oneof(
 );
 
 test('a date of mail is one that exists, or is none', () =>
-  fuzz('mail date', mailDate, (text) => {
+  fuzz('mail date', { made: mailDate, corpus: VALUES }, (text) => {
     if (!isDate(text)) return false;
     expect(Date.parse(text.replace(/ \([\w ]*\)$/, '').replace(/:60/, ':59'))).not.toBeNaN();
     return true;
@@ -72,7 +76,7 @@ const base64 = fc.oneof(
 );
 
 test('base64 is decoded to what encodes to it, or refused', () =>
-  fuzz('base64', base64, (text) => {
+  fuzz('base64', { made: base64, corpus: VALUES }, (text) => {
     const bytes = decodeBase64(text);
     if (bytes === null) return false;
     expect(bytes.toString('base64')).toBe(text);
@@ -82,25 +86,33 @@ test('base64 is decoded to what encodes to it, or refused', () =>
 const SECRET = generateSecret(seededRandom(5), 'live');
 
 test('a key with a typo is never taken for a key', () =>
-  fuzz('key', fc.oneof(nearly(fc.constant(SECRET), '0aZ_é'), fc.constant(SECRET)), (text) => {
-    const form = inspectSecret(text);
-    expect(form === 'well_formed').toBe(text === SECRET);
-    return form === 'well_formed';
-  }));
+  fuzz(
+    'key',
+    { made: fc.oneof(nearly(fc.constant(SECRET), '0aZ_é'), fc.constant(SECRET)), corpus: VALUES },
+    (text) => {
+      const form = inspectSecret(text);
+      expect(form === 'well_formed').toBe(text === SECRET);
+      return form === 'well_formed';
+    },
+  ));
 
 const range = textOf('10', '.', '0.0.0.0', '/', '8', '::', '1', 'ffff', ':', '192.0.2.1', '33', '%eth0', '-');
 
 test('a range of addresses is read, or refused by name', () =>
-  fuzz('address range', range, (text) => {
+  fuzz('address range', { made: range, corpus: VALUES }, (text) => {
     const parsed = parseCidrs([text]);
     if (!parsed.ok) expect(parsed.entry).toBe(text);
     return parsed.ok;
   }));
 
 test('any name gets a suggestion of a known name, or none', () =>
-  fuzz('suggestion', textOf('from', 'to', 'attach', 'ments', '_', '-', 'X'), (text) => {
-    const known = ['from', 'to', 'attachments'];
-    const meant = nearest(text, known);
-    if (meant !== null) expect(known).toContain(meant);
-    return meant !== null;
-  }));
+  fuzz(
+    'suggestion',
+    { made: textOf('from', 'to', 'attach', 'ments', '_', '-', 'X'), corpus: VALUES },
+    (text) => {
+      const known = ['from', 'to', 'attachments'];
+      const meant = nearest(text, known);
+      if (meant !== null) expect(known).toContain(meant);
+      return meant !== null;
+    },
+  ));

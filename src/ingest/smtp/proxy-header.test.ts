@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cutAt } from '../../../test/fuzz/fuzz.ts';
+import { cutAt } from '../../../test/fuzz/inputs.ts';
 import { readProxyHeader } from './proxy-header.ts';
 
 const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ReceiverOptions } from '../../../src/smtp/receiver/options.ts';
-import { cutAt } from '../../fuzz/fuzz.ts';
+import { cutAt } from '../../fuzz/inputs.ts';
 import { type Manner, Peer } from './peer.ts';
 
 /**

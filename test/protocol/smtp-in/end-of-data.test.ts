@@ -1,7 +1,7 @@
 /** Nothing but CRLF.CRLF ends a message: no peer can hide a second one in what another server takes for the first. */
 import { expect, test } from 'vitest';
 import type { ContentRules } from '../../../src/smtp/receiver/content-scanner.ts';
-import { cutAt } from '../../fuzz/fuzz.ts';
+import { cutAt } from '../../fuzz/inputs.ts';
 import { SMUGGLED, WRONG_ENDS } from '../../support/wrong-ends.ts';
 import { type Dialogue, dialogue, ENVELOPE } from './dialogue.ts';
 import { type Manner, Peer } from './peer.ts';

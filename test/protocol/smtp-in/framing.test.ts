@@ -1,7 +1,7 @@
 /** Content comes out byte for byte as it was meant, by DATA and by BDAT, however it is cut (RFC 5321 §4.5.2, RFC 3030). */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cutAt } from '../../fuzz/fuzz.ts';
+import { cutAt } from '../../fuzz/inputs.ts';
 import { Peer } from './peer.ts';
 
 const ENVELOPE = 'EHLO c\r\nMAIL FROM:<>\r\nRCPT TO:<b@y.test>\r\n';

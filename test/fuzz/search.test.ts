@@ -1,0 +1,69 @@
+/** What people type to find mail. */
+import { expect, test } from 'vitest';
+import { holdsWords, MAX_WORD, wordsOf } from '../../src/domain/mail-words.ts';
+import { parseQuery } from '../../src/domain/query.ts';
+import { parseDay } from '../../src/domain/query-day.ts';
+import { corpus } from './corpus.ts';
+import { fuzz } from './fuzz.ts';
+import { textOf } from './inputs.ts';
+
+const typed = {
+  made: textOf(
+    ...([
+      'invoice',
+      ' ',
+      ' ',
+      '"',
+      '-',
+      'to:',
+      'from:',
+      'subject:',
+      'status:',
+      'failed',
+      'tag:',
+      'id:',
+    ] as const),
+    ...[
+      'before:',
+      'after:',
+      '2026-11-20',
+      '2026-02-30T',
+      'is:captured',
+      'relay:',
+      'key:',
+      'a@x.test',
+      '<',
+      '>',
+      ':',
+    ],
+  ),
+  corpus: corpus('search', (bytes) => bytes.toString()),
+};
+
+test('whatever is typed is a query, and what could not be read is told', () =>
+  fuzz('search words', typed, (text) => {
+    const { query, notes } = parseQuery(text);
+    expect(query.terms.length).toBeLessThanOrEqual(32);
+    expect(notes.length).toBeLessThanOrEqual(33);
+    for (const term of query.terms) {
+      if (term.kind === 'words') expect(term.words.length).toBeGreaterThan(0);
+      if (term.kind === 'tag') expect(term.tag).not.toBe('');
+    }
+    for (const time of [query.since, query.until])
+      if (time !== null) expect(Number.isInteger(time)).toBe(true);
+    const day = parseDay(text);
+    if (day !== null) expect(new Date(day).toISOString().slice(0, 10)).toBe(text.slice(0, 10));
+    return query.terms.length > 0;
+  }));
+
+test('a text has words without case, accents or signs, and holds every run of them', () =>
+  fuzz('words of a text', typed, (text) => {
+    const words = wordsOf(text);
+    for (const word of words) {
+      expect(word).not.toBe('');
+      expect(word.length).toBeLessThanOrEqual(MAX_WORD);
+      expect(word.isWellFormed()).toBe(true);
+    }
+    expect(holdsWords(text, words.slice(0, 5))).toBe(true);
+    return words.length > 0;
+  }));
