@@ -3,6 +3,9 @@ import type { RunningServer } from '../peers/server.ts';
 import { SmtpClient } from '../peers/smtp-client.ts';
 import { Customer, LETTER } from './customer.ts';
 
+/** Over one connection: a client keeps all that it was ever told. */
+const MAX_MESSAGES = 25;
+
 /**
  * A customer of the SMTP listener, with a key. It keeps to one connection until something is refused, and sends by
  * DATA and BDAT in turn.
@@ -11,19 +14,21 @@ export class SmtpCustomer extends Customer<string> {
   readonly #key: string;
   readonly #test: Pick<TestContext, 'onTestFinished'>;
   readonly #to: readonly string[];
+  readonly #from: string;
   #connection: { readonly server: RunningServer; readonly client: SmtpClient } | null = null;
   #sent = 0;
 
-  /** Its connections end with the test. `alsoTo` are recipients besides those of every letter. */
+  /** Its connections end with the test. `alsoTo` are recipients besides those of every letter, `from` is where it is. */
   constructor(
     key: string,
     test: Pick<TestContext, 'onTestFinished'>,
-    { alsoTo = [] }: { readonly alsoTo?: readonly string[] } = {},
+    { alsoTo = [], from = '127.0.0.1' }: { readonly alsoTo?: readonly string[]; readonly from?: string } = {},
   ) {
     super();
     this.#key = key;
     this.#test = test;
     this.#to = [...LETTER.to, ...alsoTo];
+    this.#from = from;
   }
 
   idIn(reply: string): string | null {
@@ -32,7 +37,7 @@ export class SmtpCustomer extends Customer<string> {
 
   /** The last reply, or the first that refuses. */
   protected async hand(server: RunningServer, subject: string): Promise<string> {
-    if (this.#connection?.server !== server) await this.#hangUp();
+    if (this.#connection?.server !== server || this.#sent % MAX_MESSAGES === 0) await this.#hangUp();
     const reply = await this.#dialogue(server, subject);
     if (isRefusal(reply)) await this.#hangUp();
     return reply;
@@ -40,7 +45,8 @@ export class SmtpCustomer extends Customer<string> {
 
   async #dialogue(server: RunningServer, subject: string): Promise<string> {
     if (this.#connection === null) {
-      const client = await SmtpClient.connect(server.runtime.smtp[0] ?? 0, { test: this.#test });
+      const options = { test: this.#test, from: this.#from };
+      const client = await SmtpClient.connect(server.runtime.smtp[0] ?? 0, options);
       this.#connection = { server, client };
       const refusal = await this.#begin(client);
       if (refusal !== null) return refusal;

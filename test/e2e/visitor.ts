@@ -27,6 +27,11 @@ export class Visitor {
     return JSON.parse(await text(await send(server, '/api/session', { headers })));
   }
 
+  /** Asks for something; the answer once it begins, of which nothing is read. */
+  ask(server: RunningServer, path: string): Promise<IncomingMessage> {
+    return send(server, path, { headers: { cookie: this.#cookie } });
+  }
+
   /** Begins to listen to hints. */
   async listen(server: RunningServer): Promise<Hints> {
     return new Hints(await send(server, '/api/events', { headers: { cookie: this.#cookie } }));
