@@ -79,16 +79,17 @@ export async function restoreBackup(task: RestoreTask, pace: PaceOptions): Promi
   try {
     await refuseUnlessEmpty(dataDir);
     const lock = lockDirectory(dataDir, process.pid);
+    const placed: string[] = [];
     let done = false;
     try {
       await refuseUnlessEmpty(dataDir);
       const restored = await unpackAll(archive, task, pace);
-      await moveIntoPlace(dataDir, restored.secrets);
+      await moveIntoPlace(dataDir, restored.secrets, placed);
       done = true;
       return restored;
     } finally {
       lock.release();
-      if (!done) await clear(dataDir, made !== undefined);
+      if (!done) await clear(dataDir, placed, made !== undefined);
     }
   } finally {
     await archive.close();
@@ -175,12 +176,18 @@ function markDatabase(path: string, clock: Clock): number {
   }
 }
 
-/** The database goes last: without it the directory is not taken for an installation that is whole. */
-async function moveIntoPlace(dataDir: string, secrets: readonly string[]): Promise<void> {
+/**
+ * The database goes last: without it the directory is not taken for an installation that is whole. Adds to `placed` what has
+ * its place.
+ */
+async function moveIntoPlace(dataDir: string, secrets: readonly string[], placed: string[]): Promise<void> {
   const staging = join(dataDir, STAGING);
   await syncFile(join(staging, DATABASE));
   for (const path of [join(staging, SPOOL), staging]) await syncFile(path);
-  const place = (name: string) => rename(join(staging, name), join(dataDir, basename(name)));
+  const place = async (name: string) => {
+    await rename(join(staging, name), join(dataDir, basename(name)));
+    placed.push(basename(name));
+  };
   for (const name of [SPOOL, ...secrets]) await place(name);
   await syncFile(dataDir);
   await place(DATABASE);
@@ -199,8 +206,8 @@ async function syncFile(path: string): Promise<void> {
 }
 
 /** Takes everything away again. There was nothing but what we made. */
-async function clear(dataDir: string, made: boolean): Promise<void> {
-  for (const name of [SPOOL, STAGING, ...LOCK_FILES])
+async function clear(dataDir: string, placed: readonly string[], made: boolean): Promise<void> {
+  for (const name of [...placed, STAGING, ...LOCK_FILES])
     await rm(join(dataDir, name), { recursive: true, force: true });
   if (made) await rmdir(dataDir).catch(() => {});
 }

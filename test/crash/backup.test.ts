@@ -1,5 +1,5 @@
 /** Backup and restore of the real server die half-way, under load: nothing is taken for whole that is not. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type TestContext, test, vi } from 'vitest';
@@ -107,6 +107,22 @@ describeWith(['strace'], 'a restore', () => {
       await expectRestorable(context, file, office.key, acknowledged);
     },
   );
+
+  test.concurrent('that fails at the last leaves the directory as it was', TIMEOUT, async (context) => {
+    const { installation, folder } = await Office.open(context);
+    const file = join(folder, 'backup.tar');
+    const passphrase = join(folder, 'passphrase');
+    writeFileSync(passphrase, 'a passphrase for tests\n');
+    const secretly = [file, '--passphrase-file', passphrase];
+    expect((await installation.run('backup', ...secretly)).code).toBe(0);
+    const restored = emptied(context);
+    // The database goes last, after the spool and the secrets.
+    const fault = underFault('rename:error=EIO', join(restored.dataDir, '.restoring/waybill.db'));
+    const failed = await restored.runUnder(fault, 'restore', ...secretly);
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('EIO') });
+    expect(readdirSync(restored.dataDir)).toEqual([]);
+    expect((await restored.run('restore', ...secretly)).code).toBe(0);
+  });
 });
 
 /** A server whose customers hand in one letter after the other, and a folder for backups. */
