@@ -153,7 +153,7 @@ export const STEPS: readonly Step[] = [
   ]),
   fuzzed('dns', 'of DNS answers, of what domains publish, and of certificates', ['dns-message', 'dns-text']),
   fuzzed('operator', 'of the configuration, of archives, of the spool, and of what providers answer', [
-    ...['config', 'archive', 'spool', 'provider-answer', 'values'],
+    ...['config', 'archive', 'spool', 'provider-answer', 'values', 'pem'],
   ]),
   {
     name: 'slow-http',
