@@ -6,7 +6,7 @@ export type Choice = Readonly<Partial<Record<keyof Effort, string>>>;
 /** How much is done: so that figures can be believed, or only to see that all of it runs. */
 export const EFFORTS = {
   full: { pairs: 5, seconds: 10, messages: 20_000, deep: 1_000_000 },
-  quick: { pairs: 1, seconds: 3, messages: 4000, deep: 100_000 },
+  quick: { pairs: 1, seconds: 2, messages: 3000, deep: 100_000 },
 } as const satisfies Readonly<Record<string, Effort>>;
 
 /** An effort, with what the command line says otherwise. Throws for what is no number from 1 on. */

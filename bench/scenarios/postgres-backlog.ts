@@ -4,7 +4,6 @@ import { fillQueue, laneOfBacklog } from '../load/backlog.ts';
 import { postgresMissing, startPostgres } from '../systems/postgres.ts';
 import type { Sample, Scenario } from './scenario.ts';
 
-const QUEUED = 1_000_000;
 const FEW = 1_000;
 const CLAIMED_AT_ONCE = 100;
 /** As many as the smaller queue has. */
@@ -16,9 +15,10 @@ const CONTENT = { segment: 1, offset: 0, length: 5_000 };
 /** That over PostgreSQL a claim costs the same however much waits in its lane. */
 export const postgresBacklog: Scenario = {
   name: 'postgres-backlog',
-  shows: 'claiming 100 messages of a lane over PostgreSQL, of 1,000,000 that wait in it, beside 1,000',
+  shows:
+    'claiming 100 messages of a lane over PostgreSQL, of 1,000,000 (unless said otherwise) that wait in it, beside 1,000',
   sides: [
-    { name: '1,000,000 queued', missing: postgresMissing, run: () => timeClaims(QUEUED) },
+    { name: 'deep queue', missing: postgresMissing, run: (options) => timeClaims(options.deep) },
     { name: '1,000 queued', missing: postgresMissing, run: () => timeClaims(FEW) },
   ],
   mostPairs: 1,

@@ -10,7 +10,7 @@ export interface Sink {
   readonly port: number;
   /** Messages taken so far. */
   taken(): number;
-  /** Resolves when it has taken as many messages as it was started for. */
+  /** Resolves when it has taken as many messages as it was started for; rejects when it ended before. */
   readonly full: Promise<void>;
   stop(): Promise<void>;
 }
@@ -19,6 +19,8 @@ const PROGRAMS = ['/usr/sbin/smtp-sink', '/usr/lib/postfix/smtp-sink', '/usr/lib
 /** The most that `smtp-sink` can count. */
 const MAX_COUNT = 2 ** 31 - 1;
 const BACKLOG = '1000';
+/** Of a sink that failed, characters of its output that are told. */
+const LAST_WORDS = 300;
 const PROVIDER = fileURLToPath(new URL('./provider-server.ts', import.meta.url));
 const OWN = fileURLToPath(new URL('./own-sink.ts', import.meta.url));
 
@@ -30,25 +32,33 @@ export function sinkProgram(): string | null {
 /** Starts a provider's API that ends after `count` messages. */
 export async function startProviderSink(directory: string, count: number): Promise<Sink> {
   const port = await freePort();
-  return startCounting(directory, port, [process.execPath, PROVIDER, String(port), String(count)]);
+  return startCounting(directory, port, count, [process.execPath, PROVIDER, String(port), String(count)]);
 }
 
 /** Starts a sink for `count` messages; without a count it goes on for ever. */
 export async function startSink(directory: string, count = MAX_COUNT): Promise<Sink> {
   const port = await freePort();
-  return startCounting(directory, port, commandLine(port, count));
+  return startCounting(directory, port, count, commandLine(port, count));
 }
 
-async function startCounting(directory: string, port: number, command: readonly string[]): Promise<Sink> {
+async function startCounting(
+  directory: string,
+  port: number,
+  count: number,
+  command: readonly string[],
+): Promise<Sink> {
   const log = path.join(directory, 'sink.log');
   const child = await startChild(command, { log });
   await untilListening(port);
-  return {
-    port,
-    taken: () => Number(/.*mesg= *(\d+)/s.exec(readFileSync(log, 'latin1').slice(-200))?.[1] ?? 0),
-    full: child.ended,
-    stop: () => child.kill(),
-  };
+  const taken = () => Number(/.*mesg= *(\d+)/s.exec(readFileSync(log, 'latin1').slice(-200))?.[1] ?? 0);
+  const full = child.ended.then(() => {
+    // It ends before it writes the last.
+    if (taken() < count - 1)
+      throw new Error(`the sink ended after ${taken()} messages:\n${child.output().slice(-LAST_WORDS)}`);
+  });
+  // Whoever stops it early, or has given up, does not wait for it.
+  full.catch(() => {});
+  return { port, taken, full, stop: () => child.kill() };
 }
 
 /** `-c` makes it write how many it has taken; as root it must be told whom to become. */
