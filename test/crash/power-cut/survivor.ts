@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { loadKey } from '../../../src/config/secrets.ts';
 import { openOffline } from '../../../src/control/offline.ts';
 import { deriveStatus } from '../../../src/domain/delivery.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -60,6 +61,7 @@ export async function expectKept(
 ): Promise<void> {
   if (dice.next() < OFFLINE_SHARE) await acceptOffline(folder, promises);
   const lock = lockDirectory(folder, process.pid);
+  loadKey(join(folder, 'secret.key'), systemRandom, true);
   const { store, views } = openSqlite(join(folder, 'waybill.db'));
   const spool = await openSegmentSpool({ directory: join(folder, 'spool'), onFailure() {} });
   try {
@@ -102,7 +104,7 @@ async function acceptOffline(folder: string, { accepted }: Promises): Promise<vo
 }
 
 async function accept(store: Store, spool: Spool): Promise<string> {
-  const record = message();
+  const record = message({ keyId: null });
   const bytes = Buffer.from(`Subject: ${record.header.subject}\r\n\r\nafter\r\n`);
   const content = { chunks: [bytes], sizeBytes: bytes.length, flags: record.flags };
   const [ref] = await spool.append([{ messageId: record.id, content }]);
@@ -158,6 +160,7 @@ const CONTRADICTIONS = [
   'SELECT message FROM attempts EXCEPT SELECT seq FROM messages',
   'SELECT id FROM message_tags EXCEPT SELECT id FROM messages',
   'SELECT id FROM idempotency EXCEPT SELECT id FROM messages',
+  'SELECT key_id FROM messages WHERE key_id IS NOT NULL EXCEPT SELECT key_id FROM key_secrets',
   `SELECT seq FROM messages m WHERE attempts <> (SELECT count(*) FROM attempts WHERE message = m.seq)
    OR queued + processing + retrying + delivered + failed <> (SELECT count(*) FROM deliveries WHERE message = m.seq)`,
   `SELECT segment, count(*), sum(length) FROM messages WHERE segment IS NOT NULL GROUP BY segment
