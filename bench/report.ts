@@ -68,7 +68,7 @@ export function showTarget(
 /** Whether a target was reached, in words. */
 export function showVerdict({ target, median, reached }: Verdict): string {
   if (median === null) return 'not measured';
-  const digits = target.of === 'ratio' ? 3 : METRICS[target.metric].digits;
+  const digits = target.of === 'ratio' ? ratioDigits(median) : METRICS[target.metric].digits;
   return `${showNumber(median, digits)}: ${reached ? 'reached' : 'MISSED'}`;
 }
 
@@ -76,7 +76,9 @@ export function showVerdict({ target, median, reached }: Verdict): string {
 export function showValues({ values, isRatio }: Row, metrics: readonly Metric[]): string[] {
   return metrics.map((metric) => {
     const spread = values[metric];
-    return spread === undefined ? '' : showSpread(spread, isRatio ? 3 : METRICS[metric].digits);
+    return spread === undefined
+      ? ''
+      : showSpread(spread, isRatio ? ratioDigits(spread.median) : METRICS[metric].digits);
   });
 }
 
@@ -158,6 +160,13 @@ function judge(target: Target, results: readonly SideResult[]): Verdict {
   if (median === null) return { target, median, reached: null };
   const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = target;
   return { target, median, reached: median >= atLeast && median <= atMost };
+}
+
+/** Three that count. */
+function ratioDigits(ratio: number): number {
+  if (ratio >= 100) return 0;
+  if (ratio >= 10) return 1;
+  return ratio >= 1 ? 2 : 3;
 }
 
 function isEmpty(values: Values): boolean {

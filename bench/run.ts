@@ -78,7 +78,8 @@ function doneBefore(file: string, { cpu, commit }: Machine): Set<string> {
   return new Set(same.map(({ scenario }) => scenario));
 }
 
-process.once('SIGINT', () => killAll().finally(() => process.exit(130)));
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => killAll().finally(() => process.exit(130)));
 try {
   await main();
 } catch (error) {

@@ -41,8 +41,8 @@ test('ratios are taken pair by pair, and the median decides', () => {
       { name: 'Postfix', samples: rates(100, 100, 110) },
     ]),
   ]);
-  expect(page).toContain('| *Waybill ÷ Postfix* | 6.000 (1.000–6.000) |');
-  expect(page).toContain('messages/s at least 5.5 × Postfix | 6.000: reached |');
+  expect(page).toContain('| *Waybill ÷ Postfix* | 6.00 (1.00–6.00) |');
+  expect(page).toContain('messages/s at least 5.5 × Postfix | 6.00: reached |');
   expect(page).toContain('CPU s per 1,000 at most 0.111 × Postfix | not measured |');
 });
 
