@@ -195,7 +195,7 @@ export class Answer {
   #finish(body: string | Uint8Array, drained: Promise<void> | null, taken: () => void): void {
     if (byteLength(body) <= SLICE_BYTES) this.#complete(body, drained, taken);
     else
-      void this.#paced(Buffer.from(body)).then((wasTaken) => {
+      void this.#paced(typeof body === 'string' ? Buffer.from(body) : body).then((wasTaken) => {
         if (wasTaken) this.#complete('', drained, taken);
       });
   }

@@ -52,6 +52,7 @@ function attacks({ server, client }: Service): Readonly<Record<string, readonly 
 
 /** What one second of an attack was like. */
 interface Second {
+  /** Connections that there were until then, open or closed since. */
   readonly connected: number;
   readonly isAvailable: boolean;
 }
@@ -62,8 +63,8 @@ async function attack(name: string, args: readonly string[], folder: string): Pr
   await promisify(execFile)('slowhttptest', [...args, ...pace, '-g', '-o', prefix, '-v', '0']);
   const [, ...lines] = readFileSync(`${prefix}.csv`, 'utf8').trim().split('\n');
   return lines.map((line) => {
-    const [, , , connected = 0, available = 0] = line.split(',').map(Number);
-    return { connected, isAvailable: available > 0 };
+    const [, closed = 0, , open = 0, available = 0] = line.split(',').map(Number);
+    return { connected: open + closed, isAvailable: available > 0 };
   });
 }
 

@@ -5,19 +5,20 @@ import { describeApi } from './document.ts';
 
 /** `GET /api/v1/openapi.json`: the API's description, made when it is first asked for and then kept. */
 export function descriptionEndpoint(version: string): (exchange: Exchange) => void {
-  let made: { readonly text: string; readonly etag: string } | null = null;
+  let made: ReturnType<typeof make> | null = null;
   return (exchange) => {
     readParameters(exchange.query, NO_PARAMETERS);
     made ??= make(version);
     const headers = { ETag: made.etag, 'Cache-Control': 'no-cache' };
     if (namesTag(exchange.headers['if-none-match'], made.etag)) exchange.empty(304, headers);
-    else exchange.send(200, 'application/json; charset=utf-8', made.text, headers);
+    else exchange.send(200, 'application/json; charset=utf-8', made.bytes, headers);
   };
 }
 
+/** Its bytes are encoded once: anybody may ask for them, as often as they like. */
 function make(version: string) {
-  const text = JSON.stringify(describeApi(version));
-  return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
+  const bytes = Buffer.from(JSON.stringify(describeApi(version)));
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
 }
 
 /** RFC 9110 §13.1.2; comparison is weak, so a proxy's `W/` makes no difference. */
