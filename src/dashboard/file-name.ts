@@ -1,5 +1,7 @@
 /** Characters of a name that is offered. */
 const MAX_NAME = 150;
+/** A run at the end is tried from its beginning alone: from each of it, a long name would take the square of its length. */
+const NOT_AT_ENDS = /^[. ]+|(?<![. ])[. ]+$/g;
 /** Names that are devices on Windows, whatever their ending. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
@@ -17,7 +19,7 @@ export function attachmentHeader(name: string, fallback: string): string {
 function safeName(name: string): string | null {
   const last = name.toWellFormed().split(/[/\\]/).at(-1) ?? '';
   const printable = last.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').replace(/[<>:"|?*]/g, '_');
-  const trimmed = printable.replace(/^[. ]+|[. ]+$/g, '');
+  const trimmed = printable.replace(NOT_AT_ENDS, '');
   const short = shortened(trimmed);
   if (short === '') return null;
   return DEVICE.test(short) ? `_${short}` : short;

@@ -25,7 +25,8 @@ const TO_CHANGE_IN_BODY = ['\t', '  ', ' \r\n'].map((text) => Buffer.from(text))
 const RUNS = /[\t ]{2,}|\t/g;
 const BLANK_AT_LINE_END = / \r\n/g;
 const FOLDS = /\r\n/g;
-const BLANK_ENDS = /^[\t ]+|[\t ]+$/g;
+/** A run at the end is tried from its beginning alone: from each blank of every run, it takes the square of their number. */
+const BLANK_ENDS = /^[\t ]+|(?<![\t ])[\t ]+$/g;
 
 /**
  * A header field in relaxed form, its CRLF included. `raw` is all its lines as they stand in the message, one character for

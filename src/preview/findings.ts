@@ -13,6 +13,8 @@ const HREF = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
 /** Longer tags are not looked at. */
 const MAX_TAG = 8192;
 const PLAIN_URL = /\bhttps?:\/\/[^\s<>"'`\\^{|}\p{C}]{1,2048}/giu;
+/** Tried from the beginning of a run alone, so that it takes no more than the length of the text. */
+const PUNCTUATION_AT_END = /(?<![.,;:!?)\]])[.,;:!?)\]]+$/;
 /** Four to eight digits, also as two groups of three, or six to ten capitals and digits: by themselves. */
 const CODE =
   /(?<![\w.,:/@#$€£+-]|\d )(\d{3}[- ]\d{3}|\d{4,8}|(?=[A-Z]*\d)[A-Z0-9]{6,10})(?![\w@/%€£-]|[.,:]\d)/g;
@@ -25,23 +27,24 @@ const YEAR = /^(?:19|20)\d\d$/;
 /** The web addresses in a message, each once, in the order in which they stand: those of HTML, else of the text. */
 export function linksIn({ html, text }: Pick<ParsedMessage, 'html' | 'text'>): FoundLink[] {
   const found = new Map<string, FoundLink>();
-  const add = (url: string, label: string) => {
-    if (!isWebAddress(url) || url.length > MAX_URL || found.has(url) || found.size >= MAX_LINKS) return;
+  const add = (url: string, inner: string) => {
+    if (found.size >= MAX_LINKS || url.length > MAX_URL || found.has(url) || !isWebAddress(url)) return;
+    const label = plainText(inner.split(/<\/a/i, 1)[0] ?? '').slice(0, MAX_LABEL);
     found.set(url, { url, text: label === url ? '' : label });
   };
-  for (const { url, label } of anchors((html ?? '').slice(0, MAX_SEARCHED))) add(url, label);
+  for (const { url, inner } of anchors((html ?? '').slice(0, MAX_SEARCHED))) add(url, inner);
   for (const [url] of (text ?? '').slice(0, MAX_SEARCHED).matchAll(PLAIN_URL))
-    add(url.replace(/[.,;:!?)\]]+$/, ''), '');
+    add(url.replace(PUNCTUATION_AT_END, ''), '');
   return [...found.values()];
 }
 
-function* anchors(html: string): Generator<{ readonly url: string; readonly label: string }> {
+/** The `href` of each anchor, and what follows it, of which only links that are given are looked at: there may be many. */
+function* anchors(html: string): Generator<{ readonly url: string; readonly inner: string }> {
   for (const { start, end } of tagsOf(html)) {
     if (end - start > MAX_TAG || !/^<a\s/i.test(html.slice(start, start + 3))) continue;
     const match = HREF.exec(html.slice(start, end));
     const url = decodeEntities(match?.[1] ?? match?.[2] ?? match?.[3] ?? '').trim();
-    const inner = html.slice(end, end + 2000).split(/<\/a/i, 1)[0] ?? '';
-    if (url !== '') yield { url, label: plainText(inner).slice(0, MAX_LABEL) };
+    if (url !== '') yield { url, inner: html.slice(end, end + 2000) };
   }
 }
 

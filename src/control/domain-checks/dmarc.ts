@@ -66,7 +66,9 @@ async function judge(
       warn(
         NAME,
         `${sentence(record, owner, domain.name)}, and reports go nowhere: nobody tells you who sends in your name.`,
-        publish(zoneLine(place, `${text.replace(/;?\s*$/, '')}; rua=mailto:dmarc-reports@${domain.name}`)),
+        publish(
+          zoneLine(place, `${text.trimEnd().replace(/;$/, '')}; rua=mailto:dmarc-reports@${domain.name}`),
+        ),
       ),
     ];
   const foreign = await unwelcome(record.reportTo, owner, resolver, signal);

@@ -14,7 +14,7 @@ export function nothingHere(path: string, isKnown: (path: string) => boolean): P
 function hint(path: string, isKnown: (path: string) => boolean): string {
   if (ELSEWHERE.has(path))
     return ' Health, metrics and the status page are on webui.port (8420 unless configured), over HTTPS.';
-  const bare = path.replace(/\/+$/, '');
+  const bare = path.replace(/(?<!\/)\/+$/, '');
   const meant = ['', ...LEFT_OUT].map((start) => start + bare).find(isKnown);
   return meant === undefined ? '' : ` Did you mean ${quote(meant)}?`;
 }
