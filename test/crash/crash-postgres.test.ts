@@ -12,7 +12,7 @@ const SCHEMA = 'crashes';
 
 describeWith(POSTGRES_PROGRAMS, 'over PostgreSQL', () => {
   test(`nothing acknowledged is lost over ${CYCLES} kills, and no second copy goes unflagged`, {
-    timeout: 60_000 + CYCLES * 8_000,
+    timeout: 240_000 + CYCLES * 20_000,
   }, async (context) => {
     const postgres = await Postgres.start();
     context.onTestFinished(() => postgres.stop());

@@ -9,7 +9,7 @@ const CYCLES = times('crashes', 40);
 test(
   `nothing acknowledged is lost over ${CYCLES} kills, no second copy goes unflagged, and who is refused is reported`,
   {
-    timeout: 60_000 + CYCLES * 6_000,
+    timeout: 240_000 + CYCLES * 12_000,
   },
   (context) =>
     surviveKills(
