@@ -3,8 +3,9 @@
  * disk that keeps only what was flushed repeats it up to any step (`power-cut/disk.ts`), and what is left then is opened and
  * held against what the process had promised by then (`power-cut/survivor.ts`; a few times by the process itself).
  *
- * It goes red without the flushes: without `files.fdatasync` in `src/spool/segments/writer.ts`, and with
- * `synchronous = NORMAL` and no `assertDurable` in `src/store/sqlite`:
+ * It goes red where something is promised too early: without `files.fdatasync` or `files.fsync(directoryFd)` in
+ * `src/spool/segments/writer.ts`; with `synchronous = NORMAL` and no `assertDurable` in `src/store/sqlite`; where the gate of
+ * `src/engine/attempt.ts` does not wait for the mark; where `src/config/secrets.ts` makes the key under its own name.
  *
  *     WAYBILL_TIMES_POWER_CUTS=300 npx vitest run test/crash/power-cut.test.ts
  */
@@ -56,7 +57,8 @@ function expectFaithful({ steps, files, letters, heard }: Recording): number[] {
   const kept = disk.cut('kept', seededRandom(0));
   for (const [name, bytes] of files) expect(kept.get(name)?.equals(bytes), name).toBe(true);
   expect([...promises.accepted].sort()).toEqual([...letters.keys()].sort());
-  expect([...promises.sent.values()].reduce((sum, count) => sum + count, 0)).toBe(heard);
+  // A process that is killed takes words with it that nobody has heard yet.
+  expect([...promises.sent.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(heard);
   expect(promises.ended.size).toBeGreaterThan(0);
   return promised;
 }

@@ -12,6 +12,7 @@ import { type Customer, subjectOf } from '../customer.ts';
 import { HttpCustomer } from '../http-customer.ts';
 import { SmtpCustomer } from '../smtp-customer.ts';
 import { historyOf, type Step, TRACED_CALLS } from './history.ts';
+import { settleKilled } from './killed.ts';
 import { hasEnded, readTrace, traceCommand } from './trace.ts';
 
 /** What was recorded. */
@@ -44,17 +45,20 @@ export interface Letter {
 const NOBODY = 'nobody@example.net';
 
 /** Letters that each customer sends in a round. */
-const LETTERS = 4;
+const LETTERS = 3;
 /** Rounds after which what nobody refers to must have gone. */
 const MAX_ROUNDS = 8;
 /** More than a page, a block and what is sent before an attempt is marked as begun. */
 const ATTACHMENT = {
   attachments: [{ filename: 'large.bin', content: Buffer.alloc(70_000, 'large').toString('base64') }],
 };
-/** Not written by the process. */
-const CONFIGURATION = 'waybill.yaml';
+/** Not written by the process, or worth nothing without it. */
+const PASSING = /^waybill\.yaml$|-shm$/;
 
-/** Records a service that comes to be, takes mail by every way, delivers, forgets and makes room, over several starts. */
+/**
+ * Records a service that comes to be, takes mail by every way, is killed, recovers, delivers, forgets and makes room, over
+ * several starts.
+ */
 export async function record(context: TestContext): Promise<Recording> {
   const [flaky, steady] = await Promise.all([
     startSmtpSink({ script: flakyScript() }),
@@ -75,14 +79,13 @@ export async function record(context: TestContext): Promise<Recording> {
     const log = join(logs, String(round));
     const server = await installation.start(traceCommand(TRACED_CALLS, log));
     customers ??= await introduce(installation, context);
-    const { key, all } = customers;
-    await Promise.all(all.map((customer) => sendLetters(server, customer)));
-    await untilAllIsFinal(server, key);
-    await Promise.all(all.map((customer) => askForLast(server, customer, key)));
-    expect(await server.end('SIGTERM')).toBe(0);
+    await Promise.all(customers.all.map((customer) => sendLetters(server, customer)));
+    if (round === 1) await server.end('SIGKILL');
+    else await endInPeace(server, customers);
     const { pid } = server.runtime;
     await untilFound(logs, () => (hasEnded(log, pid) ? true : null));
     steps.push(...historyOf(readTrace(log), installation.dataDir));
+    if (round === 1) steps.push(...settleKilled(steps, filesIn(installation.dataDir)));
   }
   if (customers === null) throw new Error('nothing was sent');
   return {
@@ -92,6 +95,13 @@ export async function record(context: TestContext): Promise<Recording> {
     key: customers.key,
     files: filesIn(installation.dataDir),
   };
+}
+
+/** Waits until all has ended, is told so, and stops. */
+async function endInPeace(server: RunningServer, { key, all }: Customers): Promise<void> {
+  await untilAllIsFinal(server, key);
+  await Promise.all(all.map((customer) => askForLast(server, customer, key)));
+  expect(await server.end('SIGTERM')).toBe(0);
 }
 
 interface Customers {
@@ -160,7 +170,7 @@ function lettersOf({ all, brief, refused }: Customers, sinks: readonly SmtpSink[
 /** What is in a folder and lasts, by names relative to it. */
 function filesIn(folder: string): Map<string, Buffer> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name !== CONFIGURATION && lstatSync(join(folder, name)).isFile(),
+    (name) => !PASSING.test(name) && lstatSync(join(folder, name)).isFile(),
   );
   return new Map(names.map((name) => [name, readFileSync(join(folder, name))]));
 }

@@ -48,8 +48,7 @@ export function readTrace(log: string): Moment[] {
       const call = unfinished.get(thread);
       if (call?.name !== resumed) throw new Error(`${resumed} goes on, but has not begun`);
       unfinished.delete(thread);
-      finish(call, call.args + rest);
-      moments.push({ phase: 'returned', call });
+      if (finish(call, call.args + rest)) moments.push({ phase: 'returned', call });
       continue;
     }
     const call = { name, args: '', result: null, returned: '' };
@@ -57,8 +56,7 @@ export function readTrace(log: string): Moment[] {
     if (rest.endsWith(UNFINISHED)) {
       call.args = rest.slice(0, -UNFINISHED.length);
       unfinished.set(thread, call);
-    } else {
-      finish(call, rest);
+    } else if (finish(call, rest)) {
       moments.push({ phase: 'returned', call });
     }
   }
@@ -83,12 +81,14 @@ export function unhex(text: string): Buffer {
   return Buffer.from(text.replaceAll('\\x', ''), 'hex');
 }
 
-function finish(call: { args: string; result: number | null; returned: string }, text: string): void {
+/** False: it never returned. */
+function finish(call: { args: string; result: number | null; returned: string }, text: string): boolean {
   const equals = text.lastIndexOf(' = ');
   call.args = text.slice(0, text.lastIndexOf(')', equals));
   call.returned = text.slice(equals + 3);
   const result = Number.parseInt(call.returned, 10);
   call.result = Number.isNaN(result) ? null : result;
+  return call.result !== null;
 }
 
 function* linesOf(file: string): Iterable<string> {
