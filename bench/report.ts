@@ -43,7 +43,7 @@ export function summarise(scenario: Scenario, results: readonly SideResult[]): S
 }
 
 /** A spread as text: the median, and where there are several values, the least and the most. */
-export function showSpread({ median, min, max }: Spread, digits: number): string {
+function showSpread({ median, min, max }: Spread, digits: number): string {
   const [middle, least, most] = [median, min, max].map((value) => showNumber(value, digits));
   return least === most ? `${middle}` : `${middle} (${least}–${most})`;
 }

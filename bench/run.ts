@@ -28,7 +28,7 @@ function readOptions() {
     options: {
       ...{ pairs: number, seconds: number, messages: number, deep: number },
       quick: { type: 'boolean', default: false },
-      resume: { type: 'boolean', default: false },
+      since: { type: 'string' },
       records: { type: 'string', default: RECORDS },
       only: { type: 'string', multiple: true, default: SCENARIOS.map((scenario) => scenario.name) },
     },
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   say(
     `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, kernel ${machine.kernel}, ${machine.commit}`,
   );
-  const done = options.resume ? doneBefore(options.records, machine) : new Set<string>();
+  const done = doneSince(options.since, options.records, machine);
   for (const scenario of chosen.filter(({ name }) => !done.has(name))) {
     const begin = performance.now();
     const results = await runPairs(scenario, effort, trace, say);
@@ -72,10 +72,15 @@ function isWorthKeeping({ sides: [first] }: Scenario, results: RunRecord['result
   return results.some(({ name, samples }) => name === first.name && samples.length > 0);
 }
 
-/** What has a record of this commit on this machine already. */
-function doneBefore(file: string, { cpu, commit }: Machine): Set<string> {
-  const same = readRecords(file).filter(({ machine }) => machine.cpu === cpu && machine.commit === commit);
-  return new Set(same.map(({ scenario }) => scenario));
+/** What has a record of since then, on this machine. Throws for what is no time. */
+function doneSince(time: string | undefined, file: string, { cpu }: Machine): Set<string> {
+  if (time === undefined) return new Set();
+  const since = Date.parse(time);
+  if (Number.isNaN(since)) throw new Error('--since must be a time, such as 2026-11-22T15:00Z');
+  const records = readRecords(file).filter(
+    ({ at, machine }) => machine.cpu === cpu && Date.parse(at) >= since,
+  );
+  return new Set(records.map(({ scenario }) => scenario));
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -84,7 +89,7 @@ try {
   await main();
 } catch (error) {
   process.exitCode = 1;
-  say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  say(error instanceof Error ? error.message : String(error));
 } finally {
   await killAll();
   // What a failed run has left open would keep us here.

@@ -25,7 +25,7 @@ export async function untilTaken(sink: Sink, messages: number): Promise<void> {
 }
 
 /** When, by `performance.now()`, the sink has taken all that it was started for. Throws when that takes too long. */
-export async function whenFull(sink: Sink, messages: number): Promise<number> {
+async function whenFull(sink: Sink, messages: number): Promise<number> {
   await within(GIVE_UP_SECONDS + messages / SLOWEST_PER_SECOND, 'the last delivery', sink.full);
   return performance.now();
 }
