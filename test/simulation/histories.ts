@@ -35,7 +35,7 @@ export function playAll(seeds: readonly number[]): void {
 }
 
 /** What histories hold together. */
-function sumOf(histories: readonly History[]): Record<string, number> {
+export function sumOf(histories: readonly History[]): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const { hash: _hash, seen, virtualMinutes, taken, ...rest } of histories) {
     const counts = { 'virtual minutes': virtualMinutes, 'recipients that have it': taken, ...rest, ...seen };

@@ -114,7 +114,7 @@ export class HopSession {
       return { afterMs, reply: null };
     }
     if (this.#happens('close')) {
-      note('421');
+      note('421 to any command');
       return { afterMs, reply: replyOf(421) };
     }
     return { afterMs, reply: this.#replyTo(verb, recipient) };
@@ -167,7 +167,7 @@ export class HopSession {
       return { afterMs, reply: null };
     }
     if (this.#happens('close')) {
-      note('421');
+      note('421 to any command');
       return { afterMs, reply: replyOf(421) };
     }
     const code = this.#refusal('dot');

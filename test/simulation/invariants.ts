@@ -4,6 +4,7 @@ import {
   deriveStatus,
   isFinal,
   MESSAGE_STATUSES,
+  type MessageStatus,
   TRANSITIONS,
   type TransitionCause,
 } from '../../src/domain/delivery.ts';
@@ -40,6 +41,11 @@ export class Watch {
   readonly #views: Views;
   readonly #states = new Map<string, DeliveryState[]>();
   readonly #unfinished = new Set<string>();
+  readonly #statuses = new Map<string, MessageStatus>();
+  /** How often messages were stored, and became delivered or failed. */
+  readonly happened = { received: 0, delivered: 0, failed: 0 };
+  /** Messages that were flagged as possibly sent twice; known at the end. */
+  flagged = 0;
   readonly #fences = new Map<string, number>();
   /** `id/index` of recipients that were in processing when their cancellation was written. */
   readonly #marked = new Set<string>();
@@ -90,6 +96,8 @@ export class Watch {
     this.ids.set(token, id);
     if (reversePath === '') this.#unsent.add(id);
     this.#unfinished.add(id);
+    this.#statuses.set(id, 'queued');
+    this.happened.received++;
     this.#states.set(
       id,
       deliveries.map(() => 'queued' as const),
@@ -148,8 +156,7 @@ export class Watch {
       if (detail.recipients.length !== before.length)
         throw new InvariantBroken(`${id} lost a recipient in ${verb}`);
       const derived = deriveStatus(counts);
-      if (isFinal(derived)) this.#unfinished.delete(id);
-      else this.#unfinished.add(id);
+      this.#became(id, derived);
       if (detail.message.status !== derived)
         throw new InvariantBroken(
           `${id} says ${detail.message.status}, its recipients say ${derived}, after ${verb}`,
@@ -181,12 +188,21 @@ export class Watch {
         if (this.acknowledged.has(id)) throw new InvariantBroken(`${id} was acknowledged and is gone`);
         continue;
       }
+      if (detail.message.possibleDuplicate) this.flagged++;
       if (!isFinal(detail.message.status))
         throw new InvariantBroken(`${id} is still ${detail.message.status}`);
       for (const { address, state, outcome } of detail.recipients)
         if (state === 'delivered' && outcome === 'accepted' && !taken.has(`${token} ${address}`))
           throw new InvariantBroken(`${id} claims that ${address} has it, and nobody took it`);
     }
+  }
+
+  #became(id: string, status: MessageStatus): void {
+    const isNew = this.#statuses.get(id) !== status;
+    this.#statuses.set(id, status);
+    if (isNew && (status === 'delivered' || status === 'failed')) this.happened[status]++;
+    if (isFinal(status)) this.#unfinished.delete(id);
+    else this.#unfinished.add(id);
   }
 
   #failed({ id, name }: Place, outcome: OutcomeName | null): void {

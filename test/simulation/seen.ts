@@ -14,7 +14,7 @@ export const KINDS = [
   'DATA 5xx',
   'dot 4xx',
   'dot 5xx',
-  '421',
+  '421 to any command',
   'lost before the dot',
   'lost after the dot, taken',
   'lost after the dot, not taken',

@@ -16,6 +16,16 @@ export class VirtualTime {
   #outside: Promise<unknown> = Promise.resolve();
   #begun = 0;
   #ended = 0;
+  readonly #stepsATurn: number;
+  #steps = 0;
+
+  /**
+   * The machine's event loop turns once in so many steps. With 1, what a step sets off has ended before the next, also what
+   * yields to the loop; with more, that goes on meanwhile, and a history costs less. Either is repeatable.
+   */
+  constructor(stepsATurn = 1) {
+    this.#stepsATurn = stepsATurn;
+  }
 
   /** Milliseconds since the world began. */
   get now(): number {
@@ -63,7 +73,9 @@ export class VirtualTime {
   async step(end: number): Promise<boolean> {
     do {
       await this.#outside;
-      await new Promise(setImmediate);
+      // A tick comes when every promise that could go on has.
+      const isTurn = this.#steps++ % this.#stepsATurn === 0;
+      await new Promise<void>((resolve) => void (isTurn ? setImmediate(resolve) : process.nextTick(resolve)));
     } while (this.#ended < this.#begun);
     const next = this.#timers[0];
     if (!next || next.at > end) return false;

@@ -8,6 +8,7 @@ import type { Cluster } from '../../src/store/cluster.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Views } from '../../src/store/views.ts';
+import { checkCounters } from './counters.ts';
 import { Customers } from './customers.ts';
 import { faultySpool } from './faulty-spool.ts';
 import { faultyStore } from './faulty-store.ts';
@@ -27,7 +28,8 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 /** An hour before midnight UTC: quotas begin anew while there is trouble. */
 const EPOCH = Date.UTC(2026, 10, 20, 23);
-const TROUBLE_MS = 60 * MINUTE;
+/** How long there is trouble, in ms of world time. */
+export const TROUBLE_MS = 60 * MINUTE;
 /** How many nodes a world may have. */
 const NODE_COUNTS: readonly number[] = [1, 1, 2, 2, 3];
 /** Nodes over one store go by one clock, and notice within so many ms that it was set. */
@@ -39,6 +41,7 @@ const STOP_MS = 20 * SECOND;
 /** After the trouble, so long goes by between two settings of the clock, in ms, and so often it is set. */
 const ROUND_MS = 2 * MINUTE;
 const MAX_ROUNDS = 30;
+const STEPS_A_TURN = 16;
 /** A step that does nothing but fire timers: far beyond what a healthy history takes. */
 const MAX_STEPS = 4_000_000;
 
@@ -91,13 +94,17 @@ interface Stores {
 }
 
 /** Plays a seeded history: an hour of mail and trouble, then peace until everything has ended. */
-export async function play(seed: number, stores: Stores = openSqlite(':memory:')): Promise<History> {
+export async function play(
+  seed: number,
+  stores: Stores = openSqlite(':memory:'),
+  troubleMs = TROUBLE_MS,
+): Promise<History> {
   const world = new World(seed, stores);
-  return world.run();
+  return world.run(troubleMs);
 }
 
 class World implements Nodes {
-  readonly #time = new VirtualTime();
+  readonly #time = new VirtualTime(STEPS_A_TURN);
   readonly #dice: Random;
   readonly #hop: NextHop;
   readonly #store: Store;
@@ -144,27 +151,28 @@ class World implements Nodes {
     this.#customers = new Customers({ ...shared, watch: this.#watch, anyEngine, wall, spawn });
   }
 
-  async run(): Promise<History> {
+  async run(troubleMs: number): Promise<History> {
     for (let i = 0; i < this.#nodeCount; i++) this.#spawn(this.#bear());
-    this.#spawn(this.#customers.submitMail(TROUBLE_MS));
-    this.#spawn(this.#customers.changeMinds(TROUBLE_MS));
-    this.#spawn(this.#troubles.make(TROUBLE_MS));
-    await this.#advance(TROUBLE_MS);
+    this.#spawn(this.#customers.submitMail(troubleMs));
+    this.#spawn(this.#customers.changeMinds(troubleMs));
+    this.#spawn(this.#troubles.make(troubleMs));
+    await this.#advance(troubleMs);
     this.#troubles.end();
     for (const life of this.#lives) life.isCutOff = false;
     if (this.#nodes.length === 0) this.#spawn(this.#bear());
-    await this.#settle();
+    await this.#settle(troubleMs);
     await this.#watch.ended(this.#hop.taken);
+    await checkCounters(this.#views, this.#watch.happened, this.#watch.flagged, this.#wall());
     await checkReports(this.#views, this.#spool, this.#watch.failed);
     await this.#store.close();
     return this.#history();
   }
 
   /** Nothing goes wrong any more: everything ends, if only by its age. Clocks are set forward, so that it is soon. */
-  async #settle(): Promise<void> {
+  async #settle(beganAt: number): Promise<void> {
     const isOver = () => this.#watch.isOver;
     for (let round = 1; round <= MAX_ROUNDS && !isOver(); round++) {
-      await this.#advance(TROUBLE_MS + round * ROUND_MS, isOver);
+      await this.#advance(beganAt + round * ROUND_MS, isOver);
       if (round > 1) this.setClock(this.#clockWrongMs + MAX_AGE_MS);
     }
   }
