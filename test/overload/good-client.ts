@@ -56,20 +56,20 @@ export class GoodClient {
   readonly #server: RunningServer;
   readonly #key: string;
   readonly #http: OverHttp;
-  readonly #smtp: SmtpCustomer;
+  #smtp: SmtpCustomer;
+  /** Over connections of SMTP that it has left. */
+  #sentBefore = 0;
 
   constructor(server: RunningServer, key: string) {
     this.#server = server;
     this.#key = key;
     this.#http = new OverHttp(key);
-    // They end with the server.
-    const onTestFinished = () => {};
-    this.#smtp = new SmtpCustomer(key, { onTestFinished }, { from: FROM });
+    this.#smtp = overSmtp(key);
   }
 
   /** Messages sent, and acknowledged. */
   get sent(): number {
-    return this.#http.acknowledged.size + this.#smtp.acknowledged.size;
+    return this.#http.acknowledged.size + this.#sentBefore + this.#smtp.acknowledged.size;
   }
 
   /** Sends so many by each way, one after the other. */
@@ -99,8 +99,15 @@ export class GoodClient {
     return untilAllIsFinal(this.#server, this.#key);
   }
 
-  /** Closes its connection of HTTP: the next message needs another. */
+  /** Uses its connections no more: the next messages need others. */
   leave(): void {
     this.#http.leave();
+    this.#sentBefore += this.#smtp.acknowledged.size;
+    this.#smtp = overSmtp(this.#key);
   }
+}
+
+function overSmtp(key: string): SmtpCustomer {
+  // Its connections end with the server.
+  return new SmtpCustomer(key, { onTestFinished: () => {} }, { from: FROM });
 }

@@ -77,8 +77,9 @@ export class Siege {
   /** Writes the configuration anew; what applies live applies. */
   async reconfigure(settings: SiegeSettings): Promise<void> {
     this.installation.configure(configurationOf(this.sink.port, settings));
+    const applied = this.server.output.split('config.applied').length;
     this.server.signal('SIGHUP');
-    await this.server.printed(/config\.applied/);
+    await this.server.printed(new RegExp(`(config\\.applied[^]*){${applied}}`));
   }
 }
 

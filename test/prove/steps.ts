@@ -164,7 +164,7 @@ export const STEPS: readonly Step[] = [
     least: 60,
     environment: (count, before) => ({
       ...counted('slow_http_seconds')(count, before),
-      WAYBILL_TIMES_SLOW_HTTP_CONNECTIONS: '500',
+      WAYBILL_TIMES_SLOW_HTTP_CONNECTIONS: '400',
     }),
   },
   {
@@ -178,6 +178,26 @@ export const STEPS: readonly Step[] = [
     environment: counted('tls_scans'),
     whole: true,
     seconds: 300,
+  },
+  {
+    name: 'overload',
+    holds:
+      'Clients that only cost, 10,000 idle, 1,000 slow, 100 with 25 MB each, a million queued: others are served, memory is bounded, all recovers.',
+    files: ['test/overload', 'src/store/sqlite/deep-queue.test.ts'],
+    unit: 'idle connections',
+    target: 10_000,
+    least: 10_000,
+    environment: (count, before) => ({
+      ...counted('overload_idle')(count, before),
+      WAYBILL_TIMES_OVERLOAD_SLOW_DATA: '1000',
+      WAYBILL_TIMES_OVERLOAD_HTTP: '2000',
+      WAYBILL_TIMES_OVERLOAD_FLOOD: '5000',
+      WAYBILL_TIMES_OVERLOAD_UPLOADS: '100',
+      WAYBILL_TIMES_OVERLOAD_READERS: '500',
+      WAYBILL_TIMES_DEEP_QUEUE: '1000000',
+    }),
+    whole: true,
+    seconds: 900,
   },
   {
     name: 'soak',

@@ -118,6 +118,12 @@ const ROWS: readonly Row[] = [
   ],
   ['a clock behind the newest message', clockCheck, { views: views('', 0, T + DAY) }, ['fail clock']],
   ['enough of everything', limitsCheck, {}, ['ok open files', 'ok memory']],
+  [
+    'files for the listeners, and none for the API over TLS and the dashboard',
+    limitsCheck,
+    { file: 'api: { tls_enabled: true }', machine: { maxOpenFiles: () => 18_500 } },
+    ['warn open files', 'ok memory'],
+  ],
   ['few files', limitsCheck, { machine: { maxOpenFiles: () => 1024 } }, ['warn open files', 'ok memory']],
   [
     'little memory',

@@ -52,7 +52,9 @@ function costsWith(count: number): Record<string, readonly [rows: number, statem
   };
 }
 
-test(`list, status, figures and claim over ${MANY} cost as much as over ${FEW}`, { timeout: 900_000 }, () => {
+test(`list, status, figures and claim over ${MANY} cost as much as over ${FEW}`, {
+  timeout: 1_800_000,
+}, () => {
   const few = costsWith(FEW);
   expect(costsWith(MANY)).toEqual(few);
   for (const [what, [rows, statements]] of Object.entries(few))
