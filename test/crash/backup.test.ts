@@ -13,7 +13,7 @@ import { HttpCustomer } from './http-customer.ts';
 import { deathAt, strike, underFault } from './under-fault.ts';
 
 /** Of the calls of a restore, every so-manieth. */
-const STRIDE = times('restore_stride', 4);
+const STRIDE = times('restore_stride', 6);
 const CALLS = [
   ['rename', 1],
   ['fsync', STRIDE],
