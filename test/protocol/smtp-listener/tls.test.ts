@@ -124,6 +124,32 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)('%s is spoken', async (version) => {
   expect((client.socket as TLSSocket).getProtocol()).toBe(version);
 });
 
+test('of the ciphers that a client knows we choose, whichever it would rather have', async () => {
+  world = await SmtpWorld.start();
+  const known = ['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384'];
+  const chosen: string[] = [];
+  for (const ciphers of [known, known.toReversed()]) {
+    const client = await world.hello();
+    await client.ask('STARTTLS');
+    await client.secure({ maxVersion: 'TLSv1.2', ciphers: ciphers.join(':') });
+    chosen.push((client.socket as TLSSocket).getCipher().name);
+  }
+  expect(chosen[1]).toBe(chosen[0]);
+});
+
+test('nobody can have us shake hands again on the same connection', async () => {
+  world = await SmtpWorld.start();
+  const client = await world.hello();
+  await client.ask('STARTTLS');
+  await client.secure({ maxVersion: 'TLSv1.2' });
+  const socket = client.socket as TLSSocket;
+  const again = new Promise<void>((resolve, reject) => {
+    socket.once('error', reject).once('close', () => reject(new Error('closed')));
+    socket.renegotiate({ rejectUnauthorized: false }, (error) => (error === null ? resolve() : reject(error)));
+  });
+  await expect(again).rejects.toThrow();
+});
+
 test.each([true, false])(
   'TLS 1.1 is refused, and the connection is gone (STARTTLS: %s)',
   async (startTls) => {
