@@ -7,7 +7,7 @@ const AT_ONCE = 50;
 const PER_SOURCE = 400;
 
 /** One of them: a connection over which bytes go by hand. Of what comes only the end is kept. */
-export class Rogue {
+class Rogue {
   readonly socket: Socket;
   /** The last that came, a few hundred characters. */
   heard = '';
