@@ -29,7 +29,7 @@ const MINUTE = 60 * SECOND;
 /** An hour before midnight UTC: quotas begin anew while there is trouble. */
 const EPOCH = Date.UTC(2026, 10, 20, 23);
 /** How long there is trouble, in ms of world time. */
-export const TROUBLE_MS = 60 * MINUTE;
+const TROUBLE_MS = 60 * MINUTE;
 /** How many nodes a world may have. */
 const NODE_COUNTS: readonly number[] = [1, 1, 2, 2, 3];
 /** Nodes over one store go by one clock, and notice within so many ms that it was set. */
