@@ -7,7 +7,7 @@
  * `src/spool/segments/writer.ts`; with `synchronous = NORMAL` and no `assertDurable` in `src/store/sqlite`; where the gate of
  * `src/engine/attempt.ts` does not wait for the mark; where `src/config/secrets.ts` makes the key under its own name.
  *
- *     WAYBILL_TIMES_POWER_CUTS=300 npx vitest run test/crash/power-cut.test.ts
+ *     WAYBILL_TIMES_POWER_CUTS=600 npx vitest run test/crash/power-cut.test.ts
  */
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
