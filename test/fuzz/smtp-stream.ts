@@ -6,7 +6,7 @@ import { cutAt, eachByte } from './inputs.ts';
 
 /** The longest line that is awaited. */
 export const MAX_KEPT = 12_288;
-export const MAX_MESSAGE = 300;
+const MAX_MESSAGE = 300;
 /** More than any stream here: what waits for an answer is bounded in a test of its own. */
 const MAX_STREAM = 1_000_000;
 /** Longer streams are not also given byte by byte. */
