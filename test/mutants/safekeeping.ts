@@ -18,7 +18,6 @@ export const SAFEKEEPING: readonly Mutant[] = [
         file: 'src/spool/segments/segment-spool.test.ts',
         test: 'an append is answered when its flush has ended, and not before',
       },
-      POWER_CUTS,
     ],
   },
   {
@@ -36,6 +35,7 @@ export const SAFEKEEPING: readonly Mutant[] = [
         file: 'src/spool/segments/segment-spool.test.ts',
         test: 'appends at the same time share one write and one flush',
       },
+      POWER_CUTS,
     ],
   },
   {

@@ -8,15 +8,6 @@ export const HISTORY: Trap = {
   environment: { WAYBILL_SEEDS: '2-2' },
 };
 
-/** A process over SQLite that is killed so often while mail comes and goes. */
-export function kills(times: number): Trap {
-  return {
-    file: 'test/crash/crash.test.ts',
-    test: 'nothing acknowledged is lost',
-    environment: { WAYBILL_TIMES_CRASHES: String(times) },
-  };
-}
-
 /** What every store promises, held over SQLite. */
 export function sqlite(promise: string): Trap {
   return { file: 'test/contract/store.sqlite.test.ts', test: `better-sqlite3 > ${promise}` };
