@@ -8,8 +8,8 @@ import { seedsOr } from './seeds.ts';
 import { type History, play } from './world.ts';
 
 const MINUTE = 60_000;
-/** Of trouble: a whole hour where seeds are asked for, and a quarter in what every change must pass. */
-const MINUTES = times('simulated_minutes', process.env['WAYBILL_SEEDS'] === undefined ? 15 : 60);
+/** Of trouble: a whole hour where seeds are asked for, and ten minutes in what every change must pass. */
+const MINUTES = times('simulated_minutes', process.env['WAYBILL_SEEDS'] === undefined ? 10 : 60);
 
 /** The same histories over a real PostgreSQL. Its own work takes no virtual time. */
 describeWith(POSTGRES_PROGRAMS, 'histories of several engines over one PostgreSQL', () => {
@@ -23,7 +23,7 @@ describeWith(POSTGRES_PROGRAMS, 'histories of several engines over one PostgreSQ
     await server.stop();
   });
 
-  test.each(seedsOr('1-1'))('seed %i keeps every promise', { timeout: 900_000 }, async (seed) => {
+  test.each(seedsOr('1-1'))('seed %i keeps every promise', { timeout: 1_800_000 }, async (seed) => {
     try {
       const stores = await openPostgres({ url: await server.schema(), allowUnsafe: true });
       const history = await play(seed, stores, MINUTES * MINUTE);
