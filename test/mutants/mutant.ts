@@ -30,7 +30,7 @@ export interface Mutant {
 }
 
 /** How often a text stands in another; overlaps count once. */
-export function occurrences(text: string, part: string): number {
+function occurrences(text: string, part: string): number {
   return text.split(part).length - 1;
 }
 
