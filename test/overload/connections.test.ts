@@ -33,7 +33,7 @@ describeIf(allowedFiles() >= FILES, `${FILES} open files`, 'overload', () => {
   beforeAll(async () => {
     siege = await Siege.begin({ api: API, listener: LISTENER });
     greedyKey = await siege.key('greedy', 0);
-  });
+  }, 5 * MINUTES);
   afterAll(() => siege.remove());
 
   /** The good client is served, while the others go on. */

@@ -54,8 +54,8 @@ test(`${READERS} readers of lists and contents who read nothing, and those of th
   await siege.good.send(10);
   // They read on only now: what was in the kernel's hands comes, and then the end.
   await expect
-    .poll(() => siege.vitals.files, { timeout: 2 * MINUTES })
-    .toBeLessThan(siege.vitals.idleFiles + 40);
+    .poll(() => siege.vitals.sockets, { timeout: 2 * MINUTES })
+    .toBeLessThan(siege.vitals.idleSockets + 40);
   const most = siege.vitals.peakMiB;
   for (const { socket } of crowd.members) socket.resume();
   await crowd.ended();

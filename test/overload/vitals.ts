@@ -1,5 +1,5 @@
 /** What a running server holds of its machine, and whether it is well. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { usageOf } from '../../bench/measure/process-tree.ts';
 import { ask, healthOf } from '../crash/customer.ts';
@@ -9,7 +9,7 @@ import type { RunningServer } from '../peers/server.ts';
 const RECOVERY_MS = 120_000;
 const MIB = 1024 * 1024;
 /** Connections that come and go by themselves: those of the relay, and of whoever asks for health. */
-const SPARE_FILES = 30;
+const SPARE_SOCKETS = 30;
 
 /** Open files that a process may have. Node.js takes all that it may get, here as in the server. */
 export function allowedFiles(): number {
@@ -19,20 +19,26 @@ export function allowedFiles(): number {
 /** See the top of the file. */
 export class Vitals {
   readonly #server: RunningServer;
-  /** What it has open when nobody is there. */
-  readonly idleFiles: number;
+  /** Sockets that it has open when nobody is there. */
+  readonly idleSockets: number;
   readonly #idleBytes: number;
 
   /** Of a server at which nobody is. */
   constructor(server: RunningServer) {
     this.#server = server;
-    this.idleFiles = this.files;
+    this.idleSockets = this.sockets;
     this.#idleBytes = usageOf(server.runtime.pid).residentBytes;
   }
 
   /** Files that it has open, sockets among them. */
   get files(): number {
     return readdirSync(`/proc/${this.#server.runtime.pid}/fd`).length;
+  }
+
+  /** Sockets that it has open. Files of the spool are kept open, up to 64, for whoever reads them next. */
+  get sockets(): number {
+    const folder = `/proc/${this.#server.runtime.pid}/fd`;
+    return readdirSync(folder).filter((name) => isSocket(`${folder}/${name}`)).length;
   }
 
   /** The most memory that it and its children had at once, in MiB, since {@link forgetPeak}. */
@@ -57,12 +63,21 @@ export class Vitals {
     return Number(line?.slice(series.length + 1));
   }
 
-  /** Waits until it has no more open than when nobody was there, holds no message in memory, and is well. */
+  /** Waits until it has no more sockets open than when nobody was there, holds no message in memory, and is well. */
   async recovered(): Promise<void> {
     const patience = { timeout: RECOVERY_MS, interval: 200 };
-    await expect.poll(() => this.files, patience).toBeLessThan(this.idleFiles + SPARE_FILES);
+    await expect.poll(() => this.sockets, patience).toBeLessThan(this.idleSockets + SPARE_SOCKETS);
     await expect.poll(() => this.figure('svc_bytes_in_flight'), patience).toBe(0);
-    await expect.poll(() => this.figure('svc_smtp_connections'), patience).toBeLessThan(SPARE_FILES);
+    await expect.poll(() => this.figure('svc_smtp_connections'), patience).toBeLessThan(SPARE_SOCKETS);
     await expect.poll(async () => (await healthOf(this.#server)).status, patience).toBe('healthy');
+  }
+}
+
+function isSocket(link: string): boolean {
+  try {
+    return readlinkSync(link).startsWith('socket:');
+  } catch {
+    // Closed meanwhile.
+    return false;
   }
 }

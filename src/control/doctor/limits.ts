@@ -6,8 +6,8 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 /** The program itself, its threads and the database's cache, and what work needs for a while. */
 const BASE_BYTES = 300 * MIB;
-/** For each byte of messages in flight: itself, and its like on the way to the disk, or as garbage for a while. */
-const COPIES = 2;
+/** For each byte of messages in flight: itself, what it is parsed from or to, its like on the way to the disk, and garbage. */
+const COPIES = 4;
 /** An idle connection, as docs/operations.md tells. */
 const CONNECTION_BYTES = 7 * KIB;
 /** Requests to the dashboard, and answers that nobody reads; its connections (`dashboard/server.ts`). */
