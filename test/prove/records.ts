@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Step } from './steps.ts';
 
 /** Where runs are kept. */
-export const RECORDS = fileURLToPath(new URL('../../docs/evidence.jsonl', import.meta.url));
+const RECORDS = fileURLToPath(new URL('../../docs/evidence.jsonl', import.meta.url));
 
 const figures = z.record(z.string(), z.number());
 const machine = z.strictObject({

@@ -145,7 +145,9 @@ test('nobody can have us shake hands again on the same connection', async () => 
   const socket = client.socket as TLSSocket;
   const again = new Promise<void>((resolve, reject) => {
     socket.once('error', reject).once('close', () => reject(new Error('closed')));
-    socket.renegotiate({ rejectUnauthorized: false }, (error) => (error === null ? resolve() : reject(error)));
+    socket.renegotiate({ rejectUnauthorized: false }, (error) =>
+      error === null ? resolve() : reject(error),
+    );
   });
   await expect(again).rejects.toThrow();
 });
