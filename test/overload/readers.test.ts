@@ -7,7 +7,7 @@ import { Crowd } from './crowd.ts';
 import { PASSWORD, Siege } from './siege.ts';
 import { sendData, smtpSession } from './uploads.ts';
 
-const READERS = times('overload_readers', 60);
+const READERS = times('overload_readers', 24);
 /** Requests that each of them makes at once. */
 const AHEAD = 16;
 /** Streams that one session may have. */
@@ -35,7 +35,7 @@ test(`${READERS} readers of lists and contents who read nothing, and those of th
 }, async ({ onTestFinished }) => {
   const siege = await Siege.begin(SETTINGS);
   onTestFinished(() => siege.remove());
-  await siege.good.send(60);
+  await siege.good.send(30);
   const key = await siege.key('reader', 0);
   const { api = 0 } = { api: siege.server.runtime.api ?? 0 };
   const session = await smtpSession({ api: '', smtp: siege.smtp, key, from: '127.0.70.1' });
