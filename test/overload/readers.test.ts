@@ -18,7 +18,7 @@ const UNSENT = 16;
 const WORK = 192;
 const MINUTES = 60_000;
 const SETTINGS = {
-  api: 'body_timeout_seconds: 5',
+  api: 'body_timeout_seconds: 5, keep_alive_seconds: 5',
   limits: `max_unsent_bytes: ${UNSENT * 1024 * 1024}`,
 };
 
