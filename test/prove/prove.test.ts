@@ -64,6 +64,7 @@ describe('the next run', () => {
     const soak = step('soak', { whole: true, least: 100, seconds: 7000 });
     expect(planNext([soak, one], [], 6999)).toMatchObject({ step: one });
     expect(planNext([soak, one], [], 7000)).toEqual({ step: soak, count: 100, before: 0 });
+    expect(doneOf(soak, [run('soak', 60), run('soak', 50)])).toBe(60);
   });
 
   test('is behind one that failed, which does not count', () => {

@@ -13,6 +13,7 @@ const machine = z.strictObject({
   cores: z.number(),
   node: z.string(),
   kernel: z.string(),
+  memoryGiB: z.number().optional(),
   commit: z.string(),
 });
 const record = z.strictObject({
@@ -45,12 +46,11 @@ export function keepRun(run: Run, file = RECORDS): void {
   appendFileSync(file, `${JSON.stringify(run)}\n`);
 }
 
-/** How often a step was done and went well. */
+/** How often a step was done and went well; a whole one, how far it came at once. */
 export function doneOf(step: Step, runs: readonly Run[]): number {
-  return sumOf(
-    runs.filter((run) => run.step === step.name && run.passed),
-    ({ count }) => count,
-  );
+  const passed = runs.filter((run) => run.step === step.name && run.passed);
+  if (step.whole === true) return Math.max(0, ...passed.map(({ count }) => count));
+  return sumOf(passed, ({ count }) => count);
 }
 
 /** Where the next run of a step begins: behind all before it, those that failed too. */
