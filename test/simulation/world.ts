@@ -159,7 +159,6 @@ class World implements Nodes {
     await this.#advance(troubleMs);
     this.#troubles.end();
     for (const life of this.#lives) life.isCutOff = false;
-    if (this.#nodes.length === 0) this.#spawn(this.#bear());
     await this.#settle(troubleMs);
     await this.#watch.ended(this.#hop.taken);
     await checkCounters(this.#views, this.#watch.happened, this.#watch.flagged, this.#wall());
