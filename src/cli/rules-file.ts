@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { parseDocument } from 'yaml';
 import { readError } from '../config/fault.ts';
+import { readYaml } from '../config/yaml.ts';
 import { Exit } from './exit.ts';
 
 /** The file name that means the standard input. */
@@ -10,10 +10,9 @@ const MAX_BYTES = 1024 * 1024;
 
 /** The list of rules of a YAML file: its section `routes`, or all of it. What is in the list is not looked at. */
 export async function readRules(file: string): Promise<unknown> {
-  const document = parseDocument(await readText(file));
-  const [error] = document.errors;
-  if (error !== undefined) throw new Exit(2, `${nameOf(file)}: ${error.message.split('\n', 1)[0] ?? ''}`);
-  const root: unknown = document.toJS();
+  const read = readYaml(await readText(file));
+  if (!read.ok) throw new Exit(2, `${nameOf(file)}: ${read.rules[0] ?? ''}`);
+  const { root } = read;
   if (Array.isArray(root)) return root;
   if (typeof root === 'object' && root !== null && 'routes' in root) return root.routes ?? [];
   throw new Exit(2, `${nameOf(file)} has neither a section routes nor a list of rules.`);

@@ -1,4 +1,3 @@
-import { parseDocument, visit } from 'yaml';
 import { RELAY_NAME } from '../domain/relay.ts';
 import { NOTE_PREFIX } from '../store/registry.ts';
 import { type Fault, readError, showValue, unknownRule } from './fault.ts';
@@ -9,6 +8,7 @@ import type { RoutesSource } from './routes.ts';
 import { isSettingKey, SETTING_KEYS, type SettingKey } from './schema.ts';
 import { SETTINGS } from './settings.ts';
 import type { Origin, Sources } from './sources.ts';
+import { readYaml } from './yaml.ts';
 
 /** A value someone gave for a setting, not yet looked at. */
 export interface Given {
@@ -80,10 +80,13 @@ class Gatherer implements Gathered {
     const source = `file ${file.path}`;
     const refuse = (rule: string) => this.faults.push({ key: file.path, value: null, rule, source });
     const read = readYaml(file.text);
-    if (!read.ok) read.rules.forEach(refuse);
-    else if (!isRecord(read.root)) refuse('must be a map of sections');
-    else
-      for (const [section, body] of Object.entries(read.root)) this.#takeSection(section, body ?? {}, source);
+    if (!read.ok) {
+      read.rules.forEach(refuse);
+      return;
+    }
+    const root = read.root ?? {};
+    if (!isRecord(root)) refuse('must be a map of sections');
+    else for (const [section, body] of Object.entries(root)) this.#takeSection(section, body ?? {}, source);
   }
 
   takeEnvironment(): void {
@@ -165,29 +168,6 @@ class Gatherer implements Gathered {
 
   #refuseKey(key: string, source: string): void {
     this.faults.push({ key, value: null, rule: unknownRule('setting', key, SETTING_KEYS), source });
-  }
-}
-
-/** What a file says, an empty one an empty map; or every fault that YAML finds in it. */
-function readYaml(
-  text: string,
-): { readonly ok: true; readonly root: unknown } | { readonly ok: false; readonly rules: string[] } {
-  const document = parseDocument(text, { logLevel: 'error' });
-  const rules = document.errors.map(({ message }) => message.split('\n', 1)[0] ?? '');
-  if (rules.length > 0) return { ok: false, rules };
-  try {
-    // Throws for an alias of nothing, and for aliases of aliases that come to more than could be meant.
-    const root: unknown = document.toJS() ?? {};
-    let endless = false;
-    visit(document, {
-      Alias: (_, alias, around) => {
-        const meant = alias.resolve(document);
-        endless ||= meant !== undefined && around.includes(meant);
-      },
-    });
-    return endless ? { ok: false, rules: ['has an alias within what it stands for'] } : { ok: true, root };
-  } catch (error) {
-    return { ok: false, rules: [`cannot be read: ${readError(error)}`] };
   }
 }
 

@@ -22,7 +22,13 @@ interface Trial {
   readonly seconds: number;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  // Most often an option that there is not.
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+}
 
 async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({

@@ -1,0 +1,65 @@
+import { type Document, isScalar, LineCounter, type Node, parseDocument, visit, type YAMLMap } from 'yaml';
+import { readError } from './fault.ts';
+
+/** What a text says, null if nothing; or every fault that is found in it, as rules. */
+export type ReadYaml =
+  | { readonly ok: true; readonly root: unknown }
+  | { readonly ok: false; readonly rules: readonly string[] };
+
+/** Each is resolved among all anchors: more than anybody writes, and soon done. */
+const MAX_ALIASES = 100;
+
+/** Reads YAML in time that grows as the text does: what the library compares with everything is looked at here. */
+export function readYaml(text: string): ReadYaml {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { logLevel: 'error', uniqueKeys: false, lineCounter: lines });
+  const rules = document.errors.map(({ message }) => message.split('\n', 1)[0] ?? '');
+  if (rules.length === 0) rules.push(...faultsOfNodes(document, lines));
+  if (rules.length > 0) return { ok: false, rules };
+  try {
+    // Throws for an alias of nothing, and for aliases of aliases that come to more than could be meant.
+    return { ok: true, root: document.toJS() };
+  } catch (error) {
+    return { ok: false, rules: [`cannot be read: ${readError(error)}`] };
+  }
+}
+
+/** Keys that stand twice in a map; too many aliases, and such as stand within what they stand for. */
+function faultsOfNodes(document: Document.Parsed, lines: LineCounter): string[] {
+  const found: string[] = [];
+  const anchored = new Map<string, Node>();
+  let aliases = 0;
+  let isEndless = false;
+  visit(document, {
+    Node: (_, node) => {
+      if ('anchor' in node && node.anchor !== undefined) anchored.set(node.anchor, node);
+    },
+    Map: (_, map) => {
+      if (map.anchor !== undefined) anchored.set(map.anchor, map);
+      for (const offset of repeatedKeys(map)) {
+        const { line, col } = lines.linePos(offset);
+        found.push(`Map keys must be unique at line ${line}, column ${col}`);
+      }
+    },
+    Alias: (_, alias, around) => {
+      aliases++;
+      const meant = anchored.get(alias.source);
+      isEndless ||= meant !== undefined && around.includes(meant);
+    },
+  });
+  if (aliases > MAX_ALIASES) found.push(`has ${aliases} aliases, and may have ${MAX_ALIASES}`);
+  else if (isEndless) found.push('has an alias within what it stands for');
+  return found;
+}
+
+/** Where the keys stand that another of the map made a value of before. */
+function repeatedKeys({ items }: YAMLMap): number[] {
+  const seen = new Set<unknown>();
+  const repeated: number[] = [];
+  for (const { key } of items) {
+    if (!isScalar(key)) continue;
+    if (seen.has(key.value)) repeated.push(key.range?.[0] ?? 0);
+    seen.add(key.value);
+  }
+  return repeated;
+}
