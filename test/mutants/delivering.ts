@@ -1,6 +1,6 @@
 /** Bugs by which mail would be sent twice in silence, to nobody, or for ever. */
 import type { Mutant } from './mutant.ts';
-import { HISTORY, postgres, sqlite } from './traps.ts';
+import { HISTORY, history, postgres, sqlite } from './traps.ts';
 
 export const DELIVERING: readonly Mutant[] = [
   {
@@ -146,7 +146,10 @@ export const DELIVERING: readonly Mutant[] = [
         after: '',
       },
     ],
-    traps: [{ file: 'src/domain/settle.test.ts', test: 'a deferral past the expiry fails as expired' }],
+    traps: [
+      { file: 'src/domain/settle.test.ts', test: 'a deferral past the expiry fails as expired' },
+      history(3),
+    ],
   },
   {
     name: 'waiting-never-expires',

@@ -1,12 +1,17 @@
 /** Suites that hold much of what mutants break. */
 import type { Trap } from './mutant.ts';
 
-/** One simulated history, which meets nearly everything: what breaks a promise for good breaks it in nearly all of them. */
-export const HISTORY: Trap = {
-  file: 'test/simulation/simulation.test.ts',
-  test: 'seed 2 keeps every promise',
-  environment: { WAYBILL_SEEDS: '2-2' },
-};
+/** A simulated history. */
+export function history(seed: number): Trap {
+  return {
+    file: 'test/simulation/simulation.test.ts',
+    test: `seed ${seed} keeps every promise`,
+    environment: { WAYBILL_SEEDS: `${seed}-${seed}` },
+  };
+}
+
+/** One that meets nearly everything: what breaks a promise for good breaks it in nearly all of them. */
+export const HISTORY = history(2);
 
 /** What every store promises, held over SQLite. */
 export function sqlite(promise: string): Trap {

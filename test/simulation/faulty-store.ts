@@ -40,7 +40,7 @@ const NOTICED_MS = 10_000;
  * never returns to a node that has died meanwhile. After each commit the watch looks at what was touched.
  */
 export function faultyStore(parts: FaultyStoreParts): Store {
-  const { inner, watch, limits: counted, seen } = parts;
+  const { inner, time, watch, limits: counted, seen } = parts;
   const call = callOver(parts);
   const none = (): readonly string[] => [];
   const everythingIf = (changed: boolean) => (changed ? watch.unfinished() : none());
@@ -70,7 +70,7 @@ export function faultyStore(parts: FaultyStoreParts): Store {
         async () => {
           const granted = await inner.begin(units, at);
           const begun = units.filter((_, place) => granted[place] === 'begun');
-          watch.began(begun);
+          watch.began(begun, at.now, time.now);
           for (const unit of begun) counted.begun(unit);
           return granted;
         },

@@ -49,8 +49,10 @@ export class Watch {
   readonly #fences = new Map<string, number>();
   /** `id/index` of recipients that were in processing when their cancellation was written. */
   readonly #marked = new Set<string>();
-  /** `id/index` of recipients whose attempt has begun. */
-  readonly #begun = new Set<string>();
+  /** `id/index` of recipients whose attempt has begun → when, by the clock of who begins; -Infinity where it was set back. */
+  readonly #begun = new Map<string, number>();
+  /** Until when, in virtual time, some clocks may go on as they did before they were set back. */
+  #unsureUntil = 0;
   /** `token address` of recipients that were cancelled before an attempt had begun. */
   readonly #barred = new Set<string>();
   /** `token address` → how often it failed for good, of which its sender must hear: not by a cancellation. */
@@ -120,10 +122,17 @@ export class Watch {
     this.#fences.set(lane, fence);
   }
 
-  /** Attempts for these have begun. */
-  began(units: readonly UnitRef[]): void {
+  /** Attempts for these have begun, at `now`, when the clock of their node said `wall`. */
+  began(units: readonly UnitRef[], wall: number, now: number): void {
+    const since = now < this.#unsureUntil ? Number.NEGATIVE_INFINITY : wall;
     for (const { messageId, indexes } of units)
-      for (const index of indexes) this.#begun.add(`${messageId}/${index}`);
+      for (const index of indexes) this.#begun.set(`${messageId}/${index}`, since);
+  }
+
+  /** All clocks are set back, and some notice it only at `noticed`, in virtual time. */
+  clockSetBack(noticed: number): void {
+    this.#unsureUntil = noticed;
+    for (const place of this.#begun.keys()) this.#begun.set(place, Number.NEGATIVE_INFINITY);
   }
 
   /** Looks at messages after `verb` committed at `now`. */
@@ -143,6 +152,9 @@ export class Watch {
         const old = before[index];
         if (old === undefined) throw new InvariantBroken(`${id} has a recipient ${address} nobody submitted`);
         const place = { id, index, name: `${token} ${address}` };
+        const begunAt = this.#begun.get(`${id}/${index}`) ?? Number.NEGATIVE_INFINITY;
+        if (verb === 'settle' && old !== state && state === 'retrying' && begunAt >= detail.message.expiresAt)
+          throw new InvariantBroken(`${id}/${index} waits although its time was over when it was tried`);
         if (old !== state) this.#changed(verb, place, old, state, now);
         if (old !== state && state === 'failed' && outcome !== 'cancelled') this.#failed(place, outcome);
         if (verb === 'cancel') this.#cancelled(place, state);

@@ -343,6 +343,7 @@ class World implements Nodes {
     this.#seen.note(ms > 0 ? 'clock set forward' : 'clock set back');
     this.#clockWrongMs = wrongMs;
     this.#limits.clockSet();
+    if (ms < 0) this.#watch.clockSetBack(this.#time.now + NOTICED_MS);
     for (const life of this.#lives)
       this.#time.after(this.#nodeCount === 1 ? 0 : this.#dice.next() * NOTICED_MS, () => life.jump(ms));
   }
