@@ -7,7 +7,7 @@ import type { ListPage, Views } from '../../src/store/views.ts';
 import type { RunningServer } from '../peers/server.ts';
 import type { SmtpSink } from '../peers/smtp-sink.ts';
 import type { SinkMessage } from '../peers/smtp-sink-script.ts';
-import { subjectOf } from './customer.ts';
+import { LETTER, subjectOf } from './customer.ts';
 
 /** Every copy of every letter, and every report, that sinks took while they were followed. */
 export class Book {
@@ -66,6 +66,26 @@ export class Book {
 
 function note(notes: Map<string, string[]>, name: string, entry: string): void {
   notes.set(name, [...(notes.get(name) ?? []), entry]);
+}
+
+/** Holds that all that was acknowledged, by subject and id, is there, has ended so, and arrived. */
+export function holdAcknowledged(
+  book: Book,
+  stored: ReadonlyMap<string, MessageRecord>,
+  acknowledged: Iterable<readonly [subject: string, id: string]>,
+  status: 'delivered' | 'failed' = 'delivered',
+): void {
+  for (const [subject, id] of acknowledged) {
+    expect(stored.get(id)?.header.subject, `${id} was acknowledged`).toBe(subject);
+    expect(stored.get(id)?.status, id).toBe(status);
+    for (const address of LETTER.to)
+      expect(book.has(subject, address), `${id} to ${address} arrived`).toBe(true);
+  }
+}
+
+/** How many are flagged as possibly sent twice. */
+export function countFlagged(stored: ReadonlyMap<string, MessageRecord>): number {
+  return [...stored.values()].filter(({ possibleDuplicate }) => possibleDuplicate).length;
 }
 
 /** Holds that what came twice is flagged, and was not taken by two relays. Returns how often that was. */

@@ -9,8 +9,16 @@ import { describeWith } from '../peers/need.ts';
 import type { Installation, RunningServer } from '../peers/server.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
 import { before, tell, times } from '../support/proof.ts';
-import { Book, holdCopies, messagesIn, readStore, untilAllIsFinal } from './book.ts';
-import { type Customer, LETTER } from './customer.ts';
+import {
+  Book,
+  countFlagged,
+  holdAcknowledged,
+  holdCopies,
+  messagesIn,
+  readStore,
+  untilAllIsFinal,
+} from './book.ts';
+import type { Customer } from './customer.ts';
 import { type HttpAnswer, HttpCustomer } from './http-customer.ts';
 import { WAYS, type Way } from './machine.ts';
 import { SmtpCustomer } from './smtp-customer.ts';
@@ -149,20 +157,14 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
     expect(await server.end('SIGTERM')).toBe(0);
     const stored = await readStore(this.#installation.dataDir, messagesIn);
     const { acknowledged } = this.#customer;
-    for (const [subject, id] of acknowledged) {
-      expect(stored.get(id)?.header.subject, `${id} was acknowledged`).toBe(subject);
-      expect(stored.get(id)?.status, id).toBe('delivered');
-      for (const address of LETTER.to)
-        expect(this.#book.has(subject, address), `${id} to ${address} arrived`).toBe(true);
-    }
+    holdAcknowledged(this.#book, stored, acknowledged);
     const twice = holdCopies(this.#book, stored);
-    const flagged = [...stored.values()].filter(({ possibleDuplicate }) => possibleDuplicate).length;
     tell(`deaths at each call that a message over ${way} takes`, {
       deaths: this.#kills,
       acknowledged: acknowledged.size,
       lost: 0,
       'recipients reached twice': twice,
-      'messages flagged': flagged,
+      'messages flagged': countFlagged(stored),
     });
   }
 }
