@@ -1,4 +1,4 @@
-import { engineSettings } from '../control/engine-settings.ts';
+import { engineSettingsOf } from '../control/engine-settings.ts';
 import { lanesOfAll } from '../control/nodes/figures.ts';
 import { createNodesSight, type NodesSight, type OwnNode } from '../control/nodes/sight.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
@@ -50,7 +50,7 @@ export function createWork(parts: WorkParts): Work {
   const engine: Engine = createEngine({
     ...storage,
     ...{ clock, random, events, signer, node },
-    settings: () => engineSettings(live.loaded),
+    settings: engineSettingsOf(() => live.loaded),
     self: { ...self, report: () => ownReport(engine, parts) },
   });
   const transports: TransportParts = {

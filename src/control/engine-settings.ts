@@ -8,6 +8,16 @@ const DAY_MS = 24 * HOUR_MS;
 /** Of the bytes in flight, the share that may be messages waiting in memory for their delivery to begin. */
 const SHORT_WAY_SHARE = 0.25;
 
+/** Tells the engine what is in force. It asks for every message: what it is told is made anew only when that is another. */
+export function engineSettingsOf(inForce: () => InForce): () => EngineSettings {
+  let last: { readonly of: InForce; readonly settings: EngineSettings } | null = null;
+  return () => {
+    const of = inForce();
+    if (last?.of !== of) last = { of, settings: engineSettings(of) };
+    return last.settings;
+  };
+}
+
 /** What the engine is told of the configuration, and of what operators hold back. */
 export function engineSettings({ config, holds, routesVersion }: InForce): EngineSettings {
   const { delivery, retention, health, limits } = config;

@@ -20,7 +20,7 @@ import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import type { Transport } from '../transport/transport.ts';
 import { COMMAND_LINE } from './actor.ts';
 import { createDoor, type Door, operationsOf } from './door.ts';
-import { engineSettings } from './engine-settings.ts';
+import { engineSettingsOf } from './engine-settings.ts';
 import { holdDirectory } from './hold.ts';
 import { layoutOf } from './layout.ts';
 import { createLocalOperations } from './local.ts';
@@ -166,7 +166,7 @@ function openEngine(
   { clock, random }: OfflineOptions,
 ): Pick<Engine, 'intake' | 'acts' | 'collection'> {
   const events = new Events();
-  const settings = () => engineSettings(loaded());
+  const settings = engineSettingsOf(loaded);
   const keysOf = createSigningKeys();
   const signer = createSigner({ keys: () => keysOf(loaded().config.domains), clock, log: silentLog });
   const engine = createEngine({
