@@ -45,8 +45,19 @@ async function start(given: CommonOptions, { terminal, clock, random }: Context)
     if (error instanceof ConfigurationError) throw new Exit(1, error.faults.map(formatFault).join('\n'));
     if (error instanceof StoreError && error.code === 'store_failed')
       throw new Exit(EXIT_IO, `The machine failed: ${error.message}`);
+    if (isNoRoom(error))
+      throw new Exit(
+        1,
+        `There is no room to start: ${error.message}. Free some space where ${dataDir} is, or on the disk of the database, and start again: nothing that was accepted is lost.`,
+      );
     throw error;
   }
+}
+
+/** Whether a disk is full, or as much of it as is ours: the store's word for it, or the system's. */
+function isNoRoom(error: unknown): error is Error {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return error.code === 'store_full' || error.code === 'ENOSPC' || error.code === 'EDQUOT';
 }
 
 /** Resolves with the exit status 0 when a signal asks for the end. */

@@ -89,6 +89,31 @@ describeIf(canMount(), 'mount', 'a disk that can only be read', () => {
   );
 });
 
+describeIf(canMount(), 'mount', 'a start on a full disk', () => {
+  test.concurrent('ends with what to do, and loses nothing', TIMEOUT, async (context) => {
+    const { sink, installation, customer } = await world(context, 'HTTP', mountSmallDisk);
+    context.onTestFinished(() => {
+      execFileSync('umount', ['--lazy', installation.dataDir]);
+    });
+    const server = await installation.start();
+    sink.script = { CONNECT: '421 4.3.2 Not now' };
+    await customer.sendUntilAcknowledged(server);
+    await server.end('SIGKILL');
+    const filler = fill(installation.dataDir, 0);
+    expect(await installation.run('serve')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^There is no room to start: .+\. Free some space where .+, and start again/,
+      ),
+    });
+    rmSync(filler);
+    sink.script = {};
+    const next = await installation.start();
+    await customer.untilDelivered(sink);
+    expect(await next.end('SIGTERM')).toBe(0);
+  });
+});
+
 /** Mail that stays here, in the inbox, needs room like any other. */
 describeIf(canMount(), 'mount', 'a full disk and the inbox', () => {
   test.concurrent('is refused until there is room', TIMEOUT, async (context) => {
