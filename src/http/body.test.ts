@@ -1,4 +1,7 @@
 import { once } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { exchangeRaw, RawClient, serve, WIDE_LIMITS } from '../../test/peers/http.ts';
 import { Budget } from '../lib/budget.ts';
@@ -291,4 +294,22 @@ test('a body beyond all that its sender may have counts as that much', async () 
   const { port } = await serve(counting(10 * MIB, newBudget(300 * 1024)));
   const client = new RawClient(port, post(`Content-Length: ${MIB}`, 'x'.repeat(MIB)));
   expect(await client.until(/"bytes"/)).toContain(`{"bytes":${MIB},`);
+});
+
+test('nothing keeps what was read but its reader, long before the answer', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const { origin } = await serve(async (exchange) => {
+    const pieces = await readBody(exchange, { maxBytes: 4 * MIB, budget: newBudget().share('a key') }).then(
+      (read) => read.map((piece) => new WeakRef(piece)),
+    );
+    await turn();
+    collectGarbage();
+    const kept = pieces.filter((piece) => piece.deref() !== undefined).length;
+    exchange.json(200, { pieces: pieces.length, kept });
+  });
+  const answer = await fetch(origin, { method: 'POST', body: 'x'.repeat(4 * MIB) });
+  const { pieces, kept } = (await answer.json()) as { pieces: number; kept: number };
+  expect(pieces).toBeGreaterThan(64);
+  expect(kept).toBe(0);
 });

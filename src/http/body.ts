@@ -138,12 +138,13 @@ async function waitForBudget(exchange: Exchange, budget: Share, bytes: number): 
 
 function collect(exchange: Exchange, options: BodyOptions, room: Room, sink: Sink): Promise<void> {
   const { request } = exchange;
-  const gatherer = new Gatherer(sink);
+  // Let go of at the end: what follows is kept by the exchange until its answer, and with it would be all that was read.
+  let gatherer: Gatherer | null = new Gatherer(sink);
   let taken = 0;
   const take = (chunk: Buffer) => {
     taken += chunk.length;
     if (taken > options.maxBytes) throw tooLarge(options, 'is larger');
-    gatherer.push(chunk);
+    gatherer?.push(chunk);
   };
   return new Promise((resolve, reject) => {
     let reading = true;
@@ -151,6 +152,7 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, sink: Sin
     let paced = watch();
     const stop = () => {
       reading = false;
+      gatherer = null;
       exchange.pace.forget(paced);
       request.off('data', onData).off('end', onEnd);
     };
@@ -184,7 +186,7 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, sink: Sin
     };
     const onEnd = () => {
       try {
-        gatherer.flush();
+        gatherer?.flush();
       } catch (error) {
         return fail(error);
       }

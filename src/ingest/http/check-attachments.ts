@@ -1,5 +1,4 @@
 import type { FieldFault } from '../../http/problem.ts';
-import { decodeBase64 } from '../../lib/base64.ts';
 import { type Attachment, checkAttachment } from '../../mail/attachment.ts';
 import { tooMany } from '../message-rules.ts';
 import type { Faults } from './faults.ts';
@@ -9,7 +8,7 @@ const NOTHING = new Uint8Array(0);
 const UNSTATED = { filename: null, contentType: null, contentId: null };
 const STATED = ['filename', 'contentType', 'contentId'] as const;
 
-/** Checks and decodes the attachments. What is faulty is reported; the result is then not fit to be sent. */
+/** Checks the attachments. What is faulty is reported; the result is then not fit to be sent. */
 export function checkAttachments(
   given: readonly AttachmentField[],
   maxAttachments: number,
@@ -40,26 +39,13 @@ function checkOne(field: AttachmentField, place: number, faults: Faults): Attach
   const disposition = field.disposition ?? 'attachment';
   const known = disposition === 'attachment' || disposition === 'inline';
   if (!known) refuse('disposition', { code: 'disposition', detail: 'Must be "attachment" or "inline".' });
-  const content = typeof field.content === 'string' ? decodeBase64(field.content) : field.content;
-  if (content === null && typeof field.content === 'string')
-    refuse('content', { code: 'base64', detail: base64Rule(field.content) });
+  const isRead = field.content instanceof Uint8Array;
+  if (!isRead) refuse('content', { code: 'base64', detail: field.content.rule });
   return {
     filename,
     contentType,
     contentId,
-    content: content ?? NOTHING,
+    content: isRead ? field.content : NOTHING,
     disposition: known ? disposition : 'attachment',
   };
-}
-
-/** The rule for base64, with the likeliest reason why a text breaks it. */
-function base64Rule(text: string): string {
-  const rule = 'Must be base64 with padding and without line breaks (RFC 4648)';
-  if (text.startsWith('data:')) return `${rule}: leave out what stands before and with "base64,".`;
-  if (/[\r\n]/.test(text)) return `${rule}: join its lines.`;
-  if (/^[A-Za-z0-9_-]+=*$/.test(text) && /[_-]/.test(text))
-    return `${rule}: this is base64url, write "+" for "-" and "/" for "_".`;
-  if (/^[A-Za-z0-9+/]+$/.test(text) && text.length % 4 !== 1)
-    return `${rule}: end it in "${'='.repeat((4 - (text.length % 4)) % 4)}".`;
-  return `${rule}: encode the file's bytes, not its text.`;
 }

@@ -35,10 +35,15 @@ export interface AddressField {
 /** A name and its value, in the order given. */
 export type NamedValue = readonly [name: string, value: string];
 
-/** An attachment as given; `content` is base64 text from JSON, bytes from a form. */
+/** A text that should have been base64, and the rule that it breaks. */
+export interface NotBase64 {
+  readonly rule: string;
+}
+
+/** An attachment as given, its content already decoded. */
 export interface AttachmentField {
   readonly filename: string | null;
-  readonly content: string | Uint8Array;
+  readonly content: Uint8Array | NotBase64;
   readonly contentType: string | null;
   readonly contentId: string | null;
   readonly disposition: string | null;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { pointerToken } from '../../http/quote.ts';
+import { decodeBase64 } from '../../lib/base64.ts';
 import {
   type AddressField,
   type AttachmentField,
@@ -97,9 +98,22 @@ function toNamed(value: Readonly<Record<string, string | null>> | null | undefin
 function toAttachment(json: z.infer<typeof attachmentSchema>): AttachmentField {
   return {
     filename: json.filename || null,
-    content: json.content,
+    // At once: as text it would be kept, uncounted, until the message is made.
+    content: decodeBase64(json.content) ?? { rule: base64Rule(json.content) },
     contentType: json.contentType || null,
     contentId: json.contentId || null,
     disposition: json.disposition || null,
   };
+}
+
+/** The rule for base64, with the likeliest reason why a text breaks it. */
+function base64Rule(text: string): string {
+  const rule = 'Must be base64 with padding and without line breaks (RFC 4648)';
+  if (text.startsWith('data:')) return `${rule}: leave out what stands before and with "base64,".`;
+  if (/[\r\n]/.test(text)) return `${rule}: join its lines.`;
+  if (/^[A-Za-z0-9_-]+=*$/.test(text) && /[_-]/.test(text))
+    return `${rule}: this is base64url, write "+" for "-" and "/" for "_".`;
+  if (/^[A-Za-z0-9+/]+$/.test(text) && text.length % 4 !== 1)
+    return `${rule}: end it in "${'='.repeat((4 - (text.length % 4)) % 4)}".`;
+  return `${rule}: encode the file's bytes, not its text.`;
 }
