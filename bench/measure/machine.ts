@@ -16,7 +16,10 @@ export interface Machine {
 
 const GIB = 1024 ** 3;
 /** A run adds its records and draws the page while it goes on. */
-const WRITTEN = ['bench/results', 'docs/benchmarks.md', 'docs/images/benchmarks.svg'];
+const WRITTEN = [
+  ...['bench/results', 'docs/benchmarks.md', 'docs/images/benchmarks.svg'],
+  ...['docs/evidence.jsonl', 'docs/evidence.md'],
+];
 
 /** This machine, and the commit that is checked out. */
 export function describeMachine(): Machine {

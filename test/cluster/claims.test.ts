@@ -12,21 +12,23 @@ import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import { tell, times } from '../support/proof.ts';
 
-const MESSAGES = times('claims', 100_000);
 const PROCESSES = 20;
 const LANES = Array.from({ length: 400 }, (_, nth) => `direct d${nth}.example`);
+/** In each lane as many. */
+const EACH = Math.ceil(times('claims', 100_000) / LANES.length);
+const MESSAGES = EACH * LANES.length;
 const SCHEMA = 'claims';
 const PROGRAM = fileURLToPath(new URL('claimer.ts', import.meta.url));
 
 /** Makes of every message as many as there are to be in its lane. */
 const MULTIPLY = `
   CREATE TEMP TABLE copies AS SELECT id, substr(id, 1, 24) || lpad(nth::text, 6, '0') AS copy
-    FROM messages, generate_series(2, ${MESSAGES / LANES.length}) AS nth;
+    FROM messages, generate_series(2, ${EACH}) AS nth;
   INSERT INTO messages SELECT (jsonb_populate_record(m, jsonb_build_object('id', copy))).*
     FROM messages AS m JOIN copies USING (id);
   INSERT INTO deliveries SELECT (jsonb_populate_record(d, jsonb_build_object('message', copy))).*
     FROM deliveries AS d JOIN copies ON d.message = copies.id;
-  UPDATE depths SET waiting = waiting * ${MESSAGES / LANES.length};
+  UPDATE depths SET waiting = waiting * ${EACH};
   ANALYZE`;
 
 describeWith(POSTGRES_PROGRAMS, 'many processes', () => {

@@ -46,7 +46,8 @@ function section(step: Step, runs: readonly Run[]): string[] {
   const proofs = [...new Set(passed.flatMap(({ told }) => told.map(({ proof }) => proof)))];
   const lines = proofs.map((proof) => `- ${proof}: ${figuresOf(proof, passed)}\n`);
   const command = `\`${passed.at(-1)?.command}\``;
-  return [`\n## ${step.name}\n\n${step.holds}\n\n`, ...lines, `\nThe last run again: ${command}\n`];
+  const sofar = `So far: ${number(doneOf(step, runs))} of ${number(step.target)} ${step.unit}.`;
+  return [`\n## ${step.name}\n\n${step.holds} ${sofar}\n\n`, ...lines, `\nThe last run again: ${command}\n`];
 }
 
 function figuresOf(proof: string, runs: readonly Run[]): string {
@@ -67,7 +68,7 @@ function failures(runs: readonly Run[]): string {
     ({ at, step, command, machine }) =>
       `- ${at.slice(0, 16)}Z, ${step}, at ${machine.commit}: \`${command}\`\n`,
   );
-  return `\n## Runs that failed\n\nWhat was behind each is told in [bugs-found.md](bugs-found.md).\n\n${lines.join('')}`;
+  return `\n## Runs that failed\n\nWhat was a bug of the program is told in [bugs-found.md](bugs-found.md); the others were mistakes of the tests.\n\n${lines.join('')}`;
 }
 
 function machines(runs: readonly Run[]): string {

@@ -32,7 +32,8 @@ function countFor(step: Step, runs: readonly Run[], secondsLeft: number): number
   const seconds = sumOf(past, (run) => run.seconds);
   const left = step.target - doneOf(step, runs);
   if (step.whole === true) {
-    const takes = past.length > 0 ? seconds / past.length : (step.seconds ?? 0);
+    const done = sumOf(past, ({ count }) => count);
+    const takes = done > 0 ? (seconds / done) * step.target : (step.seconds ?? 0);
     return takes <= secondsLeft ? step.target : null;
   }
   // Never done: the least tells how fast it goes.

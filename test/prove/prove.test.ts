@@ -64,6 +64,9 @@ describe('the next run', () => {
     const soak = step('soak', { whole: true, least: 100, seconds: 7000 });
     expect(planNext([soak, one], [], 6999)).toMatchObject({ step: one });
     expect(planNext([soak, one], [], 7000)).toEqual({ step: soak, count: 100, before: 0 });
+    const half = run('soak', 50, { seconds: 3600 });
+    expect(planNext([soak], [half], 7199)).toBeNull();
+    expect(planNext([soak], [half], 7200)).toMatchObject({ step: soak, count: 100 });
     expect(doneOf(soak, [run('soak', 60), run('soak', 50)])).toBe(60);
   });
 
@@ -85,6 +88,7 @@ describe('the page', () => {
     expect(page).toContain('| [one](#one) | 110 times | 100, reached | 2 | 0.0 | 2026-11-22 |\n');
     expect(page).toContain('| other | 0 times | 100 | 0 | 0.0 | not yet |\n');
     expect(page).toContain('- one again: 110 kills, 0 lost, 60 MiB at most\n');
+    expect(page).toContain('one holds. So far: 110 of 100 times.\n');
   });
 
   test('tells what failed', () => {

@@ -21,7 +21,8 @@ const HELP = `npm run prove -- [options]
   --help         this
 
 Totals are kept in docs/evidence.jsonl and written to docs/evidence.md after each run: it may be broken off at any
-time, and goes on where it was. Ends with 1 at the first run that fails, with the command that repeats it.
+time, and goes on where it was. Ends with 1 at the first run that fails, with the command that repeats it,
+and with 2 where a program is missing that a step needs: such a run is not kept.
 `;
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -46,21 +47,22 @@ async function main(): Promise<number> {
   const minutes = Number(values.minutes);
   if (values.help) say(HELP);
   if (values.help) return 0;
-  if (unknown.length > 0 || !(minutes > 0)) {
-    say(
-      unknown.length > 0
-        ? `There is no ${unknown.join(', ')}: see --list.`
-        : '--minutes must be a number above 0.',
-    );
+  const count = Number(values.count ?? 1);
+  const wrong = [
+    ...(unknown.length > 0 ? [`There is no ${unknown.join(', ')}: see --list.`] : []),
+    ...(minutes > 0 ? [] : ['--minutes must be a number above 0.']),
+    ...(Number.isSafeInteger(count) && count > 0 ? [] : ['--count must be a whole number above 0.']),
+    ...(values.count === undefined || values.only.length === 1 ? [] : ['--count needs one --only.']),
+  ];
+  if (wrong.length > 0) {
+    say(wrong.join('\n'));
     return 2;
   }
   const steps = values.only.length > 0 ? STEPS.filter(({ name }) => values.only.includes(name)) : STEPS;
   if (values.list) return list(steps);
   const [step] = steps;
-  if (values.count !== undefined && values.only.length === 1 && step !== undefined) {
-    const run = await runOnce({ step, count: Number(values.count), before: nextOf(step, readRuns()) });
-    return run.passed ? 0 : 1;
-  }
+  if (values.count !== undefined && step !== undefined)
+    return runOnce({ step, count, before: nextOf(step, readRuns()) });
   return proveFor(steps, minutes * 60);
 }
 
@@ -69,13 +71,14 @@ async function proveFor(steps: readonly Step[], seconds: number): Promise<number
   for (;;) {
     const next = planNext(steps, readRuns(), (until - performance.now()) / 1000);
     if (next === null) break;
-    if (!(await runOnce(next)).passed) return 1;
+    const status = await runOnce(next);
+    if (status !== 0) return status;
   }
   return list(steps);
 }
 
-/** Runs a step once, and keeps what came of it. */
-async function runOnce({ step, count, before }: Next): Promise<Run> {
+/** Runs a step once, and keeps what came of it, but where something that it needs is missing. The exit status. */
+async function runOnce({ step, count, before }: Next): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'waybill-prove-'));
   const file = join(folder, 'told');
   const environment = step.environment(count, before);
@@ -87,10 +90,18 @@ async function runOnce({ step, count, before }: Next): Promise<Run> {
   say(`\n== ${step.name}: ${count} ${step.unit}, after ${before}`);
   const at = new Date();
   const begun = performance.now();
-  const passed = await runTests(step.files, { ...environment, WAYBILL_TOLD: file });
+  const skipped = join(folder, 'skipped');
+  const passed = await runTests(step.files, {
+    ...environment,
+    ...{ WAYBILL_TOLD: file, WAYBILL_SKIPPED: skipped },
+  });
   const seconds = Math.round((performance.now() - begun) / 1000);
-  const told = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
+  const [told, missing] = [linesOf(file), linesOf(skipped)];
   rmSync(folder, { recursive: true });
+  if (missing.length > 0) {
+    say(`Not kept, for not all of it could run. Missing: ${[...new Set(missing)].join(', ')}`);
+    return 2;
+  }
   const run: Run = {
     at: at.toISOString(),
     step: step.name,
@@ -102,7 +113,11 @@ async function runOnce({ step, count, before }: Next): Promise<Run> {
   keepRun(run);
   writePage();
   say(passed ? `held, in ${seconds} s` : `FAILED. Again: ${command}`);
-  return run;
+  return passed ? 0 : 1;
+}
+
+function linesOf(file: string): string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
 }
 
 /** Whether they passed. No test has a limit here but its own and patience. */
