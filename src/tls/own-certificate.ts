@@ -9,6 +9,9 @@ import { type PairReader, pairReader } from './pair.ts';
 import type { CertificateOptions, LoadedPair, PairSource } from './pair-source.ts';
 import { createSelfSigned, type KeyAndCertificate } from './self-signed.ts';
 
+/** Where an uploaded certificate lies in the data directory, with its key, and where the one that is made. */
+export const UPLOADED_FILE = 'tls-uploaded.pem';
+export const SELF_SIGNED_FILE = 'tls.crt';
 const DAY_MS = 86_400_000;
 /** The longest that browsers take is 398 days. */
 const VALID_MS = 397 * DAY_MS;
@@ -37,8 +40,8 @@ export class OwnCertificate implements PairSource {
   constructor(options: OwnOptions) {
     this.#options = options;
     const { directory } = options;
-    this.#uploadedFile = join(directory, 'tls-uploaded.pem');
-    this.#certFile = join(directory, 'tls.crt');
+    this.#uploadedFile = join(directory, UPLOADED_FILE);
+    this.#certFile = join(directory, SELF_SIGNED_FILE);
     this.#keyFile = join(directory, 'tls.key');
     this.#readUploaded = pairReader(this.#uploadedFile, this.#uploadedFile);
     this.#readSelfSigned = pairReader(this.#certFile, this.#keyFile);

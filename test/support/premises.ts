@@ -38,7 +38,7 @@ const GOOD_MACHINE: Machine = {
   inContainer: () => false,
   fileMode: () => 0o100600,
   readFile: () => {
-    throw new Error('there is no such file');
+    throw Object.assign(new Error('there is no such file'), { code: 'ENOENT' });
   },
   dialogue: async () => ({ connected: true, replies: ['220 hi', '250 hi', '250 ok', '550 5.7.1 no'] }),
 };

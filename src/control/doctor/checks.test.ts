@@ -1,6 +1,9 @@
 /** What each check makes of what it finds. */
+import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BOUND, premises, scriptedResolver } from '../../../test/support/premises.ts';
+import { systemRandom } from '../../lib/random.ts';
+import { createSelfSigned } from '../../tls/self-signed.ts';
 import { certificateCheck } from './certificate.ts';
 import { clockCheck } from './clock.ts';
 import { configurationCheck, databaseCheck, secretKeyCheck } from './configuration.ts';
@@ -44,6 +47,19 @@ type Row = [
   premises: Parameters<typeof premises>[0],
   expected: readonly string[],
 ];
+
+/** Files of the data directory, and for how many days more their certificates are good; null: not to be read. */
+function certificates(days: Readonly<Record<string, number | null>>): Row[2] {
+  const readFile = (path: string) => {
+    const left = days[basename(path)];
+    if (left === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' });
+    if (left === null) throw Object.assign(new Error(path), { code: 'EACCES' });
+    const [notBefore, notAfter] = [T - 30 * DAY, T + left * DAY];
+    const pair = createSelfSigned({ hosts: ['mail.example.com'], notBefore, notAfter, random: systemRandom });
+    return `${pair.key}\n${pair.cert}`;
+  };
+  return { file: 'server: { hostname: mail.example.com }', machine: { readFile } };
+}
 
 const POSTGRES = 'database: { url: postgres://db.example/mail }';
 
@@ -142,6 +158,26 @@ const ROWS: readonly Row[] = [
     'a certificate that is none',
     certificateCheck,
     { file: 'tls: { cert_file: /a, key_file: /b }' },
+    ['fail certificate'],
+  ],
+  ['an own certificate', certificateCheck, certificates({ 'tls.crt': 90 }), ['ok certificate']],
+  ['an own one that ends soon', certificateCheck, certificates({ 'tls.crt': 3 }), ['warn certificate']],
+  [
+    'an uploaded one instead of an own one that ended',
+    certificateCheck,
+    certificates({ 'tls.crt': -1, 'tls-uploaded.pem': 90 }),
+    ['ok certificate'],
+  ],
+  [
+    'an uploaded one that ended, beside a good own one',
+    certificateCheck,
+    certificates({ 'tls.crt': 90, 'tls-uploaded.pem': -1 }),
+    ['fail certificate'],
+  ],
+  [
+    'an uploaded one that cannot be read',
+    certificateCheck,
+    certificates({ 'tls.crt': 90, 'tls-uploaded.pem': null }),
     ['fail certificate'],
   ],
   ['no SMTP at all', openRelayCheck, { file: 'listener: { ports: [] }' }, ['skipped open relay']],
