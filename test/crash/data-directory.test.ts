@@ -1,10 +1,11 @@
 /** What lies in the data directory, seen from outside the real process (contract §12, §15). */
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, type TestContext, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RelayView } from '../../src/control/relay-operations.ts';
 import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
-import { Installation } from '../peers/server.ts';
+import { installed } from '../e2e/service.ts';
+import type { Installation } from '../peers/server.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
 import { healthOf } from './customer.ts';
 import { HttpCustomer } from './http-customer.ts';
@@ -16,21 +17,17 @@ listener: { ports: [] }
 health: { disk_critical_bytes: 0, disk_low_bytes: 0 }
 `;
 
-/** An installation, gone when the test ends. */
-function install({ onTestFinished }: TestContext): Installation {
-  const installation = new Installation(CONFIGURATION);
-  onTestFinished(() => installation.remove());
-  return installation;
-}
-
 test.concurrent('everything in the data directory is for its owner alone', async (context) => {
-  const installation = install(context);
+  const installation = installed(context, CONFIGURATION);
   const customer = new HttpCustomer(
     (await installation.run('keys', 'create', 'shop', '--quiet')).stdout.trim(),
   );
   // Made by the operator, so its mode is the operator's.
   rmSync(join(installation.dataDir, 'waybill.yaml'));
-  installation.environment['WAYBILL_CONFIG'] = join(install(context).dataDir, 'waybill.yaml');
+  installation.environment['WAYBILL_CONFIG'] = join(
+    installed(context, CONFIGURATION).dataDir,
+    'waybill.yaml',
+  );
   const server = await installation.start();
   await customer.send(server);
   const modes = readdirSync(installation.dataDir, { withFileTypes: true, recursive: true }).map((entry) => {
@@ -45,14 +42,14 @@ test.concurrent('everything in the data directory is for its owner alone', async
 });
 
 test.concurrent('a data directory that is not there is made for its owner alone', async (context) => {
-  const installation = install(context);
+  const installation = installed(context, CONFIGURATION);
   rmSync(installation.dataDir, { recursive: true });
   expect((await installation.run('keys', 'create', 'shop')).code).toBe(0);
   expect(statSync(installation.dataDir).mode & 0o777).toBe(0o700);
 });
 
 test.concurrent('data of a newer version is refused', async (context) => {
-  const installation = install(context);
+  const installation = installed(context, CONFIGURATION);
   await installation.run('keys', 'create', 'shop');
   const db = openBetterSqlite3(join(installation.dataDir, 'waybill.db'));
   db.exec('PRAGMA user_version = 999');
@@ -69,7 +66,7 @@ test.concurrent('data of a newer version is refused', async (context) => {
 test.concurrent('a lost secret.key: the mail of the relays that need it waits until it is back', async (context) => {
   const sink = await startSmtpSink();
   context.onTestFinished(() => sink.close());
-  const installation = install(context);
+  const installation = installed(context, CONFIGURATION);
   const file = (name: string) => join(installation.dataDir, name);
   writeFileSync(file('password'), 'secret');
   const add = ['--type', 'smtp', '--host', '127.0.0.1', '--port', String(sink.port), '--username', 'u'];

@@ -8,19 +8,18 @@ import { seededRandom } from '../../src/lib/random.ts';
 import { createKey, installed } from '../e2e/service.ts';
 import type { Installation, RunningServer } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
-import type { SinkEvent, SinkScript } from '../peers/smtp-sink-script.ts';
+import type { SinkScript } from '../peers/smtp-sink-script.ts';
 import { before, tell } from '../support/proof.ts';
 import { Book, countFlagged, holdAcknowledged, holdCopies, untilAllIsFinal } from './book.ts';
 import type { Customer } from './customer.ts';
 import { HttpCustomer } from './http-customer.ts';
+import { NOBODY, refuseNobody } from './nobody.ts';
 import { SmtpCustomer } from './smtp-customer.ts';
 
 /** Customers of each way in. */
 const WRITERS = 4;
 /** A process is killed at a random event (an answer, or a message at the sink) up to this one. */
 const MAX_EVENTS = 120;
-/** Every next hop refuses this recipient. */
-const NOBODY = 'nobody@example.net';
 
 /** Where facts and contents lie. */
 export interface Ground {
@@ -155,10 +154,6 @@ function hold({ book, customers, cycles }: Run, store: string, stored: Map<strin
 /** Subject and id of all that was acknowledged to any of them. */
 function acknowledgedTo(customers: readonly Pick<Customer<never>, 'acknowledged'>[]): [string, string][] {
   return customers.flatMap(({ acknowledged }) => [...acknowledged]);
-}
-
-function refuseNobody({ argument }: SinkEvent): string | undefined {
-  return argument.includes(`<${NOBODY}>`) ? '550 5.1.1 Nobody has this name' : undefined;
 }
 
 /** Does each of these now and then: greets with 421, puts a recipient off, or a message, drops after the dot. */

@@ -10,6 +10,7 @@ import { untilFound } from '../../peers/watch.ts';
 import { untilAllIsFinal } from '../book.ts';
 import { type Customer, subjectOf } from '../customer.ts';
 import { HttpCustomer } from '../http-customer.ts';
+import { NOBODY, refuseNobody } from '../nobody.ts';
 import { SmtpCustomer } from '../smtp-customer.ts';
 import { historyOf, type Step, TRACED_CALLS } from './history.ts';
 import { settleKilled } from './killed.ts';
@@ -40,9 +41,6 @@ export interface Letter {
   /** Its contents may go as soon as it has ended. */
   readonly brief: boolean;
 }
-
-/** Every next hop refuses this recipient. */
-const NOBODY = 'nobody@example.net';
 
 /** Letters that each customer sends in a round. */
 const LETTERS = 3;
@@ -188,11 +186,6 @@ relays:
   - { name: steady, type: smtp, host: 127.0.0.1, port: ${steady}, tls: none, max_concurrency: 8 }
 routes: [{ match: {}, via: [flaky, steady] }]
 `;
-}
-
-/** What a next hop says to RCPT. */
-export function refuseNobody({ argument }: { readonly argument: string }): string | undefined {
-  return argument.includes(`<${NOBODY}>`) ? '550 5.1.1 Nobody has this name' : undefined;
 }
 
 /** Puts a message off now and then, or takes it and goes away without a word. */

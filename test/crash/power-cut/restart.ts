@@ -4,8 +4,9 @@ import { Installation } from '../../peers/server.ts';
 import { startSmtpSink } from '../../peers/smtp-sink.ts';
 import { Book, messagesIn, readStore, untilAllIsFinal } from '../book.ts';
 import { LETTER } from '../customer.ts';
+import { refuseNobody } from '../nobody.ts';
 import type { Found } from './disk.ts';
-import { configurationFor, type Recording, refuseNobody } from './recording.ts';
+import { configurationFor, type Recording } from './recording.ts';
 import { layOut, type Promises } from './survivor.ts';
 
 /** Starts it, lets it bring all to an end, and holds that nothing acknowledged is lost and no second copy goes unflagged. */
