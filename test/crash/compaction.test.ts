@@ -1,15 +1,16 @@
 /** The process is killed while it empties segments: every message that is kept can be read afterwards. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, type TestContext, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { seededRandom } from '../../src/lib/random.ts';
 import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
-import { Installation } from '../peers/server.ts';
+import { installed } from '../e2e/service.ts';
+import { before, tell, times } from '../support/proof.ts';
 import { readAll } from '../support/spool-entry.ts';
 import { readStore } from './book.ts';
 import { HttpCustomer } from './http-customer.ts';
 
-const CYCLES = Number(process.env['WAYBILL_COMPACTION_CYCLES'] ?? 12);
+const CYCLES = times('compactions', 12);
 /** A process is killed at a random answer up to this one; segments are emptied from the start on. */
 const MAX_ANSWERS = 120;
 /** Of so many letters the contents of one are kept. */
@@ -22,17 +23,11 @@ listener: { ports: [] }
 retention: { compact_below_percent: 60 }
 `;
 
-function install({ onTestFinished }: TestContext): Installation {
-  const installation = new Installation(CONFIGURATION);
-  onTestFinished(() => installation.remove());
-  return installation;
-}
-
 test(`nothing that is kept is lost over ${CYCLES} kills while segments are emptied`, {
   timeout: 60_000 + CYCLES * 8_000,
 }, async (context) => {
-  const installation = install(context);
-  const dice = seededRandom(CYCLES);
+  const installation = installed(context, CONFIGURATION);
+  const dice = seededRandom(CYCLES + before());
   const key = (await installation.run('keys', 'create', 'kept', '--quiet')).stdout.trim();
   const brief = await installation.run('keys', 'create', 'brief', '--quiet', '--content-days', '0');
   const ids = new Map<string, string>();
@@ -52,6 +47,7 @@ test(`nothing that is kept is lost over ${CYCLES} kills while segments are empti
     moved = await expectAllReadable(installation.dataDir, ids);
   }
   expect(moved, 'contents that lie in another segment than they were written to').toBeGreaterThan(0);
+  tell('kills while segments are emptied', { kills: CYCLES, kept: ids.size, moved, lost: 0 });
 });
 
 const firstPlaces = new Map<string, number>();
