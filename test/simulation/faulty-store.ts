@@ -81,9 +81,14 @@ export function faultyStore(parts: FaultyStoreParts): Store {
         'settle',
         async () => {
           const answers = await inner.settle(batch, at);
-          for (const [place, { report }] of batch.entries())
-            if (answers[place]?.kind !== 'settled') seen.note('lease lost mid-send');
-            else if (report !== null) watch.stored(report);
+          for (const [place, { unit, transitions, report }] of batch.entries()) {
+            if (answers[place]?.kind !== 'settled') {
+              seen.note('lease lost mid-send');
+              continue;
+            }
+            watch.settled(unit, transitions);
+            if (report !== null) watch.stored(report);
+          }
           return answers;
         },
         () => batch.map(({ unit }) => unit.messageId),

@@ -10,6 +10,7 @@ import {
 } from '../../src/domain/delivery.ts';
 import type { MessageRecord } from '../../src/domain/message.ts';
 import type { OutcomeName } from '../../src/domain/outcome.ts';
+import type { Transition } from '../../src/domain/settle.ts';
 import type { AcceptRecord } from '../../src/store/accepting.ts';
 import type { UnitRef } from '../../src/store/store.ts';
 import type { Views } from '../../src/store/views.ts';
@@ -55,6 +56,8 @@ export class Watch {
   #unsureUntil = 0;
   /** `token address` of recipients that were cancelled before an attempt had begun. */
   readonly #barred = new Set<string>();
+  /** `id/index` of recipients of whom an attempt had an unknown end: the world may have the message for them. */
+  readonly #unsure = new Set<string>();
   /** `token address` → how often it failed for good, of which its sender must hear: not by a cancellation. */
   readonly failed = new Map<string, number>();
   readonly #hash = createHash('sha256');
@@ -129,6 +132,12 @@ export class Watch {
       for (const index of indexes) this.#begun.set(`${messageId}/${index}`, since);
   }
 
+  /** An attempt for these has ended, as written; who may have the message although nobody knows is told by `transitions`. */
+  settled({ messageId, indexes }: UnitRef, transitions: readonly Transition[]): void {
+    for (const [place, index] of indexes.entries())
+      if (transitions[place]?.possibleDuplicate) this.#unsure.add(`${messageId}/${index}`);
+  }
+
   /** All clocks are set back, and some notice it only at `noticed`, in virtual time. */
   clockSetBack(noticed: number): void {
     this.#unsureUntil = noticed;
@@ -178,7 +187,8 @@ export class Watch {
 
   /**
    * The world took these just now; `taken` says how often in all. A second copy, and a copy of what was cancelled
-   * before an attempt had begun, are explained only by an attempt with an unknown end, flagged before.
+   * before an attempt had begun, are explained only by an attempt for this recipient with an unknown end, flagged
+   * before.
    */
   async took(names: readonly string[], taken: ReadonlyMap<string, number>): Promise<void> {
     for (const name of names) {
@@ -187,12 +197,18 @@ export class Watch {
       const token = name.slice(0, name.indexOf(' '));
       const id = this.ids.get(token) ?? token;
       const detail = await this.#views.message(id);
-      if (!detail?.message.possibleDuplicate)
-        throw new InvariantBroken(`${name} was ${again ? 'taken again' : 'taken after its end'}, unflagged`);
+      const what = `${name} was ${again ? 'taken again' : 'taken after its end'}`;
+      if (!detail?.message.possibleDuplicate) throw new InvariantBroken(`${what}, unflagged`);
+      const recipient = detail.recipients.find(({ address }) => name === `${token} ${address}`);
+      if (!this.#unsure.has(`${id}/${recipient?.index}`))
+        throw new InvariantBroken(`${what}, and only other recipients had an unknown end`);
     }
   }
 
-  /** Nothing acknowledged is missing, everything has ended, and what is delivered was really taken. */
+  /**
+   * Nothing acknowledged is missing, everything has ended, what is delivered was really taken, and what failed was not,
+   * unless an attempt for it had an unknown end. Such an end, and nothing else, flags a message.
+   */
   async ended(taken: ReadonlyMap<string, number>): Promise<void> {
     for (const [token, id] of this.ids) {
       const detail = await this.#views.message(id);
@@ -200,12 +216,21 @@ export class Watch {
         if (this.acknowledged.has(id)) throw new InvariantBroken(`${id} was acknowledged and is gone`);
         continue;
       }
-      if (detail.message.possibleDuplicate) this.flagged++;
+      const isUnsure = detail.recipients.some(({ index }) => this.#unsure.has(`${id}/${index}`));
+      if (detail.message.possibleDuplicate !== isUnsure)
+        throw new InvariantBroken(`${id} is ${isUnsure ? 'not flagged' : 'flagged without a cause'}`);
+      if (isUnsure) this.flagged++;
       if (!isFinal(detail.message.status))
         throw new InvariantBroken(`${id} is still ${detail.message.status}`);
-      for (const { address, state, outcome } of detail.recipients)
-        if (state === 'delivered' && outcome === 'accepted' && !taken.has(`${token} ${address}`))
+      for (const { index, address, state, outcome } of detail.recipients) {
+        const isTaken = taken.has(`${token} ${address}`);
+        if (state === 'delivered' && outcome === 'accepted' && !isTaken)
           throw new InvariantBroken(`${id} claims that ${address} has it, and nobody took it`);
+        if (state === 'failed' && isTaken && !this.#unsure.has(`${id}/${index}`))
+          throw new InvariantBroken(
+            `${id} claims that ${address} does not have it (${outcome}), and it was taken`,
+          );
+      }
     }
   }
 
@@ -234,7 +259,9 @@ export class Watch {
 
   #changed(verb: string, place: Place, from: DeliveryState, to: DeliveryState, now: number): void {
     const { id, index, name } = place;
-    if (from === 'processing') this.#begun.delete(`${id}/${index}`);
+    // Taken back in the middle of an attempt: what came of it nobody knows.
+    const hadBegun = from === 'processing' && this.#begun.delete(`${id}/${index}`);
+    if (hadBegun && verb === 'reclaim') this.#unsure.add(`${id}/${index}`);
     const marked = from === 'processing' && this.#marked.delete(`${id}/${index}`);
     if (marked && !isFinal(to)) throw new InvariantBroken(`${id}/${index} waits although it was cancelled`);
     if (verb === 'cancel') this.#barred.add(name);

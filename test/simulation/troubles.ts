@@ -24,8 +24,8 @@ export interface Nodes {
   freeze(ms: number): boolean;
   /** One cannot reach the store for so long. */
   cutOff(ms: number): boolean;
-  /** The clock that all go by is wrong by so much from now on, in ms. */
-  setClock(wrongMs: number): void;
+  /** The clock that all go by is wrong by so much from now on, in ms; by how much it was set forward. */
+  setClock(wrongMs: number): number;
   /** Operators changed the ways. */
   waysChanged(): void;
 }
@@ -53,6 +53,7 @@ export class Troubles {
   readonly #holds = new Map<string, HoldKind>();
   /** In some worlds clocks are right. */
   readonly #setsClocks: boolean;
+  #isOver = false;
 
   constructor(parts: TroublesParts, settings: Partial<EngineSettings> = {}) {
     const { dice } = parts;
@@ -79,6 +80,7 @@ export class Troubles {
   /** From now on all is well. */
   end(): void {
     const { hop, nodes } = this.#parts;
+    this.#isOver = true;
     this.#holds.clear();
     hop.faultsOf.clear();
     this.dns = DNS_HEALTHY;
@@ -129,11 +131,17 @@ export class Troubles {
 
   /** Minutes or hours, forward or back; somebody sets it right some time later. */
   #setClock(): void {
-    const { dice, nodes } = this.#parts;
+    const { dice, nodes, seen } = this.#parts;
     if (!this.#setsClocks) return;
     const size = dice.next() < 0.5 ? 5 * MINUTE : 3 * 60 * MINUTE;
-    nodes.setClock(Math.floor((dice.next() - 0.5) * 2 * size));
-    this.#later(dice.next() * 15 * MINUTE, () => nodes.setClock(0));
+    const turn = (wrongMs: number) => {
+      // Only in trouble does it count as such; in peace clocks are set so that all is over soon.
+      if (this.#isOver) return;
+      const ms = nodes.setClock(wrongMs);
+      if (ms !== 0) seen.note(ms > 0 ? 'clock set forward' : 'clock set back');
+    };
+    turn(Math.floor((dice.next() - 0.5) * 2 * size));
+    this.#later(dice.next() * 15 * MINUTE, () => turn(0));
   }
 
   /** An operator lays or lifts a hold, or publishes another table. */

@@ -260,7 +260,7 @@ class World implements Nodes {
   #eventsOf(name: string): Events {
     const events = new Events();
     events.on((event) => {
-      if (event.type === 'quota') this.#seen.note('daily quota used up');
+      if (event.type === 'quota' && event.news === 'used_up') this.#seen.note('daily quota used up');
       // A broken invariant surfaces inside the engine, which reports it like any fault of its store.
       const expected = event.type !== 'fault' || event.code === 'not_recorded';
       if (!expected && !event.message.startsWith('simulated:'))
@@ -337,15 +337,15 @@ class World implements Nodes {
   }
 
   /** See {@link Nodes.setClock}. */
-  setClock(wrongMs: number): void {
+  setClock(wrongMs: number): number {
     const ms = wrongMs - this.#clockWrongMs;
-    if (ms === 0) return;
-    this.#seen.note(ms > 0 ? 'clock set forward' : 'clock set back');
+    if (ms === 0) return 0;
     this.#clockWrongMs = wrongMs;
     this.#limits.clockSet();
     if (ms < 0) this.#watch.clockSetBack(this.#time.now + NOTICED_MS);
     for (const life of this.#lives)
       this.#time.after(this.#nodeCount === 1 ? 0 : this.#dice.next() * NOTICED_MS, () => life.jump(ms));
+    return ms;
   }
 
   /** See {@link Nodes.waysChanged}. */
