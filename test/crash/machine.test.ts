@@ -1,15 +1,16 @@
 /** The machine fails under the real process (contract §15): what was acknowledged is never lost. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { describeWith } from '../peers/need.ts';
+import type { RunningServer } from '../peers/server.ts';
 import { SmtpClient } from '../peers/smtp-client.ts';
 import { healthOf } from './customer.ts';
 import { configuration, expectRefusal, overEachWay, STOPPED, type Way, world } from './machine.ts';
 import { underFault } from './under-fault.ts';
 
-/** How long a failed machine is shown before the process ends (contract §15), less what clocks may differ. */
+/** How long a failed machine is shown before the process ends (contract §15), less what its clocks may differ by. */
 const SHOWN_MS = 9_500;
 const TIMEOUT = { timeout: 120_000 };
 
@@ -35,8 +36,6 @@ describeWith(['strace'], 'a failed write or flush', () => {
       // They share writes and flushes, and so the failure.
       const customers = [customer, newCustomer(), newCustomer()];
       const refused = customers.map((each) => each.sendUntilRefused(server));
-      await Promise.race(refused);
-      const failedAt = performance.now();
       for (const answer of await Promise.all(refused)) expectRefusal(answer, STOPPED);
       await sink.until(() => sink.open === 0);
       const { taken } = sink;
@@ -45,7 +44,7 @@ describeWith(['strace'], 'a failed write or flush', () => {
       // What cannot be read from the store any more must not end the process early.
       installation.configure(`${configuration(sink)}\n`);
       expect(await server.exited).toBe(74);
-      expect(performance.now() - failedAt).toBeGreaterThan(SHOWN_MS);
+      expect(Date.now() - failedAt(server)).toBeGreaterThan(SHOWN_MS);
       expect(sink.taken).toBe(taken);
 
       const next = await installation.start();
@@ -90,10 +89,13 @@ describeWith(['cc'], 'short writes', () => {
     const library = join(installation.dataDir, 'short-writes.so');
     const source = join(import.meta.dirname, 'short-writes.c');
     execFileSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl']);
-    const server = await installation.start(['env', `LD_PRELOAD=${library}`]);
+    const told = join(installation.dataDir, 'halved');
+    const server = await installation.start(['env', `LD_PRELOAD=${library}`, `SHORT_WRITES=${told}`]);
     for (let count = 0; count < 20; count++)
       expect(customer.idIn(await customer.send(server))).not.toBeNull();
     await customer.untilDelivered(sink);
+    // The database's writes were among them, and the spool's.
+    for (const call of ['pwrite', 'pwritev']) expect(existsSync(`${told}-${call}`), call).toBe(true);
     expect(await server.end('SIGTERM')).toBe(0);
     const waiting = await installation.start();
     expect((await healthOf(waiting)).status).toBe('healthy');
@@ -123,6 +125,16 @@ describeWith(['prlimit'], 'files', () => {
     },
   );
 });
+
+/**
+ * When the machine failed, by the server's own log, in ms since 1970: who is refused may hear of it much later, where the
+ * machine is busy.
+ */
+function failedAt({ output }: RunningServer): number {
+  const line = output.split('\n').find((text) => text.includes('"event":"machine.failed"')) ?? '{}';
+  const { time } = JSON.parse(line) as { readonly time?: string };
+  return Date.parse(time ?? '');
+}
 
 /** How many files a process may have open from now on: each has a number below that. */
 function limitFiles(pid: number, count: number): void {
