@@ -1,15 +1,40 @@
 /** The table of mutants fits the tree as it is; what they come to, `npm run mutants` finds out. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { edited, StaleMutant } from './mutant.ts';
 import { MUTANTS } from './mutants.ts';
+import { hasTitle } from './titles.ts';
 import { ROOT } from './tree.ts';
 import { judge } from './trial.ts';
 
 /** How many there must be at least. */
 const LEAST = 12;
+/** Titles that a table makes: what their suites have instead, which is how it makes them, and its row. */
+const OF_TABLES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['seed 2 keeps every promise', ['seed %i keeps every promise']],
+  ['seed 3 keeps every promise', ['seed %i keeps every promise']],
+  [
+    'fdatasync failing with EIO stops writing for good',
+    ['%s failing with %s stops writing for good', "fdatasync', 'EIO"],
+  ],
+  [
+    'mail without a sender is never reported on',
+    ['mail %s is never reported on, when it fails', 'without a sender'],
+  ],
+  ['a bare LF is refused at the end of the content', ['is refused at the end of the content', 'a bare LF']],
+  ['X-A: "a\\rb"', ['%s: %j', "X-A', 'a\\rb"]],
+  ['172.16.0.0/12 and 172.32.0.0: false', ['%s and %s: %s', "172.16.0.0/12', '172.32.0.0"]],
+  [
+    'a certificate that is self-signed is not taken',
+    ['a certificate that is %s is not taken', 'self-signed'],
+  ],
+  [
+    'plaintext behind STARTTLS is dropped, in the same packet',
+    ['plaintext behind STARTTLS is dropped, %s', 'in the same packet'],
+  ],
+]);
 
 test('there are enough mutants, each under a name of its own', () => {
   expect(MUTANTS.length).toBeGreaterThanOrEqual(LEAST);
@@ -25,9 +50,23 @@ test.each(MUTANTS)('$name can still be made, and names tests that are there', ({
   for (const source of sources.values()) expect(() => stripTypeScriptTypes(source)).not.toThrow();
   expect(traps).not.toEqual([]);
   for (const { file, test: name } of traps) {
-    expect(name).not.toBe('');
-    expect(existsSync(join(ROOT, file)), file).toBe(true);
+    const title = name.split(' > ').at(-1) ?? '';
+    expect(title).not.toBe('');
+    for (const part of OF_TABLES.get(title) ?? [title])
+      expect(hasTitle(file, part), `${file}: ${part}`).toBe(true);
   }
+});
+
+test('a test that is renamed, or moved, is missed', () => {
+  const file = 'src/domain/settle.test.ts';
+  const title = 'a deferral past the expiry fails as expired';
+  expect(hasTitle(file, title)).toBe(true);
+  expect(hasTitle(file, `${title} now`)).toBe(false);
+  expect(hasTitle('src/domain/quota.test.ts', title)).toBe(false);
+  expect(hasTitle('src/domain/nowhere.test.ts', title)).toBe(false);
+  // Nor does it count what a comment says.
+  const said = ['The table of mutants', 'fits the tree'].join(' ');
+  expect(hasTitle('test/mutants/mutants.test.ts', said)).toBe(false);
 });
 
 test('a mutant whose text is gone, or stands twice, is stale', () => {
