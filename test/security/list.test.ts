@@ -9,6 +9,9 @@ const DOCUMENT = 'docs/security.md';
 const ROW = /^\| (?<rule>[^|]+) \| `(?<file>[^`|]+)` \| (?<title>[^|]+) \|$/gm;
 /** There were as many when the list was made: it grows. */
 const LEAST = 80;
+/** What starts processes, imported in whichever way. */
+const STARTS = /['"](?:(?:node:)?child_process|node:cluster)['"]/;
+const PLAIN_IMPORT = /^import \{ ([\w, ]+) \} from 'node:child_process';$/m;
 
 /** A rule, and the test that holds it. */
 interface Row {
@@ -32,6 +35,23 @@ function missing(list: readonly Row[]): readonly Row[] {
     const quoted = [`'${title}'`, `"${title}"`, `'${title.replaceAll("'", "\\'")}'`];
     return !quoted.some((name) => source.includes(`(${name}`) || source.includes(`  ${name},`));
   });
+}
+
+/**
+ * The programs that a source starts, each for one place. A place where we cannot tell stands for itself: an import that is not a
+ * plain one, or the function where it is not called at once, with a name.
+ */
+function programsIn(source: string): readonly string[] {
+  const found = PLAIN_IMPORT.exec(source);
+  const names = found?.[1]?.split(', ').filter((name) => !name.startsWith('type ')) ?? [];
+  if (found === null || names.some((name) => name.includes(' '))) return ['imported as nobody can follow'];
+  const rest = source.replace(found[0], '');
+  if (STARTS.test(rest)) return ['imported twice'];
+  return names.flatMap((name) =>
+    [...rest.matchAll(new RegExp(`\\b${name}\\b(?:\\('([^']*)')?`, 'g'))].map(
+      ([place, program]) => program ?? place,
+    ),
+  );
 }
 
 function sourceOf(file: string): string {
@@ -59,11 +79,25 @@ test('a test that is renamed, or moved, is missed', () => {
 
 test('the server starts no programs but those whose arguments and environment are looked at', () => {
   const files = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'));
-  const starting = files.filter((file) => sourceOf(file).includes('node:child_process'));
-  const started = starting.flatMap((file) =>
-    [...sourceOf(file).matchAll(/(?<![.\w])(?:execFile|spawn|exec|fork)(?:Sync)?\((?:'([^']*)')?/g)].map(
-      ([, name]) => name,
-    ),
-  );
-  expect(started).toEqual(PROGRAMS);
+  const starting = files.filter((file) => STARTS.test(sourceOf(file)));
+  expect(starting).toEqual(['src/control/doctor/machine.ts']);
+  expect(starting.flatMap((file) => programsIn(sourceOf(file)))).toEqual(PROGRAMS);
+});
+
+test.each([
+  ['by another name', "import { execFile as run } from 'node:child_process';\nrun('ls');"],
+  ['as a whole', "import * as children from 'node:child_process';\nchildren.execFile('ls');"],
+  ['when it is needed', "const { execFile } = await import('child_process');\nexecFile('ls');"],
+  [
+    'and handed on',
+    "import { execFile } from 'node:child_process';\nconst run = promisify(execFile);\nrun('ls');",
+  ],
+  ['for a name that varies', "import { execFile } from 'node:child_process';\nexecFile(name);"],
+  [
+    'beside a known one',
+    "import { execFile } from 'node:child_process';\nexecFile('timedatectl');\nexecFile('ls');",
+  ],
+])('what starts programs is not overlooked where it is imported %s', (_, source) => {
+  expect(STARTS.test(source)).toBe(true);
+  expect(programsIn(source)).not.toEqual(PROGRAMS);
 });
