@@ -10,6 +10,7 @@ import { before, tell, times } from '../support/proof.ts';
 import { type Corpus, examplesIn, MAX_EXAMPLE_BYTES } from './corpus.ts';
 import { Dice } from './dice.ts';
 import { mutate } from './mutate.ts';
+import { MAX_MS, processorTime } from './processor-time.ts';
 import { commandFor, keepingOf, type Replay, replayed, smallest } from './replay.ts';
 import { watchdog } from './watchdog.ts';
 
@@ -17,8 +18,6 @@ import { watchdog } from './watchdog.ts';
 export const INPUTS = times('fuzz_inputs', 10_000);
 /** Inputs between two looks at what is left to do; of each, generators begin anew with small ones. */
 const ROUND = 1000;
-/** Time of the processor that one input may take with all that is checked of it. */
-const MAX_MS = 1000;
 /** What the heap may gain from the first thousands of inputs to the last: code, not inputs. */
 const MAX_GAIN_BYTES = 24 * 1024 * 1024;
 
@@ -55,13 +54,13 @@ export async function fuzz<T>(parser: string, inputs: Inputs<T>, holds: Holds<T>
   }
   gain = (gain ?? 0) + heldBytes();
   expect(gain, 'bytes of heap gained').toBeLessThan(MAX_GAIN_BYTES);
+  expect(run.taken).toBeGreaterThan(0);
+  expect(run.taken).toBeLessThan(run.given);
   tell(
     `fuzz: ${parser}`,
     { inputs: run.given, taken: run.taken },
     { 'ms of the slowest': Math.ceil(run.slowestMs) },
   );
-  expect(run.taken).toBeGreaterThan(0);
-  expect(run.taken).toBeLessThan(run.given);
 }
 
 class Run<T> {
@@ -78,8 +77,14 @@ class Run<T> {
     this.#examples = examplesIn(inputs.corpus.folder).map(({ bytes }) => bytes);
   }
 
-  async examples(): Promise<void> {
-    for (const bytes of this.#examples) await this.#bytes(bytes, 0);
+  /** Those that are stored, as they are; only the one at `only` where one is asked for. */
+  async examples(only?: number): Promise<void> {
+    for (const [index, bytes] of this.#examples.entries()) {
+      if (only !== undefined && index !== only) continue;
+      watchdog.see('example', 0, index);
+      await this.#bytes(bytes, 0);
+    }
+    watchdog.see('none', 0, 0);
   }
 
   /** Those of the generator; a failure is made small by it. */
@@ -115,6 +120,7 @@ class Run<T> {
 
   async again(wanted: Replay): Promise<void> {
     if (wanted.way === 'bytes') return this.#bytes(wanted.bytes, wanted.throws);
+    if (wanted.way === 'example') return this.examples(wanted.index);
     if (wanted.way === 'changed') return this.changed(wanted.seed, 1, wanted.index);
     return this.made(wanted.seed, ROUND, wanted.path);
   }
@@ -137,10 +143,9 @@ class Run<T> {
 
   async #one(input: T): Promise<void> {
     this.given += 1;
-    const start = process.threadCpuUsage();
+    const spent = processorTime();
     const isTaken = await this.#holds(input);
-    const { user, system } = process.threadCpuUsage(start);
-    const ms = (user + system) / 1000;
+    const ms = spent();
     if (ms > this.slowestMs) this.slowestMs = ms;
     if (ms > MAX_MS) throw new Error(`it took ${Math.round(ms)} ms of the processor`);
     if (isTaken) this.taken += 1;

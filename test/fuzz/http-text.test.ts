@@ -3,29 +3,18 @@ import { expect, test } from 'vitest';
 import { parseForm } from '../../src/http/form.ts';
 import { parseMediaType } from '../../src/http/media-type.ts';
 import { parseParameterized } from '../../src/http/parameters.ts';
-import { Problem } from '../../src/http/problem.ts';
 import { pointerToken } from '../../src/http/quote.ts';
 import { type FormEntry, fieldsFromForm } from '../../src/ingest/http/form-fields.ts';
 import { LIST_PARAMETERS } from '../../src/ingest/http/list-query.ts';
 import { readParameters } from '../../src/ingest/http/query.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
-import { textOf } from './inputs.ts';
+import { orRefused, textOf } from './inputs.ts';
+import { inLinearTime } from './processor-time.ts';
 
 /** The small grammars of HTTP: forms, media types and parameters, queries. */
 
 const QUERIES = corpus('query', (bytes) => bytes.toString());
-
-function orRefused<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    expect(error.status).toBe(400);
-    for (const { pointer } of error.errors) expect(pointer).toMatch(/^\//);
-    return undefined;
-  }
-}
 
 const urlencoded = textOf(
   '&',
@@ -176,11 +165,11 @@ test('any query is read by its table, or its faults told at their names', () =>
   }));
 
 test('long hostile text takes linear time', () => {
-  for (const unit of ['a=1;', ';', '"', '\\', 'a="', ';a=', ' ', '; ', 'a/']) {
-    const text = unit.repeat(400_000 / unit.length);
+  inLinearTime(['a=1;', ';', '"', '\\', 'a="', ';a=', ' ', '; ', 'a/'], (text) => {
     parseParameterized(`a/b${text}`, (quoted) => quoted);
     parseMediaType(text);
-  }
-  for (const unit of ['&', '=', '%', '+', '%20', 'a=b&'])
-    orRefused(() => parseForm(Buffer.from(unit.repeat(400_000 / unit.length)), { maxFields: 5000 }));
+  });
+  inLinearTime(['&', '=', '%', '+', '%20', 'a=b&'], (text) =>
+    orRefused(() => parseForm(Buffer.from(text), { maxFields: 5000 })),
+  );
 });

@@ -1,5 +1,7 @@
 /** What generators of inputs have in common. */
 import fc from 'fast-check';
+import { expect } from 'vitest';
+import { Problem } from '../../src/http/problem.ts';
 
 /** Text made of the given pieces, which mean something to a grammar, and of some that mean nothing. */
 export function textOf(...pieces: readonly [string, ...string[]]): fc.Arbitrary<string> {
@@ -12,6 +14,23 @@ export function textOf(...pieces: readonly [string, ...string[]]): fc.Arbitrary<
     { weight: 1, arbitrary: noise },
   );
   return fc.array(piece, { maxLength: 16 }).map((found) => found.join(''));
+}
+
+/** Text in lines that CRLF ends, whatever ended them before. */
+export function inCrlf(text: string): string {
+  return text.split(/\r\n|\r|\n/).join('\r\n');
+}
+
+/** What `read` gives; undefined for what it refuses with a problem 400 and pointers. What else is thrown is a bug. */
+export function orRefused<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    expect(error.status).toBe(400);
+    for (const { pointer } of error.errors) expect(pointer).toMatch(/^\//);
+    return undefined;
+  }
 }
 
 /** Bytes cut into pieces at the given places, in order. */

@@ -10,12 +10,11 @@ import { toSevenBit } from '../../src/mail/seven-bit.ts';
 import { bodyHashOf, readLetter, withoutFields } from '../../src/signing/letter.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
-import { cutAt, eachByte, textOf } from './inputs.ts';
+import { cutAt, eachByte, inCrlf, textOf } from './inputs.ts';
 
 /** As contents are stored: CRLF ends every line, and nothing else does. */
 function stored(text: string): Buffer {
-  const lines = text.replace(/[^\x01-\xff]/g, '').split(/\r\n|\r|\n/);
-  return Buffer.from(`${lines.join('\r\n')}\r\n`, 'latin1');
+  return Buffer.from(`${inCrlf(text.replace(/[^\x01-\xff]/g, ''))}\r\n`, 'latin1');
 }
 
 const text = textOf(

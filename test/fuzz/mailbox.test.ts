@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { formatMailbox, parseAddressList, parseMailbox } from '../../src/domain/mailbox.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
+import { inLinearTime } from './processor-time.ts';
 
 /** Text made of the pieces that mean something to the grammar, so that the fuzzer gets past the first check. */
 const piece = fc.oneof(
@@ -50,7 +51,7 @@ test('what is accepted is safe to put into an SMTP command', () =>
     return true;
   }));
 
-test('long hostile text takes linear time', () => {
-  for (const unit of ['"', '<', '@[', '\\"', ',', 'a@', '("', '"a"', ' ', 'a.', '<a', ' ,'])
-    parseAddressList(unit.repeat(400_000 / unit.length));
-});
+test('long hostile text takes linear time', () =>
+  inLinearTime(['"', '<', '@[', '\\"', ',', 'a@', '("', '"a"', ' ', 'a.', '<a', ' ,'], (text) =>
+    parseAddressList(text),
+  ));

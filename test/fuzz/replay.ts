@@ -6,6 +6,7 @@ import { MAX_EXAMPLE_BYTES } from './corpus.ts';
 /** An input: by its bytes, or by how it was come by. */
 export type Replay =
   | { readonly way: 'bytes'; readonly bytes: Buffer; readonly throws: number }
+  | { readonly way: 'example'; readonly index: number }
   | { readonly way: 'changed'; readonly seed: number; readonly index: number }
   | { readonly way: 'made'; readonly seed: number; readonly path: string };
 
@@ -21,6 +22,7 @@ export function replayed(): Replay | null {
   const [way, first = '', ...rest] = (process.env[VARIABLE] ?? '').split(':');
   const last = rest.join(':');
   if (way === 'bytes') return { way, throws: Number(first), bytes: Buffer.from(last, 'base64') };
+  if (way === 'example') return { way, index: Number(last) };
   if (way === 'changed') return { way, seed: Number(first), index: Number(last) };
   if (way === 'made') return { way, seed: Number(first), path: last };
   return null;
@@ -42,6 +44,7 @@ export function keepingOf(bytes: Buffer, folder: string): string {
 
 function writtenOf(replay: Replay): string {
   if (replay.way === 'bytes') return `bytes:${replay.throws}:${replay.bytes.toString('base64')}`;
+  if (replay.way === 'example') return `example:0:${replay.index}`;
   return `${replay.way}:${replay.seed}:${replay.way === 'made' ? replay.path : replay.index}`;
 }
 

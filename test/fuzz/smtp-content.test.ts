@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { DataFramer } from '../../src/smtp/data.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
-import { cutAt, eachByte } from './inputs.ts';
+import { cutAt, eachByte, inCrlf } from './inputs.ts';
 import { ANSWERS, bodiesOf, ENVELOPE, POLICIES, play, playAlike, policy } from './smtp-stream.ts';
 
 const pieces = fc
@@ -74,12 +74,6 @@ test('what BDAT brings is content by its size alone, never a command and never a
     return bodies.length === 1;
   }));
 
-/** As contents are stored: CRLF ends every line, and nothing else does. */
-function storedForm(bytes: Buffer): Buffer {
-  const lines = bytes.toString('latin1').split(/\r\n|\r|\n/);
-  return Buffer.from(lines.join('\r\n'), 'latin1');
-}
-
 const framings = {
   made: fc.tuple(pieces, places, fc.boolean()),
   corpus: corpus('smtp-content', (bytes, dice): [Buffer, number[], boolean] => [
@@ -91,7 +85,7 @@ const framings = {
 
 test('a content that is sent on ends where it ends, and is the same again behind the dots', () =>
   fuzz('data framing', framings, ([bytes, cuts, isStored]) => {
-    const content = isStored ? storedForm(bytes) : bytes;
+    const content = isStored ? Buffer.from(inCrlf(bytes.toString('latin1')), 'latin1') : bytes;
     const whole = framed([content]);
     expect(framed(cutAt(content, cuts)).equals(whole)).toBe(true);
     if (content.length < 500) expect(framed(eachByte(content)).equals(whole)).toBe(true);

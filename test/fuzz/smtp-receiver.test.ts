@@ -5,6 +5,7 @@ import { expectWellFormed, repliesOf } from '../protocol/smtp-in/dialogue.ts';
 import { Peer } from '../protocol/smtp-in/peer.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
+import { inTime } from './processor-time.ts';
 import { ANSWERS, bodiesOf, ENVELOPE, MAX_KEPT, POLICIES, playAlike, policy } from './smtp-stream.ts';
 
 const piece = fc.oneof(
@@ -97,7 +98,9 @@ test('a peer that never ends its line costs no memory and no time', () => {
     const peer = new Peer({ auth: 'always' }, { cut: (all) => [all], answers: 'at_once' });
     peer.receiver.greet();
     peer.say(Buffer.from(before));
-    for (let i = 0; i < 200; i++) peer.say(chunk);
+    inTime(`a line without end after ${JSON.stringify(before)}`, () => {
+      for (let i = 0; i < 200; i++) peer.say(chunk);
+    });
     expect(peer.receiver.waitingBytes).toBeLessThanOrEqual(MAX_KEPT);
   }
 });
