@@ -105,15 +105,15 @@ export interface QueueLane {
   readonly waiting: number;
   /** Leased: under way, about to be, or being recorded. */
   readonly processing: number;
-  /** Attempts under way on this node. */
+  /** Attempts under way, on all nodes that run. */
   readonly inFlight: number;
-  /** Attempts at once that it may have now, as its hop has shown to bear; null where this node does not work it. */
+  /** Attempts at once that it may have now, as its hop has shown to bear; null where no node works it. */
   readonly concurrency: number | null;
   /** For how long the longest due recipient has been due; 0 when none is due yet, null when none waits. */
   readonly oldestSeconds: number | null;
-  /** Attempts that ended within the last minute, on this node. */
+  /** Attempts that ended within the last minute, on all nodes that run. */
   readonly perMinute: number;
-  /** What the next hop said last, to this node. */
+  /** What the next hop said last, to whichever node. */
   readonly lastReply: LaneReplyView | null;
 }
 
