@@ -12,10 +12,16 @@ export interface Fault {
 
 const MAX_SHOWN = 100;
 
-/** A fault as the line that is shown. */
+/** What would move a terminal's cursor, or break the line: a name that was written by mistake may hold anything. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
+
+/** A fault as the line that is shown, with `\uXXXX` in the place of what cannot be printed. */
 export function formatFault(fault: Fault): string {
   const value = fault.value === null ? '' : ` = ${fault.value}`;
-  return `${fault.key}${value}: ${fault.rule} (${fault.source})`;
+  return `${fault.key}${value}: ${fault.rule} (${fault.source})`.replace(
+    UNPRINTABLE,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /**

@@ -66,7 +66,11 @@ const yaml = textOf(
 
 /** What a faulty configuration is told by: lines that can be printed. */
 function expectTold(faults: ReturnType<typeof resolve>['faults']): void {
-  for (const fault of faults) expect(formatFault(fault).length).toBeLessThan(10_000);
+  for (const fault of faults) {
+    const line = formatFault(fault);
+    expect(line.length).toBeLessThan(10_000);
+    expect(line).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u);
+  }
 }
 
 test('any file is a configuration, or its faults are told', () =>
