@@ -27,6 +27,9 @@ test.each([
 test('a long name is cut, and keeps its ending', () => {
   const header = attachmentHeader(`${'x'.repeat(5000)}.pdf`, 'file');
   expect(header).toBe(`attachment; filename="${'x'.repeat(146)}.pdf"`);
+  expect(attachmentHeader(`${'x'.repeat(148)}. ${'y'.repeat(20)}`, 'file')).toBe(
+    `attachment; filename="${'x'.repeat(148)}"`,
+  );
 });
 
 test('a name costs no more for the dots and blanks in it than for letters', () => {

@@ -30,7 +30,8 @@ function shortened(name: string): string {
   const characters = [...name];
   if (characters.length <= MAX_NAME) return name;
   const ending = /\.[\p{L}\p{N}]{1,10}$/u.exec(name)?.[0] ?? '';
-  return `${characters.slice(0, MAX_NAME - ending.length).join('')}${ending}`;
+  // What was in the middle is at the end now.
+  return `${characters.slice(0, MAX_NAME - ending.length).join('')}${ending}`.replace(NOT_AT_ENDS, '');
 }
 
 /** RFC 8187 §3.2.1: what `encodeURIComponent` leaves and the grammar does not. */

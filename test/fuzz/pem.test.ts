@@ -32,9 +32,38 @@ test('an upload is a pair that TLS can use, or its fault is told in printable wo
   ));
 
 const name = textOf(
-  ...(['a', '.txt', '.exe', '/', '\\', '..', ' ', '"', ';', '\r\n', 'CON', 'ü', '\u202e', "'", '%'] as const),
+  ...([
+    'a',
+    '.txt',
+    '.exe',
+    '/',
+    '\\',
+    '..',
+    ' ',
+    '"',
+    ';',
+    '\r\n',
+    'CON',
+    'com1',
+    'LPT9',
+    'ü',
+    '\u202e',
+    "'",
+    '%',
+  ] as const),
   ...['x'.repeat(250), '*', '🚀', '\ud800'],
 );
+
+/** RFC 6266: a name that is quoted as it is, without escapes; and one in percents (RFC 8187 §3.2.1), where it needs them. */
+const HEADER =
+  /^attachment; filename="([ !#$&-[\]-~]+)"(?:; filename\*=UTF-8''((?:[A-Za-z0-9!#$&+.^_`|~-]|%[0-9A-F]{2})+))?$/;
+
+/** A name that lies where it is put, is not hidden, shows its ending, and is no device of Windows. */
+function expectSafe(shown: string): void {
+  expect(shown).not.toMatch(/[/\\<>:"|?*]|^[. ]|[. ]$/);
+  expect(shown).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+  expect(shown).not.toMatch(/^(?:con|nul|aux|prn|com\d|lpt\d)(?:\.|$)/i);
+}
 
 test('the header of a download is one line, and names no path and no device', () =>
   fuzz(
@@ -42,10 +71,10 @@ test('the header of a download is one line, and names no path and no device', ()
     { made: name, corpus: corpus('header-field', (bytes) => bytes.toString()) },
     (text) => {
       const header = attachmentHeader(text, 'file');
-      expect(header).toMatch(/^attachment; [ -~]+$/);
-      const [, plain = ''] = /filename="((?:[^"\\]|\\.)*)"/.exec(header) ?? [];
-      expect(plain).not.toMatch(/[/\\]|^\.|^(?:con|nul|aux|prn)(?:\.|$)/i);
+      const [whole, plain, extended] = HEADER.exec(header) ?? [];
+      expect(whole).toBe(header);
+      for (const shown of [plain, extended]) if (shown !== undefined) expectSafe(decodeURIComponent(shown));
       expect(header.length).toBeLessThan(2000);
-      return header.includes("filename*=UTF-8''");
+      return extended !== undefined;
     },
   ));
