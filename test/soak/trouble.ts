@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { expect, vi } from 'vitest';
 import { createKey } from '../e2e/service.ts';
 import type { Installation, RunningServer } from '../peers/server.ts';
 import type { SmtpSink } from '../peers/smtp-sink.ts';
@@ -22,6 +23,8 @@ type Fault = (place: Place, lastsMs: number) => Promise<void>;
 
 /** Strangers who connect at once. */
 const STRANGERS = 200;
+/** How long the service may take to read its configuration. */
+const PATIENCE_MS = 30_000;
 
 /** Every fault there is, in the order in which they come. Nothing in them restarts the service. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
@@ -49,14 +52,18 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     { installation, server, configuration },
     lastsMs,
   ) => {
-    installation.configure(`${configuration}log: { level: warn }\n`);
-    server.signal('SIGHUP');
+    const becomes = async (text: string, event: string) => {
+      const from = server.output.length;
+      installation.configure(text);
+      server.signal('SIGHUP');
+      const told = () => expect(server.output.slice(from)).toContain(event);
+      await vi.waitFor(told, { timeout: PATIENCE_MS, interval: 100 });
+    };
+    await becomes(`${configuration}limits: { max_queued_per_key: 999999 }\n`, 'config.applied');
     await pause(lastsMs / 2);
-    installation.configure('this: is wrong');
-    server.signal('SIGHUP');
+    await becomes('this: is wrong', 'config.fault');
     await pause(lastsMs / 2);
-    installation.configure(configuration);
-    server.signal('SIGHUP');
+    await becomes(configuration, 'config.applied');
   },
   'strangers connect and stay': async ({ server }, lastsMs) => {
     const [smtp = 0] = server.runtime.smtp;
