@@ -5,12 +5,14 @@ import type { ProviderSettings } from '../../src/domain/relay.ts';
 import { judge } from '../../src/transport/providers/judge.ts';
 import type { HttpAnswer } from '../../src/transport/providers/provider.ts';
 import { providerFor } from '../../src/transport/providers/provider-for.ts';
-import { formsOf } from '../../src/transport/providers/words.ts';
+import { causeOf, formsOf } from '../../src/transport/providers/words.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
 import { textOf } from './inputs.ts';
 
 const SECRET = 'SECRET-SECRET';
+/** A webhook's secret without what tells what it is. */
+const BARE = 'U0VDUkVULVNFQ1JFVC1TRUNSRVQ=';
 const BASE = { endpoint: 'https://api.x.test', allowPrivate: false, secret: SECRET };
 const SETTINGS: readonly ProviderSettings[] = [
   { ...BASE, type: 'ses', region: 'eu-west-1', accessKeyId: 'A', configurationSet: null },
@@ -19,13 +21,24 @@ const SETTINGS: readonly ProviderSettings[] = [
   { ...BASE, type: 'sendgrid' },
   { ...BASE, type: 'resend' },
   { ...BASE, type: 'graph', tenant: 't', clientId: 'c', mailbox: null, authority: 'https://login.x.test' },
-  { ...BASE, type: 'webhook', secret: 'whsec_U0VDUkVULVNFQ1JFVC1TRUNSRVQ=' },
+  { ...BASE, type: 'webhook', secret: `whsec_${BARE}` },
 ];
 const STATUSES = [
   100, 200, 202, 204, 301, 400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504, 599, 999,
 ];
-const SECRETS = formsOf(SECRET, {});
 const NOW = Date.UTC(2026, 10, 20, 11);
+const TOKEN = 'TOKEN-TOKEN';
+
+/** What no text may show of a relay's secret, as the transport makes it: of the secret itself, and of a request with it. */
+function secretsOf(settings: ProviderSettings): string[] {
+  const provider = providerFor(settings);
+  const requests = [provider.check({ now: NOW, token: TOKEN }), provider.tokens?.request];
+  return formsOf(settings.secret, Object.assign({}, ...requests.map((request) => request?.headers)));
+}
+
+/** By type. */
+const SECRETS = new Map(SETTINGS.map((settings) => [settings.type, secretsOf(settings)]));
+const ALL_SECRETS = [SECRET, BARE, ...new Set([...SECRETS.values()].flat())] as const;
 
 interface Given {
   readonly settings: ProviderSettings;
@@ -49,17 +62,21 @@ const nearly = textOf(
     '"code":',
     '"ErrorCode":0',
   ] as const),
-  ...[
-    '"MessageID":"z"',
-    '"MessageId":"z"',
-    '"error":{',
-    'null',
-    '1',
-    SECRET,
-    'U0VDUkVULVNFQ1JFVA==',
-    '\\u0000',
-  ],
+  ...['"MessageID":"z"', '"MessageId":"z"', '"error":{', 'null', '1', '\\u0000', ...ALL_SECRETS],
 );
+const said = textOf('no ', 'such key: ', '', ...ALL_SECRETS);
+/** What providers say in the places where they say it. */
+const telling = fc
+  .record(
+    {
+      ...{ message: said, Message: said, detail: said, error_description: said, id: said, __type: said },
+      ...{ name: said, code: said, ErrorCode: fc.constantFrom(10, 406) },
+      error: fc.oneof(said, fc.record({ code: said, message: said })),
+      errors: fc.array(fc.record({ message: said, field: said }), { minLength: 1, maxLength: 2 }),
+    },
+    { requiredKeys: [] },
+  )
+  .map((value) => JSON.stringify(value));
 const answers = {
   made: fc.record({
     settings: fc.constantFrom(...SETTINGS),
@@ -68,13 +85,13 @@ const answers = {
       headers: fc.record(
         {
           'retry-after': textOf('5', '-', 'Fri, 20 Nov 2026 11:15:00 GMT', '9'),
-          location: textOf('https://', 'u:', SECRET, '@x.test', '/a', '?token=', '%', '//'),
-          'x-message-id': textOf('a', '<', '>', '\n'),
+          location: textOf('https://', 'u:', '@x.test', '/a', '?token=', '%', '//', ...ALL_SECRETS),
+          'x-message-id': textOf('a', '<', '>', '\n', ...ALL_SECRETS),
           'x-amzn-errortype': textOf('Throttling', ':', '#', 'MessageRejected'),
         },
         { requiredKeys: [] },
       ),
-      body: fc.oneof(json, nearly),
+      body: fc.oneof(json, nearly, telling),
     }),
     isWhole: fc.boolean(),
   }),
@@ -94,12 +111,16 @@ test('any answer of any provider is judged in one line without our secrets, and 
   fuzz('provider answer', answers, ({ settings, answer, isWhole }: Given) => {
     const provider = providerFor(settings);
     const facts = provider.read(answer);
-    const judged = { answer, phrase: 'Phrase', isWhole, facts, secrets: SECRETS, now: NOW };
+    const secrets = SECRETS.get(settings.type) ?? [];
+    const judged = { answer, phrase: 'Phrase', isWhole, facts, secrets, now: NOW };
     const { meaning, reply, messageId, restMs } = judge(provider.answers, judged);
     expect(reply.text.length).toBeLessThanOrEqual(1000);
     expect(reply.text).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u);
     expect(reply.cause).toMatch(/^provider_[a-z0-9_]{0,64}$/);
-    for (const shown of [reply.text, messageId ?? '']) expect(shown).not.toContain(SECRET);
+    for (const secret of [...secrets, settings.type === 'webhook' ? BARE : SECRET]) {
+      for (const shown of [reply.text, messageId ?? '']) expect(shown).not.toContain(secret);
+      expect(reply.cause).not.toContain(causeOf(secret).replace('provider_', ''));
+    }
     if (restMs !== null) expect(restMs > 0 && restMs <= 3_600_000).toBe(true);
     const checked = provider.checked?.(answer) ?? null;
     if (checked !== null) expect(typeof checked.text).toBe('string');

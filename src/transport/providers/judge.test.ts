@@ -96,11 +96,17 @@ test('whatever a provider says, it is one line without the secret', () => {
         answer: { status, headers: {}, body: '' },
         phrase: 'Phrase',
         isWhole: true,
-        facts: { code, text: `${more}${secret}${more}`, messageId: secret, understood: true },
+        facts: {
+          code: `${code}${secret}${more}`,
+          text: `${more}${secret}${more}`,
+          messageId: secret,
+          understood: true,
+        },
         secrets: [secret],
         now: NOW,
       });
       expect(reply.text).not.toContain(secret);
+      expect(reply.cause).not.toContain('very_secret_key');
       expect(reply.text).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u);
       expect(reply.text.length).toBeLessThanOrEqual(1000);
       expect(reply.cause).toMatch(/^provider_[a-z0-9_]{0,64}$/);

@@ -78,7 +78,9 @@ export function judge(answers: readonly AnswerRow[], judged: Judged): Judgement 
     reply: {
       code: answer.status,
       enhanced: isMisread ? '4.5.0' : row.enhanced,
-      cause: isMisread ? 'provider_bad_answer' : causeOf(facts.code ?? answer.status),
+      cause: isMisread
+        ? 'provider_bad_answer'
+        : causeOf(facts.code === null ? answer.status : plainText(facts.code, secrets)),
       text: tellAnswer({ answer, phrase, facts, row, isMisread, secrets }),
     },
     messageId: facts.messageId === null ? null : plainText(facts.messageId, secrets),

@@ -16,13 +16,16 @@ export function plainText(text: string, secrets: readonly string[]): string {
     .slice(0, MAX_TEXT);
 }
 
-/** The secret, and how it may come back: in base64, in a URL, as the credentials of a request. */
+/** The secret, and how it may come back: bare, in base64, in a URL, as the credentials of a request. */
 export function formsOf(secret: string, headers: Readonly<Record<string, string>>): string[] {
   const credentials = Object.entries(headers)
     .filter(([name]) => /authorization|token|api-key|signature/i.test(name))
     .flatMap(([, value]) => [value, value.replace(/^\w+ /, '')]);
-  const forms = [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret), ...credentials];
-  return [...new Set(forms)].filter(({ length }) => length >= MIN_SECRET).sort((a, b) => b.length - a.length);
+  const bare = secret.replace(/^whsec_/, '');
+  const forms = [secret, bare, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)];
+  return [...new Set([...forms, ...credentials])]
+    .filter(({ length }) => length >= MIN_SECRET)
+    .sort((a, b) => b.length - a.length);
 }
 
 /** A searchable code: `provider_message_rejected` of `MessageRejected`. */
