@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { SmtpClient } from '../peers/smtp-client.ts';
 
 /** Bytes of a message as it is sent, or of its body of JSON. */
-const LARGE = 25_000_000;
+export const LARGE = 25_000_000;
 /** Bytes of a chunk (RFC 3030). */
 const CHUNK = 1_000_000;
 const FROM = 'large@example.com';

@@ -9,7 +9,7 @@ import type { RunningServer } from '../peers/server.ts';
 const RECOVERY_MS = 120_000;
 const MIB = 1024 * 1024;
 /** Connections that come and go by themselves: those of the relay, and of whoever asks for health. */
-const SPARE_SOCKETS = 30;
+export const SPARE_SOCKETS = 30;
 
 /** Open files that a process may have. Node.js takes all that it may get, here as in the server. */
 export function allowedFiles(): number {
