@@ -14,6 +14,8 @@ const SECONDS = times('slow_http_seconds', 5);
 const CONNECTIONS = times('slow_http_connections', 150);
 /** Of each attack in a second: so few that handshakes of TLS leave the machine something to do besides. */
 const RATE = 50;
+/** Half of what an attack asks for, or comes to in its time: a busy machine is slower, most of all at handshakes. */
+const LEAST = Math.min(CONNECTIONS, RATE * (SECONDS - 1)) / 2;
 /** How long its probe waits for an answer: so long that a busy machine is not taken for one that is down. */
 const PATIENCE_S = 30;
 
@@ -105,7 +107,7 @@ describeWith(['slowhttptest'], 'clients that are slow on purpose', () => {
     const sent = await sending;
     for (const { name, away, most } of ended) {
       expect(away, `seconds in which the service was not there: ${name}`).toBe(0);
-      expect(most, `there was an attack: ${name}`).toBeGreaterThan(0);
+      expect(most, `there was an attack: ${name}`).toBeGreaterThanOrEqual(LEAST);
     }
     expect(sent).toBeGreaterThan(0);
     await service.client.end(
