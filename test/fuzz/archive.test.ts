@@ -6,7 +6,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ArchiveError } from '../../src/backup/archive-error.ts';
-import { readArchive } from '../../src/backup/archive-reader.ts';
+import { type PlacedEntry, readArchive } from '../../src/backup/archive-reader.ts';
 import { checkEntry, manifestText, readManifest, readSums, sumsText } from '../../src/backup/contents.ts';
 import { BLOCK_BYTES, paddingOf, readTarHeader, tarHeader } from '../../src/backup/tar.ts';
 import { corpus, examplesIn } from './corpus.ts';
@@ -110,12 +110,15 @@ afterAll(async () => {
 
 const STEPS = { done: async () => {} };
 
+type Contents = readonly (readonly [name: string, bytes: Buffer])[];
+
+function sumsOf(contents: Contents): Map<string, string> {
+  return new Map(contents.map(([name, bytes]) => [name, createHash('sha256').update(bytes).digest('hex')]));
+}
+
 /** A good archive of these contents, and what it becomes when it is damaged. */
-function archiveOf(contents: readonly (readonly [name: string, bytes: Buffer])[]): Buffer {
-  const sums = new Map(
-    contents.map(([name, bytes]) => [name, createHash('sha256').update(bytes).digest('hex')] as const),
-  );
-  const all = [...contents, ['SHA256SUMS', Buffer.from(sumsText(sums))] as const];
+function archiveOf(contents: Contents): Buffer {
+  const all = [...contents, ['SHA256SUMS', Buffer.from(sumsText(sumsOf(contents)))] as const];
   const blocks = all.flatMap(([name, bytes]) => [
     tarHeader({ name, size: bytes.length }, 0),
     bytes,
@@ -156,20 +159,27 @@ test('an archive is whole, or refused before anything of it counts', () =>
     async (bytes) => {
       await file.truncate(0);
       await file.write(bytes, 0, bytes.length, 0);
-      let taken = 0;
+      const taken = new Map<string, Buffer[]>();
       const taker = {
-        begin: async () => ({
-          write: async (piece: Buffer) => {
-            taken += piece.length;
-          },
-          end: async () => {},
-        }),
+        begin: async ({ name }: PlacedEntry) => {
+          const pieces: Buffer[] = [];
+          taken.set(name, pieces);
+          return {
+            write: async (piece: Buffer) => void pieces.push(Buffer.from(piece)),
+            end: async () => {},
+          };
+        },
       };
       const entries = await orRefused(() => readArchive(file, taker, STEPS));
-      expect(taken).toBeLessThanOrEqual(bytes.length);
+      const files = [...taken].map(([name, pieces]) => [name, Buffer.concat(pieces)] as const);
+      expect(files.reduce((total, [, { length }]) => total + length, 0)).toBeLessThanOrEqual(bytes.length);
       if (entries === undefined) return false;
-      expect(entries[0]?.name).toBe('waybill-backup.json');
-      expect(entries.at(-1)?.name).toBe('SHA256SUMS');
+      const last = entries.at(-1);
+      expect([entries[0]?.name, last?.name]).toEqual(['waybill-backup.json', 'SHA256SUMS']);
+      const sizes = files.map(([name, { length }]) => [name, length]);
+      expect(entries.slice(0, -1).map(({ name, size }) => [name, size])).toEqual(sizes);
+      const { offset = 0, size = 0 } = last ?? {};
+      expect(readSums(bytes.toString('latin1', offset, offset + size))).toEqual(sumsOf(files));
       return true;
     },
   ));

@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nearest } from '../../src/http/suggest.ts';
@@ -98,12 +99,35 @@ test('a key with a typo is never taken for a key', () =>
 
 const range = textOf('10', '.', '0.0.0.0', '/', '8', '::', '1', 'ffff', ':', '192.0.2.1', '33', '%eth0', '-');
 
-test('a range of addresses is read, or refused by name', () =>
+/** Some that lie in ranges made of these pieces, and such as lie beside them. */
+const ADDRESSES = [
+  ...['0.0.0.0', '0.0.0.1', '8.8.8.8', '10.0.0.0', '10.10.10.10', '11.0.0.0', '127.255.255.255', '128.0.0.0'],
+  ...['192.0.2.0', '192.0.2.1', '192.0.2.2', '255.255.255.255', '::', '::1', '::2', '1::', '1::1', '8000::'],
+  ...['10::', '10::10', '8::8', '8:1::', 'fffe:ffff::', 'ffff::', 'ffff::1', 'ffff:ffff::', 'ffff:1::'],
+];
+
+test('a range of addresses is what the system takes it for, or refused by name', () =>
   fuzz('address range', { made: range, corpus: VALUES }, (text) => {
     const parsed = parseCidrs([text]);
-    if (!parsed.ok) expect(parsed.entry).toBe(text);
-    return parsed.ok;
+    if (!parsed.ok) {
+      expect(parsed.entry).toBe(text);
+      return false;
+    }
+    const [network = '', prefix] = text.split('/');
+    const list = new BlockList();
+    list.addSubnet(network, Number(prefix ?? (isIP(network) === 4 ? 32 : 128)), familyOf(network));
+    for (const address of [network, ...ADDRESSES])
+      expect([address, parsed.cidrs.contains(address)]).toEqual([
+        address,
+        list.check(address, familyOf(address)),
+      ]);
+    expect(parsed.cidrs.contains(network)).toBe(true);
+    return true;
   }));
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 4 ? 'ipv4' : 'ipv6';
+}
 
 test('any name gets a suggestion of a known name, or none', () =>
   fuzz(
