@@ -13,6 +13,8 @@ import { textOf } from './inputs.ts';
 const SECRET = 'SECRET-SECRET';
 /** A webhook's secret without what tells what it is. */
 const BARE = 'U0VDUkVULVNFQ1JFVC1TRUNSRVQ=';
+/** The secret of all others in base64. */
+const ENCODED = 'U0VDUkVULVNFQ1JFVA==';
 const BASE = { endpoint: 'https://api.x.test', allowPrivate: false, secret: SECRET };
 const SETTINGS: readonly ProviderSettings[] = [
   { ...BASE, type: 'ses', region: 'eu-west-1', accessKeyId: 'A', configurationSet: null },
@@ -38,7 +40,7 @@ function secretsOf(settings: ProviderSettings): string[] {
 
 /** By type. */
 const SECRETS = new Map(SETTINGS.map((settings) => [settings.type, secretsOf(settings)]));
-const ALL_SECRETS = [SECRET, BARE, ...new Set([...SECRETS.values()].flat())] as const;
+const ALL_SECRETS = [SECRET, BARE, ENCODED, ...new Set([...SECRETS.values()].flat())] as const;
 
 interface Given {
   readonly settings: ProviderSettings;
@@ -117,7 +119,7 @@ test('any answer of any provider is judged in one line without our secrets, and 
     expect(reply.text.length).toBeLessThanOrEqual(1000);
     expect(reply.text).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u);
     expect(reply.cause).toMatch(/^provider_[a-z0-9_]{0,64}$/);
-    for (const secret of [...secrets, settings.type === 'webhook' ? BARE : SECRET]) {
+    for (const secret of [...secrets, ...(settings.type === 'webhook' ? [BARE] : [SECRET, ENCODED])]) {
       for (const shown of [reply.text, messageId ?? '']) expect(shown).not.toContain(secret);
       expect(reply.cause).not.toContain(causeOf(secret).replace('provider_', ''));
     }
