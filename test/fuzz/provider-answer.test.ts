@@ -132,3 +132,25 @@ test('any answer of any provider is judged in one line without our secrets, and 
       expect([isWhole, answer.status >= 200 && answer.status < 300]).toEqual([true, true]);
     return meaning === 'done';
   }));
+
+/** Where the secret may stand in a text, if texts are cut after 200, 255, 1,000 or 2,000 characters. */
+const BEFORE_CUTS = [200, 255, 1000, 2000].flatMap((cut) => [3, 7, 12].map((shown) => cut - shown));
+
+test.each(SETTINGS)('what is cut of an answer of $type shows no part of a secret', (settings) => {
+  const provider = providerFor(settings);
+  const secrets = SECRETS.get(settings.type) ?? [];
+  const start = settings.secret.slice(0, 7);
+  for (const before of BEFORE_CUTS)
+    for (const status of [202, 401, 422]) {
+      const text = 'x'.repeat(before) + settings.secret;
+      const whole = { id: text, MessageID: text, message: text, detail: text, error: { message: text } };
+      for (const body of [text, JSON.stringify(whole)]) {
+        const answer = { status, headers: { 'content-type': 'text/plain', 'x-message-id': text }, body };
+        const facts = provider.read(answer);
+        const judged = { answer, phrase: 'Phrase', isWhole: true, facts, secrets, now: NOW };
+        const { reply, messageId } = judge(provider.answers, judged);
+        expect(reply.text).not.toContain(start);
+        expect(messageId ?? '').not.toContain(start);
+      }
+    }
+});

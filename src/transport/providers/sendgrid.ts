@@ -168,7 +168,7 @@ function read({ status, headers, body }: HttpAnswer): AnswerFacts {
     return {
       code: null,
       text: null,
-      messageId: headers['x-message-id']?.slice(0, MAX_ID) || null,
+      messageId: textOf(headers, 'x-message-id', MAX_ID),
       understood: true,
     };
   const errors = memberOf(jsonOf(body), 'errors');

@@ -204,7 +204,8 @@ function readAnswer({ status, headers, body }: HttpAnswer): AnswerFacts {
   if (status < 300) return { code: null, text: null, messageId, understood: true };
   const told = ['detail', 'message', 'error'].map((name) => textOf(answer, name, MAX_TEXT));
   const isPlain = headers['content-type']?.startsWith('text/plain') === true;
-  const text = told.find((one) => one !== null) ?? (isPlain ? body.slice(0, MAX_TEXT) : null);
+  // Cut only when it is clean: half a secret would not be found.
+  const text = told.find((one) => one !== null) ?? (isPlain ? body : null);
   // What a server or a proxy before the receiver says of itself is a page, or 400 and not a word.
   const isTheirs = body.trim() === '' ? status !== 400 : isPlain || answer !== null;
   return { code: null, text, messageId, understood: isTheirs };
