@@ -4,14 +4,11 @@ import { NO_EVIDENCE } from '../../src/domain/attempt.ts';
 import { LANE_LEASE_MS, TRUST_MS } from '../../src/engine/settings.ts';
 import type { TransportJob } from '../../src/transport/transport.ts';
 import { WELL } from './pace-hop.ts';
-import { direct, PaceWorld, smarthost } from './pace-world.ts';
+import { direct, domainsOf, KNOWN_MS, PaceWorld, smarthost } from './pace-world.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-const KNOWN_MS = 6 * SECOND;
 const SEEDS = [1, 2, 3, 4];
-
-const domainsOf = (count: number) => Array.from({ length: count }, (_, place) => `d${place}.example`);
 
 /** That everything was taken, and what was taken more than once is flagged. */
 async function check(world: PaceWorld): Promise<void> {

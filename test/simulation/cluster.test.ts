@@ -1,15 +1,11 @@
 /** Several nodes over one store that know of each other: who works what, and how much of it. */
 import { expect, test } from 'vitest';
 import { type Start, WELL } from './pace-hop.ts';
-import { direct, type PaceNode, PaceWorld, smarthost } from './pace-world.ts';
+import { direct, domainsOf, KNOWN_MS, type PaceNode, PaceWorld, smarthost } from './pace-world.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const SEEDS = [1, 2, 3];
-/** Until a node that has come or gone is known to all, and sends or is not counted any more. */
-const KNOWN_MS = 6 * SECOND;
-
-const domainsOf = (count: number) => Array.from({ length: count }, (_, place) => `d${place}.example`);
 
 /** Mail to many domains, so much to each. */
 async function mailTo(world: PaceWorld, prefix: string, domains: readonly string[], each: number) {

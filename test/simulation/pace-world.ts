@@ -20,6 +20,8 @@ const NOON = Date.UTC(2026, 10, 20, 12);
 export const DAY = dayOf(NOON);
 const DAY_MS = 86_400_000;
 const SECOND = 1_000;
+/** In ms: until a node that has come or gone is known to all, and sends or is not counted any more. */
+export const KNOWN_MS = 6 * SECOND;
 /** What is accepted in one call. */
 const BATCH = 500;
 const MAX_CALL_MS = 4;
@@ -259,6 +261,11 @@ export function direct(name: string, limits: Partial<RelayLimits>, mx: Partial<M
     ...mx,
   };
   return { ...smarthost(name, limits), type: 'mx', mx: settings };
+}
+
+/** So many domains. */
+export function domainsOf(count: number): string[] {
+  return Array.from({ length: count }, (_, place) => `d${place}.example`);
 }
 
 /** The store as a node sees it: calls take time, may fail before or after, and never return to the dead. */
