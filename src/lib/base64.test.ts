@@ -32,4 +32,5 @@ test.each([
   ['too much padding', 'Q==='],
   ['padding alone', '===='],
   ['a character beyond ASCII', 'QUJé'],
+  ['a character whose lower byte is of the alphabet', 'Q\u0130JDQUJD'],
 ])('%s is refused', (_, text) => expect(decodeBase64(text)).toBeNull());

@@ -1,10 +1,11 @@
 /**
  * Decodes base64 strictly (RFC 4648 §4): the standard alphabet, padding where it belongs, no line breaks, no
  * stray bits. Null when the text is anything else. Node's own decoder skips what it does not know; what it
- * skips is missing from the length.
+ * skips is missing from the length; and it looks at the lower byte alone of what is not ASCII.
  */
 export function decodeBase64(text: string): Buffer | null {
   if (text.length % 4 !== 0 || text.includes('-') || text.includes('_')) return null;
+  if (Buffer.byteLength(text) !== text.length) return null;
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length !== (text.length / 4) * 3 - padding) return null;

@@ -116,10 +116,11 @@ test('a range of addresses is what the system takes it for, or refused by name',
     const [network = '', prefix] = text.split('/');
     const list = new BlockList();
     list.addSubnet(network, Number(prefix ?? (isIP(network) === 4 ? 32 : 128)), familyOf(network));
+    // No range holds addresses of the other family; the list takes an IPv4 address for the IPv6 one that it is mapped to.
     for (const address of [network, ...ADDRESSES])
       expect([address, parsed.cidrs.contains(address)]).toEqual([
         address,
-        list.check(address, familyOf(address)),
+        isIP(address) === isIP(network) && list.check(address, familyOf(address)),
       ]);
     expect(parsed.cidrs.contains(network)).toBe(true);
     return true;
