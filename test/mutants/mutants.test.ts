@@ -62,7 +62,7 @@ test('a test that is renamed, or moved, is missed', () => {
   const title = 'a deferral past the expiry fails as expired';
   expect(hasTitle(file, title)).toBe(true);
   expect(hasTitle(file, `${title} now`)).toBe(false);
-  expect(hasTitle('src/domain/quota.test.ts', title)).toBe(false);
+  expect(hasTitle('src/domain/breaker.test.ts', title)).toBe(false);
   expect(hasTitle('src/domain/nowhere.test.ts', title)).toBe(false);
   // Nor does it count what a comment says.
   const said = ['The table of mutants', 'fits the tree'].join(' ');
