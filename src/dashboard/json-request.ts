@@ -1,4 +1,4 @@
-import { joinBody, readBody } from '../http/body.ts';
+import { readWholeBody } from '../http/body.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { parseJson } from '../http/json.ts';
 import { isUtf8, parseMediaType } from '../http/media-type.ts';
@@ -23,6 +23,5 @@ export function requireJson({ headers }: Pick<Exchange, 'headers'>): void {
 /** Reads a JSON body. Throws the problems 415, 413, 400 and 503, and what reading a body throws. */
 export async function readJson(exchange: Exchange, maxBytes: number, budget: Share): Promise<unknown> {
   requireJson(exchange);
-  const chunks = await readBody(exchange, { maxBytes, budget });
-  return parseJson(joinBody(chunks), JSON_LIMITS);
+  return parseJson(await readWholeBody(exchange, { maxBytes, budget }), JSON_LIMITS);
 }

@@ -1,4 +1,5 @@
 import type { Release, Share } from '../lib/budget.ts';
+import { giveBack } from '../lib/give-back.ts';
 import type { Exchange } from './exchange.ts';
 import { Gatherer, type Sink } from './gather.ts';
 import { Problem } from './problem.ts';
@@ -38,6 +39,14 @@ export async function readBody(exchange: Exchange, options: BodyOptions): Promis
   const chunks: Buffer[] = [];
   await receiveBody(exchange, options, (chunk) => chunks.push(chunk));
   return chunks;
+}
+
+/** As {@link readBody}, in one piece. What came in several has its memory back when they are joined. */
+export async function readWholeBody(exchange: Exchange, options: BodyOptions): Promise<Buffer> {
+  const chunks = await readBody(exchange, options);
+  const whole = joinBody(chunks);
+  if (chunks.length > 1) for (const chunk of chunks) giveBack(chunk);
+  return whole;
 }
 
 /** As {@link readBody}, but hands each chunk to `sink` as it arrives. What `sink` throws ends the reading. */

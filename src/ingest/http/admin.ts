@@ -1,4 +1,4 @@
-import { joinBody, readBody } from '../../http/body.ts';
+import { readWholeBody } from '../../http/body.ts';
 import { parseJson } from '../../http/json.ts';
 import { internalError, Problem } from '../../http/problem.ts';
 import { StepLines, wantsSteps } from '../../http/steps.ts';
@@ -58,7 +58,7 @@ async function readRequest(
   readParameters(exchange.query, NO_PARAMETERS);
   requireType(exchange, ['application/json']);
   const bounds = { maxBytes, advice: ADVICE, budget: budget.share(caller.key.id) };
-  const body = joinBody(await readBody(exchange, bounds));
+  const body = await readWholeBody(exchange, bounds);
   const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = limits();
   return parseJson(body, { maxDepth, maxValues });
 }

@@ -1,4 +1,4 @@
-import { declaredLength, joinBody, readBody } from '../../http/body.ts';
+import { declaredLength, readWholeBody } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { parseJson } from '../../http/json.ts';
 import { parseMediaType } from '../../http/media-type.ts';
@@ -21,7 +21,7 @@ export async function readNoBody(exchange: Exchange, budget: Share): Promise<voi
     throw new Problem(415, 'unsupported_media_type', `Content-Type must be application/json. ${ADVICE}`, {
       headers: { Accept: 'application/json' },
     });
-  const body = joinBody(await readBody(exchange, bounds));
+  const body = await readWholeBody(exchange, bounds);
   if (body.length === 0) return;
   const value = parseJson(body, JSON_LIMITS);
   const isEmpty = value !== null && typeof value === 'object' && !Array.isArray(value);

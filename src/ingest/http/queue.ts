@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { joinBody, readBody } from '../../http/body.ts';
+import { readWholeBody } from '../../http/body.ts';
 import { parseJson } from '../../http/json.ts';
 import { Problem } from '../../http/problem.ts';
 import { quote } from '../../http/quote.ts';
@@ -99,7 +99,7 @@ async function readFields<T>(
   readParameters(exchange.query, NO_PARAMETERS);
   requireType(exchange, ['application/json']);
   const bounds = { maxBytes: MAX_BYTES, advice: ADVICE, budget: budget.share(caller.key.id) };
-  const body = parseJson(joinBody(await readBody(exchange, bounds)), JSON_LIMITS);
+  const body = parseJson(await readWholeBody(exchange, bounds), JSON_LIMITS);
   const parsed = schema.safeParse(body, { reportInput: true });
   if (parsed.success) return parsed.data;
   const errors = parsed.error.issues.slice(0, MAX_FAULTS).map((issue) => ({

@@ -1,7 +1,7 @@
 import type { Recipient } from '../../domain/envelope.ts';
 import type { Mailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
-import { joinBody, readBody } from '../../http/body.ts';
+import { readWholeBody } from '../../http/body.ts';
 import type { FieldFault } from '../../http/problem.ts';
 import { pointerToken } from '../../http/quote.ts';
 import { heldWhile, type Share } from '../../lib/budget.ts';
@@ -65,7 +65,7 @@ async function submitRaw(call: Call, deps: SubmitDeps): Promise<Outcome> {
 async function submitWithin(call: Call, deps: SubmitDeps, budget: Share): Promise<Outcome> {
   const { exchange } = call;
   const { limits } = deps.options;
-  const body = joinBody(await readBody(exchange, { ...messageBodyBounds(limits), budget }));
+  const body = await readWholeBody(exchange, { ...messageBodyBounds(limits), budget });
   const given = readIdempotencyKey(exchange);
   const envelope = readRawEnvelope(exchange, given.faults);
   const context = submissionContext(call, given.key, deps);

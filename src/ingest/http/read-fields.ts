@@ -1,4 +1,4 @@
-import { declaredLength, joinBody, readBody, receiveBody } from '../../http/body.ts';
+import { declaredLength, joinBody, readWholeBody, receiveBody } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { parseForm } from '../../http/form.ts';
 import { parseJson } from '../../http/json.ts';
@@ -6,6 +6,7 @@ import { isUtf8, type MediaType, parseMediaType } from '../../http/media-type.ts
 import { boundaryOf, fieldText, MultipartParser, type MultipartPart } from '../../http/multipart.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Share } from '../../lib/budget.ts';
+import { giveBack } from '../../lib/give-back.ts';
 import type { ReadFields } from './fields.ts';
 import { type FormEntry, fieldsFromForm } from './form-fields.ts';
 import type { IngestLimits } from './limits.ts';
@@ -59,7 +60,10 @@ export function requireType(exchange: Exchange, types: readonly string[]): Media
 
 async function readJson(exchange: Exchange, _: MediaType, bounds: BodyBounds): Promise<ReadFields> {
   const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = bounds.limits;
-  return fieldsFromJson(parseJson(await readWhole(exchange, bounds), { maxDepth, maxValues }));
+  const body = await readWhole(exchange, bounds);
+  const value = parseJson(body, { maxDepth, maxValues });
+  giveBack(body);
+  return fieldsFromJson(value);
 }
 
 async function readMultipart(
@@ -86,8 +90,8 @@ async function readUrlencoded(exchange: Exchange, _: MediaType, bounds: BodyBoun
   return fieldsFromForm(fields.map(([name, value]) => ({ name, value })));
 }
 
-async function readWhole(exchange: Exchange, { limits, budget }: BodyBounds): Promise<Buffer> {
-  return joinBody(await readBody(exchange, { ...messageBodyBounds(limits), budget }));
+function readWhole(exchange: Exchange, { limits, budget }: BodyBounds): Promise<Buffer> {
+  return readWholeBody(exchange, { ...messageBodyBounds(limits), budget });
 }
 
 /** How large the body of one message may be, and what to do when it is larger. */

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { giveBack } from './give-back.ts';
+
+test('what has its memory to itself is empty afterwards', () => {
+  const bytes = Buffer.alloc(100_000, 1);
+  giveBack(bytes);
+  expect([bytes.length, bytes.buffer.byteLength]).toEqual([0, 0]);
+});
+
+test('a part of memory that others use stays, and so does memory that threads share', () => {
+  const whole = Buffer.alloc(100_000, 1);
+  giveBack(whole.subarray(1));
+  const shared = new Uint8Array(new SharedArrayBuffer(10));
+  giveBack(shared);
+  expect([whole.length, shared.length]).toEqual([100_000, 10]);
+});
