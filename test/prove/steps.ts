@@ -195,7 +195,7 @@ export const STEPS: readonly Step[] = [
     name: 'overload',
     holds:
       'Clients that only cost, idle, slow, or with 25 MB each: others are served, memory is bounded, all recovers. With a million in the store, what is asked most costs what it did.',
-    files: ['test/overload', 'src/store/sqlite/deep-queue.test.ts'],
+    files: ['test/overload', 'test/e2e/smtp-memory.test.ts', 'src/store/sqlite/deep-queue.test.ts'],
     unit: 'idle connections',
     target: 10_000,
     least: 10_000,
@@ -206,6 +206,9 @@ export const STEPS: readonly Step[] = [
       WAYBILL_TIMES_OVERLOAD_FLOOD: '5000',
       WAYBILL_TIMES_OVERLOAD_UPLOADS: '100',
       WAYBILL_TIMES_OVERLOAD_READERS: '500',
+      WAYBILL_TIMES_OVERLOAD_SOURCES: '8',
+      WAYBILL_TIMES_SMTP_IDLE: String(count),
+      WAYBILL_TIMES_SMTP_UPLOADS: '100',
       WAYBILL_TIMES_DEEP_QUEUE: '1000000',
     }),
     whole: true,
