@@ -51,7 +51,9 @@ export async function suspendsAndResumes(
   sink: SmtpSink,
   makeRoom: () => void,
 ): Promise<void> {
-  const refused = await customer.sendUntilRefused(server);
+  let refused = await customer.sendUntilRefused(server);
+  // Over HTTP the first that finds no room may be who looks up the key; the next gets as far as the message.
+  while (isUnread(refused)) refused = await customer.sendUntilRefused(server);
   expectRefusal(refused, FULL);
   const noRoom = expect.objectContaining({ name: 'room', status: 'critical' });
   expect(await healthOf(server)).toMatchObject({ httpStatus: 503, checks: expect.arrayContaining([noRoom]) });
@@ -59,6 +61,11 @@ export async function suspendsAndResumes(
   await customer.sendUntilAcknowledged(server);
   expect(await healthOf(server)).toMatchObject({ httpStatus: 200, status: 'healthy' });
   await customer.untilDelivered(sink);
+}
+
+/** Whether the key could not be read. */
+function isUnread(answer: Answer): boolean {
+  return typeof answer !== 'string' && answer.status === 503 && answer.body['code'] === 'store_unavailable';
 }
 
 /** Replies of SMTP while nothing is taken any more, AUTH's among them. */
