@@ -44,7 +44,7 @@ export class Customers {
   async submitMail(end: number): Promise<void> {
     const { time, dice, anyEngine, spawn } = this.#parts;
     while (time.now < end) {
-      await time.sleep(dice.next() * 90 * SECOND);
+      await time.sleep(dice.next() * 120 * SECOND);
       const burst = dice.next() < 0.1 ? 16 : 1 + Math.floor(dice.next() * 4);
       const engine = anyEngine();
       for (let i = 0; engine && i < burst; i++) spawn(this.#submit(engine));
