@@ -46,6 +46,8 @@ class IngestApi {
     const match = this.#router.match(exchange.path);
     const mailgun = match?.pattern.startsWith('/v3/') === true;
     const sourceAddress = clientAddress(exchange, trustedProxies);
+    // Strangers wrote much of what is answered: no browser may take it for a page.
+    exchange.setHeader('X-Content-Type-Options', 'nosniff');
     markForOrigin(exchange, limits.corsOrigins);
     try {
       if (match === null) throw nothingHere(exchange.path, (path) => this.#router.match(path) !== null);

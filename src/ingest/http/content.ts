@@ -29,7 +29,5 @@ async function answerContent({ exchange, caller, params }: Call, deps: ContentDe
   const content = await openContent(message, deps.spool, 404);
   await exchange.stream(200, 'message/rfc822', content, {
     'Content-Disposition': `attachment; filename="${message.id}.eml"`,
-    // A stranger wrote it: nothing may take it for a page.
-    'X-Content-Type-Options': 'nosniff',
   });
 }

@@ -136,6 +136,7 @@ describe('a problem', () => {
   test.each(ORDER)('$status $code has X-Request-Id and the type of a problem', async ({ cause }) => {
     const answer = await send(cause);
     expect(answer.headers['x-request-id']).toBe(answer.json['requestId']);
+    expect(answer.headers['x-content-type-options']).toBe('nosniff');
     expect(answer.headers['content-type']).toBe('application/problem+json');
   });
   test('405 says what would do', async () => {
