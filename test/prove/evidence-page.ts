@@ -68,7 +68,7 @@ function failures(runs: readonly Run[]): string {
     ({ at, step, command, machine }) =>
       `- ${at.slice(0, 16)}Z, ${step}, at ${machine.commit}: \`${command}\`\n`,
   );
-  return `\n## Runs that failed\n\nWhat was a bug of the program is told in [bugs-found.md](bugs-found.md); the others were mistakes of the tests.\n\n${lines.join('')}`;
+  return `\n## Runs that failed\n\nWhat came of each is told in [bugs-found.md](bugs-found.md).\n\n${lines.join('')}`;
 }
 
 function machines(runs: readonly Run[]): string {
