@@ -10,7 +10,13 @@ test('what has its memory to itself is empty afterwards', () => {
 test('a part of memory that others use stays, and so does memory that threads share', () => {
   const whole = Buffer.alloc(100_000, 1);
   giveBack(whole.subarray(1));
-  const shared = new Uint8Array(new SharedArrayBuffer(10));
+  const shared = new Uint8Array(new SharedArrayBuffer(100_000));
   giveBack(shared);
-  expect([whole.length, shared.length]).toEqual([100_000, 10]);
+  expect([whole.length, shared.length]).toEqual([100_000, 100_000]);
+});
+
+test('what is small stays', () => {
+  const small = Buffer.allocUnsafeSlow(64 * 1024 - 1);
+  giveBack(small);
+  expect(small.length).toBe(64 * 1024 - 1);
 });

@@ -1,8 +1,12 @@
+/** Less is not worth the call, and is soon collected. */
+const LEAST_BYTES = 64 * 1024;
+
 /**
  * Gives the memory of bytes back at once, where they have it to themselves; whoever still looks at them finds nothing. For
  * what is large and surely of no use any more: as garbage it would wait until enough small values have come together.
  */
 export function giveBack(bytes: Uint8Array): void {
   const { buffer, byteLength } = bytes;
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+  if (byteLength < LEAST_BYTES || byteLength !== buffer.byteLength) return;
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }

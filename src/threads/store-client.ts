@@ -43,6 +43,7 @@ export interface StoreThread extends StoreWriter {
 export async function startStoreThread({ path, ...options }: ThreadOptions): Promise<StoreThread> {
   const url = workerUrl('store-worker');
   const caller = await Caller.start({ ...WAITING_LIMITS, ...options, url, data: { path } });
+  // What comes from another thread has no type: each verb gives what the table of verbs says.
   const call: Call<Verbs> = (verb, args) => caller.call(verb, args) as never;
   return {
     store: storeOver(call, () => caller.close()),

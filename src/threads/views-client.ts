@@ -15,6 +15,7 @@ import { workerUrl } from './worker-url.ts';
 export async function startViewsThread({ path, ...options }: ThreadOptions): Promise<Views> {
   const url = workerUrl('views-worker');
   const caller = await Caller.start({ ...WAITING_LIMITS, ...options, url, data: { path } });
+  // What comes from another thread has no type: each verb gives what the table of verbs says.
   const call: Call<ViewVerbs> = (verb, args) => caller.call(verb, args) as never;
   const lists = new Lists(
     (request) => caller.callAlone('listSlice', [request]) as Promise<ListSlice>,

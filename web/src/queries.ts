@@ -57,6 +57,7 @@ export function useCall<Name extends Operation>(
     enabled,
     meta: { topics },
     ...(everyMs !== undefined && { refetchInterval: everyMs }),
+    // The library's type for it does not follow ours through the page's generics; it gives back what it is given.
     ...(keep && { placeholderData: keepPreviousData as never }),
   });
 }

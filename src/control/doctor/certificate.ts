@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { serverName } from '../../config/server-name.ts';
 import { SELF_SIGNED_FILE, UPLOADED_FILE } from '../../tls/own-certificate.ts';
-import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
 
 const DAY_MS = 86_400_000;
@@ -10,63 +10,52 @@ const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
 const NAME = 'certificate';
 
-/** A certificate that the server goes by. */
-interface Source {
+/** The certificate that the server goes by. */
+interface InUse {
   readonly path: string;
   readonly said: string;
   /** What makes a new one. */
   readonly renew: string;
-  /** What makes one for this name. */
-  readonly named: (host: string) => string;
+  /** Made by the server itself, whenever it is missing. */
+  readonly isMade?: true;
+  readonly found: X509Certificate | Error;
 }
 
 /** Whether clients would take the certificate, and for how long. */
 export const certificateCheck: Check = async (premises) => {
-  const { loaded, dataDir } = premises;
+  const { loaded, clock } = premises;
+  const { path, said, renew, isMade, found } = inUse(premises);
+  if (found instanceof Error) {
+    if (isMade) return [skipped(NAME, 'A self-signed one is made at the first start that needs it.')];
+    const look = `openssl x509 -in ${path} -noout -text`;
+    return [fail(NAME, `${path} is no certificate that can be read: ${String(found)}`, look)];
+  }
+  const days = Math.floor((Date.parse(found.validTo) - clock.wall()) / DAY_MS);
+  if (days < 0) return [fail(NAME, `${path} expired ${-days} days ago.`, renew)];
+  const host = serverName(loaded.config);
+  if (found.checkHost(host) === undefined) {
+    const cure = isMade ? renew : `get one for ${host}, or: server: { hostname: … }`;
+    return [warn(NAME, `${path} is not for ${host}: clients that check it refuse it.`, cure)];
+  }
+  if (days < SOON_DAYS) return [warn(NAME, `${path} expires in ${days} days.`, renew)];
+  return [ok(NAME, `${said}, for ${host}, good for another ${days} days.`)];
+};
+
+function inUse({ loaded, dataDir, machine }: Premises): InUse {
   const { certFile } = loaded.config.tls;
   if (certFile !== null) {
-    const path = certFile;
-    const renew = `renew it (certbot renew), in place: ${path}`;
-    const named = (host: string) => `get one for ${host}, or: server: { hostname: … }`;
-    return [findingOn({ path, said: path, renew, named }, premises) ?? unreadable(path, premises)];
+    const renew = `renew it (certbot renew), in place: ${certFile}`;
+    return { path: certFile, said: certFile, renew, found: read(certFile, machine) };
   }
   const uploaded = join(dataDir, UPLOADED_FILE);
-  if (!isMissing(read(uploaded, premises.machine))) {
+  const found = read(uploaded, machine);
+  if (!isMissing(found)) {
     const renew = 'upload another under Settings, Certificate, on the dashboard';
-    const source = {
-      path: uploaded,
-      said: 'Uploaded',
-      renew,
-      named: (host: string) => `${renew}, for ${host}`,
-    };
-    return [findingOn(source, premises) ?? unreadable(uploaded, premises)];
+    return { path: uploaded, said: 'Uploaded', renew, found };
   }
   const path = join(dataDir, SELF_SIGNED_FILE);
   const renew = `rm ${path} and start the server again`;
-  const found = findingOn({ path, said: 'Self-signed', renew, named: () => renew }, premises);
-  return [found ?? skipped(NAME, 'A self-signed one is made at the first start that needs it.')];
-};
-
-/** Null when it cannot be read. */
-function findingOn(
-  { path, said, renew, named }: Source,
-  { machine, clock, loaded }: Premises,
-): Finding | null {
-  const certificate = read(path, machine);
-  if (certificate instanceof Error) return null;
-  const days = Math.floor((Date.parse(certificate.validTo) - clock.wall()) / DAY_MS);
-  if (days < 0) return fail(NAME, `${path} expired ${-days} days ago.`, renew);
-  const host = serverName(loaded.config);
-  if (certificate.checkHost(host) === undefined)
-    return warn(NAME, `${path} is not for ${host}: clients that check it refuse it.`, named(host));
-  if (days < SOON_DAYS) return warn(NAME, `${path} expires in ${days} days.`, renew);
-  return ok(NAME, `${said}, for ${host}, good for another ${days} days.`);
-}
-
-function unreadable(path: string, { machine }: Premises): Finding {
-  const cause = read(path, machine);
-  const look = `openssl x509 -in ${path} -noout -text`;
-  return fail(NAME, `${path} is no certificate that can be read: ${String(cause)}`, look);
+  return { path, said: 'Self-signed', renew, isMade: true, found: read(path, machine) };
 }
 
 function isMissing(found: X509Certificate | Error): boolean {

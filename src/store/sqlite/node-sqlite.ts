@@ -10,6 +10,7 @@ export function openNodeSqlite(path: string): Driver {
     },
     prepare: <P extends readonly SqlValue[], R extends readonly SqlValue[]>(sql: string): Statement<P, R> => {
       const statement = db.prepare(sql);
+      // Rows are arrays then, which Node's types do not know of; what is in them is what whoever wrote the statement says.
       statement.setReturnArrays(true);
       return {
         run: (...params) => Number(statement.run(...params).changes),

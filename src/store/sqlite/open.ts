@@ -67,11 +67,13 @@ export function openSqlite(path: string, options: SqliteOptions = {}): SqliteSto
   const call: Call<Verbs> = async (verb, args) => {
     const answer = writer.commit([{ verb, args }])[0];
     if (answer?.ok !== true) throw answer?.error;
+    // What a verb gives is not known by its name as a value: the table of verbs has the types.
     return answer.value as never;
   };
   const look: Call<ViewVerbs> = async (verb, args) => {
     try {
       const read = views[verb] as (...args: readonly unknown[]) => unknown;
+      // As for the verbs of the writer.
       return read(...args) as never;
     } catch (error) {
       throw storeErrorOf(error);

@@ -92,6 +92,7 @@ function optionsOf({
         font,
         grid: { show: false },
         ticks: { stroke: grid, size: 4 },
+        // The library takes such rows; its types name only one of the forms.
         values: [
           [86_400, '{D} {MMM}', null, null, null, null, null, null, 1],
           [60, '{HH}:{mm}', '\n{D} {MMM}', null, null, null, null, null, 1],
