@@ -75,7 +75,11 @@ listener: { ports: [0], bind: ["${bind}"] }
 ${this.#common}
 ${settings}
 `;
-    const installation = new Installation(configuration, {}, main);
+    const installation = new Installation(
+      configuration,
+      {},
+      main === undefined ? main : [process.execPath, main],
+    );
     const [first] = this.#all;
     if (first !== undefined)
       copyFileSync(join(first.installation.dataDir, 'secret.key'), join(installation.dataDir, 'secret.key'));

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { describeIf } from '../peers/need.ts';
+import { AS_INSTALLED } from '../peers/server.ts';
 import { SmtpClient, type SmtpClientOptions } from '../peers/smtp-client.ts';
 import { times } from '../support/proof.ts';
 import { type SmtpService, startSmtpService } from './smtp-service.ts';
@@ -100,7 +101,7 @@ describeIf(openFiles() >= FILES, `${FILES} open files`, 'idle connections', () =
   test(`${IDLE} of them cost what is told, and a good client no more work`, { timeout: 180_000 }, async ({
     onTestFinished,
   }) => {
-    const service = await startSmtpService(WIDE);
+    const service = await startSmtpService(WIDE, '', AS_INSTALLED);
     onTestFinished(() => service.stop());
     const good = await hello(service.port);
     // The first ones cost more, and leave the memory that work needs.
@@ -120,7 +121,7 @@ describeIf(openFiles() >= FILES, `${FILES} open files`, 'idle connections', () =
   test(`${IDLE_TLS} of them cost what is told under TLS, too`, { timeout: 180_000 }, async ({
     onTestFinished,
   }) => {
-    const service = await startSmtpService(WIDE);
+    const service = await startSmtpService(WIDE, '', AS_INSTALLED);
     onTestFinished(() => service.stop());
     const good = await hello(service.tlsPort, { implicitTls: true });
     await sendSmall(good, MEASURED);
@@ -148,7 +149,11 @@ describe('large messages', () => {
   test(`${SENDERS} connections that send 25 MB each stay within the budget, and none is lost`, {
     timeout: 300_000,
   }, async ({ onTestFinished }) => {
-    const service = await startSmtpService(WIDE, `limits: { max_bytes_in_flight: ${BUDGET} }\n`);
+    const service = await startSmtpService(
+      WIDE,
+      `limits: { max_bytes_in_flight: ${BUDGET} }\n`,
+      AS_INSTALLED,
+    );
     onTestFinished(() => service.stop());
     const clients = await Promise.all(Array.from({ length: SENDERS }, () => hello(service.port)));
     await sendSmall(clients[0] ?? (await hello(service.port)), 200);

@@ -58,9 +58,13 @@ export class SmtpService {
   }
 }
 
-/** Starts one. `listener` is more of the listener's settings, `more` whole sections of the configuration. */
-export async function startSmtpService(listener = '', more = ''): Promise<SmtpService> {
-  const installation = new Installation('');
+/** Starts one. `listener` is more of the listener's settings, `more` whole sections of the configuration; `program` as in {@link Installation}. */
+export async function startSmtpService(
+  listener = '',
+  more = '',
+  program?: readonly string[],
+): Promise<SmtpService> {
+  const installation = new Installation('', {}, program);
   const inDirectory = (name: string) => join(installation.dataDir, name);
   const authority = createAuthority();
   const { key, cert } = createCertificate({ hosts: ['localhost', '127.0.0.1'], issuer: authority });

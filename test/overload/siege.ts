@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { LETTER } from '../crash/customer.ts';
 import { createKey } from '../e2e/service.ts';
-import { Installation, type RunningServer } from '../peers/server.ts';
+import { AS_INSTALLED, Installation, type RunningServer } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { GoodClient } from './good-client.ts';
 import { Vitals } from './vitals.ts';
@@ -36,9 +36,8 @@ export class Siege {
   /** `under` goes before the server's command. */
   static async begin(settings: SiegeSettings = {}, under: readonly string[] = []): Promise<Siege> {
     const sink = await startSmtpSink({ keep: 'envelope' });
-    const installation = new Installation(configurationOf(sink.port, settings), {
-      WAYBILL_ADMIN_PASSWORD: PASSWORD,
-    });
+    const environment = { WAYBILL_ADMIN_PASSWORD: PASSWORD };
+    const installation = new Installation(configurationOf(sink.port, settings), environment, AS_INSTALLED);
     const server = await installation.start(under);
     const good = new GoodClient(server, await keyOf(installation, 'good', 0));
     // The first ones leave the memory and the connections that work needs.

@@ -5,7 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { untilFound } from './watch.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+/** The program from its sources. */
+const FROM_SOURCE = [process.execPath, pathOf('src/main.ts')];
+/** As users start it: slower to start, but with all that `./waybill` says of memory. */
+export const AS_INSTALLED = [pathOf('waybill')];
 
 /** `runtime.json` as contract §1 has it. */
 export interface Runtime {
@@ -29,12 +33,16 @@ export class Installation {
   readonly dataDir: string;
   /** What the program is given as its environment; may be changed before it is started. */
   readonly environment: NodeJS.ProcessEnv;
-  readonly #main: string;
+  readonly #program: readonly string[];
   readonly #launched: RunningServer[] = [];
 
-  /** `main`: the program's first file; absent: this tree's. */
-  constructor(configuration: string, environment: NodeJS.ProcessEnv = {}, main = MAIN) {
-    this.#main = main;
+  /** `program`: what goes before its commands. */
+  constructor(
+    configuration: string,
+    environment: NodeJS.ProcessEnv = {},
+    program: readonly string[] = FROM_SOURCE,
+  ) {
+    this.#program = program;
     this.dataDir = mkdtempSync(join(tmpdir(), 'waybill-test-'));
     this.configure(configuration);
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYBILL_'));
@@ -53,7 +61,7 @@ export class Installation {
 
   /** The same. `under` goes before the command, such as a tracer that becomes the command itself. */
   runUnder(under: readonly string[], ...args: readonly string[]): Promise<CommandEnd> {
-    const command = [...under, process.execPath, this.#main, ...args, '--data', this.dataDir];
+    const command = [...under, ...this.#program, ...args, '--data', this.dataDir];
     const [program = '', ...rest] = command;
     return new Promise((resolve) => {
       execFile(program, rest, { env: this.environment }, (error, stdout, stderr) => {
@@ -65,13 +73,13 @@ export class Installation {
 
   /** Starts a command whose output is looked at while it runs, and which may be given an input. */
   spawn(...args: readonly string[]): ChildProcessWithoutNullStreams {
-    const command = [this.#main, ...args, '--data', this.dataDir];
-    return spawn(process.execPath, command, { env: this.environment, stdio: 'pipe' });
+    const [program = '', ...rest] = [...this.#program, ...args, '--data', this.dataDir];
+    return spawn(program, rest, { env: this.environment, stdio: 'pipe' });
   }
 
   /** Starts the server. `under` goes before the command, such as a tracer that becomes the command itself. */
   launch(under: readonly string[] = []): RunningServer {
-    const command = [...under, process.execPath, this.#main, 'serve', '--data', this.dataDir];
+    const command = [...under, ...this.#program, 'serve', '--data', this.dataDir];
     const [program = '', ...args] = command;
     const child = spawn(program, args, { env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] });
     const server = new RunningServer(child, this.dataDir);

@@ -9,7 +9,7 @@ import type { Customer } from '../crash/customer.ts';
 import { HttpCustomer } from '../crash/http-customer.ts';
 import { SmtpCustomer } from '../crash/smtp-customer.ts';
 import { createKey } from '../e2e/service.ts';
-import { Installation, type RunningServer } from '../peers/server.ts';
+import { AS_INSTALLED, Installation, type RunningServer } from '../peers/server.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
 import { tell, times } from '../support/proof.ts';
 import { median, openFiles, residentMiB } from './footprint.ts';
@@ -110,7 +110,7 @@ listener: { ports: [0], bind: ["127.0.0.1"], allow_insecure_auth: true }
 delivery: { default_relay: out, retry_first_seconds: 1, retry_max_seconds: 5 }
 relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none, max_concurrency: 8 }]
 `;
-  const installation = new Installation(configuration);
+  const installation = new Installation(configuration, {}, AS_INSTALLED);
   context.onTestFinished(async () => {
     installation.remove();
     await sink.close();
