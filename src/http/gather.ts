@@ -2,7 +2,10 @@
 export type Sink = (chunk: Buffer) => void;
 
 const DIRECT_CHUNKS = 64;
+/** Of the first block; each further one is twice as large as the one before. */
 const BLOCK_BYTES = 64 * 1024;
+/** What is so large has its memory from the system by itself, and back there once it is of no use (`waybill`). */
+const MAX_BLOCK_BYTES = 1024 * 1024;
 /** A piece keeps all of the memory that it is a view of: one that is a smaller part of it is copied. */
 const LEAST_PART = 1 / 2;
 
@@ -15,6 +18,7 @@ export class Gatherer {
   readonly #sink: Sink;
   #direct = DIRECT_CHUNKS;
   #block: Buffer | null = null;
+  #blockBytes = BLOCK_BYTES;
   #used = 0;
 
   constructor(sink: Sink) {
@@ -29,12 +33,17 @@ export class Gatherer {
       return;
     }
     for (let from = 0; from < chunk.length; ) {
-      this.#block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      this.#block ??= Buffer.allocUnsafeSlow(this.#blockBytes);
       const copied = chunk.copy(this.#block, this.#used, from);
       from += copied;
       this.#used += copied;
-      if (this.#used === BLOCK_BYTES) this.flush();
+      if (this.#used === this.#blockBytes) this.#next();
     }
+  }
+
+  #next(): void {
+    this.flush();
+    this.#blockBytes = Math.min(2 * this.#blockBytes, MAX_BLOCK_BYTES);
   }
 
   /** Hands on what has been gathered; to be called once at the end. */

@@ -10,3 +10,11 @@ export function giveBack(bytes: Uint8Array): void {
   if (byteLength < LEAST_BYTES || byteLength !== buffer.byteLength) return;
   if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
+
+/** As {@link giveBack}, for each of these whose memory is not that of one to be kept as well. */
+export function giveBackAllBut(kept: readonly Uint8Array[], pieces: readonly Uint8Array[]): void {
+  const large = pieces.filter(({ byteLength }) => byteLength >= LEAST_BYTES);
+  if (large.length === 0) return;
+  const inUse = new Set(kept.map(({ buffer }) => buffer));
+  for (const bytes of large) if (!inUse.has(bytes.buffer)) giveBack(bytes);
+}

@@ -6,7 +6,7 @@ import { isUtf8, type MediaType, parseMediaType } from '../../http/media-type.ts
 import { boundaryOf, fieldText, MultipartParser, type MultipartPart } from '../../http/multipart.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Share } from '../../lib/budget.ts';
-import { giveBack } from '../../lib/give-back.ts';
+import { giveBack, giveBackAllBut } from '../../lib/give-back.ts';
 import type { ReadFields } from './fields.ts';
 import { type FormEntry, fieldsFromForm } from './form-fields.ts';
 import type { IngestLimits } from './limits.ts';
@@ -81,8 +81,17 @@ async function readMultipart(
     maxHeaderLines: limits.maxPartHeaders,
     maxFieldBytes: maxBytes,
   });
-  await receiveBody(exchange, { ...bodyBounds, budget }, (chunk) => parser.push(chunk));
-  return fieldsFromForm(parser.finish().map(toEntry));
+  const chunks: Buffer[] = [];
+  await receiveBody(exchange, { ...bodyBounds, budget }, (chunk) => {
+    chunks.push(chunk);
+    parser.push(chunk);
+  });
+  const entries = parser.finish().map(toEntry);
+  giveBackAllBut(
+    entries.flatMap((entry) => ('file' in entry ? [entry.file.bytes] : [])),
+    chunks,
+  );
+  return fieldsFromForm(entries);
 }
 
 async function readUrlencoded(exchange: Exchange, _: MediaType, bounds: BodyBounds): Promise<ReadFields> {

@@ -1,5 +1,6 @@
 import { formatMailbox, type Mailbox, parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
+import { giveBackAllBut } from '../../lib/give-back.ts';
 import type { Sliced } from '../../lib/slices.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 import { addressWords } from '../../mail/address.ts';
@@ -42,7 +43,7 @@ interface Checked extends Omit<Addresses, 'from'> {
 
 /**
  * Makes a submission of the fields a client gave: checks them all, and composes the message once, as it will
- * be sent. Throws a `Problem`: 400 with every faulty field, 413 too large, 403 sender not allowed.
+ * be sent. The memory of large attachments is given back then: the message has them now. Throws a `Problem`: 400 with every faulty field, 413 too large, 403 sender not allowed.
  */
 export function* buildSubmission(
   read: ReadFields,
@@ -56,6 +57,11 @@ export function* buildSubmission(
   refuseTooLarge(content.sizeBytes, limits.maxMessageBytes);
   refuseSender(context.key, from.domain);
   refuseAuthors(context.key, writtenAuthors(checked));
+  const hash = context.idempotencyKey === null ? null : yield* hashOf(checked);
+  giveBackAllBut(
+    content.chunks,
+    checked.attachments.map((attachment) => attachment.content),
+  );
   const { recipients, tags, metadata, sendAt, priority } = checked;
   return submissionOf(
     {
@@ -68,7 +74,7 @@ export function* buildSubmission(
       sendAt,
       priority,
       capture: fields.capture,
-      hash: context.idempotencyKey === null ? null : yield* hashOf(checked),
+      hash,
     },
     context,
   );
