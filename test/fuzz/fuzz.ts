@@ -152,8 +152,9 @@ class Run<T> {
   }
 }
 
-/** What is in use when nothing is left over. */
+/** What is in use when nothing is left over. The first collection frees the memory of buffers only later; the second waits for that. */
 function heldBytes(): number {
+  collectGarbage();
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;

@@ -14,9 +14,9 @@ const AHEAD = 16;
 const STREAMS = 8;
 /** Of unread sources of a large message, so many must be cut off: that takes the minute that the dashboard gives. */
 const SOURCES = times('overload_sources', 0);
-/** Where readers of the API are, and the visitor of the dashboard. */
+/** Where readers of the API are, at one address or more, and the visitor of the dashboard. */
 const READERS_NET = 71;
-const READERS_FROM = `127.0.${READERS_NET}.1`;
+const READERS_FROM = `127.0.${READERS_NET}.`;
 const VISITOR_FROM = '127.0.0.1';
 /** MiB that clients may leave unread, on each port. */
 const UNSENT = 16;
