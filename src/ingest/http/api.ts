@@ -123,9 +123,15 @@ function answerOptions(exchange: Exchange, allow: string, origins: readonly stri
 function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
   if (!(error instanceof StoreError) || error.code === 'store_bug') return null;
-  return new Problem(503, 'store_unavailable', 'The store cannot be used now; try again soon.', {
-    headers: { 'Retry-After': '1' },
-  });
+  // Even who only looks something up may share a commit with a message for which there is no room.
+  const isFull = error.code === 'store_full';
+  return isFull
+    ? busy('disk_full', 'The server has no room at the moment.', 30)
+    : busy('store_unavailable', 'The store cannot be used now; try again soon.', 1);
+}
+
+function busy(code: string, detail: string, retryAfterSeconds: number): Problem {
+  return new Problem(503, code, detail, { headers: { 'Retry-After': String(retryAfterSeconds) } });
 }
 
 function sourceNotAllowed(address: string): Problem {

@@ -83,22 +83,28 @@ describe('authentication', () => {
     expect((await fresh.ask({ key: secret })).status).toBe(200);
     await fresh.close();
   });
-  test('a keyring that cannot be read is 503, and is asked again at once', async () => {
-    const broken = await World.start();
-    const key = await broken.key();
-    const { keyring } = broken.stores;
-    const { findByHash } = keyring;
-    Object.assign(keyring, { findByHash: () => Promise.reject(new StoreError('store_unavailable', 'gone')) });
-    const answer = await broken.ask({ key });
-    expect([answer.status, answer.json['code'], answer.headers['retry-after']]).toEqual([
-      503,
-      'store_unavailable',
-      '1',
-    ]);
-    Object.assign(keyring, { findByHash });
-    expect((await broken.ask({ key })).status).toBe(200);
-    await broken.close();
-  });
+  test.each([
+    ['store_unavailable', 'store_unavailable', '1'],
+    ['store_full', 'disk_full', '30'],
+  ] as const)(
+    'a keyring that cannot be read (%s) is 503, and is asked again at once',
+    async (code, told, seconds) => {
+      const broken = await World.start();
+      const key = await broken.key();
+      const { keyring } = broken.stores;
+      const { findByHash } = keyring;
+      Object.assign(keyring, { findByHash: () => Promise.reject(new StoreError(code, 'gone')) });
+      const answer = await broken.ask({ key });
+      expect([answer.status, answer.json['code'], answer.headers['retry-after']]).toEqual([
+        503,
+        told,
+        seconds,
+      ]);
+      Object.assign(keyring, { findByHash });
+      expect((await broken.ask({ key })).status).toBe(200);
+      await broken.close();
+    },
+  );
   test('more keys than are kept in memory are served all the same', async () => {
     const small = await World.start({ maxKeysInMemory: 2 });
     const keys = [await small.key(), await small.key(), await small.key()];

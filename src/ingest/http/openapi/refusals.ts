@@ -35,7 +35,7 @@ const WITH_KEY: ProblemsByStatus = {
   401: ['unauthorized'],
   403: ['key_source_not_allowed', 'scope_missing'],
   429: ['rate_limited'],
-  503: ['store_unavailable'],
+  503: ['disk_full', 'store_unavailable'],
 };
 
 /** With a body. */
@@ -86,7 +86,7 @@ export const URLENCODED_PROBLEMS: ProblemsByStatus = {
 
 /** When a message is to be accepted. */
 export const INTAKE_PROBLEMS: ProblemsByStatus = {
-  503: ['disk_full', 'shutting_down', 'queue_limit'],
+  503: ['shutting_down', 'queue_limit'],
 };
 
 /** When a submission is checked. */
