@@ -1,11 +1,9 @@
 /** The program: `waybill <command>`. Sees to a quick start, then leaves everything to the command line. */
-import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { keepCompiledCode } from './lib/compile-cache.ts';
 
 // What is made in the data directory is for its owner alone.
 process.umask(0o077);
-// In a folder of our own: the default one is shared by all users of the machine, and what is in it is executed.
-enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url)));
+keepCompiledCode();
 
 // Imported only now, so that the cache is on before there is anything to compile.
 const { run } = await import('./cli/run.ts');

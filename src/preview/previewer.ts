@@ -1,5 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../lib/clock.ts';
+import { startThread } from '../lib/thread.ts';
 import { type ParsedMessage, PreviewError } from './parsed.ts';
 
 /** Reads messages for people, away from the loop. */
@@ -102,7 +103,7 @@ class ThreadPreviewer implements Previewer {
 
   #start(): Worker {
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-    const worker = new Worker(new URL(`./preview-worker${extension}`, import.meta.url), {
+    const worker = startThread(new URL(`./preview-worker${extension}`, import.meta.url), {
       resourceLimits: MEMORY,
     });
     // A thread that runs out of memory ends by an error; what it was reading hears of its exit.

@@ -1,7 +1,7 @@
-import { Worker } from 'node:worker_threads';
 import { ArchiveError } from '../backup/archive-error.ts';
 import type { PhaseStep } from '../backup/pace.ts';
 import type { BackupTask, TakenBackup } from '../backup/take.ts';
+import { startThread } from '../lib/thread.ts';
 import { workerUrl } from './worker-url.ts';
 
 /** What the thread of a backup says. */
@@ -20,7 +20,7 @@ export async function backUpInThread(
   signal: AbortSignal,
 ): Promise<TakenBackup> {
   const end = Promise.withResolvers<TakenBackup>();
-  const worker = new Worker(workerUrl('backup-worker'), { workerData: task });
+  const worker = startThread(workerUrl('backup-worker'), { workerData: task });
   const exited = new Promise((resolve) => worker.once('exit', resolve));
   const fail = (message: string) => end.reject(new ArchiveError(message));
   worker.on('message', (message: BackupMessage) => {

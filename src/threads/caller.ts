@@ -1,5 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../lib/clock.ts';
+import { startThread } from '../lib/thread.ts';
 import { StoreError } from '../store/store.ts';
 import {
   type FromThread,
@@ -71,7 +72,7 @@ export class Caller {
 
   private constructor(options: CallerOptions) {
     this.#options = options;
-    this.#worker = new Worker(options.url, { workerData: options.data, resourceLimits: RESOURCE_LIMITS });
+    this.#worker = startThread(options.url, { workerData: options.data, resourceLimits: RESOURCE_LIMITS });
     this.#worker.on('message', (message: FromThread) => this.#receive(message));
     this.#worker.on('error', (error) => this.#end(deathOf(error)));
     this.#worker.on('exit', () => {

@@ -1,0 +1,6 @@
+/** Where every thread begins: the module that it is for is imported once its compiled code can be found. */
+import { keepCompiledCode } from './compile-cache.ts';
+
+keepCompiledCode();
+const [, , url = ''] = process.argv;
+await import(url);
