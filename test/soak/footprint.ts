@@ -25,9 +25,3 @@ function targetOf(link: string): string | null {
     return null;
   }
 }
-
-/** The middle one of some figures. */
-export function median(figures: readonly number[]): number {
-  const sorted = figures.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
