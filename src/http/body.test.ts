@@ -263,6 +263,14 @@ test.each([`Content-Length: ${MIB}`, 'Transfer-Encoding: chunked'])(
   },
 );
 
+test('large bodies that come at once do not wait for each other', async () => {
+  // Time stands still: none of them gives up.
+  const { port } = await serve(counting(MIB, newBudget(2 * MIB)), { clock: stoppedClock() });
+  const body = post(`Content-Length: ${MIB}`, 'x'.repeat(MIB));
+  const clients = Array.from({ length: 3 }, () => new RawClient(port, body));
+  for (const client of clients) expect(await client.until(/"bytes"/)).toContain(`{"bytes":${MIB},`);
+});
+
 test('a body that has some and waits for more is told to come back in the end', async () => {
   const budget = newBudget(2 * MIB);
   const clock = stoppedClock();

@@ -26,7 +26,7 @@ export class RequestAborted extends Error {
 
 /** How long a request waits for its share of the budget before it is told to come back. */
 const BUDGET_WAIT_MS = 5000;
-/** A body takes from the budget as it comes, in steps of this size: what is only announced takes nothing. */
+/** What a body takes from the budget at first: what is only announced takes no more. */
 const STEP_BYTES = 256 * 1024;
 
 /**
@@ -51,9 +51,9 @@ export async function readWholeBody(exchange: Exchange, options: BodyOptions): P
 
 /** As {@link readBody}, but hands each chunk to `sink` as it arrives. What `sink` throws ends the reading. */
 export async function receiveBody(exchange: Exchange, options: BodyOptions, sink: Sink): Promise<void> {
-  const declared = declaredLength(exchange, options) ?? Number.POSITIVE_INFINITY;
-  const room = new Room(exchange, options.budget, declared);
-  if (!room.holds(1)) await room.grow(1);
+  const most = declaredLength(exchange, options) ?? options.maxBytes;
+  const room = new Room(exchange, options.budget, most);
+  if (!room.holds(1)) await room.grow();
   exchange.sendContinue();
   await collect(exchange, options, room, sink);
 }
@@ -103,32 +103,34 @@ export function reserveMore(exchange: Exchange, budget: Share, bytes: number): v
   exchange.onEnd(release);
 }
 
-/** What a body has taken from the budget so far. */
+/**
+ * What a body has taken from the budget so far: a step, and once it has outgrown that, all that may come. Large bodies that
+ * took bit by bit would each get a part, and wait for the others'.
+ */
 class Room {
   readonly #exchange: Exchange;
   readonly #budget: Share;
-  /** No more than this will come. */
-  readonly #declared: number;
+  /** No more than this will come. A body beyond all that its sender may have counts as that much. */
+  readonly #most: number;
   #bytes = 0;
 
-  constructor(exchange: Exchange, budget: Share, declared: number) {
+  constructor(exchange: Exchange, budget: Share, most: number) {
     this.#exchange = exchange;
     this.#budget = budget;
-    this.#declared = declared;
+    this.#most = Math.min(most, budget.most);
   }
 
-  /** Whether so many bytes have their room. A body beyond all that its sender may have counts as that much. */
+  /** Whether so many bytes have their room. */
   holds(bytes: number): boolean {
-    return bytes <= this.#bytes || this.#bytes >= Math.min(this.#declared, this.#budget.most);
+    return Math.min(bytes, this.#most) <= this.#bytes;
   }
 
   /**
-   * Makes room for so many bytes, and a step ahead, waiting a while for it. A body that has some and waits for more
-   * is refused in the end, which makes room for the others. Throws the problem 503.
+   * Makes more room, waiting a while for it. A body that has some and waits for more is refused in the end, which makes room
+   * for the others. Throws the problem 503.
    */
-  async grow(bytes: number): Promise<void> {
-    const wanted = Math.max(STEP_BYTES, bytes - this.#bytes);
-    const step = Math.min(wanted, Math.min(this.#declared, this.#budget.most) - this.#bytes);
+  async grow(): Promise<void> {
+    const step = this.#bytes === 0 ? Math.min(STEP_BYTES, this.#most) : this.#most - this.#bytes;
     await reserveBytes(this.#exchange, this.#budget, step);
     this.#bytes += step;
   }
@@ -175,7 +177,7 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, sink: Sin
       request.pause();
       exchange.pace.forget(paced);
       try {
-        await room.grow(taken);
+        await room.grow();
       } catch (error) {
         fail(error);
       }
