@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../lib/clock.ts';
+import { giveBack } from '../lib/give-back.ts';
 import type { Connection } from './connections.ts';
 import { drain, isDrainable } from './drain.ts';
 import { Ending } from './ending.ts';
@@ -117,7 +118,7 @@ export class Answer {
     let drained: Promise<void> | null = null;
     try {
       for await (const { bytes, last } of releasedPieces(body)) {
-        if (this.sent.over) return;
+        if (this.sent.over) return giveBack(bytes);
         if (!this.#begun && this.#begin(head, body.sizeBytes)) drained = this.#drain();
         if (last) return this.#finish(bytes, drained, taken);
         if (!(await this.#paced(bytes))) return;

@@ -1,11 +1,15 @@
 import type { ServerResponse } from 'node:http';
+import { giveBack } from '../lib/give-back.ts';
 
 /** Bodies too large to be in memory whole: read as fast as the client takes them. */
 
 /** A body that is read piece by piece. */
 export interface StreamedBody {
   readonly sizeBytes: number;
-  /** The bytes in order. May throw at any point, even after the last piece: then none of it may count as whole. */
+  /**
+   * The bytes in order, in memory that nobody else looks at: it may be given back. May throw at any point, even after the last
+   * piece: then none of it may count as whole.
+   */
   chunks(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
@@ -19,18 +23,25 @@ interface ReleasedPiece {
 /**
  * A body's pieces, each held back until the next one is there, and the last until reading has ended well: so a
  * client never has the whole of a body that turns out to be damaged. Throws what reading throws, and when the
- * pieces do not add up to the size. Leaving early ends the reading.
+ * pieces do not add up to the size. Leaving early ends the reading, and gives back what is held.
  */
 export async function* releasedPieces(body: StreamedBody): AsyncGenerator<ReleasedPiece> {
   let held: Uint8Array | null = null;
   let total = 0;
-  for await (const bytes of body.chunks()) {
-    if (held !== null) yield { bytes: held, last: false };
-    held = bytes;
-    total += bytes.length;
+  try {
+    for await (const bytes of body.chunks()) {
+      const passed: Uint8Array | null = held;
+      held = bytes;
+      total += bytes.length;
+      if (passed !== null) yield { bytes: passed, last: false };
+    }
+    if (total !== body.sizeBytes) throw new Error(`a body of ${body.sizeBytes} bytes had ${total}`);
+    const last: Uint8Array = held ?? new Uint8Array(0);
+    held = null;
+    yield { bytes: last, last: true };
+  } finally {
+    if (held !== null) giveBack(held);
   }
-  if (total !== body.sizeBytes) throw new Error(`a body of ${body.sizeBytes} bytes had ${total}`);
-  yield { bytes: held ?? new Uint8Array(0), last: true };
 }
 
 /** Writes to a client no faster than it reads. */

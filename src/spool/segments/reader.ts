@@ -3,15 +3,19 @@ import type { ContentRef } from '../../domain/message.ts';
 import { decodeHeader, HEADER_BYTES, type RecordHeader } from '../record.ts';
 import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
 import type { Descriptor, Descriptors } from './descriptors.ts';
+import { Few } from './few.ts';
 import { errorCode, readFully, type SpoolFiles } from './files.ts';
 
 /** Size of the pieces in which large contents are read. */
 const PIECE_BYTES = 256 * 1024;
+/** Pieces that are read at once: more than the threads that Node.js has for it would only take memory. */
+const PIECES_AT_ONCE = 8;
 
 /** Reads records back. */
 export class SegmentReader {
   readonly #files: Pick<SpoolFiles, 'pread'>;
   readonly #descriptors: Descriptors;
+  readonly #pieces = new Few(PIECES_AT_ONCE);
 
   constructor(files: Pick<SpoolFiles, 'pread'>, descriptors: Descriptors) {
     this.#files = files;
@@ -51,7 +55,8 @@ export class SegmentReader {
     try {
       let sum = header.seed;
       for (let at = 0; at < ref.length; at += PIECE_BYTES) {
-        const piece = await this.#bytes(fd, ref, HEADER_BYTES + at, Math.min(PIECE_BYTES, ref.length - at));
+        const length = Math.min(PIECE_BYTES, ref.length - at);
+        const piece = await this.#pieces.run(() => this.#bytes(fd, ref, HEADER_BYTES + at, length));
         sum = crc32(piece, sum);
         yield piece;
       }
