@@ -148,7 +148,7 @@ export const DELIVERING: readonly Mutant[] = [
     ],
     traps: [
       { file: 'src/domain/settle.test.ts', test: 'a deferral past the expiry fails as expired' },
-      history(3),
+      history(10),
     ],
   },
   {
