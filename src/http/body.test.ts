@@ -271,6 +271,18 @@ test('large bodies that come at once do not wait for each other', async () => {
   for (const client of clients) expect(await client.until(/"bytes"/)).toContain(`{"bytes":${MIB},`);
 });
 
+test('a body of unknown length takes as it comes, whatever it may become', async () => {
+  const budget = newBudget(2 * MIB);
+  const { port } = await serve(counting(100 * MIB, budget), { clock: stoppedClock() });
+  budget.share('another').tryAcquire(MIB);
+  const chunk = 'x'.repeat(2 * STEP);
+  const client = new RawClient(port, post('Transfer-Encoding: chunked', `80000\r\n${chunk}\r\n`));
+  await expect.poll(() => budget.taken).toBeGreaterThanOrEqual(MIB + 2 * STEP);
+  expect(budget.taken).toBeLessThanOrEqual(MIB + 3 * STEP);
+  client.socket.write('0\r\n\r\n');
+  expect(await client.until(/"bytes"/)).toContain(`{"bytes":${2 * STEP},`);
+});
+
 test('a body that has some and waits for more is told to come back in the end', async () => {
   const budget = newBudget(2 * MIB);
   const clock = stoppedClock();

@@ -26,7 +26,7 @@ export class RequestAborted extends Error {
 
 /** How long a request waits for its share of the budget before it is told to come back. */
 const BUDGET_WAIT_MS = 5000;
-/** What a body takes from the budget at first: what is only announced takes no more. */
+/** What a body takes from the budget at first: what is only announced takes no more. One of unknown length goes on so. */
 const STEP_BYTES = 256 * 1024;
 
 /**
@@ -51,9 +51,8 @@ export async function readWholeBody(exchange: Exchange, options: BodyOptions): P
 
 /** As {@link readBody}, but hands each chunk to `sink` as it arrives. What `sink` throws ends the reading. */
 export async function receiveBody(exchange: Exchange, options: BodyOptions, sink: Sink): Promise<void> {
-  const most = declaredLength(exchange, options) ?? options.maxBytes;
-  const room = new Room(exchange, options.budget, most);
-  if (!room.holds(1)) await room.grow();
+  const room = new Room(exchange, options.budget, declaredLength(exchange, options));
+  if (!room.holds(1)) await room.grow(1);
   exchange.sendContinue();
   await collect(exchange, options, room, sink);
 }
@@ -104,20 +103,22 @@ export function reserveMore(exchange: Exchange, budget: Share, bytes: number): v
 }
 
 /**
- * What a body has taken from the budget so far: a step, and once it has outgrown that, all that may come. Large bodies that
- * took bit by bit would each get a part, and wait for the others'.
+ * What a body has taken from the budget so far: a step, and once it has outgrown that, all that it says will come. Large
+ * bodies that took bit by bit would each get a part, and wait for the others'.
  */
 class Room {
   readonly #exchange: Exchange;
   readonly #budget: Share;
-  /** No more than this will come. A body beyond all that its sender may have counts as that much. */
+  readonly #declared: number | null;
+  /** No more than this is taken: a body beyond all that its sender may have counts as that much. */
   readonly #most: number;
   #bytes = 0;
 
-  constructor(exchange: Exchange, budget: Share, most: number) {
+  constructor(exchange: Exchange, budget: Share, declared: number | null) {
     this.#exchange = exchange;
     this.#budget = budget;
-    this.#most = Math.min(most, budget.most);
+    this.#declared = declared;
+    this.#most = Math.min(declared ?? Number.POSITIVE_INFINITY, budget.most);
   }
 
   /** Whether so many bytes have their room. */
@@ -126,11 +127,13 @@ class Room {
   }
 
   /**
-   * Makes more room, waiting a while for it. A body that has some and waits for more is refused in the end, which makes room
-   * for the others. Throws the problem 503.
+   * Makes room for so many bytes at least, waiting a while for it. A body that has some and waits for more is refused in the
+   * end, which makes room for the others. Throws the problem 503.
    */
-  async grow(): Promise<void> {
-    const step = this.#bytes === 0 ? Math.min(STEP_BYTES, this.#most) : this.#most - this.#bytes;
+  async grow(bytes: number): Promise<void> {
+    const isKnown = this.#declared !== null && this.#bytes > 0;
+    const wanted = isKnown ? this.#most : Math.max(bytes, this.#bytes + STEP_BYTES);
+    const step = Math.min(wanted, this.#most) - this.#bytes;
     await reserveBytes(this.#exchange, this.#budget, step);
     this.#bytes += step;
   }
@@ -177,7 +180,7 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, sink: Sin
       request.pause();
       exchange.pace.forget(paced);
       try {
-        await room.grow();
+        await room.grow(taken);
       } catch (error) {
         fail(error);
       }

@@ -17,7 +17,7 @@ import { FAULTS, type Place } from './trouble.ts';
 
 /** A minute each; what every change must pass has shorter ones. */
 const MINUTES = times('soak_minutes', 1);
-const IS_LONG = MINUTES >= 30;
+const IS_LONG = MINUTES >= 60;
 /** From the beginning of a fault to that of the next, and how long one lasts. */
 const EVERY_MS = IS_LONG ? 60_000 : 5_000;
 /** Before all of it each fault is there so long, or until every customer got through. */

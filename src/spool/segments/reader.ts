@@ -8,7 +8,7 @@ import { errorCode, readFully, type SpoolFiles } from './files.ts';
 
 /** Size of the pieces in which large contents are read. */
 const PIECE_BYTES = 256 * 1024;
-/** Pieces that are read at once: more than the threads that Node.js has for it would only take memory. */
+/** Pieces that are read at once, of four threads that Node.js has for it: more would only take memory. */
 const PIECES_AT_ONCE = 8;
 
 /** Reads records back. */
