@@ -14,7 +14,7 @@ const LEAST = 12;
 /** Titles that a table makes: what their suites have instead, which is how it makes them, and its row. */
 const OF_TABLES: ReadonlyMap<string, readonly string[]> = new Map([
   ['seed 2 keeps every promise', ['seed %i keeps every promise']],
-  ['seed 3 keeps every promise', ['seed %i keeps every promise']],
+  ['seed 10 keeps every promise', ['seed %i keeps every promise']],
   [
     'fdatasync failing with EIO stops writing for good',
     ['%s failing with %s stops writing for good', "fdatasync', 'EIO"],
