@@ -11,7 +11,7 @@ export interface SpfMechanism {
   readonly name: 'all' | 'include' | 'a' | 'mx' | 'ptr' | 'ip4' | 'ip6' | 'exists';
   /** The domain or range behind the colon; empty means the domain itself. May hold macros. */
   readonly value: string;
-  /** Bits that count of an IPv4 and of an IPv6 address, of `a` and `mx`. */
+  /** Bits that count of an IPv4 and of an IPv6 address, of `a` and `mx`; a range says its own in its value. */
   readonly bits: { readonly ipv4: number; readonly ipv6: number };
 }
 
@@ -46,6 +46,7 @@ const DOMAIN_MACRO = /%(?:[%_-]|\{[slodiphv](?!0+[r.+,/_=}-])[0-9]*r?[.+,/_=-]*\
 const ANY_MACRO = /%(?:[%_-]|\{[slodiphcrtv](?!0+[r.+,/_=}-])[0-9]*r?[.+,/_=-]*\})/gi;
 /** The last label of a name is no number (RFC 7208 §7.1). */
 const TOP_LABEL = /\.(?![0-9]+\.?$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.?$/i;
+const ALL_BITS = { ipv4: 32, ipv6: 128 };
 const NEEDS_VALUE = ['include', 'ip4', 'ip6', 'exists'];
 const TAKES_BITS = ['a', 'mx', 'ip4', 'ip6'];
 
@@ -106,11 +107,11 @@ function parseMechanism(term: string): SpfMechanism | null {
   if (length !== '' && !TAKES_BITS.includes(name)) return null;
   if (![four, six].every((digits) => digits === undefined || BITS.test(digits))) return null;
   const qualifier = QUALIFIERS[sign] ?? 'pass';
-  const bits = { ipv4: Number(four ?? 32), ipv6: Number(six ?? 128) };
+  const bits = { ipv4: Number(four ?? ALL_BITS.ipv4), ipv6: Number(six ?? ALL_BITS.ipv6) };
   if (name === 'ip4' || name === 'ip6') {
     const isOfFamily = familyOf(rest) === (name === 'ip4' ? 4 : 6) && !rest.includes('%');
     const isLength = six === undefined && Number(four ?? 0) <= (name === 'ip4' ? 32 : 128);
-    return isOfFamily && isLength ? { qualifier, name, value: rest + length, bits } : null;
+    return isOfFamily && isLength ? { qualifier, name, value: rest + length, bits: ALL_BITS } : null;
   }
   if (bits.ipv4 > 32 || bits.ipv6 > 128 || (rest !== '' && !isDomainSpec(rest))) return null;
   return { qualifier, name, value: rest, bits };
