@@ -43,7 +43,8 @@ interface Checked extends Omit<Addresses, 'from'> {
 
 /**
  * Makes a submission of the fields a client gave: checks them all, and composes the message once, as it will
- * be sent. The memory of large attachments is given back then: the message has them now. Throws a `Problem`: 400 with every faulty field, 413 too large, 403 sender not allowed.
+ * be sent. The memory of large attachments is given back then: the message has them now. Throws a `Problem`: 400 with every
+ * faulty field, 413 too large, 403 sender not allowed.
  */
 export function* buildSubmission(
   read: ReadFields,
