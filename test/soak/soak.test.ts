@@ -17,6 +17,7 @@ import { FAULTS, type Place } from './trouble.ts';
 
 /** A minute each; what every change must pass has shorter ones. */
 const MINUTES = times('soak_minutes', 1);
+/** Of a shorter one, the shares of time below would hold less than one rise and fall of memory. */
 const IS_LONG = MINUTES >= 60;
 /** From the beginning of a fault to that of the next, and how long one lasts. */
 const EVERY_MS = IS_LONG ? 60_000 : 5_000;

@@ -99,6 +99,7 @@ export function usePages<Name extends Operation, Cursor extends string | number,
     getNextPageParam: (last) => next(last),
     enabled,
     meta: { topics },
+    // As above: the library's type for it does not follow ours.
     ...(keep && { placeholderData: keepPreviousData as never }),
   });
   const pages = query.data?.pages;

@@ -193,7 +193,7 @@ export function claimContract(open: OpenSubject): void {
     it('begins a unit only under the fence it was claimed under, while the lane is held', async () => {
       await subject.store.accept([message()], at());
       const lease = await takeLane(subject.store);
-      const unit = refOf((await claim(subject.store, lease))[0] as never);
+      const unit = refOf((await claim(subject.store, lease))[0]);
       const stale = { ...unit, fence: unit.fence + 1 };
       const strange = { ...unit, lane: 'away' };
       const wider = { ...unit, indexes: [0, 1] };
@@ -211,14 +211,14 @@ export function claimContract(open: OpenSubject): void {
       const record = message();
       await subject.store.accept([record], at());
       const lease = await takeLane(subject.store);
-      const first = refOf((await claim(subject.store, lease))[0] as never);
+      const first = refOf((await claim(subject.store, lease))[0]);
       await releaseAll(subject.store, [first], at(7));
       const fresh = await read(subject.views, record.id);
       expect(fresh.recipients[0]).toMatchObject({ state: 'queued', nextAttemptAt: T0 + 7 });
       const [second] = await claim(subject.store, lease, 1, at(7));
-      await attempt(subject.store, refOf(second as never), [DEFERRED], at(7));
+      await attempt(subject.store, refOf(second), [DEFERRED], at(7));
       const [third] = await claim(subject.store, lease, 1, at(40_000));
-      await releaseAll(subject.store, [refOf(third as never)], at(40_001));
+      await releaseAll(subject.store, [refOf(third)], at(40_001));
       const tried = await read(subject.views, record.id);
       expect(tried.recipients[0]).toMatchObject({
         state: 'retrying',
@@ -231,7 +231,7 @@ export function claimContract(open: OpenSubject): void {
       const record = message();
       await subject.store.accept([record], at());
       const lease = await takeLane(subject.store);
-      const unit = refOf((await claim(subject.store, lease))[0] as never);
+      const unit = refOf((await claim(subject.store, lease))[0]);
       const stale = { ...unit, fence: unit.fence + 1 };
       expect(await releaseAll(subject.store, [stale], at())).toEqual([{ kind: 'stale' }]);
       expect((await read(subject.views, record.id)).message.status).toBe('processing');
@@ -244,7 +244,7 @@ export function claimContract(open: OpenSubject): void {
       const record = message();
       await subject.store.accept([record], at());
       const lease = await takeLane(subject.store);
-      const unit = refOf((await claim(subject.store, lease))[0] as never);
+      const unit = refOf((await claim(subject.store, lease))[0]);
       await beginAll(subject.store, [unit], at());
       await releaseAll(subject.store, [unit], at());
       await claim(subject.store, lease);
@@ -262,7 +262,7 @@ export function claimContract(open: OpenSubject): void {
       const record = message();
       await subject.store.accept([record], at());
       const lease = await takeLane(subject.store);
-      const unit = refOf((await claim(subject.store, lease))[0] as never);
+      const unit = refOf((await claim(subject.store, lease))[0]);
       await subject.store.cancel([record.id], at());
       await releaseAll(subject.store, [unit], at());
       expect((await read(subject.views, record.id)).message).toMatchObject({

@@ -56,7 +56,7 @@ export function expiryContract(open: OpenSubject): void {
       await subject.store.accept([record], at());
       const lease = await takeLane(subject.store);
       const [unit] = await claim(subject.store, lease);
-      await attempt(subject.store, refOf(unit as never), [DEFERRED]);
+      await attempt(subject.store, refOf(unit), [DEFERRED]);
       const [found, ...others] = await subject.store.expiring(10, at(2));
       expect(others).toEqual([]);
       expect(found).toEqual({

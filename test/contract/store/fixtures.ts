@@ -154,8 +154,9 @@ export async function claim(
   return answer?.units ?? [];
 }
 
-/** The reference to a unit. */
-export function refOf(unit: Unit): UnitRef {
+/** The reference to a unit; throws where none was claimed. */
+export function refOf(unit: Unit | undefined): UnitRef {
+  if (unit === undefined) throw new Error('no unit was claimed');
   const { messageId, lane, fence } = unit;
   return { messageId, lane, fence, indexes: unit.deliveries.map(({ index }) => index) };
 }

@@ -286,7 +286,7 @@ export function laneContract(open: OpenSubject): void {
       await subject.store.reclaim(SWEEP, at(DAY));
       expect(await subject.store.renewLanes([lease], T0 + 2 * DAY, at(DAY))).toEqual(['out']);
       expect(await claim(subject.store, lease, 1, at(DAY))).toEqual([]);
-      const late = settlement(refOf(unit as never), [DELIVERED, CAPTURED].slice(0, 1));
+      const late = settlement(refOf(unit), [DELIVERED, CAPTURED].slice(0, 1));
       expect(await subject.store.settle([late], at(DAY))).toEqual([STALE]);
     });
   });

@@ -99,7 +99,7 @@ export function requeueContract(open: OpenSubject): void {
       await acts.attempted(id, [REJECTED]);
       await acts.requeue(id);
       const [unit] = await claim(acts.subject.store, acts.lease);
-      await releaseAll(acts.subject.store, [refOf(unit as never)], at(3));
+      await releaseAll(acts.subject.store, [refOf(unit)], at(3));
       expect(await acts.statesOf(id)).toEqual(['queued']);
     });
 
