@@ -65,10 +65,6 @@ export function claimVerb(books: Books, deliveries: Deliveries) {
 /** A waiting delivery of a unit; its state and relay come last. */
 type SiblingRow = [...UnitDeliveryRow, state: DeliveryState, relay: string];
 
-/**
- * Parameters stand in scalar queries: SQLite looks at the value of a bare one that has to do with ORDER BY or LIMIT, and
- * then prepares the statement anew for each value, which costs several times what running it does.
- */
 function prepareClaim(db: Driver) {
   return {
     heads: db.prepare<[lane: string, rank: number, now: number, limit: number], [seq: number]>(

@@ -237,7 +237,7 @@ export class Deliveries {
 function prepareDeliveries({ db }: Books) {
   return {
     all: db.prepare<[seq: number], [index: number, ...FoundRow]>(
-      `SELECT idx, ${FOUND_COLUMNS} FROM deliveries WHERE message = ? ORDER BY idx`,
+      `SELECT idx, ${FOUND_COLUMNS} FROM deliveries WHERE message = (SELECT ?) ORDER BY idx`,
     ),
     find: db.prepare<[seq: number, index: number], FoundRow>(
       `SELECT ${FOUND_COLUMNS} FROM deliveries WHERE message = ? AND idx = ?`,

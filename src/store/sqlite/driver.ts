@@ -8,6 +8,9 @@ export interface Driver {
   /**
    * Compiles one statement. The types say what is bound and what each row holds, in the order of the SQL;
    * nobody but the reader checks that they agree.
+   *
+   * What is asked often has the parameters that have to do with ORDER BY or LIMIT in scalar queries: SQLite looks at the
+   * value of a bare one, and then prepares the statement anew for each value, which costs several times what running it does.
    */
   prepare<P extends readonly SqlValue[] = [], R extends readonly SqlValue[] = []>(
     sql: string,

@@ -3,7 +3,6 @@ import type { Driver } from './driver.ts';
 
 /** Builds the look at when the first waiting delivery of a lane comes due (wall ms); null when none waits. */
 export function firstDueOf(db: Driver): (lane: string) => number | null {
-  // Parameters in scalar queries, as in `prepareClaim`: a bare one would have it prepared anew each time.
   const byRank = db.prepare<[lane: string, rank: number], [dueAt: number]>(
     `SELECT due_at FROM deliveries INDEXED BY deliveries_waiting
      WHERE lane = (SELECT ?) AND priority = (SELECT ?) AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`,

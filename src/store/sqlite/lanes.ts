@@ -23,12 +23,12 @@ function prepareLanes(db: Driver) {
   return {
     all: db.prepare<[limit: number], DepthRow>(
       `SELECT lane, waiting, processing, first_due FROM lanes WHERE waiting + processing > 0
-       ORDER BY waiting + processing DESC, lane LIMIT ?`,
+       ORDER BY waiting + processing DESC, lane LIMIT (SELECT ?)`,
     ),
     ofRelay: db.prepare<[relay: string, from: string, until: string, limit: number], DepthRow>(
       `SELECT lane, waiting, processing, first_due FROM lanes
-       WHERE (lane = ? OR (lane >= ? AND lane < ?)) AND waiting + processing > 0
-       ORDER BY waiting + processing DESC, lane LIMIT ?`,
+       WHERE (lane = (SELECT ?) OR (lane >= (SELECT ?) AND lane < (SELECT ?))) AND waiting + processing > 0
+       ORDER BY waiting + processing DESC, lane LIMIT (SELECT ?)`,
     ),
   };
 }

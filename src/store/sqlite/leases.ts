@@ -142,7 +142,7 @@ function prepareLeases(db: Driver) {
       [lane: string, leaseUntil: number, firstDue: number | null]
     >(
       `SELECT lane, lease_until, first_due FROM lanes INDEXED BY lanes_to_look_at
-       WHERE look_at IS NOT NULL AND look_at <= ? ORDER BY look_at LIMIT ?`,
+       WHERE look_at IS NOT NULL AND look_at <= (SELECT ?) ORDER BY look_at LIMIT (SELECT ?)`,
     ),
     lookAt: db.prepare<[lookAt: number | null, lane: string]>('UPDATE lanes SET look_at = ? WHERE lane = ?'),
     prune: db.prepare<[now: number]>(

@@ -125,22 +125,22 @@ function preparePurge(db: Driver) {
   return {
     oldest: db.prepare<[rule: string, limit: number], FinalRow>(
       `SELECT ${COLUMNS} FROM messages INDEXED BY messages_by_final
-       WHERE kept = ? ORDER BY final_at LIMIT ?`,
+       WHERE kept = (SELECT ?) ORDER BY final_at LIMIT (SELECT ?)`,
     ),
     ofKey: db.prepare<[rule: string, keyId: string | null, finalBefore: number, limit: number], FinalRow>(
       `SELECT ${COLUMNS} FROM messages INDEXED BY messages_by_key_final
-       WHERE kept = ? AND length IS NOT NULL AND key_id IS ? AND final_at <= ? ORDER BY final_at LIMIT ?`,
+       WHERE kept = (SELECT ?) AND length IS NOT NULL AND key_id IS (SELECT ?) AND final_at <= (SELECT ?) ORDER BY final_at LIMIT (SELECT ?)`,
     ),
     nextKey: db.prepare<[rule: string, after: string], [keyId: string]>(
       `SELECT key_id FROM messages INDEXED BY messages_by_key_final
-       WHERE kept = ? AND length IS NOT NULL AND key_id > ? ORDER BY key_id LIMIT 1`,
+       WHERE kept = (SELECT ?) AND length IS NOT NULL AND key_id > (SELECT ?) ORDER BY key_id LIMIT 1`,
     ),
     contentDays: db.prepare<[keyId: string | null], [days: number | null]>(
       'SELECT content_days FROM keys WHERE id = ?',
     ),
     finalBefore: db.prepare<[rule: string, finalBefore: number, limit: number], FinalRow>(
       `SELECT ${COLUMNS} FROM messages INDEXED BY messages_by_final
-       WHERE kept = ? AND final_at <= ? ORDER BY final_at LIMIT ?`,
+       WHERE kept = (SELECT ?) AND final_at <= (SELECT ?) ORDER BY final_at LIMIT (SELECT ?)`,
     ),
     dropContents: db.prepare<[seq: number]>(
       `UPDATE messages SET kept = 'gone', segment = NULL, offset = NULL, length = NULL WHERE seq = ?`,

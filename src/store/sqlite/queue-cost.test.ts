@@ -20,7 +20,7 @@ import { Writer } from './writer.ts';
 const LANES = 3_000;
 const LEASE = 45_000;
 /** A parameter in a scalar query: it reads no table. */
-const PARAMETER = /^(SCALAR SUBQUERY|SCAN CONSTANT ROW)/;
+const PARAMETER = /^(SCALAR SUBQUERY|REUSE SUBQUERY|SCAN CONSTANT ROW)/;
 
 /** A store that counts what its database is asked. */
 function openWatched() {

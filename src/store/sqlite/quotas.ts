@@ -83,7 +83,7 @@ function prepareQuotas(db: Driver) {
        ON CONFLICT DO UPDATE SET used = excluded.used`,
     ),
     prune: db.prepare<[day: number, limit: number]>(
-      'DELETE FROM quotas WHERE (day, relay) IN (SELECT day, relay FROM quotas WHERE day < ? ORDER BY day LIMIT ?)',
+      'DELETE FROM quotas WHERE (day, relay) IN (SELECT day, relay FROM quotas WHERE day < (SELECT ?) ORDER BY day LIMIT (SELECT ?))',
     ),
   };
 }

@@ -80,7 +80,7 @@ export function sliceViews(db: Driver, inSnapshot: InSnapshot, limits: SliceLimi
 /** Builds the reader of a message's recipients, in envelope order. */
 export function recipientReader(db: Driver): (seq: number) => RecipientRecord[] {
   const recipients = db.prepare<[seq: number], RecipientRow>(
-    `SELECT ${RECIPIENT_COLUMNS} FROM deliveries WHERE message = ? ORDER BY idx`,
+    `SELECT ${RECIPIENT_COLUMNS} FROM deliveries WHERE message = (SELECT ?) ORDER BY idx`,
   );
   return (seq) => recipients.all(seq).map(recipientOf);
 }

@@ -73,7 +73,7 @@ function prepareExpiring(db: Driver) {
   return {
     longestPast: db.prepare<[now: number, limit: number], [seq: number]>(
       `SELECT message FROM deliveries INDEXED BY deliveries_expiring
-       WHERE state IN ('queued', 'retrying') AND expires_at < ? ORDER BY expires_at, message, idx LIMIT ?`,
+       WHERE state IN ('queued', 'retrying') AND expires_at < (SELECT ?) ORDER BY expires_at, message, idx LIMIT (SELECT ?)`,
     ),
     message: db.prepare<[seq: number], UnitHeadRow>(
       `SELECT ${UNIT_HEAD_COLUMNS} FROM messages WHERE seq = ?`,

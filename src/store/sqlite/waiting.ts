@@ -127,16 +127,16 @@ function prepareWaiting(db: Driver) {
       [expiresAt: number, seq: number, index: number]
     >(
       `SELECT expires_at, message, idx FROM deliveries INDEXED BY deliveries_expiring
-       WHERE state IN ('queued', 'retrying') AND (expires_at, message, idx) > (?, ?, ?)
-       ORDER BY expires_at, message, idx LIMIT ?`,
+       WHERE state IN ('queued', 'retrying') AND (expires_at, message, idx) > ((SELECT ?), (SELECT ?), (SELECT ?))
+       ORDER BY expires_at, message, idx LIMIT (SELECT ?)`,
     ),
     ofLane: db.prepare<
       [lane: string | null, rank: number, dueAt: number, seq: number, index: number, limit: number],
       [rank: number, dueAt: number, seq: number, index: number]
     >(
       `SELECT priority, due_at, message, idx FROM deliveries INDEXED BY deliveries_waiting
-       WHERE due_at IS NOT NULL AND lane IS ? AND (priority, due_at, message, idx) > (?, ?, ?, ?)
-       ORDER BY priority, due_at, message, idx LIMIT ?`,
+       WHERE due_at IS NOT NULL AND lane IS (SELECT ?) AND (priority, due_at, message, idx) > ((SELECT ?), (SELECT ?), (SELECT ?), (SELECT ?))
+       ORDER BY priority, due_at, message, idx LIMIT (SELECT ?)`,
     ),
     delivery: db.prepare<[seq: number, index: number], DeliveryRow>(
       `SELECT idx, lane, relay, route_rule, route_group, priority, due_at, address FROM deliveries
