@@ -37,6 +37,9 @@ export function watched(db: Driver): { readonly seen: Seen; readonly db: Driver 
   return { seen, db: { ...db, prepare } };
 }
 
+/** A parameter in a scalar query: it reads no table. */
+const PARAMETER = /^(SCALAR SUBQUERY|REUSE SUBQUERY|SCAN CONSTANT ROW)/;
+
 /** How SQLite would run a statement: one line for each table that it looks at, and each sort. */
 export function planOf(db: Driver, sql: string): string[] {
   const count = sql.split('?').length - 1;
@@ -45,5 +48,6 @@ export function planOf(db: Driver, sql: string): string[] {
       `EXPLAIN QUERY PLAN ${sql}`,
     )
     .all(...Array.from({ length: count }, () => 1))
-    .map(([, , , detail]) => detail);
+    .map(([, , , detail]) => detail)
+    .filter((detail) => !PARAMETER.test(detail));
 }

@@ -190,31 +190,31 @@ function preparePages(db: Driver) {
   type Range = [before: string, floor: string, limit: number];
   return {
     all: db.prepare<Range, [id: string, seq: number]>(
-      'SELECT id, seq FROM messages WHERE id < ? AND id >= ? ORDER BY id DESC LIMIT ?',
+      'SELECT id, seq FROM messages WHERE id < (SELECT ?) AND id >= (SELECT ?) ORDER BY id DESC LIMIT (SELECT ?)',
     ),
     capturedOfKey: db.prepare<[keyId: string, ...Range], [id: string, seq: number]>(
       `SELECT id, seq FROM messages INDEXED BY messages_in_inbox_by_key
-       WHERE kept = 'captured' AND key_id = ? AND id < ? AND id >= ? ORDER BY id DESC LIMIT ?`,
+       WHERE kept = 'captured' AND key_id = (SELECT ?) AND id < (SELECT ?) AND id >= (SELECT ?) ORDER BY id DESC LIMIT (SELECT ?)`,
     ),
     captured: db.prepare<Range, [id: string, seq: number]>(
       `SELECT id, seq FROM messages INDEXED BY messages_in_inbox
-       WHERE kept = 'captured' AND id < ? AND id >= ? ORDER BY id DESC LIMIT ?`,
+       WHERE kept = 'captured' AND id < (SELECT ?) AND id >= (SELECT ?) ORDER BY id DESC LIMIT (SELECT ?)`,
     ),
     ofKey: db.prepare<[keyId: string, status: string, ...Range], [id: string, seq: number]>(
       `SELECT id, seq FROM messages INDEXED BY messages_by_key
-       WHERE key_id = ? AND status = ? AND id < ? AND id >= ? ORDER BY id DESC LIMIT ?`,
+       WHERE key_id = (SELECT ?) AND status = (SELECT ?) AND id < (SELECT ?) AND id >= (SELECT ?) ORDER BY id DESC LIMIT (SELECT ?)`,
     ),
     // CROSS JOIN keeps the order of the loops: the tag's entries, and for each its message.
     ofKeyAndTag: db.prepare<[keyId: string, tag: string, ...Range], [id: string, seq: number]>(
       `SELECT message_tags.id, seq FROM message_tags CROSS JOIN messages ON messages.id = message_tags.id
-       WHERE message_tags.key_id = ? AND tag = ? AND message_tags.id < ? AND message_tags.id >= ?
-       ORDER BY message_tags.id DESC LIMIT ?`,
+       WHERE message_tags.key_id = (SELECT ?) AND tag = (SELECT ?) AND message_tags.id < (SELECT ?) AND message_tags.id >= (SELECT ?)
+       ORDER BY message_tags.id DESC LIMIT (SELECT ?)`,
     ),
     ofTag: db.prepare<[tag: string, ...Range], [id: string, seq: number]>(
       `SELECT message_tags.id, seq FROM message_tags INDEXED BY message_tags_by_tag
          CROSS JOIN messages ON messages.id = message_tags.id
-       WHERE tag = ? AND message_tags.id < ? AND message_tags.id >= ?
-       ORDER BY message_tags.id DESC LIMIT ?`,
+       WHERE tag = (SELECT ?) AND message_tags.id < (SELECT ?) AND message_tags.id >= (SELECT ?)
+       ORDER BY message_tags.id DESC LIMIT (SELECT ?)`,
     ),
   };
 }

@@ -90,22 +90,23 @@ function sourceFinder(db: Driver): (query: MailQuery) => Source[] {
 
 function prepareSources(db: Driver) {
   type Range = [before: string, floor: string, limit: number];
-  const page = 'id < ? AND id >= ? ORDER BY id DESC LIMIT ?';
+  const page = 'id < (SELECT ?) AND id >= (SELECT ?) ORDER BY id DESC LIMIT (SELECT ?)';
   return {
     all: db.prepare<Range, [id: string, seq: number]>(`SELECT id, seq FROM messages WHERE ${page}`),
     ofKey: db.prepare<[keyId: string, status: string, ...Range], [id: string, seq: number]>(
-      `SELECT id, seq FROM messages INDEXED BY messages_by_key WHERE key_id = ? AND status = ? AND ${page}`,
+      `SELECT id, seq FROM messages INDEXED BY messages_by_key
+       WHERE key_id = (SELECT ?) AND status = (SELECT ?) AND ${page}`,
     ),
     ofTroubled: db.prepare<[status: string, ...Range], [id: string, seq: number]>(
       `SELECT id, seq FROM messages INDEXED BY messages_troubled
-       WHERE status IN ('failed', 'retrying') AND status = ? AND ${page}`,
+       WHERE status IN ('failed', 'retrying') AND status = (SELECT ?) AND ${page}`,
     ),
     // CROSS JOIN keeps the order of the loops: the tag's entries, and for each its message.
     ofTag: db.prepare<[tag: string, ...Range], [id: string, seq: number]>(
       `SELECT message_tags.id, seq FROM message_tags INDEXED BY message_tags_by_tag
          CROSS JOIN messages ON messages.id = message_tags.id
-       WHERE tag = ? AND message_tags.id < ? AND message_tags.id >= ?
-       ORDER BY message_tags.id DESC LIMIT ?`,
+       WHERE tag = (SELECT ?) AND message_tags.id < (SELECT ?) AND message_tags.id >= (SELECT ?)
+       ORDER BY message_tags.id DESC LIMIT (SELECT ?)`,
     ),
   };
 }

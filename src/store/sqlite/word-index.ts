@@ -84,13 +84,13 @@ function prepareIndex(db: Driver) {
     range: db.prepare<[], [low: number, high: number]>('SELECT low, high FROM search_range'),
     setRange: db.prepare<[low: number, high: number]>('UPDATE search_range SET low = ?, high = ?'),
     above: db.prepare<[high: number, limit: number], IndexedRow>(
-      `SELECT ${columns} FROM messages WHERE seq > ? ORDER BY seq LIMIT ?`,
+      `SELECT ${columns} FROM messages WHERE seq > (SELECT ?) ORDER BY seq LIMIT (SELECT ?)`,
     ),
     below: db.prepare<[low: number, limit: number], IndexedRow>(
-      `SELECT ${columns} FROM messages WHERE seq < ? ORDER BY seq DESC LIMIT ?`,
+      `SELECT ${columns} FROM messages WHERE seq < (SELECT ?) ORDER BY seq DESC LIMIT (SELECT ?)`,
     ),
     recipients: db.prepare<[seq: number], [address: string]>(
-      'SELECT address FROM deliveries WHERE message = ? ORDER BY idx',
+      'SELECT address FROM deliveries WHERE message = (SELECT ?) ORDER BY idx',
     ),
     insert: db.prepare<
       [seq: number, subject: string, sender: string, recipients: string, tags: string, ids: string]

@@ -254,7 +254,7 @@ function prepareWordSearch(db: Driver) {
       'SELECT rowid FROM search WHERE search MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?',
     ),
     newer: db.prepare<Span, [seq: number]>(
-      'SELECT seq FROM messages WHERE seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?',
+      'SELECT seq FROM messages WHERE seq >= (SELECT ?) AND seq < (SELECT ?) ORDER BY seq DESC LIMIT (SELECT ?)',
     ),
     seqOf: db.prepare<[id: string], [seq: number]>('SELECT seq FROM messages WHERE id = ?'),
     seqBelow: db.prepare<[id: string], [seq: number]>(
