@@ -41,8 +41,8 @@ export async function lockFor(work: Work, calls: readonly Call<unknown>[]): Prom
       'SHARE',
     ),
     repeats.lock(needs.flatMap((one) => one.repeats ?? [])),
-    needs.some((one) => one.room) ? room.lock(needs.flatMap((one) => one.room ?? [])) : null,
     ledger.openUnits(needs.flatMap((one) => one.units ?? [])),
     quotas.lock(needs.flatMap((one) => one.quotas ?? [])),
+    needs.some((one) => one.room) ? room.lock(needs.flatMap((one) => one.room ?? [])) : null,
   ]);
 }

@@ -11,7 +11,8 @@ type Sized = Pick<AcceptWish, 'keyId' | 'sizeBytes'>;
 
 /**
  * How full the queues are, and the room in them as this transaction takes it. They are locked before they are looked
- * at, all that a transaction needs at once; what it frees is counted by those that come after it.
+ * at, all that a transaction needs at once, everyone's first: whoever moves a key's holds that (`tallies.ts`). What it frees
+ * is counted by those that come after it.
  */
 export class Room {
   readonly #db: Queries;
@@ -25,9 +26,9 @@ export class Room {
   /** Locks the queues of everyone and of these keys; nulls name none. */
   async lock(keyIds: Iterable<string | null>): Promise<void> {
     const keys = named(keyIds);
-    const [rows, gauge] = await Promise.all([
-      keys.length === 0 ? [] : this.#db.rows<QueueRow>(LOCK_KEYS, [keys]),
+    const [gauge, rows] = await Promise.all([
       this.#db.rows<{ value: number }>(LOCK_BYTES),
+      keys.length === 0 ? [] : this.#db.rows<QueueRow>(LOCK_KEYS, [keys]),
     ]);
     this.#enter(rows, gauge);
   }

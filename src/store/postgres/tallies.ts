@@ -21,10 +21,15 @@ interface SegmentUse {
   bytes: number;
 }
 
+/** The bytes in everyone's queue. */
+const EVERYONES: GaugeName = 'queued_bytes';
+
 /**
- * Sums what a transaction adds to queues of keys, gauges, depths, segments and counters, so that each row is written
- * once. They are the last that a transaction locks, in this order and each kind in the order of its names: two that
- * move the same figures wait for each other, and never in a circle.
+ * Sums what a transaction adds to gauges, queues of keys, depths, segments and counters, so that each row is written
+ * once. They are the last that a transaction locks, in this order and each kind in the order of its names, but everyone's
+ * queue first of all: two that move the same figures wait for each other, and never in a circle. Where queues are limited
+ * some keys' are locked before it is known which others move. Whoever moves a key's holds everyone's, so that this is
+ * nobody's circle either.
  */
 export class Tallies {
   readonly #keys = new Map<string, number>();
@@ -70,9 +75,11 @@ export class Tallies {
   /** Writes the sums: the last thing before the commit. */
   write(db: Queries): void {
     const keys = sorted(this.#keys).filter(([, messages]) => messages !== 0);
+    const everyones = this.#gauges.get(EVERYONES) ?? 0;
+    const others = sorted(this.#gauges).filter(([name, value]) => name !== EVERYONES && value !== 0);
+    const movesQueues = keys.length > 0 || everyones !== 0;
+    upsert(db, WRITE_GAUGES, movesQueues ? [[EVERYONES, everyones], ...others] : others);
     upsert(db, WRITE_KEYS, keys);
-    const gauges = sorted(this.#gauges).filter(([, value]) => value !== 0);
-    upsert(db, WRITE_GAUGES, gauges);
     const depths = sorted(this.#depths).map(([lane, { waiting, processing }]) => [lane, waiting, processing]);
     upsert(
       db,

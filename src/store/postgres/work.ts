@@ -10,8 +10,8 @@ import { Tallies } from './tallies.ts';
 
 /**
  * What a verb works with while its transaction runs. Every verb locks in this order, so that none waits for another in
- * a circle: leases of lanes, idempotency keys, queues of keys and gauges where they limit, messages, quotas of
- * relays, and when all is written the tallies.
+ * a circle: leases of lanes, idempotency keys, messages, quotas of relays, the queues of everyone and of keys where
+ * they are limited, and when all is written the tallies.
  */
 interface Books {
   readonly lanes: Lanes;

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { dayOf } from '../../src/domain/quota.ts';
+import { openPostgres, type PostgresStores } from '../../src/store/postgres/open.ts';
+import { describeWith } from '../peers/need.ts';
+import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
+import { at, DELIVERED, message, recipient, refTo, settlement, T0, takeLane } from './store/fixtures.ts';
+
+const NODES = 3;
+/** Nobody comes near them, but they are asked for. */
+const LIMITS = { maxBytes: 1e9, maxMessagesPerKey: 1e6 };
+
+/** A circle costs a second on a server as it comes, and everybody who moves the same figures waits with those in it. */
+describeWith(POSTGRES_PROGRAMS, 'transactions of several nodes never wait for each other in a circle', () => {
+  let server: Postgres;
+  let nodes: PostgresStores[];
+  let first: PostgresStores;
+  beforeAll(async () => {
+    server = await Postgres.start();
+  });
+  afterAll(() => server.stop());
+  beforeEach(async () => {
+    const url = await server.schema();
+    nodes = await Promise.all(Array.from({ length: NODES }, () => openPostgres({ url, connections: 3 })));
+    const [one] = nodes;
+    if (one === undefined) throw new Error('no node');
+    first = one;
+    return async () => {
+      for (const { store } of nodes) await store.close();
+    };
+  });
+
+  it('when they accept within limits what others take off quotas and settle, of several keys', async () => {
+    const lease = await takeLane(first.store);
+    const quota = { relay: 'p', day: dayOf(T0), recipients: 1, limit: 1e6 };
+    const send = async ({ store }: PostgresStores, key: number) => {
+      for (let turn = 0; turn < 20; turn++) {
+        const deliveries = [recipient({ fence: lease.fence })];
+        const record = message({ keyId: `key_${key % NODES}`, deliveries });
+        await store.accept([record], at(), LIMITS);
+        const unit = refTo(record.id, lease);
+        await store.begin([{ ...unit, quota }], at());
+        await store.settle([settlement(unit, [DELIVERED])], at());
+      }
+    };
+    // Of three senders on a node two share a transaction while the third's runs: one's settlement rides with another's mail.
+    await Promise.all(nodes.flatMap((node, place) => [0, 1, 2].map((more) => send(node, place + more))));
+    expect(server.log).not.toContain('deadlock');
+  });
+});
