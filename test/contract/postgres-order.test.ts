@@ -1,9 +1,20 @@
+import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { dayOf } from '../../src/domain/quota.ts';
 import { openPostgres, type PostgresStores } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
-import { at, DELIVERED, message, recipient, refTo, settlement, T0, takeLane } from './store/fixtures.ts';
+import {
+  at,
+  attempt,
+  DELIVERED,
+  message,
+  recipient,
+  refTo,
+  settlement,
+  T0,
+  takeLane,
+} from './store/fixtures.ts';
 
 const NODES = 3;
 /** Nobody comes near them, but they are asked for. */
@@ -12,6 +23,7 @@ const LIMITS = { maxBytes: 1e9, maxMessagesPerKey: 1e6 };
 /** A circle costs a second on a server as it comes, and everybody who moves the same figures waits with those in it. */
 describeWith(POSTGRES_PROGRAMS, 'transactions of several nodes never wait for each other in a circle', () => {
   let server: Postgres;
+  let url: string;
   let nodes: PostgresStores[];
   let first: PostgresStores;
   beforeAll(async () => {
@@ -19,7 +31,7 @@ describeWith(POSTGRES_PROGRAMS, 'transactions of several nodes never wait for ea
   });
   afterAll(() => server.stop());
   beforeEach(async () => {
-    const url = await server.schema();
+    url = await server.schema();
     nodes = await Promise.all(Array.from({ length: NODES }, () => openPostgres({ url, connections: 3 })));
     const [one] = nodes;
     if (one === undefined) throw new Error('no node');
@@ -46,4 +58,30 @@ describeWith(POSTGRES_PROGRAMS, 'transactions of several nodes never wait for ea
     await Promise.all(nodes.flatMap((node, place) => [0, 1, 2].map((more) => send(node, place + more))));
     expect(server.log).not.toContain('deadlock');
   });
+
+  it('when one removes what is no longer kept while others fill a lane and a queue that are empty', async () => {
+    const lease = await takeLane(first.store);
+    const record = message({ deliveries: [recipient({ fence: lease.fence })] });
+    await first.store.accept([record], at());
+    await attempt(first.store, refTo(record.id, lease), [DELIVERED], at());
+    const filling = new Client(url);
+    await filling.connect();
+    await filling.query(`BEGIN; UPDATE gauges SET value = value WHERE name = 'sent_bytes'`);
+    const purging = first.store.purge(NOTHING_KEPT, 50, at());
+    while ((await server.run(WAITING)).length === 0);
+    await filling.query(
+      'UPDATE key_queues SET messages = messages; UPDATE depths SET waiting = waiting; COMMIT',
+    );
+    await filling.end();
+    expect(await purging).toMatchObject({ contents: 1 });
+    expect(server.log).not.toContain('deadlock');
+    expect(await server.run('SELECT lane FROM depths', url)).toEqual([]);
+  });
 });
+
+const WAITING = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'waybill'`;
+
+const NOTHING_KEPT = {
+  ...{ contentAgeMs: 0, contentMaxBytes: 0, capturedAgeMs: 0, capturedMaxBytes: 0 },
+  recordAgeMs: 1e12,
+};

@@ -20,8 +20,8 @@ import { MESSAGES, type MessageRow } from './tables.ts';
 import type { Work } from './work.ts';
 
 /**
- * The verb `purge`, but for days that go as a whole (`partitions.ts`). It looks among final messages only, so that nothing that is
- * not final can be found. What others are at work on is left for the next time.
+ * The verb `purge`, but for days that go as a whole (`partitions.ts`) and for {@link purgeFigures}. It looks among final messages
+ * only, so that nothing that is not final can be found. What others are at work on is left for the next time.
  */
 export async function purge(work: Work, policy: PurgePolicy, limit: number): Promise<PurgeAnswer> {
   const { now } = work.at;
@@ -34,15 +34,22 @@ export async function purge(work: Work, policy: PurgePolicy, limit: number): Pro
     contents += await purgeBySize(work, rule, sizes[rule] + aged.bytes, limit - contents);
   }
   const records = await purgeRecords(work, now - policy.recordAgeMs, limit - contents);
-  await work.db.run(DELETE_REPEATS, [now - IDEMPOTENCY_MS]);
-  await work.db.run(DELETE_COUNTS, ['minute', minuteOf(now) - KEEP_MINUTES]);
-  await work.db.run(DELETE_RELAY_MINUTES, [minuteOf(now) - KEEP_RELAY_MINUTES]);
-  await work.db.run(DELETE_COUNTS, ['hour', hourOfMinute(minuteOf(now)) - KEEP_HOURS]);
-  await work.db.run(DELETE_COUNTS, ['day', dayOf(now) - KEEP_DAYS]);
-  await pruneQuotas(work.db, dayOf(now) - KEEP_QUOTA_DAYS, limit);
-  await work.db.run(DELETE_QUEUES);
-  await work.lanes.prune(now);
   return { contents, records, more: contents + records >= limit };
+}
+
+/**
+ * Removes figures that say nothing any more, at most `limit` quotas among them. In a transaction of its own: it holds what others
+ * lock late, so it must wait for nothing.
+ */
+export async function purgeFigures({ db, lanes, at: { now } }: Work, limit: number): Promise<void> {
+  await db.run(DELETE_REPEATS, [now - IDEMPOTENCY_MS]);
+  await db.run(DELETE_COUNTS, ['minute', minuteOf(now) - KEEP_MINUTES]);
+  await db.run(DELETE_RELAY_MINUTES, [minuteOf(now) - KEEP_RELAY_MINUTES]);
+  await db.run(DELETE_COUNTS, ['hour', hourOfMinute(minuteOf(now)) - KEEP_HOURS]);
+  await db.run(DELETE_COUNTS, ['day', dayOf(now) - KEEP_DAYS]);
+  await pruneQuotas(db, dayOf(now) - KEEP_QUOTA_DAYS, limit);
+  await db.run(DELETE_QUEUES);
+  await lanes.prune(now);
 }
 
 /** Looks once at every key that has contents kept: how many messages are kept for longer makes no difference. */

@@ -8,7 +8,7 @@ import { discard } from './discard.ts';
 import { expire, expiring } from './expire.ts';
 import { Gatherer } from './gatherer.ts';
 import type { Partitions } from './partitions.ts';
-import { purge } from './purge.ts';
+import { purge, purgeFigures } from './purge.ts';
 import { reassign } from './reassign.ts';
 import { reclaim } from './reclaim.ts';
 import { relocatable, relocate, segmentUse } from './relocate.ts';
@@ -46,6 +46,7 @@ export function storeOver(database: Database, partitions: Partitions, close: () 
     purge: async (policy, limit, at) => {
       await partitions.prepare(at.now);
       const answer = await within(at, (work) => purge(work, policy, limit));
+      await within(at, (work) => purgeFigures(work, limit));
       const dropped = await partitions.dropOldest(at.now - policy.recordAgeMs, at.now);
       return dropped === null ? answer : { ...answer, records: answer.records + dropped, more: true };
     },
