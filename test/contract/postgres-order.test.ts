@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { ApiKey } from '../../src/domain/key.ts';
 import { dayOf } from '../../src/domain/quota.ts';
 import { openPostgres, type PostgresStores } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';
@@ -77,7 +78,39 @@ describeWith(POSTGRES_PROGRAMS, 'transactions of several nodes never wait for ea
     expect(server.log).not.toContain('deadlock');
     expect(await server.run('SELECT lane FROM depths', url)).toEqual([]);
   });
+
+  it('when one changes a key whose use others record', async () => {
+    const keys = ['key_1', 'key_2'].map((id): ApiKey => ({ ...KEY, id, name: id }));
+    for (const key of keys) await first.keyring.create(key, `hash of ${key.id}`);
+    const uses = new Map(keys.map(({ id }) => [id, T0]));
+    const again = (times: number, work: () => Promise<unknown>) =>
+      Array.from({ length: times }).reduce<Promise<unknown>>(
+        (before) => before.then(work),
+        Promise.resolve(),
+      );
+    await Promise.all(
+      nodes.flatMap(({ keyring }) => [
+        again(40, () => keyring.touch(uses)),
+        ...keys.map((key) => again(40, () => keyring.update({ ...key, rateLimit: 5 }))),
+      ]),
+    );
+    expect(server.log).not.toContain('deadlock');
+  });
 });
+
+const KEY: Omit<ApiKey, 'id' | 'name'> = {
+  mode: 'live',
+  prefix: 'wb_live_a',
+  scopes: ['messages:send'],
+  createdAt: T0,
+  lastUsedAt: null,
+  expiresAt: null,
+  revokedAt: null,
+  rateLimit: null,
+  cidrs: [],
+  senderDomains: [],
+  contentDays: null,
+};
 
 const WAITING = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'waybill'`;
 

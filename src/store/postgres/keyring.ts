@@ -77,6 +77,8 @@ async function update(
 async function touch(db: Queries, uses: ReadonlyMap<string, number>): Promise<void> {
   const ids = [...uses.keys()];
   if (ids.length === 0) return;
+  // Before the rows: whoever changes a key has locked the table, and may want one of these rows next.
+  await db.script('LOCK TABLE keys IN ROW EXCLUSIVE MODE');
   await db.rows('SELECT FROM keys WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE', [ids]);
   await db.run(TOUCH, [ids, [...uses.values()]]);
 }
