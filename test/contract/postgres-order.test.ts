@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { ApiKey } from '../../src/domain/key.ts';
 import { dayOf } from '../../src/domain/quota.ts';
+import { FORGOTTEN_MS } from '../../src/store/cluster.ts';
 import { openPostgres, type PostgresStores } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
@@ -77,6 +78,25 @@ describeWith(POSTGRES_PROGRAMS, 'transactions of several nodes never wait for ea
     expect(await purging).toMatchObject({ contents: 1 });
     expect(server.log).not.toContain('deadlock');
     expect(await server.run('SELECT lane FROM depths', url)).toEqual([]);
+  });
+
+  it('when they are back at the same time after so long that each takes the others for gone', async () => {
+    const about = {
+      roles: ['delivery'],
+      version: '1',
+      startedAt: T0,
+      sharesWith: null,
+      lanes: 0,
+      report: '{}',
+    };
+    for (let turn = 0; turn < 20; turn++) {
+      const now = T0 + turn * (FORGOTTEN_MS + 1);
+      const beats = nodes.map(({ cluster }, place) =>
+        cluster.beat({ ...about, id: `node_${place}`, name: `${place}` }, now),
+      );
+      await Promise.all(beats);
+    }
+    expect(server.log).not.toContain('deadlock');
   });
 
   it('when one changes a key whose use others record', async () => {

@@ -28,7 +28,7 @@ export function clusterOver(database: Database): Cluster {
     beat: async (node, now) => {
       await database.transact(async (db) => {
         await db.run(BEAT, beatParameters(node, now));
-        await db.run('DELETE FROM nodes WHERE last_seen_at < $1', [now - FORGOTTEN_MS]);
+        await db.run(FORGET, [now - FORGOTTEN_MS]);
       });
       return nodes(now);
     },
@@ -74,6 +74,10 @@ const BEAT = `INSERT INTO nodes (id, name, roles, version, started_at, last_seen
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, roles = excluded.roles, version = excluded.version,
     last_seen_at = excluded.last_seen_at, shares_with = excluded.shares_with, lanes = excluded.lanes,
     report = excluded.report`;
+
+// One that is just telling again that it lives is not waited for: it may be about to remove us.
+const FORGET = `DELETE FROM nodes WHERE id IN (
+  SELECT id FROM nodes WHERE last_seen_at < $1 FOR UPDATE SKIP LOCKED)`;
 
 const NODES = `SELECT id, number, name, roles, version, started_at AS "startedAt", last_seen_at AS "lastSeenAt",
     shares_with AS "sharesWith", lanes, report
