@@ -29,6 +29,7 @@ interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
+  readonly Filter?: string;
   readonly Plans?: readonly PlanNode[];
 }
 
@@ -142,6 +143,16 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
     expect(used.filter((name) => !name.includes('_key_id_status_id_'))).toEqual([]);
   });
 
+  it('old counters of relays are told from the others by the index alone', async () => {
+    await store.purge(KEEP_ALL, 10, at());
+    const scans = [...(await plans('DELETE FROM counters')).entries()].flatMap(([statement, nodes]) =>
+      statement.includes('relay') ? nodes.filter((node) => node['Relation Name'] === 'counters') : [],
+    );
+    const searches = scans.filter((node) => node['Node Type'].includes('Scan'));
+    expect(searches.length).toBeGreaterThan(0);
+    expect(searches.filter((node) => node.Filter !== undefined)).toEqual([]);
+  });
+
   it('a message is looked for in the day of its id alone', async () => {
     const record = message();
     await store.accept([record], at());
@@ -155,6 +166,11 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
     ]);
   });
 });
+
+const KEEP_ALL = {
+  ...{ contentAgeMs: 1e12, contentMaxBytes: 1e12, capturedAgeMs: 1e12, capturedMaxBytes: 1e12 },
+  recordAgeMs: 1e12,
+};
 
 function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
