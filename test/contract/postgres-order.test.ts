@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Session } from '../../src/domain/account.ts';
 import type { ApiKey } from '../../src/domain/key.ts';
 import { dayOf } from '../../src/domain/quota.ts';
 import { FORGOTTEN_MS } from '../../src/store/cluster.ts';
@@ -99,6 +100,25 @@ describeWith(POSTGRES_PROGRAMS, 'transactions of several nodes never wait for ea
     expect(server.log).not.toContain('deadlock');
   });
 
+  it('when one records the use of sessions of which another ends some', async () => {
+    const { accounts } = first;
+    await accounts.claimFirst('root', 'hash', T0);
+    for (const id of ['a', 'b'])
+      await accounts.addSession(
+        { ...SESSION, hash: id, id },
+        { passwordHash: 'hash', limit: 9, replaces: null },
+      );
+    const ending = new Client(url);
+    await ending.connect();
+    // Whoever ends several locks them as they lie.
+    await ending.query(`BEGIN; DELETE FROM sessions WHERE id = 'b'`);
+    const uses = new Map(['a', 'b'].map((id) => [id, T0 + 5]));
+    await accounts.keepSessions(uses, [], { now: T0, seenAfter: 0 });
+    await ending.query('COMMIT');
+    await ending.end();
+    expect(await accounts.sessions('root', T0, 0)).toMatchObject([{ id: 'a', lastSeenAt: T0 + 5 }]);
+  });
+
   it('when one changes a key whose use others record', async () => {
     const keys = ['key_1', 'key_2'].map((id): ApiKey => ({ ...KEY, id, name: id }));
     for (const key of keys) await first.keyring.create(key, `hash of ${key.id}`);
@@ -130,6 +150,18 @@ const KEY: Omit<ApiKey, 'id' | 'name'> = {
   cidrs: [],
   senderDomains: [],
   contentDays: null,
+};
+
+const SESSION: Omit<Session, 'id'> = {
+  hash: '',
+  user: 'root',
+  stage: 'full',
+  createdAt: T0,
+  lastSeenAt: T0,
+  expiresAt: T0 + 1e9,
+  sourceAddress: '192.0.2.1',
+  agent: '',
+  offered: null,
 };
 
 const WAITING = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'waybill'`;

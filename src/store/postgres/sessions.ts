@@ -28,7 +28,11 @@ export function sessionVerbs(database: Database): Pick<Accounts, SessionVerb> {
     countTry: (hash) =>
       within(async (db) => (await db.rows<{ tries: number }>(COUNT_TRY, [hash]))[0]?.tries ?? 0),
     endSession: (id) => within(async (db) => (await db.rows<Session>(END_BY_ID, [id]))[0] ?? null),
-    endSessions: (name, except) => within((db) => endSessions(db, name, except)),
+    endSessions: (name, except) =>
+      within(async (db) => {
+        await lockUser(db, name);
+        return await endSessions(db, name, except);
+      }),
     keepSessions: (uses, known, ends) => within((db) => keepSessions(db, uses, known, ends)),
   };
 }
@@ -43,10 +47,8 @@ async function addSession(
   session: Session,
   { passwordHash, limit, replaces }: SessionRules,
 ): Promise<SessionAnswer> {
-  // Before the row: whoever changes users has locked the table, and may want this row next.
-  await db.script('LOCK TABLE users IN ROW EXCLUSIVE MODE');
-  // Locked, so that a password that is set meanwhile ends this session too.
-  const [user] = await db.rows<{ disabled: boolean; password: string | null }>(LOCK_USER, [session.user]);
+  // So that a password that is set meanwhile ends this session too.
+  const user = await lockUser(db, session.user);
   if (user === undefined || user.disabled || user.password !== passwordHash) return { kind: 'stale' };
   const replaced =
     replaces === null
@@ -61,6 +63,18 @@ async function addSession(
   return { kind: 'added', ended: [...idsOf(replaced), ...idsOf(surplus)] };
 }
 
+/** Whoever ends sessions of a user is alone with it: several are locked in no order. */
+async function lockUser(db: Queries, name: string): Promise<LockedUser | undefined> {
+  // Before the row: whoever changes users has locked the table, and may want this row next.
+  await db.script('LOCK TABLE users IN ROW EXCLUSIVE MODE');
+  return (await db.rows<LockedUser>(LOCK_USER, [name]))[0];
+}
+
+interface LockedUser {
+  readonly disabled: boolean;
+  readonly password: string | null;
+}
+
 async function readSession(
   db: Queries,
   hash: string,
@@ -72,7 +86,10 @@ async function readSession(
   return user === null ? null : { session, user };
 }
 
-/** Sessions are locked in the order of their ids: two nodes may write the same ones. */
+/**
+ * Waits for nobody: a session that others are at is used on another node too, or is being ended, and its next use is written as
+ * well.
+ */
 async function keepSessions(
   db: Queries,
   uses: ReadonlyMap<string, number>,
@@ -80,9 +97,9 @@ async function keepSessions(
   { now, seenAfter }: SessionEnds,
 ): Promise<string[]> {
   if (uses.size > 0) {
-    const ids = [...uses.keys()];
-    await db.rows('SELECT FROM sessions WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE', [ids]);
-    await db.run(TOUCH, [ids, [...uses.values()]]);
+    const free = new Set(idsOf(await db.rows<{ id: string }>(LOCK_FREE, [[...uses.keys()]])));
+    const written = [...uses].filter(([id]) => free.has(id));
+    await db.run(TOUCH, [written.map(([id]) => id), written.map(([, at]) => at)]);
   }
   await db.run(FORGET, [now, seenAfter]);
   if (known.length === 0) return [];
@@ -110,7 +127,8 @@ const LIST = `SELECT ${COLUMNS} FROM sessions
 const COUNT_TRY = 'UPDATE sessions SET tries = tries + 1 WHERE hash = $1 RETURNING tries';
 const END_BY_ID = `DELETE FROM sessions WHERE id = $1 RETURNING ${COLUMNS}`;
 const END_OF = 'DELETE FROM sessions WHERE user_name = $1 AND id <> $2 RETURNING id';
+const LOCK_FREE = 'SELECT id FROM sessions WHERE id = ANY($1::text[]) FOR UPDATE SKIP LOCKED';
 const TOUCH = `UPDATE sessions SET last_seen_at = used.at FROM unnest($1::text[], $2::bigint[]) AS used (id, at)
   WHERE sessions.id = used.id AND sessions.last_seen_at < used.at`;
 const FORGET = `DELETE FROM sessions WHERE hash IN
-  (SELECT hash FROM sessions WHERE expires_at <= $1 OR last_seen_at <= $2 ORDER BY id FOR UPDATE)`;
+  (SELECT hash FROM sessions WHERE expires_at <= $1 OR last_seen_at <= $2 FOR UPDATE SKIP LOCKED)`;
