@@ -23,13 +23,20 @@ const LOOSE_REQUEST = /^[a-z-]{1,24} [^ ]+ HTTP\/\d/i;
 /** No command of SMTP has a colon right behind its first word. */
 const HEADER_LINE = /^[a-z0-9][a-z0-9!#$%&'*+.^_`|~-]{0,63}:/i;
 
-/** Whether what a peer has said before the greeting is HTTP; `maybe` until its first line is complete. */
+/**
+ * Whether what a peer has said before the greeting is HTTP; `maybe` until its first line is complete, or longer than is
+ * awaited. However it is cut, the answer is the same.
+ */
 export function hearEarlyTalk({ bytes, start, end }: InputBuffer): EarlyTalk {
   const lf = bytes.indexOf(LF, start);
   const isWhole = lf >= 0 && lf < end;
-  const lineEnd = !isWhole ? end : lf > start && bytes[lf - 1] === CR ? lf - 1 : lf;
-  const text = bytes.toString('latin1', start, Math.min(lineEnd, start + MAX_EARLY_LINE));
-  if (lineEnd - start <= MAX_EARLY_LINE) return judgeEarlyTalk(text, isWhole);
+  const before = isWhole ? lf : end;
+  // Also where the LF is still to come.
+  const lineEnd = before > start && bytes[before - 1] === CR ? before - 1 : before;
+  const isLong = lineEnd - start > MAX_EARLY_LINE;
+  const text = bytes.toString('latin1', start, isLong ? start + MAX_EARLY_LINE : lineEnd);
+  const heard = judgeEarlyTalk(text, isWhole && !isLong);
+  if (!isLong || heard === 'other') return heard;
   return REQUEST_BEGIN.test(text) ? 'http' : 'other';
 }
 
