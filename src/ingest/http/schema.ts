@@ -13,6 +13,7 @@ import {
 } from './fields.ts';
 import { schemaFaults } from './schema-faults.ts';
 import { type attachmentSchema, submissionSchema } from './submission-schema.ts';
+import { type Left, withoutFaulty } from './without-faulty.ts';
 
 /**
  * The JSON submission (contract §2): which fields there are and of what type. Types and unknown names are all
@@ -24,38 +25,38 @@ const partialSchema = submissionSchema.partial();
 type PartialJson = z.infer<typeof partialSchema>;
 
 /**
- * Reads a submission from parsed JSON. Faulty fields are reported and left out, so that the others can be
+ * Reads a submission from parsed JSON. What is faulty is reported and left out, so that all else can be
  * checked as well and all faults be told at once.
  */
 export function fieldsFromJson(body: unknown): ReadFields {
   const whole = submissionSchema.safeParse(body, { reportInput: true });
   if (whole.success)
-    return { fields: toFields(whole.data), faulty: NONE, faults: [], pointTo: pointIntoJson };
-  const faults = whole.error.issues.flatMap((issue) => schemaFaults(issue));
-  const faulty = new Set(whole.error.issues.map((issue) => String(issue.path[0] ?? '')));
+    return { fields: toFields(whole.data), faulty: NONE, faults: [], pointTo: pointIntoJson(NO_PLACES) };
+  const { issues } = whole.error;
+  const faulty = new Set(issues.map((issue) => String(issue.path[0] ?? '')));
+  const { json, places } = isObject(body) ? withoutFaulty(body, FIELD_NAMES, issues) : NOTHING_LEFT;
   return {
-    fields: toFields(withoutFaulty(body, faulty)),
+    fields: toFields(partialSchema.parse(json)),
     // Of what is no object at all, no field is missing.
     faulty: new Set(isObject(body) ? FIELD_NAMES.filter((name) => faulty.has(name)) : FIELD_NAMES),
-    faults,
-    pointTo: pointIntoJson,
+    faults: issues.flatMap((issue) => schemaFaults(issue)),
+    pointTo: pointIntoJson(places),
   };
 }
 
 const NONE: ReadonlySet<FieldName> = new Set();
+const NO_PLACES: Left['places'] = new Map();
+const NOTHING_LEFT: Left = { json: {}, places: NO_PLACES };
 const FIELD_NAMES = submissionSchema.keyof().options;
 
-const pointIntoJson: PointTo = (field, place, property) => {
-  if (place === undefined) return `/${field}`;
-  const inner = `/${field}/${typeof place === 'number' ? place : pointerToken(place)}`;
-  return property === undefined ? inner : `${inner}/${property}`;
-};
-
-/** What is left when the faulty fields and the unknown ones are taken out; it has the right shape. */
-function withoutFaulty(body: unknown, faulty: ReadonlySet<string>): PartialJson {
-  if (!isObject(body)) return {};
-  const known = FIELD_NAMES.filter((name) => !faulty.has(name) && Object.hasOwn(body, name));
-  return partialSchema.parse(Object.fromEntries(known.map((name) => [name, Reflect.get(body, name)])));
+/** `places` tells where the elements of a list stood that has lost some. */
+function pointIntoJson(places: Left['places']): PointTo {
+  return (field, place, property) => {
+    if (place === undefined) return `/${field}`;
+    const token = typeof place === 'number' ? (places.get(field)?.[place] ?? place) : pointerToken(place);
+    const inner = `/${field}/${token}`;
+    return property === undefined ? inner : `${inner}/${property}`;
+  };
 }
 
 function isObject(value: unknown): value is object {

@@ -71,6 +71,42 @@ describe('the whole', () => {
       '/priority priority',
     ]);
   });
+  test('so are those beside an element, a name or a property of another type, in their places', async () => {
+    expect(
+      await refuse({
+        to: ['good@x.test', 5, 'bad', null, 'worse'],
+        bcc: [1],
+        headers: { 'X-A': 5, From: 'x' },
+        tags: [1, '\u0001'],
+        metadata: { k: 5, 'a b': 'x' },
+        attachments: [
+          'x',
+          { filename: 'a/b', content: 5, mime: 'x', contentType: 'x' },
+          { content: '#' },
+          { filename: 'good.txt', content: 'eA==' },
+        ],
+      }),
+    ).toEqual([
+      '/to/1 type',
+      '/to/3 required',
+      '/bcc/0 type',
+      '/headers/X-A type',
+      '/attachments/0 type',
+      '/attachments/1/content type',
+      '/attachments/1/mime unknown_field',
+      '/tags/0 type',
+      '/metadata/k type',
+      '/to/2 address_syntax',
+      '/to/4 address_syntax',
+      '/headers/From header_forbidden',
+      '/attachments/1/filename attachment_filename',
+      '/attachments/1/contentType attachment_content_type',
+      '/attachments/2/filename required',
+      '/attachments/2/content base64',
+      '/tags/1 tag',
+      '/metadata/a b metadata_name',
+    ]);
+  });
   test('the detail names the first fault and how many more there are', async () => {
     const answer = await post({ priority: 'x', tags: [''] });
     expect(answer.json['detail']).toBe(
