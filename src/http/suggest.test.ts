@@ -8,6 +8,7 @@ test.each([
   ['htm', 'html'],
   ['form', 'from'],
   ['bbc', 'bcc'],
+  ['bc', 'bcc'],
   ['ot', 'to'],
   ['Subject', 'subject'],
   ['send_at', 'sendAt'],
@@ -27,7 +28,8 @@ test.each(['', 't', '_', 'xyz', 'body', 'template', 'constructor', '__proto__', 
   },
 );
 
-test('the nearest wins, and of equally near ones the first', () => {
+test('the nearest wins, of equally near ones that which begins alike, and else the first', () => {
+  expect(nearest('cat', ['bat', 'cut', 'cart'])).toBe('cut');
   expect(nearest('until', ['untile', 'until'])).toBe('until');
   expect(nearest('cat', ['bat', 'rat'])).toBe('bat');
 });
