@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Message } from '../client/message.ts';
 import type { RawEnvelope } from '../client/raw.ts';
+import { readError } from '../config/fault.ts';
 import type { Priority } from '../domain/message.ts';
 import { Exit } from './exit.ts';
 
@@ -83,6 +84,6 @@ function readBytes(path: string): Uint8Array {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new Exit(1, `Nothing was sent: ${path} cannot be read: ${String(error)}`);
+    throw new Exit(1, `Nothing was sent: ${path} cannot be read: ${readError(error)}`);
   }
 }

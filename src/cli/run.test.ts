@@ -109,6 +109,12 @@ describe.each([{ running: true }, { running: false }])(
       expect((await here.waybill(['messages', 'show', 'msg_none'])).status).toBe(1);
     });
 
+    test('a file that is not there is told in words', async () => {
+      const none = join(here.folder, 'none.txt');
+      const { status, err } = await here.waybill(['send', ...LETTER, '--attach', none]);
+      expect([status, err]).toEqual([1, `Nothing was sent: ${none} cannot be read: there is no such file\n`]);
+    });
+
     test('what is wrong with a message is told by field, with status 2', async () => {
       const { status, err } = await here.waybill([
         'send',

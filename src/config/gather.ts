@@ -32,6 +32,8 @@ export interface Gathered {
 const OTHER_VARIABLES = ['WAYBILL_DATA', 'WAYBILL_CONFIG', 'WAYBILL_ADMIN_PASSWORD'];
 const PREFIX = 'WAYBILL_';
 const FILE_SUFFIX = '_file';
+/** `api`, `webui`, …: where settings stand in the file. */
+const SECTIONS = [...new Set(SETTING_KEYS.flatMap((key) => key.split('.').slice(0, 1)))];
 
 /** Under which the rules of routing are stored among the settings, as JSON. */
 export const STORED_ROUTES = 'routes';
@@ -102,7 +104,11 @@ class Gatherer implements Gathered {
     // Its mere presence says that the table is the file's.
     else if (section === 'routes') this.routes = { raw: emptyAsList(body), origin: 'file', source };
     else if (isRecord(body)) this.#takeSettings(section, body, source);
-    else this.faults.push({ key: section, value: null, rule: 'must be a map of settings', source });
+    else {
+      // Its value is not shown: where a whole section should be, a password may stand.
+      const rule = SECTIONS.includes(section) ? 'must be a map of settings' : unknownSection(section);
+      this.faults.push({ key: section, value: null, rule, source });
+    }
   }
 
   #takeSettings(section: string, body: Record<string, unknown>, source: string): void {
@@ -169,6 +175,10 @@ class Gatherer implements Gathered {
   #refuseKey(key: string, source: string): void {
     this.faults.push({ key, value: null, rule: unknownRule('setting', key, SETTING_KEYS), source });
   }
+}
+
+function unknownSection(name: string): string {
+  return unknownRule('section', name, [...SECTIONS, 'relays', 'routes']);
 }
 
 /** A section that says nothing reads as an empty map, also where a list is meant. */

@@ -4,7 +4,7 @@ import type { HoldKind } from '../domain/hold.ts';
 import type { Random } from '../lib/random.ts';
 import type { StoredDomain, StoredHold, StoredRelay } from '../store/registry.ts';
 import { foreignDomains, openDomains } from './domains.ts';
-import { type Fault, showValue } from './fault.ts';
+import { type Fault, readError, showValue } from './fault.ts';
 import { type Resolution, resolve } from './resolve.ts';
 import { createVault, loadKey, sealedUnder, type Vault } from './secrets.ts';
 import type { OpenedRelay, Sources } from './sources.ts';
@@ -111,7 +111,7 @@ function readConfigFile(options: OutsideOptions, faults: Fault[]): { path: strin
     return { path, file: { path, text: readBounded(path) } };
   } catch (error) {
     if (chosen === undefined && isMissing(error, path)) return { path, file: null };
-    faults.push({ key: path, value: null, rule: `cannot be read: ${String(error)}`, source: 'file' });
+    faults.push({ key: path, value: null, rule: `cannot be read: ${readError(error)}`, source: 'file' });
     return { path, file: null };
   }
 }
@@ -121,7 +121,7 @@ function openVault(keyFile: string | null, dataDir: string, random: Random, faul
   try {
     return createVault(loadKey(path, random, keyFile === null), random);
   } catch (error) {
-    faults.push({ key: 'secrets.key_file', value: showValue(path), rule: String(error), source: 'file' });
+    faults.push({ key: 'secrets.key_file', value: showValue(path), rule: readError(error), source: 'file' });
     return null;
   }
 }

@@ -121,12 +121,14 @@ test('lists in the environment are JSON or separated by commas; ports may be 0 o
 test('each fault is one line that names key, value, rule and source', () => {
   expect(
     faultLines({
-      yaml: 'api: { port: 70000, bind: [], rate_limt_per_key: 5 }\nhealth: 3\nlog: { level: loud }',
+      yaml: 'api: { port: 70000, bind: [], rate_limt_per_key: 5 }\nhealth: 3\nlog: { level: loud }\nlogs: hunter2\nbogus: 1',
       environment: { WAYBILL_API__MAX_RECIPIENTS: 'many' },
     }),
   ).toEqual([
     'api.rate_limt_per_key: no such setting; did you mean api.rate_limit_per_key? (file /etc/waybill.yaml)',
     'health: must be a map of settings (file /etc/waybill.yaml)',
+    'logs: no such section; did you mean log? (file /etc/waybill.yaml)',
+    'bogus: no such section (file /etc/waybill.yaml)',
     'api.port = 70000: must be a port from 0 to 65535, or null (file /etc/waybill.yaml)',
     'api.bind = []: must be a list of which each is an IP address; an empty list is refused (file /etc/waybill.yaml)',
     'api.max_recipients = "many": must be a whole number from 1 to 100000 (environment WAYBILL_API__MAX_RECIPIENTS)',
