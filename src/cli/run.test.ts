@@ -97,6 +97,8 @@ describe.each([{ running: true }, { running: false }])(
         cc: ['c@example.net'],
       });
       expect(record.recipients).toHaveLength(2);
+      // What looks like an id would be looked for, and is none.
+      expect(record.messageId).toMatch(/^<[0-9a-z]{26}@/);
       const { id: second } = await here.json(['send', ...LETTER]);
       const page = await here.json(['messages', 'list', '--limit', '1']);
       expect([page.messages[0].id, page.next]).toEqual([second, second]);

@@ -1,6 +1,6 @@
 import { parseQuery } from '../domain/query.ts';
 import { INBOX } from '../domain/relay.ts';
-import { createIdSource, isMessageId } from '../lib/id.ts';
+import { createTokenSource, isMessageId } from '../lib/id.ts';
 import type { FoundPage, ListPage } from '../store/views.ts';
 import { foundMessages } from './found-message.ts';
 import type {
@@ -19,7 +19,7 @@ const DELETED_AT_ONCE = 500;
 
 /** See {@link InboxOperations}. */
 export function inboxOperations(deps: LocalDeps): InboxOperations {
-  const nextToken = createIdSource(deps.clock, deps.random);
+  const nextToken = createTokenSource(deps.clock, deps.random);
   return {
     inbox: (request) => inbox(request, deps),
     deleteCaptured: (request) => deleteCaptured(request, deps),

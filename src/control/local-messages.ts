@@ -10,7 +10,7 @@ import { messageJson, statusJson } from '../ingest/http/record.ts';
 import { fieldsFromJson } from '../ingest/http/schema.ts';
 import { buildSubmission } from '../ingest/http/submission.ts';
 import { verdictOf } from '../ingest/http/verdict.ts';
-import { createIdSource, isMessageId } from '../lib/id.ts';
+import { createTokenSource, isMessageId } from '../lib/id.ts';
 import { inSlices } from '../lib/slices.ts';
 import type { ListFilter, MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
@@ -31,7 +31,7 @@ import { wayOf } from './ways.ts';
 
 /** The operations on messages. */
 export function messageOperations(deps: LocalDeps): SubmitOperations & MessageOperations {
-  const nextToken = createIdSource(deps.clock, deps.random);
+  const nextToken = createTokenSource(deps.clock, deps.random);
   return {
     submit: ({ message }) => submit(message, nextToken(), deps),
     checkMessage: async ({ message }) =>

@@ -1,6 +1,6 @@
 import { Problem } from '../http/problem.ts';
 import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
-import { createIdSource, isMessageId } from '../lib/id.ts';
+import { createTokenSource, isMessageId } from '../lib/id.ts';
 import type { MessageDetail } from '../store/views.ts';
 import { foundMessages } from './found-message.ts';
 import type { LocalDeps } from './local-deps.ts';
@@ -26,7 +26,7 @@ const ACTED_AT_ONCE = 25;
 
 /** See {@link SearchOperations}: all but those that read what a message says. */
 export function searchOperations(deps: LocalDeps): Omit<SearchOperations, keyof PreviewOperations> {
-  const nextToken = createIdSource(deps.clock, deps.random);
+  const nextToken = createTokenSource(deps.clock, deps.random);
   const overview = createOverview(deps);
   return {
     search: (request) => search(request, deps),

@@ -30,6 +30,15 @@ export function createIdSource(clock: Pick<Clock, 'wall'>, random: Random): () =
   };
 }
 
+/**
+ * Makes names for submissions that have no id yet, for their `Received` and `Message-ID`: like ids, but without `msg_`,
+ * since the engine gives the message an id of its own later and nobody should look for this one.
+ */
+export function createTokenSource(clock: Pick<Clock, 'wall'>, random: Random): () => string {
+  const next = createIdSource(clock, random);
+  return () => next().slice('msg_'.length);
+}
+
 /** Whether `text` has the form of a message id. Says nothing about whether such a message exists. */
 export function isMessageId(text: string): boolean {
   return MESSAGE_ID.test(text);

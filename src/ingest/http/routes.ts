@@ -1,6 +1,6 @@
 import type { Exchange } from '../../http/exchange.ts';
 import type { Route } from '../../http/router.ts';
-import { createIdSource } from '../../lib/id.ts';
+import { createTokenSource } from '../../lib/id.ts';
 import { cancelEndpoint, retryEndpoint } from './acts.ts';
 import { adminEndpoint } from './admin.ts';
 import { attemptsEndpoint } from './attempts.ts';
@@ -39,9 +39,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
   const { intake, sending, acts, spool, views, readWords, clock, random, events, signal } = deps;
   const { budget, limiter } = deps.shared;
   const watchers = new Watchers(events, { max: options.maxWaitingReaders, signal });
-  const nextId = createIdSource(clock, random);
-  // The message's own id is given later, by the engine; this must not be taken for it.
-  const nextToken = () => nextId().slice('msg_'.length);
+  const nextToken = createTokenSource(clock, random);
   const inProgress = new InProgress({ max: MAX_KEYS_IN_PROGRESS });
   const submitDeps = { intake, sending, views, clock, random, budget, inProgress, nextToken, options };
   const actDeps = { acts, views, budget };
