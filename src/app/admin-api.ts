@@ -4,6 +4,7 @@ import { OperationError, type OperationErrorCode } from '../control/operations.t
 import { maxRequestBytes } from '../dashboard/calls.ts';
 import { Problem } from '../http/problem.ts';
 import type { AdminDoor } from '../ingest/admin-door.ts';
+import { faultyFields } from '../ingest/http/faults.ts';
 
 /** What a refusal of an operation is over the API. A key of the scope `admin` may do everything. */
 const PROBLEMS: Readonly<Record<OperationErrorCode, readonly [status: number, code: string]>> = {
@@ -24,6 +25,7 @@ export function adminForApi(door: Door, maxMessageBytes: () => number): AdminDoo
         return await door.call(actor, operation, request, progress);
       } catch (error) {
         if (!(error instanceof OperationError)) throw error;
+        if (error.faults.length > 0) throw faultyFields('invalid_request', error.faults);
         const [status, code] = PROBLEMS[error.code];
         throw new Problem(status, code, error.message);
       }

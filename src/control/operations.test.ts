@@ -7,6 +7,7 @@ test('the faults of a request are told a line each, beginning with the field', a
   const request = { name: 'example.com', algorithm: 'rsa', selector: 'a b', more: 1 };
   await expect(callByName(operations, 'addDomain', request)).rejects.toMatchObject({
     code: 'invalid',
-    message: 'selector: must be one label of a domain name: 1 to 63 of a-z 0-9 -\nUnrecognized key: "more"',
+    message:
+      'selector: Must be one label of a domain name: 1 to 63 of a-z 0-9 -.\nmore: There is no field "more".',
   });
 });

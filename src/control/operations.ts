@@ -2,9 +2,11 @@ import { z } from 'zod';
 import type { Verdict } from '../client/types.ts';
 import { MESSAGE_STATUSES } from '../domain/delivery.ts';
 import { type ApiKey, SCOPES } from '../domain/key.ts';
+import type { FieldFault } from '../http/problem.ts';
 import type { attemptsJson } from '../ingest/http/attempts.ts';
 import type { messageJson, statusJson } from '../ingest/http/record.ts';
 import { QUEUE_REQUESTS, type QueueOperations } from '../ingest/queue-door.ts';
+import { faultLines, requestFaults } from '../ingest/request-faults.ts';
 import { ACCOUNT_REQUESTS, type AccountOperations } from './account-operations.ts';
 import type { Finding } from './doctor/finding.ts';
 import { DOMAIN_REQUESTS, type DomainOperations } from './domain-operations.ts';
@@ -240,10 +242,17 @@ export class OperationError extends Error {
    * - `forbidden`: who asks may not.
    */
   readonly code: OperationErrorCode;
-  constructor(code: OperationErrorCode, message: string, options?: ErrorOptions) {
+  /** The fields that are at fault, of a request whose shape is wrong; the message names them as well. */
+  readonly faults: readonly FieldFault[];
+  constructor(
+    code: OperationErrorCode,
+    message: string,
+    { faults = [], ...options }: ErrorOptions & { readonly faults?: readonly FieldFault[] } = {},
+  ) {
     super(message, options);
     this.name = 'OperationError';
     this.code = code;
+    this.faults = faults;
   }
 }
 
@@ -251,6 +260,9 @@ const ERROR_CODES = ['invalid', 'not_found', 'refused', 'unavailable', 'forbidde
 
 /** See {@link OperationError.code}. */
 export type OperationErrorCode = (typeof ERROR_CODES)[number];
+
+/** Of a request with more faults, these are told. */
+const MAX_FAULTS = 20;
 
 /** An error as it travels through the socket. */
 export const errorSchema = z.object({ code: z.enum(ERROR_CODES), message: z.string() });
@@ -268,14 +280,13 @@ export async function callByName(
       'invalid',
       `The running server does not know the operation ${name}; restart it.`,
     );
-  const parsed = REQUESTS[operation].safeParse(request);
-  if (!parsed.success) throw new OperationError('invalid', parsed.error.issues.map(issueText).join('\n'));
+  const parsed = REQUESTS[operation].safeParse(request, { reportInput: true });
+  if (!parsed.success) throw faultyRequest(requestFaults(parsed.error.issues.slice(0, MAX_FAULTS)));
   // Sound because the request has just been parsed by this very operation's schema.
   const call = operations[operation] as (request: unknown, progress: Progress<unknown>) => Promise<unknown>;
   return await call(parsed.data, progress);
 }
 
-/** What is wrong with a request, beginning with the field that it is of. */
-function issueText({ path, message }: z.core.$ZodIssue): string {
-  return path.length === 0 ? message : `${path.join('.')}: ${message}`;
+function faultyRequest(faults: readonly FieldFault[]): OperationError {
+  return new OperationError('invalid', faultLines(faults), { faults });
 }

@@ -48,11 +48,19 @@ export class Faults {
 
 /** Throws the problem 400 if there are any faults. */
 export function refuseFaults(faults: readonly FieldFault[], whole = 'The body'): void {
+  if (faults.length > 0) throw faultyFields('invalid_submission', faults, whole);
+}
+
+/** The problem 400 for these faults, of which its detail tells the first; `whole` is what an empty pointer is called. */
+export function faultyFields(
+  code: 'invalid_submission' | 'invalid_request',
+  faults: readonly FieldFault[],
+  whole = 'The body',
+): Problem {
   const [first, ...others] = faults;
-  if (first === undefined) return;
   const more = others.length === 0 ? '' : ` (and ${others.length} more; see errors)`;
-  const detail = `${first.pointer.slice(1) || whole}: ${first.detail}${more}`;
-  throw new Problem(400, 'invalid_submission', detail, { errors: faults.slice(0, MAX_TOLD) });
+  const detail = `${first?.pointer.slice(1) || whole}: ${first?.detail}${more}`;
+  return new Problem(400, code, detail, { errors: faults.slice(0, MAX_TOLD) });
 }
 
 /** What decides the limit that a fault of a header's totals is about. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { readWholeBody } from '../../http/body.ts';
 import { parseJson } from '../../http/json.ts';
-import { Problem } from '../../http/problem.ts';
-import { quote } from '../../http/quote.ts';
 import type { Budget } from '../../lib/budget.ts';
 import { type QueueActRequest, type QueueOperations, selectionSchema } from '../queue-door.ts';
+import { requestFaults } from '../request-faults.ts';
 import type { Call, Endpoint } from './call.ts';
+import { faultyFields } from './faults.ts';
 import { asText, NO_PARAMETERS, readParameters } from './query.ts';
 import { requireType } from './read-fields.ts';
 
@@ -102,16 +102,5 @@ async function readFields<T>(
   const body = parseJson(await readWholeBody(exchange, bounds), JSON_LIMITS);
   const parsed = schema.safeParse(body, { reportInput: true });
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.slice(0, MAX_FAULTS).map((issue) => ({
-    pointer: issue.path.map((name) => `/${String(name)}`).join(''),
-    code: 'type',
-    detail: `${issue.path.length === 0 ? 'The body' : quote(issue.path.join('.'))}: ${ruleOf(issue)}.`,
-  }));
-  throw new Problem(400, 'invalid_request', 'Some fields are not valid; see errors.', { errors });
-}
-
-/** What is wrong with a field, in the API's words where it is missing. */
-function ruleOf(issue: z.core.$ZodIssue): string {
-  if (issue.code !== 'invalid_type' || issue.input !== undefined) return issue.message;
-  return `is required, as ${issue.expected === 'object' ? 'an object' : `a ${issue.expected}`}`;
+  throw faultyFields('invalid_request', requestFaults(parsed.error.issues.slice(0, MAX_FAULTS)));
 }
