@@ -9,7 +9,7 @@ import type { IngestLimits } from './limits.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { requireType } from './read-fields.ts';
 
-/** `POST /api/v1/admin/{operation}`: all that the dashboard can do, for scripts (docs/dashboard.md). */
+/** `POST /api/v1/admin/{operation}`: all that the dashboard can do, for scripts (docs/administering.md). */
 
 /** What the endpoint needs. */
 export interface AdminDeps {

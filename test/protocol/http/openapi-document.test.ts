@@ -1,4 +1,5 @@
 /** The OpenAPI document by itself: its shape, its references, its examples, its figures. */
+import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { SETTINGS } from '../../../src/config/settings.ts';
@@ -31,6 +32,11 @@ describe('the shape', () => {
       '/paths//x/get lacks operationId',
       '/paths//x/get lacks responses',
     ]);
+  });
+  test('the page that is named for the operations of administering lists them', () => {
+    const { description, example } = member(['components', 'parameters', 'operation'])?.value ?? {};
+    const [page = ''] = /docs\/\w+\.md/.exec(String(description)) ?? [];
+    expect(readFileSync(page, 'utf8')).toContain(`| \`${String(example)}\` |`);
   });
   test('every reference leads somewhere', () => {
     const broken = [...references(DOCUMENT)].filter(

@@ -49,7 +49,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
 const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; readonly example: string }>> =
   {
     id: { description: 'The message’s id, as the 202 gave it.', example: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6' },
-    operation: { description: 'The operation’s name, as docs/dashboard.md has it.', example: 'hold' },
+    operation: { description: 'The operation’s name, as docs/administering.md has it.', example: 'hold' },
     domain: { description: 'Chooses nothing: who may send as whom is the key’s.', example: 'example.com' },
   };
 
