@@ -50,7 +50,7 @@ function retryCommand(context: Context): Command {
     'try messages again, now: those with retrying recipients, or with --status failed those that have failed',
     ['waybill queue retry --relay out', 'waybill queue retry --status failed --older-than 1h --dry-run'],
   );
-  return actCommand(context, shell, 'retry', 'messages are tried again now');
+  return actCommand(context, shell, 'retry', 'Tried again now');
 }
 
 function cancelCommand(context: Context): Command {
@@ -59,7 +59,7 @@ function cancelCommand(context: Context): Command {
     'waybill queue cancel --from @example.com --older-than 2d',
     'waybill queue cancel --restored',
   ]).addOption(restoredOption('cancel').conflicts(SELECTING));
-  return actCommand(context, shell, 'cancel', 'messages are cancelled');
+  return actCommand(context, shell, 'cancel', 'Cancelled');
 }
 
 function rerouteCommand(context: Context): Command {
@@ -68,7 +68,7 @@ function rerouteCommand(context: Context): Command {
     'give waiting recipients another way: a relay, or what the routing table says now',
     ['waybill queue reroute --relay out --to-relay backup', 'waybill queue reroute --all'],
   ).option('--to-relay <name>', 'the relay they are to go by (default: decided anew by the routing table)');
-  return actCommand(context, shell, 'reroute', 'recipients go another way');
+  return actCommand(context, shell, 'reroute', 'Sent another way');
 }
 
 function actCommand(context: Context, shell: Command, act: QueueActRequest['act'], done: string): Command {
@@ -81,11 +81,11 @@ function actCommand(context: Context, shell: Command, act: QueueActRequest['act'
     await withOperations(context, options, {}, async (operations) => {
       const sum = await actOnAll(request, operations, context);
       const { matched, acted } = sum;
-      const what = counted(matched, act === 'reroute' ? 'recipient' : 'message');
+      const what = (count: number) => counted(count, act === 'reroute' ? 'recipient' : 'message');
       print(context, options, { act, dryRun: request.dryRun, ...sum }, () =>
         request.dryRun
-          ? `Meant: ${what}; nothing was done.`
-          : `${acted} ${done}.${acted < matched ? ` Left as they are: ${matched - acted}.` : ''}`,
+          ? `Meant: ${what(matched)}; nothing was done.`
+          : `${done}: ${what(acted)}.${acted < matched ? ` Left as they are: ${matched - acted}.` : ''}`,
       );
     });
   });

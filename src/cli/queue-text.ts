@@ -50,11 +50,11 @@ function replyText({ lastReply }: QueueLane): string {
 
 function notes({ withoutRoute, more }: QueueView): string[] {
   const { waiting } = withoutRoute;
-  const count = withoutRoute.more ? `More than ${waiting}` : String(waiting);
+  const count = withoutRoute.more ? `more than ${waiting}` : String(waiting);
   return [
     ...(more ? ['There are more lanes; those of one relay are shown with --relay.'] : []),
     ...(waiting > 0
-      ? [`${count} recipients wait without a route: no relay is there for them. See: waybill routes`]
+      ? [`Recipients without a route, since no relay is there for them: ${count}. See: waybill routes list`]
       : []),
   ];
 }

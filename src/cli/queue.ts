@@ -102,7 +102,7 @@ function drainCommand(context: Context): Command {
     ]),
     'drain',
     ({ target, waiting, processing }) =>
-      `${target} is draining: ${waiting + processing} recipients are still sent, new mail goes elsewhere. To undo: waybill queue resume ${target}`,
+      `${target} is draining, recipients still to be sent: ${waiting + processing}. New mail goes elsewhere. To undo: waybill queue resume ${target}`,
   );
 }
 

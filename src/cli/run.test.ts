@@ -111,6 +111,16 @@ describe.each([{ running: true }, { running: false }])(
       expect((await here.waybill(['messages', 'show', 'msg_none'])).status).toBe(1);
     });
 
+    test('acts on the queue tell how much they did, of one thing as of one', async () => {
+      await here.json(['send', ...LETTER]);
+      const { out: meant } = await here.waybill(['queue', 'cancel', '--all', '--dry-run']);
+      expect(meant).toBe('Meant: 1 message; nothing was done.\n');
+      const { out: done } = await here.waybill(['queue', 'cancel', '--all']);
+      expect(done).toBe('Cancelled: 1 message.\n');
+      const { out: rerouted } = await here.waybill(['queue', 'reroute', '--all']);
+      expect(rerouted).toBe('Sent another way: 0 recipients.\n');
+    });
+
     test('a file that is not there is told in words', async () => {
       const none = join(here.folder, 'none.txt');
       const { status, err } = await here.waybill(['send', ...LETTER, '--attach', none]);
