@@ -1,4 +1,5 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { basename } from 'node:path';
 
 /** State of a socket that listens (include/net/tcp_states.h). */
 const LISTENING = '0A';
@@ -12,10 +13,19 @@ export async function portOwner(port: number): Promise<string | null> {
   for (const process of await namesIn('/proc')) {
     if (!/^\d+$/.test(process)) continue;
     if (!(await hasOne(process, sockets))) continue;
-    const name = (await textOf(`/proc/${process}/comm`)).trim();
-    return `${name === '' ? 'a program' : name} (process ${process})`;
+    return `${await nameOf(process)} (process ${process})`;
   }
   return null;
+}
+
+/** What Node.js calls the thread that a process begins with, by which the kernel calls the process. */
+const NO_NAME = 'MainThread';
+
+async function nameOf(process: string): Promise<string> {
+  const name = (await textOf(`/proc/${process}/comm`)).trim();
+  if (name !== NO_NAME && name !== '') return name;
+  const program = await readlink(`/proc/${process}/exe`).catch(() => '');
+  return program === '' ? 'a program' : basename(program);
 }
 
 /** Inodes of the sockets that listen on a port, in a table of the kernel's (proc(5)). */
