@@ -162,8 +162,10 @@ class FormReader {
   }
 
   #takeSingle(field: SingleName, name: string, value: string): void {
+    if (this.#again(field, field === 'sendAt' ? 'o:send-at' : name, name)) return;
+    // The first of the two is the one that is judged.
     if (field === 'sendAt') this.#sendAtName = name;
-    if (this.#again(field, field === 'sendAt' ? 'o:send-at' : name, name) || value === '') return;
+    if (value === '') return;
     this.#single[field] = name === 'o:deliverytime' ? mailDateToTimestamp(value) : value;
   }
 

@@ -141,6 +141,10 @@ describe('options', () => {
         ['o:deliverytime', 'Sat, 21 Nov 2026 02:00:00 +0200'],
       ),
     ).toEqual(['/o:deliverytime repeated']));
+  test('what is wrong with the first of them is told as its fault', async () =>
+    expect(
+      await refuse(['o:send-at', 'tomorrow'], ['o:deliverytime', 'Sat, 21 Nov 2026 02:00:00 +0200']),
+    ).toEqual(['/o:deliverytime repeated', '/o:send-at timestamp']));
   test.each([
     'o:unknown',
     'o:skip-verification',
