@@ -150,6 +150,11 @@ describe('lists', () => {
       expect(fault(text).code).toBe('address_missing');
   });
 
+  test('where nothing stands, that is shown', () => {
+    expect(fault('Jane <>').detail).toMatch(/^"" is not an address/);
+    expect(fault('jane@').detail).toMatch(/^"" is not a valid mail domain/);
+  });
+
   test('one mailbox means one', () => {
     expect(parseMailbox('a@x.org, b@x.org')).toMatchObject({ ok: false, code: 'address_count' });
     expect(parseMailbox('')).toMatchObject({ ok: false, code: 'address_missing' });

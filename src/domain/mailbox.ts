@@ -149,7 +149,7 @@ function readAddress(text: string, name: string | null, { example, hint }: Advic
   if (at < 1 || text[at] !== '@')
     return fault(
       'address_syntax',
-      `${shorten(text)} is not an address of the form local@domain, such as ${example}.`,
+      `${shown(text)} is not an address of the form local@domain, such as ${example}.`,
     );
   const local = readLocal(quoted ? unquote(text.slice(0, at)) : text.slice(0, at), quoted, hint);
   if (!local.ok) return local;
@@ -157,7 +157,7 @@ function readAddress(text: string, name: string | null, { example, hint }: Advic
   if (domain === null)
     return fault(
       'address_domain',
-      `${shorten(text.slice(at + 1))} is not a valid mail domain; it must be like example.com, or an address in brackets like [192.0.2.1].`,
+      `${shown(text.slice(at + 1))} is not a valid mail domain; it must be like example.com, or an address in brackets like [192.0.2.1].`,
     );
   const address = `${local.value}@${domain}`;
   if (octets(address) > MAX_ADDRESS)
@@ -166,6 +166,11 @@ function readAddress(text: string, name: string | null, { example, hint }: Advic
       `An address must not be longer than ${MAX_ADDRESS} octets; this one has ${octets(address)}.`,
     );
   return { ok: true, value: { name, address, local: local.value, domain, ascii: ASCII.test(local.value) } };
+}
+
+/** Text in a refusal: that nothing stands there must be seen. */
+function shown(text: string): string {
+  return text === '' ? '""' : shorten(text);
 }
 
 function readLocal(content: string, quoted: boolean, hint: string): Parsed<string> {

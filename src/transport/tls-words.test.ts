@@ -14,6 +14,12 @@ test.each([
   [raw('ERR_SSL_NO_PROTOCOLS_AVAILABLE', 'no protocols available'), 'No TLS with h: no protocols available'],
   [raw('EPROTO', 'bad record mac'), 'No TLS with h: bad record mac'],
   [new Error('certificate has expired'), 'No TLS with h: certificate has expired'],
+  [
+    new Error(
+      'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
+    ),
+    'No TLS with h: self-signed certificate',
+  ],
   ['odd', 'No TLS with h: odd'],
 ])('%s', (error, text) => {
   expect(noTlsText('h', error)).toBe(text);

@@ -7,6 +7,9 @@ const NO_TLS: ReadonlySet<string> = new Set([
   'ERR_SSL_HTTP_REQUEST',
 ]);
 
+/** What Node.js adds for who starts it, which our operators do not. */
+const ADVICE = /; if the root CA is installed locally, .*$/;
+
 /** Why there is no TLS with a host, for an operator: OpenSSL's own texts are for who builds it. */
 export function noTlsText(host: string, error: unknown): string {
   if (!(error instanceof Error)) return `No TLS with ${host}: ${String(error)}`;
@@ -14,5 +17,5 @@ export function noTlsText(host: string, error: unknown): string {
   if (NO_TLS.has(code)) return `${host} does not speak TLS there: correct the port`;
   const isRaw = code.startsWith('ERR_SSL_') || error.message.includes(':SSL routines:');
   const reason = 'reason' in error && typeof error.reason === 'string' ? error.reason : code;
-  return `No TLS with ${host}: ${isRaw ? reason : error.message}`;
+  return `No TLS with ${host}: ${isRaw ? reason : error.message.replace(ADVICE, '')}`;
 }
