@@ -43,7 +43,7 @@ export const messageStatusSchema = z
 export const recipientOutcomeSchema = z
   .enum(OUTCOMES)
   .describe(
-    'How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` for good, `expired`, `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery.',
+    'How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` for good, `expired`, `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (never yet: version 0.1 reads no bounces).',
   );
 
 /** An accepted message. */
