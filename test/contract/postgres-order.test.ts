@@ -1,13 +1,13 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Session } from '../../src/domain/account.ts';
-import type { ApiKey } from '../../src/domain/key.ts';
 import { dayOf } from '../../src/domain/quota.ts';
 import { FORGOTTEN_MS } from '../../src/store/cluster.ts';
 import { openPostgres, type PostgresStores } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import {
+  apiKey,
   at,
   attempt,
   DELIVERED,
@@ -71,7 +71,7 @@ describeWith(POSTGRES_PROGRAMS, 'transactions of several nodes never wait for ea
     await filling.connect();
     await filling.query(`BEGIN; UPDATE gauges SET value = value WHERE name = 'sent_bytes'`);
     const purging = first.store.purge(NOTHING_KEPT, 50, at());
-    while ((await server.run(WAITING)).length === 0);
+    await expect.poll(() => server.run(WAITING)).not.toHaveLength(0);
     await filling.query(
       'UPDATE key_queues SET messages = messages; UPDATE depths SET waiting = waiting; COMMIT',
     );
@@ -120,7 +120,7 @@ describeWith(POSTGRES_PROGRAMS, 'transactions of several nodes never wait for ea
   });
 
   it('when one changes a key whose use others record', async () => {
-    const keys = ['key_1', 'key_2'].map((id): ApiKey => ({ ...KEY, id, name: id }));
+    const keys = ['key_1', 'key_2'].map((id) => apiKey(id));
     for (const key of keys) await first.keyring.create(key, `hash of ${key.id}`);
     const uses = new Map(keys.map(({ id }) => [id, T0]));
     const again = (times: number, work: () => Promise<unknown>) =>
@@ -137,20 +137,6 @@ describeWith(POSTGRES_PROGRAMS, 'transactions of several nodes never wait for ea
     expect(server.log).not.toContain('deadlock');
   });
 });
-
-const KEY: Omit<ApiKey, 'id' | 'name'> = {
-  mode: 'live',
-  prefix: 'wb_live_a',
-  scopes: ['messages:send'],
-  createdAt: T0,
-  lastUsedAt: null,
-  expiresAt: null,
-  revokedAt: null,
-  rateLimit: null,
-  cidrs: [],
-  senderDomains: [],
-  contentDays: null,
-};
 
 const SESSION: Omit<Session, 'id'> = {
   hash: '',

@@ -1,4 +1,5 @@
 import type { Attempt, Evidence } from '../../../src/domain/attempt.ts';
+import type { ApiKey } from '../../../src/domain/key.ts';
 import type { LaneLease } from '../../../src/domain/lane.ts';
 import { localReply, type Outcome } from '../../../src/domain/outcome.ts';
 import { type SettlePolicy, settle } from '../../../src/domain/settle.ts';
@@ -266,4 +267,14 @@ export async function read(views: Views, id: string) {
   const detail = await views.message(id);
   if (detail === null) throw new Error(`message ${id} is missing`);
   return detail;
+}
+
+/** A key that may send, called as its id is. */
+export function apiKey(id: string, rest: Partial<ApiKey> = {}): ApiKey {
+  return {
+    ...{ id, name: id, mode: 'live', prefix: 'wb_live_abc', scopes: ['messages:send'], createdAt: T0 },
+    ...{ lastUsedAt: null, expiresAt: null, revokedAt: null, rateLimit: null, cidrs: [], senderDomains: [] },
+    contentDays: null,
+    ...rest,
+  };
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiKey } from '../../../src/domain/key.ts';
 import { parseQuery } from '../../../src/domain/query.ts';
 import {
+  apiKey,
   at,
   attempt,
   message,
@@ -28,19 +29,8 @@ const TEXTS = [
   "x')); VACUUM; --",
 ];
 
-function key(name: string): ApiKey {
-  return {
-    ...{
-      id: `id of ${name}`,
-      name,
-      prefix: 'wb_live_a',
-      mode: 'live',
-      scopes: ['messages:send'],
-      rateLimit: null,
-    },
-    ...{ cidrs: [name], senderDomains: [name], contentDays: null },
-    ...{ createdAt: T0, lastUsedAt: null, expiresAt: null, revokedAt: null },
-  };
+function named(name: string): ApiKey {
+  return apiKey(`id of ${name}`, { name, cidrs: [name], senderDomains: [name] });
 }
 
 /** What the store promises of text that strangers choose: it is a value, and never a part of a statement. */
@@ -103,8 +93,8 @@ export function hostileTextContract(open: OpenSubject): void {
       '%s names a key, a relay, a user, a setting and an entry of the journal like any other',
       async (text) => {
         const { keyring, registry, accounts, journal } = subject;
-        await keyring.create(key('plain'), 'hash of plain');
-        await keyring.create(key(text), text);
+        await keyring.create(named('plain'), 'hash of plain');
+        await keyring.create(named(text), text);
         expect((await keyring.findByHash(text, T0))?.name).toBe(text);
         expect(await keyring.revoke(`id of ${text}`, T0)).toBe(true);
         expect(

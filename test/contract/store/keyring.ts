@@ -1,16 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ApiKey } from '../../../src/domain/key.ts';
 import type { ChangeableKey } from '../../../src/store/keyring.ts';
-import { HOUR, type OpenSubject, type Subject, T0 } from './fixtures.ts';
-
-function key(id: string, rest: Partial<ApiKey> = {}): ApiKey {
-  return {
-    ...{ id, name: id, mode: 'live', prefix: 'wb_live_abc', scopes: ['messages:send'], createdAt: T0 },
-    ...{ lastUsedAt: null, expiresAt: null, revokedAt: null, rateLimit: null, cidrs: [], senderDomains: [] },
-    contentDays: null,
-    ...rest,
-  };
-}
+import { apiKey, HOUR, type OpenSubject, type Subject, T0 } from './fixtures.ts';
 
 /** What the keyring promises of keys that change. */
 export function keyringContract(open: OpenSubject): void {
@@ -18,8 +8,8 @@ export function keyringContract(open: OpenSubject): void {
     let subject: Subject;
     beforeEach(async () => {
       subject = await open();
-      await subject.keyring.create(key('shop'), 'hash of shop');
-      await subject.keyring.create(key('other'), 'hash of other');
+      await subject.keyring.create(apiKey('shop'), 'hash of shop');
+      await subject.keyring.create(apiKey('other'), 'hash of other');
     });
     afterEach(() => subject.close());
 
@@ -31,21 +21,21 @@ export function keyringContract(open: OpenSubject): void {
       } satisfies ChangeableKey;
       expect(await subject.keyring.update({ id: 'shop', ...changed })).toBe('updated');
       subject = await subject.reopen();
-      expect(await subject.keyring.findByHash('hash of shop', T0)).toEqual(key('shop', changed));
-      expect(await subject.keyring.findByHash('hash of other', T0)).toEqual(key('other'));
+      expect(await subject.keyring.findByHash('hash of shop', T0)).toEqual(apiKey('shop', changed));
+      expect(await subject.keyring.findByHash('hash of other', T0)).toEqual(apiKey('other'));
     });
 
     it('gives a key no name that another live one has', async () => {
-      expect(await subject.keyring.update(key('shop', { name: 'other', rateLimit: 7 }))).toBe('taken');
-      expect(await subject.keyring.findByHash('hash of shop', T0)).toEqual(key('shop'));
+      expect(await subject.keyring.update(apiKey('shop', { name: 'other', rateLimit: 7 }))).toBe('taken');
+      expect(await subject.keyring.findByHash('hash of shop', T0)).toEqual(apiKey('shop'));
       await subject.keyring.revoke('other', T0);
-      expect(await subject.keyring.update(key('shop', { name: 'other' }))).toBe('updated');
+      expect(await subject.keyring.update(apiKey('shop', { name: 'other' }))).toBe('updated');
     });
 
     it('changes neither a key that is revoked nor one that never was', async () => {
       await subject.keyring.revoke('shop', T0);
-      expect(await subject.keyring.update(key('shop', { rateLimit: 7 }))).toBe('gone');
-      expect(await subject.keyring.update(key('nobody'))).toBe('gone');
+      expect(await subject.keyring.update(apiKey('shop', { rateLimit: 7 }))).toBe('gone');
+      expect(await subject.keyring.update(apiKey('nobody'))).toBe('gone');
       expect((await subject.keyring.findByHash('hash of shop', T0))?.rateLimit).toBeNull();
     });
   });

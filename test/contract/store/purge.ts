@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ApiKey } from '../../../src/domain/key.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import type { PurgePolicy } from '../../../src/store/upkeep.ts';
 import {
+  apiKey,
   at,
   attempt,
   attemptsOf,
@@ -28,14 +28,6 @@ const KEEP: PurgePolicy = {
   capturedMaxBytes: 1e9,
   recordAgeMs: 90 * DAY,
 };
-
-function key(id: string, contentDays: number | null): ApiKey {
-  return {
-    ...{ id, name: id, mode: 'live', prefix: 'wb_live_a', scopes: ['messages:send'], createdAt: T0 },
-    ...{ lastUsedAt: null, expiresAt: null, revokedAt: null, rateLimit: null, cidrs: [], senderDomains: [] },
-    contentDays,
-  };
-}
 
 /** What `purge` and the segment verbs promise. */
 export function purgeContract(open: OpenSubject): void {
@@ -89,7 +81,7 @@ export function purgeContract(open: OpenSubject): void {
     it('removes contents by the days of their key, captured or not, as they are now', async () => {
       const days = [null, 0, 1, 30];
       for (const [place, contentDays] of days.entries())
-        await subject.keyring.create(key(`key_${place}`, contentDays), `hash ${place}`);
+        await subject.keyring.create(apiKey(`key_${place}`, { contentDays }), `hash ${place}`);
       const ids: string[] = [];
       for (const outcome of [DELIVERED, CAPTURED])
         for (const keyId of [null, 'key_0', 'key_1', 'key_2', 'key_3', 'key_gone'])
@@ -104,7 +96,7 @@ export function purgeContract(open: OpenSubject): void {
       expect(await kept()).toEqual([yes, yes, no, no, yes, yes, no, no, no, no, yes, no]);
       await subject.store.purge(KEEP, 99, at(7 * DAY));
       expect(await kept()).toEqual([no, no, no, no, yes, no, no, no, no, no, yes, no]);
-      await subject.keyring.update(key('key_3', 2));
+      await subject.keyring.update(apiKey('key_3', { contentDays: 2 }));
       expect(await subject.store.purge(KEEP, 99, at(7 * DAY))).toEqual({
         contents: 2,
         records: 0,
@@ -115,7 +107,7 @@ export function purgeContract(open: OpenSubject): void {
 
     it('removes contents of many keys in batches, and loses none', async () => {
       for (const place of [1, 2, 3]) {
-        await subject.keyring.create(key(`key_${place}`, 0), `hash ${place}`);
+        await subject.keyring.create(apiKey(`key_${place}`, { contentDays: 0 }), `hash ${place}`);
         for (let i = 0; i < 3; i++) await ended(DELIVERED, 0, { keyId: `key_${place}` });
       }
       const counts = [];

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ApiKey } from '../../../src/domain/key.ts';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import { MAX_WAITING_CHARACTERS, type WaitingDelivery, type WaitingQuery } from '../../../src/store/views.ts';
 import {
+  apiKey,
   at,
   attempt,
   claim,
@@ -15,22 +15,6 @@ import {
   T0,
   takeLane,
 } from './fixtures.ts';
-
-const KEY: ApiKey = {
-  id: 'key_one',
-  name: 'the first',
-  mode: 'live',
-  prefix: 'wb_live_a',
-  scopes: ['messages:send'],
-  createdAt: T0,
-  lastUsedAt: null,
-  expiresAt: null,
-  revokedAt: null,
-  rateLimit: null,
-  cidrs: [],
-  senderDomains: [],
-  contentDays: null,
-};
 
 /** What the view `waiting` promises. */
 export function waitingContract(open: OpenSubject): void {
@@ -63,7 +47,7 @@ export function waitingContract(open: OpenSubject): void {
       (await walk(lane, limit)).flat().map(({ messageId, index }) => `${messageId}/${index}`);
 
     it('shows all that routing looks at', async () => {
-      await subject.keyring.create(KEY, 'hash');
+      await subject.keyring.create(apiKey('key_one', { name: 'the first' }), 'hash');
       const deliveries = [
         recipient({
           recipient: { address: 'to@example.net', kind: 'bcc', notify: null, orcpt: null },
