@@ -1,8 +1,14 @@
 import { addressTest } from '../domain/address-test.ts';
+import type { MessageStatus } from '../domain/delivery.ts';
 import { addressIn } from '../domain/query-test.ts';
 import type { ListFilter } from './views.ts';
 
-/** The tests of lists that no index answers. */
+/** What lists and searches of every store decide alike. */
+
+/** Whether the index `messages_troubled` tells all these statuses apart, over all keys. */
+export function areTroubled(statuses: readonly MessageStatus[]): boolean {
+  return statuses.every((status) => status === 'failed' || status === 'retrying');
+}
 
 /** Whether a message with this From header, reverse-path and subject belongs on the page. */
 export type TextTest = (from: string, reversePath: string, subject: string) => boolean;

@@ -143,6 +143,15 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
     expect(used.filter((name) => !name.includes('_key_id_status_id_'))).toEqual([]);
   });
 
+  it('a page of what is in trouble goes by the index of that, in each part', async () => {
+    await views.list({ owner: 'all', statuses: ['failed', 'retrying'], before: null, limit: 5 });
+    const values = [`'~'`, `''`, '5', `'{failed,retrying}'`];
+    const nodes = [...(await plans('wanted (status)', values)).values()].flat();
+    const used = nodes.flatMap((node) => node['Index Name'] ?? []);
+    expect(used.length).toBeGreaterThan(DAYS.length);
+    expect(used.filter((name) => !/^messages_\w+?_status_id_/.test(name) || /key_id/.test(name))).toEqual([]);
+  });
+
   it('old counters of relays are told from the others by the index alone', async () => {
     await store.purge(KEEP_ALL, 10, at());
     const scans = [...(await plans('DELETE FROM counters')).entries()].flatMap(([statement, nodes]) =>

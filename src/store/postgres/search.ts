@@ -5,6 +5,7 @@ import { messageIdFloor } from '../../lib/id.ts';
 import type { Database, Parameter, Queries } from '../../postgres/database.ts';
 import { indexable } from '../../postgres/text.ts';
 import { fromJson } from '../columns.ts';
+import { areTroubled } from '../matching.ts';
 import { StoreError } from '../store.ts';
 import {
   type FoundCount,
@@ -162,8 +163,7 @@ function walking(db: Queries, { terms, keys, statuses }: MailQuery, floor: strin
   const tag = terms.find((term) => term.kind === 'tag' && !term.not);
   if (tag?.kind === 'tag') return reading(OF_TAG, indexable(tag.tag));
   if (keys !== null) return reading(OF_KEYS, keys, statuses ?? MESSAGE_STATUSES);
-  const isTroubled = statuses?.every((status) => status === 'failed' || status === 'retrying');
-  return isTroubled && statuses !== null ? reading(OF_TROUBLED, statuses) : reading(ALL);
+  return statuses !== null && areTroubled(statuses) ? reading(OF_TROUBLED, statuses) : reading(ALL);
 }
 
 function asksForRecipients({ terms, relays, notRelays, captured }: MailQuery): boolean {

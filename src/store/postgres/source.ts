@@ -1,6 +1,7 @@
 import { MESSAGE_STATUSES, type MessageStatus } from '../../domain/delivery.ts';
 import type { Parameter, Queries } from '../../postgres/database.ts';
 import { indexable } from '../../postgres/text.ts';
+import { areTroubled } from '../matching.ts';
 import type { ListQuery } from '../views.ts';
 
 /** A message that may belong on a page, with what that is decided by. */
@@ -20,12 +21,16 @@ export interface Candidate {
 export type Source = (db: Queries, before: string, floor: string, limit: number) => Promise<Candidate[]>;
 
 /**
- * The narrowest index for a list: that of a tag, that of a key by status, or that of all ids. Statuses that the index
- * does not tell apart are left to the caller.
+ * The narrowest index for a list: that of a tag, that of a key by status, that of mail in trouble, or that of all ids. What
+ * the index does not tell apart is left to the caller.
  */
 export function sourceOf({ owner, statuses, filter }: ListQuery): Source {
   const tag = filter?.tag == null ? null : indexable(filter.tag);
-  if (owner === 'all' && tag === null) return reading(filter?.captured ? CAPTURED : ALL);
+  if (owner === 'all' && tag === null) {
+    if (filter?.captured) return reading(CAPTURED);
+    const isTold = statuses.length > 0 && areTroubled(statuses);
+    return isTold ? reading(OF_TROUBLED, [...new Set(statuses)]) : reading(ALL);
+  }
   if (owner === 'all') return reading(OF_TAG, tag ?? '');
   if (tag === null && filter?.captured) return reading(CAPTURED_OF_KEY, owner.keyId);
   if (tag !== null) return reading(OF_KEY_AND_TAG, owner.keyId, tag);
@@ -55,6 +60,13 @@ const OF_KEY = `SELECT page.* FROM unnest($5::text[]) AS wanted (status), LATERA
     SELECT ${COLUMNS} FROM messages
     WHERE key_id = $4 AND (messages.status, id) < (wanted.status, $1) AND (messages.status, id) >= (wanted.status, $2)
       AND id < $1 AND id >= $2
+    ORDER BY messages.status DESC, messages.id DESC LIMIT $3) AS page
+  ORDER BY page.id DESC LIMIT $3`;
+
+const OF_TROUBLED = `SELECT page.* FROM unnest($4::text[]) AS wanted (status), LATERAL (
+    SELECT ${COLUMNS} FROM messages
+    WHERE messages.status IN ('failed', 'retrying') AND (messages.status, id) < (wanted.status, $1)
+      AND (messages.status, id) >= (wanted.status, $2) AND id < $1 AND id >= $2
     ORDER BY messages.status DESC, messages.id DESC LIMIT $3) AS page
   ORDER BY page.id DESC LIMIT $3`;
 

@@ -1,8 +1,10 @@
 import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
 import { messageIdFloor } from '../../lib/id.ts';
+import { areTroubled } from '../matching.ts';
 import type { ListQuery } from '../views.ts';
 import type { Driver } from './driver.ts';
 import { type Budget, type Matches, matchers } from './matching.ts';
+import { type Entry, prepareSources, type Source } from './sources.ts';
 
 /** Most records that one slice looks at. */
 export const SLICE_RECORDS = 2_000;
@@ -28,18 +30,12 @@ export type FindSlice = (
   isOver: () => boolean,
 ) => SliceEnd;
 
-/** An entry of an index. */
-export type Entry = readonly [id: string, seq: number];
-
-/** Gives at most `limit` entries with ids from `floor` up to, and without, `before`; the newest first. */
-export type Source = (before: string, floor: string, limit: number) => Entry[];
-
 /** Sorts after every message id. */
 export const NEWEST = '~';
 
 /**
- * Builds the search for lists. It walks the narrowest index there is, a tag's, a key's by status, or that of all
- * ids, and looks at no more records than it may, however few of them belong on the page.
+ * Builds the search for lists. It walks the narrowest index there is (`sources.ts`), and looks at no more records than it
+ * may, however few of them belong on the page.
  */
 export function sliceFinder(db: Driver): FindSlice {
   const sourcesOf = sourceFinder(db);
@@ -161,60 +157,23 @@ export function search(
 }
 
 function sourceFinder(db: Driver): (query: ListQuery) => Source[] {
-  const sql = preparePages(db);
+  const sql = prepareSources(db);
   return ({ owner, statuses, filter }) => {
     const tag = filter?.tag ?? null;
     if (owner === 'all' && tag === null) {
-      const all = filter?.captured ? sql.captured : sql.all;
-      return [(...range) => all.all(...range)];
+      if (filter?.captured) return [(...range) => sql.captured.all(...range)];
+      if (statuses.length > 0 && areTroubled(statuses)) return sql.ofTroubled(statuses);
+      return [(...range) => sql.all.all(...range)];
     }
     if (owner === 'all') return [(...range) => sql.ofTag.all(tag ?? '', ...range)];
     const { keyId } = owner;
     if (filter?.captured && tag === null) return [(...range) => sql.capturedOfKey.all(keyId, ...range)];
     if (tag !== null) return [(...range) => sql.ofKeyAndTag.all(keyId, tag, ...range)];
-    const wanted = statuses.length === 0 ? MESSAGE_STATUSES : [...new Set(statuses)];
-    return wanted.map(
-      (status) =>
-        (...range) =>
-          sql.ofKey.all(keyId, status, ...range),
-    );
+    return sql.ofKey(keyId, statuses.length === 0 ? MESSAGE_STATUSES : statuses);
   };
 }
 
 /** Which of two ids comes first. */
 export function lower(a: string, b: string): string {
   return a < b ? a : b;
-}
-
-function preparePages(db: Driver) {
-  type Range = [before: string, floor: string, limit: number];
-  return {
-    all: db.prepare<Range, [id: string, seq: number]>(
-      'SELECT id, seq FROM messages WHERE id < (SELECT ?) AND id >= (SELECT ?) ORDER BY id DESC LIMIT (SELECT ?)',
-    ),
-    capturedOfKey: db.prepare<[keyId: string, ...Range], [id: string, seq: number]>(
-      `SELECT id, seq FROM messages INDEXED BY messages_in_inbox_by_key
-       WHERE kept = 'captured' AND key_id = (SELECT ?) AND id < (SELECT ?) AND id >= (SELECT ?) ORDER BY id DESC LIMIT (SELECT ?)`,
-    ),
-    captured: db.prepare<Range, [id: string, seq: number]>(
-      `SELECT id, seq FROM messages INDEXED BY messages_in_inbox
-       WHERE kept = 'captured' AND id < (SELECT ?) AND id >= (SELECT ?) ORDER BY id DESC LIMIT (SELECT ?)`,
-    ),
-    ofKey: db.prepare<[keyId: string, status: string, ...Range], [id: string, seq: number]>(
-      `SELECT id, seq FROM messages INDEXED BY messages_by_key
-       WHERE key_id = (SELECT ?) AND status = (SELECT ?) AND id < (SELECT ?) AND id >= (SELECT ?) ORDER BY id DESC LIMIT (SELECT ?)`,
-    ),
-    // CROSS JOIN keeps the order of the loops: the tag's entries, and for each its message.
-    ofKeyAndTag: db.prepare<[keyId: string, tag: string, ...Range], [id: string, seq: number]>(
-      `SELECT message_tags.id, seq FROM message_tags CROSS JOIN messages ON messages.id = message_tags.id
-       WHERE message_tags.key_id = (SELECT ?) AND tag = (SELECT ?) AND message_tags.id < (SELECT ?) AND message_tags.id >= (SELECT ?)
-       ORDER BY message_tags.id DESC LIMIT (SELECT ?)`,
-    ),
-    ofTag: db.prepare<[tag: string, ...Range], [id: string, seq: number]>(
-      `SELECT message_tags.id, seq FROM message_tags INDEXED BY message_tags_by_tag
-         CROSS JOIN messages ON messages.id = message_tags.id
-       WHERE tag = (SELECT ?) AND message_tags.id < (SELECT ?) AND message_tags.id >= (SELECT ?)
-       ORDER BY message_tags.id DESC LIMIT (SELECT ?)`,
-    ),
-  };
 }

@@ -1,10 +1,12 @@
 import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
 import type { MailQuery } from '../../domain/query.ts';
 import { messageIdFloor } from '../../lib/id.ts';
+import { areTroubled } from '../matching.ts';
 import type { SearchQuery } from '../views.ts';
 import type { Driver } from './driver.ts';
 import { ANY_ID, factMatcher, type IdBounds } from './found-facts.ts';
-import { lower, NEWEST, type SliceEnd, type Source, search, walk } from './pages.ts';
+import { lower, NEWEST, type SliceEnd, search, walk } from './pages.ts';
+import { prepareSources, type Source } from './sources.ts';
 import { indexedTerms, wordFinder } from './word-search.ts';
 
 /**
@@ -62,51 +64,14 @@ function isIdStart(term: MailQuery['terms'][number]): term is Extract<typeof ter
   return term.kind === 'id' && !term.not && START_OF_ID.test(term.start);
 }
 
-/** Statuses that `messages_troubled` tells apart over all keys. */
-const TROUBLED: readonly string[] = ['failed', 'retrying'];
-
 function sourceFinder(db: Driver): (query: MailQuery) => Source[] {
   const sql = prepareSources(db);
   return ({ terms, keys, statuses }) => {
     const tag = terms.find((term) => term.kind === 'tag' && !term.not);
     if (tag?.kind === 'tag') return [(...range) => sql.ofTag.all(tag.tag, ...range)];
     if (keys !== null && keys.length <= MAX_KEYS)
-      return keys.flatMap((key) =>
-        (statuses ?? MESSAGE_STATUSES).map(
-          (status): Source =>
-            (...range) =>
-              sql.ofKey.all(key, status, ...range),
-        ),
-      );
-    if (statuses?.every((status) => TROUBLED.includes(status)))
-      return statuses.map(
-        (status): Source =>
-          (...range) =>
-            sql.ofTroubled.all(status, ...range),
-      );
+      return keys.flatMap((key) => sql.ofKey(key, statuses ?? MESSAGE_STATUSES));
+    if (statuses !== null && areTroubled(statuses)) return sql.ofTroubled(statuses);
     return [(...range) => sql.all.all(...range)];
-  };
-}
-
-function prepareSources(db: Driver) {
-  type Range = [before: string, floor: string, limit: number];
-  const page = 'id < (SELECT ?) AND id >= (SELECT ?) ORDER BY id DESC LIMIT (SELECT ?)';
-  return {
-    all: db.prepare<Range, [id: string, seq: number]>(`SELECT id, seq FROM messages WHERE ${page}`),
-    ofKey: db.prepare<[keyId: string, status: string, ...Range], [id: string, seq: number]>(
-      `SELECT id, seq FROM messages INDEXED BY messages_by_key
-       WHERE key_id = (SELECT ?) AND status = (SELECT ?) AND ${page}`,
-    ),
-    ofTroubled: db.prepare<[status: string, ...Range], [id: string, seq: number]>(
-      `SELECT id, seq FROM messages INDEXED BY messages_troubled
-       WHERE status IN ('failed', 'retrying') AND status = (SELECT ?) AND ${page}`,
-    ),
-    // CROSS JOIN keeps the order of the loops: the tag's entries, and for each its message.
-    ofTag: db.prepare<[tag: string, ...Range], [id: string, seq: number]>(
-      `SELECT message_tags.id, seq FROM message_tags INDEXED BY message_tags_by_tag
-         CROSS JOIN messages ON messages.id = message_tags.id
-       WHERE tag = (SELECT ?) AND message_tags.id < (SELECT ?) AND message_tags.id >= (SELECT ?)
-       ORDER BY message_tags.id DESC LIMIT (SELECT ?)`,
-    ),
   };
 }
