@@ -115,11 +115,14 @@ export async function untilAllIsFinal(server: RunningServer, key: string): Promi
   const headers = { authorization: `Bearer ${key}` };
   const messages = `${server.api}/api/v1/messages`;
   const open = `${messages}?limit=1&all=true&status=queued&status=processing&status=retrying`;
-  for (;;) {
-    const list = await fetch(open, { headers });
-    expect(list.status).toBe(200);
-    const [message] = ((await list.json()) as { messages: { id: string }[] }).messages;
-    if (message === undefined) return;
+  // A page looks at so many messages and no more: one that is empty may have another behind it.
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page = await fetch(cursor === '' ? open : `${open}&cursor=${cursor}`, { headers });
+    expect(page.status).toBe(200);
+    const list = (await page.json()) as { messages: { id: string }[]; nextCursor?: string };
+    const [message] = list.messages;
+    cursor = message === undefined ? (list.nextCursor ?? null) : '';
+    if (message === undefined) continue;
     await (await fetch(`${messages}/${message.id}?wait=60`, { headers })).text();
   }
 }
