@@ -37,6 +37,9 @@ export interface AlignmentFacts {
   readonly domains: readonly SendingDomain[];
 }
 
+/** What it depends on who signs. */
+type SigningFacts = Pick<AlignmentFacts, 'authors' | 'rights' | 'domains'>;
+
 /** Which part of what DMARC looks at is ours on a type of relay. */
 interface Part {
   /** Our signature is still good when it arrives. */
@@ -84,6 +87,11 @@ export function alignmentOf(facts: AlignmentFacts, type: RelayType): Alignment {
   return { verdict, dkim, dkimDomain, spf, spfDomain, detail };
 }
 
+/** Whether a key of ours signs the message, as it is handed in. */
+export function isSigned(facts: SigningFacts): boolean {
+  return typeof signingDomain(facts) === 'object';
+}
+
 /**
  * Whether two domains align, relaxed, as far as can be told without a list of public suffixes. `registered` are the domains
  * that mail is sent from.
@@ -94,7 +102,7 @@ export function areAligned(one: string, other: string, registered: readonly stri
 }
 
 /** Which domain's keys would sign: the author's, else the nearest above it that has one (as `signing` chooses); or why none. */
-function signingDomain({ authors, rights, domains }: AlignmentFacts): SendingDomain | Unsigned {
+function signingDomain({ authors, rights, domains }: SigningFacts): SendingDomain | Unsigned {
   const author = authors[0];
   if (author === undefined) return 'unreadable';
   const above = domains

@@ -21,6 +21,8 @@ export interface Fields {
   readonly dryRun: boolean;
   /** Mailgun's `o:testmode=yes`: capture, as for a test key. */
   readonly capture: boolean;
+  /** Mailgun's `o:dkim`: taken where it asks for what happens anyway; null where nothing is asked. */
+  readonly dkim: boolean | null;
 }
 
 /** The fields by their JSON names. */

@@ -37,6 +37,7 @@ const SINGLE: Readonly<Record<string, SingleName>> = {
 const FLAGS: Readonly<Record<string, FlagName>> = {
   'o:dry-run': 'dryRun',
   'o:testmode': 'capture',
+  'o:dkim': 'dkim',
 };
 const ADDRESSES: Readonly<Record<string, 'to' | 'cc' | 'bcc'>> = { to: 'to', cc: 'cc', bcc: 'bcc' };
 const FILES: Readonly<Record<string, 'attachment' | 'inline'>> = {
@@ -44,7 +45,7 @@ const FILES: Readonly<Record<string, 'attachment' | 'inline'>> = {
   inline: 'inline',
 };
 /** Options of Mailgun's that are taken only where they ask for what happens anyway. */
-const ONLY_NO = new Set(['o:tracking', 'o:tracking-clicks', 'o:tracking-opens', 'o:dkim', 'o:require-tls']);
+const ONLY_NO = new Set(['o:tracking', 'o:tracking-clicks', 'o:tracking-opens', 'o:require-tls']);
 /** What is wrong with a prefix alone. */
 interface Unnamed {
   readonly field: 'headers' | 'metadata';
@@ -77,7 +78,7 @@ export function fieldsFromForm(entries: readonly FormEntry[]): ReadFields {
 }
 
 type SingleName = 'from' | 'subject' | 'text' | 'html' | 'priority' | 'sendAt';
-type FlagName = 'dryRun' | 'capture';
+type FlagName = 'dryRun' | 'capture' | 'dkim';
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Gathers the entries of one form. */
@@ -91,6 +92,7 @@ class FormReader {
     priority: null,
     dryRun: false,
     capture: false,
+    dkim: null,
   };
   readonly #addresses = { to: [] as string[], cc: [] as string[], bcc: [] as string[] };
   readonly #tags: string[] = [];
@@ -229,6 +231,7 @@ const FORM_NAMES: Partial<Record<FieldName, string>> = {
   priority: 'o:priority',
   dryRun: 'o:dry-run',
   capture: 'o:testmode',
+  dkim: 'o:dkim',
 };
 
 function pointIntoForm(sendAtName: string, filePlaces: readonly string[]): PointTo {

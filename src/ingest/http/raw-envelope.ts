@@ -21,6 +21,7 @@ const NO_FIELDS: Fields = {
   priority: null,
   dryRun: false,
   capture: false,
+  dkim: null,
 };
 
 /** The envelope and options of a finished message, as the fields of a submission. */

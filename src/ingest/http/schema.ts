@@ -81,6 +81,7 @@ function toFields(json: PartialJson): Fields {
     priority: json.priority || null,
     dryRun: json.dryRun ?? false,
     capture: false,
+    dkim: null,
   };
 }
 

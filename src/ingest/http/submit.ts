@@ -6,6 +6,8 @@ import type { Random } from '../../lib/random.ts';
 import { inSlices } from '../../lib/slices.ts';
 import type { Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
+import { refuseFaults } from './faults.ts';
+import type { ReadFields } from './fields.ts';
 import { handOver, type Receipt, refuseSuspended } from './hand-over.ts';
 import { type InProgress, readIdempotencyKey } from './idempotency.ts';
 import type { IngestOptions } from './options.ts';
@@ -13,7 +15,7 @@ import { NO_PARAMETERS, readParameters } from './query.ts';
 import { type FieldReaders, readFields, SUBMIT_READERS } from './read-fields.ts';
 import { buildSubmission } from './submission.ts';
 import type { SubmissionContext } from './submission-context.ts';
-import { type Verdict, type VerdictDeps, verdictOf } from './verdict.ts';
+import { type Verdict, type VerdictDeps, verdictOf, willBeSigned } from './verdict.ts';
 
 /** `POST /api/v1/messages`: a request becomes a submission, the submission a message (contract §2). */
 
@@ -82,7 +84,23 @@ async function submitWithin(
   const told = { ...read, faults: [...read.faults, ...given.faults] };
   const context = submissionContext(call, given.key, deps);
   const submission = await inSlices(buildSubmission(told, context, limits));
+  refuseOtherwiseSigned(read, submission, deps);
   return decide(submission, read.fields.dryRun, deps);
+}
+
+/** Throws a `Problem` 400 where a client asks for a signature that we do not make, or for none where we do. */
+function refuseOtherwiseSigned(
+  { fields, pointTo }: Pick<ReadFields, 'fields' | 'pointTo'>,
+  submission: Submission,
+  deps: Pick<SubmitDeps, 'sending'>,
+): void {
+  if (fields.dkim === null) return;
+  const signed = willBeSigned(submission, deps);
+  if (fields.dkim === signed) return;
+  const detail = signed
+    ? 'The sender\'s domain signs all of its mail; leave it out, or ask for "yes".'
+    : "No key of ours signs for the sender's domain; leave it out, or set the domain up (docs/domains.md).";
+  refuseFaults([{ pointer: pointTo('dkim'), code: 'not_supported', detail }]);
 }
 
 /** Hands a submission over, or judges it only. Throws a `Problem`: 409, 503. */

@@ -1,4 +1,4 @@
-import { type Alignment, type AlignmentFacts, alignmentOf } from '../../domain/alignment.ts';
+import { type Alignment, type AlignmentFacts, alignmentOf, isSigned } from '../../domain/alignment.ts';
 import { parseAddress } from '../../domain/mailbox.ts';
 import type { Submission } from '../../domain/message.ts';
 import { INBOX, type Relay } from '../../domain/relay.ts';
@@ -52,6 +52,11 @@ export function verdictOf(submission: Submission, { intake, sending }: VerdictDe
       };
     }),
   };
+}
+
+/** Whether a key of ours signs this submission. */
+export function willBeSigned(submission: Submission, { sending }: Pick<VerdictDeps, 'sending'>): boolean {
+  return isSigned(alignmentFacts(submission, sending().domains));
 }
 
 function alignmentFacts(

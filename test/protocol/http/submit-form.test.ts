@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { signedDomain } from '../../support/signed-domain.ts';
 import { encodeForm, faultsOf, formOf, MAIL, World } from './world.ts';
 
 /** `POST /api/v1/messages` as `multipart/form-data`: the same fields under their form names (contract §2). */
@@ -106,7 +107,7 @@ describe('options', () => {
     expect((await take(['o:testmode', 'yes'])).test).toBe(true);
     expect((await take(['o:testmode', 'no'])).test).toBe(false);
   });
-  test.each(['o:tracking', 'o:tracking-clicks', 'o:tracking-opens', 'o:dkim', 'o:require-tls'])(
+  test.each(['o:tracking', 'o:tracking-clicks', 'o:tracking-opens', 'o:require-tls'])(
     '%s is taken where it asks for what happens anyway',
     async (name) => {
       await take([name, 'no']);
@@ -114,6 +115,20 @@ describe('options', () => {
       expect(await refuse([name, 'yes'])).toEqual([`/${name} not_supported`]);
     },
   );
+  test('o:dkim is taken where it asks for what happens anyway', async () => {
+    await take(['o:dkim', 'no']);
+    expect(await refuse(['o:dkim', 'yes'])).toEqual(['/o:dkim not_supported']);
+    expect(await refuse(['o:dkim', 'maybe'])).toEqual(['/o:dkim type']);
+    const { sending } = world;
+    world.sending = { ...sending, domains: [signedDomain('example.com')] };
+    try {
+      await take(['o:dkim', 'yes']);
+      await take(['o:dkim', 'True']);
+      expect(await refuse(['o:dkim', 'no'])).toEqual(['/o:dkim not_supported']);
+    } finally {
+      world.sending = sending;
+    }
+  });
   test.each([
     [['o:send-at', 'tomorrow'], '/o:send-at timestamp'],
     [['o:deliverytime', 'tomorrow'], '/o:deliverytime timestamp'],

@@ -53,7 +53,9 @@ const FIELDS = {
   'o:tracking': onlyNo,
   'o:tracking-clicks': onlyNo,
   'o:tracking-opens': onlyNo,
-  'o:dkim': onlyNo,
+  'o:dkim': yesNo.describe(
+    'Taken where it asks for what happens anyway: `yes` where the sender’s domain signs, else `no`.',
+  ),
   'o:require-tls': onlyNo,
 };
 
