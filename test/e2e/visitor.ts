@@ -28,8 +28,10 @@ export class Visitor {
   }
 
   /** Asks for something; the answer once it begins, of which nothing is read. */
-  ask(server: RunningServer, path: string): Promise<IncomingMessage> {
-    return send(server, path, { headers: { cookie: this.#cookie } });
+  async ask(server: RunningServer, path: string): Promise<IncomingMessage> {
+    const answer = await send(server, path, { headers: { cookie: this.#cookie } });
+    // The server may cut off whoever does not read; those who wait for that see it by the answer's end.
+    return answer.on('error', () => {});
   }
 
   /** Begins to listen to hints. */

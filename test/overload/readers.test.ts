@@ -44,7 +44,7 @@ function cutOff({ server }: Siege, source: string): number {
 
 /** Reads the rest of an answer; whether it came to its end. */
 async function readOn(answer: IncomingMessage): Promise<boolean> {
-  answer.on('error', () => {}).resume();
+  answer.resume();
   if (!answer.closed) await new Promise((resolve) => answer.once('close', resolve));
   return answer.complete;
 }
