@@ -90,7 +90,11 @@ test('a manifest and sums are read as they were written, or refused', () =>
     },
     async (text) => {
       const manifest = await orRefused(() => readManifest(text));
-      if (manifest !== undefined) expect(readManifest(manifestText(manifest))).toEqual(manifest);
+      if (manifest !== undefined) {
+        // By its text, for JSON writes -0 as 0.
+        const written = manifestText(manifest);
+        expect(manifestText(readManifest(written))).toBe(written);
+      }
       const sums = await orRefused(() => readSums(text));
       if (sums !== undefined) expect(readSums(sumsText(sums))).toEqual(sums);
       return manifest !== undefined || (sums?.size ?? 0) > 0;

@@ -136,9 +136,9 @@ test('what is handed in is refused with a reply, or goes on with nothing that is
         .replace(/\r\n[ \t]/g, '')
         .split('\r\n')
         .slice(0, -1);
-      for (const field of fields) expect(field).toMatch(FIELD);
-      for (const field of fields) expect(field.split(':')[0]?.trim()).not.toMatch(GONE);
+      expect(fields.filter((field) => !FIELD.test(field))).toEqual([]);
       const names = fields.map((field) => field.split(':')[0]?.trim().toLowerCase());
+      expect(names.filter((name) => GONE.test(name ?? ''))).toEqual([]);
       expect(names[0]).toBe('received');
       expect(names).toEqual(expect.arrayContaining(['date', 'message-id']));
       expect(text.slice(header.length + 2)).toBe(bodyOf(bytes.toString('latin1')));

@@ -9,7 +9,7 @@ import { Sender } from '../../src/smtp/sender.ts';
 import { before, tell } from '../support/proof.ts';
 import { corpus } from './corpus.ts';
 import { fuzz, INPUTS } from './fuzz.ts';
-import { cutAt, eachByte } from './inputs.ts';
+import { anyText, cutAt, eachByte } from './inputs.ts';
 
 const LIMITS = { maxLineBytes: 40, maxLines: 5 };
 
@@ -28,7 +28,7 @@ const wire = fc
         '-',
       ),
       fc.stringMatching(/^[245]\d\d[ -][ -~]{0,45}\r?\n$/),
-      fc.string({ unit: 'binary', maxLength: 8 }),
+      anyText(8),
     ),
     { maxLength: 12 },
   )
