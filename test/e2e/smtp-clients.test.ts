@@ -7,6 +7,7 @@ import { createAuthority } from '../peers/certificate.ts';
 import { type Handed, MAIL_CLIENTS, type MailClient, type Way } from '../peers/mail-clients.ts';
 import { describeWith } from '../peers/need.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
+import { wrongKey } from '../support/wrong-key.ts';
 import type { Client } from './service.ts';
 import { queuedId, type SmtpService, startSmtpService, withoutReceived } from './smtp-service.ts';
 
@@ -98,7 +99,7 @@ describe.concurrent('with a wrong key', { timeout: 60_000 }, () => {
     describeWith(client.programs, client.name, () => {
       test('is told so, and sends nothing', async () => {
         const way = { tls: 'starttls', auth: 'PLAIN' } as const;
-        const { ok, transcript } = await hand(client, way, `${live.key.slice(0, -1)}x`);
+        const { ok, transcript } = await hand(client, way, wrongKey(live.key));
         expect(ok).toBe(false);
         expect(transcript).toMatch(/\b535\b/);
         expect(transcript).not.toContain('queued as');

@@ -4,6 +4,7 @@ import { createTransport, type SendMailOptions } from 'nodemailer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAuthority } from '../peers/certificate.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
+import { wrongKey } from '../support/wrong-key.ts';
 import type { Client } from './service.ts';
 import { queuedId, type SmtpService, startSmtpService, withoutReceived } from './smtp-service.ts';
 
@@ -135,8 +136,7 @@ test('with a test key: is captured', async () => {
 });
 
 test('a wrong key is told so', async () => {
-  const wrong = `${live.key.slice(0, -1)}x`;
-  const sending = createTransport(access({ key: wrong })).sendMail(letter('wrong'));
+  const sending = createTransport(access({ key: wrongKey(live.key) })).sendMail(letter('wrong'));
   await expect(sending).rejects.toMatchObject({ code: 'EAUTH', responseCode: 535 });
 });
 

@@ -76,6 +76,6 @@ function notCancellable(): Problem {
 
 function nothingToRetry(): Problem {
   const detail =
-    'Only failed and retrying recipients are tried again, and there are none. To send to all of them once more, use resend.';
+    'Only failed and retrying recipients are tried again, and there are none. To send it to all of them once more: POST …/resend, or Resend in the dashboard.';
   return new Problem(409, 'nothing_to_retry', detail);
 }

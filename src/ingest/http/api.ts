@@ -56,7 +56,8 @@ class IngestApi {
       const target = targetOf(match, exchange.method);
       if ('open' in target) return target.open(exchange);
       const caller = await this.#admit(exchange, target, sourceAddress);
-      await target.handle({ exchange, caller, sourceAddress, params: match.params });
+      const checkKey = async () => void (await this.#callerOf(exchange, target, sourceAddress));
+      await target.handle({ exchange, caller, sourceAddress, params: match.params, checkKey });
     } catch (error) {
       const problem = toProblem(error);
       if (problem === null) {
@@ -72,13 +73,7 @@ class IngestApi {
 
   /** Key, then where it may be used from, scope, rate. */
   async #admit(exchange: Exchange, endpoint: Endpoint, sourceAddress: string): Promise<Call['caller']> {
-    const found = await this.#authenticate(exchange, endpoint);
-    if (!found.ok) {
-      const { requestId } = exchange;
-      this.#deps.log.info('api.key_refused', { code: found.reason, source: sourceAddress, requestId });
-      throw unauthorized(endpoint.scheme);
-    }
-    const { caller } = found;
+    const caller = await this.#callerOf(exchange, endpoint, sourceAddress);
     const { key, sources } = caller;
     const limit = key.rateLimit ?? this.#options.limits.rateLimitPerKey;
     const verdict = this.#deps.shared.limiter.take(key.id, endpoint.window, limit, this.#deps.clock.mono());
@@ -89,6 +84,15 @@ class IngestApi {
     if (!endpoint.scopes.some((scope) => key.scopes.includes(scope))) throw scopeMissing(endpoint);
     if (verdict !== null && !verdict.allowed) throw rateLimited(verdict);
     return caller;
+  }
+
+  /** Whose key it is, now. Throws the problem 401. */
+  async #callerOf(exchange: Exchange, endpoint: Endpoint, sourceAddress: string): Promise<Call['caller']> {
+    const found = await this.#authenticate(exchange, endpoint);
+    if (found.ok) return found.caller;
+    const { requestId } = exchange;
+    this.#deps.log.info('api.key_refused', { code: found.reason, source: sourceAddress, requestId });
+    throw unauthorized(endpoint.scheme);
   }
 
   async #authenticate(exchange: Exchange, { scheme }: Endpoint): Promise<AuthResult | NoSecret> {

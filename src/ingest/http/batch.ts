@@ -88,6 +88,7 @@ async function submitWithin(call: Call, deps: BatchDeps, budget: Share): Promise
     throw idempotencyMismatch();
   const { good, items } = await judge(call, texts, key, deps, budget);
   const submissions = good.map(({ submission }) => submission);
+  await call.checkKey();
   const receipts = await deps.inProgress.alone(caller.key.id, key === null ? null : keyOfBatch(key), () =>
     handOverAll(submissions, deps),
   );

@@ -12,6 +12,8 @@ export interface Call {
   readonly sourceAddress: string;
   /** Named segments of the path. */
   readonly params: Readonly<Record<string, string>>;
+  /** Throws the problem 401 when the key is good no longer: a body may have taken minutes (contract §9). */
+  readonly checkKey: () => Promise<void>;
 }
 
 /** What lies at a route: what it asks of a key, and what it does. */

@@ -70,7 +70,7 @@ async function submitWithin(call: Call, deps: SubmitDeps, budget: Share): Promis
   const envelope = readRawEnvelope(exchange, given.faults);
   const context = submissionContext(call, given.key, deps);
   const submission = await inSlices(buildRaw(envelope, body, context, limits));
-  return decide(submission, envelope.fields.dryRun, deps);
+  return decide(call, submission, envelope.fields.dryRun, deps);
 }
 
 /** Throws a `Problem`: 413 too large, 400, 403 for a sender or an author that the key may not send as. */

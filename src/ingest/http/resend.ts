@@ -81,7 +81,7 @@ async function resendWithin(call: Call, deps: ResendDeps, budget: Share): Promis
   const bytes = await readContent(message, deps.spool, 409);
   const submission = resubmission({ ...detail, bytes }, context);
   refuseTooLarge(submission.content.sizeBytes, deps.options.limits.maxMessageBytes);
-  return decide(submission, false, deps);
+  return decide(call, submission, false, deps);
 }
 
 /**

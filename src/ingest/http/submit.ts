@@ -85,7 +85,7 @@ async function submitWithin(
   const context = submissionContext(call, given.key, deps);
   const submission = await inSlices(buildSubmission(told, context, limits));
   refuseOtherwiseSigned(read, submission, deps);
-  return decide(submission, read.fields.dryRun, deps);
+  return decide(call, submission, read.fields.dryRun, deps);
 }
 
 /** Throws a `Problem` 400 where a client asks for a signature that we do not make, or for none where we do. */
@@ -103,13 +103,15 @@ function refuseOtherwiseSigned(
   refuseFaults([{ pointer: pointTo('dkim'), code: 'not_supported', detail }]);
 }
 
-/** Hands a submission over, or judges it only. Throws a `Problem`: 409, 503. */
+/** Hands a submission over, or judges it only. Throws a `Problem`: 401, 409, 503. */
 export async function decide(
+  { checkKey }: Pick<Call, 'checkKey'>,
   submission: Submission,
   dryRun: boolean,
   deps: Pick<SubmitDeps, 'intake' | 'views' | 'inProgress' | 'sending'>,
 ): Promise<Outcome> {
   if (dryRun) return { kind: 'verdict', verdict: verdictOf(submission, deps) };
+  await checkKey();
   const { keyId, idempotency } = submission;
   const receipt = await deps.inProgress.alone(keyId ?? '', idempotency?.key ?? null, () =>
     handOver(submission, deps),

@@ -130,6 +130,9 @@ export class Answering {
     const id = deps.intake.newId();
     const { chunks, release } = this.#content.take();
     try {
+      // Content may take minutes, in which keys are revoked; what else was changed holds from the next message on.
+      const renewed = await policy.renew(this.#origin);
+      if ('reply' in renewed) return renewed;
       const content = { chunks, sizeBytes, dotStuffing };
       const built = buildSubmission(envelope, content, this.#origin, {
         ...{ id, protocol, requestId: this.#requestId, limits: options.limits },

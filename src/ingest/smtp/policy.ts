@@ -42,8 +42,8 @@ export class Policy {
   }
 
   /**
-   * Who that is now, asked before each message: keys are revoked, and settings changed, while a session goes on. What
-   * refuses it ends the session.
+   * Who that is now, asked before each message and at its end: keys are revoked, and settings changed, while a session
+   * goes on. What refuses it ends the session.
    */
   renew({ key, ...client }: Origin): Origin | Promise<Origin | Refusal> {
     const origin = this.origin(client);

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateSecret } from '../../../src/lib/key-secret.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import { StoreError } from '../../../src/store/store.ts';
+import { RawClient } from '../../peers/http.ts';
 import { cidrs } from '../../support/cidrs.ts';
+import { wrongKey } from '../../support/wrong-key.ts';
 import { MAIL, World } from './world.ts';
 
 /** API keys as the ingestion API enforces them (contract §5, §9). */
@@ -22,7 +24,6 @@ describe('authentication', () => {
     const revoked = await world.key({ revokedAt: world.clock.wall() });
     const expired = await world.key({ expiresAt: world.clock.wall() });
     const unknown = generateSecret(seededRandom(99), 'live');
-    const typo = good.slice(0, -1) + (good.endsWith('x') ? 'y' : 'x');
     const authorizations = [
       undefined,
       '',
@@ -31,7 +32,7 @@ describe('authentication', () => {
       `Basic ${Buffer.from(`api:${good}`).toString('base64')}`,
       `Bearer ${good} x`,
       'Bearer key',
-      `Bearer ${typo}`,
+      `Bearer ${wrongKey(good)}`,
       `Bearer ${unknown}`,
       `Bearer ${revoked}`,
       `Bearer ${expired}`,
@@ -66,6 +67,24 @@ describe('authentication', () => {
     await world.stores.keyring.revoke('to-be-revoked', world.clock.wall());
     await world.clock.advance(999);
     expect(await statusOf(key)).toBe(401);
+  });
+  test.each([
+    ['', 'application/json', JSON.stringify(MAIL)],
+    ['/batch', 'application/json', JSON.stringify({ messages: [MAIL] })],
+    ['/raw?from=a@example.com&to=b@example.com', 'message/rfc822', 'From: a@example.com\r\n\r\nx\r\n'],
+  ])('and for a message that comes in meanwhile: POST /api/v1/messages%s', async (path, type, body) => {
+    const id = `revoked${path.slice(0, 4)}`;
+    const key = await world.key({ id });
+    const before = world.intake.submissions.length;
+    const head = `POST /api/v1/messages${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`;
+    const fields = `Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+    const client = new RawClient(world.port, `${head}${fields}Expect: 100-continue\r\n\r\n`);
+    await client.until(/^HTTP\/1\.1 100 /);
+    await world.stores.keyring.revoke(id, world.clock.wall());
+    await world.clock.advance(999);
+    client.socket.write(body);
+    expect(await client.until(/"requestId"/)).toMatch(/\r\n\r\nHTTP\/1\.1 401 /);
+    expect(world.intake.submissions.length).toBe(before);
   });
   test('a key ends when it expires, to the millisecond', async () => {
     const key = await world.key({ expiresAt: world.clock.wall() + 100 });

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateSecret } from '../../../src/lib/key-secret.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
+import { wrongKey } from '../../support/wrong-key.ts';
 import { formOf, MAIL, World } from './world.ts';
 
 /** Refusals teach: they name the field, the rule and the cure. */
@@ -268,7 +269,7 @@ test('why a key is refused stands in the log, once, and never in the answer', as
   const reasons: readonly [reason: string, authorization: string | null][] = [
     ['missing', null],
     ['malformed', 'Bearer key'],
-    ['checksum_wrong', `Bearer ${good.slice(0, -1)}${good.endsWith('x') ? 'y' : 'x'}`],
+    ['checksum_wrong', `Bearer ${wrongKey(good)}`],
     ['unknown', `Bearer ${generateSecret(seededRandom(99), 'live')}`],
     ['expired', `Bearer ${await world.key({ expiresAt: world.clock.wall() })}`],
     ['revoked', `Bearer ${await world.key({ revokedAt: world.clock.wall() })}`],

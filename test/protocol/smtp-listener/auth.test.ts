@@ -142,6 +142,22 @@ test('a key that is revoked sends nothing more within a second, in a session tha
   expect(world.intake.submissions.length).toBe(1);
 });
 
+test('nor a message that was coming in when it was revoked', async () => {
+  world = await start();
+  const secret = await world.key({ id: 'key_app' });
+  const client = await world.secured();
+  expect(await client.ask(plain(secret))).toMatch(/^235 /);
+  await beginData(client);
+  await world.stores.keyring.revoke('key_app', world.clock.wall());
+  await world.clock.advance(1000);
+  client.say('From: <a@example.com>', '', 'x', '.');
+  expect(await client.reply()).toMatch(/^421 4\.7\.0 This API key is no longer valid/);
+  expect(world.denied).toEqual(['auth_revoked']);
+  expect(world.intake.submissions).toEqual([]);
+  client.halfClose();
+  await world.expectNothingLeft();
+});
+
 /** That none of what is in secrets and messages, in clear or in base64, was logged, told as an event or replied. */
 function expectSecret(secrets: readonly string[], replies: readonly string[]): void {
   const told = JSON.stringify([replies, world.lines, world.seen]);
