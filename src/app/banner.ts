@@ -1,12 +1,8 @@
-import { relative } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { portDetail } from '../domain/health.ts';
 import { INBOX } from '../domain/relay.ts';
-import { shellWord } from '../lib/shell-word.ts';
+import { COMMAND, dataOption } from '../lib/command-name.ts';
 import type { BoundPorts } from './ports.ts';
-
-/** What the program is called by who reads this: compiled, it runs from a package that npm has installed. */
-const COMMAND = import.meta.url.endsWith('.ts') ? './waybill' : 'waybill';
 
 /** What a person reads once the service is up: where it listens, and what to paste next (contract §14). */
 export function banner(
@@ -46,7 +42,7 @@ export function banner(
 }
 
 function firstSteps(dataDir: string, port: number): string[] {
-  const data = relative(process.cwd(), dataDir) === 'data' ? '' : ` --data ${shellWord(dataDir)}`;
+  const data = dataOption(dataDir);
   const message = '{"from":"me@example.com","to":["you@example.com"],"subject":"Hello","text":"It works."}';
   // A name of its own each time it is pasted: names of keys that are not revoked are unique.
   return [

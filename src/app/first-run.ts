@@ -1,8 +1,9 @@
 import { linkPath, makeLink } from '../accounts/links.ts';
 import { passwordFault } from '../accounts/password-rules.ts';
 import type { Reception } from '../accounts/reception.ts';
-import { type Fault, readError } from '../config/fault.ts';
+import type { Fault } from '../config/fault.ts';
 import { variable } from '../config/load.ts';
+import { readError } from '../lib/read-error.ts';
 
 /** The variable that sets the first password (contract §14), and the name it is for. */
 const VARIABLE = 'WAYBILL_ADMIN_PASSWORD';

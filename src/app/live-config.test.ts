@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,9 +10,11 @@ import { LiveConfig } from './live-config.ts';
 
 const ONE_MORE = new Map([['api.max_recipients', '7']]);
 
-/** A configuration over a store that other nodes change, and that a test takes away. */
-function setUp() {
+/** A configuration, of a file too, over a store that other nodes change, and that a test takes away. */
+function setUp(yaml = '') {
   const dataDir = mkdtempSync(join(tmpdir(), 'waybill-live-'));
+  const file = join(dataDir, 'waybill.yaml');
+  if (yaml !== '') writeFileSync(file, yaml);
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   const clock = new ManualClock();
   const store = { revision: 1, stored: NOTHING_STORED, isAway: false };
@@ -33,7 +35,7 @@ function setUp() {
     onChange() {},
   });
   void live.watch();
-  return { clock, store, live, warnings };
+  return { clock, store, live, warnings, file };
 }
 
 test('what another node has stored is in force within a second', async () => {
@@ -58,4 +60,14 @@ test('a store that is away is logged once each time, and read when it is back', 
     expect(live.config.api.maxRecipients).toBe(Number(maxRecipients));
   }
   expect(warnings).toEqual(['config.not_reloaded', 'config.not_reloaded']);
+});
+
+test.each([
+  ['', ['is missing or empty now; restart the server to run without it']],
+  ['api: { porty: 1 }', ['no such setting; did you mean api.port?']],
+])('a file that says %o now is told what is wrong with it, and nothing else', async (yaml, rules) => {
+  const { live, file } = setUp('api: { max_recipients: 7 }');
+  writeFileSync(file, yaml);
+  expect((await live.reload()).map(({ rule }) => rule)).toEqual(rules);
+  expect(live.config.api.maxRecipients).toBe(7);
 });

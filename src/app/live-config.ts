@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { type Fault, formatFault } from '../config/fault.ts';
+import { type Fault, formatFault, shortKey } from '../config/fault.ts';
 import { type Loaded, type LoadOptions, loadConfig, type StoredRows } from '../config/load.ts';
 import { afterReload, changedSettings } from '../config/reload.ts';
 import type { Config } from '../config/schema.ts';
@@ -110,7 +110,8 @@ export class LiveConfig {
     const next = afterReload(first, read);
     const faults = [...next.faults, ...this.#lostFile(read)];
     this.#faults = faults;
-    for (const fault of faults) log.error('config.fault', { key: fault.key, message: formatFault(fault) });
+    for (const fault of faults)
+      log.error('config.fault', { key: shortKey(fault), message: formatFault(fault) });
     if (faults.length > 0) {
       this.#applyHolds(read);
       return faults;
@@ -173,9 +174,10 @@ export class LiveConfig {
   }
 }
 
-/** Whether any setting, relay or rule in force comes from the file. */
-function saysSomething({ effective, config }: Loaded): boolean {
+/** Whether any setting, relay or rule in force comes from the file, or a fault. */
+function saysSomething({ effective, config, faults, configFile }: Loaded): boolean {
   return (
+    faults.some(({ source }) => source === `file ${configFile}`) ||
     effective.some(({ origin }) => origin === 'file') ||
     config.relays.some(({ origin }) => origin === 'file') ||
     config.routesOrigin === 'file'

@@ -12,6 +12,7 @@ import {
 } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
+import { readError } from '../lib/read-error.ts';
 import { lockDirectory } from '../store/sqlite/lock.ts';
 import { openDatabase } from '../store/sqlite/open.ts';
 import { forgetSessions, holdRestored } from '../store/sqlite/restored.ts';
@@ -97,7 +98,9 @@ export async function restoreBackup(task: RestoreTask, pace: PaceOptions): Promi
 }
 
 async function openArchive(file: string): Promise<FileHandle> {
-  const archive = await open(file, 'r');
+  const archive = await open(file, 'r').catch((error: unknown) => {
+    throw new ArchiveError(`${file} cannot be read: ${readError(error)}.`, { cause: error });
+  });
   const status = await archive.stat();
   if (status.isFile()) return archive;
   await archive.close();

@@ -1,4 +1,4 @@
-import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, constants, type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Random } from '../lib/random.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
@@ -48,6 +48,7 @@ const PAGE_BYTES = 4096;
  * `ArchiveError`, `StoreError`, the system's error, or the signal's reason. Sleeps and sums in this thread.
  */
 export async function takeBackup(task: BackupTask, pace: PaceOptions, random: Random): Promise<TakenBackup> {
+  await refuseUnlessWritable(dirname(task.file));
   await refuseExisting(task.file);
   const part = `${task.file}.part`;
   const copy = `${task.file}.part-db`;
@@ -68,6 +69,15 @@ export async function takeBackup(task: BackupTask, pace: PaceOptions, random: Ra
   } finally {
     await Promise.all([rm(part, { force: true }), rm(copy, { force: true })]);
   }
+}
+
+async function refuseUnlessWritable(folder: string): Promise<void> {
+  const found = await stat(folder).catch(() => null);
+  if (found?.isDirectory() !== true)
+    throw new ArchiveError(`There is no directory ${folder}. Make it first, or choose another.`);
+  await access(folder, constants.W_OK).catch((cause: unknown) => {
+    throw new ArchiveError(`This user may not write into ${folder}.`, { cause });
+  });
 }
 
 async function refuseExisting(file: string): Promise<void> {

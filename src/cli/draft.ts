@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Message } from '../client/message.ts';
 import type { RawEnvelope } from '../client/raw.ts';
-import { readError } from '../config/fault.ts';
 import type { Priority } from '../domain/message.ts';
+import { readError } from '../lib/read-error.ts';
 import { Exit } from './exit.ts';
 
 /** What `waybill send` is told of the message itself. */

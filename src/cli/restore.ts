@@ -4,6 +4,7 @@ import { type Restored, restoreBackup } from '../backup/restore.ts';
 import { earlyConfig } from '../config/early.ts';
 import { dataDirectory, type OutsideOptions } from '../config/load.ts';
 import { isServerRunning } from '../control/client.ts';
+import { COMMAND, dataOption } from '../lib/command-name.ts';
 import { backupStepText } from './backup-steps.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';
@@ -55,13 +56,14 @@ function refuseDatabase(options: OutsideOptions): void {
 }
 
 function restoredText({ manifest, held, secrets, secretsLeft }: Restored, dataDir: string): string {
+  const data = dataOption(dataDir);
   const lines = [
     `${dataDir} is as it was at ${manifest.createdAt}: ${counted(manifest.messages, 'message')}.`,
     held === 0
       ? 'Nothing in it was still to be sent.'
       : `${counted(held, 'recipient')} still had mail to come, which may have been sent since: it is held. Once the server runs, decide:
-  waybill queue resume --restored   sends it
-  waybill queue cancel --restored   cancels it`,
+  ${COMMAND} queue resume --restored${data}   sends it
+  ${COMMAND} queue cancel --restored${data}   cancels it`,
   ];
   if (secretsLeft)
     lines.push('The secret key is in the backup, but was left there: no --passphrase-file was given.');
@@ -70,7 +72,7 @@ function restoredText({ manifest, held, secrets, secretsLeft }: Restored, dataDi
       `The passwords of relays and the signing keys open only with the secret.key of before: put it into ${dataDir}, or enter them again.`,
     );
   lines.push(
-    'API keys and users are those of then: look whether some were revoked since. To start: waybill serve',
+    `API keys and users are those of then: look whether some were revoked since. To start: ${COMMAND} serve${data}`,
   );
   return lines.join('\n');
 }

@@ -1,4 +1,4 @@
-import { INBOX } from '../domain/relay.ts';
+import { INBOX, type Relay } from '../domain/relay.ts';
 import type { NamedSource } from '../domain/source.ts';
 import { overlap } from '../lib/cidr.ts';
 import { type Fault, showValue, unknownRule } from './fault.ts';
@@ -72,6 +72,12 @@ function checkSources({ listener }: Config, effective: readonly Effective[]): Fa
   });
 }
 
+/** Where relays are declared, as faults name it. */
+const PLACES = { builtin: 'built in', file: 'file', stored: 'stored relay' } as const satisfies Record<
+  Relay['origin'],
+  string
+>;
+
 function checkRelays(
   config: Config,
   effective: readonly Effective[],
@@ -81,9 +87,11 @@ function checkRelays(
   const names = config.relays.map((relay) => relay.name);
   const faults = names
     .filter((name, index) => names.indexOf(name) < index)
-    .map(
-      (name): Fault => ({ key: `relays.${name}`, value: null, rule: 'is declared twice', source: 'relays' }),
-    );
+    .map((name): Fault => {
+      const places = config.relays.filter((relay) => relay.name === name).map(({ origin }) => PLACES[origin]);
+      const source = [...new Set(places)].join(', ');
+      return { key: `relays.${name}`, value: null, rule: 'is declared twice', source };
+    });
   faults.push(...config.relays.flatMap((relay) => heloFault(relay, config, effective) ?? []));
   const chosen = effective.find((setting) => setting.key === key);
   const source = chosen?.source ?? 'default';

@@ -11,14 +11,21 @@ export interface Fault {
 }
 
 const MAX_SHOWN = 100;
+/** Of a key, a rule and a source each: what is longer was written by mistake, or by somebody who means harm. */
+const MAX_PIECE = 500;
 
 /** What would move a terminal's cursor, or break the line: a name that was written by mistake may hold anything. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
-/** A fault as the line that is shown, with `\uXXXX` in the place of what cannot be printed. */
+/** A fault as the line that is shown: bounded, with `\uXXXX` in the place of what cannot be printed. */
 export function formatFault(fault: Fault): string {
+  const [key, rule, source] = [
+    shortKey(fault),
+    shortened(fault.rule, MAX_PIECE),
+    shortened(fault.source, MAX_PIECE),
+  ];
   const value = fault.value === null ? '' : ` = ${fault.value}`;
-  return `${fault.key}${value}: ${fault.rule} (${fault.source})`.replace(
+  return `${key}${value}: ${rule} (${source})`.replace(
     UNPRINTABLE,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
@@ -29,16 +36,16 @@ export function formatFault(fault: Fault): string {
  * no secret: what stands where a whole section or relay should may hold a password.
  */
 export function showValue(value: unknown): string {
-  const json = JSON.stringify(value) ?? String(value);
-  return json.length > MAX_SHOWN ? `${json.slice(0, MAX_SHOWN)}…` : json;
+  return shortened(JSON.stringify(value) ?? String(value), MAX_SHOWN);
 }
 
-/** Why a file cannot be read, in words where they are known. */
-export function readError(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : null;
-  if (code === 'ENOENT') return 'there is no such file';
-  if (code === 'EACCES') return 'this user may not read it';
-  return error instanceof Error ? error.message : String(error);
+/** The key of a fault, for a log: somebody may have written a name of any length. */
+export function shortKey({ key }: Fault): string {
+  return shortened(key, MAX_PIECE);
+}
+
+function shortened(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
 /** `rule` for a name that does not exist, with the nearest one that does, or else with the `choice` there is. */

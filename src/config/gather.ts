@@ -1,6 +1,7 @@
 import { RELAY_NAME } from '../domain/relay.ts';
+import { readError } from '../lib/read-error.ts';
 import { NOTE_PREFIX } from '../store/registry.ts';
-import { type Fault, readError, showValue, unknownRule } from './fault.ts';
+import { type Fault, showValue, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
 import { secretFieldOf } from './relay-fields.ts';
 import type { RelaySource } from './relay-source.ts';

@@ -6,7 +6,8 @@ import {
   type RelayLimits,
   type SmarthostSettings,
 } from '../domain/relay.ts';
-import { type Fault, readError, unknownRule } from './fault.ts';
+import { readError } from '../lib/read-error.ts';
+import { type Fault, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
 import { clashFaults, mayBePrivate, ruleFor } from './relay-checks.ts';
 import {

@@ -263,7 +263,7 @@ test('one name in file and store is a fault', () => {
   };
   const yaml = `relays: [${SMTP_RELAY}]\ndelivery: { default_relay: out }`;
   expect(faultLines({ yaml, stored: { settings: new Map(), relays: [relay] } })).toEqual([
-    'relays.out: is declared twice (relays)',
+    'relays.out: is declared twice (stored relay, file)',
   ]);
 });
 

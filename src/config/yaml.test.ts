@@ -35,3 +35,13 @@ test('aliases have a limit', () => {
   expect(readYaml(list(100)).ok).toBe(true);
   expect(readYaml(list(101))).toEqual({ ok: false, rules: ['has 101 aliases, and may have 100'] });
 });
+
+test.each([
+  ['lists in blocks', (levels: number) => `${'- '.repeat(levels)}x`],
+  ['lists in brackets', (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`],
+  ['maps', (levels: number) => `${'{ a: '.repeat(levels)}1${' }'.repeat(levels)}`],
+])('%s may be nested, but not without end', (_, nested) => {
+  expect(readYaml(nested(30)).ok).toBe(true);
+  for (const levels of [100, 1000, 4000, 10_000])
+    expect(readYaml(nested(levels))).toEqual({ ok: false, rules: ['is nested too deeply'] });
+});

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Where things lie in the data directory. */
@@ -18,7 +18,27 @@ export function layoutOf(dataDir: string): Layout {
   };
 }
 
-/** Makes the data directory if it is missing, for its owner alone. */
+/** What no other program makes. */
+const OURS = ['waybill.db', 'secret.key'];
+const OWNER_ALONE = 0o700;
+/** What of a directory's mode lets others than its owner in. */
+const OTHERS = 0o077;
+
+/**
+ * Makes the data directory if it is missing, for its owner alone. One that somebody made for it is closed to others too, but none
+ * that holds what is not ours, as when a wrong one was named.
+ */
 export function makeDataDirectory(dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  mkdirSync(dataDir, { recursive: true, mode: OWNER_ALONE });
+  if ((statSync(dataDir).mode & OTHERS) === 0 || !isOurs(dataDir)) return;
+  try {
+    chmodSync(dataDir, OWNER_ALONE);
+  } catch {
+    // Somebody else's, as where a volume is mounted: what we write into it is closed to others by itself.
+  }
+}
+
+function isOurs(dataDir: string): boolean {
+  const names = readdirSync(dataDir);
+  return OURS.some((name) => names.includes(name)) || names.every((name) => name === 'waybill.yaml');
 }

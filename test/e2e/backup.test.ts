@@ -90,12 +90,20 @@ test('what was acknowledged before a backup is in it; what was still to be sent 
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder).sort()).toEqual(['backup.tar', 'passphrase']);
   expect((await installation.run('backup', file)).stderr).toContain('exists already');
+  const nowhere = join(installation.dataDir, 'nowhere');
+  expect((await installation.run('backup', join(nowhere, 'x.tar'))).stderr).toContain(
+    `There is no directory ${nowhere}. Make it first, or choose another.`,
+  );
   await server.end('SIGKILL');
 
   for (const act of ['resume', 'cancel']) {
     const restored = emptyInstallation(context);
+    const absent = await restored.run('restore', `${file}.none`);
+    expect(absent.stderr).toBe(`${file}.none cannot be read: there is no such file.\n`);
     const done = await restored.run('restore', file, '--passphrase-file', passphraseFile);
     expect(done, done.stderr).toMatchObject({ code: 0 });
+    for (const command of [`queue ${act} --restored`, 'serve'])
+      expect(done.stdout).toContain(`./waybill ${command} --data ${restored.dataDir}`);
     const again = await restored.start();
     const there = new Client(again, key);
     for (const [subject, id] of before) {
