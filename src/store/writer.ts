@@ -2,6 +2,6 @@
 export interface StoreWriter {
   /** How many transactions were committed. */
   commits(): number;
-  /** For how long the oldest write has been waited for, in ms; 0 when none is. */
+  /** For how long the store has owed an answer to a write, in ms; 0 when it owes none. */
   waitingMs(): number;
 }

@@ -55,8 +55,8 @@ export class Caller {
   /** Whether the next lone call goes before what waits to go together. */
   #loneFirst = false;
   #sent: Pending[] = [];
-  /** When the batch under way was sent (monotonic ms). */
-  #sentAt = 0;
+  /** When the first batch was sent since one was answered by the store (monotonic ms); null when none was. */
+  #waitingSince: number | null = null;
   #departing = false;
   #ready = false;
   #ended: StoreError | null = null;
@@ -113,9 +113,12 @@ export class Caller {
     return this.#batches;
   }
 
-  /** How long the batch under way has been waiting for its answer, in ms; 0 when there is none. */
+  /**
+   * How long what was sent has been waiting for the store, in ms; 0 when nothing is. That it is unavailable is no answer of
+   * the store: what comes next waits as long already.
+   */
   waitingMs(): number {
-    return this.#sent.length === 0 ? 0 : this.#options.clock.mono() - this.#sentAt;
+    return this.#waitingSince === null ? 0 : this.#options.clock.mono() - this.#waitingSince;
   }
 
   /** Answers what waits, then ends the thread. Later calls are rejected with `store_closed`. */
@@ -162,7 +165,7 @@ export class Caller {
   #send(calls: readonly WireCall[], pending: Pending[]): void {
     this.#post(calls);
     this.#sent = pending;
-    this.#sentAt = this.#options.clock.mono();
+    this.#waitingSince ??= this.#options.clock.mono();
   }
 
   #receive(message: FromThread): void {
@@ -176,6 +179,7 @@ export class Caller {
       const answered = this.#sent;
       this.#sent = [];
       this.#batches++;
+      if (message.answers.some(isOfStore)) this.#waitingSince = null;
       for (const [place, pending] of answered.entries()) this.#settle(pending, message.answers[place]);
       this.#scheduleDeparture();
       this.#closeWhenDone();
@@ -223,6 +227,11 @@ function settleCall(pending: Pending, answer: WireAnswer | undefined): StoreErro
     answer === undefined ? deathOf('it left a call without an answer') : unpackError(answer.error);
   pending.reject(error);
   return error;
+}
+
+/** Whether the store itself has answered, be it with a refusal. */
+function isOfStore(answer: WireAnswer): boolean {
+  return answer.ok || answer.error.code !== 'store_unavailable';
 }
 
 function deathOf(cause: unknown): StoreError {

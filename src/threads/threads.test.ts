@@ -54,6 +54,22 @@ describe('the threads', () => {
     await expect(put('a')).resolves.toBeUndefined();
   });
 
+  it('has waited since the first call that found no store, until one finds it', {
+    timeout: 60_000,
+  }, async () => {
+    const other = openBetterSqlite3(path);
+    other.exec('BEGIN IMMEDIATE');
+    await expect(put('a')).rejects.toMatchObject({ code: 'store_unavailable' });
+    const waited = thread.waitingMs();
+    expect(waited).toBeGreaterThan(0);
+    const next = put('b');
+    expect(thread.waitingMs()).toBeGreaterThanOrEqual(waited);
+    other.exec('ROLLBACK');
+    other.close();
+    await next;
+    expect(thread.waitingMs()).toBe(0);
+  });
+
   it('waits while another connection holds the write lock, and reading goes on', async () => {
     const other = openBetterSqlite3(path);
     other.exec('BEGIN IMMEDIATE');
