@@ -59,6 +59,7 @@ test.each([
   ['/', 'file-1'],
   ['C:\\\\temp\\\\a.exe', 'a.exe'],
   ['.htaccess', 'htaccess'],
+  [' . .htaccess ', 'htaccess'],
 ])('a file called %s is called %s', async (given, shown) => {
   const text = `Content-Type: application/octet-stream\nContent-Disposition: attachment; filename="${given}"\n\nx\n`;
   expect((await parseMessage(bytes(text))).attachments[0]?.filename).toBe(shown);

@@ -84,7 +84,7 @@ function fileName(given: string | null, index: number): string {
   const name = (given ?? '')
     .replace(/^.*[/\\]/s, '')
     .replace(/[\p{C}\p{Zl}\p{Zp}"<>|:*?]/gu, '_')
-    .replace(/^\.+/, '')
-    .trim();
+    .trim()
+    .replace(/^[.\s]+/, '');
   return name === '' ? `file-${index + 1}` : Array.from(name).slice(0, MAX_NAME).join('');
 }

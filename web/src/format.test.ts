@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  formatAhead,
   formatBytes,
   formatChange,
   formatDuration,
@@ -46,6 +47,15 @@ test.each([
   [-800 * 86_400_000, '2 years ago'],
 ])('%d ms from now is %s', (distance, written) => {
   expect(formatRelative(1e12 + distance, 1e12)).toBe(written);
+});
+
+test.each([
+  [1, 'in a moment'],
+  [4_499, 'in a moment'],
+  [4_500, 'in 5 s'],
+  [185_000, 'in 3 min'],
+])('%d ms still to come are %s', (distance, written) => {
+  expect(formatAhead(1e12 + distance, 1e12)).toBe(written);
 });
 
 test('a moment is exact and in UTC', () => {

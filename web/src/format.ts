@@ -36,6 +36,11 @@ export function formatRelative(time: number, now: number): string {
   return seconds < 0 ? `${length} ago` : `in ${length}`;
 }
 
+/** How far off a time is that is still to come: `in a moment`, `in 3 min`. It is never over already, however near. */
+export function formatAhead(time: number, now: number): string {
+  return time - now < 4_500 ? 'in a moment' : formatRelative(time, now);
+}
+
 function roughly(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;

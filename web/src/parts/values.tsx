@@ -1,5 +1,12 @@
 import { useState, useSyncExternalStore } from 'react';
-import { formatBytes, formatCount, formatDuration, formatMoment, formatRelative } from '../format.ts';
+import {
+  formatAhead,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatMoment,
+  formatRelative,
+} from '../format.ts';
 
 /** All relative times change together, on one timer. */
 const TICK_MS = 5_000;
@@ -28,12 +35,20 @@ export function useNow(): number {
   return Math.max(ticked, mountedAt);
 }
 
-/** A moment, as far from now; exactly, in UTC, as its title. `exact` shows both. */
-export function Time({ at, exact = false }: { readonly at: string | number; readonly exact?: boolean }) {
+/** A moment, as far from now; exactly, in UTC, as its title. `exact` shows both; `ahead` is for what is yet to come. */
+export function Time({
+  at,
+  exact = false,
+  ahead = false,
+}: {
+  readonly at: string | number;
+  readonly exact?: boolean;
+  readonly ahead?: boolean;
+}) {
   const current = useNow();
   const time = typeof at === 'number' ? at : Date.parse(at);
   const moment = formatMoment(time);
-  const relative = formatRelative(time, current);
+  const relative = (ahead ? formatAhead : formatRelative)(time, current);
   return (
     <time dateTime={Number.isNaN(time) ? undefined : new Date(time).toISOString()} title={moment}>
       {exact ? (

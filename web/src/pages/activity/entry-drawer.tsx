@@ -5,7 +5,7 @@ import { Drawer } from '../../parts/dialog.tsx';
 import { Time } from '../../parts/values.tsx';
 import { changesBetween } from './changes.ts';
 import type { Entry } from './page.tsx';
-import { actionWords, actorWords } from './words.ts';
+import { actionWords, actorWords, refusalOf } from './words.ts';
 
 /** Everything about something that was done, with what it changed. */
 export function EntryDrawer({
@@ -17,12 +17,13 @@ export function EntryDrawer({
   readonly onClose: () => void;
   readonly onFilter: (change: { actor?: string; action?: string }) => void;
 }) {
+  const refusal = entry && refusalOf(entry);
   return (
     <Drawer
       open={entry !== null}
       onClose={onClose}
       size="large"
-      title={entry ? actionWords(entry.action) : ''}
+      title={entry ? `${actionWords(entry.action)}${refusal === null ? '' : ': not done'}` : ''}
       footer={
         entry && (
           <>
@@ -53,9 +54,19 @@ export function EntryDrawer({
                 </code>,
               ],
               ['Number', entry.number],
+              ...(refusal === null
+                ? []
+                : [
+                    [
+                      'Not done',
+                      <code key="refusal" className="font-mono text-sm text-failed">
+                        {refusal}
+                      </code>,
+                    ] as const,
+                  ]),
             ]}
           />
-          <Changes before={entry.before} after={entry.after} />
+          {refusal === null && <Changes before={entry.before} after={entry.after} />}
         </div>
       )}
     </Drawer>

@@ -13,7 +13,7 @@ import { Time } from '../../parts/values.tsx';
 import { usePages } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { EntryDrawer } from './entry-drawer.tsx';
-import { actionWords, actorWords, isAlarming } from './words.ts';
+import { actionWords, actorWords, isAlarming, refusalOf } from './words.ts';
 
 /** Something that was done. */
 export type Entry = ResultOf<'activity'>['entries'][number];
@@ -111,10 +111,13 @@ const COLUMNS: readonly Column<Entry>[] = [
     id: 'action',
     header: 'What',
     width: 'minmax(0, 1.3fr)',
-    cell: ({ action }) => (
-      <span className={isAlarming(action) ? 'font-medium text-failed' : 'font-medium'}>
-        {actionWords(action)}
-      </span>
+    cell: ({ action, after }) => (
+      <>
+        <span className={isAlarming(action) ? 'font-medium text-failed' : 'font-medium'}>
+          {actionWords(action)}
+        </span>{' '}
+        {refusalOf({ after }) !== null && <Badge tone="bad">not done</Badge>}
+      </>
     ),
   },
   {

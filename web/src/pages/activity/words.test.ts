@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actionWords, actorWords, isAlarming } from './words.ts';
+import { actionWords, actorWords, isAlarming, refusalOf } from './words.ts';
 
 test.each([
   ['revokeKey', 'Revoked an API key'],
@@ -12,6 +12,15 @@ test.each([
 
 test('what failed catches the eye', () => {
   expect([isAlarming('signInFailed'), isAlarming('signIn')]).toEqual([true, false]);
+});
+
+test.each([
+  [{ error: 'refused' }, 'refused'],
+  [{ error: 'refused', name: 'x' }, null],
+  [{ name: 'x' }, null],
+  [null, null],
+])('what is noted as %j was not done because: %s', (after, refusal) => {
+  expect(refusalOf({ after })).toBe(refusal);
 });
 
 test('those without a name have words', () => {

@@ -25,6 +25,7 @@ const WORDS: Readonly<Record<string, string>> = {
   rotateDomain: 'Rotated keys of a domain',
   putSettings: 'Changed settings',
   allowSource: 'Allowed a source',
+  decideRestored: 'Decided what came back with a backup',
   putCertificate: 'Uploaded a certificate',
   renewCertificate: 'Renewed the certificate',
   createUser: 'Added a user',
@@ -58,6 +59,12 @@ export function actionWords(action: string): string {
     .replace(/[_.-]+/g, ' ')
     .replace(/([a-z\d])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`);
   return apart.charAt(0).toUpperCase() + apart.slice(1);
+}
+
+/** Why it was not done, as the code of what was thrown; null for what was. */
+export function refusalOf({ after }: Pick<Entry, 'after'>): string | null {
+  if (typeof after !== 'object' || after === null || !('error' in after)) return null;
+  return typeof after.error === 'string' && Object.keys(after).length === 1 ? after.error : null;
 }
 
 /** Whether it should catch the eye. */

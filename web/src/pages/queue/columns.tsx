@@ -20,7 +20,7 @@ function Until({ at }: { readonly at: string }) {
   const now = useNow();
   return Date.parse(at) <= now ? null : (
     <span className="block text-xs text-soft">
-      again <Time at={at} />
+      again <Time at={at} ahead />
     </span>
   );
 }
