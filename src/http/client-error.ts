@@ -64,13 +64,20 @@ export function tooManyConnections(max: number): Problem {
   return new Problem(503, 'too_many_connections', detail, { headers: { 'Retry-After': '1' } });
 }
 
-/** Answers on a connection whose request could not be read; ends nothing. */
-export function answerRaw(problem: Problem, socket: Socket, requestId: string): void {
+/** The refusal of HTTP that is spoken to an SMTP port (contract §1). */
+export function spokenToSmtp(): Problem {
+  const detail =
+    'This port speaks SMTP. /health and /metrics are on webui.port (8420 unless configured), over HTTPS.';
+  return new Problem(404, 'not_found', detail);
+}
+
+/** Answers on a connection whose request no server of Node's has read, or could read; ends nothing. */
+export function answerRaw(problem: Problem, socket: Socket, requestId: string, isHead = false): void {
   const body = problemBody(problem, requestId);
   socket.write(
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}\r\n` +
       `X-Request-Id: ${requestId}\r\nContent-Type: ${PROBLEM_TYPE}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${isHead ? '' : body}`,
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { answerRaw, spokenToSmtp } from '../../http/client-error.ts';
 import { lingeringClose } from '../../http/linger.ts';
 import { yieldToLoop } from '../../lib/clock.ts';
 import type { CloseReason, Effect, Question } from '../../smtp/receiver/effect.ts';
@@ -7,7 +8,6 @@ import { type Answer, Answering } from './answering.ts';
 import { type Arrived, MAX_HANDSHAKE_MS } from './arrival.ts';
 import type { Member, Timeouts } from './connections.ts';
 import type { ListenerContext } from './context.ts';
-import { HTTP_404 } from './http-404.ts';
 import { ContentPace, HELD_TOO_LONG, tooSlow } from './pace.ts';
 import type { Refusal } from './refusal.ts';
 import { Reports } from './reports.ts';
@@ -193,7 +193,7 @@ export class Session implements Member {
         this.#startTls().catch((error: unknown) => this.#fail(error));
         break;
       case 'http':
-        this.#answerHttp();
+        this.#answerHttp(effect.isHead);
         break;
       case 'close':
         this.#close(effect.reason);
@@ -284,10 +284,10 @@ export class Session implements Member {
     this.#release('handshake');
   }
 
-  #answerHttp(): void {
+  #answerHttp(isHead: boolean): void {
     this.#over = true;
     this.#context.policy.spokeHttp(this.#address);
-    this.#socket.write(HTTP_404, 'latin1');
+    answerRaw(spokenToSmtp(), this.#socket, this.#requestId, isHead);
     void lingeringClose(this.#socket, this.#context.deps.clock);
   }
 

@@ -86,5 +86,5 @@ export type Effect =
   | { readonly kind: 'denied'; readonly reason: 'tls_required' | 'auth_required' }
   | { readonly kind: 'refused'; readonly reason: ContentReason; readonly reply: SessionReply }
   | { readonly kind: 'start_tls' }
-  | { readonly kind: 'http' }
+  | { readonly kind: 'http'; readonly isHead: boolean }
   | { readonly kind: 'close'; readonly reason: CloseReason };

@@ -8,6 +8,7 @@ import type { InputBuffer } from './input.ts';
 /** What early talk is. */
 export type EarlyTalk = 'http' | 'other' | 'maybe';
 
+const HEAD = 'HEAD ';
 const LF = 0x0a;
 const CR = 0x0d;
 /** Bytes of a request line that are awaited before the greeting. */
@@ -38,6 +39,11 @@ export function hearEarlyTalk({ bytes, start, end }: InputBuffer): EarlyTalk {
   const heard = judgeEarlyTalk(text, isWhole && !isLong);
   if (!isLong || heard === 'other') return heard;
   return REQUEST_BEGIN.test(text) ? 'http' : 'other';
+}
+
+/** Whether HTTP that was heard asks for a header alone: what answers it has no body (RFC 9110 §9.3.2). */
+export function asksForHead({ bytes, start }: InputBuffer): boolean {
+  return bytes.toString('latin1', start, start + HEAD.length) === HEAD;
 }
 
 /** The same of a first line, or of its beginning. */

@@ -119,8 +119,8 @@ export class Outbox {
   }
 
   /** The peer speaks HTTP; the owner takes over. */
-  endAsHttp(): void {
-    if (!this.#closed) this.#endWith({ kind: 'http' });
+  endAsHttp(isHead: boolean): void {
+    if (!this.#closed) this.#endWith({ kind: 'http', isHead });
   }
 
   /** What was gathered goes out before this effect. */

@@ -3,7 +3,7 @@ import { Authentication } from './authentication.ts';
 import { CommandLines, type FaultyLine } from './command-lines.ts';
 import type { Effect, Question } from './effect.ts';
 import { ehloReply } from './ehlo.ts';
-import { hearEarlyTalk, isHttpLine } from './http-line.ts';
+import { asksForHead, hearEarlyTalk, isHttpLine } from './http-line.ts';
 import { InputBuffer } from './input.ts';
 import type { ReceiverOptions } from './options.ts';
 import { Outbox } from './outbox.ts';
@@ -203,7 +203,7 @@ export class Receiver {
 
   #hearEarlyTalk(): boolean {
     const heard = this.#input.length === 0 ? 'maybe' : hearEarlyTalk(this.#input);
-    if (heard === 'http') this.#outbox.endAsHttp();
+    if (heard === 'http') this.#outbox.endAsHttp(asksForHead(this.#input));
     else if (heard === 'other') this.#outbox.end('early_talk', replies.EARLY_TALK);
     return heard !== 'maybe';
   }

@@ -25,7 +25,13 @@ async function expectNotFound(client: SmtpClient): Promise<void> {
   expect(status).toBe('HTTP/1.1 404 Not Found');
   expect(headers.get('content-length')).toBe(String(body.length));
   expect(headers.get('connection')).toBe('close');
-  expect(JSON.parse(body)).toHaveProperty('error');
+  expect(headers.get('content-type')).toBe('application/problem+json');
+  expect(headers.get('x-request-id')).toMatch(/^[\w-]{12,64}$/);
+  expect(JSON.parse(body)).toMatchObject({
+    status: 404,
+    code: 'not_found',
+    requestId: headers.get('x-request-id'),
+  });
 }
 
 /** Both kinds of port. */
@@ -148,6 +154,15 @@ describe.each(PORTS)('HTTP %s', (_case, port) => {
     await expectNotFound(client);
     client.halfClose();
     await world.expectNothingLeft();
+  });
+
+  test('HEAD gets the header of it alone', async () => {
+    world = await SmtpWorld.start();
+    const client = await world.reach(port);
+    client.write('HEAD /health HTTP/1.1\r\nHost: x\r\n\r\n');
+    const { status, headers, body } = parseAnswer(await client.rest());
+    expect([status, body]).toEqual(['HTTP/1.1 404 Not Found', '']);
+    expect(Number(headers.get('content-length'))).toBeGreaterThan(100);
   });
 
   test('a request gets its answer though the client has closed its side', async () => {
