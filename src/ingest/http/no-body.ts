@@ -15,16 +15,24 @@ const ADVICE = 'Send none, or {}: all that is needed is in the path.';
 /** Reads a body that must be none, or `{}`. Throws 415, 413, 400, 503. */
 export async function readNoBody(exchange: Exchange, budget: Share): Promise<void> {
   const bounds = { maxBytes: MAX_BYTES, advice: ADVICE, budget };
+  if (hasBody(exchange)) refuseOtherTypes(exchange);
   if (declaredLength(exchange, bounds) === 0) return;
-  const mediaType = parseMediaType(exchange.headers['content-type']);
-  if (mediaType !== null && mediaType.type !== 'application/json')
-    throw new Problem(415, 'unsupported_media_type', `Content-Type must be application/json. ${ADVICE}`, {
-      headers: { Accept: 'application/json' },
-    });
   const body = await readWholeBody(exchange, bounds);
   if (body.length === 0) return;
   const value = parseJson(body, JSON_LIMITS);
   const isEmpty = value !== null && typeof value === 'object' && !Array.isArray(value);
   if (isEmpty && Object.keys(value).length === 0) return;
   throw new Problem(400, 'body_not_empty', `This takes no fields. ${ADVICE}`);
+}
+
+function hasBody({ headers }: Exchange): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function refuseOtherTypes({ headers }: Exchange): void {
+  const mediaType = parseMediaType(headers['content-type']);
+  if (mediaType === null || mediaType.type === 'application/json') return;
+  throw new Problem(415, 'unsupported_media_type', `Content-Type must be application/json. ${ADVICE}`, {
+    headers: { Accept: 'application/json' },
+  });
 }

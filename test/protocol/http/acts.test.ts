@@ -148,6 +148,7 @@ describe.each(['cancel', 'retry'])('%s', (name) => {
       ['{', json, 400, 'malformed_json'],
       ['a=1', { 'Content-Type': 'application/x-www-form-urlencoded' }, 415, 'unsupported_media_type'],
       [' '.repeat(2000), json, 413, 'content_too_large'],
+      [' '.repeat(2000), { 'Content-Type': 'text/plain' }, 415, 'unsupported_media_type'],
     ] as const) {
       const answer = await world.ask({ method: 'POST', key, path: `${path}/${name}`, body, headers });
       expect([answer.status, answer.json['code']]).toEqual([status, code]);
