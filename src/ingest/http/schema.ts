@@ -30,11 +30,14 @@ type PartialJson = z.infer<typeof partialSchema>;
  */
 export function fieldsFromJson(body: unknown): ReadFields {
   const whole = submissionSchema.safeParse(body, { reportInput: true });
-  if (whole.success)
-    return { fields: toFields(whole.data), faulty: NONE, faults: [], pointTo: pointIntoJson(NO_PLACES) };
-  const { issues } = whole.error;
+  if (whole.success) return wholeFields(whole.data);
+  // An empty value of another type than the field's equals an absent one as well: PHP writes an empty map as a list.
+  const filled = isObject(body) ? withoutEmpty(body) : body;
+  const again = submissionSchema.safeParse(filled, { reportInput: true });
+  if (again.success) return wholeFields(again.data);
+  const { issues } = again.error;
   const faulty = new Set(issues.map((issue) => String(issue.path[0] ?? '')));
-  const { json, places } = isObject(body) ? withoutFaulty(body, FIELD_NAMES, issues) : NOTHING_LEFT;
+  const { json, places } = isObject(filled) ? withoutFaulty(filled, FIELD_NAMES, issues) : NOTHING_LEFT;
   return {
     fields: toFields(partialSchema.parse(json)),
     // Of what is no object at all, no field is missing.
@@ -57,6 +60,22 @@ function pointIntoJson(places: Left['places']): PointTo {
     const inner = `/${field}/${token}`;
     return property === undefined ? inner : `${inner}/${property}`;
   };
+}
+
+function wholeFields(json: PartialJson): ReadFields {
+  return { fields: toFields(json), faulty: NONE, faults: [], pointTo: pointIntoJson(NO_PLACES) };
+}
+
+/** A body without those of its fields that are empty; what is no field of ours stays, to be named. */
+function withoutEmpty(body: object): object {
+  const fields: ReadonlySet<string> = new Set(FIELD_NAMES);
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => !fields.has(name) || !isEmpty(value)),
+  );
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || (Array.isArray(value) && value.length === 0);
 }
 
 function isObject(value: unknown): value is object {

@@ -50,6 +50,13 @@ describe('text and html', () => {
   );
 });
 
+test('an empty value of another type equals an absent one, and a name that is none of ours is named', async () => {
+  const lists = { subject: [], html: [], headers: [], metadata: [], sendAt: [], priority: [] };
+  const empty = { ...lists, tags: '', attachments: '', dryRun: '' };
+  await accept(empty);
+  expect(await refuse({ ...empty, bc: [], from: [] })).toEqual(['/from required', '/bc unknown_field']);
+});
+
 describe('headers', () => {
   test('pass into the message', async () => {
     await accept({ headers: { 'X-Campaign': 'spring', 'Reply-To': 'r@x.test', References: '<a@b> <c@d>' } });
