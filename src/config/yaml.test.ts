@@ -36,6 +36,13 @@ test('aliases have a limit', () => {
   expect(readYaml(list(101))).toEqual({ ok: false, rules: ['has 101 aliases, and may have 100'] });
 });
 
+test('a carriage return belongs to the end of a line', () => {
+  expect(readYaml('a: 1\r\n\r\nb: 2\r\n')).toEqual({ ok: true, root: { a: 1, b: 2 } });
+  const rules = ['has a carriage return without a line feed behind it at line 2'];
+  for (const text of ['a: 1\r\nb:\r 2\n', 'a: 1\nb: 2\r', `a: 1\n]b${'\r'.repeat(100_000)}c:\n`])
+    expect(readYaml(text)).toEqual({ ok: false, rules });
+});
+
 test.each([
   ['lists in blocks', (levels: number) => `${'- '.repeat(levels)}x`],
   ['lists in brackets', (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`],

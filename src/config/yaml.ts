@@ -14,6 +14,8 @@ const TOO_DEEP = 'is nested too deeply';
 /** What the engine says when calls have gone too deep. */
 const OUT_OF_STACK = /call stack|stack overflow/i;
 
+const LONE_CR = /\r(?!\n)/;
+
 /** Reads YAML in time that grows as the text does: what the library compares with everything is looked at here. */
 export function readYaml(text: string): ReadYaml {
   try {
@@ -25,6 +27,12 @@ export function readYaml(text: string): ReadYaml {
 }
 
 function readDocument(text: string): ReadYaml {
+  // The library looks at each run of them once from each of its places.
+  const lone = LONE_CR.exec(text);
+  if (lone !== null) {
+    const line = text.slice(0, lone.index).split('\n').length;
+    return { ok: false, rules: [`has a carriage return without a line feed behind it at line ${line}`] };
+  }
   const lines = new LineCounter();
   const document = parseDocument(text, { logLevel: 'error', uniqueKeys: false, lineCounter: lines });
   const rules = document.errors.map(({ message }) => message.split('\n', 1)[0] ?? '');
