@@ -16,6 +16,7 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   reclaimed: ['messages', 'queue'],
   reported: ['messages'],
   report_suppressed: [],
+  report_unwritten: [],
   rerouted: ['queue'],
   operated: ['activity'],
   fault: ['health'],

@@ -95,6 +95,23 @@ function waitOrEnd(
   return { ...base, state: 'retrying', outcome: null, nextAttemptAt: due };
 }
 
+/**
+ * What becomes of a delivery that has failed while its sender cannot be told of it: it waits at its relay, is tried again, and
+ * fails then, or by its age. `attempts` as in {@link settle}.
+ */
+export function waitUntold(
+  { attempts, expiresAt }: SettlingDelivery,
+  transition: Transition,
+  policy: RetryPolicy,
+  now: number,
+  dice: number,
+): Transition {
+  const due = now + retryDelayMs(attempts + 1, policy, dice);
+  // What is too old already is left to the expiry, which waits for its report.
+  const nextAttemptAt = now < expiresAt ? Math.min(due, expiresAt) : due;
+  return { ...transition, state: 'retrying', outcome: null, nextAttemptAt, next: null };
+}
+
 /** Whether it goes on with the relay it was at, whatever routing says: the peer may have the message. */
 export function keepsRelay({ state, possibleDuplicate }: Transition): boolean {
   return state === 'retrying' && possibleDuplicate;

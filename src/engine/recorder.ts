@@ -6,7 +6,7 @@ import { type AttemptEnd, refOf } from './attempt.ts';
 import { persist } from './persist.ts';
 import type { Job } from './ready.ts';
 import type { RelayAtWork } from './relay-at-work.ts';
-import { owedBySettling } from './report-policy.ts';
+import { owedBySettling, settlingUntold } from './report-policy.ts';
 import type { Reports, WrittenReport } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
 import { announce, settlementOf, type Ways } from './settle.ts';
@@ -50,11 +50,15 @@ export class Recorder {
     const context = { policy: retry, ways: this.#ways, now, dice: random.next() };
     const settling = settlementOf(job.unit, relay.relay.name, end, context);
     const owed = owedBySettling(job.unit, settling, { now, delayAfterMs: told.delayAfterMs });
-    const report = owed && (await reports.writePatiently(job.unit, owed, this.#giveUp));
+    const written = owed && (await reports.writePatiently(job.unit, owed, this.#giveUp));
+    const isUntold = written === 'not_now';
+    const report = isUntold ? null : written;
+    const later = { ...context, now: clock.wall() };
+    const transitions = isUntold ? settlingUntold(job.unit, settling, later) : settling.transitions;
     let taken = false;
     try {
       const delayReported = report?.owed.delayed ?? [];
-      const settlement = { ...settling, report: report?.record ?? null, delayReported };
+      const settlement = { ...settling, transitions, report: report?.record ?? null, delayReported };
       const recorded = await this.#write(job.unit, settlement, report, now);
       taken = recorded !== 'stale' && recorded !== 'refused';
       if (taken && settling.refund !== null) relay.quota.refunded(settling.refund, clock.wall());

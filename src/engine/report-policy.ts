@@ -1,6 +1,7 @@
+import type { RetryPolicy } from '../domain/backoff.ts';
 import type { Recipient } from '../domain/envelope.ts';
 import type { Reply } from '../domain/outcome.ts';
-import type { Transition } from '../domain/settle.ts';
+import { type Transition, waitUntold } from '../domain/settle.ts';
 import type { ReportAction, ReportedRecipient } from '../mail/report.ts';
 import type { ExpiringDelivery, ExpiringMessage, Settlement, Unit, UnitDelivery } from '../store/store.ts';
 
@@ -54,6 +55,19 @@ export function owedBySettling(
     return [{ index: delivery.index, reported }];
   });
   return owedFor(told);
+}
+
+/** What settling writes where the report that it owes cannot be written: nobody fails of whom the sender is to hear. */
+export function settlingUntold(
+  { deliveries }: Pick<Unit, 'deliveries'>,
+  { transitions }: Pick<Settlement, 'transitions'>,
+  { policy, now, dice }: { readonly policy: RetryPolicy; readonly now: number; readonly dice: number },
+): Transition[] {
+  return transitions.map((transition, place) => {
+    const delivery = deliveries[place];
+    const isOwed = delivery !== undefined && actionOn(delivery, transition, false) === 'failed';
+    return isOwed ? waitUntold(delivery, transition, policy, now, dice) : transition;
+  });
 }
 
 /** What an expiry owes; null for nothing. */

@@ -50,6 +50,9 @@ export interface WrittenReport {
   readonly to: string;
 }
 
+/** What came of waiting: a report, none that could ever be written, or that it cannot be written now. */
+export type PatientlyWritten = WrittenReport | null | 'not_now';
+
 /**
  * Writes the reports that are owed: the bytes before the store hears of what they tell. They are ordinary messages
  * from then on, without a sender, so that nobody is ever told of their own fate.
@@ -80,9 +83,9 @@ export class Reports {
     }
   }
 
-  /** As `write`, but waits for what passes; for room not for long: what a report would tell must be recorded soon. */
-  async writePatiently(subject: Subject, owed: Owed, giveUp: AbortSignal): Promise<WrittenReport | null> {
-    const { clock, fault } = this.#deps;
+  /** As `write`, but waits for what passes; for room not for long: what an attempt did must be recorded soon. */
+  async writePatiently(subject: Subject, owed: Owed, giveUp: AbortSignal): Promise<PatientlyWritten> {
+    const { clock, events } = this.#deps;
     for (let retries = 0; ; retries++) {
       try {
         return await this.write(subject, owed);
@@ -91,8 +94,10 @@ export class Reports {
         const mayWait = retries < RETRIES || isAway(error);
         if (mayWait && !giveUp.aborted) await clock.sleep(RETRY_MS, giveUp);
         else {
-          fault('report_failed', error);
-          return null;
+          const { kind, recipients } = owed;
+          const { messageId } = subject;
+          events.emit({ type: 'report_unwritten', messageId, kind, recipients: recipients.length });
+          return 'not_now';
         }
       }
     }

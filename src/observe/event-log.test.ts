@@ -154,9 +154,11 @@ test('a report to a sender is one line, and one that did not go is a warning', (
     linesOf(
       { type: 'reported', messageId: 'msg_1', reportId: 'msg_2', kind: 'failed', recipients: 3 },
       { type: 'report_suppressed', messageId: 'msg_3', kind: 'delayed', recipients: 1 },
+      { type: 'report_unwritten', messageId: 'msg_4', kind: 'failed', recipients: 2 },
     ),
   ).toEqual([
     ['info', 'message.reported', { messageId: 'msg_1', reportId: 'msg_2', kind: 'failed', recipients: 3 }],
     ['warn', 'message.report_suppressed', { messageId: 'msg_3', kind: 'delayed', recipients: 1 }],
+    ['warn', 'message.report_unwritten', { messageId: 'msg_4', kind: 'failed', recipients: 2 }],
   ]);
 });

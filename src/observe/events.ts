@@ -95,6 +95,16 @@ export type Event =
       readonly kind: 'failed' | 'delayed' | 'success';
       readonly recipients: number;
     }
+  /**
+   * A report could not be written, for want of room or because the process ends: who has failed waits, and its sender is told
+   * later; a report of delay or success does not come.
+   */
+  | {
+      readonly type: 'report_unwritten';
+      readonly messageId: string;
+      readonly kind: 'failed' | 'delayed' | 'success';
+      readonly recipients: number;
+    }
   /** Waiting recipients were given another way, or lost theirs: the routing table or the relays changed. */
   | { readonly type: 'rerouted'; readonly moved: number; readonly lost: number }
   /** An operation that may have changed something is done. */

@@ -119,6 +119,21 @@ export const DELIVERING: readonly Mutant[] = [
     traps: [postgres('reports > are accepted when what they report is settled')],
   },
   {
+    name: 'failed-untold',
+    breaks: 'Nobody fails without the report that is owed: here it is left out while the disk is full.',
+    edits: [
+      {
+        file: 'src/engine/recorder.ts',
+        before: 'isUntold ? settlingUntold(job.unit, settling, later) : settling.transitions',
+        after: 'settling.transitions',
+      },
+    ],
+    traps: [
+      { file: 'test/simulation/reports.test.ts', test: 'nobody fails of whom it would tell' },
+      { file: 'test/simulation/reports.test.ts', test: 'leaves who failed waiting' },
+    ],
+  },
+  {
     name: 'bounce-to-the-null-sender',
     breaks: 'Nobody is told of the fate of a message without a sender: no bounce of a bounce.',
     edits: [

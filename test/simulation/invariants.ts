@@ -63,6 +63,8 @@ export class Watch {
   readonly #hash = createHash('sha256');
   /** Token of the submission → the id it was stored under. */
   readonly ids = new Map<string, string>();
+  /** Messages that had a report which could not be written: they may wait beyond their time until it can. */
+  readonly #untold = new Set<string>();
   /** Messages without a sender: nobody is told of their fate. */
   readonly #unsent = new Set<string>();
   /** How many reports were stored. */
@@ -144,6 +146,11 @@ export class Watch {
     for (const place of this.#begun.keys()) this.#begun.set(place, Number.NEGATIVE_INFINITY);
   }
 
+  /** A report on a message could not be written. */
+  leftUntold(id: string): void {
+    this.#untold.add(id);
+  }
+
   /** Looks at messages after `verb` committed at `now`. */
   async look(verb: string, ids: Iterable<string>, now: number): Promise<void> {
     for (const id of ids) {
@@ -162,7 +169,8 @@ export class Watch {
         if (old === undefined) throw new InvariantBroken(`${id} has a recipient ${address} nobody submitted`);
         const place = { id, index, name: `${token} ${address}` };
         const begunAt = this.#begun.get(`${id}/${index}`) ?? Number.NEGATIVE_INFINITY;
-        if (verb === 'settle' && old !== state && state === 'retrying' && begunAt >= detail.message.expiresAt)
+        const isOver = begunAt >= detail.message.expiresAt && !this.#untold.has(id);
+        if (verb === 'settle' && old !== state && state === 'retrying' && isOver)
           throw new InvariantBroken(`${id}/${index} waits although its time was over when it was tried`);
         if (old !== state) this.#changed(verb, place, old, state, now);
         if (old !== state && state === 'failed' && outcome !== 'cancelled') this.#failed(place, outcome);

@@ -300,16 +300,39 @@ describe('a report and what it tells are recorded together, or not at all', () =
     expect(node.faults()).toEqual([]);
   });
 
-  test('a report that cannot be written keeps nothing from being recorded', async () => {
-    const node = await started({ bob: REJECTED });
-    const id = await hand(node, letter({ bob: null }));
+  test('while a report cannot be written nobody fails of whom it would tell, and all else is recorded', async () => {
+    const node = await started({ bob: REJECTED, eve: REJECTED });
+    const id = await hand(node, letter({ ann: null, bob: null, eve: 'NEVER' }));
+    const append = node.spool.append.bind(node.spool);
     node.spool.append = async () => {
       throw new SpoolError('spool_full', 'no room');
     };
-    await node.run(60_000);
-    expect((await node.views.message(id))?.message).toMatchObject({ status: 'failed', outcome: 'rejected' });
-    expect(node.faults()).toEqual(['report_failed']);
-    expect(node.reported()).toEqual([]);
+    const states = async () => (await node.views.message(id))?.recipients.map(({ state }) => state);
+    await node.run(35_000);
+    expect(await states()).toEqual(['delivered', 'retrying', 'failed']);
+    expect(node.seen.filter(({ type }) => type === 'report_unwritten')).toEqual([
+      { type: 'report_unwritten', messageId: id, kind: 'failed', recipients: 1 },
+    ]);
+    await node.run(7 * MINUTE);
+    expect(await states()).not.toEqual(['delivered', 'failed', 'failed']);
+    node.spool.append = append;
+    await node.run(2 * MINUTE);
+    expect(await states()).toEqual(['delivered', 'failed', 'failed']);
+    expect(namedIn(node.reports()[0])).toEqual(['bob@example.net failed']);
+    expect(node.reported()).toHaveLength(1);
+    expect(node.sent.filter(({ to }) => to[0]?.address === 'ann@example.net')).toHaveLength(1);
+    expect(node.faults()).toEqual([]);
+  });
+
+  test('a process that ends while the spool is away leaves who failed waiting', async () => {
+    const node = await started({ bob: REJECTED });
+    const id = await hand(node, letter({ bob: null }));
+    node.spool.append = async () => {
+      throw new SpoolError('spool_unavailable', 'its server cannot be reached');
+    };
+    await node.run(10_000);
+    await node.engine.stop(AbortSignal.abort());
+    expect((await node.views.message(id))?.message).toMatchObject({ status: 'retrying', attempts: 1 });
   });
 
   test('what expires waits for room to report on it, and keeps no other from expiring', async () => {

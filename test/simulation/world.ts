@@ -260,6 +260,7 @@ class World implements Nodes {
   #eventsOf(name: string): Events {
     const events = new Events();
     events.on((event) => {
+      if (event.type === 'report_unwritten') this.#watch.leftUntold(event.messageId);
       if (event.type === 'quota' && event.news === 'used_up') this.#seen.note('daily quota used up');
       // A broken invariant surfaces inside the engine, which reports it like any fault of its store.
       const expected = event.type !== 'fault' || event.code === 'not_recorded';
