@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Copyable } from '../../parts/copy.tsx';
 import { Said } from '../../parts/said.tsx';
 import { Bytes, Duration, Time } from '../../parts/values.tsx';
+import { LongList, LongValue } from './long-value.tsx';
 import type { Story } from './timeline.ts';
 
 /** What is known of a message, by name: narrow, names over values. */
@@ -9,7 +10,7 @@ export function Facts({ story }: { readonly story: Story }) {
   const { record, key, sourceAddress, content } = story;
   const rows: (readonly [string, ReactNode])[] = [
     ['Id', <Copyable key="id" text={record.id} />],
-    ['From', <Said key="from" text={record.from} lines="several" />],
+    ['From', long('From', record.from)],
     ...people('To', record.to),
     ...people('Cc', record.cc),
     ...people('Bcc', record.bcc),
@@ -22,14 +23,12 @@ export function Facts({ story }: { readonly story: Story }) {
       : [['Took', <Duration key="took" ms={record.durationMs} />] as const]),
     ['Size', <Bytes key="size" bytes={record.sizeBytes} />],
     ['Came', came(record.source, sourceAddress)],
-    ['API key', key === null ? null : <Said key="key" text={key.name} lines="several" />],
+    ['API key', key === null ? null : long('API key', key.name)],
     ...(record.priority === 'normal' ? [] : [['Priority', record.priority] as const]),
-    ...(record.tags.length === 0
-      ? []
-      : [['Tags', <Said key="tags" text={record.tags.join(', ')} lines="several" />] as const]),
+    ...(record.tags.length === 0 ? [] : [['Tags', long('Tags', record.tags.join(', '))] as const]),
     ...Object.entries(record.metadata)
       .slice(0, 20)
-      .map(([name, value]) => [name, <Said key={name} text={value} lines="several" />] as const),
+      .map(([name, value]) => [name, long(name, value)] as const),
     ['Message-ID', <Copyable key="messageId" text={record.messageId} />],
     ...(record.providerMessageId === undefined
       ? []
@@ -43,34 +42,23 @@ export function Facts({ story }: { readonly story: Story }) {
           <dt className="min-w-0 truncate text-soft" title={name}>
             {name}
           </dt>
-          <dd className="max-h-36 min-w-0 overflow-y-auto">
-            {value ?? <span className="text-faint">–</span>}
-          </dd>
+          <dd className="min-w-0">{value ?? <span className="text-faint">–</span>}</dd>
         </div>
       ))}
     </dl>
   );
 }
 
-/** Addresses that are shown of a list. */
-const MAX_SHOWN = 8;
+function long(name: string, text: string): ReactNode {
+  return (
+    <LongValue key={name} name={name}>
+      <Said text={text} lines="several" />
+    </LongValue>
+  );
+}
 
 function people(name: string, list: readonly string[]): (readonly [string, ReactNode])[] {
-  if (list.length === 0) return [];
-  const shown = list.slice(0, MAX_SHOWN);
-  return [
-    [
-      name,
-      <ul key={name}>
-        {shown.map((one) => (
-          <li key={one}>
-            <Said text={one} lines="several" />
-          </li>
-        ))}
-        {list.length > shown.length && <li className="text-soft">and {list.length - shown.length} more</li>}
-      </ul>,
-    ],
-  ];
+  return list.length === 0 ? [] : [[name, <LongList key={name} name={name} items={list} />]];
 }
 
 const WAYS_IN: Readonly<Record<string, string>> = {

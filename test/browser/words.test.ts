@@ -1,0 +1,69 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Client } from '../e2e/service.ts';
+import { describeWith } from '../peers/need.ts';
+import { NEEDED } from './dashboard.ts';
+import { tooWide } from './looks.ts';
+import { type Populated, populate } from './populated.ts';
+
+/** Pages say in plain words what is meant, and all of it. */
+
+const LETTER = { from: 'a@example.com', subject: 'Hello', text: 'Hi.' };
+const PHONE = { width: 375, height: 812 };
+
+describeWith(NEEDED, 'what pages say', () => {
+  let populated: Populated;
+  let client: Client;
+  let wide: Page;
+  let phone: Page;
+
+  beforeAll(async () => {
+    populated = await populate();
+    client = await populated.dashboard.client('words');
+    wide = await populated.dashboard.signedIn('/');
+    phone = await populated.dashboard.signedIn('/', PHONE);
+  }, 120_000);
+  afterAll(async () => {
+    const { strays, surprises } = populated.dashboard;
+    await populated.stop();
+    expect([[...strays], surprises]).toEqual([[], []]);
+  });
+
+  test('a long list of addresses says how many there are, and keys reach all of them', async () => {
+    const to = Array.from({ length: 45 }, (_, place) => `reader${place}@example.net`);
+    const id = await client.send({ ...LETTER, to });
+    for (const page of [wide, phone]) {
+      await page.goto(`/messages/${id}`);
+      const facts = page.getByRole('complementary', { name: 'Facts' });
+      await facts.getByText('reader4@example.net').waitFor();
+      expect(await facts.getByText('reader5@example.net').count()).toBe(0);
+      await facts.getByRole('button', { name: 'To: and 40 more' }).press('Enter');
+      const all = facts.getByRole('region', { name: 'To: all 45' });
+      expect(await all.getByRole('listitem').count()).toBe(45);
+      await page.keyboard.press('Shift+Tab');
+      await page.keyboard.press('End');
+      const scrolled = async () => await all.evaluate(({ scrollTop }) => scrollTop);
+      await vi.waitFor(async () => expect(await scrolled()).toBeGreaterThan(0));
+      expect(await tooWide(page)).toEqual([]);
+      await facts.getByRole('button', { name: 'To: only the first 5' }).press('Enter');
+      expect(await all.count()).toBe(0);
+    }
+  });
+
+  test('a long value has a button for all of it, and a short one has none', async () => {
+    const words = Array.from({ length: 120 }, (_, place) => `word${place}`).join(' ');
+    const id = await client.send({
+      ...LETTER,
+      to: ['b@example.net'],
+      metadata: { note: words, few: 'words' },
+    });
+    await wide.goto(`/messages/${id}`);
+    const facts = wide.getByRole('complementary', { name: 'Facts' });
+    await facts.getByRole('button', { name: 'note: all of it' }).press('Enter');
+    const all = facts.getByRole('region', { name: 'note' });
+    expect(await all.innerText()).toBe(words);
+    expect(await facts.getByRole('button', { name: /^(few|From):/ }).count()).toBe(0);
+    await facts.getByRole('button', { name: 'note: less of it' }).press('Enter');
+    expect(await all.count()).toBe(0);
+  });
+});
