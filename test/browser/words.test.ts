@@ -29,6 +29,15 @@ describeWith(NEEDED, 'what pages say', () => {
     expect([[...strays], surprises]).toEqual([[], []]);
   });
 
+  test('the chart of outcomes says what it counts, in its table as well', async () => {
+    await wide.goto('/');
+    const chart = wide.getByRole('figure', { name: /^Messages delivered and failed, and attempts deferred/ });
+    await chart.waitFor();
+    const counted = ['Messages delivered', 'Attempts deferred', 'Messages failed'];
+    expect(await chart.getByRole('columnheader').allInnerTexts()).toEqual(['From (UTC)', ...counted]);
+    await wide.getByText(/^Messages delivered and failed, and attempts deferred, over .* UTC\.$/).waitFor();
+  });
+
   test('a long list of addresses says how many there are, and keys reach all of them', async () => {
     const to = Array.from({ length: 45 }, (_, place) => `reader${place}@example.net`);
     const id = await client.send({ ...LETTER, to });

@@ -22,7 +22,7 @@ export function Card({
     <section className={classNames('min-w-0 rounded-lg border border-line bg-surface', className)}>
       {(title !== undefined || actions !== undefined) && (
         <header className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-4 py-2.5">
-          <div className="min-w-0 flex-1">
+          <div className={classNames('min-w-0 flex-1', note !== undefined && 'basis-52')}>
             <h2 className="font-semibold">{title}</h2>
             {note !== undefined && <p className="text-sm text-soft">{note}</p>}
           </div>

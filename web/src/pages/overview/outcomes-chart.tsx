@@ -15,6 +15,9 @@ const RANGES = [
 /** A chart of the last hour is a minute behind at the most. */
 const EVERY_MS = 20_000;
 
+/** A message counts when it is delivered or fails; each attempt that is deferred before counts, too. */
+const COUNTED = 'Messages delivered and failed, and attempts deferred';
+
 /** What became of mail over time. */
 export function OutcomesChart() {
   const { range: chosen = 'day' } = useSearch({ from: '/' });
@@ -28,7 +31,7 @@ export function OutcomesChart() {
   return (
     <Card
       title="Outcomes"
-      note={`Messages over ${range.words}; times in UTC.`}
+      note={`${COUNTED}, over ${range.words}; times in UTC.`}
       actions={
         <Segments
           label="Range"
@@ -47,14 +50,14 @@ export function OutcomesChart() {
       <Fetched query={series}>
         {({ from, stepSeconds, counts }) => (
           <TimeSeriesChart
-            label={`Outcomes over ${range.words}`}
+            label={`${COUNTED}, over ${range.words}`}
             from={Date.parse(from)}
             stepSeconds={stepSeconds}
             height={230}
             series={[
-              { label: 'Delivered', color: 'delivered', values: counts.delivered ?? [] },
-              { label: 'Deferred attempts', color: 'retrying', values: counts.retried ?? [] },
-              { label: 'Failed', color: 'failed', values: counts.failed ?? [] },
+              { label: 'Messages delivered', color: 'delivered', values: counts.delivered ?? [] },
+              { label: 'Attempts deferred', color: 'retrying', values: counts.retried ?? [] },
+              { label: 'Messages failed', color: 'failed', values: counts.failed ?? [] },
             ]}
           />
         )}
