@@ -34,6 +34,15 @@ describe('a stored relay', () => {
     expect(JSON.stringify(shown)).not.toContain(SECRET);
   });
 
+  test('is shown with the limits that hold, also those that nobody gave', async () => {
+    const usual = { maxConcurrency: 20, maxRatePerSecond: 0, maxPerDomain: null, maxMessageBytes: 0 };
+    expect((await detail()).limits).toEqual({ ...usual, maxRecipients: 100 });
+    await update({ max_concurrency: 3, max_recipients: 7 });
+    expect((await detail()).limits).toEqual({ ...usual, maxConcurrency: 3, maxRecipients: 7 });
+    const inbox = await opened.operations.relay({ name: 'inbox' });
+    expect(inbox.limits).toMatchObject({ maxPerDomain: null, maxMessageBytes: 0 });
+  });
+
   test('is changed and keeps its secret while that goes the same way', async () => {
     const changed = await update({ max_concurrency: 3, helo: 'out.example', username: 'v' });
     expect(changed).toMatchObject({ username: 'v', host: 'mail.example', credentialsUnreadable: false });

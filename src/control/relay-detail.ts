@@ -4,7 +4,7 @@ import { formatTimestamp } from '../lib/timestamp.ts';
 import type { StoredRelay } from '../store/registry.ts';
 import { relayFields } from './local-config.ts';
 import type { LocalDeps } from './local-deps.ts';
-import type { RelayDetail, RelayRequest } from './relay-operations.ts';
+import type { LimitsView, RelayDetail, RelayRequest } from './relay-operations.ts';
 import { viewOf } from './relay-views.ts';
 
 /** See `RelayOperations.relay`. */
@@ -19,8 +19,17 @@ export async function relayDetail({ name }: RelayRequest, deps: LocalDeps): Prom
     ...view,
     definition: relay === undefined ? null : definitionOf(relay, stored),
     hasSecret: view.origin === 'stored' ? stored?.secret != null : relay !== undefined && hasSecret(relay),
+    limits: relay === undefined ? null : limitsOf(relay),
     history: history.map(({ at, ...rest }) => ({ ...rest, at: formatTimestamp(at) })),
     rules: rules.map((rule) => rule.name),
+  };
+}
+
+function limitsOf({ limits, mx }: Relay): LimitsView {
+  const { maxConcurrency, maxRatePerSecond, maxRecipients, maxMessageBytes } = limits;
+  return {
+    ...{ maxConcurrency, maxRatePerSecond, maxRecipients, maxMessageBytes },
+    maxPerDomain: mx?.maxPerDomain ?? null,
   };
 }
 

@@ -110,6 +110,18 @@ export interface WarmUpView {
   readonly outlivesMail: boolean;
 }
 
+/** What a relay keeps to; the recipients of a day stand beside. */
+export interface LimitsView {
+  readonly maxConcurrency: number;
+  /** 0 means no limit. */
+  readonly maxRatePerSecond: number;
+  /** Of type `mx`; null for others. */
+  readonly maxPerDomain: number | null;
+  readonly maxRecipients: number;
+  /** 0 means no limit of ours. */
+  readonly maxMessageBytes: number;
+}
+
 /** A relay as it was left. */
 export interface RelaySwitch extends RelayView {
   /** It was otherwise before. */
@@ -127,6 +139,8 @@ export interface RelayDetail extends RelayView {
   /** As in the configuration file, without secrets; null for the inbox. */
   readonly definition: Readonly<Record<string, unknown>> | null;
   readonly hasSecret: boolean;
+  /** In force, given or usual; null where it cannot be used. */
+  readonly limits: LimitsView | null;
   /** Rests and recoveries of its lanes on this node since it started, newest first; a bounded number. */
   readonly history: readonly RelayHappening[];
   /** Rules of routing that name it. */

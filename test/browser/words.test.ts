@@ -75,4 +75,12 @@ describeWith(NEEDED, 'what pages say', () => {
     await facts.getByRole('button', { name: 'note: less of it' }).press('Enter');
     expect(await all.count()).toBe(0);
   });
+
+  test('a relay without limits says so', async () => {
+    await wide.goto('/relays/out');
+    await wide.getByText('on recipients a day').waitFor();
+    expect(await wide.getByText('no limit', { exact: true }).count()).toBe(3);
+    await wide.goto('/relays/spare');
+    await wide.getByText('of 5,000 recipients').waitFor();
+  });
 });

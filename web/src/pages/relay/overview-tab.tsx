@@ -1,6 +1,5 @@
 import { Link } from '@tanstack/react-router';
 import type { ResultOf } from '../../../../src/dashboard/contract.ts';
-import { formatBytes } from '../../format.ts';
 import { Banner } from '../../parts/banner.tsx';
 import { Card, KeyValue, Stat, StatRow } from '../../parts/card.tsx';
 import { Count } from '../../parts/values.tsx';
@@ -9,23 +8,14 @@ import { whereTo } from '../relays/relay-card.tsx';
 import { typeTitle } from '../relays/relay-icon.tsx';
 import { RelayQuota } from '../relays/relay-quota.tsx';
 import { RelayTest } from '../relays/relay-test.tsx';
-import { showSetting } from '../settings/setting-values.ts';
+import { dayOf, limitRows } from './limits.ts';
 
 /** A relay with its definition. */
 export type RelayDetail = ResultOf<'relay'>;
 
-/** Fields of a definition that limit it. */
-const LIMITS = [
-  ['max_concurrency', 'Attempts at once'],
-  ['max_rate_per_second', 'Attempts a second'],
-  ['max_per_domain', 'At once to one domain'],
-  ['max_recipients', 'Recipients at once'],
-  ['max_message_bytes', 'Largest message'],
-  ['max_per_day', 'Recipients a day'],
-] as const;
-
 /** How a relay does, and whether it can be reached. */
 export function OverviewTab({ relay }: { readonly relay: RelayDetail }) {
+  const [today, ofToday] = dayOf(relay);
   const mayTest = useMay('admin') && relay.type !== 'inbox';
   return (
     <div className="space-y-5">
@@ -33,15 +23,7 @@ export function OverviewTab({ relay }: { readonly relay: RelayDetail }) {
       <StatRow>
         <Stat label="Waiting" value={<Count value={relay.waiting} />} note="recipients" />
         <Stat label="Under way" value={<Count value={relay.processing} />} note="recipients" />
-        <Stat
-          label="Today (UTC)"
-          value={relay.usedToday === null ? '–' : <Count value={relay.usedToday} />}
-          note={
-            relay.allowedToday === null
-              ? 'without an end'
-              : `of ${relay.allowedToday.toLocaleString('en-US')}`
-          }
-        />
+        <Stat label="Today (UTC)" value={today} note={ofToday} />
       </StatRow>
       <div className="grid items-start gap-5 lg:grid-cols-2">
         <div className="min-w-0 space-y-5">
@@ -54,7 +36,7 @@ export function OverviewTab({ relay }: { readonly relay: RelayDetail }) {
                 <RelayQuota relay={relay} />
               </div>
             )}
-            <KeyValue rows={limits(relay)} />
+            <KeyValue rows={limitRows(relay)} />
           </Card>
         </div>
         <div className="min-w-0 space-y-5">
@@ -118,20 +100,6 @@ function connection(relay: RelayDetail): Parameters<typeof KeyValue>[0]['rows'] 
     ...(username === null ? [] : [['User name', username] as const]),
     ...(type === 'inbox' ? [] : [['Secret', hasSecret ? 'stored, never shown' : 'none'] as const]),
   ];
-}
-
-function limits({ definition }: RelayDetail): Parameters<typeof KeyValue>[0]['rows'] {
-  return LIMITS.flatMap(([name, label]) => {
-    const value = definition?.[name];
-    if (name === 'max_per_domain' && value === undefined) return [];
-    const shown =
-      value === undefined || value === null || value === 0
-        ? 'as usual'
-        : name === 'max_message_bytes' && typeof value === 'number'
-          ? formatBytes(value)
-          : showSetting(value, name);
-    return [[label, shown] as const];
-  });
 }
 
 function Rules({ relay: { rules, isDefault } }: { readonly relay: RelayDetail }) {

@@ -5,7 +5,7 @@ import { Progress } from '../../parts/progress.tsx';
 /** A relay as the server tells of it. */
 export type RelayView = ResultOf<'relays'>[number];
 
-/** How much of what a relay may have today is used; nothing for one without an end. */
+/** How much of what a relay may have today is used; nothing where there is no limit. */
 export function RelayQuota({ relay: { allowedToday, usedToday, warmUp } }: { readonly relay: RelayView }) {
   if (allowedToday === null) return null;
   const used = usedToday ?? 0;
