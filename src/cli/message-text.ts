@@ -1,5 +1,5 @@
 import type { Attempts, MessagesPage, StatusRecord } from '../control/operations.ts';
-import type { RecipientWay } from '../control/search-operations.ts';
+import type { Obstacle, RecipientWay } from '../control/search-operations.ts';
 import { clip, fittingTable, foldedTable, foldLine, shortTime } from './fitting.ts';
 import { table } from './terminal.ts';
 
@@ -54,15 +54,19 @@ export function messageText(record: StatusRecord, columns: number | null): strin
 
 /** The way of each copy, one a line where it fits; nothing where none is known. */
 export function waysText(ways: readonly RecipientWay[], columns: number | null): string {
-  const known = ways.filter(({ group, waits }) => group.length > 0 || waits !== null);
+  const known = ways.filter(({ group, waits }) => group.length > 0 || waits.length > 0);
   if (known.length === 0) return '';
   const rows = known.map(({ recipient, rule, group, waits }) => [
     recipient,
     rule ?? 'default',
     group.join(', '),
-    waits ?? '',
+    waits.map(obstacleText).join('; '),
   ]);
   return foldedTable(['RECIPIENT', 'RULE', 'GROUP', 'WAITS FOR'], rows, columns);
+}
+
+function obstacleText({ what, until, command }: Obstacle): string {
+  return `${what}${until === null ? '' : ` until ${until}`}${command === null ? '' : `: ${command}`}`;
 }
 
 /** What each attempt did for each recipient, one a line, oldest first. */

@@ -176,7 +176,7 @@ test('a message that waits is shown with its rule and group, and with what cures
   expect(await shown(id)).toMatch(line);
   for (const name of ['out', 'spare']) await here.waybill(['queue', 'drain', name]);
   const lost = await shown((await here.json([...LETTER, '--to', 'bob@example.net'])).id);
-  expect(lost).toMatch(/default +out +no route\. out is draining: waybill queue resume out$/m);
+  expect(lost).toMatch(/default +out +no route; out is draining: waybill queue resume out$/m);
   await here.waybill(['queue', 'resume', 'out']);
   await here.waybill(['relays', 'disable', 'out']);
   expect(await shown(id)).toMatch(/out is disabled: waybill relays enable out$/m);

@@ -114,8 +114,18 @@ export interface RecipientWay {
   readonly rule: string | null;
   /** Relays it may leave by, in the order in which they are tried. */
   readonly group: readonly string[];
-  /** What keeps it, with the line that cures it; null when nothing does but its next attempt. */
-  readonly waits: string | null;
+  /** What keeps it; empty when nothing does but its next attempt. */
+  readonly waits: readonly Obstacle[];
+}
+
+/** Something that keeps mail from going. */
+export interface Obstacle {
+  /** A few words without an end, such as `out is paused`. */
+  readonly what: string;
+  /** How long it does so, RFC 3339; null where that is not known. */
+  readonly until: string | null;
+  /** The line that cures it or tells more; null where another obstacle has it. */
+  readonly command: string | null;
 }
 
 /** What a message says. */

@@ -8,7 +8,7 @@ import type { RecipientRecord } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { laneState } from './local-queue.ts';
 import { MAX_AGE, warmUpBegins } from './relay-views.ts';
-import type { RecipientWay } from './search-operations.ts';
+import type { Obstacle, RecipientWay } from './search-operations.ts';
 
 const HELD = { pause: 'paused', drain: 'draining' } as const;
 
@@ -20,28 +20,35 @@ export function wayOf(recipient: RecipientRecord, deps: WayDeps): RecipientWay {
   return { recipient: address, rule, group, waits: waitOf(recipient, deps) };
 }
 
-function waitOf({ state, relay, address, group }: RecipientRecord, deps: WayDeps): string | null {
-  if (isFinal(state) || state === 'processing') return null;
-  // What waits at a relay that is drained is sent.
-  if (relay !== null) return obstacle(relay, address, ['pause'], deps) ?? serverOf(deps);
-  const why = group.flatMap((name) => obstacle(name, address, HOLD_KINDS, deps) ?? []);
-  return `no route. ${why.length > 0 ? why.join('; ') : 'See: waybill routes explain'}`;
+function waitOf({ state, relay, address, group }: RecipientRecord, deps: WayDeps): readonly Obstacle[] {
+  if (isFinal(state) || state === 'processing') return [];
+  if (relay !== null) {
+    // What waits at a relay that is drained is sent.
+    const obstacle = obstacleOf(relay, address, ['pause'], deps) ?? serverOf(deps);
+    return obstacle === null ? [] : [obstacle];
+  }
+  const why = group.flatMap((name) => obstacleOf(name, address, HOLD_KINDS, deps) ?? []);
+  return [because('no route', why.length > 0 ? null : 'waybill routes explain'), ...why];
 }
 
-function serverOf({ running }: WayDeps): string | null {
-  return running ? null : 'the server does not run: waybill serve';
+function serverOf({ running }: WayDeps): Obstacle | null {
+  return running ? null : because('the server does not run', 'waybill serve');
+}
+
+function because(what: string, command: string | null, until: number | null = null): Obstacle {
+  return { what, until: until === null ? null : formatTimestamp(until), command };
 }
 
 /** What keeps mail to an address from going by a relay, holds of these kinds among it; null when nothing does. */
-function obstacle(
+function obstacleOf(
   name: string,
   address: string,
   kinds: readonly HoldKind[],
   { resolution, queue, clock }: WayDeps,
-): string | null {
+): Obstacle | null {
   const { config, holds } = resolution();
   const relay = config.relays.find((candidate) => candidate.name === name);
-  if (relay === undefined) return `relay ${name} does not exist: waybill routes publish FILE`;
+  if (relay === undefined) return because(`relay ${name} does not exist`, 'waybill routes publish FILE');
   const lane = laneOf(name, relay.type, address);
   const figures = queue.lanes().find((one) => one.lane === lane);
   const held = kinds.flatMap((kind) => [name, lane].filter((target) => holds.get(target) === kind));
@@ -51,17 +58,21 @@ function obstacle(
     case 'draining':
       return target === undefined
         ? null
-        : `${target} is ${HELD[holds.get(target) ?? 'pause']}: waybill queue resume ${target}`;
+        : because(`${target} is ${HELD[holds.get(target) ?? 'pause']}`, `waybill queue resume ${target}`);
     case 'disabled':
       return config.unreadableRelays.includes(name)
-        ? `the password of ${name} cannot be read: waybill doctor`
-        : `${name} is disabled: waybill relays enable ${name}`;
+        ? because(`the password of ${name} cannot be read`, 'waybill doctor')
+        : because(`${name} is disabled`, `waybill relays enable ${name}`);
     case 'resting':
-      return `${lane} rests${restsText(figures)} after failures: waybill relays test ${name}${relay.mx === null ? '' : ` --to ${address}`}`;
+      return because(
+        `${lane} rests after failures`,
+        `waybill relays test ${name}${relay.mx === null ? '' : ` --to ${address}`}`,
+        figures?.restsUntil,
+      );
     case 'spent':
       return (
         warmUpWait(relay, config, clock.wall()) ??
-        `${name} has had what it may have today, and goes on at midnight UTC: waybill relays list`
+        because(`${name} has had what it may have today, and goes on at midnight UTC`, 'waybill relays list')
       );
     default:
       // Known of every relay, also where no lane of it is at work.
@@ -69,15 +80,13 @@ function obstacle(
   }
 }
 
-function restsText(figures: { readonly restsUntil: number | null } | undefined): string {
-  const until = figures?.restsUntil ?? null;
-  return until === null ? '' : ` until ${formatTimestamp(until)}`;
-}
-
 /** What mail waits for whose relay begins to warm up on another day; null where it does not. */
-function warmUpWait(relay: Relay, config: Pick<Config, 'delivery'>, now: number): string | null {
+function warmUpWait(relay: Relay, config: Pick<Config, 'delivery'>, now: number): Obstacle | null {
   const begins = warmUpBegins(relay, config, now);
   if (begins === null) return null;
   const late = begins.outlivesMail ? `; it expires sooner (${MAX_AGE})` : '';
-  return `${relay.name} is given nothing before ${begins.start} (UTC), when its warm-up begins${late}: waybill relays list`;
+  return because(
+    `${relay.name} is given nothing before ${begins.start} (UTC), when its warm-up begins${late}`,
+    'waybill relays list',
+  );
 }

@@ -83,4 +83,22 @@ describeWith(NEEDED, 'what pages say', () => {
     await wide.goto('/relays/spare');
     await wide.getByText('of 5,000 recipients').waitFor();
   });
+
+  test('what keeps a message is told with its command and its time set off', async () => {
+    await populated.dashboard.installation.run('queue', 'pause', 'out');
+    const id = await client.send({ ...LETTER, to: ['b@example.net'] });
+    await wide.goto(`/messages/${id}`);
+    const banner = wide.getByRole('status').filter({ hasText: 'It waits for something' });
+    await banner.getByText('out is paused', { exact: true }).waitFor();
+    expect(await banner.locator('code').allInnerTexts()).toEqual(['waybill queue resume out']);
+    // Each of these is tried once, which is enough for the next hop to be found ill.
+    for (let more = 0; more < 10; more++) await client.send({ ...LETTER, to: ['b@example.net'] });
+    populated.sink.script = { CONNECT: () => ({ close: 'reset' }), MAIL: () => ({ close: 'reset' }) };
+    await populated.dashboard.installation.run('queue', 'resume', 'out');
+    await banner.getByText('out rests after failures', { exact: true }).waitFor();
+    expect(await banner.locator('time').innerText()).toMatch(
+      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \(in .+\)$/,
+    );
+    expect(await banner.locator('code').allInnerTexts()).toEqual(['waybill relays test out']);
+  });
 });

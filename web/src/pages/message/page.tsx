@@ -1,7 +1,5 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import { Banner } from '../../parts/banner.tsx';
-import { ButtonLink } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Page } from '../../parts/page.tsx';
 import { plainText } from '../../parts/plain-text.ts';
@@ -13,8 +11,8 @@ import { Facts } from './facts.tsx';
 import { Happenings } from './happenings.tsx';
 import { RecipientTable } from './recipients.tsx';
 import { MessageStatus } from './status.tsx';
-import type { Story } from './timeline.ts';
 import { useStory } from './use-story.ts';
+import { Waiting } from './waiting.tsx';
 import { WhyThisWay } from './ways.tsx';
 
 /** One message: what became of it and why, and what it says. */
@@ -77,31 +75,5 @@ export function MessagePage() {
         </aside>
       </div>
     </Page>
-  );
-}
-
-/** What keeps it, where someone can do something about it. */
-function Waiting({ story }: { readonly story: Story }) {
-  const waits = [...new Set(story.ways.flatMap(({ waits: what }) => what ?? []))];
-  if (waits.length === 0) return null;
-  return (
-    <Banner
-      level="warning"
-      title="It waits for something"
-      actions={
-        <ButtonLink small to="/queue">
-          Queue
-        </ButtonLink>
-      }
-    >
-      <ul>
-        {waits.slice(0, 5).map((what) => (
-          <li key={what}>
-            <Said text={what} lines="several" />
-          </li>
-        ))}
-        {waits.length > 5 && <li>and {waits.length - 5} other things</li>}
-      </ul>
-    </Banner>
   );
 }

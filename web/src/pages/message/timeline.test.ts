@@ -137,7 +137,7 @@ describe('the phases of an attempt', () => {
 });
 
 it('ways that are alike are shown once, the most taken first', () => {
-  const way = (recipient: string, rule: string | null) => ({ recipient, rule, group: ['out'], waits: null });
+  const way = (recipient: string, rule: string | null) => ({ recipient, rule, group: ['out'], waits: [] });
   expect(sameWays([way('a', null), way('b', 'news'), way('c', 'news')])).toEqual([
     { rule: 'news', group: ['out'], recipients: ['b', 'c'] },
     { rule: null, group: ['out'], recipients: ['a'] },
