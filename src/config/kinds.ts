@@ -20,11 +20,13 @@ export interface FormKind {
   readonly choices: readonly string[];
   /** May be without a value. */
   readonly nullable: boolean;
+  /** What holds without a value, in a few words; null where nobody wrote them down. */
+  readonly none: string | null;
 }
 
 /** The form of a kind without choices that must have a value. */
 export function formOf(kind: FormKind['kind']): FormKind {
-  return { kind, choices: [], nullable: false };
+  return { kind, choices: [], nullable: false, none: null };
 }
 
 /** What the value of a setting may be. The rule is a phrase that completes "must be …". */
@@ -130,12 +132,15 @@ export const cidr: Kind<string> = text(
   (raw) => parseCidrs([raw]).ok,
 );
 
-/** The given kind, or null; an empty text in the environment means null. */
-export function orNull<T>(kind: Kind<T>): Kind<T | null> {
+/**
+ * The given kind, or null; an empty text in the environment means null. `none` tells in a few words what holds then, as
+ * it would stand in the place of a value.
+ */
+export function orNull<T>(kind: Kind<T>, none: string | null = null): Kind<T | null> {
   return {
     rule: `${kind.rule}, or null`,
     unit: kind.unit,
-    form: { ...kind.form, nullable: true },
+    form: { ...kind.form, nullable: true, none },
     read: (raw) => (raw === null ? null : kind.read(raw)),
     fromText: (line) => (line === '' || line === 'null' ? null : kind.fromText(line)),
   };

@@ -19,12 +19,12 @@ const LOCAL = [
 /** The settings of the ingestion API. */
 export const API_SETTINGS = {
   'api.port': restart(
-    orNull(port),
+    orNull(port, 'off'),
     8025,
     'Port of the ingestion API over plain HTTP. 0 takes a free one, null switches it off.',
   ),
   'api.tls_enabled': restart(flag, false, 'Offer the ingestion API over TLS too, on `api.tls_port`.'),
-  'api.tls_port': restart(orNull(port), 8026, 'Port of the ingestion API over TLS.'),
+  'api.tls_port': restart(orNull(port, 'off'), 8026, 'Port of the ingestion API over TLS.'),
   'api.bind': restart(
     listOf(address, 1),
     ['::'],

@@ -45,14 +45,14 @@ export const DATABASE_SETTINGS = {
   ),
   'database.tls': outside(
     restart(
-      orNull(choice('off', 'required', 'verified')),
+      orNull(choice('off', 'required', 'verified'), 'as the URL says, else by the address'),
       null,
       'Whether PostgreSQL is spoken to by TLS, and whether its certificate must be good. null means what `sslmode` of the URL says; without one, `off` for sockets and loopback addresses and `required` for all others.',
     ),
   ),
   'database.tls_ca_file': outside(
     restart(
-      orNull(path),
+      orNull(path, "the machine's authorities"),
       null,
       "PEM file with the authorities that PostgreSQL's certificate may come from. null means those of the machine.",
     ),
@@ -72,7 +72,11 @@ export const DATABASE_SETTINGS = {
     ),
   ),
   'node.name': outside(
-    restart(orNull(nodeName), null, "This node's name in health and in logs. null means the machine's."),
+    restart(
+      orNull(nodeName, "the machine's name"),
+      null,
+      "This node's name in health and in logs. null means the machine's.",
+    ),
   ),
   'node.roles': outside(
     restart(

@@ -14,7 +14,7 @@ const server = text(
 /** The settings of the resolver, which `mx` relays ask. */
 export const DNS_SETTINGS = {
   'dns.servers': live(
-    orNull(listOf(server, 1, MAX_SERVERS)),
+    orNull(listOf(server, 1, MAX_SERVERS), "the system's servers"),
     null,
     "Recursive DNS servers that are asked where mail goes, in this order; one that lately did not answer comes last. null means the system's, from `/etc/resolv.conf`, which is read again when it changes.",
   ),

@@ -30,7 +30,7 @@ const relayName = text('the name of a relay', (raw) => /^[a-z0-9_-]{1,64}$/.test
 export const SETTINGS = {
   ...API_SETTINGS,
   'webui.port': restart(
-    orNull(port),
+    orNull(port, 'off'),
     8420,
     'HTTPS port of the dashboard, `/health` and `/metrics`. 0 takes a free one, null switches it off.',
   ),
@@ -50,12 +50,12 @@ export const SETTINGS = {
   ...WEBUI_SETTINGS,
   ...LISTENER_SETTINGS,
   'server.hostname': restart(
-    orNull(hostname),
+    orNull(hostname, "the machine's name"),
     null,
     "The server's name in HELO, Received, Message-ID and its own certificate. null means the machine's.",
   ),
   'server.postmaster': live(
-    orNull(mailAddress),
+    orNull(mailAddress, 'the local inbox'),
     null,
     'Who gets mail to `<postmaster>`, the address that every mail server must have. null means the local inbox.',
   ),
@@ -89,7 +89,7 @@ export const SETTINGS = {
     notStored: true,
   },
   'delivery.report_relay': live(
-    orNull(relayName),
+    orNull(relayName, 'the relay that routing chooses'),
     null,
     'Relay by which reports of failure, delay and success go to senders. null means the one that routing chooses.',
   ),
@@ -115,7 +115,7 @@ export const SETTINGS = {
     'Most memory for answers that clients have not read yet, on each port of the API. Beyond it, the connections that have read nothing for longest are ended.',
   ),
   'limits.max_queued_bytes': live(
-    orNull(bytes(MIB)),
+    orNull(bytes(MIB), 'half of the free disk (over PostgreSQL, no limit)'),
     null,
     'Most bytes of messages that are not yet final, over all keys. Beyond it everyone gets 503, over SMTP 452; a retry by hand does not. Not under `api.max_message_bytes`. null means half of the disk that was free, or already held by the queue, at the start; over PostgreSQL, whose disks are not ours to see, no limit.',
   ),
@@ -194,19 +194,23 @@ export const SETTINGS = {
   ),
   'tls.cert_file': {
     ...restart(
-      orNull(path),
+      orNull(path, 'an uploaded certificate, else a self-signed one'),
       null,
       'PEM file with the certificate and its chain. null means one that was uploaded, else a self-signed one that renews itself.',
     ),
     notStored: true,
   },
   'tls.key_file': {
-    ...restart(orNull(path), null, 'PEM file with the private key of `tls.cert_file`.'),
+    ...restart(
+      orNull(path, 'the key of that certificate'),
+      null,
+      'PEM file with the private key of `tls.cert_file`.',
+    ),
     notStored: true,
   },
   'secrets.key_file': {
     ...live(
-      orNull(path),
+      orNull(path, 'secret.key in the data directory'),
       null,
       'File with the key that seals stored passwords. null means `secret.key` in the data directory, made at first start.',
     ),

@@ -40,11 +40,18 @@ describe('settings', () => {
       ...{ section: 'log', kind: 'choice', choices: ['debug', 'info', 'warn', 'error'], nullable: false },
       ...{ value: 'info', defaultValue: 'info', origin: 'default', locked: null, applies: 'live' },
     });
-    expect(await rowOf('webui.port')).toMatchObject({ kind: 'integer', nullable: true, applies: 'restart' });
+    expect(await rowOf('webui.port')).toMatchObject({ kind: 'integer', nullable: true, none: 'off' });
     expect(await rowOf('api.allowed_cidrs')).toMatchObject({ kind: 'list' });
     expect(await rowOf('listener.sources')).toMatchObject({ kind: 'json', value: [] });
     expect(await rowOf('api.tls_enabled')).toMatchObject({ kind: 'boolean' });
     expect(await rowOf('database.url')).toMatchObject({ kind: 'secret', locked: expect.any(String) });
+  });
+
+  test('say in a few words what holds where they have no value', async () => {
+    const rows = await opened.operations.settings({});
+    for (const { key, nullable, none } of rows)
+      expect([key, none]).toEqual([key, nullable ? expect.stringMatching(/^.{3,60}$/) : null]);
+    expect((await rowOf('limits.max_queued_bytes'))?.none).toMatch(/^half of the free disk/);
   });
 
   test('of the file are locked, and say where they stand', async () => {

@@ -23,7 +23,7 @@ function rowOf(effective: Effective, { pending, config }: Pick<Loaded, 'pending'
   return {
     ...{ key, section: key.split('.', 1)[0] ?? '', meaning },
     kind: secret ? 'secret' : form.kind,
-    ...{ choices: form.choices, nullable: form.nullable },
+    ...{ choices: form.choices, nullable: form.nullable, none: form.none },
     value: shown(asInFile(key, value, config)),
     ...{ defaultValue: fallback, origin, source },
     locked: lockOf(waiting ?? effective),

@@ -70,6 +70,8 @@ export interface SettingRow {
   readonly choices: readonly string[];
   /** May be without a value. */
   readonly nullable: boolean;
+  /** What holds without a value, in a few words; null where it always has one. */
+  readonly none: string | null;
   /** In force; masked where secret. */
   readonly value: unknown;
   readonly defaultValue: unknown;

@@ -84,6 +84,14 @@ describeWith(NEEDED, 'what pages say', () => {
     await wide.getByText('of 5,000 recipients').waitFor();
   });
 
+  test('a setting without a value shows what holds', async () => {
+    await wide.goto('/settings/limits');
+    await wide
+      .locator('[id="limits.max_queued_bytes"]')
+      .getByText(/^half of the free disk/)
+      .waitFor();
+  });
+
   test('what keeps a message is told with its command and its time set off', async () => {
     await populated.dashboard.installation.run('queue', 'pause', 'out');
     const id = await client.send({ ...LETTER, to: ['b@example.net'] });

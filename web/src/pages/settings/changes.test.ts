@@ -3,7 +3,15 @@ import { draftWith, pendingOf, placeOfFault, requestOf } from './changes.ts';
 import type { Setting } from './setting-values.ts';
 
 const setting = (key: string, rest: Partial<Setting> = {}): Setting => ({
-  ...{ key, section: key.split('.')[0] ?? '', meaning: '', kind: 'integer', choices: [], nullable: false },
+  ...{
+    key,
+    section: key.split('.')[0] ?? '',
+    meaning: '',
+    kind: 'integer',
+    choices: [],
+    nullable: false,
+    none: null,
+  },
   ...{ value: 5, defaultValue: 5, origin: 'default', source: 'default', locked: null, applies: 'live' },
   ...rest,
 });

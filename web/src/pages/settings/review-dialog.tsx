@@ -61,7 +61,7 @@ export function ReviewDialog({
   );
 }
 
-function BeforeAndAfter({ setting: { key, kind, value }, reading }: Pending) {
+function BeforeAndAfter({ setting: { key, kind, value, none }, reading }: Pending) {
   if (kind === 'secret') return <p className="mt-1 text-soft">A new value, which is never shown.</p>;
   const after = 'fault' in reading ? null : reading.value;
   const change = listChange(value, after);
@@ -86,9 +86,9 @@ function BeforeAndAfter({ setting: { key, kind, value }, reading }: Pending) {
     );
   return (
     <p className="mt-1 flex flex-wrap items-center gap-2 break-all">
-      <span className="text-soft line-through decoration-1">{showSetting(value, key)}</span>
+      <span className="text-soft line-through decoration-1">{showSetting(value, key, none)}</span>
       <ArrowRight aria-label="becomes" size={14} className="shrink-0 text-soft" />
-      <span className="font-medium">{showSetting(after, key)}</span>
+      <span className="font-medium">{showSetting(after, key, none)}</span>
     </p>
   );
 }

@@ -42,4 +42,7 @@ test('a meaning is told without the marks of documents', () => {
     { text: 'api.tls_port', code: true },
     { text: '; see listener.sources.', code: false },
   ]);
+  expect(piecesOf('Its port. 0 takes a free one, null switches it off. null means none.')).toEqual([
+    { text: 'Its port. 0 takes a free one, no value switches it off. No value means none.', code: false },
+  ]);
 });

@@ -108,10 +108,13 @@ export interface MeaningPiece {
   readonly code: boolean;
 }
 
-/** A meaning as it stands in the documents, in pieces: backticks are code, of links the words stay. */
+/** A meaning as it stands in the documents, in pieces: backticks are code, of links the words stay, and null is no value. */
 export function piecesOf(meaning: string): readonly MeaningPiece[] {
   return meaning
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/(^|[.,;] )null (?=means|switches)/g, (_, before: string) =>
+      /[,;]/.test(before) ? `${before}no value ` : `${before}No value `,
+    )
     .split('`')
     .map((text, index) => ({ text, code: index % 2 === 1 }))
     .filter(({ text }) => text !== '');

@@ -31,7 +31,7 @@ export function SettingField(props: Props) {
         checked={draft === null}
         onChange={(none) => onChange(none ? null : firstDraft(setting))}
       >
-        No value
+        {setting.none === null ? 'No value' : `No value: ${setting.none}`}
       </Checkbox>
     </div>
   );
@@ -46,8 +46,12 @@ function firstDraft({ kind, defaultValue, choices }: Setting): Draft {
 }
 
 function ValueField({ setting, draft, onChange, error }: Props) {
-  const { key, kind, choices, defaultValue } = setting;
-  const common = { label: headingOf(key), error, hint: `By default: ${showSetting(defaultValue, key)}.` };
+  const { key, kind, choices, defaultValue, none } = setting;
+  const common = {
+    label: headingOf(key),
+    error,
+    hint: `By default: ${showSetting(defaultValue, key, none)}.`,
+  };
   const text = typeof draft === 'string' ? draft : '';
   if (RELAY_KEYS.includes(key)) return <RelayField {...common} value={text} onChange={onChange} />;
   if (key === 'listener.sources') return <SourcesEditor value={text} onChange={onChange} error={error} />;

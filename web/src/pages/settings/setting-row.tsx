@@ -71,13 +71,13 @@ export function SettingRow({
   );
 }
 
-function Value({ setting: { key, value, afterRestart } }: { readonly setting: Setting }) {
+function Value({ setting: { key, value, none, afterRestart } }: { readonly setting: Setting }) {
   const lines = Array.isArray(value) && value.length > 0 ? value : null;
   return (
     <div className="min-w-0">
       {lines === null ? (
         <span className={classNames('break-words', value === null ? 'text-soft' : 'font-medium')}>
-          {showSetting(value, key)}
+          {showSetting(value, key, none)}
         </span>
       ) : (
         <ul className="font-mono text-sm">
@@ -92,7 +92,7 @@ function Value({ setting: { key, value, afterRestart } }: { readonly setting: Se
         </ul>
       )}
       {afterRestart !== undefined && (
-        <Badge tone="warn">{showSetting(afterRestart, key)} after a restart</Badge>
+        <Badge tone="warn">{showSetting(afterRestart, key, none)} after a restart</Badge>
       )}
     </div>
   );

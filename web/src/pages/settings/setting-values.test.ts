@@ -33,6 +33,11 @@ test.each<[unknown, string, string]>([
   expect(showSetting(value, key)).toBe(shown);
 });
 
+test('where there is no value, what holds instead is shown', () => {
+  expect(showSetting(null, 'limits.max_queued_bytes', 'half of the free disk')).toBe('half of the free disk');
+  expect(showSetting(1_048_576, 'limits.max_queued_bytes', 'half of the free disk')).toBe('1.0 MiB');
+});
+
 test.each([
   [setting('integer', 8025), '0', { value: 0 }],
   [setting('integer', 8025), ' 12 ', { value: 12 }],

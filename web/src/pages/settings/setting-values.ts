@@ -20,9 +20,9 @@ export function unitOf(key: string): string | null {
   return /_per_(minute|key|source)$/.test(key) && /rate|messages_per_minute/.test(key) ? '/min' : null;
 }
 
-/** A value in a few words, for lists and comparisons. */
-export function showSetting(value: unknown, key: string): string {
-  if (value === null || value === undefined) return 'none';
+/** A value in a few words, for lists and comparisons. `none` is what holds where there is no value. */
+export function showSetting(value: unknown, key: string, none: string | null = null): string {
+  if (value === null || value === undefined) return none ?? 'none';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value === 'number') return showNumber(value, key);
   if (value === '') return 'empty';
