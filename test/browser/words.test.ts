@@ -76,6 +76,16 @@ describeWith(NEEDED, 'what pages say', () => {
     expect(await all.count()).toBe(0);
   });
 
+  test('the browser of a session is shown whole', async () => {
+    for (const page of [wide, phone]) {
+      await page.goto('/account');
+      const words = page.getByText('Chrome on Linux', { exact: true }).first();
+      await words.waitFor();
+      expect(await words.evaluate((element) => element.scrollWidth <= element.clientWidth + 1)).toBe(true);
+      expect(await tooWide(page)).toEqual([]);
+    }
+  });
+
   test('a relay without limits says so', async () => {
     await wide.goto('/relays/out');
     await wide.getByText('on recipients a day').waitFor();

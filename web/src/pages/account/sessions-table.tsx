@@ -44,8 +44,8 @@ function columnsOf(
     header: 'Browser',
     width: 'minmax(0, 2fr)',
     cell: ({ agent, current }) => (
-      <span className="flex min-w-0 items-center gap-2" title={agent}>
-        <span className="truncate">{agentWords(agent)}</span>
+      <span className="flex min-w-0 flex-wrap items-center gap-x-2" title={agent}>
+        <span className="min-w-0 break-words [overflow-wrap:anywhere]">{agentWords(agent)}</span>
         {current && <Badge tone="good">This one</Badge>}
       </span>
     ),
@@ -70,11 +70,11 @@ function columnsOf(
     {
       id: 'seen',
       header: 'Last seen',
-      width: '7.5rem',
+      width: '6.5rem',
       sort: ({ lastSeenAt }) => lastSeenAt,
       cell: ({ lastSeenAt }) => <Time at={lastSeenAt} />,
     },
-    { id: 'since', header: 'Since', width: '7rem', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: 'since', header: 'Since', width: '6rem', cell: ({ createdAt }) => <Time at={createdAt} /> },
     ...(onEnd === null
       ? []
       : [
