@@ -28,6 +28,18 @@ test('no HTML is written from text', () => {
   expect(breaches.map(({ path }) => path)).toEqual([]);
 });
 
+test('every column of a table says in its head what it holds', () => {
+  const shipped = files.filter(({ path }) => !path.includes('.test.'));
+  const columns = shipped.flatMap(({ path, text }) =>
+    [...text.matchAll(/\bheader: (.+)/g)].map(([, header = '']) => ({ path, header })),
+  );
+  // Those of other tables than DataTable, which writes what `header` says.
+  const bare = shipped.filter(({ text }) => /<th\b[^>]*(\/>|>\s*<\/th>)/.test(text));
+  expect(columns.length).toBeGreaterThan(20);
+  expect(columns.filter(({ header }) => /^(''|""|``|' +')/.test(header))).toEqual([]);
+  expect(bare.map(({ path }) => path)).toEqual([]);
+});
+
 test('files are short', () => {
   expect(
     files.filter(({ text }) => text.split('\n').length > FILE_MAX_LINES).map(({ path }) => path),

@@ -143,7 +143,7 @@ function Head<Row>({
     <thead className="sticky top-(--top-bar) z-10 block rounded-t-lg border-b border-line bg-surface @max-[42rem]:sr-only">
       <tr className={classNames(ROW, 'min-h-9')}>
         {selection && <th scope="col">{selection}</th>}
-        {columns.map(({ id, header, sort, align }) => {
+        {columns.map(({ id, header, headerHidden, sort, align }) => {
           const order = sorted(id);
           return (
             <th
@@ -165,7 +165,7 @@ function Head<Row>({
                   <SortSign order={order} />
                 </button>
               ) : (
-                header
+                <span className={headerHidden ? 'sr-only' : undefined}>{header}</span>
               )}
             </th>
           );

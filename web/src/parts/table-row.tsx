@@ -7,6 +7,8 @@ import { RowLink, type RowTarget } from './row-link.tsx';
 export interface TableColumn<Row> {
   readonly id: string;
   readonly header: string;
+  /** The header is read aloud alone: what stands below says by itself what it is, such as buttons. */
+  readonly headerHidden?: boolean;
   readonly cell: (row: Row) => ReactNode;
   /** A track of a CSS grid; `minmax(0, 1fr)` when left out. */
   readonly width?: string;

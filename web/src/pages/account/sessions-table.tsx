@@ -80,7 +80,8 @@ function columnsOf(
       : [
           {
             id: 'end',
-            header: '',
+            header: 'Actions',
+            headerHidden: true,
             width: '5.5rem',
             align: 'end' as const,
             card: 'aside' as const,

@@ -36,7 +36,8 @@ export function DenialsCard({ of }: { readonly of: readonly NonNullable<Denied['
     { id: 'last', header: 'Last', width: '7rem', cell: ({ lastAt }) => <Time at={lastAt} /> },
     {
       id: 'act',
-      header: '',
+      header: 'Actions',
+      headerHidden: true,
       width: '5rem',
       align: 'end',
       card: 'aside',

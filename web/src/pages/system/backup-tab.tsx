@@ -143,7 +143,8 @@ function columnsOf(onRemove: (backup: Backup) => void): readonly Column<Backup>[
     },
     {
       id: 'acts',
-      header: '',
+      header: 'Actions',
+      headerHidden: true,
       width: '5rem',
       align: 'end',
       card: 'aside',

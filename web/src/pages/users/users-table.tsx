@@ -69,7 +69,8 @@ function columnsOf(own: string, ask: (asked: AskedOfUser) => void): readonly Col
     },
     {
       id: 'acts',
-      header: '',
+      header: 'Actions',
+      headerHidden: true,
       width: '2.25rem',
       align: 'end',
       card: 'aside',

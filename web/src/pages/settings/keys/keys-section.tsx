@@ -167,7 +167,8 @@ function columnsOf(ask: ((asked: Asked) => void) | null): readonly Column<Key>[]
       : [
           {
             id: 'acts',
-            header: '',
+            header: 'Actions',
+            headerHidden: true,
             width: '2.25rem',
             align: 'end' as const,
             card: 'aside' as const,
