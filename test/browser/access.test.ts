@@ -64,6 +64,10 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
       for (const key of keys) await page.keyboard.press(key);
       await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
     }
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').getByText('Search, where there is one').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     for (const key of 'gm') await page.keyboard.press(key);
     await page.getByRole('heading', { name: 'Messages' }).waitFor();
     await page.keyboard.press('/');

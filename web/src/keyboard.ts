@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 
 /**
- * Keys that work on every page: `/` goes to the search, `j` and `k` along the rows of a list, Enter opens the row, `?`
- * shows help, and `g` with a letter goes to a page. Where text is being typed none of them acts.
+ * Keys that work on every page: `/` goes to the search where there is one, `j` and `k` along the rows of a list, Enter
+ * opens the row, `?` shows help, and `g` with a letter goes to a page. Where text is being typed none of them acts.
  */
 
 /** Pages by the letter that follows `g`. */
@@ -50,8 +50,10 @@ export function useGlobalKeys({
       }
       if (event.key === 'g') chordUntil = event.timeStamp + CHORD_MS;
       else if (event.key === '?') onHelp();
-      else if (event.key === '/') focusSearch();
-      else if (event.key === 'j') moveRow(1);
+      else if (event.key === '/') {
+        // The browser's own search opens where the page has none.
+        if (!focusSearch()) return;
+      } else if (event.key === 'j') moveRow(1);
       else if (event.key === 'k') moveRow(-1);
       else return;
       event.preventDefault();
@@ -75,10 +77,12 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-function focusSearch(): void {
+/** Tells whether the page has a search. */
+function focusSearch(): boolean {
   const field = document.querySelector<HTMLInputElement>('[data-search]');
   field?.focus();
   field?.select();
+  return field !== null;
 }
 
 /** Moves along the rows of the list on the page: elements with `data-row` inside one with `data-list`. */
