@@ -36,10 +36,11 @@ describeWith(NEEDED, 'the first run', () => {
     await page.getByLabel('Name').fill(name);
     await page.getByLabel('Password', { exact: true }).fill('too short');
     await page.getByRole('button', { name: 'Claim this dashboard' }).click();
-    await page
-      .getByText(/more characters|12 characters/)
-      .first()
-      .waitFor();
+    await page.locator('[aria-invalid="true"]').waitFor();
+    // It is told once what is missing, and that belongs to the field.
+    expect(await page.getByText(/characters are needed/).allInnerTexts()).toEqual([
+      '3 more characters are needed.',
+    ]);
     expect(page.url()).toContain('/setup#');
     await page.getByLabel('Password', { exact: true }).fill(password);
     await page.getByRole('button', { name: 'Claim this dashboard' }).click();

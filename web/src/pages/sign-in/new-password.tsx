@@ -28,6 +28,9 @@ export function NewPasswordField({
   readonly autoFocus?: boolean;
 }) {
   const { level, told } = strengthOf(value, name);
+  // What is missing is told once, in the place of the error where it is one.
+  const toldLive = <span aria-live="polite">{told}</span>;
+  const isError = error === told;
   return (
     <SecretField
       label={label}
@@ -39,7 +42,7 @@ export function NewPasswordField({
       autoFocus={autoFocus}
       value={value}
       onChange={onChange}
-      error={error}
+      error={isError ? toldLive : error}
       hint={
         <span className="block">
           <span aria-hidden className="mb-1 grid grid-cols-4 gap-1">
@@ -50,7 +53,7 @@ export function NewPasswordField({
               />
             ))}
           </span>
-          <span aria-live="polite">{told}</span>
+          {!isError && toldLive}
         </span>
       }
     />
