@@ -1,112 +1,21 @@
 /** Reports to senders by one engine over a real store, in virtual time: what is written, when, and what never is. */
 import { describe, expect, test } from 'vitest';
-import { NO_EVIDENCE } from '../../src/domain/attempt.ts';
-import type { Recipient } from '../../src/domain/envelope.ts';
 import type { Submission } from '../../src/domain/message.ts';
-import { localReply, type Outcome } from '../../src/domain/outcome.ts';
-import type { EngineSettings } from '../../src/engine/settings.ts';
-import type { Event } from '../../src/observe/events.ts';
 import { SpoolError } from '../../src/spool/spool.ts';
 import { StoreError } from '../../src/store/store.ts';
-import type { TransportJob } from '../../src/transport/transport.ts';
-import { startNode } from './one-node.ts';
-import { relayNamed, SETTINGS, submissionNamed } from './scene.ts';
-
-const MINUTE = 60_000;
-const OURS: EngineSettings = {
-  ...SETTINGS,
-  routing: { version: 1, rules: [], defaultRelay: 'out', postmaster: null },
-  retry: { firstMs: 10_000, maxMs: 60_000, maxAgeMs: 6 * MINUTE, ambiguous: 'retry' },
-  reports: { hostname: 'relay.example', relay: null, delayAfterMs: 2 * MINUTE, perHour: 20 },
-};
-const SENDER = 'a@example.com';
-const REJECTED: Outcome = { kind: 'rejected', reply: localReply('smtp_reply', '5.1.1', 'No such user') };
-const DEFERRED: Outcome = { kind: 'deferred', reply: localReply('smtp_reply', '4.7.1', 'Greylisted') };
-const TAKEN: Outcome = {
-  kind: 'delivered',
-  ...{
-    captured: false,
-    reply: localReply('smtp_reply', '2.0.0', 'Ok'),
-    providerMessageId: null,
-    dsnPassed: false,
-  },
-};
-
-/** A message that the hop was given. */
-interface Sent {
-  readonly from: string;
-  readonly to: readonly Recipient[];
-  readonly text: string;
-}
-
-/** A node whose hop answers by the recipient's name, and takes all that is for the sender. */
-function startReporting(answers: Readonly<Record<string, Outcome>>, more: Partial<EngineSettings> = {}) {
-  const settings = { ...OURS, ...more };
-  const node = startNode(() => settings);
-  const sent: Sent[] = [];
-  const events: Event[] = [];
-  node.events.on((event) => events.push(event));
-  const hopNamed = (hop: Sent[]) => ({
-    deliver: async (job: TransportJob) => {
-      const { reversePath, recipients } = job.envelope;
-      const outcomes = recipients.map(({ address }) => answers[address.split('@')[0] ?? ''] ?? TAKEN);
-      if (outcomes.some(({ kind }) => kind === 'delivered') && (await job.gate()))
-        hop.push({ from: reversePath, to: recipients, text: await textOf(job) });
-      return { outcomes, evidence: NO_EVIDENCE, hopFailed: false, restMs: null };
-    },
-    connections: () => 0,
-    close: async () => {},
-  });
-  node.engine.relays.put(relayNamed('out'), hopNamed(sent));
-  const faults = () => events.flatMap((event) => (event.type === 'fault' ? [event.code] : []));
-  const reports = () => sent.filter(({ from }) => from === '');
-  const reported = () => events.filter(({ type }) => type === 'reported');
-  return { ...node, sent, seen: events, faults, reports, reported, hopNamed };
-}
-
-async function textOf(job: TransportJob): Promise<string> {
-  const parts: Uint8Array[] = [];
-  for await (const chunk of job.content.chunks()) parts.push(chunk);
-  return Buffer.concat(parts).toString('latin1');
-}
-
-const MESSAGE = Buffer.from('Message-ID: <1@example.com>\r\nSubject: x\r\n\r\nHello.\r\n');
-
-function letter(names: Readonly<Record<string, string | null>>, more: Partial<Submission> = {}): Submission {
-  const recipients = Object.entries(names).map(([name, notify]) => ({
-    ...{ address: `${name}@example.net`, kind: 'to' as const, notify, orcpt: null },
-  }));
-  const base = submissionNamed('letter', 1);
-  return {
-    ...base,
-    content: { ...base.content, chunks: [MESSAGE], sizeBytes: MESSAGE.length },
-    envelope: { ...base.envelope, recipients },
-    source: 'smtp',
-    reportable: true,
-    ...more,
-  };
-}
-
-type Node = ReturnType<typeof startReporting>;
-
-async function hand(node: Node, submission: Submission): Promise<string> {
-  const [answer] = await node.engine.intake.accept([submission]);
-  if (answer?.kind !== 'accepted') throw new Error(`not accepted: ${answer?.kind}`);
-  return answer.id;
-}
-
-/** Whom a report names, with what action. */
-function namedIn(report: Sent | undefined): string[] {
-  const found = report?.text.matchAll(/^Final-Recipient: rfc822; (.*)\r\nAction: (.*)\r$/gm) ?? [];
-  return [...found].map(([, address, action]) => `${address} ${action}`);
-}
-
-async function started(...parts: Parameters<typeof startReporting>): Promise<Node> {
-  const node = startReporting(...parts);
-  await node.started;
-  await node.run(2_000);
-  return node;
-}
+import {
+  DEFERRED,
+  hand,
+  letter,
+  MINUTE,
+  namedIn,
+  OURS,
+  REJECTED,
+  SENDER,
+  type Sent,
+  started,
+} from './reporting.ts';
+import { relayNamed } from './scene.ts';
 
 test('what is refused is reported to its sender at once, in one message without a sender', async () => {
   const node = await started({ bob: REJECTED, eve: REJECTED });
