@@ -38,9 +38,14 @@ describeWith(['strace'], 'power cuts', () => {
     const dice = seededRandom(CUTS + before());
     const cuts = chooseCuts(recording.steps, promised, CUTS, dice);
     await replay(recording, cuts, dice, context);
-    tell('power cuts', { cuts: CUTS, restarts: RESTARTS, 'steps recorded': recording.steps.length, lost: 0 });
+    const steps = { 'steps recorded': recording.steps.length, 'of them cut after': after(cuts).size };
+    tell('power cuts', { cuts: CUTS, restarts: RESTARTS, ...steps, lost: 0 });
   });
 });
+
+function after(cuts: readonly Cut[]): ReadonlySet<number> {
+  return new Set(cuts.map((cut) => cut.after));
+}
 
 /** The record is whole: it comes to the very files, and says all that was heard. Gives the steps that promise something. */
 function expectFaithful({ steps, files, letters, heard }: Recording): number[] {

@@ -10,7 +10,7 @@ export interface Cut {
 }
 
 /**
- * Chooses cuts, in the order of their steps: a third anywhere; a third among the steps of a kind, each kind as often as any
+ * Chooses cuts, in the order of their steps: after each step once, where there are so many; of the others a third anywhere; a third among the steps of a kind, each kind as often as any
  * other, so that a file that is written once has its turn among thousands of writes to the log; and a third just after a
  * promise was made (`promised` are those steps), where all is lost that can be: what was promised must be flushed by then.
  */
@@ -26,8 +26,9 @@ export function chooseCuts(
     () => ({ after: oneOf(oneOf(kinds, dice), dice), fate: fateBy(dice) }),
     () => ({ after: oneOf(promised, dice), fate: 'lost' as const }),
   ];
-  const cuts = Array.from({ length: count }, (_, place) => choose[place % choose.length]?.());
-  return cuts.filter((cut) => cut !== undefined).sort((a, b) => a.after - b.after);
+  const each = count < steps.length ? [] : steps.map((_, after) => ({ after, fate: fateBy(dice) }));
+  const others = Array.from({ length: count - each.length }, (_, place) => choose[place % choose.length]?.());
+  return [...each, ...others.filter((cut) => cut !== undefined)].sort((a, b) => a.after - b.after);
 }
 
 function fateBy(dice: Random): Fate {
