@@ -57,6 +57,8 @@ export class GoodClient {
   readonly #key: string;
   readonly #http: OverHttp;
   #smtp: SmtpCustomer;
+  /** How long the slowest of its messages took to be acknowledged, in ms. */
+  slowestMs = 0;
   /** Over connections of SMTP that it has left. */
   #sentBefore = 0;
 
@@ -75,11 +77,18 @@ export class GoodClient {
   /** Sends so many by each way, one after the other. */
   async send(count: number): Promise<void> {
     for (let sent = 0; sent < count; sent++) {
-      const answer = await this.#http.send(this.#server);
+      const answer = await this.#timed(this.#http.send(this.#server));
       expect(this.#http.idIn(answer), JSON.stringify(answer)).not.toBeNull();
-      const reply = await this.#smtp.send(this.#server);
+      const reply = await this.#timed(this.#smtp.send(this.#server));
       expect(this.#smtp.idIn(reply), reply).not.toBeNull();
     }
+  }
+
+  async #timed<T>(work: Promise<T>): Promise<T> {
+    const began = performance.now();
+    const answer = await work;
+    this.slowestMs = Math.max(this.slowestMs, Math.ceil(performance.now() - began));
+    return answer;
   }
 
   /** Sends without a pause until `others` have come to their end; what they came to. */
