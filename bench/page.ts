@@ -53,6 +53,8 @@ says more about the machine than about the program. [How it is measured, and why
 Medians; in brackets the least and the most. Ratios are taken pair by pair. This page is drawn by \`node bench/page.ts\` from the
 newest record of each scenario in \`bench/results/runs.jsonl\`, and drawn anew by every \`npm run bench\`.`;
 
+const WHY = 'decisions/0002-where-the-time-goes.md#what-was-asked-for-and-not-reached-and-why-2026-11-23';
+
 function asked(measured: readonly Measured[]): string {
   const rows = measured.flatMap(({ scenario, summary }) =>
     summary.verdicts.map((verdict) => {
@@ -61,7 +63,8 @@ function asked(measured: readonly Measured[]): string {
       return `| [\`${scenario.name}\`](#${scenario.name}) | ${what} | ${showVerdict(verdict)} |`;
     }),
   );
-  return ['## What was asked', '', '| Scenario | Asked | Came to |', '|---|---|---|', ...rows].join('\n');
+  const table = ['| Scenario | Asked | Came to |', '|---|---|---|', ...rows].join('\n');
+  return `## What was asked\n\n${table}\n\n[What was not reached, and why](${WHY}).`;
 }
 
 /** The machines, by their first records; sections refer to them by number where there are several. */
