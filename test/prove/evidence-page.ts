@@ -48,7 +48,10 @@ function section(step: Step, runs: readonly Run[]): string[] {
   const lines = proofs.map((proof) => `- ${proof}: ${figuresOf(proof, passed)}\n`);
   const command = `\`${passed.at(-1)?.command}\``;
   const sofar = `So far: ${number(doneOf(step, runs))} of ${number(step.target)} ${step.unit}.`;
-  return [`\n## ${step.name}\n\n${step.holds} ${sofar}\n\n`, ...lines, `\nThe last run again: ${command}\n`];
+  const [first = '', last = ''] = [passed.at(0), passed.at(-1)].map((run) => run?.machine.commit);
+  const commits = first === last ? `Commit ${first}.` : `Commits ${first} to ${last}.`;
+  const again = `\n${commits} The last run again: ${command}\n`;
+  return [`\n## ${step.name}\n\n${step.holds} ${sofar}\n\n`, ...lines, again];
 }
 
 function figuresOf(proof: string, runs: readonly Run[]): string {

@@ -17,6 +17,7 @@ const HELP = `npm run prove -- [options]
   --minutes N    goes on for so long with what is not done yet, all alike (default 60)
   --only NAME    this one alone; may be given more than once
   --count N      with --only: one run, of so many
+  --skip N       with --count: leaves so many out, which another does at the same time
   --list         says what there is, and how far it is
   --help         this
 
@@ -39,6 +40,7 @@ async function main(): Promise<number> {
       minutes: { type: 'string', default: '60' },
       only: { type: 'string', multiple: true, default: [] },
       count: { type: 'string' },
+      skip: { type: 'string', default: '0' },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -48,11 +50,14 @@ async function main(): Promise<number> {
   if (values.help) say(HELP);
   if (values.help) return 0;
   const count = Number(values.count ?? 1);
+  const skip = Number(values.skip);
   const wrong = [
     ...(unknown.length > 0 ? [`There is no ${unknown.join(', ')}: see --list.`] : []),
     ...(minutes > 0 ? [] : ['--minutes must be a number above 0.']),
     ...(Number.isSafeInteger(count) && count > 0 ? [] : ['--count must be a whole number above 0.']),
     ...(values.count === undefined || values.only.length === 1 ? [] : ['--count needs one --only.']),
+    ...(Number.isSafeInteger(skip) && skip >= 0 ? [] : ['--skip must be a whole number.']),
+    ...(skip === 0 || values.count !== undefined ? [] : ['--skip needs --count.']),
   ];
   if (wrong.length > 0) {
     say(wrong.join('\n'));
@@ -62,7 +67,7 @@ async function main(): Promise<number> {
   if (values.list) return list(steps);
   const [step] = steps;
   if (values.count !== undefined && step !== undefined)
-    return runOnce({ step, count, before: nextOf(step, readRuns()) });
+    return runOnce({ step, count, before: nextOf(step, readRuns()) + skip });
   return proveFor(steps, minutes * 60);
 }
 
