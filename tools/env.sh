@@ -18,13 +18,14 @@ is_installed() {
   cmp -s "$1/package-lock.json" "$1/node_modules/.installed-lock"
 }
 
-# Installs the packages of $1, which are described as $2.
+# Installs the packages of $1, which are described as $2: all of them, also where NODE_ENV=production would leave out those that
+# the page is built with.
 install_packages() {
   # npm ci empties what the link leads to, which may be another tree's.
   [ -L "$1/node_modules" ] && give_up "$1/node_modules is a link, and not of this package-lock.json; remove it, or run npm ci where it leads."
   command -v npm >/dev/null || give_up "npm is missing. Install Node.js 18 or newer with npm, then try again."
   say "Installing $2 …"
-  npm ci --prefix "$1" --no-audit --no-fund --loglevel=error >&2 ||
+  npm ci --prefix "$1" --include=dev --no-audit --no-fund --loglevel=error >&2 ||
     give_up "npm ci --prefix $1 failed; see above. It is safe to try again."
   cp "$1/package-lock.json" "$1/node_modules/.installed-lock"
 }
@@ -101,10 +102,11 @@ page_stamp() {
 }
 
 # Builds the dashboard's page into dist/web, where nothing changes before all of it is there.
+# Always as for production: where NODE_ENV says otherwise, it would do everything twice to help its developers.
 build_page() {
   fresh="$root/dist/web.new"
   rm -rf "$fresh"
-  node "$root/node_modules/vite/bin/vite.js" build "$root/web" --outDir "$fresh" --logLevel warn >&2 || return 1
+  NODE_ENV=production node "$root/node_modules/vite/bin/vite.js" build "$root/web" --outDir "$fresh" --logLevel warn >&2 || return 1
   rm -rf "$root/dist/web" && mv "$fresh" "$root/dist/web" && page_stamp >"$root/dist/web.stamp"
 }
 

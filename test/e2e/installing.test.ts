@@ -51,11 +51,12 @@ function cloneWithPage(folder: string) {
   writeFileSync(join(clone, 'web/index.html'), 'one');
   writeFileSync(join(clone, 'src/dashboard/contract.ts'), '');
   writeFileSync(join(clone, 'src/main.ts'), 'console.log("started")');
-  const source = `import { appendFileSync, cpSync, mkdirSync } from 'node:fs';
+  const source = `import { appendFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
     const [, , , web, , out] = process.argv;
     appendFileSync('${join(folder, 'builds')}', 'x');
     if (process.env.BROKEN) process.exit(1);
     mkdirSync(out, { recursive: true });
+    writeFileSync(out + '/mode', process.env.NODE_ENV);
     cpSync(web + '/index.html', out + '/index.html');`;
   writeFileSync(join(vite, 'vite.js'), source);
   writeFileSync(join(clone, 'package.json'), '{"type":"module"}');
@@ -82,6 +83,22 @@ test('the page is built when the server is started first, and again only when it
   rmSync(join(clone, 'dist/web'), { recursive: true });
   expect([run(['serve']).status, page(), builds()]).toEqual([0, 'two', 3]);
   expect(existsSync(join(clone, '.installing'))).toBe(false);
+});
+
+test('the page is for production, and its tools are installed, whatever NODE_ENV says', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'waybill-page-'));
+  context.onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { clone, run } = cloneWithPage(folder);
+  run(['serve'], { NODE_ENV: 'development' });
+  expect(readFileSync(join(clone, 'dist/web/mode'), 'utf8')).toBe('production');
+  // Stands in for npm, and says what it was asked for.
+  const programs = join(folder, 'programs');
+  mkdirSync(programs);
+  writeFileSync(join(programs, 'npm'), '#!/bin/sh\necho "$@" >&2\n', { mode: 0o755 });
+  writeFileSync(join(clone, 'package-lock.json'), '{"changed":true}');
+  const path = [programs, dirname(process.execPath), process.env['PATH']].join(':');
+  const again = run(['serve'], { NODE_ENV: 'production', PATH: path });
+  expect([again.status, again.stderr]).toEqual([0, expect.stringContaining('--include=dev')]);
 });
 
 test('a page that cannot be built keeps no server from starting, nor takes the one before away', (context) => {
