@@ -38,12 +38,12 @@ describeWith(['strace'], 'power cuts', () => {
     const dice = seededRandom(CUTS + before());
     const cuts = chooseCuts(recording.steps, promised, CUTS, dice);
     await replay(recording, cuts, dice, context);
-    const steps = { 'steps recorded': recording.steps.length, 'of them cut after': after(cuts).size };
+    const steps = { 'steps recorded': recording.steps.length, 'of them cut after': placesOf(cuts).size };
     tell('power cuts', { cuts: CUTS, restarts: RESTARTS, ...steps, lost: 0 });
   });
 });
 
-function after(cuts: readonly Cut[]): ReadonlySet<number> {
+function placesOf(cuts: readonly Cut[]): ReadonlySet<number> {
   return new Set(cuts.map((cut) => cut.after));
 }
 

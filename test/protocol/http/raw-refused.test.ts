@@ -73,9 +73,9 @@ describe('refused', () => {
     ).toEqual(['/message header_encoding']));
 
   test('50 hops are taken, and 51 are a loop', async () => {
-    const after = (hops: number) => messageOf([...Array(hops).fill('Received: by x'), ...HEADER]);
-    await client.take(after(50));
-    expect(await client.refuse(after(51))).toEqual(['/message/Received mail_loop']);
+    const withHops = (hops: number) => messageOf([...Array(hops).fill('Received: by x'), ...HEADER]);
+    await client.take(withHops(50));
+    expect(await client.refuse(withHops(51))).toEqual(['/message/Received mail_loop']);
   });
 
   test('as many fields as configured besides the usual ones, and not one more; as many bytes', async () => {
