@@ -58,10 +58,14 @@ function logEvent(event: Event, log: Log): void {
       log.info('message.reported', { messageId, reportId, kind, recipients });
       break;
     }
-    case 'report_suppressed':
+    case 'report_suppressed': {
+      const { messageId, kind, recipients } = event;
+      log.warn('message.report_suppressed', { messageId, kind, recipients });
+      break;
+    }
     case 'report_unwritten': {
-      const { type, messageId, kind, recipients } = event;
-      log.warn(`message.${type}`, { messageId, kind, recipients });
+      const { messageId, kind, recipients } = event;
+      log.warn('message.report_unwritten', { messageId, kind, recipients });
       break;
     }
     case 'rerouted': {
