@@ -311,6 +311,7 @@ class Service implements App {
       ...{ certificate, webuiPort: ports.webui },
       health: () => health.report(),
       denied: () => deniedOfAll(this.#denied.list(), nodes.reports()),
+      takeBackDenied: this.#denied.takeBack,
       relayHistory: (relay) => happeningsOfAll(this.#history.of(relay), nodes.reports(), relay),
       logLines: () => this.#lastLines.lines(),
     };

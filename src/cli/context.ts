@@ -42,6 +42,20 @@ export function inheritOptions(from: Command, to: Command): void {
     if (to.getOptionValue(name) === undefined) to.setOptionValue(name, value);
 }
 
+/**
+ * A hook before an action that cannot do without these options. Commander's own rule comes before what is not known, and
+ * so tells whoever writes `--form` that `--from` is missing.
+ */
+export function needing(...names: readonly string[]): (command: Command, acting: Command) => void {
+  return (_, acting) => {
+    const missing = acting.options.find(
+      (option) =>
+        names.includes(option.attributeName()) && acting.getOptionValue(option.attributeName()) === undefined,
+    );
+    if (missing !== undefined) acting.error(`error: required option '${missing.flags}' not specified`);
+  };
+}
+
 /** Prints a result: as JSON when that was asked for, else as the given text; harmless to terminals in both cases. */
 export function print(context: Context, options: CommonOptions, value: unknown, text: () => string): void {
   context.terminal.out(options.json ? terminalJson(value) : harmless(text()));

@@ -86,6 +86,7 @@ async function examineWithoutStore(
     views: null,
     storeFault,
     running: false,
+    takeBackDenied: () => {},
     clock,
     random,
   });

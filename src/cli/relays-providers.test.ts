@@ -53,7 +53,7 @@ test('where nobody can be asked, the command says what to give instead', async (
   expect([empty.status, empty.err]).toEqual([1, `There is no secret in ${file}: it is empty.\n`]);
   writeFileSync(file, 'one\ntwo\n');
   const lines = await here.waybill([...ADD, '--secret-file', file]);
-  expect([lines.status, lines.err]).toEqual([1, `${file} has 2 lines, and a secret is one.\n`]);
+  expect([lines.status, lines.err]).toEqual([1, `A secret is one line, and ${file} has 2.\n`]);
   const absent = await here.waybill([...ADD, '--secret-file', `${file}.none`]);
   expect(absent.err).toBe(`The secret cannot be read from ${file}.none: there is no such file\n`);
   writeFileSync(file, 'x'.repeat(5000));

@@ -3,17 +3,23 @@ import { counted, table } from './terminal.ts';
 
 /** Routes as text for people. */
 
+/** Where the rules of a table are kept: a file has them all, or whoever publishes them does so here. */
+const RULES_FROM: Readonly<Record<RouteTableSummary['origin'], string>> = {
+  file: 'the file',
+  stored: 'the database',
+};
+
 /** Published tables, one a line. */
 export function tablesText(tables: readonly RouteTableSummary[]): string {
   if (tables.length === 0) return 'No table was published yet; one is when the server starts.';
   const rows = tables.map(({ version, inForce, publishedAt, origin, ruleCount, defaultRelay }) => [
     inForce ? `${version} (in force)` : String(version),
     publishedAt,
-    origin === 'file' ? 'file' : 'command',
+    RULES_FROM[origin],
     String(ruleCount),
     defaultRelay,
   ]);
-  return table(['VERSION', 'PUBLISHED', 'RULES FROM', 'RULES', 'DEFAULT'], rows);
+  return table(['VERSION', 'PUBLISHED', 'RULES KEPT IN', 'RULES', 'DEFAULT'], rows);
 }
 
 /** Where mail would go, rule by rule and relay by relay. */

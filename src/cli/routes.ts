@@ -2,7 +2,15 @@ import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { Operations } from '../control/operations.ts';
 import { MAX_REHEARSED, type RouteTableView } from '../control/route-operations.ts';
-import { type CommonOptions, type Context, collect, command, print, wholeNumber } from './context.ts';
+import {
+  type CommonOptions,
+  type Context,
+  collect,
+  command,
+  needing,
+  print,
+  wholeNumber,
+} from './context.ts';
 import { explanationText, rehearsalText, tablesText } from './routes-text.ts';
 import { readRules } from './rules-file.ts';
 import { withOperations } from './session.ts';
@@ -72,8 +80,9 @@ function explainCommand(context: Context): Command {
     'waybill routes explain --from ann@example.com --to bob@example.org --tag news',
     "waybill routes explain --from '<>' --to bob@example.org --source printer --size 20000000",
   ])
-    .requiredOption('--from <address>', "the envelope's sender; <> is the null reverse-path")
-    .requiredOption('--to <address>', 'the recipient')
+    .option('--from <address>', "required: the envelope's sender; <> is the null reverse-path")
+    .option('--to <address>', 'required: the recipient')
+    .hook('preAction', needing('from', 'to'))
     .option('--tag <tag>', 'a tag of the message; may be repeated', collect)
     .option('--key <name>', 'the API key that submits it')
     .option('--source <name>', 'the device of listener.sources that submits it')
@@ -161,10 +170,10 @@ function queryOf(options: ExplainOptions): [string, string][] {
 
 /** The table as a file that `publish` takes. */
 function tableText({ version, publishedAt, origin, inForce, rules, defaultRelay }: RouteTableView): string {
-  const from = origin === 'file' ? 'the configuration file' : 'a command';
+  const place = origin === 'file' ? 'the configuration file' : 'the database';
   const state = inForce ? ', in force' : '';
   return [
-    `# Version ${version}${state}, published ${publishedAt}; its rules are from ${from}.`,
+    `# Version ${version}${state}, published ${publishedAt}; its rules are kept in ${place}.`,
     `# What no rule matches goes by ${defaultRelay}, the default relay.`,
     stringify({ routes: rules }, { lineWidth: 0, flowCollectionPadding: true }).trimEnd(),
   ].join('\n');

@@ -56,6 +56,7 @@ describe.each([{ running: true }, { running: false }])(
 
       const list = await here.waybill(['keys', 'list']);
       expect(list.out).toMatch(/shop +wb_live_\w+… +revoked/);
+      expect(list.out).toMatch(/NAME.* RATE +KEEPS/);
       expect(list.out).not.toContain(secret);
     });
 
@@ -75,7 +76,8 @@ describe.each([{ running: true }, { running: false }])(
 
       for (const [option, wrong, reason] of [
         ['--expires', '2020-01-01T00:00:00Z', 'expired already'],
-        ['--expires', 'soon', 'RFC 3339'],
+        ['--expires', 'soon', 'such as 90d'],
+        ['--expires', '2027-31-01', 'RFC 3339'],
         ['--cidr', '10.1.2.3/8', 'bits set'],
         ['--sender-domain', 'a b', 'no domain name'],
       ] as const) {
@@ -119,6 +121,13 @@ describe.each([{ running: true }, { running: false }])(
       expect(done).toBe('Cancelled: 1 message.\n');
       const { out: rerouted } = await here.waybill(['queue', 'reroute', '--all']);
       expect(rerouted).toBe('Sent another way: 0 recipients.\n');
+    });
+
+    test('a configuration file that is not there is told, also by whom it would not matter to', async () => {
+      await here.json(['keys', 'create', 'shop']);
+      const none = join(here.folder, 'none.yaml');
+      const { status, err } = await here.waybill(['config', '--config', none]);
+      expect([status, err]).toEqual([1, expect.stringMatching(/none\.yaml: .*there is no such file/)]);
     });
 
     test('a file that is not there is told in words', async () => {
@@ -290,6 +299,13 @@ test('wrong usage has status 2 and says where help is; help and version have sta
     expect([status, out, err.length > 0]).toEqual([2, '', true]);
   }
   expect((await here.waybill(['keys', 'frob'])).err).toContain('waybill keys --help');
+  const mistyped = await here.waybill(['send', '--form', 'a@example.org', '--to', 'b@example.net']);
+  expect([mistyped.status, mistyped.err]).toEqual([2, expect.stringContaining("unknown option '--form'")]);
+  const missing = await here.waybill(['send', '--to', 'b@example.net']);
+  expect([missing.status, missing.err]).toEqual([
+    2,
+    expect.stringContaining("'--from <mailbox>' not specified"),
+  ]);
   for (const args of [['--help'], ['send', '--help'], ['relays', 'add', '--help']]) {
     const { status, out, err } = await here.waybill(args);
     expect([status, out.includes('waybill send') || out.includes('Examples:'), err]).toEqual([0, true, '']);

@@ -14,19 +14,21 @@ const LONGEST_SECRET = 4096;
  * fill later, and a wrong name may be that of a large file. Throws `Exit`.
  */
 export async function readSecretFile(path: string, what: string): Promise<string> {
-  const source = path === STANDARD_INPUT ? process.stdin : createReadStream(path);
+  const isStandard = path === STANDARD_INPUT;
+  const source = isStandard ? process.stdin : createReadStream(path);
+  const place = isStandard ? 'the standard input' : path;
   let text = '';
   try {
     for await (const piece of source.setEncoding('utf8')) {
       text += piece;
-      if (text.length > LONGEST_SECRET) throw new Error(`${path} is too long for a ${what}`);
+      if (text.length > LONGEST_SECRET) throw new Error(`it is too long for a ${what}`);
     }
   } catch (error) {
-    throw new Exit(1, `The ${what} cannot be read from ${path}: ${readError(error)}`);
+    throw new Exit(1, `The ${what} cannot be read from ${place}: ${readError(error)}`);
   }
   const lines = text.trimEnd().split('\n').length;
-  if (text.trim() === '') throw new Exit(1, `There is no ${what} in ${path}: it is empty.`);
-  if (lines > 1) throw new Exit(1, `${path} has ${lines} lines, and a ${what} is one.`);
+  if (text.trim() === '') throw new Exit(1, `There is no ${what} in ${place}: it is empty.`);
+  if (lines > 1) throw new Exit(1, `A ${what} is one line, and ${place} has ${lines}.`);
   return text.replace(/\r?\n$/, '');
 }
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Verdict } from '../client/types.ts';
 import { PRIORITIES } from '../domain/message.ts';
-import { type Context, collect, print, wholeNumber } from './context.ts';
+import { type Context, collect, needing, print, wholeNumber } from './context.ts';
 import { type DraftOptions, draftOf } from './draft.ts';
 import { Exit } from './exit.ts';
 import { messageText } from './message-text.ts';
@@ -26,8 +26,9 @@ export function sendCommand(context: Context): Command {
     'waybill send --from me@example.org --to you@example.net --html "$(cat letter.html)" --attach offer.pdf',
     'waybill send --url https://mail.example.net:8026 --key-file key --from me@example.org --to you@example.net --raw mail.eml',
   ])
-    .requiredOption('--from <mailbox>', 'sender, such as me@example.org or "Me <me@example.org>"')
-    .requiredOption('--to <mailbox>', 'recipient; may be given several times', collect)
+    .option('--from <mailbox>', 'required: the sender, such as me@example.org or "Me <me@example.org>"')
+    .option('--to <mailbox>', 'required: a recipient; may be given several times', collect)
+    .hook('preAction', needing('from', 'to'))
     .option('--cc <mailbox>', 'recipient of a copy; may be given several times', collect)
     .option('--bcc <mailbox>', 'recipient nobody sees; may be given several times', collect)
     .option('--subject <text>', 'subject')

@@ -26,7 +26,10 @@ export async function withOperations(
 ): Promise<void> {
   const { environment } = context.terminal;
   const dataDir = dataDirectory(places.data, environment);
-  if (await isServerRunning(dataDir)) return await use(createControlClient(dataDir), true);
+  if (await isServerRunning(dataDir)) {
+    refuseMissing(places.config);
+    return await use(createControlClient(dataDir), true);
+  }
   if (options.create) makeDataDirectory(dataDir);
   else if (!existsSync(dataDir))
     throw new Exit(
@@ -40,6 +43,12 @@ export async function withOperations(
   } finally {
     await offline.close();
   }
+}
+
+/** A running server has read the file that it was started with; a name that means no file is a mistake all the same. */
+function refuseMissing(configFile: string | undefined): void {
+  if (configFile !== undefined && !existsSync(configFile))
+    throw new Exit(1, `${configFile}: there is no such file. The server runs: --config is not needed.`);
 }
 
 /** Opens the installation; null when a server that was just starting has taken it meanwhile. */

@@ -36,7 +36,9 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     doctor: () => {
       // Of a running server the settings from before are in force: what is wrong is in what was read since.
       const loaded = { ...deps.resolution(), faults: deps.faults() };
-      return examineInstallation({ ...deps, loaded, storeFault: null });
+      const takeBackDenied = (address: string, reason: string) =>
+        deps.server()?.takeBackDenied(address, reason);
+      return examineInstallation({ ...deps, loaded, storeFault: null, takeBackDenied });
     },
   };
 }

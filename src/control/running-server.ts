@@ -16,6 +16,8 @@ export interface RunningServer {
   readonly webuiPort: number | null;
   /** Who was refused on any node, the last first. */
   denied(): readonly DeniedTally[];
+  /** Takes one refusal of a source for a reason back: it was a test of our own. */
+  takeBackDenied(sourceAddress: string, reason: string): void;
   /** Rests and recoveries of a relay's lanes on any node, the newest first. */
   relayHistory(relay: string): readonly LaneHappening[];
   /** The last lines of the log, the oldest first. */

@@ -21,6 +21,8 @@ export const MAX_DENIED = 500;
 export interface DeniedSources {
   /** Those refused last come first. */
   list(): readonly DeniedTally[];
+  /** Takes one refusal of a source for a reason back: it was a test of our own. */
+  takeBack(sourceAddress: string, reason: string): void;
   readonly stop: Unsubscribe;
 }
 
@@ -31,7 +33,7 @@ export function rememberDenied(events: Events, clock: Pick<Clock, 'wall'>): Deni
   const stop = events.on((event) => {
     if (event.type !== 'denied' || event.sourceAddress === null) return;
     const { reason, sourceAddress, port = null, count } = event;
-    const name = `${reason} ${port} ${sourceAddress}`;
+    const name = nameOf(reason, port, sourceAddress);
     const now = clock.wall();
     const known = tallies.get(name);
     tallies.delete(name);
@@ -42,7 +44,18 @@ export function rememberDenied(events: Events, clock: Pick<Clock, 'wall'>): Deni
     });
     if (tallies.size > MAX_DENIED) dropFirst(tallies);
   });
-  return { list: () => [...tallies.values()].reverse(), stop };
+  const takeBack = (sourceAddress: string, reason: string) => {
+    const name = nameOf(reason, null, sourceAddress);
+    const known = tallies.get(name);
+    if (known === undefined) return;
+    if (known.count > 1) tallies.set(name, { ...known, count: known.count - 1 });
+    else tallies.delete(name);
+  };
+  return { list: () => [...tallies.values()].reverse(), takeBack, stop };
+}
+
+function nameOf(reason: string, port: DeniedTally['port'], sourceAddress: string): string {
+  return `${reason} ${port} ${sourceAddress}`;
 }
 
 function dropFirst(tallies: Map<string, unknown>): void {

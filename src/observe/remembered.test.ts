@@ -28,6 +28,18 @@ describe('refused sources', () => {
     ]);
   });
 
+  test('are taken back one by one', () => {
+    const events = new Events();
+    const { list, takeBack } = rememberDenied(events, new ManualClock());
+    events.emit(denied('192.0.2.1', { count: 2 }));
+    takeBack('192.0.2.1', 'another');
+    takeBack('192.0.2.2', 'relay_not_allowed');
+    takeBack('192.0.2.1', 'relay_not_allowed');
+    expect(list()).toMatchObject([{ sourceAddress: '192.0.2.1', count: 1 }]);
+    takeBack('192.0.2.1', 'relay_not_allowed');
+    expect(list()).toEqual([]);
+  });
+
   test('are forgotten beyond a number, those refused longest ago first', () => {
     const events = new Events();
     const { list } = rememberDenied(events, new ManualClock());

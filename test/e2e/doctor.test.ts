@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { createControlClient } from '../../src/control/client.ts';
 import type { Finding } from '../../src/control/doctor/finding.ts';
 import { describeIf } from '../peers/need.ts';
 import type { Installation } from '../peers/server.ts';
@@ -95,7 +96,7 @@ const outward = Object.values(networkInterfaces())
   .find((one) => one?.internal === false && one.family === 'IPv4');
 
 describeIf(outward !== undefined, 'an address besides loopback', 'the open-relay test', () => {
-  test('plays a stranger whom the listener refuses', async (context) => {
+  test('plays a stranger whom the listener refuses, and offers nobody to allow it', async (context) => {
     const installation = installed(context, configuration(1, 'ports: [0]'));
     await installation.start();
     const { of } = await examine(installation);
@@ -103,6 +104,7 @@ describeIf(outward !== undefined, 'an address besides loopback', 'the open-relay
     expect(of.get('open relay test')).toMatchObject({
       ...{ status: 'ok', found: expect.stringMatching(/is refused: 550 5\.7\.1/) },
     });
+    expect(await createControlClient(installation.dataDir).denials({})).toEqual([]);
   });
 
   test('is told when the whole world may send', async (context) => {

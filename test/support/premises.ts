@@ -69,6 +69,7 @@ export function premises(
     probe: async function* () {
       yield { name: 'READY', ok: true, detail: 'takes mail', atMs: 12 };
     },
+    takeBackDenied: () => {},
     clock: new ManualClock(),
     ...rest,
     machine: { ...GOOD_MACHINE, ...machine },

@@ -30,6 +30,11 @@ test.each<[string, Promise<string[]>, string[]]>([
   ['a record that is right', found([KEY], { [PLACE]: ['v=DKIM1; k=ed25519; p=cHVi'] }), ['ok domains']],
   ['none', found([KEY], {}), [`fail domain example.com: publish, in the DNS:\n${LINE}`]],
   [
+    'none of two keys',
+    found([KEY, { ...KEY, selector: 's2' }], {}),
+    [`fail domain example.com: publish, in the DNS:\n${LINE}\n${LINE.replace('s1', 's2')}`],
+  ],
+  [
     'one of another key',
     found([KEY], { [PLACE]: ['v=DKIM1; k=ed25519; p=b3Ro'] }),
     [`fail domain example.com: publish, in the DNS:\n${LINE}`],

@@ -29,7 +29,7 @@ export const domainsCheck: Check = async (premises, signal) => {
   return [ok(NAME, `What signs can be verified: its records are there.${rest}`)];
 };
 
-/** At most one finding for each domain: the first key whose record is not as it must be. */
+/** At most one finding for each domain, with every key whose record is not as it must be. */
 async function lookAt(
   domain: SendingDomain,
   { resolver }: Premises,
@@ -40,15 +40,15 @@ async function lookAt(
   const sights = await Promise.all(
     signing.map(async (key) => ({ key, sight: await lookForKey(name, key, resolver, signal) })),
   );
-  const bad = sights.find(({ sight: { kind } }) => kind !== 'seen' && kind !== 'unknown');
-  if (bad !== undefined) {
-    const { key, sight } = bad;
-    const line = zoneLine(keyName(name, key.selector), keyRecord(key));
+  const bad = sights.filter(({ sight: { kind } }) => kind !== 'seen' && kind !== 'unknown');
+  if (bad.length > 0) {
+    const places = bad.map(({ key, sight }) => `${keyName(name, key.selector)}: ${sight.detail}`);
+    const lines = bad.map(({ key }) => zoneLine(keyName(name, key.selector), keyRecord(key)));
     return [
       fail(
         `domain ${name}`,
-        `Its mail is signed, and receivers cannot verify that by ${keyName(name, key.selector)}: ${sight.detail}`,
-        publish(line),
+        `Its mail is signed, and receivers cannot verify that by ${places.join(' Nor by ')}`,
+        publish(lines.join('\n')),
       ),
     ];
   }

@@ -17,7 +17,8 @@ import { readRuntime } from './runtime.ts';
 const DNS_TIMEOUT_MS = 1_200;
 
 /** What an examination takes. */
-export interface ExaminationOptions extends Pick<Premises, 'dataDir' | 'views' | 'storeFault'> {
+export interface ExaminationOptions
+  extends Pick<Premises, 'dataDir' | 'views' | 'storeFault' | 'takeBackDenied'> {
   readonly loaded: Loaded;
   /** Whether the server runs that has the data directory. */
   readonly running: boolean;

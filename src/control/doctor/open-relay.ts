@@ -41,7 +41,8 @@ function byPolicy({ allowedCidrs: ranges, requireAuth }: Config['listener']): Fi
 }
 
 /** Asks the running listener to relay for a stranger, and breaks off before any mail. */
-async function byDialogue({ bound, machine, loaded }: Premises, signal: AbortSignal): Promise<Finding[]> {
+async function byDialogue(premises: Premises, signal: AbortSignal): Promise<Finding[]> {
+  const { bound, machine, loaded, takeBackDenied } = premises;
   const { config } = loaded;
   const [port] = bound?.smtp ?? [];
   if (port === undefined)
@@ -57,15 +58,25 @@ async function byDialogue({ bound, machine, loaded }: Premises, signal: AbortSig
     ];
   const host = serverName(config);
   const lines = [`EHLO ${host}`, `MAIL FROM:<open-relay-test@${host}>`, `RCPT TO:<${STRANGER}>`];
-  return [verdict(await machine.dialogue(from, port, lines, signal), from, port, lines.length)];
+  const heard = await machine.dialogue(from, port, lines, signal);
+  // Nobody is to be offered to allow what only we tried.
+  if (heard.replies.length > lines.length && !isTaken(heard, lines.length))
+    takeBackDenied(from, 'relay_not_allowed');
+  return [verdict(heard, from, port, lines.length)];
+}
+
+/** Whether the last line, RCPT, was taken. */
+function isTaken({ replies }: Dialogue, lines: number): boolean {
+  return replies.length > lines && replies.at(-1)?.startsWith('2') === true;
 }
 
 /** Only a taken RCPT is an open relay. */
-function verdict({ connected, replies }: Dialogue, from: string, port: number, lines: number): Finding {
+function verdict(heard: Dialogue, from: string, port: number, lines: number): Finding {
   const name = `${NAME} test`;
+  const { connected, replies } = heard;
   if (!connected) return ok(name, `Port ${port} does not answer at ${from}: strangers cannot even connect.`);
   const last = replies.at(-1) ?? '';
-  if (replies.length <= lines || !last.startsWith('2'))
+  if (!isTaken(heard, lines))
     return ok(name, `From ${from}, mail to a stranger is refused: ${last || 'the connection was closed'}`);
   return fail(
     name,

@@ -26,6 +26,8 @@ export interface Premises {
   readonly probe: (settings: SmarthostSettings, signal: AbortSignal) => AsyncIterable<ProbeStep>;
   /** Asks a provider whether it knows us, and sends nothing. */
   readonly probeProvider: (settings: ProviderSettings, signal: AbortSignal) => AsyncIterable<ProbeStep>;
+  /** Takes back that the listener refused one of our addresses for this reason: it was a test. */
+  readonly takeBackDenied: (sourceAddress: string, reason: string) => void;
   readonly clock: Clock;
 }
 
