@@ -10,6 +10,8 @@ import type { RunningServer } from '../peers/server.ts';
 
 /** Where the good client is; the others are elsewhere in 127.0.0.0/8. */
 const FROM = '127.0.0.2';
+/** Its connection of HTTP ends before the server would end it: what is sent as that happens is reset. */
+const IDLE_MS = 2000;
 
 interface HttpAnswer {
   readonly status: number | undefined;
@@ -18,7 +20,7 @@ interface HttpAnswer {
 
 /** Sends JSON over a connection that it keeps. */
 class OverHttp extends Customer<HttpAnswer> {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1, timeout: IDLE_MS });
   readonly #key: string;
 
   constructor(key: string) {

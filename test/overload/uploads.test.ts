@@ -14,7 +14,7 @@ const COPIES = 4;
 const AGAIN = [503, 452];
 const TAKEN = [202, 250];
 
-test(`${SENDERS} uploads of 25 MB at once, and a good client among them`, { timeout: 30 * MINUTES }, async ({
+test(`${SENDERS} uploads of 25 MB at once, and a good client among them`, { timeout: 10 * MINUTES }, async ({
   onTestFinished,
 }) => {
   const siege = await Siege.begin({ limits: `max_bytes_in_flight: ${BUDGET * 1024 * 1024}` });
@@ -23,21 +23,24 @@ test(`${SENDERS} uploads of 25 MB at once, and a good client among them`, { time
   const target = { api, smtp: runtime.smtp[0] ?? 0, key: await siege.key('large', 0), from: '127.0.50.1' };
   siege.vitals.forgetPeak();
   const goodBefore = siege.good.sent;
-  const others = Array.from({ length: SENDERS }, (_, place) => uploadUntilTaken(target, place));
-  const again = await siege.good.sendDuring(Promise.all(others));
-  const goodMeanwhile = siege.good.sent - goodBefore;
+  const meanwhile = () => siege.good.sent - goodBefore;
+  // They go on until the small ones went past them: nobody is served in the end only because the others have gone.
+  const isOver = () => meanwhile() > SENDERS;
+  const others = Array.from({ length: SENDERS }, (_, place) => uploadWhile(target, place, isOver));
+  const uploads = await siege.good.sendDuring(Promise.all(others));
+  const small = meanwhile();
   const { slowestMs } = siege.good;
-  expect(goodMeanwhile, 'small messages meanwhile, each way in turn').toBeGreaterThan(SENDERS);
-  await sinkHas(siege, SENDERS);
+  const sumOf = (figure: keyof Uploads) => uploads.reduce((sum, each) => sum + each[figure], 0);
+  await sinkHas(siege, sumOf('taken'));
   const { peakMiB: most, idleMiB } = siege.vitals;
   await siege.end();
   expect(most - idleMiB).toBeLessThan(COPIES * BUDGET);
   tell(
     'large messages at once',
     {
-      'messages of 25 MB': SENDERS,
-      'had to come again': again.reduce((sum, count) => sum + count, 0),
-      'small messages of another meanwhile': goodMeanwhile,
+      'messages of 25 MB': sumOf('taken'),
+      'had to come again': sumOf('refused'),
+      'small messages of another meanwhile': small,
     },
     {
       ...{ 'MiB at most': most, 'MiB before': idleMiB, 'open files after': siege.vitals.files },
@@ -46,14 +49,24 @@ test(`${SENDERS} uploads of 25 MB at once, and a good client among them`, { time
   );
 });
 
-/** How often it had to come again. */
-async function uploadUntilTaken(target: Target, place: number): Promise<number> {
+/** What came of the uploads of one sender. */
+interface Uploads {
+  readonly taken: number;
+  readonly refused: number;
+}
+
+/** Uploads until one is taken, and then again until it `isOver`. */
+async function uploadWhile(target: Target, place: number, isOver: () => boolean): Promise<Uploads> {
   const [name, upload] = UPLOADS[place % UPLOADS.length] ?? [];
   if (upload === undefined) throw new Error('no way');
-  for (let refused = 0; ; refused++) {
+  for (let taken = 0, refused = 0; ; ) {
     const code = await upload(target);
-    if (TAKEN.includes(code)) return refused;
-    expect(AGAIN, name).toContain(code);
+    if (TAKEN.includes(code)) taken++;
+    else {
+      expect(AGAIN, name).toContain(code);
+      refused++;
+    }
+    if (taken > 0 && isOver()) return { taken, refused };
   }
 }
 
