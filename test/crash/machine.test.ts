@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest';
 import { describeWith } from '../peers/need.ts';
 import type { RunningServer } from '../peers/server.ts';
 import { SmtpClient } from '../peers/smtp-client.ts';
-import { healthOf } from './customer.ts';
+import { healthOf, LETTER } from './customer.ts';
 import { configuration, expectRefusal, overEachWay, STOPPED, type Way, world } from './machine.ts';
 import { underFault } from './under-fault.ts';
 
@@ -96,9 +96,16 @@ describeWith(['cc'], 'short writes', () => {
     await customer.untilDelivered(sink);
     // The database's writes were among them, and the spool's.
     for (const call of ['pwrite', 'pwritev']) expect(existsSync(`${told}-${call}`), call).toBe(true);
-    expect(await server.end('SIGTERM')).toBe(0);
-    const waiting = await installation.start();
-    expect((await healthOf(waiting)).status).toBe('healthy');
+    sink.script = { MAIL: () => '451 4.3.0 not now' };
+    for (let count = 0; count < 20; count++)
+      expect(customer.idIn(await customer.send(server))).not.toBeNull();
+    await server.end('SIGKILL');
+    sink.script = {};
+    // What arrives now was read from the files.
+    const next = await installation.start();
+    await customer.untilDelivered(sink);
+    for (const { content } of sink.messages) expect(content.includes(LETTER.text)).toBe(true);
+    expect((await healthOf(next)).status).toBe('healthy');
   });
 });
 
