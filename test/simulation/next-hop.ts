@@ -221,8 +221,13 @@ class Client {
     return sender.receive(reply);
   }
 
+  /** As the real ones, it waits no longer than until it is told to stop: the gate may wait for a store that is away. */
   async #passes(job: TransportJob): Promise<boolean> {
-    const isOpen = await job.gate();
+    const stopped = Promise.withResolvers<false>();
+    const stop = () => stopped.resolve(false);
+    this.#signal.addEventListener('abort', stop);
+    const isOpen = await Promise.race([job.gate(), stopped.promise]);
+    this.#signal.removeEventListener('abort', stop);
     await this.#life.running();
     return isOpen && !this.#signal.aborted;
   }
