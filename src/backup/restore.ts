@@ -89,8 +89,9 @@ export async function restoreBackup(task: RestoreTask, pace: PaceOptions): Promi
       done = true;
       return restored;
     } finally {
-      lock.release();
+      // Whoever has the lock next must not lose what is his.
       if (!done) await clear(dataDir, placed, made !== undefined);
+      lock.release();
     }
   } finally {
     await archive.close();

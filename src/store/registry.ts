@@ -6,7 +6,10 @@ export interface Registry {
   relays(): Promise<StoredRelay[]>;
   /** Adds or replaces. */
   putRelay(relay: StoredRelay): Promise<void>;
-  /** False: no such relay. Refuses nothing else: whether mail still waits for it, the caller checks. */
+  /**
+   * False: no such relay. What held it or its lanes back goes with it: another of its name begins free. Refuses nothing
+   * else: whether mail still waits for it, the caller checks.
+   */
   removeRelay(name: string): Promise<boolean>;
   /** Settings by key, values as JSON. */
   settings(): Promise<Map<string, string>>;

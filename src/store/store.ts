@@ -139,9 +139,9 @@ export interface Store {
 
   /**
    * Removes what retention no longer keeps: contents first, then records. Never touches what is not final.
-   * At most `limit` messages; call again while `more`. Over PostgreSQL the records of a UTC day go as a whole, however many, in a
-   * transaction of their own: when the last of them may, which is a day later, and as much more as its mail took to become
-   * final; after a week more those that may go do so one by one.
+   * At most `limit` messages, and as many idempotency keys whose time is over; call again while `more`. Over PostgreSQL the
+   * records of a UTC day go as a whole, however many, in a transaction of their own: when the last of them may, which is a day
+   * later, and as much more as its mail took to become final; after a week more those that may go do so one by one.
    */
   purge(policy: PurgePolicy, limit: number, at: Stamp): Promise<PurgeAnswer>;
 

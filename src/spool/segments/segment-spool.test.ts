@@ -1,7 +1,7 @@
 import { mkdtemp, open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FaultyFiles } from '../../../test/support/faulty-files.ts';
 import { bytesOf, entryOf, readAll } from '../../../test/support/spool-entry.ts';
 import { type Spool, type SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
@@ -187,6 +187,23 @@ test('unlinking flushes the directory; a failure of either stops writing', async
   disk.fail('unlink', 'EIO');
   await expect(spool.unlink([2])).rejects.toMatchObject({ code: 'spool_failed' });
   expect(failures.length).toBe(1);
+});
+
+test('a segment that is read while it is unlinked is not left open', async () => {
+  const spool = await openSpool({ segmentBytes: 1 });
+  const refs = [await put(spool), await put(spool), await put(spool)];
+  spool.decided(refs);
+  const [ref] = refs;
+  if (ref === undefined) throw new Error('nothing was put');
+  await readAll(await spool.read(ref));
+  disk.calls.length = 0;
+  disk.set('unlink', async (real, name) => {
+    await readAll(await spool.read(ref));
+    return real(name);
+  });
+  await spool.unlink([ref.segment]);
+  const stillOpen = () => 1 + disk.count('openRead') - disk.count('close');
+  await vi.waitFor(() => expect(stillOpen()).toBe(0));
 });
 
 test('a segment found at start is never appended to, a torn tail harms nothing, other files are left alone', async () => {

@@ -148,12 +148,13 @@ class SegmentSpool implements Spool {
   }
 
   async #remove(segment: number): Promise<void> {
-    this.#descriptors.retire(segment);
     try {
       await this.#files.unlink(segmentPath(this.#directory, segment));
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error;
     }
+    // Not before: a late reader would open it anew, and a removed file that is open keeps its space.
+    this.#descriptors.retire(segment);
     this.#ledger.remove(segment);
   }
 

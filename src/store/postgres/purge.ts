@@ -38,11 +38,11 @@ export async function purge(work: Work, policy: PurgePolicy, limit: number): Pro
 }
 
 /**
- * Removes figures that say nothing any more, at most `limit` quotas among them. In a transaction of its own: it holds what others
- * lock late, so it must wait for nothing.
+ * Removes figures that say nothing any more, at most `limit` quotas and `limit` idempotency keys among them. In a transaction of
+ * its own: it holds what others lock late, so it must wait for nothing. True: there may be more keys.
  */
-export async function purgeFigures({ db, lanes, at: { now } }: Work, limit: number): Promise<void> {
-  await db.run(DELETE_REPEATS, [now - IDEMPOTENCY_MS]);
+export async function purgeFigures({ db, lanes, at: { now } }: Work, limit: number): Promise<boolean> {
+  const repeats = await db.run(DELETE_REPEATS, [now - IDEMPOTENCY_MS, limit]);
   await db.run(DELETE_COUNTS, ['minute', minuteOf(now) - KEEP_MINUTES]);
   await db.run(DELETE_RELAY_MINUTES, [minuteOf(now) - KEEP_RELAY_MINUTES]);
   await db.run(DELETE_COUNTS, ['hour', hourOfMinute(minuteOf(now)) - KEEP_HOURS]);
@@ -50,6 +50,7 @@ export async function purgeFigures({ db, lanes, at: { now } }: Work, limit: numb
   await pruneQuotas(db, dayOf(now) - KEEP_QUOTA_DAYS, limit);
   await db.run(DELETE_QUEUES);
   await lanes.prune(now);
+  return repeats >= limit;
 }
 
 /** Looks once at every key that has contents kept: how many messages are kept for longer makes no difference. */
@@ -185,7 +186,8 @@ const DELETE_RECORDS = [
 ];
 
 const DELETE_REPEATS = `DELETE FROM idempotency WHERE (key_id, idem_key) IN (
-  SELECT key_id, idem_key FROM idempotency WHERE created_at <= $1 FOR UPDATE SKIP LOCKED)`;
+  SELECT key_id, idem_key FROM idempotency WHERE created_at <= $1
+  ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)`;
 const DELETE_COUNTS = `DELETE FROM counters WHERE (period, start, node, event, relay) IN (
   SELECT period, start, node, event, relay FROM counters WHERE period = $1 AND start < $2 FOR UPDATE SKIP LOCKED)`;
 // Few of all minutes: asked so, the index tells them apart without a look at the others' rows.

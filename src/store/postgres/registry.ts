@@ -17,7 +17,11 @@ export function registryOver(database: Database): Registry {
     relays: () => database.rows<StoredRelay>(RELAYS),
     putRelay: async ({ name, definition, secret, disabled }) =>
       void (await run(PUT_RELAY, [name, definition, secret, disabled])),
-    removeRelay: async (name) => (await run('DELETE FROM relays WHERE name = $1', [name])) === 1,
+    removeRelay: (name) =>
+      change(async (db) => {
+        await db.run(REMOVE_HOLDS, [name]);
+        return (await db.run('DELETE FROM relays WHERE name = $1', [name])) === 1;
+      }),
     settings: async () => {
       const rows = await database.rows<{ name: string; value: string }>(SETTINGS);
       return new Map(rows.map(({ name, value }) => [name, value]));
@@ -82,6 +86,7 @@ const PUT_DOMAIN = `INSERT INTO domains (name, definition, secrets) VALUES ($1, 
   ON CONFLICT (name) DO UPDATE SET definition = excluded.definition, secrets = excluded.secrets`;
 const PUT_HOLD = `INSERT INTO holds (target, kind, since) VALUES ($1, $2, $3)
   ON CONFLICT (target) DO UPDATE SET kind = excluded.kind, since = excluded.since`;
+const REMOVE_HOLDS = "DELETE FROM holds WHERE target = $1 OR starts_with(target, $1 || '/')";
 const ROUTE_TABLES = `SELECT version, published_at AS "publishedAt", origin, definition FROM route_tables
   ORDER BY version DESC LIMIT $1`;
 const PUBLISH =

@@ -46,9 +46,13 @@ export function storeOver(database: Database, partitions: Partitions, close: () 
     purge: async (policy, limit, at) => {
       await partitions.prepare(at.now);
       const answer = await within(at, (work) => purge(work, policy, limit));
-      await within(at, (work) => purgeFigures(work, limit));
+      const moreFigures = await within(at, (work) => purgeFigures(work, limit));
       const dropped = await partitions.dropOldest(at.now - policy.recordAgeMs, at.now);
-      return dropped === null ? answer : { ...answer, records: answer.records + dropped, more: true };
+      return {
+        contents: answer.contents,
+        records: answer.records + (dropped ?? 0),
+        more: answer.more || moreFigures || dropped !== null,
+      };
     },
     acquireLanes: (wanted, limit, leaseUntil, at, except = []) =>
       within(at, async ({ lanes }) =>

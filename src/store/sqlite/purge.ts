@@ -28,10 +28,10 @@ export function purgeVerb(books: Books) {
     contents += contentsOf.bySize('sent', policy.contentMaxBytes, limit - contents);
     contents += contentsOf.bySize('captured', policy.capturedMaxBytes, limit - contents);
     const records = purgeRecords(at.now - policy.recordAgeMs, limit - contents);
-    sql.idempotency.run(at.now - IDEMPOTENCY_MS);
+    const repeats = sql.idempotency.run(at.now - IDEMPOTENCY_MS, limit);
     books.closeOff();
     books.quotas.prune(dayOf(at.now) - KEEP_QUOTA_DAYS, limit);
-    const more = contents + records >= limit;
+    const more = Math.max(contents + records, repeats) >= limit;
     if (!more) sql.emptyQueues.run();
     books.leases.prune(at.now);
     return { contents, records, more };
@@ -154,6 +154,9 @@ function preparePurge(db: Driver) {
       db.prepare<[seq: number]>('DELETE FROM messages WHERE seq = ?'),
     ],
     emptyQueues: db.prepare('DELETE FROM key_queues WHERE messages = 0'),
-    idempotency: db.prepare<[before: number]>('DELETE FROM idempotency WHERE created_at <= ?'),
+    idempotency: db.prepare<[before: number, limit: number]>(
+      `DELETE FROM idempotency WHERE (key_id, idem_key) IN (
+         SELECT key_id, idem_key FROM idempotency WHERE created_at <= ? ORDER BY created_at LIMIT ?)`,
+    ),
   };
 }

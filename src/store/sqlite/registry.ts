@@ -28,7 +28,10 @@ export function registryVerbs(db: Driver) {
     putRelay: ({ name, definition, secret, disabled }: StoredRelay): void => {
       sql.putRelay.run(name, definition, secret, asFlag(disabled));
     },
-    removeRelay: (name: string): boolean => sql.removeRelay.run(name) === 1,
+    removeRelay: (name: string): boolean => {
+      sql.removeHoldsOf.run(name, `${name}/`, `${name}0`);
+      return sql.removeRelay.run(name) === 1;
+    },
     settings: (): Map<string, string> => new Map(sql.settings.all()),
     putSetting,
     putSettings: (values: ReadonlyMap<string, string | null>): void => {
@@ -94,6 +97,10 @@ function prepareRegistry(db: Driver) {
       'INSERT OR REPLACE INTO holds VALUES (?, ?, ?)',
     ),
     removeHold: db.prepare<[target: string]>('DELETE FROM holds WHERE target = ?'),
+    // A relay's name holds no slash: what comes after it in its lanes' names lies between "/" and "0".
+    removeHoldsOf: db.prepare<[relay: string, from: string, to: string]>(
+      'DELETE FROM holds WHERE target = ? OR (target > ? AND target < ?)',
+    ),
     routeTables: db.prepare<[limit: number], RouteTableRow>(
       'SELECT version, published_at, origin, definition FROM route_tables ORDER BY version DESC LIMIT ?',
     ),

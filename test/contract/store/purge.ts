@@ -137,6 +137,13 @@ export function purgeContract(open: OpenSubject): void {
       expect(await subject.store.liveSegments([1])).toEqual(new Map([[1, 0]]));
     });
 
+    it('forgets no more idempotency keys at once than it is told to', async () => {
+      const keyed = ['a', 'b', 'c'].map((key) => message({ idempotency: { key, hash: 'h' } }));
+      await subject.store.accept(keyed, at());
+      const purge = async () => (await subject.store.purge(KEEP, 2, at(DAY))).more;
+      expect([await purge(), await purge()]).toEqual([true, false]);
+    });
+
     it('never touches what is not final', async () => {
       const lease = await takeLane(subject.store);
       const waiting = message();

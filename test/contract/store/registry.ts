@@ -69,6 +69,18 @@ export function registryContract(open: OpenSubject): void {
       expect((await subject.registry.holds()).map(({ target }) => target)).toEqual(['mx/example.net']);
     });
 
+    it('lets go with a relay what held it and its lanes back, and nothing else', async () => {
+      const { registry } = subject;
+      await registry.putRelay({ name: 'mx', definition: '{}', secret: null, disabled: false });
+      const hold = { kind: 'drain', since: T0 } as const;
+      for (const target of ['mx', 'mx/example.net', 'mx-2', 'mx2/example.net', 'm'])
+        await registry.putHold(target, hold);
+      expect(await registry.removeRelay('mx')).toBe(true);
+      const targets = (await registry.holds()).map(({ target }) => target);
+      expect(targets).toEqual(['m', 'mx-2', 'mx2/example.net']);
+      expect(await registry.removeRelay('mx')).toBe(false);
+    });
+
     it('numbers published tables from 2 on, across a restart', async () => {
       expect(await subject.registry.routeTables(9)).toEqual([]);
       expect(await publish('{"rules":[1]}')).toBe(2);
