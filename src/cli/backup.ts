@@ -36,7 +36,8 @@ export function backupCommand(context: Context): Command {
         const view = await operations.backup({ file: resolve(file), passphrase }, teller);
         print(context, options, view, () => {
           const key = view.withSecretKey ? 'with the secret key' : 'without the secret key';
-          return `${view.path}: ${counted(view.messages, 'message')}, ${bytesText(view.sizeBytes)}, ${key}; read back and found whole.`;
+          const found = view.verified ? 'read back and found whole' : 'read back';
+          return `${view.path}: ${counted(view.messages, 'message')}, ${bytesText(view.sizeBytes)}, ${key}; ${found}.`;
         });
         if (view.damaged !== undefined)
           throw new Exit(

@@ -33,9 +33,10 @@ export async function listBackups(dataDir: string): Promise<BackupView[]> {
     .sort()
     .reverse();
   const views: BackupView[] = [];
+  const last = await lastBackup(dataDir);
   for (const name of newest.slice(0, MAX_LISTED)) {
     const view = await viewOf(name, join(backupFolder(dataDir), name));
-    if (view !== null) views.push(view);
+    if (view !== null) views.push(isSame(view, last) ? { ...view, ...foundIn(last) } : view);
   }
   return views.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
@@ -69,6 +70,15 @@ export async function lastBackup(dataDir: string): Promise<BackupView | null> {
   } catch {
     return null;
   }
+}
+
+function isSame(view: BackupView, last: BackupView | null): last is BackupView {
+  return last !== null && view.name === last.name && view.createdAt === last.createdAt;
+}
+
+/** What its reading back found, which no archive says of itself. */
+function foundIn({ verified, damaged }: BackupView): Pick<BackupView, 'verified' | 'damaged'> {
+  return { verified, ...(damaged === undefined ? {} : { damaged }) };
 }
 
 async function viewOf(name: string, path: string): Promise<BackupView | null> {

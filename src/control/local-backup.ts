@@ -81,7 +81,7 @@ async function backUp(
     const { sizeBytes, messages, withSecretKey, damaged } = taken;
     const view: BackupView = {
       ...{ name: basename(path), path, sizeBytes, createdAt: formatTimestamp(now), messages, withSecretKey },
-      verified: true,
+      verified: damaged === 0,
       ...(damaged === 0 ? {} : { damaged }),
     };
     await noteLastBackup(dataDir, view);

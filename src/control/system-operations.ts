@@ -150,9 +150,9 @@ export interface BackupView {
   readonly createdAt: string;
   readonly messages: number;
   readonly withSecretKey: boolean;
-  /** Read back and found whole. */
+  /** Read back, and found whole as far as is known. */
   readonly verified: boolean;
-  /** Contents that were damaged where they were copied from already; absent for none. */
+  /** Contents that were damaged where they were copied from already; absent for none, and where it is not known any more. */
   readonly damaged?: number;
 }
 

@@ -56,9 +56,9 @@ const ROUTER = new Router<Target>([
   {
     method: 'GET',
     path: '/livez',
-    target: { for: 'anyone', answer: ({ exchange }) => exchange.text(200, 'alive\n') },
+    target: { for: 'monitors', answer: ({ exchange }) => exchange.text(200, 'alive\n') },
   },
-  { method: 'GET', path: '/readyz', target: { for: 'anyone', answer: answerReady } },
+  { method: 'GET', path: '/readyz', target: { for: 'monitors', answer: answerReady } },
   {
     method: 'GET',
     path: '/api/session',
@@ -96,6 +96,9 @@ const ROUTER = new Router<Target>([
   })),
 ]);
 
+/** Answered from wherever they come: an orchestrator that is shut out would end the process. It learns one word. */
+const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
+
 /** Answers one request, or throws the problem that refuses it: source, path, method, host, origin, session, type. */
 export async function answerRequest(
   exchange: Exchange,
@@ -103,7 +106,7 @@ export async function answerRequest(
   content: DashboardContent,
 ): Promise<void> {
   harden(exchange);
-  requireSource(exchange, settings);
+  if (!PROBES.has(exchange.path)) requireSource(exchange, settings);
   const match = ROUTER.match(exchange.path);
   if (!exchange.secure) redirectToTls(exchange, settings);
   else if (match === null) await answerPage(exchange, settings, content);

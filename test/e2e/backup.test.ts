@@ -1,8 +1,18 @@
 /** Backup and restore by the command line, of the real server, while mail goes in and out. */
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type TestContext, test, vi } from 'vitest';
+import { lastBackup, listBackups } from '../../src/control/backup-files.ts';
 import { healthOf } from '../crash/customer.ts';
 import type { Installation } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
@@ -134,6 +144,31 @@ test('what was acknowledged before a backup is in it; what was still to be sent 
     );
     await again.end('SIGKILL');
   }
+});
+
+test('a backup of mail that is damaged already says so, and is not called whole', {
+  timeout: 120_000,
+}, async (context) => {
+  const hop = await startHop(context);
+  const installation = installed(context, configuration(hop));
+  const key = await createKey(installation, 'app', ...SCOPES);
+  const server = await installation.start();
+  const client = new Client(server, key);
+  await client.end(await client.send(letter('damaged')));
+  await server.end('SIGKILL');
+  const segment = join(installation.dataDir, 'spool', '00000001.seg');
+  const bytes = readFileSync(segment);
+  bytes[bytes.lastIndexOf('.')] = 0x21;
+  writeFileSync(segment, bytes);
+
+  const { dataDir } = installation;
+  mkdirSync(join(dataDir, 'backups'));
+  const taken = await installation.run('backup', join(dataDir, 'backups', 'one.tar'));
+  expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('1 message were damaged') });
+  expect(taken.stdout).not.toContain('whole');
+  const told = { name: 'one.tar', verified: false, damaged: 1 };
+  expect(await lastBackup(dataDir)).toMatchObject(told);
+  expect(await listBackups(dataDir)).toMatchObject([told]);
 });
 
 test('a restore changes nothing where it is refused, and a backup needs no server', {

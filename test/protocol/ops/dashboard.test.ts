@@ -5,10 +5,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { DASHBOARD_LIMITS } from '../../../src/dashboard/server.ts';
 import { cidrs, type Setup, startDashboard } from './dashboard-server.ts';
 
-const PATHS = ['/', '/health', '/metrics', '/livez', '/readyz'];
+const GUARDED = ['/', '/health', '/metrics'];
+const PROBES = ['/livez', '/readyz'];
 const STRANGERS_OUT: Setup = { settings: { allowedCidrs: cidrs('192.0.2.0/24') } };
 
-test.each(PATHS)('%s answers to anyone by default, never from a cache', async (path) => {
+test.each([...GUARDED, ...PROBES])('%s answers to anyone by default, never from a cache', async (path) => {
   const { ask } = await startDashboard();
   const { status, headers } = await ask({ path });
   expect(status).toBe(200);
@@ -39,7 +40,7 @@ test('the source comes before everything, whatever is asked for', async () => {
     expect((await ask({ path })).status).toBe(403);
 });
 
-test.each(PATHS)('%s is 403 for a source outside webui.allowed_cidrs', async (path) => {
+test.each(GUARDED)('%s is 403 for a source outside webui.allowed_cidrs', async (path) => {
   const { ask, denied } = await startDashboard(STRANGERS_OUT);
   const { status, headers, body } = await ask({ path });
   expect(status).toBe(403);
@@ -58,6 +59,12 @@ test.each(PATHS)('%s is 403 for a source outside webui.allowed_cidrs', async (pa
       count: 1,
     },
   ]);
+});
+
+test.each(PROBES)('%s answers whoever watches the process, from anywhere and by any name', async (path) => {
+  const { ask, denied } = await startDashboard(STRANGERS_OUT);
+  const answer = await ask({ path, headers: { host: 'waybill.svc.example' } });
+  expect([answer.status, denied]).toEqual([200, []]);
 });
 
 test('the source comes before the method and the host', async () => {
@@ -82,7 +89,7 @@ test.each<[string, Setup, string, number]>([
   expect(answer.status).toBe(status);
 });
 
-test.each(PATHS)('HEAD %s is GET without the body', async (path) => {
+test.each([...GUARDED, ...PROBES])('HEAD %s is GET without the body', async (path) => {
   const { ask } = await startDashboard();
   const get = await ask({ path });
   const head = await ask({ path, method: 'HEAD' });

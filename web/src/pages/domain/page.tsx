@@ -117,8 +117,8 @@ function Remove({ name, onClose }: { readonly name: string; readonly onClose: ()
       typed={name}
     >
       <p>
-        Its keys are destroyed, and its mail goes unsigned from then on. Leave its records in the DNS for a
-        week: mail that was signed may still be under way.
+        Its keys are destroyed, and its mail goes unsigned from then on. Leave its records in the DNS for 35
+        days: mail that was signed may still be under way, or be checked late.
       </p>
       <FormError>{remove.error?.message ?? null}</FormError>
     </ConfirmDialog>

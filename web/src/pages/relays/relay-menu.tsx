@@ -89,7 +89,7 @@ function MakeDefault({
             at once.
           </>
         )}{' '}
-        What is queued already keeps its relay.
+        Mail that waits by the default goes there, too; what is under way stays.
       </p>
       <FormError>{put.error?.message ?? null}</FormError>
     </ConfirmDialog>

@@ -9,11 +9,13 @@ import type { ConditionKind } from './rules.ts';
 export function ConditionFields({
   kind: { name, label, hint, kind },
   values,
+  error,
   onChange,
   onRemove,
 }: {
   readonly kind: ConditionKind;
   readonly values: readonly string[];
+  readonly error: string | null;
   readonly onChange: (values: readonly string[]) => void;
   readonly onRemove: () => void;
 }) {
@@ -22,11 +24,10 @@ export function ConditionFields({
   return (
     <div className="flex items-start gap-1">
       <div className="min-w-0 flex-1">
-        {kind === 'list' && <ListField label={label} hint={hint} value={values} onChange={onChange} />}
+        {kind === 'list' && <ListField {...{ label, hint, error }} value={values} onChange={onChange} />}
         {kind === 'lines' && (
           <Textarea
-            label={label}
-            hint={hint}
+            {...{ label, hint, error }}
             mono
             rows={Math.min(6, Math.max(2, values.length + 1))}
             spellCheck={false}
@@ -39,6 +40,7 @@ export function ConditionFields({
           <NumberField
             label={`${label}, in bytes`}
             hint={bytes !== null && bytes >= 1024 ? `${hint} That is ${formatBytes(bytes)}.` : hint}
+            error={error}
             unit="bytes"
             value={bytes}
             onChange={(value) => onChange(value === null ? [] : [String(value)])}

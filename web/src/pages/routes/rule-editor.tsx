@@ -5,7 +5,7 @@ import { Drawer } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { ConditionFields } from './condition-fields.tsx';
 import { GroupFields } from './group-fields.tsx';
-import { CONDITIONS, type RuleDraft } from './rules.ts';
+import { CONDITIONS, emptyConditions, type RuleDraft } from './rules.ts';
 
 const NAME = /^[a-z0-9_-]{1,64}$/;
 
@@ -41,7 +41,7 @@ export function RuleEditor({
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
-    if (faults.name === null && faults.via === null) onPut(draft);
+    if (faults.name === null && faults.via === null && faults.empty.length === 0) onPut(draft);
   };
   return (
     <Drawer
@@ -80,6 +80,9 @@ export function RuleEditor({
               key={kind.name}
               kind={kind}
               values={draft.match[kind.name] ?? []}
+              error={
+                tried && faults.empty.includes(kind.name) ? 'Give a value, or leave the condition out.' : null
+              }
               onChange={(values) => setCondition(kind.name, values)}
               onRemove={() => setCondition(kind.name, null)}
             />
@@ -109,7 +112,7 @@ export function RuleEditor({
   );
 }
 
-function faultsOf({ name, via }: RuleDraft, others: readonly string[]) {
+function faultsOf({ name, match, via }: RuleDraft, others: readonly string[]) {
   return {
     name: !NAME.test(name)
       ? 'It must be 1 to 64 of a-z 0-9 - _'
@@ -117,5 +120,6 @@ function faultsOf({ name, via }: RuleDraft, others: readonly string[]) {
         ? 'Another rule has this name.'
         : null,
     via: via.length === 0 ? 'Choose at least one relay.' : null,
+    empty: emptyConditions(match),
   };
 }

@@ -3,6 +3,7 @@ import {
   changesOf,
   clausesOf,
   draftsOf,
+  emptyConditions,
   freeRuleName,
   moved,
   placeOfFault,
@@ -27,9 +28,11 @@ test('rules survive being edited', () => {
   expect(rulesOf(draftsOf(rules))).toEqual(rules);
 });
 
-test('a condition without values is none', () => {
-  const [draft] = draftsOf([rule('one', { tag: ['x'] })]);
-  expect(draft && rulesOf([{ ...draft, match: { tag: [] } }])).toEqual([rule('one')]);
+test('a condition without values is not left out', () => {
+  const match = { tag: [], sender: ['<>'], recipient: [' '], min_bytes: [] };
+  expect(emptyConditions(match)).toEqual(['tag', 'recipient', 'min_bytes']);
+  const [draft] = draftsOf([rule('one')]);
+  expect(draft && rulesOf([{ ...draft, match: { tag: [] } }])).toEqual([rule('one', { tag: [] })]);
 });
 
 test.each([

@@ -82,14 +82,17 @@ export function draftsOf(rules: readonly Rule[]): readonly RuleDraft[] {
   }));
 }
 
+/** The conditions of a rule that have no value yet: to leave them out would have it match more than was meant. */
+export function emptyConditions(match: RuleDraft['match']): readonly string[] {
+  return Object.keys(match).filter((name) => match[name]?.every((value) => value.trim() === '') ?? true);
+}
+
 /** Rules as they are published. */
 export function rulesOf(drafts: readonly RuleDraft[]): readonly Rule[] {
   return drafts.map(({ name, match, via, weighted }) => ({
     name,
     match: Object.fromEntries(
-      Object.entries(match)
-        .filter(([, values]) => values.length > 0)
-        .map(([condition, values]) => [condition, writtenAs(condition, values)]),
+      Object.entries(match).map(([condition, values]) => [condition, writtenAs(condition, values)]),
     ),
     via: weighted ? via.map(({ relay, weight }) => ({ relay, weight })) : via.map(({ relay }) => relay),
   }));

@@ -54,7 +54,7 @@ export function UploadCertificate({
         <PemField
           label="Private key"
           begins="-----BEGIN PRIVATE KEY-----"
-          hint="Not encrypted. It is kept sealed, and never shown again."
+          hint="Without a passphrase. It is kept in the data directory, for the service's own user alone, and never shown again."
           value={key}
           onChange={setKey}
           error={faults.fields['key']}

@@ -79,9 +79,11 @@ export function BackupDialog({
         {state === 'failed' && error !== null && <Banner level="critical">{error}</Banner>}
         {(state === 'running' || state === 'done') && <Running steps={steps} finished={state === 'done'} />}
         {result && (
-          <Banner level="info" title="The backup is made">
-            {formatBytes(result.sizeBytes)}, {plural(result.messages, 'message')}
-            {result.verified ? ', read back and found whole.' : '.'}
+          <Banner level={result.verified ? 'info' : 'warning'} title="The backup is made">
+            {formatBytes(result.sizeBytes)}, {plural(result.messages, 'message')}, read back
+            {result.verified
+              ? ' and found whole.'
+              : `. The contents of ${plural(result.damaged ?? 0, 'message')} were damaged or missing on this machine already; everything else is in it.`}
           </Banner>
         )}
         <div className="flex justify-end gap-2">

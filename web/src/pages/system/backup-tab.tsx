@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Archive, Download, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import { plural } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
@@ -134,9 +135,13 @@ function columnsOf(onRemove: (backup: Backup) => void): readonly Column<Backup>[
       header: 'Contents',
       width: '15rem',
       card: 'plain',
-      cell: ({ verified, withSecretKey }) => (
+      cell: ({ verified, damaged = 0, withSecretKey }) => (
         <span className="flex flex-wrap gap-1">
-          {verified ? <Badge tone="good">Read back whole</Badge> : <Badge tone="warn">Not verified</Badge>}
+          {verified ? (
+            <Badge tone="good">Read back</Badge>
+          ) : (
+            <Badge tone="warn">{plural(damaged, 'message')} damaged</Badge>
+          )}
           {withSecretKey && <Badge>Secret key</Badge>}
         </span>
       ),
