@@ -49,7 +49,13 @@ export type Outcome =
        */
       readonly hopBound?: true;
     }
-  | { readonly kind: 'deferred' | 'unknown'; readonly reply: Reply };
+  | {
+      readonly kind: 'deferred';
+      readonly reply: Reply;
+      /** It was one recipient too many for one transaction, in which others were taken: it may be offered again at once. */
+      readonly nextInLine?: true;
+    }
+  | { readonly kind: 'unknown'; readonly reply: Reply };
 
 /** Sorts an SMTP reply code to a RCPT or to the final dot into an outcome kind (RFC 5321 §4.2.1). */
 export function outcomeOfReplyCode(code: number): 'delivered' | 'deferred' | 'rejected' {

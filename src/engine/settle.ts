@@ -84,7 +84,10 @@ function transitionOf(
     const wait = settle({ attempts, expiresAt }, { kind: 'deferred', reply }, policy, now, dice);
     return moveTo(chosen, atOnce && now < expiresAt ? now : wait.nextAttemptAt, rest);
   }
-  if (outcome.kind !== 'deferred' || transition.state !== 'retrying' || group.length < 2) return transition;
+  if (outcome.kind !== 'deferred' || transition.state !== 'retrying') return transition;
+  // Each such attempt delivers to some, so that they come to an end.
+  if (outcome.nextInLine === true) return { ...transition, nextAttemptAt: now };
+  if (group.length < 2) return transition;
   const way = nextWay(group, relay, fitness);
   return moveTo(way.relay, way.atOnce ? now : transition.nextAttemptAt);
 }

@@ -13,6 +13,7 @@ import { providerMessageId } from './provider-id.ts';
 import type { SmtpReply } from './reply.ts';
 import {
   isHopsIllness,
+  isOneTooMany,
   isPositive,
   isUnknownBdat,
   NO_EIGHT_BIT,
@@ -75,6 +76,8 @@ export class Sender {
   readonly #asked: number[] = [];
   /** Those answered with 2xx. */
   readonly #accepted: number[] = [];
+  /** Those refused because one transaction takes no more. */
+  readonly #tooMany: number[] = [];
   #answeredRcpts = 0;
   #mailReply: SmtpReply | null = null;
   #awaiting: SenderVerb = 'mail';
@@ -224,7 +227,10 @@ export class Sender {
   #onRcpt(reply: SmtpReply): SenderAction {
     const index = this.#asked[this.#answeredRcpts++] ?? 0;
     if (isPositive(reply)) this.#accepted.push(index);
-    else if (this.#outcomes[index] === null) this.#outcomes[index] = outcomeOfRcpt(reply);
+    else if (this.#outcomes[index] === null) {
+      this.#outcomes[index] = outcomeOfRcpt(reply);
+      if (isOneTooMany(reply)) this.#tooMany.push(index);
+    }
     if (!this.#capabilities.pipelining) return this.#sendNextRcpt();
     if (this.#answeredRcpts < this.#asked.length) return WAIT;
     if (!this.#saysDataAlong) return this.#afterRcpts();
@@ -317,6 +323,10 @@ export class Sender {
       dsnPassed: this.#capabilities.dsn,
     };
     for (const index of this.#accepted) this.#outcomes[index] = outcome;
+    for (const index of this.#tooMany) {
+      const refused = this.#outcomes[index];
+      if (refused?.kind === 'deferred') this.#outcomes[index] = { ...refused, nextInLine: true };
+    }
     return CLEAN;
   }
 

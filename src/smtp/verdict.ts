@@ -64,12 +64,18 @@ export function isPositive(reply: SmtpReply): boolean {
   return reply.code < 300;
 }
 
+/** Whether a refused RCPT was one too many for one transaction. Old servers say so with 552 (RFC 5321 §4.5.3.1.10). */
+export function isOneTooMany({ code, enhanced }: SmtpReply): boolean {
+  return (
+    (code === 452 && (enhanced === null || enhanced === '4.5.3')) ||
+    (code === 552 && (enhanced === null || enhanced === '5.5.3'))
+  );
+}
+
 /** What a refused RCPT means for its recipient. */
 export function outcomeOfRcpt(reply: SmtpReply): Outcome {
-  // Old servers say 552 for "too many recipients" (RFC 5321 §4.5.3.1.10).
-  const tooMany = reply.code === 552 && (reply.enhanced === null || reply.enhanced === '5.5.3');
-  const kind = !tooMany && outcomeOfReplyCode(reply.code) === 'rejected' ? 'rejected' : 'deferred';
-  return { kind, reply: peerReply(reply) };
+  const isFinal = outcomeOfReplyCode(reply.code) === 'rejected' && !isOneTooMany(reply);
+  return { kind: isFinal ? 'rejected' : 'deferred', reply: peerReply(reply) };
 }
 
 /** The peer's words, with the class's default where it gave no enhanced code. */

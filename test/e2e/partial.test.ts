@@ -48,6 +48,35 @@ test('one ok, one 450, one 550: only the 450 is tried again, and nobody gets a s
   expect(sink.messages.map((message) => message.to)).toEqual([['now@example.net'], ['later@example.net']]);
 });
 
+test('recipients beyond what one transaction takes are offered in the next ones at once', async () => {
+  const few = await startSmtpSink();
+  let named = 0;
+  few.script = {
+    MAIL: () => {
+      named = 0;
+      return undefined;
+    },
+    RCPT: () => (++named > 2 ? '452 4.5.3 Too many recipients' : undefined),
+  };
+  const patient = await startService(
+    configurationFor(few.port).replace(
+      'retry_first_seconds: 1, retry_max_seconds: 1',
+      'retry_first_seconds: 3600',
+    ),
+  );
+  try {
+    const to = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}@example.net`);
+    const id = await patient.client.send({ from: 'a@example.com', to, subject: 'Many', text: 'x' });
+    const done = await patient.client.end(id);
+    expect(done).toMatchObject({ status: 'delivered' });
+    expect(done.recipients.map(({ attempts }) => attempts)).toEqual([1, 1, 2, 2, 3]);
+    expect(few.messages.map((message) => message.to.length)).toEqual([2, 2, 1]);
+  } finally {
+    await patient.stop();
+    await few.close();
+  }
+});
+
 test('greylisting costs time and nothing else', async () => {
   const { client } = service;
   const seen = new Set<string>();
