@@ -45,7 +45,8 @@ export class Exchange {
     const reused = connection.transactions > 0;
     const end = await this.#transact(connection, job, trace, signal);
     if (!end.stillborn || !reused) return end;
-    // The server closed it while it was idle, as servers do; that says nothing about the hop or the message.
+    // The server closed it while it was idle, or has had as many messages by it as it takes, as servers do; that says
+    // nothing about the hop or the message.
     log.debug('smtp.connection_stale', { relay, code: end.outcomes[0]?.reply.cause });
     const fresh = await this.#takeFresh(way, job, trace, signal);
     return await this.#transact(fresh, job, trace, signal);

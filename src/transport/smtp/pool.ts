@@ -84,8 +84,8 @@ export class ConnectionPool {
   }
 
   /** Takes a connection back after a transaction. */
-  giveBack(connection: SmtpConnection, session: SessionState): void {
-    const worn = connection.transactions >= this.#limits.maxTransactions;
+  giveBack(connection: SmtpConnection, session: SessionState | 'spent'): void {
+    const worn = session === 'spent' || connection.transactions >= this.#limits.maxTransactions;
     if (session === 'close' || !connection.usable) this.#end(connection, 'destroy');
     else if (worn || this.#closing) this.#end(connection, 'quit');
     else if (session === 'reset') this.#reset(connection);

@@ -15,8 +15,9 @@ import type { Trace } from './trace.ts';
 export interface TransactionEnd {
   readonly outcomes: readonly Outcome[];
   readonly hopFailed: boolean;
-  readonly session: SessionState;
-  /** The connection was dead, or closing, before anything was said to this message. */
+  /** `spent`: in step, and of no more use. */
+  readonly session: SessionState | 'spent';
+  /** The connection was dead, closing or spent before anything was said to this message. */
   readonly stillborn: boolean;
 }
 
@@ -67,6 +68,7 @@ class Transaction implements ConnectionUser, ContentSender {
   readonly #onAbort = (): void => this.#breakOff(ABORTED);
   readonly #onRefused = (): void => this.#withdraw();
   #answered = false;
+  #spent = false;
   #ended = false;
   /** Told when every chunk is answered. */
   #onChunked: (() => void) | null = null;
@@ -122,6 +124,8 @@ class Transaction implements ConnectionUser, ContentSender {
       this.#envelopeAt = this.#clock.mono();
       this.#trace.mailMs = Math.round(this.#envelopeAt - this.#begunAt);
     }
+    // Some take so many messages a session, and say so in answer to the next MAIL.
+    if (awaiting === 'mail' && reply.code === 452 && this.#connection.transactions > 1) this.#spent = true;
     // A server that closes idle connections may have said so just before it heard of this message.
     if (reply.code !== 421) this.#answered = true;
     this.#act(this.#sender.receive(reply));
@@ -244,11 +248,16 @@ class Transaction implements ConnectionUser, ContentSender {
     if (this.#dotAt !== null) this.#trace.replyMs = Math.round(now - this.#dotAt);
     else if (this.#contentBegun) this.#trace.transferMs = Math.round(now - this.#envelopeAt);
     if (this.#sender.chunkingRefused) this.#forms.chunksRefused(this.#connection.host);
-    const stillborn = session === 'close' && !this.#answered && !this.#signal.aborted;
+    const unheard = session === 'close' && !this.#answered && !this.#signal.aborted;
     // A peer that goes away in the middle may be choking on this very message; one that does so before it has
     // heard of it is ill.
-    const hopFailed = this.#sender.hopFailed || stillborn;
-    this.#resolve({ outcomes: this.#sender.outcomes(), hopFailed, session, stillborn });
+    const hopFailed = this.#sender.hopFailed || unheard;
+    this.#resolve({
+      outcomes: this.#sender.outcomes(),
+      hopFailed,
+      session: this.#spent && session !== 'close' ? 'spent' : session,
+      stillborn: unheard || this.#spent,
+    });
   }
 
   #detach(): void {

@@ -133,6 +133,27 @@ test('a reused connection that says 421 first is replaced too; a fresh one that 
   expect(rig.sink.connections).toBe(3);
 });
 
+test.each([SINK_EXTENSIONS, []])(
+  'a connection that has had all the messages it takes is left, and the next one gets the message (%j)',
+  async (...extensions: string[]) => {
+    const rig = await startRig({ sink: { extensions }, pool: { maxConnections: 1 } });
+    rig.sink.script.MAIL = ({ session }) =>
+      session.messages >= 2 ? '452 4.5.3 Too many messages in this session' : undefined;
+    for (let message = 1; message <= 5; message++)
+      expect(only(await rig.deliver())).toMatchObject({ kind: 'delivered', hopFailed: false });
+    expect(rig.sink.messages.map(({ session }) => session)).toEqual([1, 1, 2, 2, 3]);
+    expect(rig.sink.commands.filter(({ line }) => line === 'QUIT').length).toBe(2);
+  },
+);
+
+test('a 452 to the first MAIL of a connection is about the message, and the connection stays', async () => {
+  const rig = await startRig();
+  rig.sink.script.MAIL = '452 4.3.1 Insufficient system storage';
+  expect(only(await rig.deliver())).toMatchObject({ kind: 'deferred', code: 452, hopFailed: false });
+  expect(rig.sink.connections).toBe(1);
+  expect(rig.transport.connections()).toBe(1);
+});
+
 test('a replacement has room though all connections are taken by idle ones', async () => {
   const rig = await startRig({ pool: { maxConnections: 2 } });
   await Promise.all([rig.deliver(), rig.deliver()]);
