@@ -1,9 +1,9 @@
 import type { TransitionCause } from '../../domain/delivery.ts';
 import type { LastError } from '../../domain/message.ts';
-import { localReply, type OutcomeName } from '../../domain/outcome.ts';
 import { AMBIGUOUS_RULE } from '../../domain/route.ts';
 import { keepsRelay, type Transition } from '../../domain/settle.ts';
 import { fromGroup } from '../columns.ts';
+import { CANCELLED, expired, type LastReply } from '../ending.ts';
 import type { UnitRef } from '../store.ts';
 import type { OpenDelivery } from './ledger.ts';
 import type { Work } from './work.ts';
@@ -51,28 +51,16 @@ export function settleDelivery(
   change(work, delivery, transition, kind, cause);
 }
 
-/** Fails a waiting delivery without an attempt. */
-export function fail(
-  work: Work,
-  delivery: OpenDelivery,
-  outcome: Extract<OutcomeName, 'expired' | 'cancelled'>,
-  text: string,
-): void {
-  const transition: Transition = {
-    state: 'failed',
-    outcome,
-    nextAttemptAt: null,
-    next: null,
-    reply: localReply(outcome, outcome === 'expired' ? '5.4.7' : '5.7.0', text),
-    providerMessageId: null,
-    possibleDuplicate: false,
-  };
-  change(work, delivery, transition, 'permanent', outcome === 'expired' ? 'expire' : 'cancel');
+/** Fails a waiting delivery for its age. */
+export function expireDelivery(work: Work, delivery: OpenDelivery): void {
+  const { lastCode, lastEnhanced, lastReply } = delivery.row;
+  const last: LastReply | null = lastReply === null ? null : [lastCode, lastEnhanced, lastReply];
+  change(work, delivery, expired(last), 'permanent', 'expire');
 }
 
 /** Fails a waiting delivery on request. */
 export function cancelDelivery(work: Work, delivery: OpenDelivery): void {
-  fail(work, delivery, 'cancelled', 'cancelled on request');
+  change(work, delivery, CANCELLED, 'permanent', 'cancel');
 }
 
 /** Marks a delivery in processing: unless its attempt succeeds, it ends cancelled. Or takes the mark back. */

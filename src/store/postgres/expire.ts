@@ -1,6 +1,6 @@
 import type { Queries } from '../../postgres/database.ts';
 import type { ExpiringDelivery, ExpiringMessage, Expiry } from '../store.ts';
-import { fail, isWaiting } from './changes.ts';
+import { expireDelivery, isWaiting } from './changes.ts';
 import type { OpenDelivery } from './ledger.ts';
 import {
   DELIVERIES,
@@ -43,7 +43,7 @@ export async function expire(work: Work, batch: readonly Expiry[]): Promise<bool
   return batch.map((expiry) => {
     const found = expiredOf(work, expiry);
     if (found === null) return false;
-    for (const delivery of found) fail(work, delivery, 'expired', 'not delivered before it expired');
+    for (const delivery of found) expireDelivery(work, delivery);
     if (expiry.report !== null) work.desk.enterReport(expiry.report, work.at);
     return true;
   });

@@ -1,9 +1,9 @@
 import type { DeliveryState, TransitionCause } from '../../domain/delivery.ts';
 import type { LastError } from '../../domain/message.ts';
-import { localReply, type OutcomeName } from '../../domain/outcome.ts';
 import { AMBIGUOUS_RULE } from '../../domain/route.ts';
 import { keepsRelay, type Transition } from '../../domain/settle.ts';
 import { fromGroup } from '../columns.ts';
+import { CANCELLED, expired, type LastReply } from '../ending.ts';
 import type { Stamp, UnitRef } from '../store.ts';
 import type { Books } from './books.ts';
 import type { OpenMessage } from './ledger.ts';
@@ -124,23 +124,10 @@ export class Deliveries {
     this.#write(delivery, transition, kind, cause, 1, at);
   }
 
-  /** Fails a waiting delivery without an attempt. */
-  fail(
-    delivery: FoundDelivery,
-    outcome: Extract<OutcomeName, 'expired' | 'cancelled'>,
-    text: string,
-    at: Stamp,
-  ): void {
-    const transition: Transition = {
-      state: 'failed',
-      outcome,
-      nextAttemptAt: null,
-      reply: localReply(outcome, outcome === 'expired' ? '5.4.7' : '5.7.0', text),
-      next: null,
-      providerMessageId: null,
-      possibleDuplicate: false,
-    };
-    this.#write(delivery, transition, 'permanent', outcome === 'expired' ? 'expire' : 'cancel', 0, at);
+  /** Fails a waiting delivery for its age. */
+  expire(delivery: FoundDelivery, at: Stamp): void {
+    const last = this.#sql.lastReply.get(delivery.message.seq, delivery.index);
+    this.#write(delivery, expired(last ?? null), 'permanent', 'expire', 0, at);
   }
 
   /**
@@ -157,7 +144,7 @@ export class Deliveries {
 
   /** Fails a waiting delivery on request. */
   cancel(delivery: FoundDelivery, at: Stamp): void {
-    this.fail(delivery, 'cancelled', 'cancelled on request', at);
+    this.#write(delivery, CANCELLED, 'permanent', 'cancel', 0, at);
   }
 
   /** Marks a delivery in processing: unless its attempt succeeds, it ends cancelled. */
@@ -260,6 +247,10 @@ function prepareDeliveries({ db }: Books) {
     ),
     lease: db.prepare<[fence: number, seq: number, index: number]>(
       `UPDATE deliveries SET state = 'processing', due_at = NULL, fence = ? WHERE message = ? AND idx = ?`,
+    ),
+    lastReply: db.prepare<[seq: number, index: number], LastReply>(
+      `SELECT last_code, last_enhanced, last_reply FROM deliveries
+       WHERE message = ? AND idx = ? AND last_reply IS NOT NULL`,
     ),
     // The plus signs keep the search to the primary key.
     begin: db.prepare<[now: number, id: string, index: number, lane: string, fence: number]>(

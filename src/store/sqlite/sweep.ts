@@ -49,7 +49,7 @@ export function expireVerb(books: Books, deliveries: Deliveries) {
       if (!waits || delivery.expiresAt >= at.now) return false;
       found.push(delivery);
     }
-    for (const delivery of found) deliveries.fail(delivery, 'expired', 'not delivered before it expired', at);
+    for (const delivery of found) deliveries.expire(delivery, at);
     inserter.insertReport(report, at);
     return true;
   }

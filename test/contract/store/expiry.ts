@@ -134,6 +134,20 @@ export function expiryContract(open: OpenSubject): void {
       expect(await subject.store.expire([without(record.id, [0])], at(6)), 'again').toEqual([false]);
     });
 
+    it('keeps what was last said of what expired', async () => {
+      const record = message({ expiresAt: T0 + 5 });
+      await subject.store.accept([record], at());
+      const lease = await takeLane(subject.store);
+      const [unit] = await claim(subject.store, lease);
+      await attempt(subject.store, refOf(unit), [DEFERRED]);
+      expect(await subject.store.expire([without(record.id, [0])], at(6))).toEqual([true]);
+      const { message: view, recipients } = await read(subject.views, record.id);
+      expect(view.lastError).toMatchObject({ code: 'expired', message: 'Try again later' });
+      expect(recipients).toMatchObject([
+        { outcome: 'expired', lastCode: 451, lastEnhanced: '4.7.1', lastReply: 'Try again later' },
+      ]);
+    });
+
     it('fails all that an expiry names, or nothing: not what is leased, gone, or not past its expiry', async () => {
       const lease = await takeLane(subject.store);
       const half = message({
