@@ -200,7 +200,7 @@ export class Dispatch {
   #pump(lane: Lane): void {
     const relay = this.#relays.ofLane(lane.name);
     const mono = this.#deps.clock.mono();
-    const resting = lane.isEnding || lane.restsUntil(mono) !== null || lane.isSilent(mono);
+    const resting = lane.isEnding || lane.restsUntil(mono) !== null || lane.isStill(mono);
     if (!relay || this.#stopping.signal.aborted || resting) {
       this.#surrender(lane);
       return;
@@ -213,7 +213,7 @@ export class Dispatch {
     const throttles = relay.throttlesOf(lane);
     let full: Throttle | undefined;
     const may = ({ unit: { priority } }: Job): boolean => {
-      if (lane.inflight >= slotsFor(priority, pace)) return false;
+      if (lane.inflight >= slotsFor(priority, pace) || lane.isStill(mono)) return false;
       const fuller = throttles.find((throttle) => !throttle.hasRoom(priority, mono));
       full ??= fuller;
       return fuller === undefined;
@@ -226,6 +226,7 @@ export class Dispatch {
       else this.#start(job, lane, relay, { throttles, quota, mono });
     }
     if (unaffordable.length > 0) this.#sendBack(lane, unaffordable);
+    if (lane.isSilent(mono)) this.#surrender(lane);
     if (full === undefined) return;
     full.wait(lane);
     this.#feedInTime(full, mono);
@@ -266,6 +267,7 @@ export class Dispatch {
     if (lane.inflight === 0) lane.heardAt = mono;
     lane.inflight++;
     lane.busyAt = mono;
+    lane.startedAt = mono;
     for (const throttle of throttles) throttle.begin(mono);
     void this.#track(this.#attemptAndSettle(job, lane, relay, start));
   }

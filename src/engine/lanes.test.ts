@@ -77,6 +77,11 @@ describe('what it asks of high priority alone', () => {
     const ask = (mono: number) => one.claimRequest(SOLE, ANY, mono)?.order;
     expect([0, 499, 500].map(ask)).toEqual(['high_only', undefined, 'high_only']);
     expect(one.requestForHigh(SOLE, 15_001)).toBeNull();
+    one.inflight = 19;
+    one.reserved = 0;
+    expect(one.requestForHigh(SOLE, 15_001)).toMatchObject({ limit: 1 });
+    one.startedAt = 15_002;
+    expect(one.requestForHigh(SOLE, 20_000)).toBeNull();
     one.waiting = false;
     expect(one.requestForHigh(SOLE, 5_000)).toBeNull();
   });

@@ -83,6 +83,8 @@ export class Lane {
   enteredDue: number | null = null;
   /** When an attempt last ended, or the first of those under way began (monotonic ms). */
   heardAt = Number.NEGATIVE_INFINITY;
+  /** When one last began (monotonic ms). */
+  startedAt = Number.NEGATIVE_INFINITY;
   /** When it last had anything to do (monotonic ms). */
   busyAt: number;
   /** Deliveries that ended, or were put off. */
@@ -156,12 +158,14 @@ export class Lane {
    * until a good handful is: small claims cost as much as large ones. What matters most is asked for meanwhile, now and
    * then. Takes note that the asking is under way.
    */
-  claimRequest(limits: LaneLimits, most: number, mono: number): ClaimRequest | null {
-    if (this.isSilent(mono)) return null;
+  claimRequest(limits: LaneLimits, atMost: number, mono: number): ClaimRequest | null {
+    if (this.isStill(mono)) return null;
     const pace = this.pace(mono, limits.perLane);
     const isQuick = limits.soleLane && this.#filled && mono - this.#askedAt < QUICK_MS;
     const factor = isQuick ? this.#claimFactor : CLAIM_FACTOR;
-    const free = (pace <= 1 ? pace : pace * factor) - this.inHand;
+    const isSilent = this.isSilent(mono);
+    const most = isSilent ? 1 : atMost;
+    const free = (isSilent || pace <= 1 ? pace : pace * factor) - this.inHand;
     const room = Math.min(most, free, limits.left - this.ready.length);
     const worthwhile = this.inflight === 0 ? 1 : Math.min(most, Math.max(1, (pace * (factor - 1)) >> 1));
     if (room < Math.min(worthwhile, Math.max(1, limits.left)) || room < 1)
@@ -183,10 +187,10 @@ export class Lane {
   requestForHigh({ perLane, leftForHigh, ...limits }: LaneLimits, mono: number): ClaimRequest | null {
     const pace = this.pace(mono, perLane);
     // Of a hop that may be well again one message is the test.
-    const most = this.breakerState(mono) === 'closed' ? Math.ceil(pace / 2) : pace - this.inHand;
+    const isWell = this.breakerState(mono) === 'closed' && !this.isSilent(mono);
+    const most = isWell ? Math.ceil(pace / 2) : Math.min(1, pace - this.inHand);
     const room = Math.min(most, leftForHigh) - this.ready.count('high');
-    if (!this.waiting || this.isSilent(mono) || room < 1 || mono - this.#askedForHighAt < HIGH_MS)
-      return null;
+    if (!this.waiting || this.isStill(mono) || room < 1 || mono - this.#askedForHighAt < HIGH_MS) return null;
     this.#askedForHighAt = mono;
     const maxRecipients = Math.min(limits.maxRecipients, leftForHigh);
     return { ...this.#lease(), order: 'high_only', limit: room, maxRecipients };
@@ -207,7 +211,9 @@ export class Lane {
    * matters most.
    */
   takesFresh(now: number, full: number, priority: Priority): boolean {
-    if (this.isSilent(now) || (this.waiting && priority !== 'high')) return false;
+    if (this.waiting && priority !== 'high') return false;
+    if (this.isSilent(now))
+      return !this.isStill(now) && this.inHand === this.inflight && this.inflight < this.pace(now, full);
     // Of a hop that may be well again, the first message is the test.
     if (this.breakerState(now) !== 'closed') return this.inHand < this.pace(now, full);
     return this.pace(now, full) > 0 && this.inHand < MAX_FRESH;
@@ -228,6 +234,14 @@ export class Lane {
   /** Whether its hop has been saying nothing for long: what is under way goes on, other mail had better not wait for it. */
   isSilent(now: number): boolean {
     return this.inflight > 0 && now - this.heardAt > SILENT_MS;
+  }
+
+  /**
+   * Whether nothing may start now, since its hop is silent. One attempt may, now and then: it may have been a message that
+   * kept the hop, and not the hop that is stuck.
+   */
+  isStill(now: number): boolean {
+    return this.isSilent(now) && now - this.startedAt <= SILENT_MS;
   }
 
   /** See {@link BreakerState}. */

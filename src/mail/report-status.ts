@@ -78,8 +78,13 @@ export function statusOf({
 /** The words of what the peer said, or of what we say where it could not. */
 function diagnostic({ code, enhanced, cause, text }: Reply): string[] {
   const said = plainLine(text, MAX_REPLY);
-  const line = code === null ? `x-waybill; ${cause}: ${said}` : `smtp; ${code} ${enhanced ?? ''} ${said}`;
-  return foldableWords(plainLine(line, 2 * MAX_REPLY));
+  return foldableWords(plainLine(`${spoken()} ${said}`, 2 * MAX_REPLY));
+
+  /** A provider's code is one of HTTP, which means something else in SMTP (RFC 3464 §2.3.6 names the kind). */
+  function spoken(): string {
+    if (code === null) return `x-waybill; ${cause}:`;
+    return cause.startsWith('provider_') ? `x-http; ${code}` : `smtp; ${code} ${enhanced ?? ''}`;
+  }
 }
 
 /** Hostile text as one line of printable ASCII without a run of blanks, so that it can be folded and nothing more. */

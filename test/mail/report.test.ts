@@ -286,6 +286,13 @@ test("a peer's reply is one line of printable ASCII, without runs of blanks and 
   expect(told('x'.repeat(5000))).toBe(`smtp; 550 5.1.1 ${'x'.repeat(500)}`);
 });
 
+test("a provider's answer is told as one of HTTP", () => {
+  const reply = { code: 422, enhanced: '5.1.1', cause: 'provider_406', text: 'Inactive recipient' };
+  const lines = written(report({ recipients: [recipient({ reply })] })).bytes.toString();
+  expect(lines).toContain('\r\nDiagnostic-Code: x-http; 422 Inactive recipient\r\n');
+  expect(lines).toContain('\r\nStatus: 5.1.1\r\n');
+});
+
 test.each([
   ['192.0.2.1', '[192.0.2.1]'],
   ['2001:db8::1', '[IPv6:2001:db8::1]'],

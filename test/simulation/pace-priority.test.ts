@@ -20,6 +20,33 @@ async function worldOf(temper: Partial<Temper>, maxConcurrency = 10) {
   return { world, startOf };
 }
 
+describe('a message that keeps a hop for minutes', () => {
+  const LONG = 9 * MINUTE;
+
+  test('keeps no other mail of the relay', async () => {
+    const { world, startOf } = await worldOf({ takesMs: LONG });
+    await world.submit('slow-', 1, {});
+    await world.run(30 * SECOND);
+    world.hop.tempers.set('out', { ...WELL, takesMs: 50 });
+    const at = world.time.now;
+    await world.submit('next-', 5, {});
+    await world.run(5 * SECOND);
+    expect(startOf('next-0') - at).toBeLessThanOrEqual(SECOND);
+    expect(world.hop.taken.size).toBe(5);
+  });
+
+  test('is followed by one at a time while the hop says nothing to those either', async () => {
+    const { world } = await worldOf({ takesMs: LONG });
+    await world.submit('slow-', 1, {});
+    await world.run(30 * SECOND);
+    await world.submit('next-', 50, {});
+    await world.run(MINUTE);
+    const starts = world.hop.starts.length;
+    expect(starts).toBeGreaterThan(3);
+    expect(starts).toBeLessThan(7);
+  });
+});
+
 describe.each([
   ['a quick hop', { takesMs: 50 }],
   ['a slow hop', { takesMs: 10 * SECOND }],
