@@ -12,6 +12,7 @@ import {
 } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
+import { becomeOwnerOf } from '../lib/owner.ts';
 import { readError } from '../lib/read-error.ts';
 import { lockDirectory } from '../store/sqlite/lock.ts';
 import { openDatabase } from '../store/sqlite/open.ts';
@@ -78,6 +79,7 @@ export async function restoreBackup(task: RestoreTask, pace: PaceOptions): Promi
     throw error;
   });
   try {
+    becomeOwnerOf(dataDir);
     await refuseUnlessEmpty(dataDir);
     const lock = lockDirectory(dataDir, process.pid);
     const placed: string[] = [];

@@ -10,6 +10,7 @@ import { holdDirectory } from '../control/hold.ts';
 import { layoutOf } from '../control/layout.ts';
 import { storedRows } from '../control/offline.ts';
 import { databaseOptions } from '../control/shared-storage.ts';
+import { becomeOwnerOf } from '../lib/owner.ts';
 import { migrate, undo } from '../migrate/migration.ts';
 import { openPostgresSide } from '../migrate/postgres-side.ts';
 import type { Side, TakeBack } from '../migrate/side.ts';
@@ -47,6 +48,7 @@ export function migrateCommand(context: Context): Command {
       const load = { dataDir, configFile: options.config, environment, random: context.random };
       const { database, faults } = earlyConfig(load);
       if (faults.length > 0) throw new Exit(1, faults.map(formatFault).join('\n'));
+      becomeOwnerOf(dataDir);
       const lock = await holdDirectory(dataDir, context.clock);
       try {
         if (options.to === undefined) await undoIn(context, options, { load, database });

@@ -6,6 +6,7 @@ import { createEngine, type Engine } from '../engine/engine.ts';
 import { IDLE, type QueueFigures } from '../engine/queue-figures.ts';
 import type { Clock } from '../lib/clock.ts';
 import { silentLog } from '../lib/log.ts';
+import { becomeOwnerOf } from '../lib/owner.ts';
 import type { Random } from '../lib/random.ts';
 import { SharedClock } from '../lib/shared-clock.ts';
 import { refuseMoved } from '../migrate/marks.ts';
@@ -55,6 +56,7 @@ export interface Offline {
 /** Opens an installation as the owner of its data directory. Throws `StoreError`, `SpoolError`. */
 export async function openOffline(given: OfflineOptions): Promise<Offline> {
   const options = { ...given, clock: new SharedClock(given.clock) };
+  becomeOwnerOf(options.dataDir);
   const lock = await holdDirectory(options.dataDir, options.clock);
   try {
     const stores = await openStores(options);

@@ -1,5 +1,5 @@
 /** What lies in the data directory, seen from outside the real process (contract §12, §15). */
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RelayView } from '../../src/control/relay-operations.ts';
@@ -46,6 +46,24 @@ test.concurrent('a data directory that is not there is made for its owner alone'
   rmSync(installation.dataDir, { recursive: true });
   expect((await installation.run('keys', 'create', 'shop')).code).toBe(0);
   expect(statSync(installation.dataDir).mode & 0o777).toBe(0o700);
+});
+
+test.runIf(process.geteuid?.() === 0)('what root does in it belongs to its owner', async (context) => {
+  const owner = 65_534;
+  const [installation, restored] = [installed(context, CONFIGURATION), installed(context, CONFIGURATION)];
+  rmSync(join(restored.dataDir, 'waybill.yaml'));
+  for (const { dataDir } of [installation, restored]) chownSync(dataDir, owner, owner);
+  const file = join(installation.dataDir, 'backup.tar');
+  for (const command of [['keys', 'create', 'shop'], ['backup', file]])
+    expect(await installation.run(...command)).toMatchObject({ code: 0 });
+  expect(await restored.run('restore', file)).toMatchObject({ code: 0 });
+  for (const { dataDir } of [installation, restored]) {
+    const made = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name !== 'waybill.yaml',
+    );
+    expect(made).toContain('waybill.db');
+    expect(made.filter((name) => statSync(join(dataDir, name)).uid !== owner)).toEqual([]);
+  }
 });
 
 test.concurrent('data of a newer version is refused', async (context) => {
