@@ -54,7 +54,10 @@ test.runIf(process.geteuid?.() === 0)('what root does in it belongs to its owner
   rmSync(join(restored.dataDir, 'waybill.yaml'));
   for (const { dataDir } of [installation, restored]) chownSync(dataDir, owner, owner);
   const file = join(installation.dataDir, 'backup.tar');
-  for (const command of [['keys', 'create', 'shop'], ['backup', file]])
+  for (const command of [
+    ['keys', 'create', 'shop'],
+    ['backup', file],
+  ])
     expect(await installation.run(...command)).toMatchObject({ code: 0 });
   expect(await restored.run('restore', file)).toMatchObject({ code: 0 });
   for (const { dataDir } of [installation, restored]) {
