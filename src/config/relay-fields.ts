@@ -200,7 +200,7 @@ export const RELAY_FIELDS = {
   max_recipients: field(
     orNull(integer(1, 10_000)),
     null,
-    `Most recipients in one transaction. null means ${USUAL_RECIPIENTS}, or what the provider takes where that is fewer; more than it takes is refused.`,
+    `Most recipients in one transaction. null means ${USUAL_RECIPIENTS}, or as many as the provider takes; more than it takes is refused.`,
   ),
   max_per_day: field(
     integer(0, MAX_PER_DAY),

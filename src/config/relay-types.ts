@@ -36,7 +36,7 @@ export const USUAL_CONCURRENCY: Readonly<Record<DeclaredType, number>> = {
   webhook: PROVIDER_CONCURRENCY,
 };
 
-/** Most recipients in one transaction, unless said otherwise; where a provider takes fewer, what it takes. */
+/** Most recipients in one transaction of SMTP, unless said otherwise. */
 export const USUAL_RECIPIENTS = 100;
 /** Most recipients that a provider takes in one request: more cannot be asked for. */
 export const MOST_RECIPIENTS: Readonly<Record<ProviderType, number>> = {

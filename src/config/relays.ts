@@ -146,7 +146,8 @@ function limitsOf(values: RelayValues): RelayLimits {
     maxConcurrency: values.max_concurrency ?? USUAL_CONCURRENCY[type],
     maxRatePerSecond: values.max_rate_per_second,
     maxMessageBytes: values.max_message_bytes,
-    maxRecipients: values.max_recipients ?? Math.min(taken, USUAL_RECIPIENTS),
+    // For most providers a message is whole or not at all: it must not be cut where they would take it.
+    maxRecipients: values.max_recipients ?? taken,
     maxPerDay: values.max_per_day,
     reservePercent: values.quota_reserve_percent,
     warmUp:
