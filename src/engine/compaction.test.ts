@@ -37,6 +37,7 @@ let entries: NewJournalEntry[];
 let record: UpkeepRecord;
 let compaction: Compaction;
 /** Ids and bytes of what is to be kept. */
+let diskCriticalBytes: number;
 let kept: Map<string, string>;
 
 beforeEach(async () => {
@@ -45,6 +46,7 @@ beforeEach(async () => {
   stores = openSqlite(':memory:');
   mono = 0;
   compactBelowPercent = 25;
+  diskCriticalBytes = 0;
   kept = new Map();
   entries = [];
   await open();
@@ -65,7 +67,7 @@ async function open(): Promise<void> {
   const clock = { wall: () => T0, mono: () => mono, sleep };
   collection = new Collection();
   record = new UpkeepRecord({ record: async (added) => void entries.push(...added) }, clock);
-  const settings = () => ({ compactBelowPercent });
+  const settings = () => ({ compactBelowPercent, diskCriticalBytes });
   compaction = new Compaction({ store: stores.store, spool, clock, node: 'a', settings, collection, record });
 }
 
@@ -138,6 +140,16 @@ it('leaves alone what is mostly alive, and everything when it is switched off', 
   await compaction.round(GO_ON);
   expect(await segmentOf(first())).toBe(1);
   compactBelowPercent = 90;
+  await compaction.round(GO_ON);
+  expect(await segmentOf(first())).toBe(2);
+});
+
+it('copies nothing where the disk has no room for it, and goes on when it has', async () => {
+  await mostlyDead();
+  diskCriticalBytes = Number.MAX_SAFE_INTEGER;
+  await compaction.round(GO_ON);
+  expect(await segmentOf(first())).toBe(1);
+  diskCriticalBytes = 0;
   await compaction.round(GO_ON);
   expect(await segmentOf(first())).toBe(2);
 });

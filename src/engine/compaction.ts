@@ -13,7 +13,7 @@ export interface CompactionDeps {
   readonly spool: Spool;
   readonly clock: Clock;
   readonly node: string;
-  readonly settings: () => Pick<EngineSettings, 'compactBelowPercent'>;
+  readonly settings: () => Pick<EngineSettings, 'compactBelowPercent' | 'diskCriticalBytes'>;
   readonly collection: Collection;
   readonly record: UpkeepRecord;
 }
@@ -61,21 +61,28 @@ export class Compaction {
 
   /** Works through every segment that is worth it, at a pace that disturbs nobody, until told to stop. */
   async round(signal: AbortSignal): Promise<void> {
-    for (const segment of await this.#candidates()) {
-      if (signal.aborted || !(await this.#compact(segment, signal))) return;
+    for (const { segment, size } of await this.#candidates()) {
+      if (signal.aborted || !(await this.#hasRoomFor(size)) || !(await this.#compact(segment, signal)))
+        return;
     }
   }
 
-  async #candidates(): Promise<number[]> {
+  /** For the copies, beside what they are of, which goes only later: what is to free the disk must not fill it. */
+  async #hasRoomFor(size: number): Promise<boolean> {
+    const space = await this.#deps.spool.space();
+    return space === null || space.freeBytes - size >= this.#deps.settings().diskCriticalBytes;
+  }
+
+  async #candidates(): Promise<{ readonly segment: number; readonly size: number }[]> {
     const { store, spool, clock, settings } = this.#deps;
     const percent = settings().compactBelowPercent;
     if (percent === 0) return [];
     const idle = await spool.idle();
     const [use, sizes] = await Promise.all([store.segmentUse(idle), spool.sizes(idle)]);
     for (const segment of this.#tried.keys()) if (!sizes.has(segment)) this.#tried.delete(segment);
-    return idle.filter((segment) => {
+    const found = idle.map((segment) => ({ segment, size: sizes.get(segment) ?? 0 }));
+    return found.filter(({ segment, size }) => {
       const { live, bytes } = use.get(segment) ?? { live: 0, bytes: 0 };
-      const size = sizes.get(segment) ?? 0;
       const tried = this.#tried.get(segment);
       if (tried !== undefined && clock.mono() - tried < AGAIN_MS) return false;
       return live > 0 && bytes * 100 < size * percent;

@@ -7,7 +7,10 @@ const WORDS = { pause: 'is paused', drain: 'is drained: what waits is sent, noth
 export function useHold() {
   return useAct('hold', {
     changes: ['queue', 'relays', 'messages'],
-    done: ({ target, kind, changed }: ResultOf<'hold'>) =>
-      `${target} ${kind === null ? 'goes on' : WORDS[kind]}${changed ? '.' : ', as it was.'}`,
+    done: ({ target, kind, changed }: ResultOf<'hold'>) => {
+      if (kind !== null) return `${target} ${WORDS[kind]}${changed ? '.' : ', as it was.'}`;
+      if (changed) return `${target} goes on.`;
+      return `${target} was not held itself: ${target.includes('/') ? 'its relay is' : 'lanes of it are'}. Resume there.`;
+    },
   });
 }
