@@ -53,8 +53,8 @@ export class Acting implements Acts {
       this.#dispatch.expect(lane, now);
     }
     // Since it failed its way may have gone, or there never was one.
-    const { lanes } = answer;
-    if (lanes.length === 0 || lanes.some((lane) => !this.#dispatch.canSend(lane))) this.#redecide.stir();
+    const stuck = answer.lanes.filter((lane) => !this.#dispatch.canSend(lane));
+    if (answer.lanes.length === 0 || stuck.length > 0) this.#redecide.cameBack(stuck);
     events.emit({ type: 'acted', messageId: id, act: 'retry' });
     return answer.kind;
   }

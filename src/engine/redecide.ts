@@ -47,6 +47,8 @@ export class Redecide {
   #first = true;
   /** When the next walks are due though nothing changed (monotonic ms), in order. */
   #again: readonly number[] = [];
+  /** Lanes to which mail came back on this node, though another walks for all; null: to none. */
+  readonly #cameBack = new Set<string | null>();
 
   constructor(deps: RedecideDeps) {
     this.#deps = deps;
@@ -55,6 +57,18 @@ export class Redecide {
   /** The ways have changed. */
   stir(): void {
     this.#stirred = true;
+    this.#wakeUp.wake();
+  }
+
+  /** Mail was given back to lanes whose ways may be gone; without a lane it has none. */
+  cameBack(lanes: readonly string[]): void {
+    if (this.#deps.membership.isFirst) {
+      this.stir();
+      return;
+    }
+    // Who walks for all does not hear of it.
+    for (const lane of lanes) this.#cameBack.add(lane);
+    if (lanes.length === 0) this.#cameBack.add(null);
     this.#wakeUp.wake();
   }
 
@@ -88,8 +102,10 @@ export class Redecide {
       // One node walks for all. Who becomes the first walks once: the last one may not have come to the end.
       this.#stirred = true;
       this.#again = [];
+      await this.#walkBack(stopping);
       return;
     }
+    this.#cameBack.clear();
     const now = this.#deps.clock.mono();
     const [next = Number.POSITIVE_INFINITY, ...later] = this.#again;
     if (!this.#stirred && now < next) {
@@ -104,6 +120,20 @@ export class Redecide {
     } catch (error) {
       this.#stirred = true;
       throw error;
+    }
+  }
+
+  async #walkBack(stopping: AbortSignal): Promise<void> {
+    for (const lane of [...this.#cameBack]) {
+      if (stopping.aborted) return;
+      // Not afterwards: what comes back meanwhile may be behind the page that is looked at.
+      this.#cameBack.delete(lane);
+      try {
+        await this.#walk(lane === null ? 'none' : { name: lane }, stopping);
+      } catch (error) {
+        this.#cameBack.add(lane);
+        throw error;
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 /** Several nodes over one store that know of each other: who works what, and how much of it. */
 import { expect, test } from 'vitest';
+import type { HoldKind } from '../../src/domain/hold.ts';
 import { type Start, WELL } from './pace-hop.ts';
 import { direct, domainsOf, KNOWN_MS, type PaceNode, PaceWorld, smarthost } from './pace-world.ts';
 
@@ -171,6 +172,25 @@ test('what is accepted for a lane of another node begins there at once', async (
   }
   expect(new Set(world.hop.starts.map(({ node }) => node))).toEqual(new Set([holder.name]));
   expect(Math.max(...delays)).toBeLessThan(200);
+});
+
+test('what is retried on any node finds another way where its own is held', async () => {
+  const holds = new Map<string, HoldKind>();
+  const relays = [smarthost('first'), smarthost('second')];
+  const world = new PaceWorld({ relays, cluster: true, settings: { holds } });
+  world.hop.tempers.set('first', { ...WELL, verdict: () => 'rejected' });
+  await world.bear();
+  const later = await world.bear();
+  await world.run(KNOWN_MS);
+  const [id = ''] = await world.submit('m-', 1);
+  await world.run(5 * SECOND);
+  holds.set('first', 'pause');
+  await world.run(30 * MINUTE);
+  const retrying = later.engine.acts.retry(id);
+  await world.run(30 * SECOND);
+  expect(await retrying).toBe('requeued');
+  expect(world.missing()).toEqual([]);
+  expect(world.hop.starts.map(({ relay }) => relay)).toEqual(['first', 'second']);
 });
 
 test('a node that does not deliver accepts, and others deliver', async () => {
