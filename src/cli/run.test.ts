@@ -311,6 +311,11 @@ test('wrong usage has status 2 and says where help is; help and version have sta
     expect([status, out.includes('waybill send') || out.includes('Examples:'), err]).toEqual([0, true, '']);
   }
   expect((await here.waybill(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  for (const args of [
+    ['--version', '--json'],
+    ['--json', '--version'],
+  ])
+    expect(JSON.parse((await here.waybill(args)).out)).toEqual({ version: expect.stringMatching(/^\d+\./) });
 });
 
 test('where the installation is may be said before the command, and again after it', async () => {

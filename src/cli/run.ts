@@ -26,18 +26,18 @@ const USAGE = 2;
 /** Runs the command line `args` (without the program's name) and gives the exit status. */
 export async function run(args: readonly string[], context: Context): Promise<number> {
   try {
-    await program(context).parseAsync(args, { from: 'user' });
+    await program(context, args.includes('--json')).parseAsync(args, { from: 'user' });
     return SUCCESS;
   } catch (error) {
     return report(error, context);
   }
 }
 
-function program(context: Context): Command {
+function program(context: Context, asJson: boolean): Command {
   const { terminal } = context;
   const root = withCommonOptions(new Command('waybill'))
     .description('Accepts mail, never loses it, delivers it, and tells where it is.')
-    .version(version(), '--version', 'print the version')
+    .version(asJson ? JSON.stringify({ version: version() }) : version(), '--version', 'print the version')
     .helpCommand(false)
     .enablePositionalOptions()
     .hook('preAction', inheritOptions)
