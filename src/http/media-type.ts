@@ -16,6 +16,11 @@ export function parseMediaType(header: string | undefined): MediaType | null {
   return { type: parsed.value, params: parsed.params };
 }
 
+/** Whether a `charset` parameter names one of the charsets of a byte a character in which ASCII stands for itself. */
+export function isAsciiBelow({ params }: MediaType): boolean {
+  return /^(?:iso-8859-\d{1,2}|windows-125\d|latin1)$/i.test(params.get('charset') ?? '');
+}
+
 /** Whether a `charset` parameter, if there is one, means UTF-8 (of which US-ASCII is a part). */
 export function isUtf8(mediaType: MediaType): boolean {
   const charset = mediaType.params.get('charset')?.toLowerCase() ?? 'utf-8';

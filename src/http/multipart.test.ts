@@ -158,7 +158,10 @@ test('the text of a field is UTF-8, and what says or is otherwise is refused', (
   const textOf = (header: string, body: string) => parse(withHeader(header, body)).map(fieldText)[0];
   expect(textOf(FIELD, utf8('né\r\n'))).toBe('né\r\n');
   expect(textOf(`${FIELD}\r\nContent-Type: text/html; charset=UTF-8`, 'x')).toBe('x');
-  expect(() => textOf(`${FIELD}\r\nContent-Type: text/plain; charset=iso-8859-1`, 'x')).toThrow(
+  const latin = `${FIELD}\r\nContent-Type: text/plain; charset=ISO-8859-1`;
+  expect(textOf(latin, 'the same in ASCII')).toBe('the same in ASCII');
+  expect(() => textOf(latin, '\xe9')).toThrow(refusalOf('/a', 'unsupported_charset'));
+  expect(() => textOf(`${FIELD}\r\nContent-Type: text/plain; charset=utf-16`, 'x')).toThrow(
     refusalOf('/a', 'unsupported_charset'),
   );
   expect(() => textOf(FIELD, '\xe9')).toThrow(refusalOf('/a', 'invalid_utf8'));

@@ -1,6 +1,6 @@
-import { isUtf8 as isUtf8Bytes } from 'node:buffer';
+import { isAscii, isUtf8 as isUtf8Bytes } from 'node:buffer';
 import { joinBody } from './body.ts';
-import { isUtf8, type MediaType } from './media-type.ts';
+import { isAsciiBelow, isUtf8, type MediaType } from './media-type.ts';
 import {
   boundaryInHeader,
   headerTooLarge,
@@ -52,14 +52,17 @@ export function boundaryOf(mediaType: MediaType): string {
 
 /** The text of a plain field. Throws a problem 400 when it is not UTF-8, or says that it is something else. */
 export function fieldText(part: MultipartPart): string {
-  if (!isUtf8(mediaTypeOf(part)))
+  const type = mediaTypeOf(part);
+  const bytes = joinBody(part.chunks);
+  // Clients that write another charset beside every field mostly mean text that is the same in both.
+  const isSame = isAsciiBelow(type) && isAscii(bytes);
+  if (!isUtf8(type) && !isSame)
     throw faultyField(
       400,
       part.name,
       'unsupported_charset',
       'must be UTF-8; encode it so, and leave out its charset',
     );
-  const bytes = joinBody(part.chunks);
   if (!isUtf8Bytes(bytes))
     throw faultyField(400, part.name, 'invalid_utf8', 'is not valid UTF-8; encode it as UTF-8');
   return bytes.toString('utf8');

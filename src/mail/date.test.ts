@@ -11,6 +11,8 @@ test.each([
   'Fri, 20 Nov 2026 11:15:00 GMT',
   'Fri, 20 Nov 2026 11:15:00 -0830 (PST)',
   '1 Jan 2026 00:00 UT',
+  'Fri,20 Nov 2026 11:15:00 -0300 (GMT-03:00)',
+  '20 Nov 2026 11:15:00 UTC',
   '29 Feb 2028 23:59:60 +1400',
 ])('%s is a date', (text) => expect(isDate(text)).toBe(true));
 

@@ -1,8 +1,8 @@
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-/** RFC 5322 §3.3, with the two obsolete names of UTC that programs still write, and a comment after the zone. */
+/** RFC 5322 §3.3, with the names of UTC that programs still write, and a comment after the zone. */
 const DATE =
-  /^(?:(\w{3}), )?(\d{1,2}) (\w{3}) (\d{4}) (\d\d):(\d\d)(?::(\d\d))? (?:[+-](\d\d)(\d\d)|GMT|UT)(?: \([\w ]*\))?$/;
+  /^(?:(\w{3}), ?)?(\d{1,2}) (\w{3}) (\d{4}) (\d\d):(\d\d)(?::(\d\d))? (?:[+-](\d\d)(\d\d)|GMT|UTC?)(?: \([\w :+/-]*\))?$/;
 
 /** A wall time in ms as a date-time of RFC 5322 §3.3, in UTC. */
 export function formatDate(wallMs: number): string {

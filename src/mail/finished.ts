@@ -3,6 +3,7 @@ import { formatMailbox, type Mailbox, parseAddressList, parseMailbox } from '../
 import type { BodyFlags } from '../domain/message.ts';
 import type { Sliced } from '../lib/slices.ts';
 import { MAX_AUTHORS } from './authors.ts';
+import { withoutComments } from './comments.ts';
 import { formatDate, isDate } from './date.ts';
 import { decodeWords } from './decode-words.ts';
 import { writeField } from './field.ts';
@@ -84,7 +85,14 @@ export function* readFinished(submitted: Buffer, limits: FinishedLimits): Sliced
   const faults = totalFaults(header.fields, limits.maxHeaders);
   const from = readFrom(header.fields, faults);
   const date = fieldValue(header.fields, 'date') ?? '';
-  if (date !== '' && !isDate(date.replace(/[ \t]+/g, ' ')))
+  if (
+    date !== '' &&
+    !isDate(
+      withoutComments(date)
+        .replace(/[ \t]+/g, ' ')
+        .trim(),
+    )
+  )
     faults.push(
       fault(
         'Date',
@@ -92,7 +100,7 @@ export function* readFinished(submitted: Buffer, limits: FinishedLimits): Sliced
         'Must be as in "Fri, 20 Nov 2026 11:15:00 +0000"; leave it out and one is added.',
       ),
     );
-  const messageId = fieldValue(header.fields, 'message-id');
+  const messageId = idOf(fieldValue(header.fields, 'message-id'));
   if (messageId !== null && !isMessageId(messageId))
     faults.push(
       fault(
@@ -121,6 +129,11 @@ export function* readFinished(submitted: Buffer, limits: FinishedLimits): Sliced
       },
     },
   };
+}
+
+/** A Message-ID, without comments where they stand in the way. */
+function idOf(value: string | null): string | null {
+  return value === null || isMessageId(value) ? value : withoutComments(value).trim();
 }
 
 /** What only all fields together can break: number, repeats, loops, names that are ours. */
@@ -180,6 +193,12 @@ export function missingFields(
 }
 
 /** Checks From and Sender, and gives the first author as it is shown. What is faulty is reported. */
+/** The mailboxes of a From field; comments are taken away only where they cannot be taken as part of a name. */
+export function parseAuthors(value: string): ReturnType<typeof parseAddressList> {
+  const asItIs = parseAddressList(value, MAX_AUTHORS);
+  return asItIs.ok || !value.includes('(') ? asItIs : parseAddressList(withoutComments(value), MAX_AUTHORS);
+}
+
 function readFrom(fields: readonly FieldSpan[], faults: MessageFault[]): string {
   const text = fieldValue(fields, 'from');
   if (text === null || text === '') {
@@ -192,7 +211,7 @@ function readFrom(fields: readonly FieldSpan[], faults: MessageFault[]): string 
     );
     return '';
   }
-  const parsed = parseAddressList(text, MAX_AUTHORS);
+  const parsed = parseAuthors(text);
   if (!parsed.ok) faults.push(fault('From', 'header_address', parsed.detail));
   const authors = parsed.ok ? parsed.value : [];
   const [first] = authors;

@@ -1,10 +1,7 @@
 import { isAscii } from 'node:buffer';
 import type { RecipientKind } from '../domain/envelope.ts';
-import { parseAddressList } from '../domain/mailbox.ts';
-import { MAX_AUTHORS } from './authors.ts';
-import { withoutComments } from './comments.ts';
 import { decodeWords } from './decode-words.ts';
-import { isBlind, MAX_MESSAGE_ID, shownMailbox, shownSubject } from './finished.ts';
+import { isBlind, MAX_MESSAGE_ID, parseAuthors, shownMailbox, shownSubject } from './finished.ts';
 import {
   changeHeader,
   type FieldSpan,
@@ -164,11 +161,9 @@ function readFields(fields: readonly FieldSpan[]): Omit<HandedIn, 'header' | 'he
   };
 }
 
-/** The first mailbox of a From field; comments are taken away only where they cannot be taken as part of a name. */
+/** The first mailbox of a From field. */
 function shownAuthor(value: string): string | null {
-  const asItIs = parseAddressList(value, MAX_AUTHORS);
-  const parsed =
-    asItIs.ok || !value.includes('(') ? asItIs : parseAddressList(withoutComments(value), MAX_AUTHORS);
+  const parsed = parseAuthors(value);
   const [first] = parsed.ok ? parsed.value : [];
   return first === undefined ? null : shownMailbox(first);
 }

@@ -41,6 +41,8 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
   explained: RouteFacts | null = null;
   /** Where mail goes that no test key sent. */
   relay = 'out';
+  /** What a signer puts above what is stored; nothing unless it is set. */
+  signature = '';
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #nextId: () => string;
@@ -140,12 +142,18 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
     });
   }
 
+  #signed({ chunks, sizeBytes, ...rest }: Content): Content {
+    const signature = Buffer.from(this.signature);
+    return { ...rest, chunks: [signature, ...chunks], sizeBytes: sizeBytes + signature.length };
+  }
+
   #stamp() {
     return { node: 'test', now: this.#clock.wall() };
   }
 
   #recordOf(submission: Submission): AcceptRecord {
-    const { envelope, content, ...facts } = submission;
+    const { envelope, content: given, ...facts } = submission;
+    const content = this.#signed(given);
     const id = submission.id ?? this.#nextId();
     const createdAt = messageIdTime(id);
     const dueAt = Math.max(createdAt, submission.sendAt ?? 0);

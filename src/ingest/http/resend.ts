@@ -6,7 +6,7 @@ import { heldWhile, type Share } from '../../lib/budget.ts';
 import { formatDate } from '../../mail/date.ts';
 import { writeField } from '../../mail/field.ts';
 import { readHandedIn } from '../../mail/handed-in.ts';
-import { changeHeader } from '../../mail/header-block.ts';
+import { changeHeader, type FieldSpan } from '../../mail/header-block.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { MessageDetail } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
@@ -128,14 +128,19 @@ function renewed(
     ['message-id', writeField('Message-ID', [messageId])],
     ['date', writeField('Date', [formatDate(context.now)])],
   ]);
+  const ours = onTop(header.fields);
   const chunks = changeHeader(bytes, header, {
     prepend: traceOf(recipients, context),
-    // The first field is the Received that we put on top when we took it.
-    each: (field, index) =>
-      index === 0 && field.lowerName === 'received' ? null : (fresh.get(field.lowerName) ?? field),
+    each: (field, index) => (index < ours ? null : (fresh.get(field.lowerName) ?? field)),
   });
   const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   return { chunks, sizeBytes, flags: message.flags };
+}
+
+/** How many fields we put on top when we took it: our signatures, which are of the fields as they were, above our Received. */
+function onTop(fields: readonly FieldSpan[]): number {
+  const first = fields.findIndex(({ lowerName }) => lowerName !== 'dkim-signature');
+  return fields[first]?.lowerName === 'received' ? first + 1 : 0;
 }
 
 /** Under one key, resending another message is another submission. */

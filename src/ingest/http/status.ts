@@ -18,11 +18,11 @@ const REREAD_MS = 1000;
 /** The endpoint's parameters. */
 export const STATUS_PARAMETERS = {
   wait: {
-    schema: z.int().min(1).max(MAX_WAIT_SECONDS).optional(),
+    schema: z.int().min(0).max(MAX_WAIT_SECONDS).optional(),
     fromText: asInteger,
     repeatable: false,
     code: 'out_of_range',
-    rule: `an integer from 1 to ${MAX_WAIT_SECONDS}`,
+    rule: `an integer from 0 to ${MAX_WAIT_SECONDS}`,
     meaning:
       'Answers once the status is final (delivered or failed), or after that many seconds with the record as it is then.',
     example: '30',

@@ -49,8 +49,8 @@ export class Transactions {
   readonly #content: ContentReader;
   #reversePath: ReversePath | null = null;
   #forwardPaths: ForwardPath[] = [];
-  /** Some RCPT of this transaction was refused. */
-  #hasRefused = false;
+  /** RCPTs of this transaction that were refused for their address. */
+  #refused = 0;
   #accepted = 0;
   /** RCPTs of this transaction beyond those that it may have. */
   #surplus = 0;
@@ -113,7 +113,7 @@ export class Transactions {
     if (argument !== '') return NO_ARGUMENT;
     if (reversePath === null) return MAIL_FIRST;
     if (this.#content.hasBegun) return CONTENT_BEGUN;
-    if (this.#forwardPaths.length === 0) return this.#hasRefused ? NO_VALID_RECIPIENTS : RCPT_FIRST;
+    if (this.#forwardPaths.length === 0) return this.#refused > 0 ? NO_VALID_RECIPIENTS : RCPT_FIRST;
     this.#content.expectData();
     return this.#askToBegin(reversePath);
   }
@@ -212,9 +212,11 @@ export class Transactions {
     return isIdle && !this.#outbox.countIdle() ? null : tooManyRecipients(this.#options.maxRecipients);
   }
 
-  #rememberRefused(reply: SessionReply): SessionReply {
-    this.#hasRefused = true;
-    return reply;
+  /** A bad address or two in a long list is no error of whoever sends it: it counts where most are bad. */
+  #rememberRefused(reply: SessionReply): SessionReply | null {
+    this.#refused += 1;
+    const isSpared = reply.code !== 421 && this.#refused <= this.#forwardPaths.length;
+    return isSpared ? this.#outbox.say(formatReply(reply)) : reply;
   }
 
   #chunkRefusal(): SessionReply | null {
@@ -241,7 +243,7 @@ export class Transactions {
   #clear(): void {
     this.#reversePath = null;
     this.#forwardPaths = [];
-    this.#hasRefused = false;
+    this.#refused = 0;
     this.#surplus = 0;
     this.#content.clear();
   }

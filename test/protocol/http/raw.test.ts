@@ -21,6 +21,22 @@ describe('delivered as it is', () => {
     expect(client.world.last.content.sizeBytes).toBe(Buffer.byteLength(client.world.lastText, 'latin1'));
   });
 
+  test('comments of RFC 5322 in From, Date and Message-ID are no part of what they say', async () => {
+    const message = [
+      'From: jane@example.com (Jane Doe)',
+      'Date: Fri,20 Nov 2026 11:15:00 -0300 (GMT-03:00, day saving)',
+      'Message-ID: <a@example.com> (added by x)',
+      '',
+      'Hi.',
+      '',
+    ].join('\r\n');
+    expect(await client.take(message)).toBe(message);
+    expect(client.world.last.header).toMatchObject({
+      from: 'jane@example.com',
+      messageId: '<a@example.com>',
+    });
+  });
+
   test('the answer, the record and the envelope', async () => {
     const answer = await client.send(messageOf(), {
       query: `${ENVELOPE}&to=Eve+%3Ceve%40example.net%3E,x%40y.test&to=bob%40example.org`,

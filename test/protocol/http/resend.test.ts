@@ -88,6 +88,22 @@ test('a finished message keeps the Received fields of others', async () => {
   expect(lasting(world.lastText)).toBe(`Date\r\nMessage-ID\r\n${body}`);
 });
 
+test('our signatures of before do not stand above fields that are others now', async () => {
+  world.intake.signature = 'DKIM-Signature: v=1; a=one\r\nDKIM-Signature: v=1;\r\n a=two\r\n';
+  const theirs = 'DKIM-Signature: v=1; a=theirs\r\nFrom: a@example.com\r\n\r\nHi.\r\n';
+  const raw = await world.ask({
+    method: 'POST',
+    path: '/api/v1/messages/raw?from=a@example.com&to=b@example.org',
+    key,
+    headers: { 'Content-Type': 'message/rfc822' },
+    body: theirs,
+  });
+  world.intake.signature = '';
+  expect((await resend(String(raw.json['id']))).status).toBe(202);
+  expect(world.lastText.match(/^Received:/gm)).toHaveLength(1);
+  expect(lasting(world.lastText)).toBe(`Date\r\nMessage-ID\r\n${theirs}`);
+});
+
 test('what was to be sent later is sent now', async () => {
   const id = await submit({ sendAt: new Date(world.clock.wall() + 86_400_000).toISOString() });
   await resend(id);

@@ -281,7 +281,10 @@ describe('?wait=', () => {
     world.stop();
     expect((await answer).json['status']).toBe('queued');
   });
-  test.each(['0', '61', '-1', '1.5', '', 'x', '1e1', '001', '5&wait=5'])('of %j is 400', async (wait) => {
+  test('of 0, to which a client may count down, does not wait', async () => {
+    expect((await read(await submit(), '?wait=0')).json['status']).toBe('queued');
+  });
+  test.each(['61', '-1', '1.5', '', 'x', '1e1', '001', '5&wait=5'])('of %j is 400', async (wait) => {
     const answer = await read(await submit(), `?wait=${wait}`);
     expect([answer.status, answer.json['code']]).toEqual([400, 'invalid_query']);
     expect(answer.json.errors).toMatchObject([{ pointer: '/wait' }]);

@@ -137,6 +137,30 @@ test('errors beyond listener.soft_errors are answered more and more slowly, beyo
   expect(world.denied).toEqual(['too_many_errors']);
 });
 
+test('bad addresses in a long list are refused one by one, and the message goes to the others', async () => {
+  world = await SmtpWorld.start({ settings: { softErrors: 2, hardErrors: 5 } });
+  const client = await world.hello();
+  await client.ask('MAIL FROM:<a@example.com>');
+  for (let count = 0; count < 20; count++) {
+    expect(await client.ask(`RCPT TO:<good${count}@example.org>`)).toMatch(/^250 /);
+    expect(await client.ask(`RCPT TO:<bad${count}@under_score.example>`)).toMatch(/^501 5\.1\.3 /);
+  }
+  expect(await client.ask('DATA')).toMatch(/^354 /);
+  client.say(...MESSAGE);
+  expect(await client.reply()).toMatch(QUEUED);
+  expect(world.last.envelope.recipients.length).toBe(20);
+});
+
+test('where most addresses are bad they count as errors', async () => {
+  world = await SmtpWorld.start({ settings: { softErrors: 50, hardErrors: 3 } });
+  const client = await world.hello();
+  await client.ask('MAIL FROM:<a@example.com>');
+  expect(await client.ask('RCPT TO:<good@example.org>')).toMatch(/^250 /);
+  for (let count = 0; count < 4; count++)
+    expect(await client.ask('RCPT TO:<bad@under_score.example>')).toMatch(/^501 5\.1\.3 /);
+  expect(await client.reply()).toMatch(/^421 4\.7\.0 /);
+});
+
 test('a message that is taken forgives errors', async () => {
   world = await SmtpWorld.start({ settings: { softErrors: 50, hardErrors: 3 } });
   const client = await world.hello();
