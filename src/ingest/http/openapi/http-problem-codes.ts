@@ -175,7 +175,7 @@ export const HTTP_PROBLEMS = {
   },
   unsupported_charset: {
     statuses: [400],
-    meaning: 'A text field of the form is in another charset than UTF-8.',
+    meaning: 'A text field of the form is in another charset than UTF-8, and not only ASCII.',
     cure: 'Send it in UTF-8.',
   },
   part_header_too_large: {
