@@ -36,8 +36,8 @@ let collection: Collection;
 let entries: NewJournalEntry[];
 let record: UpkeepRecord;
 let compaction: Compaction;
-/** Ids and bytes of what is to be kept. */
 let diskCriticalBytes: number;
+/** Ids and bytes of what is to be kept. */
 let kept: Map<string, string>;
 
 beforeEach(async () => {
