@@ -91,9 +91,12 @@ export async function restoreBackup(task: RestoreTask, pace: PaceOptions): Promi
       done = true;
       return restored;
     } finally {
-      // Whoever has the lock next must not lose what is his.
-      if (!done) await clear(dataDir, placed, made !== undefined);
-      lock.release();
+      try {
+        // Whoever has the lock next must not lose what is his.
+        if (!done) await clear(dataDir, placed, made !== undefined);
+      } finally {
+        lock.release();
+      }
     }
   } finally {
     await archive.close();
