@@ -36,7 +36,6 @@ let collection: Collection;
 let entries: NewJournalEntry[];
 let record: UpkeepRecord;
 let compaction: Compaction;
-let diskCriticalBytes: number;
 /** Ids and bytes of what is to be kept. */
 let kept: Map<string, string>;
 
@@ -46,7 +45,6 @@ beforeEach(async () => {
   stores = openSqlite(':memory:');
   mono = 0;
   compactBelowPercent = 25;
-  diskCriticalBytes = 0;
   kept = new Map();
   entries = [];
   await open();
@@ -67,7 +65,7 @@ async function open(): Promise<void> {
   const clock = { wall: () => T0, mono: () => mono, sleep };
   collection = new Collection();
   record = new UpkeepRecord({ record: async (added) => void entries.push(...added) }, clock);
-  const settings = () => ({ compactBelowPercent, diskCriticalBytes });
+  const settings = () => ({ compactBelowPercent });
   compaction = new Compaction({ store: stores.store, spool, clock, node: 'a', settings, collection, record });
 }
 
@@ -146,10 +144,12 @@ it('leaves alone what is mostly alive, and everything when it is switched off', 
 
 it('copies nothing where the disk has no room for it, and goes on when it has', async () => {
   await mostlyDead();
-  diskCriticalBytes = Number.MAX_SAFE_INTEGER;
+  const free = (mebibytes: number) =>
+    files.set('statfs', async () => ({ bavail: mebibytes, blocks: 1000, bsize: 1024 * 1024 }));
+  free(64);
   await compaction.round(GO_ON);
   expect(await segmentOf(first())).toBe(1);
-  diskCriticalBytes = 0;
+  free(65);
   await compaction.round(GO_ON);
   expect(await segmentOf(first())).toBe(2);
 });

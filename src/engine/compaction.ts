@@ -13,7 +13,7 @@ export interface CompactionDeps {
   readonly spool: Spool;
   readonly clock: Clock;
   readonly node: string;
-  readonly settings: () => Pick<EngineSettings, 'compactBelowPercent' | 'diskCriticalBytes'>;
+  readonly settings: () => Pick<EngineSettings, 'compactBelowPercent'>;
   readonly collection: Collection;
   readonly record: UpkeepRecord;
 }
@@ -21,6 +21,8 @@ export interface CompactionDeps {
 /** Records that are looked at in one step, and the bytes that are copied in one; a larger content goes alone. */
 const STEP_RECORDS = 200;
 const STEP_BYTES = 1024 * 1024;
+/** The disk must have so much more room than the copies take. */
+const MARGIN_BYTES = 64 * 1024 * 1024;
 /** After each step others have the disk: at most 4 MiB a second are copied. */
 const PAUSE_MS = 250;
 /** Who was told a reference before it moved has so long to follow it. */
@@ -61,32 +63,34 @@ export class Compaction {
 
   /** Works through every segment that is worth it, at a pace that disturbs nobody, until told to stop. */
   async round(signal: AbortSignal): Promise<void> {
-    for (const { segment, size } of await this.#candidates()) {
-      if (signal.aborted || !(await this.#hasRoomFor(size)) || !(await this.#compact(segment, signal)))
-        return;
+    for (const { segment, bytes } of await this.#candidates()) {
+      if (signal.aborted) return;
+      if ((await this.#hasRoomFor(bytes)) && !(await this.#compact(segment, signal))) return;
     }
   }
 
-  /** For the copies, beside what they are of, which goes only later: what is to free the disk must not fill it. */
-  async #hasRoomFor(size: number): Promise<boolean> {
+  /** For so many bytes of copies, beside what they are of, which goes only later: what is to free the disk must not fill it. */
+  async #hasRoomFor(bytes: number): Promise<boolean> {
     const space = await this.#deps.spool.space();
-    return space === null || space.freeBytes - size >= this.#deps.settings().diskCriticalBytes;
+    return space === null || space.freeBytes - bytes >= MARGIN_BYTES;
   }
 
-  async #candidates(): Promise<{ readonly segment: number; readonly size: number }[]> {
+  /** Those of which least is to be copied come first: they free most for what they cost. */
+  async #candidates(): Promise<{ readonly segment: number; readonly bytes: number }[]> {
     const { store, spool, clock, settings } = this.#deps;
     const percent = settings().compactBelowPercent;
     if (percent === 0) return [];
     const idle = await spool.idle();
     const [use, sizes] = await Promise.all([store.segmentUse(idle), spool.sizes(idle)]);
     for (const segment of this.#tried.keys()) if (!sizes.has(segment)) this.#tried.delete(segment);
-    const found = idle.map((segment) => ({ segment, size: sizes.get(segment) ?? 0 }));
-    return found.filter(({ segment, size }) => {
+    const found = idle.flatMap((segment) => {
       const { live, bytes } = use.get(segment) ?? { live: 0, bytes: 0 };
+      const size = sizes.get(segment) ?? 0;
       const tried = this.#tried.get(segment);
-      if (tried !== undefined && clock.mono() - tried < AGAIN_MS) return false;
-      return live > 0 && bytes * 100 < size * percent;
+      if (tried !== undefined && clock.mono() - tried < AGAIN_MS) return [];
+      return live > 0 && bytes * 100 < size * percent ? [{ segment, bytes }] : [];
     });
+    return found.sort((one, other) => one.bytes - other.bytes);
   }
 
   /** False: broken off, because somebody holds the spool as it is or we are told to stop. */

@@ -226,10 +226,19 @@ export class Dispatch {
       else this.#start(job, lane, relay, { throttles, quota, mono });
     }
     if (unaffordable.length > 0) this.#sendBack(lane, unaffordable);
-    if (lane.isSilent(mono)) this.#surrender(lane);
-    if (full === undefined) return;
+    // What waits for room in a throttle stays in hand until its turn.
+    if (full === undefined) {
+      if (lane.isSilent(mono)) this.#surrenderUnstarted(lane, mono);
+      return;
+    }
     full.wait(lane);
     this.#feedInTime(full, mono);
+  }
+
+  /** Of a silent hop nothing is kept in hand; a turn that nothing in hand could take is over, too. */
+  #surrenderUnstarted(lane: Lane, mono: number): void {
+    if (lane.ready.length > 0) lane.startedAt = mono;
+    this.#surrender(lane);
   }
 
   /** The store has them wait, for another day, another relay, or a claim of fewer recipients. */

@@ -83,7 +83,7 @@ export class Lane {
   enteredDue: number | null = null;
   /** When an attempt last ended, or the first of those under way began (monotonic ms). */
   heardAt = Number.NEGATIVE_INFINITY;
-  /** When one last began (monotonic ms). */
+  /** When one last began, or had its turn beside a hop that is silent and could not (monotonic ms). */
   startedAt = Number.NEGATIVE_INFINITY;
   /** When it last had anything to do (monotonic ms). */
   busyAt: number;

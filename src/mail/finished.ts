@@ -192,13 +192,13 @@ export function missingFields(
   return given === null ? dateField + writeField('Message-ID', [messageId]) : dateField;
 }
 
-/** Checks From and Sender, and gives the first author as it is shown. What is faulty is reported. */
 /** The mailboxes of a From field; comments are taken away only where they cannot be taken as part of a name. */
 export function parseAuthors(value: string): ReturnType<typeof parseAddressList> {
   const asItIs = parseAddressList(value, MAX_AUTHORS);
   return asItIs.ok || !value.includes('(') ? asItIs : parseAddressList(withoutComments(value), MAX_AUTHORS);
 }
 
+/** Checks From and Sender, and gives the first author as it is shown. What is faulty is reported. */
 function readFrom(fields: readonly FieldSpan[], faults: MessageFault[]): string {
   const text = fieldValue(fields, 'from');
   if (text === null || text === '') {

@@ -199,7 +199,7 @@ describeWith(POSTGRES_PROGRAMS, 'contents of several nodes in one PostgreSQL', (
     await stores.store.purge({ ...NOTHING_KEPT, recordAgeMs: 1e12 }, 1000, at());
     await clock.advance(SEGMENT_MS);
     const collection = new Collection();
-    const settings = () => ({ compactBelowPercent: 25, diskCriticalBytes: 0 });
+    const settings = () => ({ compactBelowPercent: 25 });
     const deps = { store: stores.store, spool: a, node: 'a', settings, collection };
     const awake = { wall: () => clock.wall(), mono: () => clock.mono(), sleep: async () => {} };
     const record = new UpkeepRecord(null, awake);

@@ -47,6 +47,29 @@ describe('a message that keeps a hop for minutes', () => {
   });
 });
 
+describe('while a hop says nothing', () => {
+  /** How often the store is asked for work in so long. */
+  async function claimsIn(world: PaceWorld, ms: number): Promise<number> {
+    const claim = world.store.claim.bind(world.store);
+    let asked = 0;
+    world.store.claim = (requests, at) => {
+      asked++;
+      return claim(requests, at);
+    };
+    await world.run(ms);
+    return asked;
+  }
+
+  test('bulk mail that finds no slot is not asked for again and again', async () => {
+    const { world } = await worldOf({ takesMs: 9 * MINUTE });
+    await world.submit('slow-', 60, { priority: 'bulk' });
+    await world.run(30 * SECOND);
+    await world.submit('more-', 50, { priority: 'bulk' });
+    expect(await claimsIn(world, 40 * SECOND)).toBeLessThan(100);
+    expect(world.hop.starts.length).toBe(9);
+  });
+});
+
 describe.each([
   ['a quick hop', { takesMs: 50 }],
   ['a slow hop', { takesMs: 10 * SECOND }],

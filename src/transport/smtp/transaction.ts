@@ -124,8 +124,9 @@ class Transaction implements ConnectionUser, ContentSender {
       this.#envelopeAt = this.#clock.mono();
       this.#trace.mailMs = Math.round(this.#envelopeAt - this.#begunAt);
     }
-    // Some take so many messages a session, and say so in answer to the next MAIL.
-    if (awaiting === 'mail' && reply.code === 452 && this.#connection.transactions > 1) this.#spent = true;
+    // Some take so many messages a session, and say so in answer to the next MAIL. 4.3.1 is a want of storage.
+    const saysSpent = reply.code === 452 && reply.enhanced !== '4.3.1';
+    if (awaiting === 'mail' && saysSpent && this.#connection.transactions > 1) this.#spent = true;
     // A server that closes idle connections may have said so just before it heard of this message.
     if (reply.code !== 421) this.#answered = true;
     this.#act(this.#sender.receive(reply));

@@ -146,9 +146,13 @@ test.each([SINK_EXTENSIONS, []])(
   },
 );
 
-test('a 452 to the first MAIL of a connection is about the message, and the connection stays', async () => {
+test.each([
+  [0, '452 4.5.3 Too many'],
+  [1, '452 4.3.1 Insufficient system storage'],
+])('after %i messages, %j is about the message, and the connection stays', async (before, reply) => {
   const rig = await startRig();
-  rig.sink.script.MAIL = '452 4.3.1 Insufficient system storage';
+  for (let message = 0; message < before; message++) await rig.deliver();
+  rig.sink.script.MAIL = reply;
   expect(only(await rig.deliver())).toMatchObject({ kind: 'deferred', code: 452, hopFailed: false });
   expect(rig.sink.connections).toBe(1);
   expect(rig.transport.connections()).toBe(1);

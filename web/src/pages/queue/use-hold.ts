@@ -10,7 +10,7 @@ export function useHold() {
     done: ({ target, kind, changed }: ResultOf<'hold'>) => {
       if (kind !== null) return `${target} ${WORDS[kind]}${changed ? '.' : ', as it was.'}`;
       if (changed) return `${target} goes on.`;
-      return `${target} was not held itself: ${target.includes('/') ? 'its relay is' : 'lanes of it are'}. Resume there.`;
+      return `${target} was not held. If it still rests, resume its ${target.includes('/') ? 'relay' : 'lanes'}.`;
     },
   });
 }

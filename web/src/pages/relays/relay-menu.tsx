@@ -89,7 +89,7 @@ function MakeDefault({
             at once.
           </>
         )}{' '}
-        Mail that waits by the default goes there, too; what is under way stays.
+        Waiting mail that was routed by the default moves to it, too; what is under way stays.
       </p>
       <FormError>{put.error?.message ?? null}</FormError>
     </ConfirmDialog>
