@@ -20,6 +20,18 @@ async function submit(fields: object = {}, as = key): Promise<string> {
   return String(answer.json['id']);
 }
 
+/** Submits a finished message; its id. */
+async function submitRaw(body: string): Promise<string> {
+  const answer = await world.ask({
+    method: 'POST',
+    path: '/api/v1/messages/raw?from=a@example.com&to=b@example.org',
+    key,
+    headers: { 'Content-Type': 'message/rfc822' },
+    body,
+  });
+  return String(answer.json['id']);
+}
+
 const resend = (id: string, as = key, headers: Record<string, string> = {}, body?: string) =>
   world.ask({
     method: 'POST',
@@ -77,29 +89,17 @@ test('a new message with its own id, Message-ID, Date and Received, and all else
 
 test('a finished message keeps the Received fields of others', async () => {
   const body = 'Received: by other\r\nFrom: a@example.com\r\nconstructor: x\r\n\r\nHi.\r\n';
-  const raw = await world.ask({
-    method: 'POST',
-    path: '/api/v1/messages/raw?from=a@example.com&to=b@example.org',
-    key,
-    headers: { 'Content-Type': 'message/rfc822' },
-    body,
-  });
-  expect((await resend(String(raw.json['id']))).status).toBe(202);
+  const id = await submitRaw(body);
+  expect((await resend(id)).status).toBe(202);
   expect(lasting(world.lastText)).toBe(`Date\r\nMessage-ID\r\n${body}`);
 });
 
 test('our signatures of before do not stand above fields that are others now', async () => {
   world.intake.signature = 'DKIM-Signature: v=1; a=one\r\nDKIM-Signature: v=1;\r\n a=two\r\n';
   const theirs = 'DKIM-Signature: v=1; a=theirs\r\nFrom: a@example.com\r\n\r\nHi.\r\n';
-  const raw = await world.ask({
-    method: 'POST',
-    path: '/api/v1/messages/raw?from=a@example.com&to=b@example.org',
-    key,
-    headers: { 'Content-Type': 'message/rfc822' },
-    body: theirs,
-  });
+  const id = await submitRaw(theirs);
   world.intake.signature = '';
-  expect((await resend(String(raw.json['id']))).status).toBe(202);
+  expect((await resend(id)).status).toBe(202);
   expect(world.lastText.match(/^Received:/gm)).toHaveLength(1);
   expect(lasting(world.lastText)).toBe(`Date\r\nMessage-ID\r\n${theirs}`);
 });
