@@ -226,13 +226,11 @@ export class Dispatch {
       else this.#start(job, lane, relay, { throttles, quota, mono });
     }
     if (unaffordable.length > 0) this.#sendBack(lane, unaffordable);
-    // What waits for room in a throttle stays in hand until its turn.
-    if (full === undefined) {
-      if (lane.isSilent(mono)) this.#surrenderUnstarted(lane, mono);
-      return;
-    }
-    full.wait(lane);
-    this.#feedInTime(full, mono);
+    if (full !== undefined) {
+      // It stays in hand until its turn, beside a silent hop, too.
+      full.wait(lane);
+      this.#feedInTime(full, mono);
+    } else if (lane.isSilent(mono)) this.#surrenderUnstarted(lane, mono);
   }
 
   /** Of a silent hop nothing is kept in hand; a turn that nothing in hand could take is over, too. */

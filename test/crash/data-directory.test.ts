@@ -48,6 +48,7 @@ test.concurrent('a data directory that is not there is made for its owner alone'
   expect(statSync(installation.dataDir).mode & 0o777).toBe(0o700);
 });
 
+// Only root can give a directory to somebody else, and only root's files are others'.
 test.runIf(process.geteuid?.() === 0)('what root does in it belongs to its owner', async (context) => {
   const owner = 65_534;
   const [installation, restored] = [installed(context, CONFIGURATION), installed(context, CONFIGURATION)];
