@@ -42,5 +42,13 @@ export function shareOf(allowance: number, reservePercent: number, priority: Pri
   return allowance - Math.floor((allowance * reservePercent) / 100);
 }
 
+/** Most recipients of one transaction where `left` are left today: what the hop takes whole or not at all is not cut by that. */
+export function mostAtOnce(
+  { maxRecipients, takesWhole }: { readonly maxRecipients: number; readonly takesWhole: boolean },
+  left: number,
+): number {
+  return takesWhole ? maxRecipients : Math.min(maxRecipients, left);
+}
+
 /** From which share of an allowance on an operator is told that it runs out. */
 export const QUOTA_ALERT = 0.8;

@@ -84,6 +84,14 @@ export type ProviderSettings = ProviderBase &
 /** The type of a provider. */
 export type ProviderType = ProviderSettings['type'];
 
+/** Their APIs know no envelope: who gets a message is told by its header. */
+const WITHOUT_ENVELOPE: ReadonlySet<ProviderType> = new Set(['postmark', 'sendgrid', 'resend', 'graph']);
+
+/** Whether the next hop takes a message for all of its recipients or for none: a part of them it would refuse. */
+export function takesWhole({ provider }: Pick<Relay, 'provider'>): boolean {
+  return provider !== null && WITHOUT_ENVELOPE.has(provider.type);
+}
+
 /** Where a relay's connections come from, and how they introduce themselves. */
 export interface OriginSettings {
   /** EHLO name; null means the server's. */

@@ -1,6 +1,6 @@
 import { type Evidence, NO_EVIDENCE } from '../domain/attempt.ts';
 import type { Envelope } from '../domain/envelope.ts';
-import { localReply, type Outcome } from '../domain/outcome.ts';
+import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Spool } from '../spool/spool.ts';
 import { SpoolError } from '../spool/spool.ts';
@@ -34,6 +34,8 @@ export function refOf(unit: Unit): UnitRef {
 export interface QuotaTaken {
   /** Null: no limit. */
   readonly request: QuotaRequest | null;
+  /** Why it cannot be made today though something is left; null where it can. */
+  readonly shortfall: Reply | null;
   /** Null: the store gave no answer. */
   answered(answer: BeginAnswer | null): void;
 }
@@ -62,8 +64,7 @@ export async function attempt(
 ): Promise<AttemptEnd> {
   const { unit } = job;
   const startedAt = deps.clock.wall();
-  const limit = relay.relay.limits.maxMessageBytes;
-  const tooLarge = limit > 0 && unit.sizeBytes > limit;
+  const obstacle = obstacleTo(unit, relay, quota);
   let begun = false;
   // Without an answer it may have been taken off the quota: to give back what was not taken does nothing.
   let taken = quota.request;
@@ -86,13 +87,10 @@ export async function attempt(
     },
   );
   const gate = async () => (await marked) && deps.clock.mono() < lane.trustedUntil;
-  const result = tooLarge
-    ? settleAll(unit, {
-        kind: 'rejected',
-        reply: localReply('message_too_large', '5.3.4', `The relay takes at most ${limit} bytes`),
-        hopBound: true,
-      })
-    : await converse(deps, job, lane, relay, { gate, refused: refused.signal });
+  const result =
+    obstacle === null
+      ? await converse(deps, job, lane, relay, { gate, refused: refused.signal })
+      : settleAll(unit, obstacle);
   await marked;
   // What was refused was broken off: it may have found the hop ill, never well.
   const tried = result.unspoken !== true && result.evidence !== UNTRIED && (begun || result.hopFailed);
@@ -105,6 +103,20 @@ export async function attempt(
     tried,
     quota: taken,
   };
+}
+
+/** What the relay is not even asked, by its own limits; null where it is. */
+function obstacleTo(unit: Unit, { relay }: RelayAtWork, { shortfall }: QuotaTaken): Outcome | null {
+  const { maxMessageBytes } = relay.limits;
+  if (maxMessageBytes > 0 && unit.sizeBytes > maxMessageBytes) {
+    const reply = localReply(
+      'message_too_large',
+      '5.3.4',
+      `The relay takes at most ${maxMessageBytes} bytes`,
+    );
+    return { kind: 'rejected', reply, hopBound: true };
+  }
+  return shortfall === null ? null : { kind: 'deferred', reply: shortfall };
 }
 
 async function converse(

@@ -36,9 +36,10 @@ export class ClaimRound {
 
   /** What its relay lets that lane have. */
   limitsOf(relay: RelayAtWork, lane: Lane): LaneLimits {
-    const { maxRecipients, soleLane } = relay;
+    const { maxRecipients, takesWhole, soleLane } = relay;
     const { any, high } = this.#leftOf(relay);
-    return { perLane: relay.perLaneOf(lane), maxRecipients, left: any, leftForHigh: high, soleLane };
+    const perLane = relay.perLaneOf(lane);
+    return { perLane, maxRecipients, takesWhole, left: any, leftForHigh: high, soleLane };
   }
 
   /** Asks for one of high priority, that takes none of the room of the rest. */

@@ -6,6 +6,7 @@ const SOLE = {
   leftForHigh: Number.POSITIVE_INFINITY,
   perLane: 20,
   maxRecipients: 100,
+  takesWhole: false,
   soleLane: true,
 };
 const ANY = Number.MAX_SAFE_INTEGER;

@@ -13,6 +13,7 @@ import {
 import type { LaneLease } from '../domain/lane.ts';
 import type { MailboxProvider } from '../domain/mailbox-provider.ts';
 import type { Priority } from '../domain/message.ts';
+import { mostAtOnce } from '../domain/quota.ts';
 import { afterNews, openWindow, type PaceNews, type Window } from '../domain/window.ts';
 import type { ClaimRequest } from '../store/store.ts';
 import { MinuteRate } from './minute-rate.ts';
@@ -45,6 +46,8 @@ export interface LaneLimits {
   readonly perLane: number;
   /** Recipients in one transaction. */
   readonly maxRecipients: number;
+  /** See {@link takesWhole} of the relay. */
+  readonly takesWhole: boolean;
   /** Recipients that it may still have today: of any priority but high, and of high. */
   readonly left: number;
   readonly leftForHigh: number;
@@ -179,7 +182,7 @@ export class Lane {
     const isLowest = this.#claims % LOWEST_CLAIM === 0;
     // Of the lowest a share is enough: it is the rest that matters more.
     const limit = isLowest ? Math.max(1, Math.ceil(room / LOWEST_CLAIM)) : room;
-    const maxRecipients = Math.min(limits.maxRecipients, limits.left);
+    const maxRecipients = mostAtOnce(limits, limits.left);
     return { ...this.#lease(), order: isLowest ? 'bulk_first' : 'high_first', limit, maxRecipients };
   }
 
@@ -192,7 +195,7 @@ export class Lane {
     const room = Math.min(most, leftForHigh) - this.ready.count('high');
     if (!this.waiting || this.isStill(mono) || room < 1 || mono - this.#askedForHighAt < HIGH_MS) return null;
     this.#askedForHighAt = mono;
-    const maxRecipients = Math.min(limits.maxRecipients, leftForHigh);
+    const maxRecipients = mostAtOnce(limits, leftForHigh);
     return { ...this.#lease(), order: 'high_only', limit: room, maxRecipients };
   }
 

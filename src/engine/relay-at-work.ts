@@ -7,7 +7,7 @@ import {
   stateOf,
 } from '../domain/breaker.ts';
 import type { MailboxProvider } from '../domain/mailbox-provider.ts';
-import type { Relay, RelayLimits } from '../domain/relay.ts';
+import { type Relay, type RelayLimits, takesWhole } from '../domain/relay.ts';
 import { type Share, WHOLE } from '../domain/share.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -98,6 +98,11 @@ export class RelayAtWork implements LaneLimits {
   /** Most recipients in one transaction. */
   get maxRecipients(): number {
     return this.relay.limits.maxRecipients;
+  }
+
+  /** See {@link LaneLimits}. */
+  get takesWhole(): boolean {
+    return takesWhole(this.relay);
   }
 
   /** See {@link LaneLimits}. */

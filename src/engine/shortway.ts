@@ -1,4 +1,5 @@
 import { relayOfLane } from '../domain/lane.ts';
+import { mostAtOnce } from '../domain/quota.ts';
 import type { AcceptRecord } from '../store/accepting.ts';
 import type { Unit, UnitDelivery } from '../store/store.ts';
 import type { Lane } from './lanes.ts';
@@ -29,7 +30,7 @@ export function unitsOf(
       });
   const relay = relays.get(relayOfLane(lane.name));
   const left = record.priority === 'high' ? relay?.leftForHigh : relay?.left;
-  const most = Math.min(relay?.maxRecipients ?? deliveries.length, left ?? deliveries.length);
+  const most = relay === undefined ? deliveries.length : mostAtOnce(relay, left ?? deliveries.length);
   return slices(deliveries, Math.max(1, most)).map((slice) => unitOf(record, lane, slice));
 }
 

@@ -41,6 +41,7 @@ export interface Start {
   readonly relay: string;
   readonly domain: string;
   readonly token: string;
+  readonly recipients: number;
   /** Attempts of this node under way on the relay, this one included; the same of all nodes. */
   readonly atOnce: number;
   readonly atOnceOverall: number;
@@ -106,13 +107,14 @@ export class PaceHop {
     const [atOnce = 0, ofDomain = 0] = keys.map((key) => this.#count(key, 1));
     const atOnceOverall = this.underWay(relay);
     const token = await tokenOf(job);
-    this.starts.push({ at, node, relay, domain, token, atOnce, atOnceOverall, ofDomain });
+    const { recipients } = job.envelope;
+    const asked = { at, node, relay, domain, token, recipients: recipients.length };
+    this.starts.push({ ...asked, atOnce, atOnceOverall, ofDomain });
     const temper = this.tempers.get(relay) ?? WELL;
     const halfMs = (temper.takesMs / 2) * (1 + temper.spread * (2 * this.#dice.next() - 1));
     try {
       await this.#time.sleep(halfMs);
       await life.running();
-      const { recipients } = job.envelope;
       if (atOnceOverall > temper.bears) return tooMuch(recipients.length, temper.refusesWith);
       if (!(await job.gate()) || signal.aborted)
         return result(

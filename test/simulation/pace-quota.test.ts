@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/store/store.ts';
 import { WELL } from './pace-hop.ts';
-import { DAY, PaceWorld, smarthost } from './pace-world.ts';
+import { DAY, PaceWorld, smarthost, wholeOnly } from './pace-world.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -112,6 +112,62 @@ describe('what is kept of a quota for high priority', () => {
     await world.run(MINUTE);
     expect(world.missing().filter((name) => name.startsWith('high'))).toEqual([]);
     expect(world.hop.tookOn('out', DAY + 1)).toBe(120);
+  });
+});
+
+describe('a message with more recipients than are left today, where it goes whole or not at all', () => {
+  const nearlySpent = async (...others: Parameters<typeof smarthost>[]): Promise<PaceWorld> => {
+    const relays = [wholeOnly('out', { maxPerDay: QUOTA }), ...others.map((other) => smarthost(...other))];
+    const world = new PaceWorld({ relays });
+    await world.bear();
+    await world.submit('m', QUOTA - 5);
+    await world.run(MINUTE);
+    expect(world.hop.tookOn('out', DAY)).toBe(QUOTA - 5);
+    return world;
+  };
+  const partsOf = ({ hop: { starts } }: PaceWorld) =>
+    starts.flatMap(({ token, relay, recipients }) => (token === 'large-0' ? [{ relay, recipients }] : []));
+
+  test('is never cut, lets others have what is left, and goes the next day', async () => {
+    const world = await nearlySpent();
+    await world.submit('large-', 1, { recipients: 10 });
+    await world.submit('small-', 3);
+    await world.run(10 * MINUTE);
+    expect(partsOf(world)).toEqual([]);
+    expect(world.hop.tookOn('out', DAY)).toBe(QUOTA - 2);
+    const tries = world.events.flatMap((event) =>
+      event.type === 'attempted' && event.results.length === 10 ? [event.results[0]?.outcome.reply] : [],
+    );
+    expect(tries[0]).toMatchObject({ cause: 'quota_too_small', enhanced: '4.7.1' });
+    // As often as any other mail that is put off, not as fast as it can be claimed.
+    expect(tries.length).toBeLessThan(10);
+    world.skipToDay(DAY + 1);
+    await world.run(10 * MINUTE);
+    expect(partsOf(world)).toEqual([{ relay: 'out', recipients: 10 }]);
+    expect([world.missing(), world.doubled()]).toEqual([[], []]);
+  });
+
+  test('goes by the next relay of its group at once', async () => {
+    const world = await nearlySpent(['other', { maxRecipients: 50 }]);
+    await world.submit('large-', 1, { recipients: 10 });
+    await world.run(5 * SECOND);
+    expect(partsOf(world)).toEqual([{ relay: 'other', recipients: 10 }]);
+    expect([world.missing(), world.doubled()]).toEqual([[], []]);
+  });
+
+  test('shares a day with others of its kind, none of them cut, over several nodes', async () => {
+    const world = new PaceWorld({ relays: [wholeOnly('out', { maxPerDay: QUOTA })], cluster: true });
+    for (let nodes = 0; nodes < 3; nodes++) await world.bear();
+    await world.run(10 * SECOND);
+    await world.submit('large-', 40, { recipients: 10 });
+    await world.run(10 * MINUTE);
+    expect(world.hop.tookOn('out', DAY)).toBe(QUOTA);
+    expect(new Set(world.hop.starts.map(({ recipients }) => recipients))).toEqual(new Set([10]));
+    for (const day of [DAY + 1, DAY + 2]) {
+      world.skipToDay(day);
+      await world.run(10 * MINUTE);
+    }
+    expect([world.missing(), world.doubled()]).toEqual([[], []]);
   });
 });
 

@@ -137,7 +137,7 @@ export class PaceWorld {
     for (const node of this.nodes) this.#put(node, relay);
   }
 
-  /** Hands in so many messages to one recipient each, in virtual time; their ids. Their tokens begin with `prefix`. */
+  /** Hands in so many messages, to one recipient each unless said otherwise, in virtual time; their ids. Their tokens begin with `prefix`. */
   async submit(prefix: string, count: number, options: Mail = {}): Promise<string[]> {
     const ids: string[] = [];
     for (let tries = 0; ids.length < count; tries++) {
@@ -166,7 +166,8 @@ export class PaceWorld {
       if (answer.kind === 'accepted') {
         ids.push(answer.id);
         this.ids.set(batch[place]?.header.subject ?? '', answer.id);
-        this.accepted.push(`${batch[place]?.header.subject} r@${options.domain ?? 'example.net'}`);
+        for (const address of addressesOf(options))
+          this.accepted.push(`${batch[place]?.header.subject} ${address}`);
       } else if (!this.#options.storeFaults) throw new Error(`not accepted: ${answer.kind}`);
     }
     return ids;
@@ -233,24 +234,41 @@ export class PaceWorld {
 export interface Mail {
   readonly priority?: Priority;
   readonly domain?: string;
+  /** How many it is for: one if it is not said. */
+  readonly recipients?: number;
   readonly sendAt?: number | null;
   /** To whom it is handed in; any of the nodes if it is not said. */
   readonly at?: PaceNode;
 }
 
-function submissionTo(
-  token: string,
-  { priority = 'normal', domain = 'example.net', sendAt = null }: Mail,
-): Submission {
+function submissionTo(token: string, mail: Mail): Submission {
+  const { priority = 'normal', sendAt = null } = mail;
   const base = submissionNamed(token, 1);
-  const recipients = [{ address: `r@${domain}`, kind: 'to' as const, notify: null, orcpt: null }];
+  const recipients = addressesOf(mail).map((address) => ({
+    ...{ address, kind: 'to' as const },
+    ...{ notify: null, orcpt: null },
+  }));
   return { ...base, priority, sendAt, envelope: { ...base.envelope, recipients } };
+}
+
+function addressesOf({ recipients = 1, domain = 'example.net' }: Mail): string[] {
+  return Array.from({ length: recipients }, (_, place) => `r${place === 0 ? '' : place}@${domain}`);
 }
 
 /** A smarthost with these limits. */
 export function smarthost(name: string, limits: Partial<RelayLimits> = {}): Relay {
   const base = relayNamed(name);
   return { ...base, limits: { ...base.limits, maxRecipients: 1, ...limits } };
+}
+
+/** A provider whose API takes a message for all of its recipients or for none. */
+export function wholeOnly(name: string, limits: Partial<RelayLimits> = {}): Relay {
+  const provider = { endpoint: 'https://api.example', allowPrivate: false, secret: 's', messageStream: null };
+  return {
+    ...smarthost(name, { maxRecipients: 50, ...limits }),
+    type: 'postmark',
+    provider: { ...provider, type: 'postmark' },
+  };
 }
 
 /** A relay that delivers directly. */
