@@ -4,7 +4,7 @@ import { dashboards } from './dashboards.ts';
 import { deepDrain, deepThroughput } from './deep-queue.ts';
 import { deepReads } from './deep-reads.ts';
 import { dkimEd25519, dkimRsa } from './dkim.ts';
-import { drain } from './drain.ts';
+import { drain, drainAfterOutage } from './drain.ts';
 import { httpAccept, httpAcceptForm, httpAcceptForm1m, httpAcceptTls } from './http-accept.ts';
 import { httpToSmtp } from './http-to-smtp.ts';
 import { manyLanesClaim, manyLanesMemory } from './many-lanes.ts';
@@ -31,7 +31,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...[smtpAccept, smtpAcceptSingle, smtpAccept100k, smtpAcceptTls, smtpAcceptTlsSingle],
   ...[httpToSmtp, smtpToSmtp, smtpToSmtp100, smtpToSmtp100k],
   ...[clientsHttp, clientsSmtp],
-  ...[drain, oneDeadRelay, oneSlowDestination],
+  ...[drain, drainAfterOutage, oneDeadRelay, oneSlowDestination],
   ...[deepDrain, deepThroughput, deepReads, search, manyLanesClaim, manyLanesMemory, memory100k],
   ...[providerSes, providerPostmark, dkimRsa, dkimEd25519],
   ...[dashboards, dashboardPage],

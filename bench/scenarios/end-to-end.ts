@@ -57,6 +57,15 @@ export async function measureLettingGo(
   });
 }
 
+/** Waits until the sink, which is there again, has got something; measures from then until it is full, and stops both. */
+export async function measureComingBack(relay: Relay, sink: Sink, messages: number): Promise<Sample> {
+  const backAt = performance.now();
+  await relay.flush();
+  await until('the first delivery', GIVE_UP_SECONDS, () => (sink.taken() > 0 ? true : null));
+  const firstSeconds = (performance.now() - backAt) / 1000;
+  return measureUntilFull(relay, sink, messages, async () => ({ firstSeconds }));
+}
+
 async function measureUntilFull(
   system: System,
   sink: Sink,

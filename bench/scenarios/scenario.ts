@@ -48,6 +48,7 @@ export const METRICS = {
   p50Ms: { title: 'accept p50 ms', digits: 2 },
   p95Ms: { title: 'accept p95 ms', digits: 2 },
   p99Ms: { title: 'accept p99 ms', digits: 2 },
+  firstSeconds: { title: 's until the first', digits: 1 },
   deliveredShare: { title: 'delivered meanwhile', digits: 2 },
   peakMemoryMiB: { title: 'peak memory MiB', digits: 0 },
   aboveIdleMiB: { title: 'memory above idle MiB', digits: 1 },

@@ -41,13 +41,17 @@ export async function startPostfix(options: TakerOptions): Promise<Relay> {
     await run('/usr/sbin/postconf', ['-c', configuration, '-e', `defer_transports=${transports}`]);
     await run(POSTFIX, ['-c', configuration, 'reload']);
   };
+  const flush = async (): Promise<void> => {
+    await run('/usr/sbin/postqueue', ['-c', configuration, '-f']);
+  };
   return {
     smtpPort: port,
     hold: () => defer('smtp'),
     release: async () => {
       await defer('');
-      await run('/usr/sbin/postqueue', ['-c', configuration, '-f']);
+      await flush();
     },
+    flush,
     usage: () => usageOf(child.pid),
     flushes: () => (options.trace ? countFlushes(trace) : Number.NaN),
     stop: () => child.kill(),

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../test/peers/free-port.ts';
@@ -37,7 +37,11 @@ export async function startProviderSink(directory: string, count: number): Promi
 
 /** Starts a sink for `count` messages; without a count it goes on for ever. */
 export async function startSink(directory: string, count = MAX_COUNT): Promise<Sink> {
-  const port = await freePort();
+  return startSinkAt(await freePort(), directory, count);
+}
+
+/** The same on a port that is known. */
+export function startSinkAt(port: number, directory: string, count: number): Promise<Sink> {
   return startCounting(directory, port, count, commandLine(port, count));
 }
 
@@ -48,6 +52,8 @@ async function startCounting(
   command: readonly string[],
 ): Promise<Sink> {
   const log = path.join(directory, 'sink.log');
+  // What a sink before it counted is not its own.
+  rmSync(log, { force: true });
   const child = await startChild(command, { log });
   await untilListening(port);
   const taken = () => Number(/.*mesg= *(\d+)/s.exec(readFileSync(log, 'latin1').slice(-200))?.[1] ?? 0);

@@ -50,6 +50,8 @@ export interface Relay extends Taker {
   hold(): Promise<void>;
   /** Lets it go, all at once. */
   release(): Promise<void>;
+  /** Tells it that the next hop is there again, where it must be told to notice at once. */
+  flush(): Promise<void>;
 }
 
 /** Starts a system that takes mail over HTTP. */

@@ -86,6 +86,8 @@ export async function startConfigured(
   return {
     hold: () => holdAll('pause'),
     release: () => holdAll(null),
+    // It asks an ill hop again by itself, after half a minute at most.
+    flush: () => Promise.resolve(),
     httpPort: apiTls ?? api,
     paths: { json: PATH, multipart: PATH },
     webuiPort: webui,
