@@ -12,6 +12,7 @@ import { prepareFirstRun } from './app/first-run.ts';
 import { keepJournal } from './app/journal-upkeep.ts';
 import { createListeners, type Listeners } from './app/listeners.ts';
 import { LiveConfig } from './app/live-config.ts';
+import { NOTHING_BOUND } from './app/mail-dns.ts';
 import { nodeId } from './app/own-node.ts';
 import { removeRuntime, writeRuntime } from './app/ports.ts';
 import { applyRelays } from './app/relays.ts';
@@ -156,7 +157,8 @@ class Service implements App {
 
     const known = { denied: this.#denied, history: this.#history, topics: this.#topics };
     const own = { ...known, events: this.#events, node, version };
-    const work = createWork({ storage, live, log, clock, random, ...own });
+    const bound = () => this.#listeners?.ports ?? NOTHING_BOUND;
+    const work = createWork({ storage, live, log, clock, random, ...own, bound });
     this.#work = work;
     const { engine, nodes } = work;
     this.#denials = tallyDenials({ events: this.#events, store: storage.store, node, clock, log });

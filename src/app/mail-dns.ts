@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Config } from '../config/schema.ts';
 import { createResolver } from '../dns/client/create-resolver.ts';
@@ -9,6 +10,7 @@ import { normaliseAddress } from '../lib/cidr.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isPublicAddress } from '../lib/public-address.ts';
 import type { Random } from '../lib/random.ts';
+import type { SmtpPorts } from './smtp-ports.ts';
 
 /** What direct delivery asks before it connects: the DNS, domains' policies, and which addresses are our own. */
 export interface MailDns {
@@ -18,13 +20,21 @@ export interface MailDns {
   readonly isOwn: (address: string, port: number) => boolean;
 }
 
-/** The port that takes 25's place (contract §1). */
-const PORT_25_FALLBACK = 2525;
 /** Addresses of the machine come and go; they are asked for again after so long. */
 const LOOK_AFTER_MS = 10_000;
 
-/** Made once; follows the configuration in force, which `config` gives. */
-export function createMailDns(config: () => Config, clock: Clock, random: Random): MailDns {
+/** The SMTP ports that are bound by now: what is asked for may be another program's, or another node's. */
+export type BoundSmtp = Pick<SmtpPorts, 'smtp' | 'smtpTls'>;
+/** Of what does not listen, or not yet. */
+export const NOTHING_BOUND: BoundSmtp = { smtp: [], smtpTls: [] };
+
+/** Made once; follows the configuration in force, which `config` gives, and the ports bound, which `bound` gives. */
+export function createMailDns(
+  config: () => Config,
+  bound: () => BoundSmtp,
+  clock: Clock,
+  random: Random,
+): MailDns {
   const servers = createServerList(clock);
   const resolver = createResolver({
     settings: () => {
@@ -37,22 +47,30 @@ export function createMailDns(config: () => Config, clock: Clock, random: Random
   // Whatever a relay allows: any domain's policy is fetched by the same means, and none may lead into the network.
   const fetch = createPolicyFetch({ resolver, clock, isAllowed: isPublicAddress });
   const policies = new MtaStsPolicies({ fetch, clock });
-  return { resolver, policies, isOwn: ownAddresses(config, clock) };
+  return { resolver, policies, isOwn: ownAddresses(config, bound, clock) };
 }
 
-/** Whether an address is this machine's, and the port one that this server takes mail on. */
-function ownAddresses(config: () => Config, clock: Clock): MailDns['isOwn'] {
+/** Whether a port is one that this server takes mail on, and an address one on which it does. */
+function ownAddresses(config: () => Config, bound: () => BoundSmtp, clock: Clock): MailDns['isOwn'] {
   let addresses = new Set<string>();
   let lookAt = Number.NEGATIVE_INFINITY;
   return (address, port) => {
-    const { ports, implicitTlsPorts } = config().listener;
-    const taken = [...ports, ...implicitTlsPorts];
-    if (!taken.includes(port) && !(port === PORT_25_FALLBACK && ports.includes(25))) return false;
+    const { smtp, smtpTls } = bound();
+    if (!smtp.includes(port) && !smtpTls.includes(port)) return false;
     if (clock.mono() >= lookAt) {
       lookAt = clock.mono() + LOOK_AFTER_MS;
-      const all = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-      addresses = new Set(all.map((entry) => normaliseAddress(entry.address)));
+      addresses = new Set(listenedOn(config().listener.bind));
     }
     return addresses.has(normaliseAddress(address));
   };
+}
+
+/** What connections to those addresses come by: a wildcard's are all of the machine, of its family or (IPv6) of both. */
+function listenedOn(bind: readonly string[]): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+  return bind.map(normaliseAddress).flatMap((host) => {
+    if (host !== '::' && host !== '0.0.0.0') return [host];
+    const own = all.map(({ address }) => normaliseAddress(address));
+    return host === '::' ? own : own.filter(isIPv4);
+  });
 }

@@ -11,7 +11,7 @@ import { createSigningKeys } from '../signing/keys.ts';
 import { createSigner } from '../signing/signer.ts';
 import { PROVIDER_MEMORY } from '../transport/providers/limits.ts';
 import type { LiveConfig } from './live-config.ts';
-import { createMailDns } from './mail-dns.ts';
+import { type BoundSmtp, createMailDns } from './mail-dns.ts';
 import { type OwnKnowledge, ownNode, ownReport } from './own-node.ts';
 import { applyRelays, type TransportParts } from './relays.ts';
 import type { Storage } from './storage.ts';
@@ -26,6 +26,7 @@ export interface WorkParts extends OwnKnowledge {
   readonly version: string;
   /** This process's id; another at every start. */
   readonly node: string;
+  readonly bound: () => BoundSmtp;
 }
 
 /** The engine with what it sends by, and the nodes it works beside. */
@@ -42,7 +43,7 @@ export interface Work {
 
 /** Makes the engine, which starts once told to, with the relays of the configuration. */
 export function createWork(parts: WorkParts): Work {
-  const { storage, live, events, clock, random, log, node, version } = parts;
+  const { storage, live, events, clock, random, log, node, version, bound } = parts;
   const keysOf = createSigningKeys();
   const signer = createSigner({ keys: () => keysOf(live.config.domains), clock, log });
   const self = ownNode(node, live.config, version, clock.wall());
@@ -55,7 +56,7 @@ export function createWork(parts: WorkParts): Work {
   });
   const transports: TransportParts = {
     ...{ clock, random, log },
-    dns: createMailDns(() => live.config, clock, random),
+    dns: createMailDns(() => live.config, bound, clock, random),
     resign: (original, converted) => signer.resign(original, converted),
     memory: new Budget(PROVIDER_MEMORY),
   };

@@ -1,4 +1,4 @@
-import { createMailDns } from '../app/mail-dns.ts';
+import { createMailDns, NOTHING_BOUND } from '../app/mail-dns.ts';
 import { serverName } from '../config/server-name.ts';
 import type { Relay } from '../domain/relay.ts';
 import { mxMeans } from '../transport/mx/means.ts';
@@ -7,6 +7,8 @@ import type { ProbeStep } from '../transport/probe-step.ts';
 import { probeProvider } from '../transport/providers/probe.ts';
 import { providerFor } from '../transport/providers/provider-for.ts';
 import { probeSmarthost } from '../transport/smtp/probe.ts';
+import { readRuntime } from './doctor/runtime.ts';
+import { layoutOf } from './layout.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { OperationError } from './operations.ts';
 import type { Progress } from './progress.ts';
@@ -77,7 +79,7 @@ function relayOf({ name, unsaved }: TestRelayRequest, deps: LocalDeps): Relay {
 async function* probeSteps(
   relay: Relay,
   to: string,
-  { resolution, clock, random }: LocalDeps,
+  { resolution, clock, random, running, dataDir }: LocalDeps,
   signal: AbortSignal,
 ): AsyncGenerator<ProbeStep> {
   const { config } = resolution();
@@ -85,7 +87,13 @@ async function* probeSteps(
   if (relay.smtp !== null) yield* probeSmarthost(relay.smtp, { hostname, clock }, signal);
   else if (relay.mx !== null) {
     // Nothing that was remembered is asked: whoever tests has just changed something.
-    const dns = createMailDns(() => resolution().config, clock, random);
+    const bound = (running ? readRuntime(layoutOf(dataDir).runtime) : null) ?? NOTHING_BOUND;
+    const dns = createMailDns(
+      () => resolution().config,
+      () => bound,
+      clock,
+      random,
+    );
     const timeouts = { connect: PROBE_CONNECT_MS };
     const means = mxMeans({ relay, hostname, clock, random, timeouts, ...dns });
     yield* probeMx(to, means, dns.resolver, signal);

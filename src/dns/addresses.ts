@@ -45,10 +45,11 @@ export async function lookUpAddresses(
   if (failed) return unanswered(failed, `The addresses of ${host} are not known`);
   return answers.some(({ kind }) => kind === 'nxdomain')
     ? rejected('dns_nxdomain', '5.4.4', `There is no host ${host}`)
-    : rejected('dns_no_address', '5.4.4', `The host ${host} has no ${SPOKEN[family]} address`);
+    : rejected('dns_no_address', '5.4.4', `The host ${host} has no ${FAMILY_NAMES[family]} address`);
 }
 
-const SPOKEN = { any: 'IP', ipv4: 'IPv4', ipv6: 'IPv6' } as const;
+/** IP versions as people name them. */
+export const FAMILY_NAMES = { any: 'IP', ipv4: 'IPv4', ipv6: 'IPv6' } as const;
 
 function inTurn(first: readonly string[] = [], second: readonly string[] = []): string[] {
   const longest = Math.max(first.length, second.length);

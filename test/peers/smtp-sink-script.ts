@@ -133,6 +133,7 @@ export interface SinkOwner {
   readonly options: SmtpSinkOptions;
   readonly script: SinkScript;
   readonly secureContext: SecureContext | null;
+  readonly serverNames: (string | false)[];
   /** Every command line, for `commands`. */
   heard(session: number, line: string): void;
   /** A message's end was seen. */

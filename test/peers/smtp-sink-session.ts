@@ -76,6 +76,7 @@ export class SinkSession implements SessionView {
     if (!context) throw new Error('a sink with TLS has a certificate');
     const secure = new TLSSocket(this.#raw, { isServer: true, secureContext: context });
     secure.on('error', () => this.#raw.destroy());
+    secure.on('secure', () => this.#sink.serverNames.push(secure.servername ?? false));
     this.#listen(secure);
   }
 

@@ -22,6 +22,8 @@ export class SmtpSink implements SinkOwner {
   readonly messages: SinkMessage[] = [];
   /** Command lines as they came, AUTH lines too, each with its session's number. Not for `count`. */
   readonly commands: { readonly session: number; readonly line: string }[] = [];
+  /** What each handshake asked for by name (RFC 6066 §3); false for nothing. */
+  readonly serverNames: (string | false)[] = [];
   /** Messages taken so far. */
   taken = 0;
   /** Connections accepted so far. */

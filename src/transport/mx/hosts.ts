@@ -1,5 +1,6 @@
 /** Where a domain's mail can be taken to, one host after another. */
-import { type HostAddresses, lookUpAddresses } from '../../dns/addresses.ts';
+import { isIPv6 } from 'node:net';
+import { FAMILY_NAMES, type HostAddresses, lookUpAddresses } from '../../dns/addresses.ts';
 import type { MtaStsPolicies, MtaStsVerdict } from '../../dns/mta-sts-policies.ts';
 import { type MxHosts, selectHosts } from '../../dns/mx.ts';
 import { type DnsRefusal, deferred, rejected } from '../../dns/refusal.ts';
@@ -91,19 +92,16 @@ export class HostFinder {
     const found =
       domain.literal === null
         ? await lookUpAddresses(resolver, host, sources.family, signal)
-        : literalAddresses(domain.literal);
+        : literalAddresses(domain.literal, sources.family);
     if (found.kind !== 'addresses') return found;
     const allowed = this.#allowed(host, found, domain.literal !== null);
     if ('reply' in allowed) return allowed;
     const addresses = allowed.slice(0, MAX_ADDRESSES);
     const { port, tls } = settings;
-    if (domain.sts === null)
-      return {
-        kind: 'ready',
-        name: host,
-        addresses,
-        security: { kind: 'secured', way: plain(tls), dane: null },
-      };
+    if (domain.sts === null) {
+      const way = domain.literal === null ? plain(tls) : { ...plain(tls), serverName: domain.literal };
+      return { kind: 'ready', name: host, addresses, security: { kind: 'secured', way, dane: null } };
+    }
     const { domain: name, mxAuthenticated, sts } = domain;
     const question = { domain: name, host, port, addresses: found, mxAuthenticated, sts, tls };
     const security = await decideSecurity(question, resolver, signal);
@@ -127,6 +125,10 @@ function plain(tls: 'opportunistic' | 'required'): HostSecurity['way'] {
   return { tls, trust: { kind: 'any' } };
 }
 
-function literalAddresses(address: string): HostAddresses {
+/** The sender chose the address, and the operator over which family mail may leave. */
+function literalAddresses(address: string, family: SourceAddresses['family']): HostAddresses | DnsRefusal {
+  const own = isIPv6(address) ? 'ipv6' : 'ipv4';
+  if (family !== 'any' && family !== own)
+    return rejected('dns_no_address', '5.4.4', `${address} is no ${FAMILY_NAMES[family]} address`);
   return { kind: 'addresses', addresses: [address], canonicalName: address, authenticated: false };
 }

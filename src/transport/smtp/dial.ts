@@ -1,7 +1,9 @@
+import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import { LINK_LOCAL } from '../../lib/link-local.ts';
-import { connectFailure, type HopFailure } from './failure.ts';
+import { Deadline } from './deadline.ts';
+import { connectFailure, HopFailure, timeoutReply } from './failure.ts';
 import type { Family, SourceAddresses } from './source-addresses.ts';
 import type { Trace } from './trace.ts';
 
@@ -23,6 +25,19 @@ export interface DialTarget {
   readonly noLinkLocal?: true | undefined;
 }
 
+/** Asks the system's resolver for all addresses of a name, of one family. Rejects as `dns.lookup` does. */
+export type LookUp = (host: string, family: Family) => Promise<readonly string[]>;
+
+/** One address to try, or a name of which the system chooses one. */
+interface Try {
+  readonly address: string;
+  /** Null: whichever the system chooses. */
+  readonly family: Family | null;
+}
+
+const lookUpAll: LookUp = async (host, family) =>
+  (await lookup(host, { family, all: true })).map(({ address }) => address);
+
 /**
  * Connects to a host: to its address, where that is known, else to the first of those its name resolves to that
  * answers. Ends with `signal`, whose reason is thrown; other troubles are `HopFailure`.
@@ -32,23 +47,64 @@ export async function dial(
   clock: Clock,
   trace: Trace,
   signal: AbortSignal,
+  lookUp = lookUpAll,
 ): Promise<Socket> {
-  const literal = isIP(target.address ?? target.host);
-  const families: readonly (Family | null)[] =
-    literal === 4 || literal === 6 ? [literal] : target.sources.plan();
+  const tries = await triesOf(target, clock, trace, signal, lookUp);
   let failure: HopFailure | null = null;
-  for (const family of families) {
-    const result = await dialOver(family, target, clock, trace, signal);
+  for (const [place, one] of tries.entries()) {
+    signal.throwIfAborted();
+    const isLast = place === tries.length - 1;
+    const result = await dialOne(one, isLast ? null : NEXT_ADDRESS_AFTER_MS, target, clock, trace, signal);
     if (!(result instanceof Error)) return result;
     failure = result;
   }
   throw failure ?? connectFailure(new Error('no address'), target.host, target.port);
 }
 
-/** Over one family; null for either. Gives the failure, so that the other can be tried; rejects when it must end. */
-function dialOver(
-  family: Family | null,
-  { host, address, port, sources, noLinkLocal }: DialTarget,
+/** What is tried one after another. Node goes through a name's addresses itself only where it may choose the family. */
+async function triesOf(
+  { host, address, port, sources }: DialTarget,
+  clock: Clock,
+  trace: Trace,
+  signal: AbortSignal,
+  lookUp: LookUp,
+): Promise<readonly Try[]> {
+  const where = address ?? host;
+  const literal = isIP(where);
+  if (literal === 4 || literal === 6) return [{ address: where, family: literal }];
+  const startedAt = clock.mono();
+  const tries: Try[] = [];
+  let failure: unknown = null;
+  for (const family of sources.plan()) {
+    if (family === null) return [{ address: where, family }];
+    signal.throwIfAborted();
+    try {
+      const found = await unlessAborted(lookUp(where, family), signal);
+      tries.push(...found.map((one) => ({ address: one, family })));
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      failure = error;
+    }
+  }
+  trace.dnsMs = Math.round(clock.mono() - startedAt);
+  if (tries.length === 0) throw connectFailure(failure, host, port);
+  return tries;
+}
+
+/** The system's resolver cannot be stopped; nobody waits for it then. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+/** Gives the failure, so that the next can be tried, also after `limitMs`; null: no such limit. Rejects when it must end. */
+function dialOne(
+  { address, family }: Try,
+  limitMs: number | null,
+  { host, port, sources, noLinkLocal }: DialTarget,
   clock: Clock,
   trace: Trace,
   signal: AbortSignal,
@@ -58,7 +114,7 @@ function dialOver(
     let resolvedAt = startedAt;
     const localAddress = family === null ? null : sources.next(family);
     const socket = connect({
-      host: address ?? host,
+      host: address,
       port,
       noDelay: true,
       ...(family === null ? {} : { family }),
@@ -67,7 +123,13 @@ function dialOver(
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
     });
+    const limit = new Deadline(clock, () => {
+      discard();
+      resolve(new HopFailure(timeoutReply('connect', host, NEXT_ADDRESS_AFTER_MS)));
+    });
+    if (limitMs !== null) limit.set(limitMs);
     const finish = () => {
+      limit.stop();
       socket.removeAllListeners();
       signal.removeEventListener('abort', onAbort);
     };

@@ -45,8 +45,8 @@ export interface OpenTerms {
  * Opens a session that is ready for MAIL. Throws `HopFailure` when that cannot be done or `signal` aborts, and
  * RangeError, before it connects, for a host name of ours that cannot be written.
  *
- * Opportunistic TLS (RFC 7435) takes any encryption over none: a handshake that fails is followed by a connection
- * in clear; unless there is a password to protect, or something to be proved.
+ * Opportunistic TLS (RFC 7435) takes any encryption over none: a handshake that fails or never ends is followed by a
+ * connection in clear; unless there is a password to protect, or something to be proved.
  */
 export async function openSession(
   destination: Destination,
@@ -58,7 +58,7 @@ export async function openSession(
   try {
     return await openOnce(destination, terms, trace, signal);
   } catch (error) {
-    const handshakeFailed = error instanceof HopFailure && error.reply.cause === 'tls_failed';
+    const handshakeFailed = error instanceof HopFailure && OF_THE_HANDSHAKE.includes(error.reply.cause);
     const mayBeClear = tls === 'opportunistic' && trust.kind === 'any' && credentials === null;
     if (!handshakeFailed || !mayBeClear) throw error;
     trace.tls = null;
@@ -66,6 +66,8 @@ export async function openSession(
     return await openOnce({ ...destination, tls: 'none' }, terms, trace, signal);
   }
 }
+
+const OF_THE_HANDSHAKE: readonly string[] = ['tls_failed', 'timeout_tls'];
 
 async function openOnce(
   destination: Destination,

@@ -1,5 +1,6 @@
 /** Which hosts a domain's mail is taken to, in which order, and what is said when there is none. */
 import { expect, test } from 'vitest';
+import { createCertificate } from '../../peers/certificate.ts';
 import { writeResponse } from '../../peers/dns-message.ts';
 import type { DnsFault } from '../../peers/dns-server.ts';
 import { advanceUntil, kinds, only } from '../smtp-out/rig.ts';
@@ -50,6 +51,23 @@ test('an address literal is gone straight to, without a question', async () => {
   expect(only(result).kind).toBe('delivered');
   expect(result.evidence).toMatchObject({ host: '[127.0.0.1]', address: '127.0.0.1', dns: [] });
   expect(rig.dns.asked).toEqual([]);
+});
+
+test('an address literal is no name to ask for in the handshake (RFC 6066 §3)', async () => {
+  const certificate = createCertificate({ hosts: ['mx.test'] });
+  const rig = await startMxRig({ sinks: { '127.0.0.1': { tls: 'starttls', certificate } } });
+  rig.route('example.test', { 'mx.test': '127.0.0.1' });
+  await rig.deliver({ to: ['one@example.test'] });
+  expect(only(await rig.deliver({ to: ['one@[127.0.0.1]'] })).kind).toBe('delivered');
+  expect(rig.sink().serverNames).toEqual(['mx.test', false]);
+  expect(rig.sink().messages).toMatchObject([{ tls: true }, { tls: true }]);
+});
+
+test('an address literal is not reached over a family that the relay may not use', async () => {
+  const rig = await startMxRig({ mx: { ipFamily: 'ipv6' } });
+  const refused = { kind: 'rejected', cause: 'dns_no_address', enhanced: '5.4.4', hopFailed: false };
+  expect(only(await rig.deliver({ to: ['one@[127.0.0.1]'] }))).toMatchObject(refused);
+  expect(rig.sink().connections).toBe(0);
 });
 
 test('the first host refuses connections, the second takes the mail', async () => {

@@ -90,6 +90,19 @@ test('a handshake that never ends is given up', async () => {
   expect(only(result)).toMatchObject({ kind: 'deferred', cause: 'timeout_tls', hopFailed: true });
 });
 
+test('opportunistic: where the handshake never ends mail goes in clear', async () => {
+  const rig = await startRig({
+    sink: { extensions: ['STARTTLS'], script: { STARTTLS: '220 2.0.0 go' } },
+    smtp: { tls: 'opportunistic' },
+    timeouts: { tls: 3000 },
+  });
+  const delivery = rig.deliver();
+  await rig.sink.until(() => rig.sink.commands.some(({ line }) => line === 'STARTTLS'));
+  const result = await advanceUntil(rig.clock, 3000, delivery);
+  expect(only(result).kind).toBe('delivered');
+  expect(rig.sink.messages).toMatchObject([{ tls: false }]);
+});
+
 test.each([
   ['is not offered', {}],
   ['is refused', { tls: 'starttls', certificate: good, script: { STARTTLS: '454 4.7.0 not now' } }],
