@@ -36,7 +36,6 @@ export const clientsHttp: Scenario = {
   }),
   targets: targets(),
   compares: comparisons(BULLMQ),
-  mostPairs: 3,
 };
 
 /** What more clients over SMTP bring. */
@@ -54,7 +53,6 @@ export const clientsSmtp: Scenario = {
   }),
   targets: targets(),
   compares: comparisons('Postfix'),
-  mostPairs: 3,
 };
 
 /** Without flushes, which would double the runs. */

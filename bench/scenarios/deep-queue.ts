@@ -43,7 +43,6 @@ export const deepThroughput: Scenario = {
     { name: '1,000 queued', missing, run: (options) => passBy(options, FEW) },
   ],
   targets: [{ metric: 'messagesPerSecond', of: 'ratio', atLeast: 0.9 }],
-  mostPairs: 3,
 };
 
 function missing(): null {
