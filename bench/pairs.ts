@@ -21,6 +21,10 @@ export interface SideResult {
   readonly missing?: string;
 }
 
+/** V8 goes on compiling for so many messages: in runs of 20,000 that were not warm it was most of what its helpers did. */
+const WARM_UP_MESSAGES = 40_000;
+/** Enough to have every process started. */
+const WARM_UP_COMPILED = 2000;
 /** How many messages the run sends in which only flushes are counted. */
 const TRACED_MESSAGES = 5000;
 const TRACED_SECONDS = 3;
@@ -103,10 +107,17 @@ class Played {
 async function runOnce(side: Side, { seconds, messages, deep }: Effort, trace: boolean): Promise<Sample> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'waybill-bench-'));
   try {
-    return await side.run({ directory, seconds, messages, deep, trace });
+    return await side.run({ directory, seconds, messages, deep, trace, warmUp: warmUpOf(side, messages) });
   } finally {
     // Whatever it left running would meet the next.
     await killAll();
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** In a run of so many messages, how many are sent first, so that code is compiled and processes are started. */
+function warmUpOf({ isCompiled }: Side, messages: number): number {
+  return isCompiled === true
+    ? Math.min(WARM_UP_COMPILED, Math.ceil(messages / 4))
+    : Math.min(WARM_UP_MESSAGES, 2 * messages);
 }

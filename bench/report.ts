@@ -55,14 +55,15 @@ export function showNumber(value: number, digits: number): string {
 
 /** What a target asks, in words. */
 export function showTarget(
-  { metric, of, by, to, atLeast, atMost }: Target,
+  { metric, of, by, to, atLeast, atMost, aim }: Target,
   first: string,
   second: string,
 ): string {
   const bound = atLeast === undefined ? `at most ${round(atMost)}` : `at least ${round(atLeast)}`;
   const whose = by === undefined || by === first ? '' : `${by}: `;
   const title = METRICS[metric].title;
-  return of === 'value' ? `${whose}${title} ${bound}` : `${whose}${title} ${bound} × ${to ?? second}`;
+  const beyond = aim === undefined ? '' : `, aim ${round(aim)}`;
+  return `${whose}${title} ${bound}${of === 'value' ? '' : ` × ${to ?? second}`}${beyond}`;
 }
 
 /** Whether a target was reached, in words. */

@@ -4,7 +4,7 @@
  */
 import { createReception, type Reception } from './accounts/reception.ts';
 import { announced } from './app/announced-door.ts';
-import { banner } from './app/banner.ts';
+import { banner, type Condition, statusLine } from './app/banner.ts';
 import { readNotes } from './app/dashboard-notes.ts';
 import { keepDomains } from './app/domain-upkeep.ts';
 import { MachineFailure } from './app/failure.ts';
@@ -26,12 +26,12 @@ import { layoutOf } from './control/layout.ts';
 import { createLocalOperations } from './control/local.ts';
 import { createMessageWords, type MessageWords } from './control/message-words.ts';
 import { deniedOfAll, happeningsOfAll } from './control/nodes/figures.ts';
-import { storedRows } from './control/offline.ts';
 import type { Operations } from './control/operations.ts';
 import { publishTable } from './control/route-tables.ts';
 import type { RunningServer } from './control/running-server.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';
 import { sessionLimits } from './control/session-limits.ts';
+import { storedRows } from './control/stored-rows.ts';
 import { countTopics, type TopicCounts } from './dashboard/topic-counts.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Random } from './lib/random.ts';
@@ -65,6 +65,8 @@ export interface AppOptions {
 export interface App {
   /** Resolves with an exit status when the service ends by itself: the machine failed (contract §15). */
   readonly failed: Promise<number>;
+  /** Where it listens and what is wrong, in a line. */
+  status(): string;
   /** Reads the configuration and the certificate anew: SIGHUP. */
   reload(): Promise<void>;
   /** Stops accepting, gives what is under way its time, and closes everything. */
@@ -194,7 +196,18 @@ class Service implements App {
     const smtp = ports.smtp.join(' ');
     const smtpTls = ports.smtpTls.join(' ');
     log.info('service.started', { version, api, apiTls, webui, smtp, smtpTls });
-    say(banner(version, dataDir, live.config, ports, firstRun.kind === 'link' ? firstRun.path : null));
+    const setUpPath = firstRun.kind === 'link' ? firstRun.path : null;
+    say(banner(version, dataDir, live.config, ports, this.#condition(), setUpPath));
+  }
+
+  status(): string {
+    const { ports } = this.#listeners ?? {};
+    return ports === undefined ? 'Starting' : statusLine(ports, this.#condition());
+  }
+
+  #condition(): Condition {
+    const checks = this.#listeners?.health.report().checks ?? [];
+    return { checks, suspension: this.#work?.engine.intake.suspended(null)?.detail ?? null };
   }
 
   async reload(): Promise<void> {
@@ -293,6 +306,7 @@ class Service implements App {
     return createLocalOperations({
       ...{ ...storage, clock, random, intake: engine.intake, acts: engine.acts, queue },
       collection: engine.collection,
+      foundWell: (relay) => engine.relays.foundWell(relay),
       ...{ words, reception, dataDir, running: true },
       resolution: () => live.loaded,
       faults: () => live.faults,

@@ -42,12 +42,18 @@ const LAWS: Readonly<Record<string, Law>> = {
   store: { rooms: ['domain'], packages: /^$/ },
   spool: { rooms: ['domain'], packages: /^$/ },
   'spool/record.ts': { rooms: ['spool', 'domain', 'lib'], packages: /^node:/ },
-  transport: { rooms: ['domain'], packages: /^$/ },
+  transport: { rooms: ['domain', 'lib/stop.ts'], packages: /^$/ },
   postgres: { rooms: ['store', 'lib'], packages: /^(node:.*|pg)$/ },
   'store/postgres': { rooms: ['store', 'postgres', 'domain', 'lib'], packages: /^(node:.*|pg)$/ },
+  // A store over a store and a log: by their contracts, whoever keeps them.
+  'store/logged': { rooms: ['store', 'spool', 'domain', 'lib'], packages: /^$/ },
   'store/sqlite': { rooms: ['store', 'domain', 'lib'], packages: /^(node:.*|better-sqlite3)$/ },
   'spool/postgres': {
-    rooms: ['spool', 'spool/record.ts', 'store', 'postgres', 'domain', 'lib'],
+    rooms: [
+      ...['spool', 'spool/record.ts', 'store', 'postgres', 'domain', 'lib'],
+      // How contents come into the transaction of their facts.
+      'store/postgres/contents.ts',
+    ],
     packages: /^(node:.*|pg)$/,
   },
   'spool/segments': { rooms: ['spool', 'spool/record.ts', 'domain', 'lib'], packages: /^node:/ },
@@ -81,7 +87,7 @@ const LAWS: Readonly<Record<string, Law>> = {
   },
   // Runs in other people's programs, browsers too: nothing of ours, nothing of Node's.
   client: { rooms: [], packages: /^$/ },
-  observe: { rooms: ['domain', 'http', 'lib', ...CONTRACTS], packages: /^(node:.*|pino)$/ },
+  observe: { rooms: ['domain', 'http', 'lib', ...CONTRACTS], packages: /^node:/ },
   preview: { rooms: ['domain', 'lib', 'mail'], packages: /^(node:.*|postal-mime)$/ },
   backup: {
     rooms: ['domain', 'lib', 'spool/record.ts', 'spool/segments', 'store/sqlite'],
@@ -90,7 +96,7 @@ const LAWS: Readonly<Record<string, Law>> = {
   migrate: {
     rooms: [
       ...['domain', 'lib', 'postgres', 'spool', 'spool/postgres', 'spool/segments'],
-      ...['store', 'store/postgres', 'store/sqlite'],
+      ...['store', 'store/logged', 'store/postgres', 'store/sqlite'],
     ],
     packages: /^node:/,
   },

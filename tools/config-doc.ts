@@ -25,6 +25,13 @@ An unknown key or a bad value stops the start, with one line for each that names
 \`waybill config\` shows the values in force and where each comes from. The server reads the file anew when it
 changes and on SIGHUP; a file with faults changes nothing and degrades health. Settings marked *live* hold at
 once, the others after a restart: until then \`waybill config\` shows the value that runs, and the one that waits.
+The file may have 1 MiB and 20,000 keys.
+
+A size or a time, where the tables say bytes, ms, seconds, minutes, hours or days, is a plain number of those, or a whole number
+with a unit: \`500GiB\`, \`2h\`. Sizes take \`B\`; \`KiB\`, \`MiB\`, \`GiB\`, \`TiB\`, each 1024 of the one before; and \`kB\`, \`MB\`,
+\`GB\`, \`TB\`, each 1000. Times take \`ms\`, \`s\`, \`m\` or \`min\`, \`h\` and \`d\`. Capitals count, and what is no whole number of the
+setting's own unit is refused, such as \`90s\` where minutes are counted. So it is in the file, in the environment and on the
+dashboard; \`waybill config\` shows the plain number in force.
 
 \`\`\`yaml
 api: { port: 8025, rate_limit_per_key: 1000 }

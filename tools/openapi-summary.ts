@@ -5,7 +5,6 @@ import type { Operation, ProblemsByStatus } from '../src/ingest/http/openapi/ope
 import { problemsOf, UNREADABLE } from '../src/ingest/http/openapi/refusals.ts';
 
 const WIDTH = 118;
-const VERSION = '0.0.0';
 
 /** The whole summary. */
 function summary(): string {
@@ -48,7 +47,7 @@ function mediaText(content: Operation['answers'][number]['content']): string {
 }
 
 function schemaTexts(): string[] {
-  const components = member(describeApi(VERSION), 'components');
+  const components = member(describeApi(), 'components');
   return Object.entries(member(components, 'schemas')).map(([name, schema]) =>
     schemaText(name, asJson(schema)),
   );

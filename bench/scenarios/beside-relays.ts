@@ -18,18 +18,23 @@ export function besideRelays(
   question: Question,
   run: (start: StartTaker, options: RunOptions) => Promise<Sample>,
 ): Scenario {
-  const side = (name: string, missing: Side['missing'], start: StartTaker, share: number): Side => ({
+  const side = (name: string, missing: Side['missing'], start: StartTaker, share: number) => ({
     name,
     missing: () => smtpSourceMissing() ?? missing(),
-    run: (options) => run(start, { ...options, messages: Math.ceil(options.messages * share) }),
+    run: (options: RunOptions) =>
+      run(start, {
+        ...options,
+        messages: Math.ceil(options.messages * share),
+        warmUp: Math.ceil(options.warmUp * share),
+      }),
   });
   return {
     ...question,
     sides: [
       side('Waybill', () => null, startWaybill, 1),
-      side('Postfix', postfixMissing, startPostfix, 1),
+      { ...side('Postfix', postfixMissing, startPostfix, 1), isCompiled: true },
       side('Haraka', harakaMissing, startHaraka, HARAKA_SHARE),
-      side('Exim', eximMissing, startExim, EXIM_SHARE),
+      { ...side('Exim', eximMissing, startExim, EXIM_SHARE), isCompiled: true },
     ],
   };
 }
@@ -43,7 +48,10 @@ export function besidePostfix(
     ...question,
     sides: [
       { name: 'Waybill', missing: smtpSourceMissing, run: (options) => run(startWaybill, options) },
-      { name: 'Postfix', missing: postfixMissing, run: (options) => run(startPostfix, options) },
+      {
+        ...{ name: 'Postfix', missing: postfixMissing, isCompiled: true },
+        run: (options) => run(startPostfix, options),
+      },
     ],
   };
 }

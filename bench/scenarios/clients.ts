@@ -48,10 +48,17 @@ export const clientsSmtp: Scenario = {
     return {
       name: sideName(name, clients),
       missing: () => smtpSourceMissing() ?? (isOurs ? null : postfixMissing()),
+      ...(!isOurs && { isCompiled: true }),
       run: (options) => unflushed(accepting(load)(isOurs ? startWaybill : startPostfix, options)),
     };
   }),
-  targets: targets(),
+  targets: [
+    ...targets(),
+    {
+      ...{ metric: 'messagesPerSecond', of: 'ratio', atLeast: 1.3, aim: 2 },
+      ...{ by: sideName('Waybill', 1), to: sideName('Postfix', 1) },
+    },
+  ],
   compares: comparisons('Postfix'),
 };
 

@@ -6,7 +6,7 @@ import { startChild } from '../systems/child.ts';
 import { startSink } from '../systems/sink.ts';
 import { until } from '../systems/wait.ts';
 import { startWaybill } from '../systems/waybill.ts';
-import { measureToTheEnd, warmUpOf } from './end-to-end.ts';
+import { measureToTheEnd } from './end-to-end.ts';
 import type { RunOptions, Sample, Scenario } from './scenario.ts';
 
 const DASHBOARDS = 50;
@@ -26,11 +26,11 @@ export const dashboards: Scenario = {
 };
 
 async function run(options: RunOptions, count: number): Promise<Sample> {
-  const sink = await startSink(options.directory, warmUpOf(options.messages) + options.messages);
+  const sink = await startSink(options.directory, options.warmUp + options.messages);
   const waybill = await startWaybill({ ...options, relayPort: sink.port });
   const load = { port: waybill.httpPort, key: waybill.key, path: waybill.paths.json, connections: 50 };
   const open = count === 0 ? null : await openDashboards(options, waybill, count);
-  const sample = await measureToTheEnd(waybill, sink, options.messages, async (messages) => {
+  const sample = await measureToTheEnd(waybill, sink, options, async (messages) => {
     return latenciesOf(await runHttpLoad({ ...load, amount: { messages } }));
   });
   await open?.kill();

@@ -6,7 +6,7 @@ import { runHttpLoad } from '../load/start.ts';
 import { startSink } from '../systems/sink.ts';
 import { untilQuiet } from '../systems/wait.ts';
 import { startConfigured, type Waybill } from '../systems/waybill.ts';
-import { measureLettingGo, measureToTheEnd, warmUpOf } from './end-to-end.ts';
+import { measureLettingGo, measureToTheEnd } from './end-to-end.ts';
 import { MIB, type RunOptions, type Sample, type Scenario } from './scenario.ts';
 
 /** What waits here waits for an operator. */
@@ -60,10 +60,10 @@ async function letGo(options: RunOptions, queued: number): Promise<Sample> {
 
 async function passBy(options: RunOptions, queued: number): Promise<Sample> {
   const { messages } = options;
-  const sink = await startSink(options.directory, warmUpOf(messages) + messages);
+  const sink = await startSink(options.directory, options.warmUp + messages);
   const system = await startOver(options, sink.port, queued);
   const load = { port: system.httpPort, key: system.key, path: system.paths.json, connections: CONNECTIONS };
-  const { flushesPerMessage: _, ...sample } = await measureToTheEnd(system, sink, messages, async (count) =>
+  const { flushesPerMessage: _, ...sample } = await measureToTheEnd(system, sink, options, async (count) =>
     latenciesOf(await runHttpLoad({ ...load, amount: { messages: count } })),
   );
   return sample;

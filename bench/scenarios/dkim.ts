@@ -7,7 +7,7 @@ import { latenciesOf } from '../load/load-report.ts';
 import { runHttpLoad } from '../load/start.ts';
 import { startSink } from '../systems/sink.ts';
 import { startWaybill, type Waybill } from '../systems/waybill.ts';
-import { measureToTheEnd, warmUpOf } from './end-to-end.ts';
+import { measureToTheEnd } from './end-to-end.ts';
 import type { RunOptions, Sample, Scenario } from './scenario.ts';
 
 /** The domain that the load sends from. */
@@ -41,7 +41,7 @@ function scenario(name: string, algorithm: 'rsa' | 'ed25519', atLeast: number): 
 }
 
 async function run(options: RunOptions, algorithm: 'rsa' | 'ed25519' | null): Promise<Sample> {
-  const sink = await startSink(options.directory, warmUpOf(options.messages) + options.messages);
+  const sink = await startSink(options.directory, options.warmUp + options.messages);
   const waybill = await startWaybill({ ...options, relayPort: sink.port });
   if (algorithm !== null) await waybill.operations.addDomain({ name: DOMAIN, algorithm, selector: null });
   const load = {
@@ -50,7 +50,7 @@ async function run(options: RunOptions, algorithm: 'rsa' | 'ed25519' | null): Pr
     path: waybill.paths.json,
     connections: CONNECTIONS,
   };
-  return measureToTheEnd(waybill, sink, options.messages, async (messages) => {
+  return measureToTheEnd(waybill, sink, options, async (messages) => {
     const ended = new AbortController();
     const delay = worstLoopDelay(waybill, ended.signal);
     const latencies = latenciesOf(await runHttpLoad({ ...load, amount: { messages } }));

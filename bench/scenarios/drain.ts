@@ -3,16 +3,13 @@ import { runSmtpSource } from '../load/smtp-source.ts';
 import { startSink, startSinkAt } from '../systems/sink.ts';
 import type { Relay, StartRelay } from '../systems/system.ts';
 import { besidePostfix } from './beside-relays.ts';
-import { measureComingBack, measureLettingGo, SETTLE_MS, untilTaken, warmUpOf } from './end-to-end.ts';
+import { measureComingBack, measureLettingGo, SETTLE_MS, untilTaken } from './end-to-end.ts';
 import type { RunOptions, Sample, Scenario, Target } from './scenario.ts';
 
 const LOAD = { sessions: 20, sizeBytes: 5120, keepConnections: true };
 /** Longer than the first backoff, so that those that were tried meanwhile are due too. */
 const OUTAGE_MS = 45_000;
-const TARGETS: readonly Target[] = [
-  { metric: 'messagesPerSecond', of: 'ratio', atLeast: 5 },
-  { metric: 'cpuSecondsPer1000', of: 'ratio', atMost: 0.1 },
-];
+const TARGETS: readonly Target[] = [{ metric: 'messagesPerSecond', of: 'ratio', atLeast: 4, aim: 6 }];
 
 /** How fast a queue empties that an operator held. */
 export const drain: Scenario = besidePostfix(
@@ -37,10 +34,10 @@ export const drainAfterOutage: Scenario = besidePostfix(
 
 async function letGo(start: StartRelay, options: RunOptions): Promise<Sample> {
   const { messages } = options;
-  const sink = await startSink(options.directory, warmUpOf(messages) + messages);
+  const sink = await startSink(options.directory, options.warmUp + messages);
   const relay = await start({ ...options, relayPort: sink.port });
-  await feed(relay, warmUpOf(messages));
-  await untilTaken(sink, warmUpOf(messages));
+  await feed(relay, options.warmUp);
+  await untilTaken(sink, options.warmUp);
   await relay.hold();
   await feed(relay, messages);
   await sleep(SETTLE_MS);
@@ -50,9 +47,9 @@ async function letGo(start: StartRelay, options: RunOptions): Promise<Sample> {
 async function comeBack(start: StartRelay, options: RunOptions): Promise<Sample> {
   const { directory, messages } = options;
   // It ends with the last message of the warm-up: from then on nobody listens.
-  const before = await startSink(directory, warmUpOf(messages));
+  const before = await startSink(directory, options.warmUp);
   const relay = await start({ ...options, relayPort: before.port });
-  await feed(relay, warmUpOf(messages));
+  await feed(relay, options.warmUp);
   await before.full;
   await feed(relay, messages);
   await sleep(OUTAGE_MS);

@@ -3,21 +3,13 @@ import { costBetween, readMeters } from '../measure/meter.ts';
 import type { Sink } from '../systems/sink.ts';
 import type { Relay, System } from '../systems/system.ts';
 import { until, within } from '../systems/wait.ts';
-import type { Sample } from './scenario.ts';
+import type { RunOptions, Sample } from './scenario.ts';
 
-const WARM_UP_MESSAGES = 2000;
-/** Of the run's messages, at most this share again is sent to warm up. */
-const WARM_UP_SHARE = 1 / 4;
 /** Time to write down what became of the last messages: its CPU counts, its duration does not. */
 export const SETTLE_MS = 1000;
 const GIVE_UP_SECONDS = 300;
 /** Who is slower than this is given up. */
 const SLOWEST_PER_SECOND = 100;
-
-/** How many are sent first, to every system, so that code is compiled and processes are started; not measured. */
-export function warmUpOf(messages: number): number {
-  return Math.min(WARM_UP_MESSAGES, Math.ceil(messages * WARM_UP_SHARE));
-}
 
 /** Resolves when a sink that was started for the warm-up and more has taken the warm-up. */
 export async function untilTaken(sink: Sink, messages: number): Promise<void> {
@@ -37,11 +29,11 @@ async function whenFull(sink: Sink, messages: number): Promise<number> {
 export async function measureToTheEnd(
   system: System,
   sink: Sink,
-  messages: number,
+  { warmUp, messages }: Pick<RunOptions, 'warmUp' | 'messages'>,
   feed: (messages: number) => Promise<Sample>,
 ): Promise<Sample> {
-  await feed(warmUpOf(messages));
-  await untilTaken(sink, warmUpOf(messages));
+  await feed(warmUp);
+  await untilTaken(sink, warmUp);
   return measureUntilFull(system, sink, messages, () => feed(messages));
 }
 

@@ -17,8 +17,6 @@ export interface PostLoad {
   readonly tls?: boolean;
 }
 
-/** Time for the compiler to settle; nothing in it is measured. */
-const WARM_UP_SECONDS = 3;
 const CONNECTIONS = 50;
 const SMALL: PostLoad = { form: 'json', sizeBytes: 5120, connections: CONNECTIONS };
 
@@ -31,10 +29,10 @@ export const httpAccept: Scenario = {
     { name: 'bare node:http', missing: () => null, run: (options) => runBare(options) },
   ],
   targets: [
-    { metric: 'messagesPerSecond', of: 'ratio', to: BULLMQ, atLeast: 2.7 },
-    { metric: 'p99Ms', of: 'value', atMost: 15 },
-    { metric: 'flushesPerMessage', of: 'value', atMost: 0.1 },
-    { metric: 'writtenKiB', of: 'value', atMost: 14 },
+    { metric: 'messagesPerSecond', of: 'ratio', to: BULLMQ, atLeast: 1.4, aim: 3.2 },
+    { metric: 'p99Ms', of: 'value', atMost: 30, aim: 12 },
+    { metric: 'flushesPerMessage', of: 'value', atMost: 0.08, aim: 0.05 },
+    { metric: 'writtenKiB', of: 'value', atMost: 14, aim: 10 },
   ],
 };
 
@@ -96,7 +94,7 @@ async function post(
   const system = await start({ ...options, tls });
   const to = { port: system.httpPort, key: system.key, path: system.paths[form] };
   const load = { ...to, connections, form, sizeBytes, tls };
-  await runHttpLoad({ ...load, amount: { seconds: WARM_UP_SECONDS } });
+  await runHttpLoad({ ...load, amount: { messages: options.warmUp } });
   const before = readMeters(system);
   const deliveredBefore = delivered();
   const report = await runHttpLoad({ ...load, amount: { seconds: options.seconds } });

@@ -3,7 +3,7 @@ import { freePort } from '../../test/peers/free-port.ts';
 import { runSmtpSource, smtpSourceMissing } from '../load/smtp-source.ts';
 import { startSink } from '../systems/sink.ts';
 import { startConfigured } from '../systems/waybill.ts';
-import { measureLettingGo, SETTLE_MS, untilTaken, warmUpOf } from './end-to-end.ts';
+import { measureLettingGo, SETTLE_MS, untilTaken } from './end-to-end.ts';
 import type { RunOptions, Sample, Scenario } from './scenario.ts';
 
 /** Relays whose next hop is there. */
@@ -26,7 +26,7 @@ export const oneDeadRelay: Scenario = {
 async function run(dead: number, options: RunOptions): Promise<Sample> {
   const each = Math.ceil(options.messages / ALIVE);
   const total = each * ALIVE;
-  const sink = await startSink(options.directory, warmUpOf(total) + total);
+  const sink = await startSink(options.directory, options.warmUp + total);
   const ports = [...Array.from({ length: ALIVE }, () => sink.port), await freePort()];
   const system = await startConfigured(
     options,
@@ -35,8 +35,8 @@ async function run(dead: number, options: RunOptions): Promise<Sample> {
   );
   const feed = (place: number, messages: number) =>
     runSmtpSource({ ...LOAD, port: system.smtpPort, messages, recipient: `r@${nameOf(place)}.example` });
-  await feed(0, warmUpOf(total));
-  await untilTaken(sink, warmUpOf(total));
+  await feed(0, options.warmUp);
+  await untilTaken(sink, options.warmUp);
   await system.hold();
   await Promise.all(Array.from({ length: ALIVE + dead }, (_, place) => feed(place, each)));
   await sleep(SETTLE_MS);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runHttpLoad } from '../load/start.ts';
 import { startProviderSink } from '../systems/sink.ts';
 import { startConfigured } from '../systems/waybill.ts';
-import { measureLettingGo, SETTLE_MS, untilTaken, warmUpOf } from './end-to-end.ts';
+import { measureLettingGo, SETTLE_MS, untilTaken } from './end-to-end.ts';
 import type { RunOptions, Sample, Scenario } from './scenario.ts';
 
 const CONNECTIONS = 50;
@@ -42,7 +42,7 @@ function scenario(name: string, how: string, fields: string): Scenario {
 
 async function run(options: RunOptions, fields: string): Promise<Sample> {
   const { directory, messages } = options;
-  const sink = await startProviderSink(directory, warmUpOf(messages) + messages);
+  const sink = await startProviderSink(directory, options.warmUp + messages);
   const waybill = await startConfigured(
     options,
     configuration(sink.port, fields),
@@ -51,8 +51,8 @@ async function run(options: RunOptions, fields: string): Promise<Sample> {
   );
   const load = { port: waybill.httpPort, key: waybill.key, path: waybill.paths.json, connections: 20 };
   const feed = (count: number) => runHttpLoad({ ...load, amount: { messages: count } });
-  await feed(warmUpOf(messages));
-  await untilTaken(sink, warmUpOf(messages));
+  await feed(options.warmUp);
+  await untilTaken(sink, options.warmUp);
   await waybill.hold();
   await feed(messages);
   await sleep(SETTLE_MS);

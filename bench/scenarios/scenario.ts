@@ -20,6 +20,8 @@ export interface Side {
   readonly name: string;
   /** Why it cannot run here; null when it can. */
   missing(): string | null;
+  /** It runs as fast from the start as it ever will: Node.js compiles what it runs often, others come compiled. */
+  readonly isCompiled?: true;
   run(options: RunOptions): Promise<Sample>;
 }
 
@@ -31,6 +33,8 @@ export interface RunOptions {
   readonly seconds: number;
   /** How many messages to send, where a scenario runs for a number. */
   readonly messages: number;
+  /** How many messages are sent first, which are not measured. */
+  readonly warmUp: number;
   /** How many messages are stored or queued, where that is what a scenario is about. */
   readonly deep: number;
   /** Count disk flushes: only `flushesPerMessage` of the sample means anything then. */
@@ -82,6 +86,8 @@ export interface Target {
   readonly to?: string;
   readonly atLeast?: number;
   readonly atMost?: number;
+  /** What is hoped for beyond that. */
+  readonly aim?: number;
 }
 
 /** Of `messages`, the share that a scenario with messages of 100 KB sends: else each run writes gigabytes. */

@@ -1,10 +1,12 @@
 import { serverName } from '../config/server-name.ts';
+import { outlookOf } from '../control/outlook.ts';
 import { queueForApi } from '../control/queue-for-api.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import { Problem } from '../http/problem.ts';
 import { createHttpServer, type Handler, type HttpServer } from '../http/server.ts';
 import { createIngestApi } from '../ingest/http/api.ts';
 import type { ReadWords } from '../ingest/http/inbox.ts';
+import { onDashboardOnly } from '../ingest/http/nothing-here.ts';
 import type { IngestShared } from '../ingest/shared.ts';
 import { PreviewError } from '../preview/parsed.ts';
 import type { Certificate } from '../tls/certificate.ts';
@@ -12,14 +14,15 @@ import { adminForApi } from './admin-api.ts';
 import { cidrs } from './cidr-sets.ts';
 import type { ListenerParts } from './listener-parts.ts';
 import type { LiveConfig } from './live-config.ts';
+import type { BoundPorts } from './ports.ts';
 
 /** Makes what answers the requests of the ingestion API, on its plain port and its TLS port alike. */
-export function apiHandler(parts: ListenerParts, shared: IngestShared): Handler {
-  const { engine, storage, live, events, clock, random, log, version, ready, signal } = parts;
+export function apiHandler(parts: ListenerParts, shared: IngestShared, bound: BoundPorts): Handler {
+  const { engine, storage, live, events, clock, random, log, ready, signal } = parts;
   const { intake, acts } = engine;
   const { views, spool } = storage;
   const queue = queueForApi({
-    ...{ views, acts, clock, registry: storage.registry, queue: parts.queue },
+    ...{ views, acts, clock, registry: storage.registry, journal: storage.journal, queue: parts.queue },
     resolution: () => live.loaded,
     reload: () => live.reload(),
   });
@@ -32,12 +35,13 @@ export function apiHandler(parts: ListenerParts, shared: IngestShared): Handler 
     admin: adminForApi(parts.door, () => live.config.api.maxMessageBytes),
     spool,
     views,
+    outlook: outlookOf({ views, clock, queue: parts.queue, resolution: () => live.loaded }),
     shared,
     events,
     clock,
     random,
     log,
-    version,
+    webuiPort: () => bound.webui,
     ready,
     signal,
   };
@@ -66,6 +70,7 @@ export function apiServer(
   port: number,
   certificate: Certificate | null,
   handler: Handler,
+  bound: BoundPorts,
 ): HttpServer {
   const { live, clock, random, log } = parts;
   const { bind: hosts, ...api } = live.config.api;
@@ -84,7 +89,10 @@ export function apiServer(
     },
   };
   const tls = certificate?.current ?? null;
-  const server = createHttpServer({ hosts, port, tls, limits, clock, random, log, handler });
+  const server = createHttpServer({
+    ...{ hosts, port, tls, limits, clock, random, log, handler },
+    plainOnTls: (path) => onDashboardOnly(path, bound.webui),
+  });
   certificate?.onChange((pair) => server.setSecureContext(pair));
   return server;
 }

@@ -1,18 +1,32 @@
 import type { Config } from '../config/schema.ts';
-import { portDetail } from '../domain/health.ts';
+import { type HealthVerdict, portDetail } from '../domain/health.ts';
 import { INBOX } from '../domain/relay.ts';
 import { COMMAND, dataOption } from '../lib/command-name.ts';
 import type { BoundPorts } from './ports.ts';
+
+/** How the service is: what `/health` says, and why nobody's mail is taken (null where it is). */
+export interface Condition extends Pick<HealthVerdict, 'checks'> {
+  readonly suspension: string | null;
+}
+
+/** The part of the configuration that says whether anything is sent. */
+interface Captures {
+  readonly delivery: Pick<Config['delivery'], 'defaultRelay'>;
+}
 
 /** What a person reads once the service is up: where it listens, and what to paste next (contract §14). */
 export function banner(
   version: string,
   dataDir: string,
-  config: Config,
+  { delivery }: Captures,
   ports: BoundPorts,
+  condition: Condition,
   setUpPath: string | null,
 ): string {
-  const lines = [`Waybill ${version} is running.`, ''];
+  const { clause, details } = troubleOf(condition);
+  const running = `Waybill ${version} is running`;
+  const lines = [clause === null ? `${running}.` : `${running}, but ${clause}:`];
+  lines.push(...details.map((detail) => `  ${detail}`), '');
   const show = (name: string, value: string) => lines.push(`  ${name.padEnd(16)}${value}`);
   if (ports.api !== null) show('Ingestion API', `http://localhost:${ports.api}`);
   if (ports.apiTls !== null) show('', `https://localhost:${ports.apiTls}`);
@@ -25,7 +39,8 @@ export function banner(
   ];
   for (const [index, url] of smtp.entries()) show(index === 0 ? 'SMTP' : '', url);
   show('Data', dataDir);
-  if (ports.faults.length > 0) lines.push('', ...ports.faults.map((fault) => `  ${portDetail(fault)}`));
+  const excused = excusedPorts(ports, condition);
+  if (excused.length > 0) lines.push('', ...excused.map((detail) => `  ${detail}`));
   if (ports.webui !== null && setUpPath !== null)
     lines.push(
       '',
@@ -33,12 +48,44 @@ export function banner(
       '  self-signed unless tls.cert_file says otherwise. From another machine, put the name of this one for localhost.',
       `  A new link: ${COMMAND} admin setup-link`,
     );
-  if (config.delivery.defaultRelay === INBOX)
+  if (delivery.defaultRelay === INBOX)
     lines.push('', '  Mail is captured in the local inbox; nothing is sent until a relay is added.');
   if (ports.api !== null) lines.push('', ...firstSteps(dataDir, ports.api));
   const [smtpPort] = ports.smtp;
   if (smtpPort !== undefined) lines.push(...(ports.api === null ? [''] : []), ...firstLetter(smtpPort));
   return lines.join('\n');
+}
+
+/** Where the service listens and what is wrong, in a line for whoever looks at the process from outside. */
+export function statusLine(ports: BoundPorts, condition: Condition): string {
+  const { api, apiTls, webui, smtp, smtpTls } = ports;
+  const listening = [
+    ...(api === null ? [] : [`API ${api}`]),
+    ...(apiTls === null ? [] : [`API over TLS ${apiTls}`]),
+    ...(smtp.length === 0 ? [] : [`SMTP ${smtp.join(' ')}`]),
+    ...(smtpTls.length === 0 ? [] : [`SMTP over TLS ${smtpTls.join(' ')}`]),
+    ...(webui === null ? [] : [`dashboard ${webui}`]),
+  ].join(', ');
+  const { clause, details } = troubleOf(condition);
+  const notes = [...details, ...excusedPorts(ports, condition)].join(' ');
+  if (clause !== null) return `${listening}, but ${clause}: ${notes} See: ${COMMAND} doctor`;
+  return notes === '' ? listening : `${listening}. ${notes}`;
+}
+
+/** What is wrong as the end of a sentence, null where nothing is, and each thing in a sentence of its own. */
+function troubleOf({ checks, suspension }: Condition): { clause: string | null; details: readonly string[] } {
+  const ill = checks.filter(({ status }) => status !== 'healthy');
+  const refuses = suspension !== null || ill.some(({ status }) => status === 'critical');
+  const details = ill.map(({ detail }) => detail);
+  // What an operator can do stands in the checks; the client's words only where no check has any.
+  if (suspension !== null && ill.every(({ status }) => status !== 'critical')) details.unshift(suspension);
+  return { clause: refuses ? 'refuses mail' : ill.length > 0 ? 'not all is well' : null, details };
+}
+
+/** Ports that are missing and whose absence is no illness: told all the same. */
+function excusedPorts({ faults }: BoundPorts, { checks }: Condition): readonly string[] {
+  const isIll = checks.some(({ name, status }) => name === 'ports' && status !== 'healthy');
+  return isIll ? [] : faults.map(portDetail);
 }
 
 function firstSteps(dataDir: string, port: number): string[] {

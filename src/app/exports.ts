@@ -1,22 +1,20 @@
-import { exportMessages } from '../control/export.ts';
+import { type ExportDeps, exportMessages } from '../control/export.ts';
 import { MAX_SUBJECT, shortened } from '../control/kept.ts';
 import type { Downloads } from '../dashboard/downloads.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { Storage } from './storage.ts';
 
 /** What exporting takes. */
-export interface ExportParts {
+export interface ExportParts extends Pick<ExportDeps, 'queue' | 'clock'> {
   readonly storage: Pick<Storage, 'views' | 'keyring' | 'journal'>;
   readonly live: Pick<LiveConfig, 'loaded'>;
-  readonly clock: Pick<Clock, 'wall'>;
 }
 
 /** Exports what a query finds. It is written down before anything is read: what was begun has left. */
-export function createExport({ storage, live, clock }: ExportParts): Downloads['export'] {
+export function createExport({ storage, live, queue, clock }: ExportParts): Downloads['export'] {
   const { views, keyring, journal } = storage;
   return async (actor, request) => {
-    const pieces = exportMessages(request, { views, keyring, resolution: () => live.loaded });
+    const pieces = exportMessages(request, { views, keyring, queue, clock, resolution: () => live.loaded });
     await journal.record([
       {
         at: clock.wall(),

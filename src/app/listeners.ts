@@ -40,18 +40,18 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
   const others = cluster === null ? null : { cluster, node: parts.node };
   const shared = createShared({ ...parts, ...parts.storage, others }, limits, parts.signal);
   const takesSmtp = wanted.smtp.length + wanted.smtpTls.length > 0;
-  const smtp = takesSmtp ? smtpListener(parts, shared, certificate) : null;
+  const smtp = takesSmtp ? smtpListener(parts, shared, certificate, bound) : null;
   const observation = observe(parts, bound, certificate, {
     smtpConnections: () => smtp?.connections ?? 0,
     bytesInFlight: () => shared.budget.taken,
   });
   await observation.health.start();
-  const handler = apiHandler(parts, shared);
-  const api = wanted.api === null ? null : apiServer(parts, wanted.api, null, handler);
+  const handler = apiHandler(parts, shared, bound);
+  const api = wanted.api === null ? null : apiServer(parts, wanted.api, null, handler, bound);
   const apiTls =
     wanted.apiTls === null || certificate === null
       ? null
-      : apiServer(parts, wanted.apiTls, certificate, handler);
+      : apiServer(parts, wanted.apiTls, certificate, handler, bound);
   const webui =
     wanted.webui === null || certificate === null
       ? null

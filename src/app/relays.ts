@@ -14,6 +14,7 @@ import type { RelayQuota } from '../observe/spent-relays.ts';
 import { createInboxTransport } from '../transport/inbox/inbox.ts';
 import { createMxTransport } from '../transport/mx/mx.ts';
 import { providerFor } from '../transport/providers/provider-for.ts';
+import { smarthostTokens } from '../transport/providers/tokens.ts';
 import { createProviderTransport } from '../transport/providers/transport.ts';
 import type { Resign } from '../transport/smtp/hop-forms.ts';
 import { createSmtpTransport } from '../transport/smtp/smtp.ts';
@@ -46,6 +47,7 @@ export function relayStates(relays: Relays, clock: Clock): RelayStatus[] {
   return [...relays.all()].map(({ relay: { name, disabled, limits }, inflight, quota }) => ({
     name,
     state: relays.breakerState(name, clock.mono()),
+    refusal: relays.refusalOf(name),
     inflight,
     disabled,
     quota: quotaOf(limits, quota.state(clock.wall()), clock.wall()),
@@ -69,7 +71,11 @@ function usable(relay: Relay, config: Config): Relay {
 
 function transportFor(relay: Relay, hostname: string, parts: TransportParts): Transport {
   const { clock, random, log, dns, resign, memory } = parts;
-  if (relay.type === 'smtp') return createSmtpTransport({ relay, hostname, clock, log, resign });
+  if (relay.type === 'smtp') {
+    const oauth = relay.smtp?.oauth;
+    const tokens = oauth === undefined ? {} : { tokens: smarthostTokens(oauth, { clock }) };
+    return createSmtpTransport({ relay, hostname, clock, log, resign, ...tokens });
+  }
   if (relay.type === 'mx') return createMxTransport({ relay, hostname, clock, random, log, resign, ...dns });
   if (relay.provider === null) return createInboxTransport();
   return createProviderTransport({ relay, provider: providerFor(relay.provider), clock, log, memory });

@@ -8,6 +8,7 @@ import type { Certificate } from '../tls/certificate.ts';
 import { cidrs } from './cidr-sets.ts';
 import type { ListenerParts } from './listener-parts.ts';
 import type { LiveConfig } from './live-config.ts';
+import type { BoundPorts } from './ports.ts';
 import type { SmtpPortPlan } from './smtp-ports.ts';
 
 /** Makes the SMTP listener, which takes no port yet. */
@@ -15,10 +16,11 @@ export function smtpListener(
   parts: ListenerParts,
   shared: IngestShared,
   certificate: Certificate | null,
+  bound: BoundPorts,
 ): SmtpListener {
   const { engine, storage, events, clock, random, log, live } = parts;
   const deps = { intake: engine.intake, views: storage.views, shared, events, clock, random, log };
-  const listener = createSmtpListener(deps, smtpOptions(live), certificate?.current ?? null);
+  const listener = createSmtpListener(deps, smtpOptions(live, bound), certificate?.current ?? null);
   certificate?.onChange((pair) => listener.setSecureContext(pair));
   return listener;
 }
@@ -31,8 +33,11 @@ export function smtpPortPlan({ config, loaded }: LiveConfig): SmtpPortPlan {
 }
 
 /** The listener's options, read from the configuration each time so that keys apply live. */
-function smtpOptions(live: LiveConfig): SmtpOptions {
+function smtpOptions(live: LiveConfig, bound: BoundPorts): SmtpOptions {
   return {
+    get webuiPort() {
+      return bound.webui;
+    },
     get hostname() {
       return serverName(live.config);
     },

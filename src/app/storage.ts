@@ -1,7 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { holdDirectory } from '../control/hold.ts';
 import { layoutOf } from '../control/layout.ts';
-import { openSharedStorage } from '../control/shared-storage.ts';
 import type { SharedClock } from '../lib/shared-clock.ts';
 import { refuseMoved } from '../migrate/marks.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
@@ -10,13 +9,16 @@ import type { Accounts } from '../store/accounts.ts';
 import type { Cluster } from '../store/cluster.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Keyring } from '../store/keyring.ts';
+import { registryBehind, viewsBehind } from '../store/logged/behind.ts';
+import { LoggedStore } from '../store/logged/logged-store.ts';
+import { replay } from '../store/logged/replay.ts';
 import type { Registry } from '../store/registry.ts';
 import type { Store } from '../store/store.ts';
+import type { Taking } from '../store/taking.ts';
 import type { Views } from '../store/views.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import { startStoreThread } from '../threads/store-client.ts';
 import { startViewsThread } from '../threads/views-client.ts';
-import { openPatiently } from './patience.ts';
 
 /** Facts and bytes, as the service uses them. */
 export interface Storage {
@@ -27,7 +29,11 @@ export interface Storage {
   readonly journal: Journal;
   readonly views: Views;
   readonly spool: Spool;
+  /** Takes contents and facts together. */
+  readonly taking: Taking;
   readonly writer: StoreWriter;
+  /** Resolves when all that was answered is where the facts lie, for who reads them behind the store's back. */
+  readonly written: () => Promise<void>;
   /** Null: this process is the only one that uses them. */
   readonly cluster: Cluster | null;
   /** Rejects with `store_other_key` if the others who use them seal with another key than the one of this name. */
@@ -55,9 +61,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const lock = await holdDirectory(options.dataDir, options.clock);
   try {
     const storage =
-      options.database.url === ''
-        ? await openInDirectory(options)
-        : await openPatiently(() => openSharedStorage(options), options);
+      options.database.url === '' ? await openInDirectory(options) : await openInPostgres(options);
     const close = async () => {
       await storage.close();
       lock.release();
@@ -67,6 +71,14 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     lock.release();
     throw error;
   }
+}
+
+async function openInPostgres(options: StorageOptions) {
+  // Imported only here: a server that never needs them starts sooner without.
+  const { openSharedStorage } = await import('../control/shared-storage.ts');
+  const { openPatiently } = await import('./patience.ts');
+  // Nothing is written behind an answer.
+  return { ...(await openPatiently(() => openSharedStorage(options), options)), written: async () => {} };
 }
 
 async function openInDirectory({ dataDir, clock, onFailure }: StorageOptions): Promise<Storage> {
@@ -83,11 +95,19 @@ async function openInDirectory({ dataDir, clock, onFailure }: StorageOptions): P
     opened.push(views);
     const spool = await openSegmentSpool({ directory: layout.spool, onFailure });
     opened.push(spool);
-    const { store, keyring, registry, accounts, journal } = thread;
-    const parts = { store, keyring, registry, accounts, journal };
+    await replay(spool, thread.applying);
+    const taking = new LoggedStore({ ...thread, log: spool, spool, clock });
+    opened.push({ close: () => taking.finish() });
+    const written = () => taking.written();
+    const { keyring, accounts, journal } = thread;
+    const parts = { store: taking.asStore(), taking, keyring, accounts, journal };
+    const registry = registryBehind(written, thread.registry);
     // Of a key that was lost, relays and domains tell by themselves.
     const holdSecretKey = async () => {};
-    return { ...parts, views, spool, writer: thread, cluster: null, holdSecretKey, close };
+    return {
+      ...{ ...parts, registry, views: viewsBehind(written, views), spool, writer: thread },
+      ...{ cluster: null, written, holdSecretKey, close },
+    };
   } catch (error) {
     await close();
     throw error;

@@ -1,5 +1,5 @@
 import { engineSettingsOf } from '../control/engine-settings.ts';
-import { lanesOfAll } from '../control/nodes/figures.ts';
+import { queueOfAll } from '../control/nodes/figures.ts';
 import { createNodesSight, type NodesSight, type OwnNode } from '../control/nodes/sight.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import type { QueueFigures } from '../engine/queue-figures.ts';
@@ -61,6 +61,6 @@ export function createWork(parts: WorkParts): Work {
     memory: new Budget(PROVIDER_MEMORY),
   };
   applyRelays(engine.relays, live.config, transports);
-  const queue = { lanes: () => lanesOfAll(engine.queue.lanes(), nodes.reports()) };
+  const queue = queueOfAll(engine.queue, () => nodes.reports());
   return { engine, self, transports, nodes, queue };
 }

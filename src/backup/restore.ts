@@ -1,4 +1,3 @@
-import { existsSync, rmSync } from 'node:fs';
 import {
   type FileHandle,
   mkdir,
@@ -16,13 +15,14 @@ import { becomeOwnerOf } from '../lib/owner.ts';
 import { readError } from '../lib/read-error.ts';
 import { lockDirectory } from '../store/sqlite/lock.ts';
 import { openDatabase } from '../store/sqlite/open.ts';
-import { forgetSessions, holdRestored } from '../store/sqlite/restored.ts';
+import { forgetLog, forgetSessions, holdRestored } from '../store/sqlite/restored.ts';
 import { ArchiveError } from './archive-error.ts';
 import { type EntrySink, type PlacedEntry, readArchive } from './archive-reader.ts';
 import { DATABASE, MANIFEST, type Manifest, readManifest, SECRETS } from './contents.ts';
 import { beginPhase, type PaceOptions } from './pace.ts';
 import { refuseWithoutRoom } from './room.ts';
 import { openSecrets } from './sealed-secrets.ts';
+import { STAGING, unfinished } from './unfinished.ts';
 
 /** A backup to be restored. */
 export interface RestoreTask {
@@ -44,28 +44,8 @@ export interface Restored {
   readonly secretsLeft: boolean;
 }
 
-/** Everything is unpacked and checked here first; only what is whole goes to its place. */
-const STAGING = '.restoring';
 const SPOOL = 'spool';
 const LOCK_FILES = ['lock.db', 'lock.db-journal', 'lock.pid'];
-
-/**
- * To be asked by whoever has taken a data directory, before anything else. Throws `ArchiveError` where a restore was killed
- * before all was in its place: a server would take what is there for an empty installation, and remove the contents that its
- * new database does not know. Removes what one left that was killed just after.
- */
-export function refuseUnfinishedRestore(dataDir: string): void {
-  const staging = join(dataDir, STAGING);
-  if (!existsSync(staging)) return;
-  if (!existsSync(join(dataDir, DATABASE))) throw unfinished(dataDir);
-  rmSync(staging, { recursive: true });
-}
-
-function unfinished(dataDir: string): ArchiveError {
-  return new ArchiveError(
-    `A restore into ${dataDir} was broken off, and what is there is not whole. Remove the directory, and restore again.`,
-  );
-}
 
 /**
  * Restores a backup into an empty directory, and holds everything in it that was still to be sent. Leaves the directory
@@ -176,6 +156,7 @@ function markDatabase(path: string, clock: Clock): number {
   const db = openDatabase(path);
   try {
     const held = holdRestored(db, clock.wall());
+    forgetLog(db);
     forgetSessions(db);
     // What is in the log goes into the file: that alone is moved.
     db.exec('PRAGMA journal_mode = DELETE;');

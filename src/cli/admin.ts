@@ -37,7 +37,7 @@ function resetPasswordCommand(context: Context): Command {
     .argument('[name]', WHO)
     .option('--stdin', 'read the password from the standard input instead of asking for it')
     .action(async (name: string | undefined, options: PasswordOptions) => {
-      await withOperations(context, options, { create: true }, async (operations) => {
+      await withOperations(context, options, {}, async (operations) => {
         const user = name ?? (await onlyAdministrator(operations)) ?? FIRST_NAME;
         const password = await readPassword(context, options, user);
         const view = await operations.resetPassword({ name: user, password });
@@ -53,7 +53,7 @@ function setupLinkCommand(context: Context): Command {
   ])
     .argument('[name]', 'user; without one the link is for the first administrator, who chooses a name too')
     .action(async (name: string | undefined, options: CommonOptions) => {
-      await withOperations(context, options, { create: true }, async (operations, running) => {
+      await withOperations(context, options, {}, async (operations, running) => {
         const link = await operations.setupLink({ name: name ?? null });
         print(context, options, link, () => linkText(link, running));
       });

@@ -99,7 +99,7 @@ test('attempts are told as a story that fits the terminal, the last one with its
     '      310 ms  MAIL      250 2.1.0 Ok',
     '      355 ms  RCPT      250 2.1.5 fine fine fine fine fine fine fine fine fine',
     '                        fine fine fine fine fine fine fine fine fine fine fine',
-    '                        \ufffd[2J',
+    '                        \\u001b[2J',
     '  bob@example.net delivered: 250 2.0.0 Ok: queued as 4711',
   ]);
 });

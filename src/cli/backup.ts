@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { MIN_PASSPHRASE } from '../control/system-operations.ts';
+import { COMMAND } from '../lib/command-name.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { backupStepText } from './backup-steps.ts';
 import { bytesText } from './bytes-text.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
@@ -36,8 +38,9 @@ export function backupCommand(context: Context): Command {
         const view = await operations.backup({ file: resolve(file), passphrase }, teller);
         print(context, options, view, () => {
           const key = view.withSecretKey ? 'with the secret key' : 'without the secret key';
+          const missing = view.withSecretKey ? '' : `\n${notInIt(file)}`;
           const found = view.verified ? 'read back and found whole' : 'read back';
-          return `${view.path}: ${counted(view.messages, 'message')}, ${bytesText(view.sizeBytes)}, ${key}; ${found}.`;
+          return `${view.path}: ${counted(view.messages, 'message')}, ${bytesText(view.sizeBytes)}, ${key}; ${found}.${missing}`;
         });
         if (view.damaged !== undefined)
           throw new Exit(
@@ -49,8 +52,19 @@ export function backupCommand(context: Context): Command {
 }
 
 const WITHOUT_KEY = `
-Without a passphrase the passwords of relays and the signing keys are in the backup, but not the secret key that opens
-them: keep a copy of secret.key elsewhere, or enter them again after a restore.`;
+Without a passphrase the backup does not have:
+  secret.key         opens the passwords of relays and the signing keys, which are in the backup but sealed
+  tls.key, tls.crt   the server's certificate, and tls-uploaded.pem, one that was uploaded
+  waybill.yaml       the configuration file
+To include them, encrypted: --passphrase-file FILE, or --with-key. Else keep a copy of them elsewhere. Never in a backup:
+what the configuration names outside of the data directory (--config, tls.cert_file, password_file …).`;
+
+/** What a person is told below a backup that was made without a passphrase. */
+function notInIt(file: string): string {
+  const again = shellWord(file.replace(/([.]tar)?$/, '-with-key$1'));
+  return `Not in it: secret.key, which opens the passwords of relays and the signing keys, and tls.key, tls.crt, tls-uploaded.pem and waybill.yaml.
+Keep a copy of them elsewhere, or include them, encrypted: ${COMMAND} backup ${again} --with-key`;
+}
 
 async function passphraseOf(
   { passphraseFile, withKey }: BackupOptions,

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { nearest } from '../config/fault.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import { harmless, type Terminal, terminalJson } from './terminal.ts';
@@ -54,6 +55,27 @@ export function needing(...names: readonly string[]): (command: Command, acting:
     );
     if (missing !== undefined) acting.error(`error: required option '${missing.flags}' not specified`);
   };
+}
+
+/**
+ * Makes a command with subcommands that also does something by itself take an unknown word for a mistyped subcommand.
+ * Commander does so only for a command that does nothing by itself; here it would tell of too many arguments.
+ */
+export function suggestingCommands(command: Command): Command {
+  return command
+    .allowExcessArguments()
+    .allowUnknownOption()
+    .hook('preAction', (_, acting) => {
+      const [word] = acting === command ? command.args : [];
+      if (word === undefined) return;
+      const isOption = word.startsWith('-');
+      const known = isOption
+        ? command.options.flatMap(({ long }) => long ?? [])
+        : command.commands.map((child) => child.name());
+      const near = nearest(word, known);
+      const hint = near === null ? '' : `\n(Did you mean ${near}?)`;
+      command.error(`error: unknown ${isOption ? 'option' : 'command'} '${word}'${hint}`);
+    });
 }
 
 /** Prints a result: as JSON when that was asked for, else as the given text; harmless to terminals in both cases. */

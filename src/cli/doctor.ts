@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { dataDirectory, loadConfig, NOTHING_STORED } from '../config/load.ts';
 import { createControlClient, isServerRunning } from '../control/client.ts';
-import { examineInstallation } from '../control/doctor/examination.ts';
 import { type Finding, fail } from '../control/doctor/finding.ts';
-import { openOffline } from '../control/offline.ts';
+import { requireDataDirectory } from '../control/layout.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';
 import { findingsText } from './findings-text.ts';
@@ -12,6 +10,9 @@ import { DEFAULT_COLUMNS } from './terminal.ts';
 
 /** How long the server, or whoever has the data directory, is waited for: it is not well if it takes longer. */
 const GREETING_MS = 1_000;
+/** What is told when it takes longer to open. */
+const NOT_OPENED =
+  'It did not open within a second: another process has it, or the machine is too busy to tell.';
 /** The examination itself takes less. */
 const ANSWER_MS = 4_000;
 
@@ -34,11 +35,7 @@ export function doctorCommand(context: Context): Command {
 /** By the running server, which knows best what it may and sees; else here, as the owner of the data directory. */
 async function examineHere(context: Context, options: CommonOptions): Promise<readonly Finding[]> {
   const dataDir = dataDirectory(options.data, context.terminal.environment);
-  if (!existsSync(dataDir))
-    throw new Exit(
-      1,
-      `There is no data directory ${dataDir}. Name the right one with --data, or start: waybill serve`,
-    );
+  requireDataDirectory(dataDir);
   try {
     if (!(await isServerRunning(dataDir, GREETING_MS)))
       return await examineOffline(dataDir, context, options);
@@ -59,11 +56,12 @@ async function examineOffline(
   options: CommonOptions,
 ): Promise<readonly Finding[]> {
   const { environment } = context.terminal;
+  const { openOffline } = await import('../control/offline.ts');
   const opening = openOffline({ ...context, dataDir, configFile: options.config, environment });
   const late = context.clock.sleep(GREETING_MS).then(() => null);
   const opened = await Promise.race([opening, late]).catch((error: unknown) => String(error));
   if (opened === null || typeof opened === 'string')
-    return await examineWithoutStore(dataDir, context, options, opened ?? 'Another process has it open.');
+    return await examineWithoutStore(dataDir, context, options, opened ?? NOT_OPENED);
   try {
     return await opened.operations.doctor({});
   } finally {
@@ -80,6 +78,7 @@ async function examineWithoutStore(
   const { environment } = terminal;
   const sources = { dataDir, configFile: options.config, environment, stored: NOTHING_STORED, random };
   const loaded = loadConfig(sources);
+  const { examineInstallation } = await import('../control/doctor/examination.ts');
   return await examineInstallation({
     dataDir,
     loaded,

@@ -51,7 +51,7 @@ function addCommand(context: Context): Command {
     .action(async (name: string, options: AddOptions) => {
       const request = { name, algorithm: options.algorithm, selector: options.selector ?? null };
       const act = (operations: Operations) => operations.addDomain(request);
-      await withDetail(context, options, { create: true }, act, addedText);
+      await withDetail(context, options, {}, act, addedText);
     });
 }
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Message } from '../client/message.ts';
@@ -5,6 +6,7 @@ import type { RawEnvelope } from '../client/raw.ts';
 import type { Priority } from '../domain/message.ts';
 import { readError } from '../lib/read-error.ts';
 import { Exit } from './exit.ts';
+import { readInput, type Terminal } from './terminal.ts';
 
 /** What `waybill send` is told of the message itself. */
 export interface DraftOptions {
@@ -33,14 +35,36 @@ const HEADER_LINE = /^([^:\s]+):\s*(.*)$/s;
 /** Options that say what a finished message says itself. */
 const CONTENTS = ['cc', 'bcc', 'subject', 'text', 'html', 'attach', 'header'] as const;
 
-/** Reads the options, and the files they name. Throws `Exit`. */
-export function draftOf(options: DraftOptions): Draft {
+/** What stands for the standard input. */
+const STANDARD_INPUT = '-';
+/** Most bytes that are read from the standard input; api.max_message_bytes of the server decides before that. */
+const MAX_PIPED = 128 * 1024 * 1024;
+
+/** Reads the options, the files they name, and the standard input where it is meant. Throws `Exit`. */
+export async function draftOf(given: DraftOptions, terminal: Terminal): Promise<Draft> {
+  const options = await withInput(given, terminal);
   const { from, to, tag = [], sendAt, priority, raw } = options;
   if (raw === undefined) return { kind: 'message', message: messageOf(options) };
   const useless = CONTENTS.filter((name) => options[name] !== undefined);
   if (useless.length > 0)
     throw new Exit(2, `--raw is a finished message; it cannot be given --${useless.join(', --')} as well.`);
-  return { kind: 'raw', content: readBytes(raw), envelope: { from, to, tags: tag, sendAt, priority } };
+  const content = raw === STANDARD_INPUT ? await readInput(terminal, MAX_PIPED) : readBytes(raw);
+  return { kind: 'raw', content, envelope: { from, to, tags: tag, sendAt, priority } };
+}
+
+/** With the standard input in the place of `-`; and as the text where nothing else is the body and something is piped in. */
+async function withInput(options: DraftOptions, terminal: Terminal): Promise<DraftOptions> {
+  const { text, html, attach, raw } = options;
+  const asked = [text, html, raw].filter((value) => value === STANDARD_INPUT).length;
+  if (asked > 1) throw new Exit(2, 'The standard input can be read once: give - to --text, --html or --raw.');
+  if (raw !== undefined) return options;
+  const isBare = text === undefined && html === undefined && attach === undefined;
+  if (asked === 0 && (!isBare || terminal.isTyped())) return options;
+  const bytes = await readInput(terminal, MAX_PIPED);
+  if (asked === 0 && bytes.length === 0) return options;
+  if (!isUtf8(bytes)) throw new Exit(1, 'Nothing was sent: the standard input is not UTF-8.');
+  const input = bytes.toString();
+  return html === STANDARD_INPUT ? { ...options, html: input } : { ...options, text: input };
 }
 
 function messageOf(options: DraftOptions): Message {

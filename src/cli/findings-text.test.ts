@@ -23,5 +23,5 @@ test('what is to be pasted is never folded, moved in or made anything else', () 
 test('what strangers say cannot make a line of its own', () => {
   const line = zoneLine('example.com', 'v=spf1 \n; rm\u001b[2J "x"');
   expect(line).toBe('example.com. 3600 IN TXT "v=spf1 \\010; rm\\027[2J \\"x\\""');
-  expect(findingsText([warn('a', 'b\nc', 'd')], 80)).toContain('b\ufffdc');
+  expect(findingsText([warn('a', 'b\nc', 'd')], 80)).toContain('b\\u000ac');
 });

@@ -77,8 +77,8 @@ function createCommand(context: Context): Command {
         senderDomains: [...(options.senderDomain ?? [])],
         contentDays: options.contentDays ?? null,
       };
-      await withOperations(context, options, { create: true }, async (operations) => {
-        printCreated(context, options, await operations.createKey(request));
+      await withOperations(context, options, {}, async (operations) => {
+        printSecret(context, options, await operations.createKey(request), '');
       });
     });
 }
@@ -120,12 +120,15 @@ function rotateCommand(context: Context): Command {
     .option('--quiet', 'print the secret alone')
     .action(async (key: string, options: QuietOptions) => {
       await withOperations(context, options, {}, async (operations) => {
-        printCreated(context, options, await operations.rotateKey({ key }));
+        const rotated = await operations.rotateKey({ key });
+        const until = `\nThe old secret works until ${rotated.oldSecretUntil}; put the new one in its place before then.`;
+        printSecret(context, options, rotated, until);
       });
     });
 }
 
-function printCreated(context: Context, options: QuietOptions, created: CreatedKey): void {
+/** Prints a secret, and below it, unless it is wanted alone, that it is the key's, and `more`. */
+function printSecret(context: Context, options: QuietOptions, created: CreatedKey, more: string): void {
   const { key, secret } = created;
   if (options.quiet) context.terminal.out(secret);
   else
@@ -133,6 +136,6 @@ function printCreated(context: Context, options: QuietOptions, created: CreatedK
       context,
       options,
       created,
-      () => `${secret}\n\nThis is the secret of ${key.name}. It is not shown again.`,
+      () => `${secret}\n\nThis is the secret of ${key.name}. It is not shown again.${more}`,
     );
 }

@@ -1,5 +1,7 @@
 import type { Attempts, MessagesPage, StatusRecord } from '../control/operations.ts';
 import type { Obstacle, RecipientWay } from '../control/search-operations.ts';
+import { isMessageId, messageIdTime } from '../lib/id.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
 import { clip, fittingTable, foldedTable, foldLine, shortTime } from './fitting.ts';
 import { table } from './terminal.ts';
 
@@ -7,7 +9,13 @@ import { table } from './terminal.ts';
 
 /** A page of messages, one a line. */
 export function pageText({ messages, next }: MessagesPage): string {
-  if (messages.length === 0) return 'There are no such messages.';
+  if (messages.length === 0 && next === null) return 'There are no such messages.';
+  if (messages.length === 0) {
+    const newest = isMessageId(next ?? '')
+      ? `the messages accepted since ${formatTimestamp(messageIdTime(next ?? ''))}`
+      : 'the newest messages';
+    return `There are none among ${newest}, but older ones were not looked at: repeat the command with --before ${next}`;
+  }
   const rows = messages.map((message) => [
     message.id,
     message.status,
@@ -35,7 +43,7 @@ const LABEL_WIDTH = 19;
 export function messageText(record: StatusRecord, columns: number | null): string {
   const { recipients, lastError, metadata, ...fields } = record;
   const named = Object.entries(metadata).map(([name, value]) => [`metadata.${name}`, value]);
-  const shown = { ...fields, ...Object.fromEntries(named), lastError: lastError?.message };
+  const shown = { ...fields, ...Object.fromEntries(named), lastError: errorText(lastError) };
   const lines = Object.entries(shown)
     .filter(([, value]) => value !== undefined && String(value) !== '')
     .map(([name, value]) => foldLine(`${`${name}:`.padEnd(LABEL_WIDTH)}${value}`, LABEL_WIDTH, columns));
@@ -45,11 +53,20 @@ export function messageText(record: StatusRecord, columns: number | null): strin
     recipient.outcome ?? '',
     recipient.relay ?? '',
     String(recipient.attempts),
-    shortTime(recipient.nextAttemptAt ?? '', columns),
+    shortTime(recipient.nextAttemptAt ?? '', columns) || (recipient.waitingFor ?? ''),
     recipient.lastReply ?? '',
   ]);
   const headings = ['RECIPIENT', 'STATUS', 'OUTCOME', 'RELAY', 'ATTEMPTS', 'NEXT ATTEMPT', 'LAST REPLY'];
   return `${lines.join('\n')}\n\n${fittingTable(headings, rows, columns)}`;
+}
+
+/** What the next hop said, after the codes that its words do not repeat. */
+function errorText(error: StatusRecord['lastError']): string {
+  if (error === undefined) return '';
+  const codes = [error.replyCode, error.enhancedCode].filter(
+    (code) => code !== undefined && !error.message.split(/\s+/, 2).includes(String(code)),
+  );
+  return [...codes, error.message].join(' ');
 }
 
 /** The way of each copy, one a line where it fits; nothing where none is known. */

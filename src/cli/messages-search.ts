@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
 import type { SearchPage } from '../control/search-operations.ts';
+import { isMessageId, messageIdTime } from '../lib/id.ts';
+import { formatTimestamp } from '../lib/timestamp.ts';
 import { type CommonOptions, type Context, command, print, wholeNumber } from './context.ts';
 import { pageText } from './message-text.ts';
 import { withOperations } from './session.ts';
+import { stepTeller } from './step-teller.ts';
 
 interface SearchOptions extends CommonOptions {
   readonly limit: number;
@@ -27,26 +30,46 @@ export function searchCommand(context: Context): Command {
     .action(async (words: readonly string[], options: SearchOptions) => {
       await withOperations(context, options, {}, async ({ search }) => {
         const query = words.join(' ');
-        const found: SearchPage['messages'][number][] = [];
-        let page: SearchPage;
-        let before = options.before ?? null;
-        let pages = 0;
-        do {
-          page = await search({ query, limit: options.limit - found.length, before });
-          found.push(...page.messages);
-          before = page.next;
-        } while (before !== null && found.length < options.limit && ++pages < MAX_PAGES);
-        const whole = { ...page, messages: found };
-        print(context, options, whole, () => foundText(whole));
+        const ask = (limit: number, before: string | null) => search({ query, limit, before });
+        const page = await followPages(context, options, options.limit, ask);
+        print(context, options, page, () => foundText(page));
       });
     });
+}
+
+/** What a page of messages has, whatever else it has. */
+interface Page {
+  readonly messages: readonly unknown[];
+  readonly next: string | null;
+}
+
+/**
+ * Asks for pages until so many messages were found, or there are no more, or enough pages were looked through; a person is told
+ * how far it is. Gives the last page with all that was found.
+ */
+export async function followPages<P extends Page>(
+  context: Context,
+  options: CommonOptions & { readonly before?: string; readonly limit: number },
+  enough: number,
+  ask: (limit: number, before: string | null) => Promise<P>,
+): Promise<P> {
+  const progress = stepTeller(context, options, (place: string) => ({
+    title: 'Looking at older messages',
+    share: isMessageId(place) ? `before ${formatTimestamp(messageIdTime(place))}` : '',
+  }));
+  let page = await ask(options.limit, options.before ?? null);
+  const found = [...page.messages];
+  for (let pages = 1; page.next !== null && found.length < enough && pages < MAX_PAGES; pages++) {
+    progress.tell(page.next);
+    page = await ask(options.limit - found.length, page.next);
+    found.push(...page.messages);
+  }
+  return { ...page, messages: found };
 }
 
 /** What was found, for people, and what to know of it. */
 function foundText(page: SearchPage): string {
   const notes = page.notes.map((note) => `Note: ${note}`);
   if (page.behind > 0) notes.push(`Note: about ${page.behind} older messages are not found by words yet.`);
-  const isLater = page.messages.length === 0 && page.next !== null;
-  const text = isLater ? `Nothing found yet: repeat the command with --before ${page.next}` : pageText(page);
-  return [...notes, text].join('\n');
+  return [...notes, pageText(page)].join('\n');
 }

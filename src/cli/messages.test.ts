@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation, type Running } from '../../test/support/installation.ts';
-import { attemptsText, pageText } from './message-text.ts';
+import type { Context } from './context.ts';
+import { attemptsText, messageText, pageText } from './message-text.ts';
+import { followPages } from './messages-search.ts';
 
 let here: Installation;
 beforeEach(() => {
@@ -52,6 +54,18 @@ describe.each([{ running: true }, { running: false }])(
       expect(await list('--until', createdAt)).toEqual([]);
       const page = await here.waybill(['messages', 'list', '--limit', '1']);
       expect(page.out).toContain(`There are more: repeat the command with --before ${third}`);
+    });
+
+    test('a message is shown by its Message-ID', async () => {
+      const id = await send('ann@example.net', 'Invoice 7');
+      await send('bob@example.net', 'Invoice 8');
+      const { messageId } = await here.json(['messages', 'show', id]);
+      expect((await here.json(['messages', 'show', messageId])).id).toBe(id);
+      expect((await here.waybill(['messages', 'attempts', messageId])).status).toBe(0);
+      expect(await act('show', '<nobody@example.org>')).toMatchObject({
+        status: 1,
+        err: 'There is no message <nobody@example.org>. See: waybill messages list\n',
+      });
     });
 
     test('messages are found by words and tokens, and what a query says wrong is noted', async () => {
@@ -140,8 +154,50 @@ test('attempts are shown a recipient a line, what peers wrote made harmless', ()
   };
   expect(attemptsText({ attempts: [attempt], hasMore: false }).split('\n')).toEqual([
     'NO  STARTED                   RELAY  HOST            TOOK   RECIPIENT        OUTCOME   REPLY',
-    '1   2026-11-20T00:00:00.000Z  out    mx.example.net  12 ms  ann@example.net  deferred  wait\ufffd[2J',
+    '1   2026-11-20T00:00:00.000Z  out    mx.example.net  12 ms  ann@example.net  deferred  wait\\u001b[2J',
   ]);
+});
+
+test.each([
+  [
+    { replyCode: 452, enhancedCode: '4.2.2', message: 'The mailbox is full' },
+    '452 4.2.2 The mailbox is full',
+  ],
+  [
+    { replyCode: 452, enhancedCode: '4.2.2', message: '4.2.2 The mailbox is full' },
+    '452 4.2.2 The mailbox is full',
+  ],
+  [{ message: 'connection refused' }, 'connection refused'],
+])('the last error of %j is shown with its codes, each once', (error, line) => {
+  const shown = messageText({ metadata: {}, recipients: [], lastError: error } as never, null);
+  expect(shown).toContain(`lastError:         ${line}\n`);
+});
+
+test('a page without messages says that there are none only where nothing is left to look at', () => {
+  expect(pageText({ messages: [], next: null })).toBe('There are no such messages.');
+  const text = pageText({ messages: [], next: 'msg_01jd4g6v8000000000000000ab' });
+  expect(text).toMatch(
+    /^There are none among the messages accepted since 2024-\d\d-\d\dT.*Z, but older ones were not/,
+  );
+  expect(text).toContain('repeat the command with --before msg_01jd4g6v8000000000000000ab');
+  expect(pageText({ messages: [], next: 'Y3Vyc29y' })).toMatch(
+    /^There are none among the newest messages, but older/,
+  );
+});
+
+test('a list goes on over pages without messages until it finds one, and tells a person how far it is', async () => {
+  const pages = [[], [], ['one'], ['two']];
+  const asked: (string | null)[] = [];
+  const told: string[] = [];
+  const terminal = { columns: () => 80, err: (text: string) => void told.push(text) };
+  const context = { terminal, clock: { mono: () => 0 } } as unknown as Context;
+  const page = await followPages(context, { limit: 5 }, 1, async (limit, before) => {
+    asked.push(before);
+    return { messages: pages[asked.length - 1] ?? [], next: `${limit}-${asked.length}` };
+  });
+  expect(page).toEqual({ messages: ['one'], next: '5-3' });
+  expect(asked).toEqual([null, '5-1', '5-2']);
+  expect(told).toEqual(['Looking at older messages …']);
 });
 
 test('a list stays narrow, whatever is in it', () => {

@@ -4,7 +4,8 @@ import { MESSAGE_STATUSES, type MessageStatus } from '../domain/delivery.ts';
 import { timelineText } from './attempt-text.ts';
 import { type Context, collectFrom, print, wholeNumber } from './context.ts';
 import { attemptsText, messageText, pageText, waysText } from './message-text.ts';
-import { searchCommand } from './messages-search.ts';
+import { contentCommand, resendCommand } from './messages-content.ts';
+import { followPages, searchCommand } from './messages-search.ts';
 import { type RemoteOptions, remoteCommand, withMessages } from './remote.ts';
 import { DEFAULT_COLUMNS } from './terminal.ts';
 
@@ -30,13 +31,15 @@ const MAX_LIMIT = 200;
 /** `waybill messages …`: what became of the mail, and what to do about it. */
 export function messagesCommand(context: Context): Command {
   return new Command('messages')
-    .description('messages: list, search, show, attempts, cancel, retry')
+    .description('messages: list, search, show, attempts, content, cancel, retry, resend')
     .addCommand(listCommand(context))
     .addCommand(searchCommand(context))
     .addCommand(showCommand(context))
     .addCommand(attemptsCommand(context))
+    .addCommand(contentCommand(context))
     .addCommand(cancelCommand(context))
-    .addCommand(retryCommand(context));
+    .addCommand(retryCommand(context))
+    .addCommand(resendCommand(context));
 }
 
 function listCommand(context: Context): Command {
@@ -59,10 +62,12 @@ function listCommand(context: Context): Command {
     .option('--limit <n>', 'how many', wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
     .option('--before <id>', 'go on where a page ended: the id in its last line (with --url, the cursor)')
     .action(async (options: ListOptions) => {
-      const { status = [], limit, before = null } = options;
-      const request = { statuses: [...status], filter: filterOf(options), limit, before };
+      const { status = [] } = options;
+      const request = { statuses: [...status], filter: filterOf(options) };
       await withMessages(context, options, async (operations) => {
-        const page = await operations.messages(request);
+        const ask = (limit: number, before: string | null) =>
+          operations.messages({ ...request, limit, before });
+        const page = await followPages(context, options, 1, ask);
         print(context, options, page, () => pageText(page));
       });
     });
@@ -84,7 +89,7 @@ function showCommand(context: Context): Command {
     'waybill messages show msg_01k…',
     'waybill messages show msg_01k… --steps',
   ])
-    .argument('<id>', "the message's id")
+    .argument('<id>', "the message's id, or its Message-ID: '<…@…>'")
     .option('--steps', 'show the conversation of every attempt, not only of the last')
     .action(async (id: string, options: ShowOptions) => {
       await withMessages(context, options, async (operations) => {
@@ -108,7 +113,7 @@ function attemptsCommand(context: Context): Command {
     'waybill messages attempts msg_01k…',
     'waybill messages attempts msg_01k… --json',
   ])
-    .argument('<id>', "the message's id")
+    .argument('<id>', "the message's id, or its Message-ID: '<…@…>'")
     .action(async (id: string, options: RemoteOptions) => {
       await withMessages(context, options, async (operations) => {
         const attempts = await allAttempts(operations, id);
@@ -158,11 +163,13 @@ function recordCommand(
   act: (operations: MessageOperations, id: string) => Promise<StatusRecord>,
   note = '',
 ): Command {
-  return shell.argument('<id>', "the message's id").action(async (id: string, options: RemoteOptions) => {
-    await withMessages(context, options, async (operations, running) => {
-      const record = await act(operations, id);
-      const end = running || note === '' ? '' : `\n\n${note}`;
-      print(context, options, record, () => `${messageText(record, context.terminal.columns())}${end}`);
+  return shell
+    .argument('<id>', "the message's id, or its Message-ID: '<…@…>'")
+    .action(async (id: string, options: RemoteOptions) => {
+      await withMessages(context, options, async (operations, running) => {
+        const record = await act(operations, id);
+        const end = running || note === '' ? '' : `\n\n${note}`;
+        print(context, options, record, () => `${messageText(record, context.terminal.columns())}${end}`);
+      });
     });
-  });
 }

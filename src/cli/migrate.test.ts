@@ -28,7 +28,7 @@ test('it is told where to, or to undo, and nothing that leads nowhere', async ()
 });
 
 test('it needs a data directory in which something is, and no server', async () => {
-  const nowhere = await here.waybill(['migrate', '--undo']);
+  const nowhere = await here.waybill(['migrate', '--undo', '--data', `${here.dataDir}-not-there`]);
   expect(nowhere).toMatchObject({ status: 1, err: expect.stringContaining('no data directory') });
   const server = await here.startServer();
   const running = await here.waybill(['migrate', '--to', 'postgres://b/c']);

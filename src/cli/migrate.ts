@@ -1,31 +1,7 @@
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { earlyConfig } from '../config/early.ts';
-import { formatFault } from '../config/fault.ts';
-import { dataDirectory, type LoadOptions, loadConfig, NOTHING_STORED } from '../config/load.ts';
-import type { Config } from '../config/schema.ts';
-import { isServerRunning } from '../control/client.ts';
-import { engineSettings } from '../control/engine-settings.ts';
-import { holdDirectory } from '../control/hold.ts';
-import { layoutOf } from '../control/layout.ts';
-import { storedRows } from '../control/offline.ts';
-import { databaseOptions } from '../control/shared-storage.ts';
-import { becomeOwnerOf } from '../lib/owner.ts';
-import { migrate, undo } from '../migrate/migration.ts';
-import { openPostgresSide } from '../migrate/postgres-side.ts';
-import type { Side, TakeBack } from '../migrate/side.ts';
-import { openSqliteSource, openSqliteTarget } from '../migrate/sqlite-side.ts';
-import { UNPUBLISHED } from '../store/registry.ts';
-import { type CommonOptions, type Context, command, print } from './context.ts';
+import { type Context, command } from './context.ts';
 import { Exit } from './exit.ts';
-import { migratedText, migrationStepText, TO_SQLITE } from './migrate-text.ts';
-import { stepTeller } from './step-teller.ts';
-import { counted } from './terminal.ts';
-
-interface MigrateOptions extends CommonOptions {
-  readonly to?: string;
-  readonly undo?: true;
-}
+import type { MigrateOptions } from './migrating.ts';
 
 /** `waybill migrate --to …`: everything from SQLite into a PostgreSQL, or back, while no server runs. */
 export function migrateCommand(context: Context): Command {
@@ -40,115 +16,11 @@ export function migrateCommand(context: Context): Command {
     .action(async (options: MigrateOptions) => {
       if ((options.to === undefined) === (options.undo === undefined))
         throw new Exit(2, 'Say where everything is to go, by --to; or --undo.');
-      const { environment } = context.terminal;
-      const dataDir = dataDirectory(options.data, environment);
-      if (!existsSync(dataDir)) throw new Exit(1, `There is no data directory ${dataDir}.`);
-      if (await isServerRunning(dataDir))
-        throw new Exit(1, `A server runs on ${dataDir}: stop it first, with every other node.`);
-      const load = { dataDir, configFile: options.config, environment, random: context.random };
-      const { database, faults } = earlyConfig(load);
-      if (faults.length > 0) throw new Exit(1, faults.map(formatFault).join('\n'));
-      becomeOwnerOf(dataDir);
-      const lock = await holdDirectory(dataDir, context.clock);
-      try {
-        if (options.to === undefined) await undoIn(context, options, { load, database });
-        else await moveTo(options.to, context, options, { load, database });
-      } finally {
-        lock.release();
-      }
+      const { runMigration } = await import('./migrating.ts');
+      await runMigration(context, options);
     });
 }
 
 const RESUMED = `
 Nothing is removed where it comes from. A migration that was stopped, however it was, goes on when the same command is given
 again. docs/migrating.md says what it does, and what comes before and after.`;
-
-/** Where the installation is, and what is said of its database. */
-interface Here {
-  readonly load: Omit<LoadOptions, 'stored'>;
-  readonly database: Config['database'];
-}
-
-async function moveTo(to: string, context: Context, options: MigrateOptions, here: Here): Promise<void> {
-  const { load, database } = here;
-  if (to === TO_SQLITE && database.url === '')
-    throw new Exit(2, 'This installation lies in SQLite already: database.url is empty.');
-  if (to !== TO_SQLITE && database.url !== '')
-    throw new Exit(
-      2,
-      'This installation lies in a PostgreSQL already: database.url is set. From one PostgreSQL to another: pg_dump and pg_restore.',
-    );
-  const openTarget = () =>
-    to === TO_SQLITE
-      ? openSqliteTarget(placesIn(load.dataDir), context.clock)
-      : openPostgres({ load, database: databaseAt(to, load) }, context);
-  await withSide(openSource(here, context), async (source) => {
-    await withSide(openTarget(), async (there) => {
-      const { tell } = stepTeller(context, options, migrationStepText);
-      const { random } = context;
-      const migrated = await migrate({ source, target: there, policyOf: policyOf(load), random, tell });
-      print(context, options, migrated, () => migratedText(migrated, there.kind, load.dataDir));
-      if (migrated.differing > 0) throw new Exit(1);
-      if (migrated.lostContents > 0)
-        throw new Exit(
-          1,
-          `The contents of ${counted(migrated.lostContents, 'message')} were damaged or missing in ${migrated.from} already; everything else was moved.`,
-        );
-    });
-  });
-}
-
-async function undoIn(context: Context, options: MigrateOptions, here: Here): Promise<void> {
-  await withSide(openSource(here, context), async (source) => {
-    const to = await undo(source);
-    print(context, options, { from: source.name, to }, () =>
-      to === null
-        ? `${source.name} was not moved: nothing to undo.`
-        : `${source.name} can be worked with again. What came to ${to} since is only there.`,
-    );
-  });
-}
-
-/** The settings of a database, of which only the address is another. */
-function databaseAt(url: string, load: Here['load']): Config['database'] {
-  const environment = { ...load.environment, WAYBILL_DATABASE__URL: url };
-  const { database, faults } = earlyConfig({ ...load, environment });
-  if (faults.length > 0 || database.url === '')
-    throw new Exit(2, '--to takes postgres://user@host:5432/database, or sqlite.');
-  return database;
-}
-
-function openSource(here: Here, context: Context): Promise<Side> {
-  return here.database.url === ''
-    ? openSqliteSource(placesIn(here.load.dataDir), context.clock)
-    : openPostgres(here, context);
-}
-
-async function openPostgres({ load, database }: Here, { clock, random }: Context): Promise<Side> {
-  const node = `migrate-${process.pid}-${Buffer.from(random.fill(new Uint8Array(4))).toString('hex')}`;
-  const { vault, faults } = loadConfig({ ...load, stored: NOTHING_STORED });
-  if (vault === null) throw new Exit(1, faults.map(formatFault).join('\n'));
-  return await openPostgresSide({ options: databaseOptions(database), node, clock, keyId: vault.keyId });
-}
-
-function placesIn(dataDir: string) {
-  const { database, spool } = layoutOf(dataDir);
-  return { name: dataDir, database, spool };
-}
-
-async function withSide(opening: Promise<Side>, use: (side: Side) => Promise<void>): Promise<void> {
-  const side = await opening;
-  try {
-    await use(side);
-  } finally {
-    await side.close();
-  }
-}
-
-/** What the settings say that are kept at the source, as when its server starts. */
-function policyOf(load: Here['load']): TakeBack['policyOf'] {
-  return async (registry) => {
-    const loaded = loadConfig({ ...load, stored: await storedRows(registry) });
-    return engineSettings({ ...loaded, routesVersion: UNPUBLISHED }).retry;
-  };
-}

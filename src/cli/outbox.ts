@@ -1,5 +1,4 @@
 import { toSubmission } from '../client/message.ts';
-import type { Result } from '../client/result.ts';
 import type { Verdict } from '../client/types.ts';
 import type { Waybill } from '../client/waybill.ts';
 import {
@@ -11,10 +10,9 @@ import {
 } from '../control/operations.ts';
 import { isFinal } from '../domain/delivery.ts';
 import type { Clock } from '../lib/clock.ts';
-import { shellWord } from '../lib/shell-word.ts';
 import type { Draft } from './draft.ts';
 import { Exit } from './exit.ts';
-import { operationErrorOf, taken } from './remote.ts';
+import { sentBy, taken } from './remote.ts';
 
 /** Where `waybill send` hands a message: the installation here, or a server far away. */
 export interface Outbox {
@@ -88,20 +86,12 @@ export function remoteOutbox(client: Waybill): Outbox {
   };
 }
 
-/** What was sent; an error that leaves open whether it was, says how to find out. */
-function sentBy<T>(result: Result<T>): T {
-  if (result.ok || !result.error.maybeAccepted) return taken(result);
-  const { code, message } = operationErrorOf(result.error);
-  const key = shellWord(result.error.idempotencyKey ?? '');
-  const cure = `It may have been accepted; repeat with --idempotency-key ${key} and it is not sent twice.`;
-  throw new OperationError(code, `${message}\n${cure}`);
-}
-
 async function submissionOf(draft: Draft): Promise<unknown> {
   if (draft.kind === 'raw') throw needsUrl('--raw');
   return await toSubmission(draft.message);
 }
 
-function needsUrl(option: string): Exit {
+/** The refusal of an option that an installation here cannot do. */
+export function needsUrl(option: string): Exit {
   return new Exit(2, `${option} goes through the API: name a server with --url and --key-file.`);
 }

@@ -1,4 +1,4 @@
-import type { QueueLane, QueueView } from '../ingest/queue-door.ts';
+import type { LaneState, QueueLane, QueueView } from '../ingest/queue-door.ts';
 import { clip } from './fitting.ts';
 import { oneLine, table } from './terminal.ts';
 
@@ -37,8 +37,13 @@ function numbers(row: QueueView['totals'] & Partial<Pick<QueueLane, 'concurrency
   ];
 }
 
+/** A state as people read it. */
+export function laneStateText(state: LaneState): string {
+  return state === 'untried' ? 'not tried yet' : state;
+}
+
 function stateText({ state, restsUntil }: QueueLane, now: number): string {
-  if (restsUntil === null) return state;
+  if (restsUntil === null) return laneStateText(state);
   return `${state} ${ageText(Math.max(0, Math.ceil((Date.parse(restsUntil) - now) / 1000)))}`;
 }
 

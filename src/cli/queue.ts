@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { HoldKind } from '../domain/hold.ts';
 import type { HoldView } from '../ingest/queue-door.ts';
-import { type CommonOptions, type Context, command, print } from './context.ts';
+import { type CommonOptions, type Context, command, print, suggestingCommands } from './context.ts';
 import { Exit } from './exit.ts';
 import { queueActCommands } from './queue-acts.ts';
 import { decideRestored, restoredOption } from './queue-restored.ts';
@@ -45,7 +45,7 @@ export function queueCommand(context: Context): Command {
     });
   const holds = [pauseCommand(context), resumeCommand(context), drainCommand(context)];
   for (const child of [...holds, ...queueActCommands(context)]) queue.addCommand(child);
-  return queue;
+  return suggestingCommands(queue);
 }
 
 function idleNote(running: boolean): string {

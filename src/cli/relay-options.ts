@@ -1,8 +1,9 @@
 /** The options that describe a relay, each for one field of its definition. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { RelayFieldName } from '../config/relay-fields.ts';
+import type { GivenSecret, RelayFieldName, SecretField } from '../config/relay-fields.ts';
 import { isProviderType, RELAY_TYPES } from '../config/relay-types.ts';
 import { OperationError } from '../control/operations.ts';
+import { OAUTH_PRESETS } from '../domain/relay.ts';
 import { type CommonOptions, type Context, collect, wholeNumber } from './context.ts';
 import { Exit } from './exit.ts';
 import { promptForSecret, readSecretFile } from './secret-input.ts';
@@ -10,8 +11,11 @@ import { promptForSecret, readSecretFile } from './secret-input.ts';
 /** What describes a relay, besides the options for single fields. */
 export interface DescribingOptions extends CommonOptions {
   readonly type?: string;
+  readonly auth?: string;
   readonly passwordFile?: string;
   readonly secretFile?: string;
+  readonly refreshTokenFile?: string;
+  readonly serviceAccountFile?: string;
 }
 
 /** An option, and the field it gives. */
@@ -44,6 +48,14 @@ const FIELD_OPTIONS: readonly FieldOption[] = [
   },
   option('verify', '--no-verify', 'smtp: do not check its certificate'),
   option('username', '--username <name>', 'smtp: user name for AUTH'),
+  {
+    ...option('auth', '--auth <how>', 'smtp: how to sign in (default: plain or login, whichever it offers)'),
+    choices: ['plain', 'login', 'xoauth2'],
+  },
+  {
+    ...option('preset', '--preset <provider>', 'smtp with --auth xoauth2: what is usual for the provider'),
+    choices: OAUTH_PRESETS,
+  },
   option('helo', '--helo <name>', 'smtp, mx: name given in EHLO (default: server.hostname)'),
   option(
     'source_ips',
@@ -75,8 +87,27 @@ const FIELD_OPTIONS: readonly FieldOption[] = [
     '--message-stream <id>',
     'postmark: message stream to send by (default: outbound)',
   ),
-  option('tenant', '--tenant <tenant>', 'graph: id or domain of the tenant; required'),
-  option('client_id', '--client-id <id>', 'graph: id of the application; required'),
+  option(
+    'tenant',
+    '--tenant <tenant>',
+    'graph, smtp with --preset microsoft: id or domain of the tenant; required',
+  ),
+  option(
+    'client_id',
+    '--client-id <id>',
+    'graph, smtp with --auth xoauth2: id of the application or OAuth client',
+  ),
+  option(
+    'subject',
+    '--subject <address>',
+    'smtp with --service-account-file: user it stands for (default: --username)',
+  ),
+  option('scope', '--scope <scope>', "smtp with --auth xoauth2: what tokens are for (default: the preset's)"),
+  option(
+    'token_url',
+    '--token-url <url>',
+    "smtp with --auth xoauth2: where tokens are asked for (default: the preset's)",
+  ),
   option('mailbox', '--mailbox <address>', "graph: mailbox that sends (default: that of the message's From)"),
   option('authority', '--authority <url>', "graph: where tokens are asked for (default: Microsoft's)"),
   option('url', '--url <url>', 'webhook: where messages are posted to; required'),
@@ -143,7 +174,15 @@ export function withRelayOptions(command: Command, isTypeNeeded: boolean): Comma
     .option('--password-file <file>', 'smtp: file with the password for AUTH; - for the standard input')
     .option(
       '--secret-file <file>',
-      'providers: file with the key, token or secret; - for the standard input (default: asked for)',
+      'providers, smtp with --auth xoauth2: file with the key, token or secret; - for the standard input (default: asked for)',
+    )
+    .option(
+      '--refresh-token-file <file>',
+      'smtp with --auth xoauth2: file with the refresh token; - for the standard input',
+    )
+    .option(
+      '--service-account-file <file>',
+      'smtp with --auth xoauth2: JSON file of a key of a Google service account; - for the standard input',
     );
 }
 
@@ -165,23 +204,43 @@ export function fieldsOf(options: object): Record<string, unknown> {
   return Object.fromEntries(fields);
 }
 
+/** The options that name files of secrets, and the field that each is for. */
+const SECRET_OPTIONS = {
+  passwordFile: 'password',
+  secretFile: 'secret',
+  refreshTokenFile: 'refresh_token',
+  serviceAccountFile: 'service_account',
+} as const satisfies Partial<Record<keyof DescribingOptions, SecretField>>;
+
+/** Whether any file of secrets is named. */
+export function namesSecret(options: DescribingOptions): boolean {
+  return secretFiles(options).length > 0;
+}
+
 /** Whether a secret will be read or asked for. Throws `Exit` where its option is another type's. */
-export function takesSecret({ type = '', passwordFile, secretFile }: DescribingOptions): boolean {
+export function takesSecret(options: DescribingOptions): boolean {
+  const { type = '', auth, passwordFile } = options;
   const isProvider = isProviderType(type);
   if (isProvider && passwordFile !== undefined)
     throw new Exit(2, `Type ${type} has no password: give --secret-file.`);
-  if (!isProvider && secretFile !== undefined)
-    throw new Exit(2, `Type ${type} has no such secret: a password for AUTH is given by --password-file.`);
-  return isProvider || passwordFile !== undefined;
+  const other = secretFiles(options).find(({ field }) => field !== (isProvider ? 'secret' : 'password'));
+  if (other !== undefined && !(type === 'smtp' && auth === 'xoauth2')) {
+    const instead =
+      type === 'smtp'
+        ? ': a password for AUTH is given by --password-file, and others belong to --auth xoauth2'
+        : '';
+    throw new Exit(2, `Type ${type} has no such secret as ${other.flag}${instead}.`);
+  }
+  return isProvider || namesSecret(options);
 }
 
-/** The password or secret that the options name; a provider's is asked for where no file is named. Throws `Exit`. */
-export async function secretOf(options: DescribingOptions, { terminal }: Context): Promise<string | null> {
-  const { type = '', passwordFile, secretFile } = options;
-  const isProvider = isProviderType(type);
-  const path = passwordFile ?? secretFile;
-  if (path !== undefined) return await readSecretFile(path, isProvider ? 'secret' : 'password');
-  if (!isProvider) return null;
+/** The secrets that the options name; a provider's is asked for where no file is named. Throws `Exit`. */
+export async function secretOf(
+  options: DescribingOptions,
+  { terminal }: Context,
+): Promise<GivenSecret | null> {
+  const { type = '' } = options;
+  if (namesSecret(options) || !isProviderType(type)) return await givenSecretOf(options);
   return await promptForSecret(
     terminal,
     `${QUESTIONS[type]}: `,
@@ -189,10 +248,24 @@ export async function secretOf(options: DescribingOptions, { terminal }: Context
   );
 }
 
-/** The secret in the file that is named, whatever the type; null where none is. Throws `Exit`. */
-export async function givenSecretOf({ passwordFile, secretFile }: DescribingOptions): Promise<string | null> {
-  if (passwordFile !== undefined) return await readSecretFile(passwordFile, 'password');
-  return secretFile === undefined ? null : await readSecretFile(secretFile, 'secret');
+/** The secrets in the files that are named, whatever the type; null where none is. Throws `Exit`. */
+export async function givenSecretOf(options: DescribingOptions): Promise<GivenSecret | null> {
+  const files = secretFiles(options);
+  if (files.length === 0) return null;
+  if (files.filter(({ path }) => path === '-').length > 1)
+    throw new Exit(2, 'The standard input can hold one secret: name files for the others.');
+  const secrets: Partial<Record<SecretField, string>> = {};
+  for (const { field, path } of files)
+    secrets[field] = await readSecretFile(path, field.replace('_', ' '), field === 'service_account');
+  return secrets;
+}
+
+function secretFiles(options: DescribingOptions) {
+  return Object.entries(SECRET_OPTIONS).flatMap(([option, field]) => {
+    // Sound because the entries are the table's own.
+    const path = options[option as keyof typeof SECRET_OPTIONS];
+    return path === undefined ? [] : [{ field, path, flag: `--${field.replace('_', '-')}-file` }];
+  });
 }
 
 /** What an operation on a definition gives; its errors name the options that were typed. */
@@ -234,6 +307,8 @@ const OTHER_FLAGS: Readonly<Record<string, string>> = {
   type: '--type',
   secret: '--secret-file',
   password: '--password-file',
+  refresh_token: '--refresh-token-file',
+  service_account: '--service-account-file',
 };
 const TYPED_FAULT = /^relay[.](\w+)(?:\[\d+\])?(?: = (.*?))?: (.*) \(command line\)$/;
 

@@ -28,7 +28,7 @@ test("a provider's secret is asked for without being shown, and lies nowhere in 
   expect(added).toMatchObject({ status: 0, err: 'Server token: ' });
   const list = await here.waybill(['relays', 'list']);
   expect(list.out).toMatch(
-    /^pm \(default\) +postmark +https:\/\/api\.postmarkapp\.com +stored +ready .* 0 of 500$/m,
+    /^pm \(default\) +postmark +https:\/\/api\.postmarkapp\.com +stored +not tried yet .* 0 of 500$/m,
   );
   const config = await here.waybill(['config']);
   expect(config.out).toMatch(/relays\.pm\.secret +"\*{8}"/);

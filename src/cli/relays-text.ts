@@ -1,5 +1,6 @@
 import type { RelayDetail, RelaySwitch, RelayTest, RelayView } from '../control/relay-operations.ts';
 import { clip, fittingTable } from './fitting.ts';
+import { laneStateText } from './queue-text.ts';
 import { oneLine, table } from './terminal.ts';
 
 /** All relays as a table. On a terminal that is too narrow for it, what a relay is stands below what it does. */
@@ -69,7 +70,7 @@ export function addedText({ name, warmUp }: RelayView, tryOut: string): string {
 
 /** A step of a test, as a line. */
 export function stepLine({ name, ok, detail, atMs }: RelayTest['steps'][number]): string {
-  return `${ok ? 'ok    ' : 'FAILED'} ${String(atMs).padStart(6)} ms  ${oneLine(name)}  ${oneLine(detail)}`;
+  return `${ok ? 'ok    ' : 'failed'} ${String(atMs).padStart(6)} ms  ${oneLine(name)}  ${oneLine(detail)}`;
 }
 
 /** What is said of a relay that was disabled. */
@@ -93,7 +94,7 @@ function destinationOf({ type, host, port, endpoint }: RelayView): string {
 }
 
 function stateOf(relay: RelayView): string {
-  return relay.credentialsUnreadable ? 'credentials_unreadable' : relay.state;
+  return relay.credentialsUnreadable ? 'credentials_unreadable' : laneStateText(relay.state);
 }
 
 /** How much of a day's recipients is used, where they are bounded, and how far the warm-up is. */

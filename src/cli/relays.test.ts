@@ -1,7 +1,11 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../../test/peers/free-port.ts';
 import { Installation } from '../../test/support/installation.ts';
 
-const installation = new Installation();
+let installation: Installation;
+beforeEach(() => {
+  installation = new Installation();
+});
 afterEach(() => installation.remove());
 
 test('an mx relay is added without a host, shown as what it is, and needs a full name for EHLO', async () => {
@@ -30,7 +34,9 @@ test('an mx relay is added without a host, shown as what it is, and needs a full
   expect(added).toMatchObject({ status: 0, err: '' });
   expect(added.out).toContain('waybill relays test direct --to someone@example.net');
   const { out } = await installation.waybill(['relays', 'list'], { environment });
-  expect(out).toMatch(/direct \(default\) +mx +recipients' MX, port 25 +opportunistic +stored +ready/);
+  expect(out).toMatch(
+    /direct \(default\) +mx +recipients' MX, port 25 +opportunistic +stored +not tried yet/,
+  );
   const config = await installation.waybill(['config'], { environment });
   expect(config.out).toMatch(/relays\.direct\.source_ips.*192\.0\.2\.2/);
   expect(config.out).toMatch(
@@ -67,7 +73,24 @@ test('the list tells what an operator wants of a relay', async () => {
   ]) {
     expect(await installation.waybill([...act, 'out'])).toMatchObject({ status: 0 });
     const { out } = await installation.waybill(['relays', 'list']);
-    states.push(/^out .* stored +(\S+)/m.exec(out)?.[1] ?? out);
+    states.push(/^out .* stored +(\S+(?: \S+)*)/m.exec(out)?.[1] ?? out);
   }
-  expect(states).toEqual(['paused', 'draining', 'ready', 'disabled']);
+  expect(states).toEqual(['paused', 'draining', 'not tried yet', 'disabled']);
+});
+
+test('a stored relay is not tried yet until it is tested, however that ends', async () => {
+  const port = await freePort();
+  const add = ['relays', 'add', 'out', '--type', 'smtp', '--host', '127.0.0.1', '--port', String(port)];
+  await installation.waybill([...add, '--tls', 'none', '--default']);
+  const shown = async () => {
+    const states: string[] = [];
+    for (const args of [['relays', 'list'], ['relays', 'show', 'out'], ['queue']]) {
+      const { out } = await installation.waybill(args);
+      states.push(/^out .*?(not tried yet|ready)/m.exec(out)?.[1] ?? out);
+    }
+    return states;
+  };
+  expect(await shown()).toEqual(['not tried yet', 'not tried yet', 'not tried yet']);
+  expect((await installation.waybill(['relays', 'test', 'out'])).status).not.toBe(0);
+  expect(await shown()).toEqual(['ready', 'ready', 'ready']);
 });

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { GivenSecret } from '../config/relay-fields.ts';
 import type {
   CheckRelayRequest,
   RelaySwitch,
@@ -12,6 +13,7 @@ import {
   definitionOf,
   fieldsOf,
   inOptions,
+  namesSecret,
   secretOf,
   takesSecret,
   withRelayOptions,
@@ -62,6 +64,8 @@ function addCommand(context: Context): Command {
     'waybill relays add out --type smtp --host smtp.example.net --username u --password-file /run/secrets/p --default',
     'waybill relays add direct --type mx --helo mail.example.com --default',
     'waybill relays add local --type smtp --host 127.0.0.1 --port 2526 --tls none --default',
+    'waybill relays add m365 --type smtp --host smtp.office365.com --username sender@contoso.com --auth xoauth2 --preset microsoft --tenant contoso.onmicrosoft.com --client-id … --secret-file FILE',
+    'waybill relays add gmail --type smtp --host smtp.gmail.com --username sender@example.com --auth xoauth2 --preset google --service-account-file FILE',
     'waybill relays add aws --type ses --region eu-west-1 --access-key-id AKIAIOSFODNN7EXAMPLE --secret-file /run/secrets/aws',
     'waybill relays add grid --type sendgrid --max-per-day 50000 --warmup-start 2026-12-01 --secret-file - < key',
     'waybill relays add crm --type webhook --url https://crm.example.com/mail',
@@ -72,7 +76,7 @@ function addCommand(context: Context): Command {
       const definition = definitionOf(name, options);
       const makeDefault = options.default ?? false;
       const secret = await checkedSecret({ definition, makeDefault }, options, context);
-      await withOperations(context, options, { create: true }, async (operations) => {
+      await withOperations(context, options, {}, async (operations) => {
         const relay = await inOptions(operations.addRelay({ definition, secret, makeDefault }));
         print(context, options, relay, () => addedText(relay, tryOut(relay)));
       });
@@ -107,7 +111,7 @@ function testCommand(context: Context): Command {
       throw new Exit(
         1,
         options.to === undefined
-          ? `${name === undefined ? 'This definition' : `The relay ${name}`} does not work.`
+          ? `The test failed: ${name === undefined ? 'this definition' : `the relay ${name}`} does not work.`
           : noWay(request.name, options.to),
       );
     });
@@ -119,11 +123,10 @@ async function checkedSecret(
   request: CheckRelayRequest,
   options: DescribingOptions,
   context: Context,
-): Promise<string | null> {
+): Promise<GivenSecret | null> {
   if (!takesSecret(options)) return null;
   // Not while it is asked for: a server could not start meanwhile.
-  const session = request.makeDefault === null ? {} : ({ create: true } as const);
-  await withOperations(context, options, session, async (operations) => {
+  await withOperations(context, options, {}, async (operations) => {
     await inOptions(operations.checkRelay(request));
   });
   return await secretOf(options, context);
@@ -142,8 +145,7 @@ async function testRequest(
     const unsaved = { definition, secret };
     return { name: name ?? NAMELESS, to, unsaved };
   }
-  const { passwordFile, secretFile } = options;
-  if (Object.keys(fieldsOf(options)).length > 0 || passwordFile !== undefined || secretFile !== undefined)
+  if (Object.keys(fieldsOf(options)).length > 0 || namesSecret(options))
     throw new Exit(2, 'To try a definition that is not stored, say its --type, too.');
   if (name === undefined) throw new Exit(2, 'Name a relay, or describe one by --type and its fields.');
   return { name, to, unsaved: null };
@@ -151,7 +153,7 @@ async function testRequest(
 
 /** Of a relay that delivers to recipients' servers, the fault may be theirs. */
 function noWay(name: string, to: string): string {
-  return `No mail can be taken to ${to.slice(to.lastIndexOf('@') + 1)} by ${name}.`;
+  return `The test failed: no mail can be taken to ${to.slice(to.lastIndexOf('@') + 1)} by ${name}.`;
 }
 
 function disableCommand(context: Context): Command {

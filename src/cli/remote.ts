@@ -11,6 +11,7 @@ import {
   type OperationErrorCode,
   type StatusRecord,
 } from '../control/operations.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { type CommonOptions, type Context, command } from './context.ts';
 import { Exit } from './exit.ts';
 import { readSecretFile } from './secret-input.ts';
@@ -77,6 +78,10 @@ function remoteOperations(client: Waybill): MessageOperations {
     ways: async () => [],
     messages: (request) => listPage(request, client),
     attempts: async ({ id }) => ({ attempts: taken(await client.attempts(id)), hasMore: false }) as Attempts,
+    messageContent: async ({ id }) => {
+      const bytes = Buffer.from(taken(await client.content(id)));
+      return { id, sizeBytes: bytes.length, content: bytes.toString('base64') };
+    },
     cancelMessage: async ({ id }) => taken(await client.cancel(id)) as StatusRecord,
     retryMessage: async ({ id }) => taken(await client.retry(id)) as StatusRecord,
   };
@@ -95,8 +100,17 @@ export function taken<T>(result: Result<T>): T {
   throw operationErrorOf(result.error);
 }
 
+/** What was sent; an error that leaves open whether it was, says how to find out. */
+export function sentBy<T>(result: Result<T>): T {
+  if (result.ok || !result.error.maybeAccepted) return taken(result);
+  const { code, message } = operationErrorOf(result.error);
+  const key = shellWord(result.error.idempotencyKey ?? '');
+  const cure = `It may have been accepted; repeat with --idempotency-key ${key} and it is not sent twice.`;
+  throw new OperationError(code, `${message}\n${cure}`);
+}
+
 /** A client's error as that of an operation. */
-export function operationErrorOf(error: ClientError): OperationError {
+function operationErrorOf(error: ClientError): OperationError {
   return new OperationError(codeOf(error), textOf(error));
 }
 

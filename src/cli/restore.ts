@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { type Restored, restoreBackup } from '../backup/restore.ts';
+import type { Restored } from '../backup/restore.ts';
 import { earlyConfig } from '../config/early.ts';
 import { dataDirectory, type OutsideOptions } from '../config/load.ts';
 import { isServerRunning } from '../control/client.ts';
+import { isUsable } from '../control/layout.ts';
 import { COMMAND, dataOption } from '../lib/command-name.ts';
 import { backupStepText } from './backup-steps.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
@@ -26,7 +27,7 @@ export function restoreCommand(context: Context): Command {
     .option('--passphrase-file <file>', 'opens the secret key in it; - for the standard input')
     .action(async (file: string, options: RestoreOptions) => {
       const dataDir = dataDirectory(options.data, context.terminal.environment);
-      if (await isServerRunning(dataDir))
+      if (isUsable(dataDir) && (await isServerRunning(dataDir)))
         throw new Exit(1, `A server runs on ${dataDir}. A backup is restored into an empty directory only.`);
       refuseDatabase({ dataDir, configFile: options.config, environment: context.terminal.environment });
       const passphrase =
@@ -34,6 +35,7 @@ export function restoreCommand(context: Context): Command {
           ? null
           : await readSecretFile(options.passphraseFile, 'passphrase');
       const { tell, signal } = stepTeller(context, options, backupStepText);
+      const { restoreBackup } = await import('../backup/restore.ts');
       const restored = await restoreBackup(
         { file: resolve(file), dataDir, passphrase },
         { clock: context.clock, signal, tell, bytesPerSecond: null },
@@ -55,7 +57,25 @@ function refuseDatabase(options: OutsideOptions): void {
   );
 }
 
-function restoredText({ manifest, held, secrets, secretsLeft }: Restored, dataDir: string): string {
+/** What was outside of the backup, and has to be put back by hand. */
+function stillMissing({ secrets }: Restored, dataDir: string): readonly string[] {
+  const lines = secrets.includes('secret.key')
+    ? []
+    : [
+        `  secret.key into ${dataDir}: only it opens the passwords of relays and the signing keys. Without it, enter them again.`,
+      ];
+  if (!secrets.includes('waybill.yaml'))
+    lines.push(`  the configuration file, if there was one: waybill.yaml into ${dataDir}, or by --config.`);
+  if (!secrets.includes('tls.key') && !secrets.includes('tls-uploaded.pem'))
+    lines.push(
+      `  a certificate that was uploaded: tls-uploaded.pem into ${dataDir}, or upload it again. Else a self-signed one is made.`,
+    );
+  lines.push('  files that the configuration names elsewhere: tls.cert_file, password_file.');
+  return ['Put back by hand, before the start:', ...lines];
+}
+
+function restoredText(restored: Restored, dataDir: string): string {
+  const { manifest, held, secretsLeft } = restored;
   const data = dataOption(dataDir);
   const lines = [
     `${dataDir} is as it was at ${manifest.createdAt}: ${counted(manifest.messages, 'message')}.`,
@@ -67,10 +87,7 @@ function restoredText({ manifest, held, secrets, secretsLeft }: Restored, dataDi
   ];
   if (secretsLeft)
     lines.push('The secret key is in the backup, but was left there: no --passphrase-file was given.');
-  if (!secrets.includes('secret.key'))
-    lines.push(
-      `The passwords of relays and the signing keys open only with the secret.key of before: put it into ${dataDir}, or enter them again.`,
-    );
+  lines.push(...stillMissing(restored, dataDir));
   lines.push(
     `API keys and users are those of then: look whether some were revoked since. To start: ${COMMAND} serve${data}`,
   );

@@ -140,23 +140,18 @@ async function change(
   act: (operations: Operations) => Promise<RouteTableView>,
 ): Promise<void> {
   // New rules can be the cure of a faulty configuration, so that must not stand in their way.
-  await withOperations(
-    context,
-    options,
-    { tolerateFaults: true, create: true },
-    async (operations, running) => {
-      const table = await act(operations);
-      const next = running
-        ? 'Mail that waits is routed anew now.'
-        : 'Mail that waits is routed anew at the start.';
-      print(
-        context,
-        options,
-        table,
-        () => `Version ${table.version} is in force, with ${counted(table.ruleCount, 'rule')}. ${next}`,
-      );
-    },
-  );
+  await withOperations(context, options, { tolerateFaults: true }, async (operations, running) => {
+    const table = await act(operations);
+    const next = running
+      ? 'Mail that waits is routed anew now.'
+      : 'Mail that waits is routed anew at the start.';
+    print(
+      context,
+      options,
+      table,
+      () => `Version ${table.version} is in force, with ${counted(table.ruleCount, 'rule')}. ${next}`,
+    );
+  });
 }
 
 function queryOf(options: ExplainOptions): [string, string][] {

@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -49,6 +49,7 @@ describe.each([{ running: true }, { running: false }])(
 
       const rotated = await here.json(['keys', 'rotate', key.id]);
       expect(rotated.secret).not.toBe(secret);
+      expect(rotated.oldSecretUntil).toMatch(/^\d{4}-.*Z$/);
       const revoked = await here.json(['keys', 'revoke', 'shop']);
       expect(revoked.revokedAt).toMatch(/^\d{4}-.*Z$/);
       expect((await here.waybill(['keys', 'revoke', 'shop'])).err).toContain('revoked already');
@@ -273,7 +274,8 @@ test('a relay is tested step by step', async () => {
   expect([good.status, good.out]).toEqual([0, expect.stringMatching(/ok .*CONNECT[\s\S]*EHLO[\s\S]*READY/)]);
   await sink.close();
   const refused = await here.waybill(['relays', 'test', 'out']);
-  expect([refused.status, refused.out]).toEqual([1, expect.stringContaining('FAILED')]);
+  expect([refused.status, refused.out]).toEqual([1, expect.stringMatching(/^failed .*connect_refused/)]);
+  expect(refused.err).toBe('The test failed: the relay out does not work.\n');
   expect((await here.waybill(['relays', 'test', 'inbox'])).status).toBe(0);
 });
 
@@ -327,11 +329,30 @@ test('where the installation is may be said before the command, and again after 
   expect((await here.waybill(after, elsewhere)).out).toContain('shop');
 });
 
-test('a missing data directory is not made by looking at it', async () => {
-  const { status, err } = await here.waybill(['messages', 'list']);
-  expect([status, err.includes(here.dataDir)]).toEqual([1, true]);
-  expect((await here.waybill(['keys', 'create', 'shop'])).status).toBe(0);
-  expect(statSync(here.dataDir).mode & 0o777).toBe(0o700);
+test('a rotation tells until when the old secret works: 24 hours, or until the key ends', async () => {
+  const clock = { ...systemClock, wall: () => Date.UTC(2990, 0, 1) };
+  await here.waybill(['keys', 'create', 'shop'], { clock });
+  const { out } = await here.waybill(['keys', 'rotate', 'shop'], { clock });
+  expect(out).toContain('The old secret works until 2990-01-02T00:00:00.000Z');
+  await here.waybill(['keys', 'create', 'brief', '--expires', '2990-01-01T06:00:00Z'], { clock });
+  const brief = await here.waybill(['keys', 'rotate', 'brief'], { clock });
+  expect(brief.out).toContain('until 2990-01-01T06:00:00.000Z');
+  const quiet = await here.waybill(['keys', 'rotate', 'shop', '--quiet'], { clock });
+  expect(inspectSecret(quiet.out.trimEnd())).toBe('well_formed');
+});
+
+test.each([
+  [['queu'], 'queue'],
+  [['queue', 'puase', 'out'], 'pause'],
+  [['queue', 'retr', '--to', '@example.net'], 'retry'],
+  [['queue', '--wacth'], '--watch'],
+  [['--jsno'], '--json'],
+  [['relays', 'lits'], 'list'],
+  [['messages', 'list', '--satus', 'failed'], '--status'],
+])('a mistyped word is answered with the nearest: %j', async (args, meant) => {
+  const { status, err } = await here.waybill(args);
+  expect([status, err]).toEqual([2, expect.stringContaining(`(Did you mean ${meant}?)`)]);
+  expect(err).not.toContain('too many');
 });
 
 async function listen(

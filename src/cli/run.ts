@@ -15,6 +15,7 @@ import { relaysCommand } from './relays.ts';
 import { restoreCommand } from './restore.ts';
 import { routesCommand } from './routes.ts';
 import { sendCommand } from './send.ts';
+import { sendmailCommand } from './sendmail.ts';
 import { serveCommand } from './serve.ts';
 import { harmless } from './terminal.ts';
 import { version } from './version.ts';
@@ -44,6 +45,7 @@ function program(context: Context, asJson: boolean): Command {
     .addCommand(serveCommand(context))
     .addCommand(keysCommand(context))
     .addCommand(sendCommand(context))
+    .addCommand(sendmailCommand(context))
     .addCommand(messagesCommand(context))
     .addCommand(queueCommand(context))
     .addCommand(relaysCommand(context))

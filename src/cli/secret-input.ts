@@ -6,14 +6,16 @@ import type { Terminal } from './terminal.ts';
 
 /** The file name that means the standard input. */
 const STANDARD_INPUT = '-';
-/** No password, key or token has so many characters. */
+/** No password, key or token has so many characters, and no key of a service account so many more. */
 const LONGEST_SECRET = 4096;
+const LONGEST_DOCUMENT = 16 * 1024;
 
 /**
  * The text of a file, or (`-`) of the standard input, without the end of its last line. Read piece by piece: a pipe may
  * fill later, and a wrong name may be that of a large file. Throws `Exit`.
  */
-export async function readSecretFile(path: string, what: string): Promise<string> {
+export async function readSecretFile(path: string, what: string, isDocument = false): Promise<string> {
+  const longest = isDocument ? LONGEST_DOCUMENT : LONGEST_SECRET;
   const isStandard = path === STANDARD_INPUT;
   const source = isStandard ? process.stdin : createReadStream(path);
   const place = isStandard ? 'the standard input' : path;
@@ -21,14 +23,14 @@ export async function readSecretFile(path: string, what: string): Promise<string
   try {
     for await (const piece of source.setEncoding('utf8')) {
       text += piece;
-      if (text.length > LONGEST_SECRET) throw new Error(`it is too long for a ${what}`);
+      if (text.length > longest) throw new Error(`it is too long for a ${what}`);
     }
   } catch (error) {
     throw new Exit(1, `The ${what} cannot be read from ${place}: ${readError(error)}`);
   }
   const lines = text.trimEnd().split('\n').length;
   if (text.trim() === '') throw new Exit(1, `There is no ${what} in ${place}: it is empty.`);
-  if (lines > 1) throw new Exit(1, `A ${what} is one line, and ${place} has ${lines}.`);
+  if (lines > 1 && !isDocument) throw new Exit(1, `A ${what} is one line, and ${place} has ${lines}.`);
   return text.replace(/\r?\n$/, '');
 }
 

@@ -2,10 +2,10 @@ import { type Command, Option } from 'commander';
 import type { Verdict } from '../client/types.ts';
 import { PRIORITIES } from '../domain/message.ts';
 import { type Context, collect, needing, print, wholeNumber } from './context.ts';
-import { type DraftOptions, draftOf } from './draft.ts';
+import { type Draft, type DraftOptions, draftOf } from './draft.ts';
 import { Exit } from './exit.ts';
 import { messageText } from './message-text.ts';
-import { localOutbox, type Outbox, remoteOutbox } from './outbox.ts';
+import { localOutbox, needsUrl, type Outbox, remoteOutbox } from './outbox.ts';
 import { connect, type RemoteOptions, remoteCommand } from './remote.ts';
 import { withOperations } from './session.ts';
 import { table } from './terminal.ts';
@@ -23,7 +23,8 @@ const MAX_WAIT_SECONDS = 86_400;
 export function sendCommand(context: Context): Command {
   return remoteCommand('send', 'send a message', [
     "waybill send --from me@example.org --to you@example.net --subject Hello --text 'It works.' --wait",
-    'waybill send --from me@example.org --to you@example.net --html "$(cat letter.html)" --attach offer.pdf',
+    'df -h | waybill send --from me@example.org --to you@example.net --subject Disks',
+    'waybill send --from me@example.org --to you@example.net --html - --attach offer.pdf < letter.html',
     'waybill send --url https://mail.example.net:8026 --key-file key --from me@example.org --to you@example.net --raw mail.eml',
   ])
     .option('--from <mailbox>', 'required: the sender, such as me@example.org or "Me <me@example.org>"')
@@ -32,8 +33,11 @@ export function sendCommand(context: Context): Command {
     .option('--cc <mailbox>', 'recipient of a copy; may be given several times', collect)
     .option('--bcc <mailbox>', 'recipient nobody sees; may be given several times', collect)
     .option('--subject <text>', 'subject')
-    .option('--text <text>', 'plain text')
-    .option('--html <html>', 'HTML')
+    .option(
+      '--text <text>',
+      'plain text; - for the standard input, which is also read where there is no body',
+    )
+    .option('--html <html>', 'HTML; - for the standard input')
     .option('--attach <file>', 'file to attach; may be given several times', collect)
     .option(
       '--header <line>',
@@ -45,7 +49,7 @@ export function sendCommand(context: Context): Command {
       new Option('--priority <name>', 'high goes first, bulk last (default: normal)').choices(PRIORITIES),
     )
     .option('--send-at <time>', 'not before then: 2026-11-21T08:00:00Z')
-    .option('--raw <file>', 'send this finished MIME message as it is (with --url)')
+    .option('--raw <file>', 'send this finished MIME message as it is (with --url); - for the standard input')
     .option('--idempotency-key <key>', 'send nothing if that was sent under this key already (with --url)')
     .option('--dry-run', 'check it and show the way it would take; send nothing')
     .option(
@@ -55,15 +59,23 @@ export function sendCommand(context: Context): Command {
     )
     .action(async (options: SendOptions) => {
       const client = await connect(options);
-      if (client !== null) return await send(remoteOutbox(client), options, context);
-      await withOperations(context, options, { create: true }, async (operations, running) => {
-        await send(localOutbox(operations, running, context.clock), options, context);
+      if (client === null) refuseFarOnly(options);
+      // What is wrong with the message is said before anything is opened.
+      const draft = await draftOf(options, context.terminal);
+      if (client !== null) return await send(remoteOutbox(client), draft, options, context);
+      await withOperations(context, options, {}, async (operations, running) => {
+        await send(localOutbox(operations, running, context.clock), draft, options, context);
       });
     });
 }
 
-async function send(outbox: Outbox, options: SendOptions, context: Context): Promise<void> {
-  const draft = draftOf(options);
+/** Refuses what only the API of a server can do. */
+function refuseFarOnly({ raw, idempotencyKey }: SendOptions): void {
+  if (raw !== undefined) throw needsUrl('--raw');
+  if (idempotencyKey !== undefined) throw needsUrl('--idempotency-key');
+}
+
+async function send(outbox: Outbox, draft: Draft, options: SendOptions, context: Context): Promise<void> {
   if (options.dryRun) {
     const verdict = await outbox.check(draft);
     return print(context, options, verdict, () => verdictText(verdict));

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT_IO } from '../app/failure.ts';
+import type { ServiceManager } from '../app/service-manager.ts';
 import type { App, AppOptions } from '../app.ts';
 import { formatFault } from '../config/fault.ts';
 import { dataDirectory } from '../config/load.ts';
@@ -18,15 +19,38 @@ export function serveCommand(context: Context): Command {
   ]).action(async (options: CommonOptions) => {
     const told = toldToStop();
     const starting = start(options, context);
+    const managing = managerOf(context);
+    const both = Promise.all([starting, managing]);
     // From the first moment on: unheard, the signal would end the process.
     process.on('SIGHUP', () => {
-      starting.then((app) => app.reload()).catch((error: unknown) => context.terminal.err(String(error)));
+      both
+        .then(([app, manager]) => reload(app, manager))
+        .catch((error: unknown) => context.terminal.err(String(error)));
     });
-    const app = await starting;
+    const [app, manager] = await both;
+    manager?.ready(app.status());
     const status = await Promise.race([told, app.failed]);
+    const toldManager = manager?.stopping();
     if (status !== 0) throw new Exit(status, 'The machine failed; the log says how.');
-    await app.stop();
+    await Promise.all([app.stop(), toldManager]);
   });
+}
+
+/** Whoever watches over this process and asks to be told how it is; null where nobody does. */
+async function managerOf({ terminal, clock }: Context): Promise<ServiceManager | null> {
+  const { environment } = terminal;
+  if (!environment['NOTIFY_SOCKET']) return null;
+  const { serviceManager } = await import('../app/service-manager.ts');
+  return serviceManager({ environment, clock, say: (text) => terminal.err(text) });
+}
+
+async function reload(app: App, manager: ServiceManager | null): Promise<void> {
+  manager?.reloading();
+  try {
+    await app.reload();
+  } finally {
+    manager?.ready(app.status());
+  }
 }
 
 async function start(given: CommonOptions, { terminal, clock, random }: Context): Promise<App> {

@@ -2,22 +2,23 @@ import { existsSync } from 'node:fs';
 import { formatFault } from '../config/fault.ts';
 import { dataDirectory } from '../config/load.ts';
 import { createControlClient, isServerRunning } from '../control/client.ts';
-import { makeDataDirectory } from '../control/layout.ts';
-import { type Offline, openOffline } from '../control/offline.ts';
+import { requireDataDirectory } from '../control/layout.ts';
+import type { Offline } from '../control/offline.ts';
 import type { Operations } from '../control/operations.ts';
-import { DirectoryInUse } from '../store/sqlite/lock.ts';
+import { StoreError } from '../store/store.ts';
 import type { Context, Places } from './context.ts';
 import { Exit } from './exit.ts';
 
 /** How an installation is opened. */
 interface SessionOptions {
-  /** Make the data directory if it is missing. */
-  readonly create?: true;
   /** Go on although the configuration has faults: they are shown, and the status is 1 in the end. */
   readonly tolerateFaults?: true;
 }
 
-/** Does `use` with the operations of the installation, whether its server runs (as the argument says) or not. */
+/**
+ * Does `use` with the operations of the installation, whether its server runs (as the argument says) or not. Makes no data
+ * directory: one that is not there is a name mistyped.
+ */
 export async function withOperations(
   context: Context,
   places: Places,
@@ -26,16 +27,11 @@ export async function withOperations(
 ): Promise<void> {
   const { environment } = context.terminal;
   const dataDir = dataDirectory(places.data, environment);
+  requireDataDirectory(dataDir);
   if (await isServerRunning(dataDir)) {
     refuseMissing(places.config);
     return await use(createControlClient(dataDir), true);
   }
-  if (options.create) makeDataDirectory(dataDir);
-  else if (!existsSync(dataDir))
-    throw new Exit(
-      1,
-      `There is no data directory ${dataDir}. Name the right one with --data, or start: waybill serve`,
-    );
   const offline = await openUnlessStarted(dataDir, context, places);
   if (offline === null) return await use(createControlClient(dataDir), true);
   try {
@@ -54,10 +50,12 @@ function refuseMissing(configFile: string | undefined): void {
 /** Opens the installation; null when a server that was just starting has taken it meanwhile. */
 async function openUnlessStarted(dataDir: string, context: Context, places: Places): Promise<Offline | null> {
   const { environment } = context.terminal;
+  // Imported only now: commands for a running server need not wait for all that one is made of.
+  const { openOffline } = await import('../control/offline.ts');
   try {
     return await openOffline({ ...context, dataDir, configFile: places.config, environment });
   } catch (error) {
-    if (error instanceof DirectoryInUse && (await isServerRunning(dataDir))) return null;
+    if (isInUse(error) && (await isServerRunning(dataDir))) return null;
     throw error;
   }
 }
@@ -76,4 +74,9 @@ async function inOffline(
   if (after.length === 0) return;
   terminal.err(after.map(formatFault).join('\n'));
   throw new Exit(1);
+}
+
+/** Another process has the data directory. */
+export function isInUse(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'store_in_use';
 }

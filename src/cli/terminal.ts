@@ -1,4 +1,5 @@
 import { askUnseen } from './ask-unseen.ts';
+import { Exit } from './exit.ts';
 
 /** Where a command writes to and what it is told by its surroundings. */
 export interface Terminal {
@@ -6,6 +7,12 @@ export interface Terminal {
   out(text: string): void;
   /** Writes what is not a result, such as an error, and ends the line. */
   err(text: string): void;
+  /** Writes bytes as they are. Resolves when they are written, or whoever reads them has gone. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** The standard input; to be read once. */
+  readonly input: () => AsyncIterable<Uint8Array>;
+  /** The standard input is a person's keyboard. */
+  readonly isTyped: () => boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** How many characters fit into a line now; null where what is written is not a terminal. */
   readonly columns: () => number | null;
@@ -22,6 +29,13 @@ export const DEFAULT_COLUMNS = 80;
 export const processTerminal: Terminal = {
   out: (text) => void process.stdout.write(`${text}\n`),
   err: (text) => void process.stderr.write(`${text}\n`),
+  write: (bytes) =>
+    new Promise((resolve) => {
+      process.stdout.once('error', () => resolve());
+      process.stdout.write(bytes, () => resolve());
+    }),
+  input: () => process.stdin,
+  isTyped: () => process.stdin.isTTY,
   environment: process.env,
   columns: () => (process.stdout.isTTY ? process.stdout.columns : null),
   redraw: (text) => {
@@ -35,12 +49,24 @@ export const processTerminal: Terminal = {
   askUnseen,
 };
 
+/** All of the standard input. Throws `Exit` for one of more than `maxBytes`. */
+export async function readInput({ input }: Terminal, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of input()) {
+    size += chunk.length;
+    if (size > maxBytes) throw new Exit(1, `The standard input has more than ${maxBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
 /** Control characters, and marks that turn the direction of text: both can make a terminal lie. */
 const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Text from outside (subjects, replies) as one harmless line. */
+/** Text from outside (subjects, replies) as one harmless line, with `\u202e` where a mark turned its direction. */
 export function oneLine(text: string): string {
-  return text.replace(UNSAFE, '\ufffd');
+  return escaped(text);
 }
 
 /** Text from outside as harmless text that keeps its lines. */

@@ -48,5 +48,6 @@ export type {
   TransportSecurity,
   Verdict,
   VerdictRecipient,
+  WaitingFor,
 } from './types.ts';
 export { Waybill } from './waybill.ts';

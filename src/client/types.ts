@@ -21,6 +21,19 @@ export type RecipientOutcome =
 /** How a message ended; `partial` when its recipients ended differently. */
 export type MessageOutcome = RecipientOutcome | 'partial';
 
+/** What a waiting recipient waits for. `turn`: it is due, and its relay has no room yet. */
+export type WaitingFor =
+  | 'scheduled'
+  | 'backoff'
+  | 'turn'
+  | 'relay_resting'
+  | 'relay_probing'
+  | 'relay_spent'
+  | 'relay_paused'
+  | 'relay_disabled'
+  | 'relay_missing'
+  | 'no_route';
+
 /** Which mail goes first where some has to wait. */
 export type Priority = 'high' | 'normal' | 'bulk';
 
@@ -179,6 +192,10 @@ export interface LastError {
   readonly class: 'transient' | 'permanent' | 'unknown';
   readonly message: string;
   readonly recipient: string;
+  /** SMTP reply code or HTTP status; absent where the next hop said nothing. */
+  readonly replyCode?: number;
+  /** Enhanced status code (RFC 3463). */
+  readonly enhancedCode?: string;
 }
 
 /** A message as lists show it. */
@@ -194,7 +211,10 @@ export interface MessageRecord {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly deliveredAt?: string;
+  /** When it is really tried next; absent where nobody can tell. */
   readonly nextAttemptAt?: string;
+  /** What the recipient that is next waits for; absent when none waits. */
+  readonly waitingFor?: WaitingFor;
   readonly sendAt?: string;
   readonly from: string;
   readonly to: readonly string[];
@@ -233,7 +253,10 @@ export interface RecipientRecord {
   readonly lastEnhancedCode: string | null;
   /** The next hop's own words. */
   readonly lastReply: string | null;
+  /** When it is really tried next: in the past for what is due and has not had its turn; `null` where nobody can tell. */
   readonly nextAttemptAt: string | null;
+  /** `null` unless it waits. */
+  readonly waitingFor: WaitingFor | null;
 }
 
 /** A message with its recipients. */

@@ -3,7 +3,7 @@ import { readError } from '../lib/read-error.ts';
 import { NOTE_PREFIX } from '../store/registry.ts';
 import { type Fault, showValue, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
-import { secretFieldOf } from './relay-fields.ts';
+import { secretFields, unpackSecrets } from './relay-fields.ts';
 import type { RelaySource } from './relay-source.ts';
 import type { RoutesSource } from './routes.ts';
 import { isSettingKey, SETTING_KEYS, type SettingKey } from './schema.ts';
@@ -33,6 +33,8 @@ export interface Gathered {
 const OTHER_VARIABLES = ['WAYBILL_DATA', 'WAYBILL_CONFIG', 'WAYBILL_ADMIN_PASSWORD'];
 const PREFIX = 'WAYBILL_';
 const FILE_SUFFIX = '_file';
+/** Unknown names that are compared with the known ones. */
+const MAX_SUGGESTIONS = 20;
 /** `api`, `webui`, …: where settings stand in the file. */
 const SECTIONS = [...new Set(SETTING_KEYS.flatMap((key) => key.split('.').slice(0, 1)))];
 
@@ -55,6 +57,7 @@ class Gatherer implements Gathered {
   readonly faults: Fault[] = [];
   readonly ignored: string[] = [];
   readonly #sources: Sources;
+  #refused = 0;
 
   constructor(sources: Sources) {
     this.#sources = sources;
@@ -72,7 +75,7 @@ class Gatherer implements Gathered {
     }
     for (const { name, definition, password, unreadable } of relays) {
       const fields: Record<string, unknown> = JSON.parse(definition);
-      const raw = { ...fields, [secretFieldOf(fields['type'])]: password };
+      const raw = { ...fields, ...secretFields(fields, unpackSecrets(fields, password)) };
       this.#addRelay(raw, `relays.${name}`, 'stored', 'stored relay', unreadable);
     }
   }
@@ -105,11 +108,10 @@ class Gatherer implements Gathered {
     // Its mere presence says that the table is the file's.
     else if (section === 'routes') this.routes = { raw: emptyAsList(body), origin: 'file', source };
     else if (isRecord(body)) this.#takeSettings(section, body, source);
-    else {
-      // Its value is not shown: where a whole section should be, a password may stand.
-      const rule = SECTIONS.includes(section) ? 'must be a map of settings' : unknownSection(section);
-      this.faults.push({ key: section, value: null, rule, source });
-    }
+    // Its value is not shown: where a whole section should be, a password may stand.
+    else if (SECTIONS.includes(section))
+      this.faults.push({ key: section, value: null, rule: 'must be a map of settings', source });
+    else this.#refuseName('section', section, [...SECTIONS, 'relays', 'routes'], source);
   }
 
   #takeSettings(section: string, body: Record<string, unknown>, source: string): void {
@@ -153,11 +155,12 @@ class Gatherer implements Gathered {
       return;
     }
     const names = list.map((raw: unknown) => (isRecord(raw) ? raw['name'] : null));
+    const named = Map.groupBy(names, (name) => name);
     for (const [index, raw] of list.entries()) {
       const name: unknown = names[index];
       // A name says more than a place in the list, unless it is none, or that of several.
       const isNamed = typeof name === 'string' && RELAY_NAME.test(name);
-      const isOne = isNamed && names.filter((other) => other === name).length === 1;
+      const isOne = isNamed && named.get(name)?.length === 1;
       this.#addRelay(raw, isOne ? `relays.${name}` : `relays[${index}]`, 'file', source);
     }
   }
@@ -174,12 +177,15 @@ class Gatherer implements Gathered {
   }
 
   #refuseKey(key: string, source: string): void {
-    this.faults.push({ key, value: null, rule: unknownRule('setting', key, SETTING_KEYS), source });
+    this.#refuseName('setting', key, SETTING_KEYS, source);
   }
-}
 
-function unknownSection(name: string): string {
-  return unknownRule('section', name, [...SECTIONS, 'relays', 'routes']);
+  /** Comparing a name with all known ones takes time, and a file may hold thousands. */
+  #refuseName(what: string, key: string, known: readonly string[], source: string): void {
+    const compared = this.#refused < MAX_SUGGESTIONS ? known : [];
+    this.#refused += 1;
+    this.faults.push({ key, value: null, rule: unknownRule(what, key, compared), source });
+  }
 }
 
 /** A section that says nothing reads as an empty map, also where a list is meant. */

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { parseMailbox } from '../domain/mailbox.ts';
 import { parseCidrs } from '../lib/cidr.ts';
+import { isMeasure, measureRule, readMeasure } from './measure.ts';
 
 /** What is wrong within a value. */
 export interface Flaw {
@@ -49,15 +50,23 @@ const HOSTNAME =
 const MAX_TEXT = 4096;
 const MAX_ITEMS = 1000;
 
-/** A whole number in a range, both ends included. */
+/** A whole number in a range, both ends included; a size or a time may be a text with a unit, too. */
 export function integer(min: number, max: number, unit: string | null = null): Kind<number> {
   const top = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  const rule = `a whole number ${top}`;
+  const measured = isMeasure(unit) ? unit : null;
+  const told = (raw: unknown) => [
+    { place: '', value: raw, rule: `must be ${rule} ${measureRule(measured ?? '')}` },
+  ];
   return {
-    rule: `a whole number ${top}`,
-    unit,
-    form: formOf('integer'),
-    read: (raw) =>
-      typeof raw === 'number' && Number.isInteger(raw) && raw >= min && raw <= max ? raw : undefined,
+    ...{ rule, unit, form: formOf('integer') },
+    read: (raw) => {
+      const value = measured !== null && typeof raw === 'string' ? readMeasure(raw, measured) : raw;
+      return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
+        ? value
+        : undefined;
+    },
+    ...(measured === null ? {} : { flaws: told }),
     fromText: (text) => (INTEGER.test(text) ? Number(text) : text),
   };
 }
@@ -127,10 +136,17 @@ export const mailAddress: Kind<string> = text('a mail address', (raw) => {
 export const path: Kind<string> = text('a path', (raw) => raw.length > 0 && !raw.includes('\0'));
 
 /** An address range, or a single address. */
-export const cidr: Kind<string> = text(
-  'a range such as 10.0.0.0/8 or 2001:db8::/32 without bits set behind the prefix, or an address',
-  (raw) => parseCidrs([raw]).ok,
-);
+export const cidr: Kind<string> = {
+  ...text(
+    'a range such as 10.0.0.0/8 or 2001:db8::/32 without bits set behind the prefix, or an address',
+    (raw) => parseCidrs([raw]).ok,
+  ),
+  flaws: (raw) => {
+    const parsed = typeof raw === 'string' ? parseCidrs([raw]) : null;
+    const rule = parsed === null || parsed.ok ? `must be ${cidr.rule}` : parsed.reason;
+    return [{ place: '', value: raw, rule }];
+  },
+};
 
 /**
  * The given kind, or null; an empty text in the environment means null. `none` tells in a few words what holds then, as
@@ -142,8 +158,14 @@ export function orNull<T>(kind: Kind<T>, none: string | null = null): Kind<T | n
     unit: kind.unit,
     form: { ...kind.form, nullable: true, none },
     read: (raw) => (raw === null ? null : kind.read(raw)),
+    ...(kind.flaws === undefined ? {} : { flaws: (raw) => flawsOf(kind, raw, '').map(orNullToo) }),
     fromText: (line) => (line === '' || line === 'null' ? null : kind.fromText(line)),
   };
+}
+
+/** Of the value as a whole, null would do. */
+function orNullToo(flaw: Flaw): Flaw {
+  return flaw.place === '' ? { ...flaw, rule: `${flaw.rule}, or null` } : flaw;
 }
 
 /** What is wrong with `raw`, which `kind` does not take, where `place` is. */
@@ -162,7 +184,7 @@ export function listOf<T>(kind: Kind<T>, minItems = 0, maxItems = MAX_ITEMS): Ki
     rule,
     unit: kind.unit,
     form: formOf(['list', 'json'].includes(kind.form.kind) ? 'json' : 'list'),
-    ...(kind.flaws === undefined ? {} : { flaws: (raw: unknown) => flawsOfItems(kind, raw, rule, isGood) }),
+    flaws: (raw) => flawsOfItems(kind, raw, rule, isGood),
     read: (raw) => {
       if (!isGood(raw)) return undefined;
       const items: T[] = [];

@@ -11,6 +11,8 @@ import {
   type RelayFieldName,
   type RelayValues,
 } from './relay-fields.ts';
+import { APPLICATION_ID, isApplicationId } from './relay-kinds.ts';
+import { oauthFaults } from './relay-oauth.ts';
 import { fieldFault, type RelaySource, relayFault } from './relay-source.ts';
 import { isProviderType, MAILGUN_ENDPOINTS, MOST_RECIPIENTS } from './relay-types.ts';
 
@@ -31,6 +33,7 @@ export function clashFaults(source: RelaySource, values: RelayValues): Fault[] {
   return [
     ...faults,
     ...smtpFaults(source, values),
+    ...oauthFaults(source, values),
     ...familyFaults(source, values),
     ...providerFaults(source, values),
     ...limitFaults(source, values),
@@ -57,7 +60,7 @@ function foreignFaults(source: RelaySource, values: RelayValues): Fault[] {
 function foreignRule(name: RelayFieldName, type: string, types: readonly string[]): string {
   const whose = `type${types.length > 1 ? 's' : ''} ${types.join(', ')}`;
   const instead = name === 'password' && isProviderType(type) ? '; did you mean secret?' : '';
-  const other = name === 'secret' && type === 'smtp' ? '; did you mean password?' : '';
+  const other = name === 'preset' && type === 'mx' ? '; did you mean presets?' : '';
   return `means nothing to type ${type}; it is for ${whose}${instead}${other}`;
 }
 
@@ -83,8 +86,7 @@ function familyFaults(source: RelaySource, { ip_family, source_ips }: RelayValue
 }
 
 function providerFaults(source: RelaySource, values: RelayValues): Fault[] {
-  const { type, region } = values;
-  if (!isProviderType(type)) return [];
+  const { type, region, client_id } = values;
   const faults: Fault[] = [];
   if (type === 'ses' && region !== null && !SES_REGION.test(region))
     faults.push(fieldFault(source, 'region', region, 'must be a region of AWS such as eu-west-1'));
@@ -93,8 +95,10 @@ function providerFaults(source: RelaySource, values: RelayValues): Fault[] {
     const hint = near === null ? '' : `; did you mean ${near}?`;
     faults.push(fieldFault(source, 'region', region, `must be us or eu with type mailgun${hint}`));
   }
+  if (type === 'graph' && client_id !== null && !isApplicationId(client_id))
+    faults.push(fieldFault(source, 'client_id', client_id, `must be ${APPLICATION_ID}`));
   const isPrivate = mayBePrivate(source, values);
-  for (const name of ['url', 'endpoint', 'authority'] as const) {
+  for (const name of ['url', 'endpoint', 'authority', 'token_url'] as const) {
     const url = values[name];
     if (url !== null && !isPrivate) faults.push(...publicFaults(source, name, url));
   }

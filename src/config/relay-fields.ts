@@ -1,4 +1,4 @@
-import { RELAY_NAME } from '../domain/relay.ts';
+import { OAUTH_PRESETS, RELAY_NAME } from '../domain/relay.ts';
 import {
   address,
   bytes,
@@ -13,12 +13,24 @@ import {
   orNull,
   text,
 } from './kinds.ts';
-import { matching, printable, secretText, utcDay, webAddress } from './relay-kinds.ts';
+import {
+  clientId,
+  matching,
+  printable,
+  refreshToken,
+  scope,
+  secretText,
+  serviceAccount,
+  utcDay,
+  webAddress,
+} from './relay-kinds.ts';
 import {
   type DeclaredType,
-  GRAPH_AUTHORITY,
+  GOOGLE_TOKEN_URL,
   isProviderType,
   MAILGUN_ENDPOINTS,
+  MICROSOFT_AUTHORITY,
+  PRESET_SCOPES,
   PROVIDER_TYPES,
   PUBLIC_ENDPOINTS,
   RELAY_TYPES,
@@ -89,6 +101,18 @@ export const RELAY_FIELDS = {
     'Password for AUTH. Better given as `password_file`, the path of a file that holds it.',
     ['smtp'],
   ),
+  auth: field(
+    orNull(choice('plain', 'login', 'xoauth2')),
+    null,
+    'How to sign in: by password with AUTH `plain` or `login`, or by OAuth with `xoauth2`: access tokens are got and renewed, and sent by XOAUTH2, or by OAUTHBEARER where the smarthost offers that alone. null means `plain` or `login`, whichever it offers.',
+    ['smtp'],
+  ),
+  preset: field(
+    orNull(choice(...OAUTH_PRESETS)),
+    null,
+    `With \`auth: xoauth2\`, what is usual for a provider. \`microsoft\`: tokens for \`tenant\`, \`client_id\` and \`secret\` of an application with the right \`SMTP.SendAsApp\`. \`google\`: tokens from ${GOOGLE_TOKEN_URL} for \`client_id\`, \`secret\` and \`refresh_token\`, or for \`service_account\`.`,
+    ['smtp'],
+  ),
   region: field(
     orNull(matching('a region such as eu-west-1, or with type mailgun us or eu', /^[a-z0-9-]{1,32}$/)),
     null,
@@ -119,19 +143,44 @@ export const RELAY_FIELDS = {
   tenant: field(
     orNull(matching("a directory's id or domain", /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/)),
     null,
-    'The id or a domain of the Microsoft Entra tenant. Required.',
-    ['graph'],
+    'The id or a domain of the Microsoft Entra tenant. Required with type `graph`, and with `preset: microsoft`.',
+    ['smtp', 'graph'],
   ),
   client_id: field(
-    orNull(
-      matching(
-        'an id of the form 00000000-0000-0000-0000-000000000000',
-        /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
-      ),
-    ),
+    orNull(clientId),
     null,
-    'The id of the application, which needs the permission `Mail.Send`. Required.',
-    ['graph'],
+    'The id of the application, or of the OAuth client. With type `graph`, where it is required, it needs the permission `Mail.Send`; with `preset: microsoft` the permission `SMTP.SendAsApp`.',
+    ['smtp', 'graph'],
+  ),
+  refresh_token: field(
+    orNull(refreshToken),
+    null,
+    "With `auth: xoauth2`, the refresh token that a user gave by consenting. It must be one that stays the same, as Google's do. Better given as `refresh_token_file`, the path of a file that holds it.",
+    ['smtp'],
+  ),
+  service_account: field(
+    orNull(serviceAccount),
+    null,
+    'With `auth: xoauth2`, the JSON of a key of a Google service account with domain-wide delegation. Better given as `service_account_file`, the path of the file that Google gives.',
+    ['smtp'],
+  ),
+  subject: field(
+    orNull(mailAddress),
+    null,
+    'With `service_account`, the user for whom it asks. null means `username`.',
+    ['smtp'],
+  ),
+  scope: field(
+    orNull(scope),
+    null,
+    `With \`auth: xoauth2\`, what the tokens are for. null means ${PRESET_SCOPES.microsoft} with \`preset: microsoft\`, ${PRESET_SCOPES.google} with \`preset: google\`, and else none.`,
+    ['smtp'],
+  ),
+  token_url: field(
+    orNull(webAddress),
+    null,
+    'With `auth: xoauth2`, where tokens are asked for. null means what `preset` says.',
+    ['smtp'],
   ),
   mailbox: field(
     orNull(mailAddress),
@@ -139,9 +188,12 @@ export const RELAY_FIELDS = {
     "The mailbox that sends. null means that of the message's From.",
     ['graph'],
   ),
-  authority: field(orNull(webAddress), null, `Where tokens are asked for. null means ${GRAPH_AUTHORITY}.`, [
-    'graph',
-  ]),
+  authority: field(
+    orNull(webAddress),
+    null,
+    `Where tokens are asked for. null means ${MICROSOFT_AUTHORITY}.`,
+    ['graph'],
+  ),
   url: field(orNull(webAddress), null, 'Where messages are posted to. Required.', ['webhook']),
   endpoint: field(
     orNull(webAddress),
@@ -152,8 +204,8 @@ export const RELAY_FIELDS = {
   secret: field(
     orNull(secretText),
     null,
-    'What the provider knows us by: of `ses` the secret access key, of `mailgun`, `sendgrid` and `resend` an API key, of `postmark` the server token, of `graph` a client secret, of `webhook` the key that signs. Better given as `secret_file`, the path of a file that holds it. Required.',
-    PROVIDER_TYPES,
+    'What the provider knows us by: of `ses` the secret access key, of `mailgun`, `sendgrid` and `resend` an API key, of `postmark` the server token, of `graph` and of type `smtp` with `auth: xoauth2` a client secret, of `webhook` the key that signs. Better given as `secret_file`, the path of a file that holds it. Required with types that are not `smtp`.',
+    ['smtp', ...PROVIDER_TYPES],
   ),
   helo: field(orNull(hostname), null, 'Name given in EHLO. null means `server.hostname`.', SMTP_TYPES),
   source_ips: field(
@@ -171,8 +223,8 @@ export const RELAY_FIELDS = {
   allow_private: field(
     orNull(flag),
     null,
-    'Connect to hosts with private, loopback and other addresses that are not of the Internet, and speak plain HTTP where a URL says so. null means false. Only in the configuration file; for stored relays there is `delivery.private_relays`.',
-    ['mx', ...PROVIDER_TYPES],
+    'Connect to hosts with private, loopback and other addresses that are not of the Internet, and speak plain HTTP where a URL says so. null means false. Only in the configuration file; for stored relays there is `delivery.private_relays`. With type `smtp` it is about `token_url`: a smarthost may have a private address anyway.',
+    ['smtp', 'mx', ...PROVIDER_TYPES],
   ),
   max_per_domain: field(
     orNull(integer(1, 10_000)),
@@ -246,14 +298,58 @@ export const REQUIRED_FIELDS: Readonly<Record<DeclaredType, readonly RelayFieldN
 };
 
 /** Fields that are never shown, and may be given as the path of a file, `x_file`. */
-export const SECRET_FIELDS = ['password', 'secret'] as const satisfies readonly RelayFieldName[];
+export const SECRET_FIELDS = [
+  'password',
+  'secret',
+  'refresh_token',
+  'service_account',
+] as const satisfies readonly RelayFieldName[];
 
 /** A field that is never shown. */
 export type SecretField = (typeof SECRET_FIELDS)[number];
 
-/** The secret that a relay of a type has. */
-export function secretFieldOf(type: unknown): SecretField {
-  return typeof type === 'string' && isProviderType(type) ? 'secret' : 'password';
+/** Secrets by the names of their fields; or alone, the one that a relay of the type usually has. */
+export type GivenSecret = string | { readonly [K in SecretField]?: string | undefined };
+
+/** Secrets as fields of the definition that they belong to. */
+export function secretFields(
+  definition: Readonly<Record<string, unknown>>,
+  given: GivenSecret | null,
+): Exclude<GivenSecret, string> {
+  return typeof given === 'string' ? { [secretFieldOf(definition)]: given } : (given ?? {});
+}
+
+/** Secrets as one text, to be sealed; null where there is none. */
+export function packSecrets(
+  definition: Readonly<Record<string, unknown>>,
+  given: GivenSecret | null,
+): string | null {
+  const fields = secretFields(definition, given);
+  if (Object.keys(fields).length === 0) return null;
+  return hasSeveral(definition) ? JSON.stringify(fields) : (fields[secretFieldOf(definition)] ?? null);
+}
+
+/** What {@link packSecrets} made a text of; null: there is none. A text that is no such is given back, to be refused. */
+export function unpackSecrets(
+  definition: Readonly<Record<string, unknown>>,
+  text: string | null,
+): GivenSecret | null {
+  if (text === null || !hasSeveral(definition)) return text;
+  try {
+    // Sound because it was sealed by us, and its fields are read like others.
+    return JSON.parse(text) as GivenSecret;
+  } catch {
+    return text;
+  }
+}
+
+/** The secret that a relay of a type has, or the first of several. */
+function secretFieldOf({ type, auth }: Readonly<Record<string, unknown>>): SecretField {
+  return (typeof type === 'string' && isProviderType(type)) || auth === 'xoauth2' ? 'secret' : 'password';
+}
+
+function hasSeveral({ type, auth }: Readonly<Record<string, unknown>>): boolean {
+  return type === 'smtp' && auth === 'xoauth2';
 }
 
 function field<T>(

@@ -1,4 +1,5 @@
 /** What the values of relays' fields may be, beyond the kinds that settings have. */
+import { createPrivateKey } from 'node:crypto';
 import { dayOf } from '../domain/quota.ts';
 import { type Kind, text } from './kinds.ts';
 
@@ -56,4 +57,61 @@ function wallOf(day: string): number | null {
   const wall = Date.parse(`${day}T00:00:00Z`);
   // The thirtieth of February is no day, whatever a lenient parser makes of it.
   return Number.isNaN(wall) || new Date(wall).toISOString().slice(0, day.length) !== day ? null : wall;
+}
+
+/** What an authorization server knows a client by. */
+export const clientId: Kind<string> = text('1 to 255 visible ASCII characters without blanks', (raw) =>
+  /^[\x21-\x7e]{1,255}$/.test(raw),
+);
+
+/** What the ids of Microsoft's applications look like. */
+export const APPLICATION_ID = 'an id of the form 00000000-0000-0000-0000-000000000000';
+
+/** Whether a client's id is one of Microsoft's applications. */
+export function isApplicationId(raw: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(raw);
+}
+
+/** A refresh token: Microsoft's are of some 1,500 characters. */
+export const refreshToken: Kind<string> = text('1 to 4096 visible ASCII characters without blanks', (raw) =>
+  /^[\x21-\x7e]{1,4096}$/.test(raw),
+);
+
+/** What a token is for (RFC 6749 §3.3). */
+export const scope: Kind<string> = text(
+  '1 to 1024 visible ASCII characters, with blanks between scopes',
+  (raw) => /^(?=.{1,1024}$)[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(raw),
+);
+
+/** What of a service account's file is used. */
+export interface ServiceAccount {
+  readonly client_email: string;
+  readonly private_key_id: string | null;
+  /** In PEM. */
+  readonly private_key: string;
+}
+
+const MAX_ACCOUNT = 16 * 1024;
+
+/** The text of the JSON file that Google gives for a key of a service account. */
+export const serviceAccount: Kind<string> = text(
+  'the JSON of a key of a service account, with type, client_email and an RSA private_key',
+  (raw) => raw.length <= MAX_ACCOUNT && serviceAccountIn(raw) !== null,
+);
+
+/** Reads it; null where it is none. */
+export function serviceAccountIn(raw: string): ServiceAccount | null {
+  try {
+    const { type, client_email, private_key, private_key_id }: Record<string, unknown> = JSON.parse(raw);
+    if (type !== 'service_account' || typeof client_email !== 'string' || typeof private_key !== 'string')
+      return null;
+    if (createPrivateKey(private_key).asymmetricKeyType !== 'rsa') return null;
+    return {
+      client_email,
+      private_key,
+      private_key_id: typeof private_key_id === 'string' ? private_key_id : null,
+    };
+  } catch {
+    return null;
+  }
 }

@@ -134,7 +134,7 @@ test.each([
   [{ ...GRAPH, tenant: null }, '.tenant: must be given'],
   [
     { ...GRAPH, client_id: 'me' },
-    '.client_id = "me": must be an id of the form 00000000-0000-0000-0000-000000000000, or null',
+    '.client_id = "me": must be an id of the form 00000000-0000-0000-0000-000000000000',
   ],
   [{ type: 'webhook' }, '.url: must be given'],
   [

@@ -1,9 +1,9 @@
 import type { ProviderSettings } from '../domain/relay.ts';
 import type { RelayValues } from './relay-fields.ts';
 import {
-  GRAPH_AUTHORITY,
   isProviderType,
   MAILGUN_ENDPOINTS,
+  MICROSOFT_AUTHORITY,
   PUBLIC_ENDPOINTS,
   sesEndpoint,
 } from './relay-types.ts';
@@ -35,7 +35,7 @@ export function providerOf(values: RelayValues, allowPrivate: boolean): Provider
         tenant: values.tenant ?? '',
         clientId: values.client_id ?? '',
         mailbox: values.mailbox,
-        authority: bare(values.authority ?? GRAPH_AUTHORITY),
+        authority: bare(values.authority ?? MICROSOFT_AUTHORITY),
       };
     case 'webhook':
       // The whole URL, whose last slash may matter.

@@ -33,4 +33,4 @@ function isShown(name: RelayFieldName, value: unknown): boolean {
   return !URL_FIELDS.includes(name) || (typeof value === 'string' && !/[@?#]/.test(value));
 }
 
-const URL_FIELDS: readonly RelayFieldName[] = ['url', 'endpoint', 'authority'];
+const URL_FIELDS: readonly RelayFieldName[] = ['url', 'endpoint', 'authority', 'token_url'];

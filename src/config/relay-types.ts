@@ -50,7 +50,14 @@ export const MOST_RECIPIENTS: Readonly<Record<ProviderType, number>> = {
 };
 
 /** Where Microsoft's tokens are asked for, unless said otherwise. */
-export const GRAPH_AUTHORITY = 'https://login.microsoftonline.com';
+export const MICROSOFT_AUTHORITY = 'https://login.microsoftonline.com';
+/** Where Google's are. */
+export const GOOGLE_TOKEN_URL = 'https://oauth2.googleapis.com/token';
+/** What a smarthost's tokens are for, by preset, unless said otherwise. */
+export const PRESET_SCOPES = {
+  microsoft: 'https://outlook.office365.com/.default',
+  google: 'https://mail.google.com/',
+} as const;
 /** The regions of Mailgun, each with its endpoint. */
 export const MAILGUN_ENDPOINTS = { us: 'https://api.mailgun.net', eu: 'https://api.eu.mailgun.net' } as const;
 /** The endpoints of the providers that have one. */

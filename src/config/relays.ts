@@ -22,6 +22,7 @@ import {
   USUAL_PER_DOMAIN,
 } from './relay-fields.ts';
 import { dayNumber } from './relay-kinds.ts';
+import { oauthOf } from './relay-oauth.ts';
 import { providerOf } from './relay-providers.ts';
 import { fieldFault, type RelaySource, relayFault } from './relay-source.ts';
 import {
@@ -73,7 +74,9 @@ export function readRelay(source: RelaySource): RelayReading {
   const values = readFields(source, raw, faults);
   if (!isComplete(values)) return refuse(faults);
   // What lies in a file that cannot be read is given: one message is enough for one fault.
-  const secretElsewhere = source.secretElsewhere === true || raw[fileField('secret')] !== undefined;
+  const secretElsewhere =
+    source.secretElsewhere === true ||
+    SECRET_FIELDS.some((name) => raw[fileField(name)] !== undefined && !values[name]);
   faults.push(...clashFaults({ ...source, secretElsewhere }, values));
   return faults.length > 0 ? refuse(faults) : { relay: toRelay(values, source) };
 }
@@ -133,7 +136,7 @@ function toRelay(values: RelayValues, source: RelaySource): Relay {
   const { name, type } = values;
   const { origin } = source;
   const isPrivate = mayBePrivate(source, values);
-  const smtp = type === 'smtp' ? smarthostOf(values, source.origin === 'stored' && !isPrivate) : null;
+  const smtp = type === 'smtp' ? smarthostOf(values, source.origin, isPrivate) : null;
   const mx = type === 'mx' ? mxOf(values, isPrivate) : null;
   const provider = providerOf(values, isPrivate);
   return { name, type, limits: limitsOf(values), origin, disabled: false, smtp, mx, provider };
@@ -158,14 +161,21 @@ function limitsOf(values: RelayValues): RelayLimits {
 }
 
 /** Whoever may change relays at run time may not reach what only this machine can. */
-function smarthostOf(values: RelayValues, noLinkLocal: boolean): SmarthostSettings {
-  const { host, port, verify, username, password } = values;
+function smarthostOf(
+  values: RelayValues,
+  origin: RelaySource['origin'],
+  isPrivate: boolean,
+): SmarthostSettings {
+  const { host, port, verify, username, password, auth } = values;
+  const oauth = oauthOf(values, isPrivate);
   const tls = values.tls ?? 'required';
   const usualPort = tls === 'implicit' ? IMPLICIT_TLS_PORT : SUBMISSION_PORT;
   return {
     ...{ host: host ?? '', port: port ?? usualPort, tls, verify: verify ?? true, username, password },
     ...originOf(values),
-    ...(noLinkLocal && { noLinkLocal }),
+    ...(auth !== null && { auth }),
+    ...(oauth !== null && { oauth }),
+    ...(origin === 'stored' && !isPrivate && { noLinkLocal: true }),
   };
 }
 

@@ -118,6 +118,17 @@ test('lists in the environment are JSON or separated by commas; ports may be 0 o
   expect([config.api.port, config.webui.port, config.api.tlsEnabled]).toEqual([0, null, true]);
 });
 
+test('of many unknown names the first 20 are compared with the settings, whether any is near or not', () => {
+  const far = Array.from({ length: 18 }, (_, index) => `zzzzzz${index}: 1`);
+  const near = ['apii: 1', 'webuii: 1', 'logg: 1', 'api: { prot: 1 }'];
+  expect(faultLines({ yaml: [...far, ...near].join('\n') }).slice(18)).toEqual([
+    'apii: no such section; did you mean api? (file /etc/waybill.yaml)',
+    'webuii: no such section; did you mean webui? (file /etc/waybill.yaml)',
+    'logg: no such section (file /etc/waybill.yaml)',
+    'api.prot: no such setting (file /etc/waybill.yaml)',
+  ]);
+});
+
 test('each fault is one line that names key, value, rule and source', () => {
   expect(
     faultLines({

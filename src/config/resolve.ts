@@ -53,8 +53,8 @@ export function resolve(sources: Sources): Resolution {
     // Nothing of a domain is a setting: whoever reads the store adds them.
     ...{ domains: [], unreadableDomains: [] },
   };
-  const good = config.relays.map(({ name }) => name);
-  const faultyRelays = definitions.map(declaredName).filter((name) => !good.includes(name));
+  const good = new Set(config.relays.map(({ name }) => name));
+  const faultyRelays = definitions.map(declaredName).filter((name) => !good.has(name));
   const isStoreKnown = !faults.some(({ key }) => key === 'database.url');
   return {
     config,

@@ -1,5 +1,5 @@
 import { parseDomain } from '../domain/domain-name.ts';
-import { parseMailbox } from '../domain/mailbox.ts';
+import { addressKey, parseMailbox } from '../domain/mailbox.ts';
 import type { Condition, RouteMatch, TimeWindow } from '../domain/route-match.ts';
 import { isTag } from '../domain/tag.ts';
 import { parseCidrs } from '../lib/cidr.ts';
@@ -147,7 +147,9 @@ export function readCondition(
 function word(condition: WordCondition, kind: Kind<string>, meaning: string): ConditionField {
   return {
     ...{ condition, kind, meaning, several: true },
-    toMatch: (given) => ({ [condition]: new Set(given.map((value) => String(value).toLowerCase())) }),
+    toMatch: (given) => ({
+      [condition]: new Set(given.map((value) => addressKey(String(value)).toLowerCase())),
+    }),
     values: (match) => [...(match[condition] ?? [])].map((value) => (value === '' ? NULL_SENDER : value)),
   };
 }

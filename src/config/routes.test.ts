@@ -99,7 +99,7 @@ test.each([
   ],
   [
     '[{ match: { min_bytes: [1] }, via: [out] }]',
-    'routes[0].match.min_bytes = [1]: must be a whole number of at least 0 (test)',
+    'routes[0].match.min_bytes = [1]: must be a whole number of at least 0 bytes, or a whole number of bytes with a unit (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), such as 512KiB, 25MiB or 10GB (test)',
   ],
   [
     '[{ match: { min_bytes: 2, max_bytes: 1 }, via: [out] }]',
@@ -111,7 +111,7 @@ test.each([
   ],
   [
     '[{ match: { source_cidr: 10.1.2.3/8 }, via: [out] }]',
-    'routes[0].match.source_cidr = "10.1.2.3/8": must be a range such as 10.0.0.0/8 or 2001:db8::/32 without bits set behind the prefix, or an address (test)',
+    'routes[0].match.source_cidr = "10.1.2.3/8": has bits set behind its first 8; write 10.0.0.0/8 for all of it, or 10.1.2.3 for one host (test)',
   ],
   [
     '[{ match: { sender: "Ann <ann@x.org>" }, via: [out] }]',

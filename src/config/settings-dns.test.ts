@@ -39,6 +39,6 @@ test.each([
   'fe80::1%eth0',
 ])('what names no server is refused by its key: %s', (server) => {
   expect(resolved(server).faults.map(formatFault)).toEqual([
-    expect.stringMatching(/^dns\.servers = .* must be a list of which each is an IP address/),
+    expect.stringMatching(/^dns\.servers(\[0\])? = .* an IP address, with a port/),
   ]);
 });

@@ -190,7 +190,7 @@ export const SETTINGS = {
   'shutdown.grace_seconds': live(
     integer(0, 3600, 'seconds'),
     25,
-    'How long work in flight may take to end once the server stops listening.',
+    'How long answers may take, to what is being handed over and to what is coming in, once the server stops listening. Mail whose end has not been sent is not waited for.',
   ),
   'tls.cert_file': {
     ...restart(

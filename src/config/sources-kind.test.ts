@@ -68,13 +68,13 @@ test.each<[string, unknown, string]>([
   [
     'bits behind the prefix',
     [{ ...GOOD, cidr: '10.1.2.3/8' }],
-    '[0].cidr = "10.1.2.3/8": must be a range such as 10.0.0.0/8 or 2001:db8::/32 without bits set behind the prefix, or an address',
+    '[0].cidr = "10.1.2.3/8": has bits set behind its first 8; write 10.0.0.0/8 for all of it, or 10.1.2.3 for one host',
   ],
   ['a member that is none', [{ ...GOOD, tag: 'x' }], '[0].tag: no such field; did you mean tags?'],
   [
     'a domain that is none',
     [{ ...GOOD, sender_domains: ['example.org', 'a b'] }],
-    '[0].sender_domains = ["example.org","a b"]: must be a list of which each is a domain',
+    '[0].sender_domains[1] = "a b": must be a domain',
   ],
   [
     'a rate that is none',

@@ -24,6 +24,48 @@ test.each([
   expect(readYaml(text)).toEqual({ ok: false, rules });
 });
 
+test.each([
+  [
+    'api:\n  port: 8025\n   bind: x\n',
+    'line 3, column 4: is indented by 3 spaces, as no line above that it could belong to; expected 2 as in line 2, or 0 as in line 1',
+  ],
+  [
+    'api:\n  port: 8025\n\n # why\n bind: x\n',
+    'line 5, column 2: is indented by 1 space, as no line above that it could belong to; expected 2 as in line 2, or 0 as in line 1',
+  ],
+  [
+    'relays:\n  - name: out\n   type: smtp\n',
+    'line 3, column 4: is indented by 3 spaces, as no line above that it could belong to; expected 4 as in line 2, or 2 as in line 2, or 0 as in line 1',
+  ],
+  [
+    'relays:\n  - name: out\n     type: smtp\n',
+    'line 3, column 6: is indented by 5 spaces, as no line above that it could belong to; expected 4 as in line 2, or 2 as in line 2, or 0 as in line 1',
+  ],
+  [
+    'api:\n\tport: 8025\n',
+    'line 2, column 1: is indented by a tab; YAML takes spaces alone, such as two for each level',
+  ],
+  [
+    'api:\n  port 8025\n  bind: x\n',
+    'line 2, column 3: expected a colon and a blank behind the name, as in "port: 8025"',
+  ],
+  [
+    'api:\n  name: a: b\n',
+    'line 2, column 9: a second key stands in this line; expected quotes around a value that has a colon and a blank in it',
+  ],
+  ['api: { port: 1\nlog: x\n', 'line 2, column 1: expected , or }: a { further up is not closed'],
+  ['l:\n  ports: [25, 587\napi: 1\n', 'line 3, column 1: expected , or ]: a [ further up is not closed'],
+  ['x: @foo\n', 'line 1, column 4: a value cannot begin with @; put it in quotes'],
+  ['x: "abc\n', 'line 2, column 1: the text ends within quotes; expected the closing quote'],
+  [
+    '---\na: 1\n---\nb: 1\n',
+    'line 3, column 1: a second document begins; there may be one only, so leave out the line ---',
+  ],
+  ['a: [1,2]]\n', 'line 1, column 9: Unexpected flow-seq-end token in YAML stream: "]"'],
+])('%j is refused with line, column and what was expected', (text, rule) => {
+  expect(readYaml(text)).toEqual({ ok: false, rules: [rule] });
+});
+
 test('the same name may be anchored again: an alias stands for the last before it', () => {
   expect(readYaml('a: &x 1\nb: *x\nc: &x [*x]\nd: *x')).toMatchObject({ ok: false });
   expect(readYaml('a: &x 1\nb: *x\nc: &x 2\nd: *x')).toEqual({ ok: true, root: { a: 1, b: 1, c: 2, d: 2 } });
@@ -34,6 +76,17 @@ test('aliases have a limit', () => {
   const list = (count: number) => `a: [&x 1, &y 2]\nb: [${aliases(count).join(', ')}]`;
   expect(readYaml(list(100)).ok).toBe(true);
   expect(readYaml(list(101))).toEqual({ ok: false, rules: ['has 101 aliases, and may have 100'] });
+});
+
+test('all maps together have a limit of keys', () => {
+  const keys = (count: number) => Array.from({ length: count }, (_, index) => `k${index}: 1\n`).join('');
+  expect(readYaml(keys(20_000)).ok).toBe(true);
+  const rules = ['has more than 20000 keys; leave some out'];
+  expect(readYaml(keys(20_001))).toEqual({ ok: false, rules });
+  expect(readYaml(`a:\n${keys(20_000).replaceAll('k', ' k')}`)).toEqual({ ok: false, rules });
+  // Without reading it all, which would take seconds: what is wrong behind them is not seen.
+  expect(readYaml(`${keys(60_000)}a: [`)).toEqual({ ok: false, rules });
+  expect(readYaml(`a: [${"'x: y', ".repeat(30_000)}]`).ok).toBe(true);
 });
 
 test('a carriage return belongs to the end of a line', () => {

@@ -1,4 +1,14 @@
-import { type Document, isScalar, LineCounter, type Node, parseDocument, visit, type YAMLMap } from 'yaml';
+import {
+  type Document,
+  isScalar,
+  Lexer,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+  type YAMLMap,
+  type YAMLParseError,
+} from 'yaml';
 import { readError } from '../lib/read-error.ts';
 
 /** What a text says, null if nothing; or every fault that is found in it, as rules. */
@@ -10,6 +20,9 @@ export type ReadYaml =
 const MAX_ALIASES = 100;
 /** Nodes around a node, pairs of maps too: far more than any setting has. */
 const MAX_DEPTH = 64;
+/** Keys of all maps together: far more than there are settings, relays and rules. */
+const MAX_KEYS = 20_000;
+const TOO_MANY_KEYS = `has more than ${MAX_KEYS} keys; leave some out`;
 const TOO_DEEP = 'is nested too deeply';
 /** What the engine says when calls have gone too deep. */
 const OUT_OF_STACK = /call stack|stack overflow/i;
@@ -33,12 +46,16 @@ function readDocument(text: string): ReadYaml {
     const line = text.slice(0, lone.index).split('\n').length;
     return { ok: false, rules: [`has a carriage return without a line feed behind it at line ${line}`] };
   }
+  if (hasTooManyColons(text)) return { ok: false, rules: [TOO_MANY_KEYS] };
   const lines = new LineCounter();
   const document = parseDocument(text, { logLevel: 'error', uniqueKeys: false, lineCounter: lines });
-  const rules = document.errors.map(({ message }) => message.split('\n', 1)[0] ?? '');
+  const rules = document.errors.map(({ message }) => message);
   // The library goes into each level by a call, and takes what that throws for errors of the text, mostly.
   if (rules.some((rule) => OUT_OF_STACK.test(rule))) return { ok: false, rules: [TOO_DEEP] };
-  if (rules.length === 0) rules.push(...faultsOfNodes(document, lines));
+  const [first] = document.errors;
+  // What else it finds mostly comes of the first.
+  if (first !== undefined) return { ok: false, rules: [inPlainWords(first, document.errors, text)] };
+  rules.push(...faultsOfNodes(document, lines));
   if (rules.length > 0) return { ok: false, rules };
   try {
     // Throws for an alias of nothing, and for aliases of aliases that come to more than could be meant.
@@ -48,11 +65,22 @@ function readDocument(text: string): ReadYaml {
   }
 }
 
-/** Keys that stand twice in a map; what is nested too deeply; too many aliases, and such as stand within what they stand for. */
+/** Whether more values stand behind a colon than there may be keys: found ten times as fast as by reading it all. */
+function hasTooManyColons(text: string): boolean {
+  let colons = 0;
+  for (const token of new Lexer().lex(text)) {
+    if (token === ':') colons++;
+    if (colons > MAX_KEYS) return true;
+  }
+  return false;
+}
+
+/** Keys that stand twice in a map; too many keys; what is nested too deeply; too many aliases, and such as stand within what they stand for. */
 function faultsOfNodes(document: Document.Parsed, lines: LineCounter): string[] {
   const found: string[] = [];
   const anchored = new Map<string, Node>();
   let aliases = 0;
+  let keys = 0;
   let isEndless = false;
   let isDeep = false;
   visit(document, {
@@ -61,11 +89,14 @@ function faultsOfNodes(document: Document.Parsed, lines: LineCounter): string[] 
       if ('anchor' in node && node.anchor !== undefined) anchored.set(node.anchor, node);
     },
     Map: (_, map) => {
+      keys += map.items.length;
+      if (keys > MAX_KEYS) return visit.BREAK;
       if (map.anchor !== undefined) anchored.set(map.anchor, map);
       for (const offset of repeatedKeys(map)) {
         const { line, col } = lines.linePos(offset);
         found.push(`Map keys must be unique at line ${line}, column ${col}`);
       }
+      return undefined;
     },
     Alias: (_, alias, around) => {
       aliases++;
@@ -73,6 +104,7 @@ function faultsOfNodes(document: Document.Parsed, lines: LineCounter): string[] 
       isEndless ||= meant !== undefined && around.includes(meant);
     },
   });
+  if (keys > MAX_KEYS) return [TOO_MANY_KEYS];
   if (aliases > MAX_ALIASES) found.push(`has ${aliases} aliases, and may have ${MAX_ALIASES}`);
   else if (isDeep) found.push(TOO_DEEP);
   else if (isEndless) found.push('has an alias within what it stands for');
@@ -89,4 +121,83 @@ function repeatedKeys({ items }: YAMLMap): number[] {
     seen.add(key.value);
   }
   return repeated;
+}
+
+/** What breaks the text, where, and what was expected there. */
+function inPlainWords(error: YAMLParseError, all: readonly YAMLParseError[], text: string): string {
+  const lines = text.split('\n');
+  const { line, col } = error.linePos?.[0] ?? { line: 1, col: 1 };
+  const at = `line ${line}, column ${col}`;
+  switch (error.code) {
+    case 'TAB_AS_INDENT':
+      return `${at}: is indented by a tab; YAML takes spaces alone, such as two for each level`;
+    case 'BAD_SCALAR_START':
+      return `${at}: a value cannot begin with ${lines[line - 1]?.[col - 1] ?? 'this'}; put it in quotes`;
+    case 'MULTIPLE_DOCS':
+      return `${at}: a second document begins; there may be one only, so leave out the line ---`;
+    case 'MULTILINE_IMPLICIT_KEY':
+      return `${at}: expected a colon and a blank behind the name, as in "port: 8025"`;
+    case 'BLOCK_AS_IMPLICIT_KEY': {
+      // With a line of more than one key under it that line is indented too deeply; else there are two keys in this line.
+      const under = all.find(({ code }) => code === 'MULTILINE_IMPLICIT_KEY')?.linePos?.[1]?.line ?? line;
+      return under > line
+        ? wrongIndentation(lines, under)
+        : `${at}: a second key stands in this line; expected quotes around a value that has a colon and a blank in it`;
+    }
+    case 'BAD_INDENT':
+      return /^Flow /.test(error.message) ? `${at}: ${unclosed(error)}` : wrongIndentation(lines, line);
+    case 'MISSING_CHAR':
+      if (/^Sequence item/.test(error.message)) return wrongIndentation(lines, line);
+      return /quote/.test(error.message)
+        ? `${at}: the text ends within quotes; expected the closing quote`
+        : inItsWords(error, at);
+    default:
+      return inItsWords(error, at);
+  }
+}
+
+/** The library's words, with the place in front as in ours. */
+function inItsWords({ message }: YAMLParseError, at: string): string {
+  const [words = ''] = message.split('\n', 1);
+  return `${at}: ${words.replace(/ at line \d+, column \d+:?$/, '')}`;
+}
+
+function unclosed({ message }: YAMLParseError): string {
+  const bracket = / end with an? (\S)/.exec(message)?.[1] ?? 'bracket';
+  return `expected ${bracket === '}' ? ', or }: a { further up' : ', or ]: a [ further up'} is not closed`;
+}
+
+/** That a line begins where none may, and where it could: as deep as a line above that it may belong to. */
+function wrongIndentation(lines: readonly string[], from: number): string {
+  const isBlank = (content: string) => /^\s*(#|$)/.test(content);
+  const line =
+    from +
+    Math.max(
+      0,
+      lines.slice(from - 1).findIndex((content) => !isBlank(content)),
+    );
+  const own = columnsBefore(lines[line - 1]);
+  const levels: string[] = [];
+  let least = Number.POSITIVE_INFINITY;
+  for (let above = line - 1; above > 0 && least > 0; above--) {
+    const content = lines[above - 1] ?? '';
+    if (isBlank(content)) continue;
+    const columns = columnsBefore(content);
+    // What stands behind the hyphen of a list is a level of its own.
+    const behind = /^ *(- +)\S/.exec(content)?.[1]?.length ?? 0;
+    for (const level of behind > 0 ? [columns + behind, columns] : [columns])
+      if (level < least) {
+        levels.push(`${level} as in line ${above}`);
+        least = level;
+      }
+  }
+  const expected = levels.length > 0 ? `; expected ${levels.slice(0, MAX_LEVELS).join(', or ')}` : '';
+  return `line ${line}, column ${own + 1}: is indented by ${own} ${own === 1 ? 'space' : 'spaces'}, as no line above that it could belong to${expected}`;
+}
+
+/** More levels are not told. */
+const MAX_LEVELS = 3;
+
+function columnsBefore(content = ''): number {
+  return content.length - content.trimStart().length;
 }

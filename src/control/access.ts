@@ -44,11 +44,13 @@ export const ACCESS: Readonly<Record<OperationName, Access>> = {
   rotateKey: changes('key', { look: KEY }),
   /** Its message's own record tells of it. */
   submit: { role: 'operator', audit: null },
+  submitRaw: { role: 'operator', audit: null },
   checkMessage: READ,
   message: READ,
   ways: READ,
   messages: READ,
   attempts: READ,
+  messageContent: READ,
   cancelMessage: acts('id'),
   retryMessage: acts('id'),
   configuration: READ,

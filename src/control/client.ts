@@ -1,7 +1,9 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { COMMAND } from '../lib/command-name.ts';
+import { ownerOf, ownUser, sudoTo, userText } from '../lib/owner.ts';
 import { errorSchema, OPERATION_NAMES, OperationError, type Operations } from './operations.ts';
 import { type Progress, UNWATCHED } from './progress.ts';
-import { type SocketAddress, socketAddress } from './socket.ts';
+import { type SocketAddress, socketAddress, socketFile } from './socket.ts';
 import { readStream, STREAM_TYPE } from './stream.ts';
 
 /** Errors of connecting that say: no server is there. */
@@ -33,8 +35,20 @@ export async function isServerRunning(dataDir: string, timeoutMs = GREETING_TIME
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && NOBODY.includes(String(error.code))) return false;
-    throw error;
+    throw asForeign(error, dataDir);
   }
+}
+
+/** The socket is its owner's alone: who is not let in is told whose it is. */
+function asForeign(error: unknown, dataDir: string): unknown {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EACCES')) return error;
+  const file = socketFile(dataDir);
+  const owner = ownerOf(file);
+  return new OperationError(
+    'refused',
+    `The server that runs on ${dataDir} is that of ${userText(owner)}, who alone may use ${file}; this command runs as ${userText(ownUser())}. Run it as they would: ${sudoTo(owner)} ${COMMAND} …`,
+    { cause: error },
+  );
 }
 
 /** One operation asked of a server. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { message } from '../../test/contract/store/fixtures.ts';
+import { IDLE } from '../engine/queue-figures.ts';
+import { systemClock } from '../lib/clock.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import { csvLine, exportMessages } from './export.ts';
 import type { InForce } from './route-tables.ts';
@@ -47,7 +49,7 @@ describe('an export', () => {
         return views.search(query);
       },
     };
-    const deps = { views: counted, keyring, resolution: () => NOTHING };
+    const deps = { views: counted, keyring, queue: IDLE, clock: systemClock, resolution: () => NOTHING };
     const pieces: string[] = [];
     for await (const piece of exportMessages({ query: 'even', format: 'csv' }, deps)) pieces.push(piece);
     const [head, ...lines] = pieces.join('').trimEnd().split('\r\n');

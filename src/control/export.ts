@@ -19,7 +19,7 @@ export interface ExportRequest {
 }
 
 /** What exporting takes. */
-export type ExportDeps = QueryDeps & Pick<LocalDeps, 'views'>;
+export type ExportDeps = QueryDeps & Pick<LocalDeps, 'views' | 'queue' | 'clock'>;
 
 /**
  * Gives what a query finds, piece by piece, the newest message first; a piece is a page. Reads a page when it is asked for
@@ -33,15 +33,20 @@ export function exportMessages(request: ExportRequest, deps: ExportDeps): AsyncI
 
 async function* piecesOf(
   { query: text, format }: ExportRequest,
-  { views, keyring, resolution }: ExportDeps,
+  deps: ExportDeps,
 ): AsyncGenerator<string, void, undefined> {
-  const { query } = await readQuery(text, { keyring, resolution });
+  const { query } = await readQuery(text, deps);
   if (format === 'csv') yield csvLine(COLUMNS.map(([name]) => name));
   let before: string | null = null;
   let left = EXPORT_MAX;
   do {
-    const page: FoundPage = await views.search({ query, after: null, before, limit: Math.min(PAGE, left) });
-    const messages = await foundMessages(page.messages, keyring);
+    const page: FoundPage = await deps.views.search({
+      query,
+      after: null,
+      before,
+      limit: Math.min(PAGE, left),
+    });
+    const messages = await foundMessages(page.messages, deps);
     if (messages.length > 0) yield messages.map(format === 'csv' ? csvOf : jsonOf).join('');
     left -= messages.length;
     before = page.next;

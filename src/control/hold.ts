@@ -1,4 +1,4 @@
-import { refuseUnfinishedRestore } from '../backup/restore.ts';
+import { refuseUnfinishedRestore } from '../backup/unfinished.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../store/sqlite/lock.ts';
 

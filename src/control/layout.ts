@@ -1,5 +1,9 @@
-import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { COMMAND, dataOption } from '../lib/command-name.ts';
+import { ownerOf, ownUser, sudoTo, userText } from '../lib/owner.ts';
+import { shellWord } from '../lib/shell-word.ts';
+import { OperationError } from './operations.ts';
 
 /** Where things lie in the data directory. */
 export interface Layout {
@@ -26,10 +30,15 @@ const OTHERS = 0o077;
 
 /**
  * Makes the data directory if it is missing, for its owner alone. One that somebody made for it is closed to others too, but none
- * that holds what is not ours, as when a wrong one was named.
+ * that holds what is not ours, as when a wrong one was named. Throws as {@link requireDataDirectory}, or the system's error.
  */
 export function makeDataDirectory(dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: OWNER_ALONE });
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: OWNER_ALONE });
+  } catch (error) {
+    throw notMade(dataDir, codeOf(error)) ?? error;
+  }
+  requireDataDirectory(dataDir);
   if ((statSync(dataDir).mode & OTHERS) === 0 || !isOurs(dataDir)) return;
   try {
     chmodSync(dataDir, OWNER_ALONE);
@@ -41,4 +50,82 @@ export function makeDataDirectory(dataDir: string): void {
 function isOurs(dataDir: string): boolean {
   const names = readdirSync(dataDir);
   return OURS.some((name) => names.includes(name)) || names.every((name) => name === 'waybill.yaml');
+}
+
+/**
+ * Sees that there is a data directory that this user can work with. Throws `OperationError`, which says what stands there in its
+ * place, or whose it is, and what to do.
+ */
+export function requireDataDirectory(dataDir: string): void {
+  if (isUsable(dataDir)) return;
+  throw new OperationError(
+    'not_found',
+    `There is no data directory ${dataDir}. Name the right one with --data, or start a server, which makes it: ${COMMAND} serve${dataOption(dataDir)}`,
+  );
+}
+
+/** Whether there is a data directory. Throws as {@link requireDataDirectory} where this user cannot work with what is there. */
+export function isUsable(dataDir: string): boolean {
+  try {
+    if (!statSync(dataDir).isDirectory()) throw noDirectory(dataDir);
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (error instanceof OperationError) throw error;
+    const code = codeOf(error);
+    if (code === 'ENOENT') return false;
+    if (code === 'ENOTDIR') throw noDirectory(dataDir);
+    // What is mounted read-only can be looked at, and fails where it is written to.
+    if (code === 'EACCES') throw notOurs(dataDir, error);
+  }
+  return true;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** What is there on the way to a path: itself, or the nearest of the directories around it. */
+function nearest(path: string): string {
+  try {
+    statSync(path);
+    return path;
+  } catch {
+    return nearest(dirname(path));
+  }
+}
+
+function noDirectory(dataDir: string): OperationError {
+  const file = nearest(dataDir);
+  return new OperationError(
+    'refused',
+    `${file} is a file, not a directory, so ${file === dataDir ? 'it' : dataDir} cannot be the data directory. Name a directory with --data.`,
+  );
+}
+
+/** A directory of another user's, or one that was closed to its own. */
+function notOurs(dataDir: string, cause: unknown): OperationError {
+  const place = nearest(dataDir);
+  const owner = ownerOf(place);
+  const self = ownUser();
+  const cure =
+    owner.uid === self.uid
+      ? `Open it to them: chmod u+rwx ${shellWord(place)}`
+      : `Run the command as its owner: ${sudoTo(owner)} ${COMMAND} … --data ${shellWord(dataDir)}; or name another directory with --data.`;
+  const whose =
+    owner.uid === self.uid ? 'but is closed to them' : `not to ${userText(self)}, who runs this command`;
+  return new OperationError('refused', `${place} belongs to ${userText(owner)}, ${whose}. ${cure}`, {
+    cause,
+  });
+}
+
+/** Why the data directory could not be made; null where there are no better words than the system's. */
+function notMade(dataDir: string, code: string): OperationError | null {
+  if (code === 'ENOTDIR' || code === 'EEXIST') return noDirectory(dataDir);
+  if (code !== 'EACCES') return null;
+  const self = ownUser();
+  const place = nearest(dataDir);
+  return new OperationError(
+    'refused',
+    `The data directory ${dataDir} cannot be made: ${place} belongs to ${userText(ownerOf(place))}, and ${userText(self)} may not write there. Make it for them: sudo install -d -o ${self.name ?? self.uid} -m 700 ${shellWord(dataDir)}; or name another directory with --data.`,
+  );
 }

@@ -77,6 +77,7 @@ async function backUp(
   // Before the database is copied: what that refers to is there until the end.
   const release = await deps.collection.hold();
   try {
+    await deps.written();
     const taken = await backUpInThread(task, (step) => progress.tell(step), progress.signal);
     const { sizeBytes, messages, withSecretKey, damaged } = taken;
     const view: BackupView = {

@@ -5,6 +5,7 @@ import { sourceDefinition } from '../config/sources-kind.ts';
 import { dayText } from '../domain/quota.ts';
 import type {
   MxSettings,
+  OAuthSettings,
   OriginSettings,
   ProviderSettings,
   Relay,
@@ -70,7 +71,34 @@ export function relayFields({ type, limits, smtp, mx, provider }: Relay): Record
 function smarthostFields(settings: SmarthostSettings): Record<string, unknown> {
   const { host, port, tls, verify, username, password } = settings;
   const masked = password === null ? null : MASK;
-  return { host, port, tls, verify, username, password: masked, ...originFields(settings) };
+  const signIn = {
+    auth: settings.auth ?? null,
+    ...(settings.oauth !== undefined && oauthFields(settings.oauth)),
+  };
+  return { host, port, tls, verify, username, password: masked, ...signIn, ...originFields(settings) };
+}
+
+function oauthFields({
+  preset,
+  tenant,
+  tokenUrl,
+  scope,
+  allowPrivate,
+  grant,
+}: OAuthSettings): Record<string, unknown> {
+  // What a tenant says already is not to be given a second time.
+  const place = tenant === null ? { token_url: tokenUrl } : { tenant };
+  const common = { preset, ...place, scope, allow_private: allowPrivate };
+  switch (grant.kind) {
+    case 'client_credentials':
+      return { ...common, client_id: grant.clientId, secret: MASK };
+    case 'refresh_token': {
+      const secret = grant.secret === null ? null : MASK;
+      return { ...common, client_id: grant.clientId, secret, refresh_token: MASK };
+    }
+    case 'service_account':
+      return { ...common, service_account: MASK, subject: grant.subject };
+  }
 }
 
 function mxFields(settings: MxSettings): Record<string, unknown> {

@@ -32,8 +32,12 @@ export interface LocalDeps {
   readonly words: MessageWords;
   /** Holds the spool as it is, while somebody copies it. */
   readonly collection: Engine['collection'];
+  /** Resolves when all that was answered is in the database's file. */
+  readonly written: () => Promise<void>;
   /** What the engine knows of its lanes. */
   readonly queue: QueueFigures;
+  /** Told that a test found a stored relay to be well. */
+  readonly foundWell: (relay: string) => void;
   /** Facts and contents lie in a database that other nodes use too; null: in the data directory. */
   readonly cluster: Cluster | null;
   readonly clock: Clock;

@@ -28,7 +28,7 @@ export function inboxOperations(deps: LocalDeps): InboxOperations {
 }
 
 async function inbox(request: InboxRequest, deps: LocalDeps): Promise<InboxPage> {
-  const { views, keyring, clock } = deps;
+  const { views, clock } = deps;
   if (request.before !== null && !isMessageId(request.before))
     throw new OperationError('invalid', 'before: must be the next of a page.');
   const keyId = await keyIdOf(request.key, deps);
@@ -37,7 +37,7 @@ async function inbox(request: InboxRequest, deps: LocalDeps): Promise<InboxPage>
   // What was found by words may have been removed since.
   const kept = page.messages.filter(({ content }) => content !== null);
   return {
-    messages: await foundMessages(kept, keyring),
+    messages: await foundMessages(kept, deps),
     next: page.next,
     notes,
     bytes: figures.capturedBytes,

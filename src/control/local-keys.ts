@@ -16,6 +16,7 @@ import {
   type Operations,
   type RevokedKey,
   type RevokeKeyRequest,
+  type RotatedKey,
   type UpdateKeyRequest,
 } from './operations.ts';
 
@@ -170,13 +171,16 @@ async function cancelMailOf(key: ApiKey, justRevoked: boolean, deps: LocalDeps):
   return cancelled;
 }
 
-async function rotateKey(request: KeyRequest, deps: LocalDeps): Promise<CreatedKey> {
+async function rotateKey(request: KeyRequest, deps: LocalDeps): Promise<RotatedKey> {
   const key = await findKey(request.key, deps);
   const secret = generateSecret(deps.random, key.mode);
   const prefix = secretPrefix(secret);
   const overlapUntil = deps.clock.wall() + OVERLAP_MS;
   if (await deps.keyring.rotate(key.id, hashSecret(secret), prefix, overlapUntil))
-    return { key: keyView({ ...key, prefix }), secret };
+    return {
+      ...{ key: keyView({ ...key, prefix }), secret },
+      oldSecretUntil: formatTimestamp(Math.min(overlapUntil, key.expiresAt ?? overlapUntil)),
+    };
   throw new OperationError(
     'refused',
     `The key ${key.name} is revoked. Make a new one with: waybill keys create`,

@@ -6,43 +6,56 @@ import { handOver } from '../ingest/http/hand-over.ts';
 import { FILTER_PARAMETERS, listFilter } from '../ingest/http/list-query.ts';
 import { MAX_LIMIT } from '../ingest/http/paging.ts';
 import { readParameters } from '../ingest/http/query.ts';
-import { messageJson, statusJson } from '../ingest/http/record.ts';
+import { messagesJson, statusJson } from '../ingest/http/record.ts';
 import { fieldsFromJson } from '../ingest/http/schema.ts';
+import { readContent } from '../ingest/http/stored-content.ts';
 import { buildSubmission } from '../ingest/http/submission.ts';
 import { verdictOf } from '../ingest/http/verdict.ts';
 import { createTokenSource, isMessageId } from '../lib/id.ts';
 import { inSlices } from '../lib/slices.ts';
 import type { ListFilter, MessageDetail } from '../store/views.ts';
+import { findNamed } from './found-message.ts';
 import type { LocalDeps } from './local-deps.ts';
+import { submitRaw } from './local-raw.ts';
 import { asOperationError } from './operation-error.ts';
 import {
   type Attempts,
   type AttemptsRequest,
+  type KeptContent,
   type MessageOperations,
   type MessagesPage,
   type MessagesRequest,
   OperationError,
+  type Operations,
   type StatusRecord,
   type SubmitOperations,
   type Submitted,
 } from './operations.ts';
 import { operatorContext } from './operator-context.ts';
+import { outlookOf } from './outlook.ts';
 import { wayOf } from './ways.ts';
 
+/** Bytes of a content that is given at once: in base64, it is one text in memory. */
+const MAX_CONTENT = 128 * 1024 * 1024;
+
 /** The operations on messages. */
-export function messageOperations(deps: LocalDeps): SubmitOperations & MessageOperations {
+export function messageOperations(
+  deps: LocalDeps,
+): SubmitOperations & MessageOperations & Pick<Operations, 'submitRaw'> {
   const nextToken = createTokenSource(deps.clock, deps.random);
   return {
     submit: ({ message }) => submit(message, nextToken(), deps),
+    submitRaw: (request) => submitRaw(request, deps),
     checkMessage: async ({ message }) =>
       verdictOf(await compose(message, nextToken(), deps), {
         ...deps,
         sending: () => deps.resolution().config,
       }),
-    message: async ({ id }) => statusJson(await findMessage(id, deps)),
+    message: async ({ id }) => statusJson(await findMessage(id, deps), outlookOf(deps)),
     ways: async ({ id }) => (await findMessage(id, deps)).recipients.map((one) => wayOf(one, deps)),
     messages: (request) => listMessages(request, deps),
     attempts: (request) => listAttempts(request, deps),
+    messageContent: ({ id }) => content(id, deps),
     cancelMessage: ({ id }) => cancel(id, deps),
     retryMessage: ({ id }) => retry(id, deps),
   };
@@ -73,10 +86,8 @@ async function orOperationError<T>(done: Promise<T>): Promise<T> {
   });
 }
 
-async function findMessage(id: string, deps: LocalDeps): Promise<MessageDetail> {
-  const detail = isMessageId(id) ? await deps.views.message(id) : null;
-  if (detail === null) throw notFound(id);
-  return detail;
+function findMessage(id: string, { views }: Pick<LocalDeps, 'views'>): Promise<MessageDetail> {
+  return findNamed(id, views, ' See: waybill messages list');
 }
 
 async function listMessages(request: MessagesRequest, deps: LocalDeps): Promise<MessagesPage> {
@@ -87,7 +98,7 @@ async function listMessages(request: MessagesRequest, deps: LocalDeps): Promise<
       `before: must be the id in the last line of a page, not ${quote(before)}.`,
     );
   const page = await deps.views.list({ owner: 'all', statuses, filter: readFilter(request), before, limit });
-  return { messages: page.messages.map(messageJson), next: page.next };
+  return { messages: await messagesJson(page.messages, outlookOf(deps)), next: page.next };
 }
 
 function readFilter({ filter }: MessagesRequest): ListFilter {
@@ -99,23 +110,30 @@ function readFilter({ filter }: MessagesRequest): ListFilter {
 }
 
 async function listAttempts({ id, cursor }: AttemptsRequest, deps: LocalDeps): Promise<Attempts> {
-  const { recipients } = await findMessage(id, deps);
+  const { message, recipients } = await findMessage(id, deps);
   const after = Number(cursor ?? 0);
-  return attemptsJson(await deps.views.attempts(id, { after, limit: MAX_LIMIT }), after, recipients);
+  return attemptsJson(await deps.views.attempts(message.id, { after, limit: MAX_LIMIT }), after, recipients);
+}
+
+async function content(id: string, deps: LocalDeps): Promise<KeptContent> {
+  const { message } = await findMessage(id, deps);
+  if (message.content !== null && message.sizeBytes > MAX_CONTENT)
+    throw new OperationError(
+      'refused',
+      `The message has ${message.sizeBytes} bytes, and this way takes ${MAX_CONTENT}. Read it at GET /api/v1/messages/${message.id}/content.`,
+    );
+  const bytes = await orOperationError(readContent(message, deps.spool, 404));
+  return { id: message.id, sizeBytes: bytes.length, content: bytes.toString('base64') };
 }
 
 async function cancel(id: string, deps: LocalDeps): Promise<StatusRecord> {
   const { message } = await findMessage(id, deps);
   await orOperationError(cancelMessage(message, deps.acts));
-  return statusJson(await findMessage(id, deps));
+  return statusJson(await findMessage(message.id, deps), outlookOf(deps));
 }
 
 async function retry(id: string, deps: LocalDeps): Promise<StatusRecord> {
   const { message } = await findMessage(id, deps);
   await orOperationError(retryMessage(message, deps.acts));
-  return statusJson(await findMessage(id, deps));
-}
-
-function notFound(id: string): OperationError {
-  return new OperationError('not_found', `There is no message ${id}. See: waybill messages list`);
+  return statusJson(await findMessage(message.id, deps), outlookOf(deps));
 }

@@ -58,8 +58,8 @@ beforeEach(async () => {
   await load();
   expect(loaded.faults).toEqual([]);
   const deps: QueueDeps = {
-    ...{ views: stores.views, registry: stores.registry, acts: storeActs() },
-    queue: { lanes: () => figures },
+    ...{ views: stores.views, registry: stores.registry, journal: stores.journal, acts: storeActs() },
+    queue: { ...IDLE, lanes: () => figures },
     clock: { ...systemClock, wall: () => now },
     resolution: () => ({ ...loaded, routesVersion: 2 }),
     reload: async () => {
@@ -210,7 +210,15 @@ describe('the queue', () => {
   test('shows beside it what the engine knows of a lane, idle ones left out', async () => {
     const lastReply = { code: 421, enhanced: '4.3.2', text: 'Going down', at: T0 };
     const lane: LaneFigures = {
-      ...{ lane: 'direct/example.com', relay: 'direct', inFlight: 1, inHand: 2, perMinute: 30, lastReply },
+      ...{
+        lane: 'direct/example.com',
+        restCause: null,
+        relay: 'direct',
+        inFlight: 1,
+        inHand: 2,
+        perMinute: 30,
+        lastReply,
+      },
       ...{ state: 'open', restsUntil: T0 + 5_000, held: null, concurrency: 7, spent: false },
     };
     const idle = { inFlight: 0, inHand: 0, perMinute: 0, state: 'closed', restsUntil: null } as const;
@@ -309,9 +317,9 @@ describe('retrying', () => {
     await attempt(DEFERRED);
     const fresh = await accept();
     const lane = 'direct/example.com';
-    expect((await stores.views.message(retrying))?.message.nextAttemptAt).toBeGreaterThan(now);
+    expect((await stores.views.message(retrying))?.message.waits[0]?.dueAt).toBeGreaterThan(now);
     expect(await act('retry', ALL)).toMatchObject({ matched: 1, acted: 1 });
-    expect((await stores.views.message(retrying))?.message.nextAttemptAt).toBe(now);
+    expect((await stores.views.message(retrying))?.message.waits[0]?.dueAt).toBe(now);
     expect(await act('retry', ALL)).toMatchObject({ matched: 0 });
     expect(await act('retry', { lane })).toMatchObject({ matched: 0 });
     expect(await statesOf(retrying, fresh)).toEqual(['retrying', 'queued']);

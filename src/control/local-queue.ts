@@ -19,6 +19,7 @@ import type { LocalDeps } from './local-deps.ts';
 import { tellsSomething } from './nodes/report.ts';
 import { OperationError } from './operations.ts';
 import { actOnQueue } from './queue-selection.ts';
+import { untriedRelays } from './untried-relays.ts';
 
 /** Lanes with mail in them that are looked at; more are not counted. */
 const MAX_LANES = 100_000;
@@ -29,7 +30,7 @@ const MAX_COUNTED = 1_000;
 
 /** What the operations on the queue work with. */
 export interface QueueDeps
-  extends Pick<LocalDeps, 'views' | 'registry' | 'acts' | 'queue' | 'clock' | 'reload'> {
+  extends Pick<LocalDeps, 'views' | 'registry' | 'journal' | 'acts' | 'queue' | 'clock' | 'reload'> {
   /** What is in force. */
   readonly resolution: () => Pick<Loaded, 'config' | 'holds'>;
 }
@@ -46,12 +47,14 @@ export function queueOperations(deps: QueueDeps): QueueOperations {
 async function queueView({ relay }: QueueRequest, deps: QueueDeps): Promise<QueueView> {
   const { config } = deps.resolution();
   if (relay !== null && !config.relays.some(({ name }) => name === relay)) throw noSuchRelay(relay);
-  const [depths, lost] = await Promise.all([
+  const figures = deps.queue.lanes();
+  const [depths, lost, untried] = await Promise.all([
     deps.views.lanes(relay, MAX_LANES),
     deps.views.waiting({ lane: 'none', after: null, limit: MAX_COUNTED }),
+    untriedRelays(config.relays, figures, deps),
   ]);
   const now = deps.clock.wall();
-  const lanes = allLanes(depths, relay, now, deps);
+  const lanes = allLanes({ depths, figures, untried }, relay, now, deps);
   const sum = (count: (lane: QueueLane) => number) => lanes.reduce((total, lane) => total + count(lane), 0);
   const ages = lanes.flatMap(({ oldestSeconds }) => oldestSeconds ?? []);
   return {
@@ -71,14 +74,14 @@ async function queueView({ relay }: QueueRequest, deps: QueueDeps): Promise<Queu
 
 /** Every lane of which there is something to tell, and every relay that is a lane itself; the fullest first. */
 function allLanes(
-  depths: readonly LaneDepth[],
+  { depths, figures, untried }: Known,
   only: string | null,
   now: number,
   deps: QueueDeps,
 ): QueueLane[] {
   const { config, holds } = deps.resolution();
   const depthOf = new Map(depths.map((depth) => [depth.lane, depth]));
-  const figuresOf = new Map(deps.queue.lanes().map((figures) => [figures.lane, figures]));
+  const figuresOf = new Map(figures.map((one) => [one.lane, one]));
   const relays = new Map(config.relays.map((relay) => [relay.name, relay]));
   const ownLanes = config.relays.filter(({ type }) => type !== 'mx').map(({ name }) => name);
   const busy = [...figuresOf.values()].filter(tellsSomething).map(({ lane }) => lane);
@@ -88,10 +91,17 @@ function allLanes(
     .filter((lane) => only === null || relayOfLane(lane) === only)
     .map((lane) => {
       const facts = { depth: depthOf.get(lane), figures: figuresOf.get(lane) };
-      return laneRow(lane, facts, { relay: relays.get(relayOfLane(lane)), holds, now });
+      return laneRow(lane, facts, { relay: relays.get(relayOfLane(lane)), holds, untried, now });
     });
   const load = ({ waiting, processing }: QueueLane) => waiting + processing;
   return rows.sort((a, b) => load(b) - load(a) || (a.lane < b.lane ? -1 : 1));
+}
+
+/** What the store and the nodes know of lanes and relays. */
+interface Known {
+  readonly depths: readonly LaneDepth[];
+  readonly figures: readonly LaneFigures[];
+  readonly untried: ReadonlySet<string>;
 }
 
 interface LaneFacts {
@@ -102,6 +112,8 @@ interface LaneFacts {
 interface LaneSurroundings {
   readonly relay: Relay | undefined;
   readonly holds: ReadonlyMap<string, HoldKind>;
+  /** Names of relays that were never tried. */
+  readonly untried: ReadonlySet<string>;
   readonly now: number;
 }
 
@@ -142,7 +154,7 @@ const HOLD_STATES = { pause: 'paused', drain: 'draining' } as const;
 export function laneState(
   lane: string,
   figures: Pick<LaneFigures, 'state' | 'spent'> | undefined,
-  { relay, holds }: Pick<LaneSurroundings, 'relay' | 'holds'>,
+  { relay, holds, untried }: Pick<LaneSurroundings, 'relay' | 'holds' | 'untried'>,
 ): LaneState {
   if (relay === undefined) return 'missing';
   if (relay.disabled) return 'disabled';
@@ -150,7 +162,9 @@ export function laneState(
   const kind = kinds.includes('pause') ? 'pause' : kinds.find((other) => other !== undefined);
   if (kind !== undefined) return HOLD_STATES[kind];
   const state = BREAKER_STATES[figures?.state ?? 'closed'];
-  return state === 'ready' && figures?.spent === true ? 'spent' : state;
+  if (state !== 'ready') return state;
+  if (figures?.spent === true) return 'spent';
+  return untried.has(relay.name) ? 'untried' : 'ready';
 }
 
 async function hold(request: HoldRequest, deps: QueueDeps): Promise<HoldView> {

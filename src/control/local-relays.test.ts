@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
-import { RELAY_FIELDS, REQUIRED_FIELDS } from '../config/relay-fields.ts';
+import { RELAY_FIELDS, REQUIRED_FIELDS, SECRET_FIELDS } from '../config/relay-fields.ts';
 import { RELAY_TYPES } from '../config/relay-types.ts';
 import type { Offline } from './offline.ts';
 
@@ -78,6 +78,50 @@ describe('a stored relay', () => {
       await expect(change(changes)).rejects.toThrow(/anew.*endpoint/);
   });
 
+  test('that signs in by OAuth has several secrets, sealed, and needs them anew where they would go elsewhere', async () => {
+    const google = {
+      ...{ type: 'smtp', host: 'smtp.gmail.com', username: 'a@b.example', auth: 'xoauth2', preset: 'google' },
+      client_id: 'client',
+    };
+    const secret = { secret: 'client-secret', refresh_token: 'refresh-token' };
+    const definition = { name: 'gmail', ...google };
+    const { operations } = opened;
+    await expect(
+      operations.addRelay({ definition, secret: 'client-secret', makeDefault: false }),
+    ).rejects.toThrow(/refresh_token: must be given/);
+    await operations.addRelay({ definition, secret, makeDefault: false });
+    const shown = await operations.relay({ name: 'gmail' });
+    expect(shown).toMatchObject({ hasSecret: true, definition: google, credentialsUnreadable: false });
+    const told = JSON.stringify([shown, await operations.configuration({})]);
+    expect(told).toContain('relays.gmail.refresh_token');
+    expect(told).not.toMatch(/client-secret|refresh-token/);
+    const change = (changes: object, given: typeof secret | null = null) =>
+      operations.updateRelay({ name: 'gmail', definition: { ...google, ...changes }, secret: given });
+    await change({ max_concurrency: 2 });
+    await expect(change({ token_url: 'https://evil.example/token' })).rejects.toThrow(/anew.*: token_url/);
+    await expect(change({ host: 'evil.example' })).rejects.toThrow(/anew.*: host/);
+    await expect(change({ auth: 'plain', preset: undefined, client_id: undefined })).rejects.toThrow(
+      /anew.*: auth/,
+    );
+    await expect(change({ client_id: undefined })).rejects.toThrow(/client_id: must be given/);
+    await change({ token_url: 'https://id.example/token' }, secret);
+    expect(await operations.relay({ name: 'gmail' })).toMatchObject({
+      definition: { token_url: 'https://id.example/token' },
+      hasSecret: true,
+    });
+  });
+
+  test('of Microsoft’s needs its secret anew with another tenant', async () => {
+    const definition = {
+      ...{ name: 'm365', type: 'smtp', host: 'smtp.office365.com', username: 'a@b.example', auth: 'xoauth2' },
+      ...{ preset: 'microsoft', tenant: 'b.example', client_id: '11111111-2222-3333-4444-555555555555' },
+    };
+    const { operations } = opened;
+    await operations.addRelay({ definition, secret: 'client-secret', makeDefault: false });
+    const change = { name: 'm365', definition: { ...definition, tenant: 'evil.example' }, secret: null };
+    await expect(operations.updateRelay(change)).rejects.toThrow(/anew.*: .*tenant/);
+  });
+
   test('gives up its password with its user name', async () => {
     const { username: _, ...definition } = SMTP;
     await opened.operations.updateRelay({ name: 'out', definition, secret: null });
@@ -135,7 +179,7 @@ test('there is a form for every type, with what it needs, of the one table', asy
       ),
     );
     for (const { name, kind } of fields)
-      expect(kind === 'secret').toBe(name === 'secret' || name === 'password');
+      expect(kind === 'secret').toBe(SECRET_FIELDS.some((secret) => secret === name));
   }
 });
 

@@ -1,5 +1,6 @@
 import { formatFault } from '../config/fault.ts';
 import { heloFault } from '../config/helo-name.ts';
+import { packSecrets } from '../config/relay-fields.ts';
 import type { Effective } from '../config/sources.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';
 import type { LocalDeps } from './local-deps.ts';
@@ -84,12 +85,13 @@ async function addRelay(request: AddRelayRequest, deps: LocalDeps): Promise<Rela
       'unavailable',
       'The key that seals passwords cannot be read. See: waybill config',
     );
+  const packed = packSecrets(definition, secret);
   // The secret is always the one that came with this very definition: none is ever carried over to another host, endpoint,
   // port, type or verification, to which whoever may change relays could have it sent.
   await registry.putRelay({
     name: relay.name,
     definition: JSON.stringify(definition),
-    secret: secret === null ? null : (vault?.seal(secret, relay.name) ?? null),
+    secret: packed === null ? null : (vault?.seal(packed, relay.name) ?? null),
     disabled: false,
   });
   if (makeDefault) await registry.putSetting(DEFAULT_RELAY, JSON.stringify(relay.name));

@@ -1,8 +1,7 @@
 import { Problem } from '../http/problem.ts';
 import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
-import { createTokenSource, isMessageId } from '../lib/id.ts';
-import type { MessageDetail } from '../store/views.ts';
-import { foundMessages } from './found-message.ts';
+import { createTokenSource } from '../lib/id.ts';
+import { findNamed, foundMessages } from './found-message.ts';
 import type { LocalDeps } from './local-deps.ts';
 import type { PreviewOperations } from './local-preview.ts';
 import { readQuery, requireId } from './mail-search.ts';
@@ -31,8 +30,9 @@ export function searchOperations(deps: LocalDeps): Omit<SearchOperations, keyof 
   return {
     search: (request) => search(request, deps),
     countNew: (request) => countNew(request, deps),
-    messageStory: async ({ id }) => await messageStory(await findMessage(id, deps), deps),
-    resendMessage: async ({ id }) => await sendAgain(await findMessage(id, deps), nextToken(), null, deps),
+    messageStory: async ({ id }) => await messageStory(await findNamed(id, deps.views), deps),
+    resendMessage: async ({ id }) =>
+      await sendAgain(await findNamed(id, deps.views), nextToken(), null, deps),
     actOnMessages: (request) => actOnMessages(request, deps),
     overview,
     series: (request) => series(request, deps),
@@ -43,7 +43,7 @@ async function search({ query: text, limit, before }: SearchRequest, deps: Local
   const { query, notes } = await readQuery(text, deps);
   const wanted = { query, after: null, before: requireId('before', before), limit };
   const { messages, next, behind } = await deps.views.search(wanted);
-  return { messages: await foundMessages(messages, deps.keyring), next, notes, behind };
+  return { messages: await foundMessages(messages, deps), next, notes, behind };
 }
 
 async function countNew({ query: text, after }: CountNewRequest, deps: LocalDeps) {
@@ -54,12 +54,6 @@ async function countNew({ query: text, after }: CountNewRequest, deps: LocalDeps
     before: null,
     limit: MAX_NEW,
   });
-}
-
-async function findMessage(id: string, { views }: Pick<LocalDeps, 'views'>): Promise<MessageDetail> {
-  const detail = isMessageId(id) ? await views.message(id) : null;
-  if (detail === null) throw new OperationError('not_found', `There is no message ${id}.`);
-  return detail;
 }
 
 /** One message's refusal is its own: the others are acted on. */
@@ -78,7 +72,7 @@ async function actOnMessages({ act, ids }: ActOnMessagesRequest, deps: LocalDeps
 /** Acts on a message. Null when it was done; else why not. Rejects where nothing can be done at all. */
 async function refusalOf(act: 'retry' | 'cancel', id: string, deps: LocalDeps): Promise<string | null> {
   try {
-    const { message } = await findMessage(id, deps);
+    const { message } = await findNamed(id, deps.views);
     if (act === 'cancel') await cancelMessage(message, deps.acts);
     else await retryMessage(message, deps.acts);
     return null;

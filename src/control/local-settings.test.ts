@@ -54,6 +54,15 @@ describe('settings', () => {
     expect((await rowOf('limits.max_queued_bytes'))?.none).toMatch(/^half of the free disk/);
   });
 
+  test('that are sizes or times may be given with a unit, and are shown as plain numbers', async () => {
+    await put({ 'retention.records_days': '48h', 'limits.max_queued_bytes': '5GiB' });
+    expect(await rowOf('retention.records_days')).toMatchObject({ value: 2, origin: 'stored' });
+    expect(await rowOf('limits.max_queued_bytes')).toMatchObject({ value: 5 * 1024 ** 3 });
+    await expect(put({ 'retention.records_days': '36h' })).rejects.toThrow(
+      /with a unit \(ms, s, m, min, h, d\)/,
+    );
+  });
+
   test('of the file are locked, and say where they stand', async () => {
     await withFile('retention: { records_days: 30 }\n');
     const row = await rowOf('retention.records_days');

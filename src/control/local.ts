@@ -1,4 +1,3 @@
-import { examineInstallation } from './doctor/examination.ts';
 import { accountOperations } from './local-accounts.ts';
 import { backupOperations } from './local-backup.ts';
 import { configOperations } from './local-config.ts';
@@ -33,12 +32,13 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...inboxOperations(deps),
     ...systemOperations(deps),
     ...backupOperations(deps),
-    doctor: () => {
+    doctor: async () => {
+      const { examineInstallation } = await import('./doctor/examination.ts');
       // Of a running server the settings from before are in force: what is wrong is in what was read since.
       const loaded = { ...deps.resolution(), faults: deps.faults() };
       const takeBackDenied = (address: string, reason: string) =>
         deps.server()?.takeBackDenied(address, reason);
-      return examineInstallation({ ...deps, loaded, storeFault: null, takeBackDenied });
+      return await examineInstallation({ ...deps, loaded, storeFault: null, takeBackDenied });
     },
   };
 }

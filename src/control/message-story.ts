@@ -6,6 +6,7 @@ import { statusJson } from '../ingest/http/record.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import type { MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
+import { outlookOf } from './outlook.ts';
 import type { MessageStory } from './search-operations.ts';
 import { wayOf } from './ways.ts';
 
@@ -21,7 +22,7 @@ export async function messageStory(detail: MessageDetail, deps: LocalDeps): Prom
   ]);
   const key = keys.find(({ id }) => id === message.keyId) ?? null;
   return {
-    record: statusJson(detail),
+    record: await statusJson(detail, outlookOf(deps)),
     attempts: attemptsJson(page, 0, recipients).attempts,
     moreAttempts: page.next !== null,
     ways: recipients.map((recipient) => wayOf(recipient, deps)),

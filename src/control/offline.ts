@@ -1,7 +1,7 @@
 import { createReception } from '../accounts/reception.ts';
 import { earlyConfig } from '../config/early.ts';
 import { type Fault, formatFault } from '../config/fault.ts';
-import { loadConfig, type StoredRows } from '../config/load.ts';
+import { loadConfig } from '../config/load.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import { IDLE, type QueueFigures } from '../engine/queue-figures.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -15,8 +15,9 @@ import { createPreviewer } from '../preview/previewer.ts';
 import { createSigningKeys } from '../signing/keys.ts';
 import { createSigner } from '../signing/signer.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
+import type { Spool } from '../spool/spool.ts';
 import type { Cluster } from '../store/cluster.ts';
-import type { Registry } from '../store/registry.ts';
+import { replay } from '../store/logged/replay.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import type { Transport } from '../transport/transport.ts';
 import { COMMAND_LINE } from './actor.ts';
@@ -26,12 +27,13 @@ import { holdDirectory } from './hold.ts';
 import { layoutOf } from './layout.ts';
 import { createLocalOperations } from './local.ts';
 import { createMessageWords } from './message-words.ts';
-import { lanesOfAll } from './nodes/figures.ts';
+import { queueOfAll } from './nodes/figures.ts';
 import { livingReports } from './nodes/sight.ts';
 import { OperationError, type Operations } from './operations.ts';
 import { type InForce, publishTable } from './route-tables.ts';
 import { sessionLimits } from './session-limits.ts';
-import { openSharedStorage, type SharedStorage } from './shared-storage.ts';
+import type { SharedStorage } from './shared-storage.ts';
+import { storedRows } from './stored-rows.ts';
 
 /** What opening an installation takes whose server does not run. */
 export interface OfflineOptions {
@@ -87,6 +89,10 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
       words: createMessageWords({ views: stores.views, spool, previewer }),
       collection: engine.collection,
       queue: await queueFigures(stores, options.clock),
+      // What the log held was written when it was opened.
+      written: async () => {},
+      // Nothing rests while nothing runs.
+      foundWell: () => {},
       running: false,
       resolution: () => loaded,
       faults: () => loaded.faults,
@@ -117,31 +123,30 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
   }
 }
 
-/** What the store keeps of the configuration. */
-export async function storedRows(registry: Registry): Promise<StoredRows> {
-  const [settings, relays, holds, domains] = await Promise.all([
-    registry.settings(),
-    registry.relays(),
-    registry.holds(),
-    registry.domains(),
-  ]);
-  return { settings, relays, holds, domains };
-}
-
-type Stores = Pick<SharedStorage, keyof SqliteStores | 'spool' | 'holdSecretKey' | 'close'> & {
-  readonly cluster: Cluster | null;
-};
+type Stores = Omit<SqliteStores, 'applying'> &
+  Pick<SharedStorage, 'holdSecretKey' | 'close'> & {
+    readonly spool: Spool;
+    readonly cluster: Cluster | null;
+  };
 
 /** Facts and bytes where they lie: in the data directory, or in the PostgreSQL that the configuration names. */
 async function openStores(options: OfflineOptions & { readonly clock: SharedClock }): Promise<Stores> {
   const { database, faults } = earlyConfig(options);
   if (faults.length > 0) throw new OperationError('invalid', faults.map(formatFault).join('\n'));
-  if (database.url !== '') return await openSharedStorage({ database, node: NODE, clock: options.clock });
+  if (database.url !== '') {
+    // Imported only here: most installations never need it.
+    const { openSharedStorage } = await import('./shared-storage.ts');
+    return await openSharedStorage({ database, node: NODE, clock: options.clock });
+  }
   const layout = layoutOf(options.dataDir);
   const stores = openSqlite(layout.database);
   try {
     await refuseMoved(stores.registry);
     const spool = await openSegmentSpool({ directory: layout.spool, onFailure() {} });
+    await replay(spool, stores.applying).catch(async (error) => {
+      await spool.close();
+      throw error;
+    });
     const close = async () => {
       await spool.close();
       await stores.store.close();
@@ -157,8 +162,8 @@ async function openStores(options: OfflineOptions & { readonly clock: SharedCloc
 async function queueFigures({ cluster }: Stores, clock: Pick<Clock, 'wall'>): Promise<QueueFigures> {
   if (cluster === null) return IDLE;
   const now = clock.wall();
-  const lanes = lanesOfAll([], livingReports(await cluster.nodes(now), NODE, now));
-  return { lanes: () => lanes };
+  const reports = livingReports(await cluster.nodes(now), NODE, now);
+  return queueOfAll(IDLE, () => reports);
 }
 
 /** An engine that never starts: mail is accepted and routed, or tried again, and waits in the store. */

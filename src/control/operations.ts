@@ -4,9 +4,10 @@ import { MESSAGE_STATUSES } from '../domain/delivery.ts';
 import { type ApiKey, SCOPES } from '../domain/key.ts';
 import type { FieldFault } from '../http/problem.ts';
 import type { attemptsJson } from '../ingest/http/attempts.ts';
-import type { messageJson, statusJson } from '../ingest/http/record.ts';
+import type { MessageJson, StatusJson } from '../ingest/http/record.ts';
 import { QUEUE_REQUESTS, type QueueOperations } from '../ingest/queue-door.ts';
 import { faultLines, requestFaults } from '../ingest/request-faults.ts';
+import { isEnvid, isNotify } from '../smtp/dsn.ts';
 import { ACCOUNT_REQUESTS, type AccountOperations } from './account-operations.ts';
 import type { Finding } from './doctor/finding.ts';
 import { DOMAIN_REQUESTS, type DomainOperations } from './domain-operations.ts';
@@ -42,9 +43,11 @@ export interface Operations
   /** Changes what a key may do; what is null stays as it is. */
   updateKey(request: UpdateKeyRequest): Promise<KeyView>;
   /** Gives a key a second secret; the old one works for another 24 hours. */
-  rotateKey(request: KeyRequest): Promise<CreatedKey>;
+  rotateKey(request: KeyRequest): Promise<RotatedKey>;
   /** Accepts a message, in the form of the API's JSON. */
   submit(request: SubmitRequest): Promise<Submitted>;
+  /** Accepts a finished message as it is, as over SMTP from this machine (sendmail). */
+  submitRaw(request: SubmitRawRequest): Promise<Submitted>;
   /** Checks a message as if it were submitted; stores and sends nothing. */
   checkMessage(request: SubmitRequest): Promise<Verdict>;
   /** A message's status record. */
@@ -55,6 +58,8 @@ export interface Operations
   messages(request: MessagesRequest): Promise<MessagesPage>;
   /** A page of the tries to hand a message on, oldest first. */
   attempts(request: AttemptsRequest): Promise<Attempts>;
+  /** A message as it is sent, while it is kept. */
+  messageContent(request: MessageRequest): Promise<KeptContent>;
   /** Cancels what of a message is not final. Gives the record as it is then. */
   cancelMessage(request: MessageRequest): Promise<StatusRecord>;
   /** Tries a message's failed and retrying recipients again, now. Gives the record as it is then. */
@@ -71,7 +76,7 @@ export type SubmitOperations = Pick<Operations, 'submit' | 'checkMessage'>;
 /** Those on messages that are there: what the owner of a single key can ask of a server far away, too. */
 export type MessageOperations = Pick<
   Operations,
-  'message' | 'ways' | 'messages' | 'attempts' | 'cancelMessage' | 'retryMessage'
+  'message' | 'ways' | 'messages' | 'attempts' | 'messageContent' | 'cancelMessage' | 'retryMessage'
 >;
 
 /** The name of an operation. */
@@ -85,6 +90,9 @@ const keyName = z
 
 /** The most source ranges, and the most sender domains, that one key may be bound to. */
 const MAX_RESTRICTIONS = 100;
+
+/** More than api.max_recipients can be. */
+const MAX_RAW_RECIPIENTS = 100_000;
 
 /** Days that contents are kept after the final status; null means `retention.content_days`, 0 not at all. */
 const contentDays = z.int().min(0).max(3650).nullable();
@@ -129,6 +137,16 @@ export const REQUESTS = {
   }),
   rotateKey: z.strictObject({ key: z.string() }),
   submit: submitRequest,
+  submitRaw: z.strictObject({
+    /** The reverse-path; empty for the null one. */
+    from: z.string(),
+    to: z.array(z.string()).min(1).max(MAX_RAW_RECIPIENTS),
+    /** CRLF lines, the last one ended, in base64. */
+    content: z.base64(),
+    notify: z.string().refine(isNotify, 'must be as NOTIFY of RFC 3461').nullable(),
+    ret: z.enum(['FULL', 'HDRS']).nullable(),
+    envid: z.string().refine(isEnvid, 'must be as ENVID of RFC 3461').nullable(),
+  }),
   checkMessage: submitRequest,
   message: messageRequest,
   ways: messageRequest,
@@ -148,6 +166,7 @@ export const REQUESTS = {
       .regex(/^[1-9]\d{0,14}$/)
       .nullable(),
   }),
+  messageContent: messageRequest,
   cancelMessage: messageRequest,
   retryMessage: messageRequest,
   configuration: z.strictObject({}),
@@ -177,7 +196,9 @@ export type KeyRequest = z.infer<typeof REQUESTS.rotateKey>;
 export type RevokeKeyRequest = z.input<typeof REQUESTS.revokeKey>;
 /** See {@link Operations.submit}. */
 export type SubmitRequest = z.infer<typeof submitRequest>;
-/** Names a message by its id. */
+/** See {@link Operations.submitRaw}. */
+export type SubmitRawRequest = z.infer<typeof REQUESTS.submitRaw>;
+/** Names a message by its id, or by its Message-ID in angle brackets: the newest with that is meant. */
 export type MessageRequest = z.infer<typeof messageRequest>;
 /** See {@link Operations.attempts}. */
 export type AttemptsRequest = z.infer<typeof REQUESTS.attempts>;
@@ -203,6 +224,12 @@ export interface CreatedKey {
   readonly secret: string;
 }
 
+/** A key with a second secret. */
+export interface RotatedKey extends CreatedKey {
+  /** Until when the secret of before works, RFC 3339. */
+  readonly oldSecretUntil: string;
+}
+
 /** What became of a submission. */
 export interface Submitted {
   readonly id: string;
@@ -210,14 +237,22 @@ export interface Submitted {
 }
 
 /** A message as the API shows it. */
-export type StatusRecord = ReturnType<typeof statusJson>;
+export type StatusRecord = StatusJson;
 
 /** A page of a message's attempts as the API shows them. */
 export type Attempts = ReturnType<typeof attemptsJson>;
 
+/** The bytes of a message. */
+export interface KeptContent {
+  readonly id: string;
+  readonly sizeBytes: number;
+  /** In base64. */
+  readonly content: string;
+}
+
 /** A page of messages as the API shows them. */
 export interface MessagesPage {
-  readonly messages: readonly ReturnType<typeof messageJson>[];
+  readonly messages: readonly MessageJson[];
   /** `before` of the next page; null when there is none. */
   readonly next: string | null;
 }

@@ -16,6 +16,7 @@ import type {
   SeriesEvent,
   SeriesRequest,
 } from './search-operations.ts';
+import { untriedRelays } from './untried-relays.ts';
 
 const MINUTE_MS = 60_000;
 const STEP_MINUTES = { minute: 1, hour: 60, day: 24 * 60 } as const;
@@ -45,16 +46,17 @@ export function createOverview(deps: LocalDeps): () => Promise<Overview> {
 }
 
 async function overview(deps: LocalDeps): Promise<Overview> {
-  const { views, keyring, clock } = deps;
+  const { views, clock } = deps;
   const now = clock.wall();
   const all = { query: ANY_MAIL, after: null, before: null };
   const failed = { ...all, query: { ...ANY_MAIL, statuses: ['failed' as const] } };
-  const [figures, lastWeek, lanes, failures, newest] = await Promise.all([
+  const [figures, lastWeek, lanes, failures, newest, untried] = await Promise.all([
     views.figures(now),
     weekBefore(now, deps),
     views.lanes(null, MAX_LANES),
     views.search({ ...failed, limit: SHOWN_FAILURES }),
     views.search({ ...all, limit: 1 }),
+    untriedRelays(deps.resolution().config.relays, deps.queue.lanes(), deps),
   ]);
   const health = deps.server()?.health() ?? null;
   const { oldestDueAt, spool, queuedBytes, today, last5m } = figures;
@@ -68,8 +70,8 @@ async function overview(deps: LocalDeps): Promise<Overview> {
       queuedBytes,
       oldestSeconds: oldestDueAt === null ? null : Math.max(0, Math.floor((now - oldestDueAt) / 1000)),
     },
-    relays: relaysOf(figures, lanes, health, deps),
-    failures: await foundMessages(failures.messages, keyring),
+    relays: relaysOf({ figures, lanes, untried }, health, deps),
+    failures: await foundMessages(failures.messages, deps),
     banners: bannersOf({ health, config: deps.resolution().config, aheadMs }),
     empty: last === undefined && today.received === 0,
   };
@@ -97,9 +99,15 @@ async function weekBefore(now: number, { views }: Pick<LocalDeps, 'views'>): Pro
   };
 }
 
+/** What the store knows of relays. */
+interface Known {
+  readonly figures: Figures;
+  readonly lanes: readonly LaneDepth[];
+  readonly untried: ReadonlySet<string>;
+}
+
 function relaysOf(
-  figures: Figures,
-  lanes: readonly LaneDepth[],
+  { figures, lanes, untried }: Known,
   health: HealthReport | null,
   { resolution, queue }: Pick<LocalDeps, 'resolution' | 'queue'>,
 ): OverviewRelay[] {
@@ -119,7 +127,7 @@ function relaysOf(
     return {
       name,
       type,
-      state: laneState(name, breaker, { relay, holds }),
+      state: laneState(name, breaker, { relay, holds, untried }),
       inFlight: known?.inflight ?? lane?.inFlight ?? 0,
       waiting: waiting.get(name) ?? 0,
       deliveredToday: today?.delivered ?? 0,

@@ -1,5 +1,6 @@
 import { formatFault } from '../config/fault.ts';
 import { heloFault } from '../config/helo-name.ts';
+import { packSecrets, unpackSecrets } from '../config/relay-fields.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';
 import type { StoredRelay } from '../store/registry.ts';
 import type { LocalDeps } from './local-deps.ts';
@@ -25,6 +26,9 @@ export async function updateRelay(request: UpdateRelayRequest, deps: LocalDeps):
   if (keeps) refuseOtherPlace(old, relay);
   refuseOtherLanes(old, relay, view);
   const { config, effective, vault } = deps.resolution();
+  // Of several secrets those that are kept may not be what the new definition needs.
+  const opened = keeps ? (vault?.open(stored.secret ?? '', name) ?? null) : null;
+  if (opened !== null) readDefinition(definition, unpackSecrets(definition, opened), deps);
   const nameless = heloFault(relay, config, effective);
   if (nameless !== null) throw new OperationError('invalid', formatFault(nameless));
   if (secret !== null && vault === null)
@@ -32,7 +36,8 @@ export async function updateRelay(request: UpdateRelayRequest, deps: LocalDeps):
       'unavailable',
       'The key that seals passwords cannot be read. See: waybill config',
     );
-  const sealed = secret === null ? null : (vault?.seal(secret, name) ?? null);
+  const packed = packSecrets(definition, secret);
+  const sealed = packed === null ? null : (vault?.seal(packed, name) ?? null);
   await registry.putRelay({
     ...stored,
     definition: JSON.stringify(definition),
@@ -92,9 +97,12 @@ function placeOf({
     port: smtp?.port ?? null,
     tls: smtp?.tls ?? null,
     verify: smtp?.verify ?? null,
+    auth: smtp?.oauth === undefined ? null : 'xoauth2',
+    preset: smtp?.oauth?.preset ?? null,
+    token_url: smtp?.oauth?.tokenUrl ?? null,
     endpoint: provider?.endpoint ?? null,
     authority: provider?.type === 'graph' ? provider.authority : null,
-    tenant: provider?.type === 'graph' ? provider.tenant : null,
+    tenant: provider?.type === 'graph' ? provider.tenant : (smtp?.oauth?.tenant ?? null),
   };
 }
 

@@ -1,5 +1,5 @@
 import { formatFault } from '../config/fault.ts';
-import { SECRET_FIELDS, secretFieldOf } from '../config/relay-fields.ts';
+import { type GivenSecret, SECRET_FIELDS, secretFields } from '../config/relay-fields.ts';
 import { readRelay } from '../config/relays.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { LocalDeps } from './local-deps.ts';
@@ -8,10 +8,10 @@ import { OperationError } from './operations.ts';
 /** In the place of a secret that is not asked for before the rest is known to be right. */
 export const SECRET_TO_COME = Symbol('secret to come');
 
-/** The relay of a definition that came with a request, and of its secret, which came apart. Throws `invalid`. */
+/** The relay of a definition that came with a request, and of its secrets, which came apart. Throws `invalid`. */
 export function readDefinition(
   definition: Readonly<Record<string, unknown>>,
-  secret: string | null | typeof SECRET_TO_COME,
+  secret: GivenSecret | null | typeof SECRET_TO_COME,
   deps: LocalDeps,
 ): Relay {
   // What is in the definition is stored and shown in clear.
@@ -21,10 +21,7 @@ export function readDefinition(
   if (inside.length > 0)
     throw new OperationError('invalid', `A secret is given apart from the definition: ${inside.join(', ')}`);
   const reading = readRelay({
-    raw:
-      typeof secret !== 'string'
-        ? definition
-        : { ...definition, [secretFieldOf(definition['type'])]: secret },
+    raw: secret === SECRET_TO_COME ? definition : { ...definition, ...secretFields(definition, secret) },
     key: 'relay',
     source: 'command line',
     origin: 'stored',

@@ -47,5 +47,5 @@ function definitionOf(
 }
 
 function hasSecret({ smtp, provider }: Relay): boolean {
-  return (smtp?.password ?? null) !== null || provider !== null;
+  return (smtp?.password ?? smtp?.oauth ?? null) !== null || provider !== null;
 }

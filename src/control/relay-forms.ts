@@ -59,6 +59,11 @@ function formOf(name: RelayFieldName, { form }: Kind<unknown>, type: DeclaredTyp
   return form;
 }
 
+const OAUTH: readonly RelayFieldName[] = [
+  ...(['auth', 'preset', 'tenant', 'client_id', 'secret', 'refresh_token', 'service_account'] as const),
+  ...(['subject', 'scope', 'token_url'] as const),
+];
+
 const CONNECTION: readonly RelayFieldName[] = [
   ...(['tls', 'verify', 'authority', 'endpoint', 'helo', 'source_ips', 'ip_family'] as const),
   ...(['presets', 'max_per_domain'] as const),
@@ -69,6 +74,7 @@ function groupOf(name: RelayFieldName, type: DeclaredType): RelayFormField['grou
   if (name === 'quota_reserve_percent') return 'limits';
   // How a smarthost is spoken to is a part of what it is.
   if (type === 'smtp' && name === 'tls') return 'main';
+  if (type === 'smtp' && OAUTH.includes(name)) return 'oauth';
   if (CONNECTION.includes(name) || (name === 'port' && type === 'mx')) return 'connection';
   if (name.startsWith('max_')) return 'limits';
   return isProviderType(type) || name !== 'verify' ? 'main' : 'connection';
@@ -83,6 +89,8 @@ const LABELS: Readonly<Record<RelayFieldName, string>> = {
   verify: 'Check the certificate',
   username: 'User name',
   password: 'Password',
+  auth: 'AUTH',
+  preset: 'Provider',
   region: 'Region',
   access_key_id: 'Access key id',
   configuration_set: 'Configuration set',
@@ -90,6 +98,11 @@ const LABELS: Readonly<Record<RelayFieldName, string>> = {
   message_stream: 'Message stream',
   tenant: 'Tenant',
   client_id: 'Client id',
+  refresh_token: 'Refresh token',
+  service_account: 'Service account (JSON)',
+  subject: 'User it stands for',
+  scope: 'Scope',
+  token_url: 'Token URL',
   mailbox: 'Mailbox',
   authority: 'Authority',
   url: 'URL',

@@ -10,6 +10,7 @@ export const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' |
       'Host, port and credentials are those that a mail client would use for outgoing mail.',
       'Port 587 speaks STARTTLS (TLS: required); port 465 speaks TLS from the first byte (TLS: implicit).',
       'A password is sent over TLS only.',
+      'Microsoft 365 and Google take no passwords: open OAuth, and choose xoauth2 and the provider there.',
     ],
   },
   mx: {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { SecretField } from '../config/relay-fields.ts';
 import type { LaneState } from '../ingest/queue-door.ts';
 import type { ProbeStep } from '../transport/probe-step.ts';
 import type { Progress } from './progress.ts';
@@ -25,13 +26,28 @@ export interface RelayOperations {
   testRelay(request: TestRelayRequest, progress?: Progress<ProbeStep>): Promise<RelayTest>;
 }
 
+/** The secret of a definition, or by the names of their fields those of one that has several; null for none. */
+const secret = z
+  .union([
+    z.string(),
+    z
+      .strictObject({
+        password: z.string(),
+        secret: z.string(),
+        refresh_token: z.string(),
+        service_account: z.string(),
+      } satisfies Record<SecretField, unknown>)
+      .partial()
+      .readonly(),
+  ])
+  .nullable();
 /** A definition as in the configuration file, without its password or secret, which is given apart. */
 const definition = z.record(z.string(), z.unknown());
 
 /** The shape of every request on relays. */
 export const RELAY_REQUESTS = {
   relays: z.strictObject({}),
-  addRelay: z.strictObject({ definition, secret: z.string().nullable(), makeDefault: z.boolean() }),
+  addRelay: z.strictObject({ definition, secret, makeDefault: z.boolean() }),
   /** `makeDefault` as for `addRelay`; null where it is only to be tried. */
   checkRelay: z.strictObject({ definition, makeDefault: z.boolean().nullable() }),
   removeRelay: z.strictObject({ name: z.string() }),
@@ -40,7 +56,7 @@ export const RELAY_REQUESTS = {
     name: z.string(),
     definition,
     /** Null keeps the present one, where that is allowed. */
-    secret: z.string().nullable(),
+    secret,
   }),
   relayForms: z.strictObject({}),
   switchRelay: z.strictObject({ name: z.string(), disabled: z.boolean() }),
@@ -49,7 +65,7 @@ export const RELAY_REQUESTS = {
     /** Whose mail servers to try, for a relay of type `mx`; null for others. */
     to: z.string().nullable(),
     /** A definition that is not stored, to be tried in the place of a relay that is there; null: the relay of that name. */
-    unsaved: z.strictObject({ definition, secret: z.string().nullable() }).nullable(),
+    unsaved: z.strictObject({ definition, secret }).nullable(),
   }),
 };
 
@@ -179,6 +195,6 @@ export interface RelayFormField {
   readonly meaning: string;
   /** As it is without; null for none. */
   readonly defaultValue: unknown;
-  /** Seldom needed: connection, limits or pace, to be shown folded. */
-  readonly group: 'main' | 'connection' | 'limits' | 'warmup';
+  /** Not always needed: sign-in by OAuth, connection, limits or pace, to be shown folded. */
+  readonly group: 'main' | 'oauth' | 'connection' | 'limits' | 'warmup';
 }

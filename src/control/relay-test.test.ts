@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { advanceUntil } from '../../test/protocol/smtp-out/rig.ts';
@@ -15,7 +14,6 @@ test('who does not answer is told as that, after a minute', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const clock = new ManualClock();
   const { dataDir } = here;
-  mkdirSync(dataDir, { mode: 0o700 });
   const { operations, close } = await openOffline({ dataDir, environment: {}, clock, random: systemRandom });
   onTestFinished(async () => {
     await close();

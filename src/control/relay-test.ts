@@ -6,6 +6,7 @@ import { probeMx, READY } from '../transport/mx/probe.ts';
 import type { ProbeStep } from '../transport/probe-step.ts';
 import { probeProvider } from '../transport/providers/probe.ts';
 import { providerFor } from '../transport/providers/provider-for.ts';
+import { smarthostTokens } from '../transport/providers/tokens.ts';
 import { probeSmarthost } from '../transport/smtp/probe.ts';
 import { readRuntime } from './doctor/runtime.ts';
 import { layoutOf } from './layout.ts';
@@ -51,8 +52,9 @@ export async function testRelay(
   } finally {
     limit.abort();
   }
-  // Of several hosts of a domain one is enough.
-  const ok = relay.mx === null ? steps.every((step) => step.ok) : steps.some((step) => step.name === READY);
+  // Of several hosts of a domain one is enough; a smarthost may refuse EHLO and take HELO.
+  const ok = relay.mx === null ? steps.at(-1)?.ok === true : steps.some((step) => step.name === READY);
+  if (ok && request.unsaved === null) deps.foundWell(name);
   return { ok, steps };
 }
 
@@ -84,8 +86,11 @@ async function* probeSteps(
 ): AsyncGenerator<ProbeStep> {
   const { config } = resolution();
   const hostname = serverName(config);
-  if (relay.smtp !== null) yield* probeSmarthost(relay.smtp, { hostname, clock }, signal);
-  else if (relay.mx !== null) {
+  if (relay.smtp !== null) {
+    const { oauth } = relay.smtp;
+    const tokens = oauth === undefined ? {} : { tokens: smarthostTokens(oauth, { clock }) };
+    yield* probeSmarthost(relay.smtp, { hostname, clock, ...tokens }, signal);
+  } else if (relay.mx !== null) {
     // Nothing that was remembered is asked: whoever tests has just changed something.
     const bound = (running ? readRuntime(layoutOf(dataDir).runtime) : null) ?? NOTHING_BOUND;
     const dns = createMailDns(

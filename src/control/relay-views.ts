@@ -7,6 +7,7 @@ import type { LocalDeps } from './local-deps.ts';
 import { laneState } from './local-queue.ts';
 import { OperationError } from './operations.ts';
 import type { RelayView, WarmUpView } from './relay-operations.ts';
+import { untriedRelays } from './untried-relays.ts';
 
 /** More lanes than this with mail in them are not looked at. */
 const MAX_LANES = 100_000;
@@ -24,7 +25,11 @@ export async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
   const figures = deps.queue.lanes();
   const now = deps.clock.wall();
   const day = dayOf(now);
-  const [depths, used] = await Promise.all([deps.views.lanes(null, MAX_LANES), deps.views.quotaUsed(day)]);
+  const [depths, used, untried] = await Promise.all([
+    deps.views.lanes(null, MAX_LANES),
+    deps.views.quotaUsed(day),
+    untriedRelays(config.relays, figures, deps),
+  ]);
   return config.relays.map((relay) => ({
     name: relay.name,
     type: relay.type,
@@ -45,7 +50,7 @@ export async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
         ...figures.find(({ lane }) => lane === relay.name),
         spent: spentAllowance(relay, day, used) !== null,
       },
-      { relay, holds },
+      { relay, holds, untried },
     ),
     credentialsUnreadable: config.unreadableRelays.includes(relay.name),
     ...depthOf(relay.name, depths),

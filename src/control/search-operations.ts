@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { attemptsJson } from '../ingest/http/attempts.ts';
-import type { messageJson, statusJson } from '../ingest/http/record.ts';
+import type { MessageJson, StatusJson } from '../ingest/http/record.ts';
 
 /** What operators can ask of all mail, and do to single messages: a part of the operations. */
 export interface SearchOperations {
@@ -33,6 +33,8 @@ const MAX_ACTED = 500;
 
 const id = z.string().max(64);
 const query = z.string().max(MAX_QUERY);
+/** An id, or a Message-ID in angle brackets. */
+const named = z.strictObject({ id: z.string().max(1_000) });
 const one = z.strictObject({ id });
 
 /** The shape of every request on mail. */
@@ -44,10 +46,10 @@ export const SEARCH_REQUESTS = {
     before: id.nullable(),
   }),
   countNew: z.strictObject({ query, after: id }),
-  messageStory: one,
+  messageStory: named,
   messagePreview: one,
   messageDraft: one,
-  resendMessage: one,
+  resendMessage: named,
   actOnMessages: z.strictObject({ act: z.enum(['retry', 'cancel']), ids: z.array(id).min(1).max(MAX_ACTED) }),
   overview: z.strictObject({}),
   series: z.strictObject({
@@ -70,7 +72,7 @@ export type ActOnMessagesRequest = z.infer<typeof SEARCH_REQUESTS.actOnMessages>
 export type SeriesRequest = z.infer<typeof SEARCH_REQUESTS.series>;
 
 /** A message of a list, and whose it is. */
-export type FoundMessage = ReturnType<typeof messageJson> & {
+export type FoundMessage = MessageJson & {
   /** The key's name; null without one. */
   readonly key: string | null;
   /** Of a test key, or taken by the inbox. */
@@ -90,7 +92,7 @@ export interface SearchPage {
 
 /** All that is known of a message. */
 export interface MessageStory {
-  readonly record: ReturnType<typeof statusJson>;
+  readonly record: StatusJson;
   readonly attempts: ReturnType<typeof attemptsJson>['attempts'];
   /** There are attempts that are not shown. */
   readonly moreAttempts: boolean;

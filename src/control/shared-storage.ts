@@ -5,10 +5,12 @@ import type { DatabaseOptions } from '../postgres/database.ts';
 import { openPostgresSpool } from '../spool/postgres/postgres-spool.ts';
 import type { Spool } from '../spool/spool.ts';
 import { openPostgres, type PostgresStores } from '../store/postgres/open.ts';
+import type { Taking } from '../store/taking.ts';
 
 /** Facts and bytes that several nodes share. */
 export interface SharedStorage extends Omit<PostgresStores, 'database'> {
   readonly spool: Spool;
+  readonly taking: Taking;
   /** Closes the connections, once what was asked is done. */
   close(): Promise<void>;
 }
@@ -34,7 +36,7 @@ export async function openSharedStorage(options: SharedStorageOptions): Promise<
       await spool.close();
       await stores.store.close();
     };
-    return { ...stores, spool, close };
+    return { ...stores, spool, taking: spool.takingWith(stores.store), close };
   } catch (error) {
     await stores.store.close();
     throw error;

@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -44,7 +44,6 @@ test('it refuses what is too large', async () => {
 });
 
 test('one that a killed server left behind does not matter', async () => {
-  mkdirSync(here.dataDir);
   const file = socketFile(here.dataDir);
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(file, resolve));

@@ -12,6 +12,9 @@ import type { Obstacle, RecipientWay } from './search-operations.ts';
 
 const HELD = { pause: 'paused', drain: 'draining' } as const;
 
+/** Whether a relay was tried before keeps nothing from it. */
+const NONE: ReadonlySet<string> = new Set();
+
 type WayDeps = Pick<LocalDeps, 'resolution' | 'queue' | 'running' | 'clock'>;
 
 /** The way of a recipient, and why it waits. */
@@ -50,10 +53,10 @@ function obstacleOf(
   const relay = config.relays.find((candidate) => candidate.name === name);
   if (relay === undefined) return because(`relay ${name} does not exist`, 'waybill routes publish FILE');
   const lane = laneOf(name, relay.type, address);
-  const figures = queue.lanes().find((one) => one.lane === lane);
+  const figures = queue.lane(lane) ?? undefined;
   const held = kinds.flatMap((kind) => [name, lane].filter((target) => holds.get(target) === kind));
   const [target] = held;
-  switch (laneState(lane, figures, { relay, holds })) {
+  switch (laneState(lane, figures, { relay, holds, untried: NONE })) {
     case 'paused':
     case 'draining':
       return target === undefined

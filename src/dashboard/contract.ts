@@ -23,10 +23,10 @@ export type StepOf<Name extends Operation> =
 /** `GET /api/session`: who asks, as far as is known. */
 export type SessionView =
   /** Nobody has claimed the dashboard yet: it wants the set-up link. */
-  | { readonly state: 'setup'; readonly version: string }
-  | { readonly state: 'anonymous'; readonly version: string }
+  | { readonly state: 'setup' }
+  | { readonly state: 'anonymous' }
   /** The password was right; a code of the second factor is wanted. */
-  | { readonly state: 'second_factor'; readonly version: string }
+  | { readonly state: 'second_factor' }
   | {
       readonly state: 'signed_in';
       readonly version: string;

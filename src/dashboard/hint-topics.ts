@@ -10,6 +10,7 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   acted: ['messages', 'queue'],
   denied: ['denials'],
   refused: ['denials'],
+  probed: ['queue', 'relays', 'health'],
   lane_paused: ['queue', 'relays', 'health'],
   lane_resumed: ['queue', 'relays', 'health'],
   quota: ['relays', 'queue'],

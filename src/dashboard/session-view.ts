@@ -32,8 +32,8 @@ export async function sessionView(
   surroundings: Surroundings,
 ): Promise<SessionView> {
   const { version, idleMs, pointers, firstSteps, isClaimed } = surroundings;
-  if (found === null) return { state: (await isClaimed()) ? 'anonymous' : 'setup', version };
-  if (found.session.stage === 'second_factor') return { state: 'second_factor', version };
+  if (found === null) return { state: (await isClaimed()) ? 'anonymous' : 'setup' };
+  if (found.session.stage === 'second_factor') return { state: 'second_factor' };
   return {
     state: 'signed_in',
     version,

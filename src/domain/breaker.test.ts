@@ -8,9 +8,11 @@ import {
   LANE_POLICY,
   paceOf,
   RELAY_POLICY,
+  refusesUs,
   restedUntil,
   stateOf,
 } from './breaker.ts';
+import { localReply } from './outcome.ts';
 
 /** The breaker of a lane after this news, told at one-second steps from 0 on. */
 function heardAll(news: readonly HopNews[], policy = LANE_POLICY, stepMs = 1_000): Breaker {
@@ -84,7 +86,7 @@ describe('a hop that says that it is well, and takes no mail', () => {
       breaker = afterAttempt(breaker, 'ill', LANE_POLICY, now, 0);
       const ms = breaker.until - now;
       now = breaker.until;
-      breaker = afterProbe(breaker, true, now, 0);
+      breaker = afterProbe(breaker, 'well', now, 0);
       expect(stateOf(breaker, now)).toBe('closed');
       return ms;
     });
@@ -97,14 +99,14 @@ describe('a hop that says that it is well, and takes no mail', () => {
     expect(rests(6, [3])).toEqual([1_000, 2_000, 4_000, 1_000, 2_000, 4_000]);
   });
   test('rests longer too where it is of no use, not ill', () => {
-    let breaker = afterProbe(afterAttempt(CLOSED, 'ill', LANE_POLICY, 0, 0), true, 1_000, 0);
+    let breaker = afterProbe(afterAttempt(CLOSED, 'ill', LANE_POLICY, 0, 0), 'well', 1_000, 0);
     for (let answer = 0; answer < 20; answer++)
       breaker = afterAttempt(breaker, 'of_no_use', LANE_POLICY, 1_000 + answer, 0);
     expect(breaker.until).toBe(3_019);
   });
   test('of one that is not, the rest is as long as of one that fails', () => {
     const open = afterAttempt(CLOSED, 'ill', LANE_POLICY, 0, 0);
-    expect(afterProbe(open, false, 1_000, 0).until).toBe(3_000);
+    expect(afterProbe(open, 'ill', 1_000, 0).until).toBe(3_000);
   });
 });
 
@@ -112,4 +114,56 @@ test('all destinations of a relay together open only when hardly any can be reac
   expect(stateOf(heardAll(times(39, 'ill'), RELAY_POLICY), 39_000)).toBe('closed');
   expect(stateOf(heardAll(times(40, 'ill'), RELAY_POLICY), 39_500)).toBe('open');
   expect(stateOf(heardAll([...times(3, 'well'), ...times(40, 'ill')], RELAY_POLICY), 42_500)).toBe('closed');
+});
+
+describe('a hop that refuses us', () => {
+  const MINUTE = 60_000;
+  const refused = (breaker: Breaker, now: number) => afterAttempt(breaker, 'refuses_us', LANE_POLICY, now, 0);
+
+  test('rests for two minutes, doubling to four hours', () => {
+    let breaker = CLOSED;
+    const rests: number[] = [];
+    for (let now = 0; rests.length < 9; now = breaker.until) {
+      breaker = rests.length % 2 === 0 ? refused(breaker, now) : afterProbe(breaker, 'refuses_us', now, 0);
+      rests.push((breaker.until - now) / MINUTE);
+    }
+    expect(rests).toEqual([2, 4, 8, 16, 32, 64, 128, 240, 240]);
+  });
+  test('rests so though it was ill in another way a moment ago, and once for what fails together', () => {
+    const breaker = refused(afterAttempt(CLOSED, 'ill', LANE_POLICY, 0, 0), 10);
+    expect(breaker.until).toBe(10 + 2 * MINUTE);
+    expect(refused(breaker, 20)).toBe(breaker);
+    expect(afterAttempt(breaker, 'ill', LANE_POLICY, 20, 0)).toBe(breaker);
+  });
+  test('is not believed for a session that was open before', () => {
+    const breaker = refused(CLOSED, 0);
+    expect(afterAttempt(breaker, 'well', LANE_POLICY, 10, 0)).toBe(breaker);
+  });
+  test('rests longer each time where a session without mail is let in', () => {
+    const asked = afterProbe(refused(CLOSED, 0), 'well', 2 * MINUTE, 0);
+    expect(refused(asked, 2 * MINUTE).until).toBe(6 * MINUTE);
+    expect(refused(afterAttempt(asked, 'well', LANE_POLICY, 2 * MINUTE, 0), 3 * MINUTE).until).toBe(
+      5 * MINUTE,
+    );
+  });
+  test.each([
+    ['auth_failed', 535, true],
+    ['auth_failed', 534, true],
+    ['auth_failed', 550, true],
+    ['auth_failed', 454, false],
+    ['auth_failed', null, false],
+    ['token_refused', 400, true],
+    ['token_refused', 401, true],
+    ['token_refused', 535, true],
+    ['token_refused', null, true],
+    ['token_refused', 503, false],
+    ['token_refused', 429, false],
+    ['greeting_refused', 554, true],
+    ['greeting_refused', 421, false],
+    ['smtp_reply', 530, true],
+    ['smtp_reply', 421, false],
+    ['connect_refused', null, false],
+  ])('%s %s is of us: %s', (cause, code, isOfUs) => {
+    expect(refusesUs({ ...localReply(cause, '5.7.8', ''), code })).toBe(isOfUs);
+  });
 });

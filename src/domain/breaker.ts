@@ -3,8 +3,12 @@
  * open: that while is over, and one attempt at a time finds out whether it is well again.
  *
  * It opens when the hop itself is ill (no connection, no TLS, 421), and when nearly all of its latest answers were of
- * no use. Times are monotonic milliseconds.
+ * no use. A hop that refuses us, our password or our address, rests for minutes, then for hours: trying again changes
+ * nothing, and many a server locks out who does. Times are monotonic milliseconds.
  */
+import type { Reply } from './outcome.ts';
+
+/** See above. */
 export interface Breaker {
   /** Times it opened in a row; 0 while closed. */
   readonly failures: number;
@@ -18,6 +22,8 @@ export interface Breaker {
   readonly asked: boolean;
   /** Times it opened in a row before it was found to be well without mail; 0 once it took mail. */
   readonly relapses: number;
+  /** Times in a row that it refused us; 0 once it took mail, or failed in another way. */
+  readonly refusals: number;
 }
 
 /** See {@link Breaker}. */
@@ -29,6 +35,8 @@ export type HopNews =
   | 'well'
   /** It took nothing and said so, or the connection was lost on the way. */
   | 'of_no_use'
+  /** It does not take our password, token or address. */
+  | 'refuses_us'
   /** It cannot be spoken to at all. */
   | 'ill';
 
@@ -50,6 +58,9 @@ export const RELAY_POLICY: BreakerPolicy = { opensWhenIll: false, ratio: 0.95, m
 const WINDOW_MS = 60_000;
 const FIRST_MS = 1_000;
 const MAX_MS = 30_000;
+/** Rests of a hop that refuses us: two minutes, doubling to four hours. */
+const FIRST_REFUSED_MS = 120_000;
+const MAX_REFUSED_MS = 4 * 3_600_000;
 
 /** A hop nothing is known against. */
 export const CLOSED: Breaker = {
@@ -60,7 +71,27 @@ export const CLOSED: Breaker = {
   bad: 0,
   asked: false,
   relapses: 0,
+  refusals: 0,
 };
+
+/** Codes that want AUTH, or do not take the one there was (RFC 4954 §6). */
+const NOT_AUTHENTICATED: readonly (number | null)[] = [530, 534, 535, 538];
+/** A greeting that turns us away: 554 (RFC 5321 §3.1), or 521 (RFC 7504). */
+const NOT_SERVED: readonly (number | null)[] = [521, 554];
+
+/** Whether a hop that could not be used said so of us: nothing changes by itself until somebody changes something. */
+export function refusesUs({ cause, code }: Reply): boolean {
+  switch (cause) {
+    case 'auth_failed':
+      return code !== null && code >= 500;
+    case 'token_refused':
+      return code === null || (code !== 429 && code < 500) || NOT_AUTHENTICATED.includes(code);
+    case 'greeting_refused':
+      return NOT_SERVED.includes(code);
+    default:
+      return cause === 'smtp_reply' && NOT_AUTHENTICATED.includes(code);
+  }
+}
 
 /** The breaker after another attempt. `dice` in [0, 1) takes up to 20 % off a pause. */
 export function afterAttempt(
@@ -70,9 +101,12 @@ export function afterAttempt(
   now: number,
   dice: number,
 ): Breaker {
+  const isRefusal = news === 'refuses_us' && policy.opensWhenIll;
+  if (isRefusal && (breaker.until <= now || !isRefused(breaker))) return refused(breaker, now, dice);
   // Attempts that were under way together when it opened fail together; they count as one failure.
-  if (breaker.until > now) return news === 'well' && !breaker.asked ? CLOSED : breaker;
-  if (news === 'well') return breaker.failures > 0 ? CLOSED : { ...counted(breaker, 1, 0, now), relapses: 0 };
+  if (breaker.until > now) return news === 'well' && !breaker.asked && !isRefused(breaker) ? CLOSED : breaker;
+  if (news === 'well')
+    return breaker.failures > 0 ? CLOSED : { ...counted(breaker, 1, 0, now), relapses: 0, refusals: 0 };
   // What was tried to find out did not help.
   if (breaker.failures > 0) return opened(breaker.failures + 1, now, dice);
   const next = counted(breaker, 0, 1, now);
@@ -83,11 +117,23 @@ export function afterAttempt(
 }
 
 /**
- * The breaker of a hop that rested and was asked without mail whether it is well. Where it says so and takes no mail all the
- * same, its next rest is longer than the last.
+ * The breaker of a hop that rested and was asked without mail how it is. Where it says that it is well and takes no mail
+ * all the same, its next rest is longer than the last.
  */
-export function afterProbe(breaker: Breaker, isWell: boolean, now: number, dice: number): Breaker {
-  return isWell ? { ...CLOSED, relapses: breaker.failures } : opened(breaker.failures + 1, now, dice);
+export function afterProbe(
+  breaker: Breaker,
+  news: 'well' | 'ill' | 'refuses_us',
+  now: number,
+  dice: number,
+): Breaker {
+  if (news === 'refuses_us') return refused(breaker, now, dice);
+  if (news === 'ill') return opened(breaker.failures + 1, now, dice);
+  return { ...CLOSED, relapses: breaker.failures, refusals: breaker.refusals };
+}
+
+/** Whether its hop refuses us, as far as is known: it rests for that, or is about to be asked again. */
+export function isRefused({ failures, refusals }: Breaker): boolean {
+  return failures > 0 && refusals > 0;
 }
 
 /** The breaker of a hop that asked to be left alone until then. */
@@ -115,8 +161,16 @@ function opened(failures: number, now: number, dice: number): Breaker {
   return { ...CLOSED, failures, until: now + ms * (1 - 0.2 * dice) };
 }
 
+/** Open for two minutes, doubling to four hours. */
+function refused(breaker: Breaker, now: number, dice: number): Breaker {
+  const refusals = breaker.refusals + 1;
+  const ms = Math.min(FIRST_REFUSED_MS * 2 ** Math.min(refusals - 1, 20), MAX_REFUSED_MS);
+  return { ...CLOSED, failures: breaker.failures + 1, refusals, until: now + ms * (1 - 0.2 * dice) };
+}
+
 function counted(breaker: Breaker, good: number, bad: number, now: number): Breaker {
   const fresh = now - breaker.windowSince >= WINDOW_MS;
-  if (fresh) return { ...CLOSED, relapses: breaker.relapses, windowSince: now, good, bad };
+  if (fresh)
+    return { ...CLOSED, relapses: breaker.relapses, refusals: breaker.refusals, windowSince: now, good, bad };
   return { ...breaker, good: breaker.good + good, bad: breaker.bad + bad };
 }

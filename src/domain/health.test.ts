@@ -9,9 +9,10 @@ const well: HealthFacts = {
   disk: 'ok',
   diskHoldsMail: true,
   portFaults: [],
+  smtpBound: true,
   relays: [
-    { state: 'closed', disabled: false },
-    { state: 'half_open', disabled: false },
+    { name: 'out', state: 'closed', disabled: false, refusal: null },
+    { name: 'out', state: 'half_open', disabled: false, refusal: null },
   ],
   spent: [],
   latenessMs: 0,
@@ -52,6 +53,13 @@ test.each<[string, Partial<HealthFacts>, string, string | null]>([
     'healthy',
     null,
   ],
+  ['no SMTP port, as was asked for', { smtpBound: false }, 'healthy', null],
+  [
+    'no SMTP port at all, though none was set and all need privilege',
+    { smtpBound: false, portFaults: [port({ set: false, reason: 'no_privilege' })] },
+    'degraded',
+    'ports',
+  ],
   [
     'a default port that is taken, with another in its place',
     { portFaults: [port({ set: false, fallback: 2525 })] },
@@ -80,8 +88,8 @@ test.each<[string, Partial<HealthFacts>, string, string | null]>([
     'an open breaker',
     {
       relays: [
-        { state: 'closed', disabled: false },
-        { state: 'open', disabled: false },
+        { name: 'out', state: 'closed', disabled: false, refusal: null },
+        { name: 'out', state: 'open', disabled: false, refusal: null },
       ],
     },
     'degraded',
@@ -118,7 +126,10 @@ test('the worst check decides, and the message tells of every one that is not he
 });
 
 test('a disabled relay is told and no illness', () => {
-  const { status, checks } = assessHealth({ ...well, relays: [{ state: 'closed', disabled: true }] });
+  const { status, checks } = assessHealth({
+    ...well,
+    relays: [{ name: 'out', state: 'closed', disabled: true, refusal: null }],
+  });
   expect(status).toBe('healthy');
   expect(checks.find((check) => check.name === 'relays')?.detail).toContain('A relay is disabled');
 });
@@ -131,6 +142,13 @@ test('a missing default port says how to get it', () => {
   expect(checks.find((check) => check.name === 'ports')?.detail).toBe(
     'Port 25 of listener.ports is not bound: it needs CAP_NET_BIND_SERVICE, ' +
       'or a lower sysctl net.ipv4.ip_unprivileged_port_start.',
+  );
+});
+
+test('no SMTP port at all is told, with the cause of each', () => {
+  const { message } = assessHealth({ ...well, smtpBound: false, portFaults: [port({ set: false })] });
+  expect(message).toBe(
+    'No SMTP port is bound: nobody can send mail over SMTP. Port 25 of listener.ports is not bound: another program uses it.',
   );
 });
 
@@ -200,4 +218,15 @@ test('a rule that names a relay which is gone is told with the cure; of many, a 
   expect(many).toContain('So it is with 2 more.');
   expect(many).toContain('Mail waits for a route');
   expect(many).not.toContain('to-d');
+});
+
+test('a relay whose next hop refuses us is named with its cause, and what to do', () => {
+  const relays = [{ name: 'out', state: 'open', disabled: false, refusal: 'auth_failed 535 5.7.8' }] as const;
+  const { checks } = assessHealth({ ...well, relays });
+  expect(checks.find(({ name }) => name === 'relays')).toEqual({
+    name: 'relays',
+    status: 'degraded',
+    detail:
+      'The next hop refuses us, relay out: auth_failed 535 5.7.8. Correct the relay, then: waybill relays test out.',
+  });
 });

@@ -52,7 +52,15 @@ export interface HealthFacts {
   /** Mail is kept on it; else, on the disks of a database that is somewhere else. */
   readonly diskHoldsMail: boolean;
   readonly portFaults: readonly PortFault[];
-  readonly relays: readonly { readonly state: BreakerState; readonly disabled: boolean }[];
+  /** Any port takes mail over SMTP. */
+  readonly smtpBound: boolean;
+  readonly relays: readonly {
+    readonly name: string;
+    readonly state: BreakerState;
+    readonly disabled: boolean;
+    /** What its next hop says that refuses us, in short; null where it does not. */
+    readonly refusal: string | null;
+  }[];
   /** Relays that may be given nothing more today. */
   readonly spent: readonly SpentRelay[];
   /** How late the longest waiting due delivery is that does not wait for one of these, in ms; 0 when none is due. */
@@ -89,7 +97,7 @@ export function assessHealth(facts: HealthFacts): HealthVerdict {
   const checks = [
     checkStore(facts.store),
     facts.diskHoldsMail ? checkDisk(facts.disk) : checkSmallDisk(facts.disk),
-    checkPorts(facts.portFaults),
+    checkPorts(facts.portFaults, facts.smtpBound),
     checkRelays(facts.relays),
     checkQueue(facts.latenessMs),
     checkQuotas(facts.spent),
@@ -156,9 +164,12 @@ function checkSmallDisk(disk: DiskStatus): HealthCheck {
   }
 }
 
-function checkPorts(faults: readonly PortFault[]): HealthCheck {
+function checkPorts(faults: readonly PortFault[], smtpBound: boolean): HealthCheck {
+  // Ports are asked for or switched off; only what was asked for can be missing.
   if (faults.length === 0) return healthy('ports', 'Every port that was to be bound is.');
   const detail = faults.map(portDetail).join(' ');
+  if (!smtpBound)
+    return degraded('ports', `No SMTP port is bound: nobody can send mail over SMTP. ${detail}`);
   return faults.every(isExcused) ? healthy('ports', detail) : degraded('ports', detail);
 }
 
@@ -184,9 +195,19 @@ export function portDetail({ port, key, reason, fallback }: PortFault): string {
 }
 
 function checkRelays(relays: HealthFacts['relays']): HealthCheck {
-  return relays.some((relay) => relay.state === 'open')
-    ? degraded('relays', 'A relay rests because its next hop fails.')
+  const refused = relays.filter((relay) => relay.refusal !== null);
+  const details = refused.slice(0, MAX_TOLD).map(refusedDetail);
+  if (refused.length > MAX_TOLD) details.push(`So it is with ${refused.length - MAX_TOLD} more.`);
+  if (relays.some(({ state, refusal }) => state === 'open' && refusal === null))
+    details.push('A relay rests because its next hop fails.');
+  return details.length > 0
+    ? degraded('relays', details.join(' '))
     : healthy('relays', disabledDetail(relays));
+}
+
+/** Without the peer's own words: they may hold an address or a URL. */
+function refusedDetail({ name, refusal }: HealthFacts['relays'][number]): string {
+  return `The next hop refuses us, relay ${name}: ${refusal}. Correct the relay, then: waybill relays test ${name}.`;
 }
 
 /** What an operator wants is no illness, but must not be forgotten. */

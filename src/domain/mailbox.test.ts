@@ -49,7 +49,9 @@ describe('addresses', () => {
     ['a@[ipv6:2001:DB8:0::1]', 'a', '[IPv6:2001:db8::1]'],
     ['<a@[IPv6:2001:db8::1]>', 'a', '[IPv6:2001:db8::1]'],
     ['jörg@x.org', 'jörg', 'x.org'],
-    ['jo\u0308rg@x.org', 'j\u00f6rg', 'x.org'],
+    ['jo\u0308rg@x.org', 'jo\u0308rg', 'x.org'],
+    ['e\u0301@x.org', 'e\u0301', 'x.org'],
+    ['"a\u037eb"@x.org', '"a\u037eb"', 'x.org'],
     [`${'a'.repeat(64)}@x.org`, 'a'.repeat(64), 'x.org'],
     [`a@${'b'.repeat(63)}.org`, 'a', `${'b'.repeat(63)}.org`],
   ])('%j', (text, local, domain) => {
@@ -154,6 +156,20 @@ describe('lists', () => {
     expect(fault('Jane <>').detail).toMatch(/^"" is not an address/);
     expect(fault('jane@').detail).toMatch(/^"" is not a valid mail domain/);
   });
+
+  test.each([
+    ['a..b@x.org', '"a..b"@x.org'],
+    ['abc.@x.org', '"abc."@x.org'],
+    ['.abc@x.org', '".abc"@x.org'],
+    ['Jane <a..b@x.org>', '"a..b"@x.org'],
+  ])('a local part that only its dots make wrong is offered in quotes: %s', (text, shown) => {
+    expect(fault(text).detail).toContain(`quote it: ${shown}.`);
+    expect(value(shown).address).toBe(shown);
+  });
+  test.each(['a b@x.org', 'a@b@x.org', 'a\u202eb..c@x.org', `${'a..'.repeat(22)}@x.org`])(
+    'and no other, nor what would be refused in quotes too: %j',
+    (text) => expect(fault(text).detail).not.toContain('quote it'),
+  );
 
   test('one mailbox means one', () => {
     expect(parseMailbox('a@x.org, b@x.org')).toMatchObject({ ok: false, code: 'address_count' });

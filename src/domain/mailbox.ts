@@ -20,7 +20,7 @@ export interface Mailbox {
   readonly name: string | null;
   /** `local@domain`. */
   readonly address: string;
-  /** As given, in NFC; a quoted string only where it could not be written as a dot-atom. */
+  /** Character by character as given; a quoted string only where it could not be written as a dot-atom. */
   readonly local: string;
   /** A lower-case name in A-labels, or an address literal. */
   readonly domain: string;
@@ -41,6 +41,8 @@ const ATOM_SPECIALS = "!#$%&'*+-/=?^_`{|}~";
 /** Controls but the tab. */
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f-\x9f]/;
 const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+)*$/;
+/** What would be a dot-atom if its dots stood single between other characters. */
+const DOTTED = /^[\w!#$%&'*+/=?^`{|}~.\u0080-\uffff-]+$/;
 /** Must not stand in a local part even in quotes: too many programs would read another address. */
 const HARMFUL = /[\t @<>]/;
 /** The joiners are let pass: some scripts cannot be written without them. */
@@ -52,10 +54,12 @@ const ASCII = /^[\0-\x7f]*$/;
 interface Advice {
   readonly example: string;
   readonly hint: string;
+  /** Quoted local parts are taken there. */
+  readonly mayQuote: boolean;
 }
 
-const NAMED: Advice = { example: EXAMPLE, hint: ' A name stands before "<…>".' };
-const BARE: Advice = { example: 'jane@example.com', hint: '' };
+const NAMED: Advice = { example: EXAMPLE, hint: ' A name stands before "<…>".', mayQuote: true };
+const BARE: Advice = { example: 'jane@example.com', hint: '', mayQuote: true };
 
 /** Parses text that must be exactly one mailbox: `a@x` or `Name <a@x>`. */
 export function parseMailbox(text: string): Parsed<Mailbox> {
@@ -73,9 +77,17 @@ export function parseMailbox(text: string): Parsed<Mailbox> {
   return { ok: true, value: mailbox };
 }
 
-/** Parses a bare `local@domain`, as a path carries it (RFC 5321 §4.1.2): no name, nothing around it. */
-export function parseAddress(text: string): Parsed<Mailbox> {
-  return isForbidden(text) ? forbiddenCharacter() : readAddress(text, null, BARE);
+/**
+ * Parses a bare `local@domain`, as a path carries it (RFC 5321 §4.1.2): no name, nothing around it. A refusal offers the
+ * quoted form where that would be taken and `mayQuote` allows it.
+ */
+export function parseAddress(text: string, mayQuote = true): Parsed<Mailbox> {
+  return isForbidden(text) ? forbiddenCharacter() : readAddress(text, null, { ...BARE, mayQuote });
+}
+
+/** What tells addresses apart: the same for two that differ only in how Unicode composes their characters (NFC). */
+export function addressKey(address: string): string {
+  return ASCII.test(address) ? address : address.normalize('NFC');
 }
 
 /**
@@ -143,15 +155,17 @@ function readEntry(entry: Entry): Parsed<Mailbox> {
   return readAddress(entry.angle ?? entry.raw, name, NAMED);
 }
 
-function readAddress(text: string, name: string | null, { example, hint }: Advice): Parsed<Mailbox> {
+function readAddress(text: string, name: string | null, advice: Advice): Parsed<Mailbox> {
   const quoted = text.startsWith('"');
   const at = quoted ? quotedEnd(text, 0) : text.lastIndexOf('@');
   if (at < 1 || text[at] !== '@')
     return fault(
       'address_syntax',
-      `${shown(text)} is not an address of the form local@domain, such as ${example}.`,
+      `${shown(text)} is not an address of the form local@domain, such as ${advice.example}.`,
     );
-  const local = readLocal(quoted ? unquote(text.slice(0, at)) : text.slice(0, at), quoted, hint);
+  const content = quoted ? unquote(text.slice(0, at)) : text.slice(0, at);
+  const local = readLocal(content, quoted);
+  if (local === null) return notAtoms(content, text.slice(at), advice);
   if (!local.ok) return local;
   const domain = parseDomain(text.slice(at + 1));
   if (domain === null)
@@ -173,30 +187,39 @@ function shown(text: string): string {
   return text === '' ? '""' : shorten(text);
 }
 
-function readLocal(content: string, quoted: boolean, hint: string): Parsed<string> {
+/** Null where it would have to be quoted, and is not. */
+function readLocal(content: string, quoted: boolean): Parsed<string> | null {
   const isAscii = ASCII.test(content);
-  // Normalise first: NFC turns some characters into ASCII ones that mean something here.
+  // NFC turns some characters into ASCII ones that mean something here, and programs on the way may normalise.
   const normal = isAscii ? content : content.normalize('NFC');
-  const isAtom = DOT_ATOM.test(normal);
-  if (!isAtom && !quoted)
-    return fault(
-      'address_local_part',
-      `${shorten(content)} is not a valid local part: letters, digits and ${ATOM_SPECIALS}, with single dots between.${hint}`,
-    );
+  const isAtom = DOT_ATOM.test(normal) && DOT_ATOM.test(content);
+  if (!isAtom && !quoted) return null;
   // Nothing of that is in an atom of ASCII, as nearly all are.
   const isPlain = isAscii && isAtom;
-  if (!isPlain && (normal === '' || HARMFUL.test(normal) || BLANK_OR_INVISIBLE.test(normal)))
+  if (!isPlain && (normal === '' || HARMFUL.test(normal) || BLANK_OR_INVISIBLE.test(content)))
     return fault(
       'address_local_part',
       'A local part must not be empty or contain blanks, invisible characters, "@", "<" or ">", even in quotes; remove them.',
     );
-  const local = isAtom ? normal : quote(normal);
+  const local = isAtom ? content : quote(content);
   if (octets(local) > MAX_LOCAL)
     return fault(
       'address_too_long',
       `A local part must not be longer than ${MAX_LOCAL} octets; this one has ${octets(local)}.`,
     );
   return { ok: true, value: local };
+}
+
+/** The fault of a local part that is neither a dot-atom nor quoted; `rest` is what stands behind it, from the `@` on. */
+function notAtoms(content: string, rest: string, { hint, mayQuote }: Advice): Parsed<never> {
+  const isQuotable = mayQuote && DOTTED.test(content) && readLocal(content, true)?.ok === true;
+  const quotable = isQuotable
+    ? ` If the mailbox is named so, quote it: ${shorten(quote(content) + rest)}.`
+    : '';
+  return fault(
+    'address_local_part',
+    `${shorten(content)} is not a valid local part: letters, digits and ${ATOM_SPECIALS}, with single dots between.${quotable || hint}`,
+  );
 }
 
 /** Whether it holds what no header may carry: controls but the tab, and halves of surrogate pairs. */

@@ -1,5 +1,6 @@
 import type { MessageStatus } from './delivery.ts';
 import type { Envelope } from './envelope.ts';
+import type { Wait } from './next-try.ts';
 import type { OutcomeName } from './outcome.ts';
 
 /** Which waiting mail of a lane goes first, in this order. */
@@ -104,8 +105,8 @@ export interface MessageRecord {
   readonly finalAt: number | null;
   /** When the first recipient was delivered. */
   readonly deliveredAt: number | null;
-  /** The earliest due time of a waiting recipient; null when none waits. */
-  readonly nextAttemptAt: number | null;
+  /** What waits, one for each lane: what comes due there first. Empty when no recipient waits. */
+  readonly waits: readonly Wait[];
   readonly sendAt: number | null;
   readonly expiresAt: number;
   readonly envelopeFrom: string;
@@ -138,4 +139,8 @@ export interface LastError {
   readonly class: 'transient' | 'permanent' | 'unknown';
   readonly message: string;
   readonly recipient: string;
+  /** As in the recipient's last reply: SMTP reply code or HTTP status. Absent where the peer gave none. */
+  readonly replyCode?: number;
+  /** Enhanced status code (RFC 3463); absent where none applies. */
+  readonly enhancedCode?: string;
 }

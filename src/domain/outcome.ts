@@ -24,6 +24,11 @@ export interface Reply {
   readonly text: string;
 }
 
+/** A reply in short, without the peer's words: `auth_failed 535 5.7.8`. */
+export function shortReply({ cause, code, enhanced }: Reply): string {
+  return [cause, ...(code === null ? [] : [code, ...(enhanced === null ? [] : [enhanced])])].join(' ');
+}
+
 /**
  * What one attempt did for one recipient.
  * - `delivered`: the next hop took responsibility with a 2xx; `captured` when it is the local inbox.
@@ -54,6 +59,8 @@ export type Outcome =
       readonly reply: Reply;
       /** It was one recipient too many for one transaction, in which others were taken: it may be offered again at once. */
       readonly nextInLine?: true;
+      /** It was said at RCPT, of this recipient alone: it says nothing of the hop (greylisting, a full mailbox). */
+      readonly ofRecipient?: true;
     }
   | { readonly kind: 'unknown'; readonly reply: Reply };
 

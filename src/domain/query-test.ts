@@ -69,6 +69,10 @@ function positive(term: QueryTerm): Test {
       return ({ tags }) => tags.includes(term.tag);
     case 'id':
       return ({ id, messageId }) => id.startsWith(term.start) || messageId === `<${term.start}>`;
+    case 'part': {
+      const part = term.part.toLowerCase();
+      return ({ subject }) => subject.toLowerCase().includes(part);
+    }
     case 'address': {
       const isIt = addressTest(term.address);
       if (term.field === 'to') return ({ recipients }) => recipients().some(({ address }) => isIt(address));

@@ -45,7 +45,9 @@ export type QueryTerm =
   /** Exactly this tag. */
   | { readonly kind: 'tag'; readonly tag: string; readonly not: boolean }
   /** An id that begins so, or exactly this Message-ID, without its angle brackets. */
-  | { readonly kind: 'id'; readonly start: string; readonly not: boolean };
+  | { readonly kind: 'id'; readonly start: string; readonly not: boolean }
+  /** The subject contains this text, whatever its letter case. Nobody types it: lists ask for it. */
+  | { readonly kind: 'part'; readonly part: string; readonly not: boolean };
 
 /** A query, and what of it could not be read, for people. */
 export interface ParsedQuery {

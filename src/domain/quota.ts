@@ -42,6 +42,24 @@ export function shareOf(allowance: number, reservePercent: number, priority: Pri
   return allowance - Math.floor((allowance * reservePercent) / 100);
 }
 
+/**
+ * When a relay that has been given `used` recipients on that day may be given more of this priority (wall ms); null while it
+ * may.
+ */
+export function spentUntil(
+  limits: Pick<RelayLimits, 'maxPerDay' | 'warmUp' | 'reservePercent'>,
+  day: number,
+  used: number,
+  priority: Priority,
+): number | null {
+  const begins = beginsAfter(day, limits);
+  // The day before it ends when the warm-up begins.
+  if (begins !== null) return endOfDay(begins - 1);
+  const allowance = allowanceOf(limits, day);
+  if (allowance === null) return null;
+  return used >= shareOf(allowance, limits.reservePercent, priority) ? endOfDay(day) : null;
+}
+
 /** Most recipients of one transaction where `left` are left today: what the hop takes whole or not at all is not cut by that. */
 export function mostAtOnce(
   { maxRecipients, takesWhole }: { readonly maxRecipients: number; readonly takesWhole: boolean },

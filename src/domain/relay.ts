@@ -3,6 +3,53 @@ import type { RelayType } from './lane.ts';
 /** How a connection to a smarthost is secured (contract §11). */
 export type TlsMode = 'required' | 'opportunistic' | 'implicit' | 'none';
 
+/** The one way in which AUTH proves who we are, where it is not left to what the server offers. */
+export type AuthMode = 'plain' | 'login' | 'xoauth2';
+
+/** The providers whose OAuth is known by name. */
+export const OAUTH_PRESETS = ['microsoft', 'google'] as const;
+
+/** How access tokens for AUTH are got (OAuth 2.0, RFC 6749). */
+export interface OAuthSettings {
+  readonly preset: (typeof OAUTH_PRESETS)[number] | null;
+  /** The id or a domain of the Microsoft Entra tenant; null where `tokenUrl` was given. */
+  readonly tenant: string | null;
+  readonly tokenUrl: string;
+  readonly scope: string | null;
+  /** Connections to private and loopback addresses, and plain HTTP, are allowed (file and environment only). */
+  readonly allowPrivate: boolean;
+  readonly grant: OAuthGrant;
+}
+
+/** What an access token is given for. Secrets are in clear only in memory; encrypted at rest; never logged. */
+export type OAuthGrant =
+  /** RFC 6749 §4.4. */
+  | { readonly kind: 'client_credentials'; readonly clientId: string; readonly secret: string }
+  /** RFC 6749 §6; the secret is null for a client that has none. */
+  | {
+      readonly kind: 'refresh_token';
+      readonly clientId: string;
+      readonly secret: string | null;
+      readonly refreshToken: string;
+    }
+  /** A JWT signed with RS256 (RFC 7523 §2.1). */
+  | {
+      readonly kind: 'service_account';
+      /** Its address: who signs. */
+      readonly account: string;
+      /** The id of its key; null: not told. */
+      readonly keyId: string | null;
+      /** In PEM. */
+      readonly privateKey: string;
+      /** The user it stands in for. */
+      readonly subject: string;
+    };
+
+/** Where Microsoft's tokens for a tenant are asked for. */
+export function microsoftTokenUrl(authority: string, tenant: string): string {
+  return `${authority}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`;
+}
+
 /** Limits that every type of relay has. */
 export interface RelayLimits {
   /** Attempts at once, over all its lanes on this node. */
@@ -125,6 +172,10 @@ export interface SmarthostSettings extends OriginSettings {
   readonly username: string | null;
   /** In clear only in memory; encrypted at rest; never logged. */
   readonly password: string | null;
+  /** Absent: PLAIN or LOGIN, whichever the server offers. */
+  readonly auth?: AuthMode;
+  /** Present exactly with `auth: xoauth2`; there is no password then. */
+  readonly oauth?: OAuthSettings;
   /** It may not be at a link-local address: those of machines that tell about themselves, as clouds have them. */
   readonly noLinkLocal?: true;
 }

@@ -1,3 +1,5 @@
+import { addressKey } from './mailbox.ts';
+
 /** What routing looks at, and the conditions of its rules. */
 
 /** One recipient of one message. */
@@ -80,9 +82,9 @@ export function conditionName(condition: Condition): string {
 type Check = (match: RouteMatch, facts: RouteFacts) => boolean;
 
 const CHECKS: Readonly<Record<Condition, Check>> = {
-  sender: ({ sender }, { reversePath }) => isAmong(sender, reversePath),
+  sender: ({ sender }, { reversePath }) => isAmong(sender, addressKey(reversePath)),
   senderDomain: ({ senderDomain }, { reversePath }) => isUnder(senderDomain, reversePath),
-  recipient: (match, { recipient }) => isAmong(match.recipient, recipient),
+  recipient: (match, { recipient }) => isAmong(match.recipient, addressKey(recipient)),
   recipientDomain: ({ recipientDomain }, { recipient }) => isUnder(recipientDomain, recipient),
   tag: ({ tag }, { tags }) => tags.some((own) => isAmong(tag, own)),
   key: ({ key }, { keyName }) => keyName !== null && isAmong(key, keyName),

@@ -1,5 +1,6 @@
 import type { DeliveryState } from './delivery.ts';
 import type { RecipientKind } from './envelope.ts';
+import { type Wait, waitOf } from './next-try.ts';
 import type { OutcomeName } from './outcome.ts';
 
 /** What a message's summary needs to know of each recipient, in envelope order. */
@@ -10,8 +11,10 @@ export interface SummarizedRecipient {
   readonly outcome: OutcomeName | null;
   readonly relay: string | null;
   readonly providerMessageId: string | null;
-  /** Wall ms; null when nothing waits. */
-  readonly nextAttemptAt: number | null;
+  /** Where it waits, or waited last; null without a route. */
+  readonly lane: string | null;
+  /** Wall ms; null unless it waits. */
+  readonly dueAt: number | null;
 }
 
 /** What a message's record says that follows from its recipients (contract §3.1, §4). */
@@ -19,7 +22,8 @@ export interface RecipientsSummary {
   readonly outcome: OutcomeName | 'partial' | null;
   readonly relay: string | null;
   readonly providerMessageId: string | null;
-  readonly nextAttemptAt: number | null;
+  /** What waits, one for each lane: what comes due there first. */
+  readonly waits: readonly Wait[];
   readonly to: readonly string[];
   readonly cc: readonly string[];
   readonly bcc: readonly string[];
@@ -27,7 +31,7 @@ export interface RecipientsSummary {
 
 /**
  * Sums up recipients: once all have ended, the outcome they share, or `partial` when they ended differently; relay
- * and provider id of the first delivered one, else of the first; the earliest due time of those that wait.
+ * and provider id of the first delivered one, else of the first; what waits, by lane.
  */
 export function summarizeRecipients(recipients: readonly SummarizedRecipient[]): RecipientsSummary {
   const shown = recipients.find(({ state }) => state === 'delivered') ?? recipients[0];
@@ -37,7 +41,7 @@ export function summarizeRecipients(recipients: readonly SummarizedRecipient[]):
     outcome: sharedOutcome(recipients),
     relay: shown?.relay ?? null,
     providerMessageId: shown?.providerMessageId ?? null,
-    nextAttemptAt: earliest(recipients),
+    waits: waitsOf(recipients),
     to: ofKind('to'),
     cc: ofKind('cc'),
     bcc: ofKind('bcc'),
@@ -52,9 +56,12 @@ function sharedOutcome(recipients: readonly SummarizedRecipient[]): OutcomeName 
   return outcomes.size > 1 ? 'partial' : first;
 }
 
-function earliest(recipients: readonly SummarizedRecipient[]): number | null {
-  let first: number | null = null;
-  for (const { nextAttemptAt } of recipients)
-    if (nextAttemptAt !== null && (first === null || nextAttemptAt < first)) first = nextAttemptAt;
-  return first;
+function waitsOf(recipients: readonly SummarizedRecipient[]): readonly Wait[] {
+  const byLane = new Map<string | null, Wait>();
+  for (const recipient of recipients) {
+    const wait = waitOf(recipient);
+    const known = byLane.get(recipient.lane);
+    if (wait !== null && (known === undefined || wait.dueAt < known.dueAt)) byLane.set(recipient.lane, wait);
+  }
+  return [...byLane.values()];
 }

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { localReply, type Outcome, type Reply } from './outcome.ts';
-import { afterNews, openWindow, type PaceNews, paceNewsOf, type Window } from './window.ts';
+import {
+  afterNews,
+  afterRecipients,
+  NO_RECIPIENTS,
+  openWindow,
+  type PaceNews,
+  paceNewsOf,
+  type Window,
+} from './window.ts';
 
 const FULL = 20;
 
@@ -135,6 +143,11 @@ test('a hop that bears so many is found, and stays so, within a few rounds', () 
 describe('what outcomes say about the pace', () => {
   const reply = (part: Partial<Reply>): Reply => ({ ...localReply('smtp_reply', '4.0.0', ''), ...part });
   const deferred = (part: Partial<Reply>): Outcome => ({ kind: 'deferred', reply: reply(part) });
+  const atRcpt = (part: Partial<Reply>): Outcome => ({
+    kind: 'deferred',
+    reply: reply(part),
+    ofRecipient: true,
+  });
   const taken: Outcome = {
     kind: 'delivered',
     captured: false,
@@ -165,23 +178,44 @@ describe('what outcomes say about the pace', () => {
     ['silence to a command', [deferred({ code: null, cause: 'timeout_rcpt' })], 'too_much'],
     ['silence after the end', [{ kind: 'unknown', reply: reply({ cause: 'timeout_dot' }) }], 'too_much'],
     ['a mailbox that is full', [deferred({ code: 452, enhanced: '4.2.2' })], 'nothing'],
-    ['4.70.1 is no 4.7', [deferred({ code: 451, enhanced: '4.70.1' })], 'nothing'],
-    ['5.7.1 in a deferral is no 4.7', [deferred({ code: 451, enhanced: '5.7.1' })], 'nothing'],
+    ['4.70.1 is no 4.7', [deferred({ code: 452, enhanced: '4.70.1' })], 'nothing'],
+    ['5.7.1 in a deferral is no 4.7', [deferred({ code: 452, enhanced: '5.7.1' })], 'nothing'],
     ['a connection that is refused', [deferred({ code: null, cause: 'connect_refused' })], 'nothing'],
     [
       'no TLS, which we say ourselves',
       [deferred({ code: null, enhanced: '4.7.5', cause: 'tls_failed' })],
       'nothing',
     ],
+    ['451 without a reason', [deferred({ code: 451, enhanced: '4.3.0' })], 'too_much'],
+    ['450 without a reason', [deferred({ code: 450, enhanced: '4.0.0' })], 'too_much'],
+    ['451 4.7.1 at RCPT', [atRcpt({ code: 451, enhanced: '4.7.1' })], 'nothing'],
+    ['450 at RCPT', [atRcpt({ code: 450, enhanced: '4.2.0' })], 'nothing'],
+    ['451 4.7.1 at RCPT of one, another taken', [atRcpt({ code: 451, enhanced: '4.7.1' }), taken], 'bears'],
+    ['421 at RCPT', [atRcpt({ code: 421, enhanced: '4.7.0' })], 'too_much'],
     [
       'a timeout in words of the hop',
-      [deferred({ code: 451, cause: 'smtp_reply', text: 'timeout_x' })],
+      [deferred({ code: 452, cause: 'smtp_reply', text: 'timeout_x' })],
       'nothing',
     ],
     ['one taken, one too much', [taken, deferred({ code: 421 })], 'too_much'],
     ['one taken, one full', [deferred({ code: 452, enhanced: '4.2.2' }), taken], 'bears'],
     ['nobody', [], 'nothing'],
   ])('%s', (_, outcomes, news) => {
-    expect(paceNewsOf(outcomes)).toBe(news);
+    expect(paceNewsOf(outcomes, afterRecipients(NO_RECIPIENTS, outcomes))).toBe(news);
+  });
+  test('put off at RCPT says that it is too much only when most of the last many recipients are', () => {
+    const putOff = [atRcpt({ code: 451, enhanced: '4.7.1' })];
+    const newsAfter = (attempts: number, isPutOff: (attempt: number) => boolean) => {
+      let recent = NO_RECIPIENTS;
+      for (let attempt = 0; attempt < attempts; attempt++)
+        recent = afterRecipients(recent, isPutOff(attempt) ? putOff : [taken]);
+      return paceNewsOf(putOff, recent);
+    };
+    expect(newsAfter(19, () => true)).toBe('nothing');
+    expect(newsAfter(20, () => true)).toBe('too_much');
+    expect(newsAfter(1_000, (attempt) => attempt % 2 === 0)).toBe('nothing');
+    expect(newsAfter(1_000, (attempt) => attempt % 3 !== 0)).toBe('too_much');
+    // What is long past counts no more.
+    expect(newsAfter(1_000, (attempt) => attempt >= 900)).toBe('too_much');
   });
 });

@@ -1,9 +1,10 @@
 /**
- * How many attempts at once a next hop has shown to bear. Grows by what it takes while it is in use, halves when the hop
- * says that it is too much (421, 4.7.x, 429) or does not answer in time; never under one. Times are monotonic
- * milliseconds.
+ * How many attempts at once a next hop has shown to bear. It grows by what the hop takes while it is in use, and halves
+ * when the hop says that this is too much (421, 429, or 450, 451 and 4.7.x of the session or the message) or does not
+ * answer in time; it is never under one. What a hop says of one recipient at RCPT, as greylisting does, counts only when
+ * most recipients are told so. Times are monotonic milliseconds.
  */
-import type { Outcome } from './outcome.ts';
+import type { Outcome, Reply } from './outcome.ts';
 
 /** See above. */
 export interface Window {
@@ -55,13 +56,40 @@ export function afterNews(
   return { size, threshold: size, halvedAt: now };
 }
 
-/** What the outcomes of one attempt say about the pace. */
-export function paceNewsOf(outcomes: readonly Outcome[]): PaceNews {
-  if (outcomes.some(isTooMuch)) return 'too_much';
+/** What recent attempts were told of their recipients; the older half is forgotten now and then. */
+export interface RecipientTally {
+  readonly attempts: number;
+  readonly recipients: number;
+  /** Recipients put off at RCPT as a hop does that is too busy, or that greylists. */
+  readonly putOff: number;
+}
+
+/** Of a hop that was not yet asked. */
+export const NO_RECIPIENTS: RecipientTally = { attempts: 0, recipients: 0, putOff: 0 };
+/** Fewer attempts than these do not tell a hop that is too busy from one that puts off a few recipients. */
+const MANY_ATTEMPTS = 20;
+
+/** The tally after another attempt. */
+export function afterRecipients(tally: RecipientTally, outcomes: readonly Outcome[]): RecipientTally {
+  const recipients = outcomes.filter(({ reply }) => reply.code !== null).length;
+  if (recipients === 0) return tally;
+  const kept = tally.attempts < 2 * MANY_ATTEMPTS ? 1 : 0.5;
+  return {
+    attempts: tally.attempts * kept + 1,
+    recipients: tally.recipients * kept + recipients,
+    putOff: tally.putOff * kept + outcomes.filter(isPutOffAtRcpt).length,
+  };
+}
+
+/** What the outcomes of one attempt say about the pace; `recent` counts them already. */
+export function paceNewsOf(outcomes: readonly Outcome[], recent: RecipientTally): PaceNews {
+  const mostArePutOff = recent.attempts >= MANY_ATTEMPTS && recent.putOff * 2 > recent.recipients;
+  if (outcomes.some((outcome) => isTooMuch(outcome) || (mostArePutOff && isPutOffAtRcpt(outcome))))
+    return 'too_much';
   return outcomes.some(({ kind }) => kind === 'delivered' || kind === 'rejected') ? 'bears' : 'nothing';
 }
 
-/** Whether the hop itself said, for some recipient, that this was too much for it. */
+/** Whether the hop itself said that this was too much for it. */
 export function saidTooMuch(outcomes: readonly Outcome[]): boolean {
   return outcomes.some((outcome) => outcome.reply.code !== null && isTooMuch(outcome));
 }
@@ -69,12 +97,23 @@ export function saidTooMuch(outcomes: readonly Outcome[]): boolean {
 /** Codes of providers that say that this is too much at once. */
 const PROVIDER_TOO_MUCH = /^provider_(?:throttl|too_many_requests)/;
 
-function isTooMuch({ kind, reply }: Outcome): boolean {
+function isTooMuch(outcome: Outcome): boolean {
+  const { kind, reply } = outcome;
   if (kind !== 'deferred' && kind !== 'unknown') return false;
-  const { code, enhanced, cause } = reply;
+  const { code, cause } = reply;
   // What we say ourselves of a hop (no TLS, say) is no word of the hop's about the pace, but for its silence.
   if (code === null) return cause.startsWith('timeout_');
   // A provider's 4.7.x tells of senders and keys; of the pace it has a status of its own, or a code.
   if (cause.startsWith('provider_')) return code === 429 || PROVIDER_TOO_MUCH.test(cause);
-  return code === 421 || enhanced?.startsWith('4.7.') === true;
+  if (code === 421) return true;
+  return !(kind === 'deferred' && outcome.ofRecipient === true) && isBusy(reply);
+}
+
+function isPutOffAtRcpt(outcome: Outcome): boolean {
+  return outcome.kind === 'deferred' && outcome.ofRecipient === true && isBusy(outcome.reply);
+}
+
+/** Whether a hop says so when it is busy; it may mean a policy, too (RFC 3463 §3.8). */
+function isBusy({ code, enhanced }: Reply): boolean {
+  return code === 450 || code === 451 || enhanced?.startsWith('4.7.') === true;
 }

@@ -1,15 +1,15 @@
 import { laneOf } from '../domain/lane.ts';
-import type { ContentRef, Submission } from '../domain/message.ts';
+import type { Content, ContentRef, Submission } from '../domain/message.ts';
 import { INBOX } from '../domain/relay.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createIdSource, messageIdTime } from '../lib/id.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
-import type { Spool } from '../spool/spool.ts';
 import { SpoolError } from '../spool/spool.ts';
 import type { AcceptAnswer, AcceptDelivery, AcceptRecord, AcceptWish } from '../store/accepting.ts';
-import { type Store, StoreError } from '../store/store.ts';
+import { StoreError } from '../store/store.ts';
+import type { Taken, Taking } from '../store/taking.ts';
 import type { Dispatch } from './dispatch.ts';
 import { Gate } from './gate.ts';
 import type { Intake, IntakeAnswer, PlannedDelivery, RouteExplanation, Suspension } from './intake.ts';
@@ -26,8 +26,7 @@ import type { Signer } from './signer.ts';
 
 /** What accepting needs. */
 export interface AcceptDeps {
-  readonly store: Store;
-  readonly spool: Spool;
+  readonly taking: Taking;
   readonly clock: Clock;
   readonly random: Random;
   readonly node: string;
@@ -42,6 +41,12 @@ const TROUBLE_MS = 60_000;
 
 /** Why messages cannot be stored. */
 export type IntakeTrouble = 'disk_full' | 'store_unavailable';
+
+/** A submission, and the room that it needs. */
+interface Wanted {
+  readonly submission: Submission;
+  readonly wish: AcceptWish;
+}
 
 /** A message with its contents in the spool, routed, and the lanes that promised room for it. */
 interface Routed {
@@ -110,17 +115,20 @@ export class Accept implements Intake {
     const suspension = this.#gate.suspension();
     if (suspension) return submissions.map(() => ({ kind: 'suspended', suspension }));
     const startedAt = this.#deps.clock.mono();
-    const wishes = submissions.map(wishOf);
+    const wanted = submissions.map((submission): Wanted => ({ submission, wish: wishOf(submission) }));
+    const wishes = wanted.map(({ wish }) => wish);
     try {
-      const admissions = await this.#room.admit(wishes);
-      const fitting = await this.#signed(
-        submissions.filter((_, place) => admissions[place]?.kind === 'fits'),
-      );
-      const kept = (await this.#keep(fitting, wishes, startedAt)).values();
+      // Only what has to be waited for is: most mail goes from here to the log in one turn.
+      const admitted = this.#room.admit(wishes);
+      const admissions = admitted instanceof Promise ? await admitted : admitted;
+      const signing = this.#signed(wanted.filter((_, place) => admissions[place]?.kind === 'fits'));
+      const kept = await this.#keep(signing instanceof Promise ? await signing : signing, wishes, startedAt);
+      if (kept.length === submissions.length) return kept;
+      const answers = kept.values();
       return submissions.map(({ keyId }, place) => {
         const admission = admissions[place];
         return admission === undefined || admission.kind === 'fits'
-          ? answered(kept.next().value)
+          ? answered(answers.next().value)
           : this.#refusal(admission, keyId);
       });
     } catch (error) {
@@ -132,52 +140,57 @@ export class Accept implements Intake {
   }
 
   /** What is sent is what is stored: signed once, before it is ours. */
-  async #signed(submissions: readonly Submission[]): Promise<Submission[]> {
+  #signed(wanted: readonly Wanted[]): readonly Wanted[] | Promise<readonly Wanted[]> {
     const { signer } = this.#deps;
-    return await Promise.all(
-      submissions.map(async (submission) => {
-        const content = await signer.sign(submission.content, submission.signing);
-        return content === submission.content ? submission : { ...submission, content };
-      }),
-    );
+    const withContent = (one: Wanted, content: Content): Wanted =>
+      content === one.submission.content ? one : { ...one, submission: { ...one.submission, content } };
+    const signed = wanted.map((one) => {
+      const content = signer.sign(one.submission.content, one.submission.signing);
+      return content instanceof Promise
+        ? content.then((later) => withContent(one, later))
+        : withContent(one, content);
+    });
+    return signed.every(isReady) ? signed : Promise.all(signed);
   }
 
-  /** Writes what there is room for: the contents, then the facts. Rejects with the spool's or the store's error. */
+  /** Writes what there is room for, contents and facts. Rejects with the spool's or the store's error. */
   async #keep(
-    submissions: readonly Submission[],
+    wanted: readonly Wanted[],
     wishes: readonly AcceptWish[],
     startedAt: number,
   ): Promise<IntakeAnswer[]> {
-    if (submissions.length === 0) return [];
-    const { store, spool, clock, node } = this.#deps;
-    let refs: readonly ContentRef[] = [];
-    let routed: readonly Routed[] = [];
+    if (wanted.length === 0) return [];
+    const { taking, clock, node } = this.#deps;
+    const routed: Routed[] = [];
     try {
-      const ids = submissions.map(({ id }) => id ?? this.#nextId());
-      refs = await spool.append(
-        submissions.map(({ content }, place) => ({ messageId: ids[place] ?? '', content })),
-      );
-      routed = submissions.map((submission, place) => this.#route(submission, ids[place], refs[place]));
-      const records = routed.map(({ record }) => record);
-      this.#room.settled(wishes);
-      const answers = await store.accept(records, { node, now: clock.wall() }, this.#room.limits());
+      const messages = wanted.map(({ submission, wish }, place): Taken => {
+        const messageId = submission.id ?? this.#nextId();
+        const record = (content: ContentRef) => {
+          const one = this.#route(submission, messageId, content);
+          routed[place] = one;
+          return one.record;
+        };
+        return { messageId, content: submission.content, wish, record };
+      });
+      const answers = await taking.take(messages, {
+        at: () => ({ node, now: clock.wall() }),
+        limits: this.#room.limits(),
+        counted: () => this.#room.settled(wishes),
+      });
       const durationMs = clock.mono() - startedAt;
       this.#trouble = null;
-      return routed.map((one, place) => this.#answer(one, answers[place], durationMs));
+      return wanted.map((_, place) => this.#answer(routed[place], answers[place], durationMs));
     } catch (error) {
       for (const one of routed) {
         this.#takeBack(one);
         if (isAmbiguous(error)) for (const lane of one.promised) this.#dispatch.retire(lane);
       }
       throw error;
-    } finally {
-      spool.decided(refs);
     }
   }
 
   /** Chooses a relay for every recipient, and asks for the short way where a lane has room. */
-  #route(submission: Submission, id: string | undefined, content: ContentRef | undefined): Routed {
-    if (id === undefined || content === undefined) throw new Error('the spool gave no reference');
+  #route(submission: Submission, id: string, content: ContentRef): Routed {
     const settings = this.#deps.settings();
     const createdAt = messageIdTime(id);
     const now = this.#deps.clock.wall();
@@ -214,8 +227,8 @@ export class Accept implements Intake {
     return { kind: 'suspended', suspension: this.#room.noteFull(refusal, keyId) };
   }
 
-  #answer(routed: Routed, answer: AcceptAnswer | undefined, durationMs: number): IntakeAnswer {
-    if (answer === undefined) throw new Error('the store gave no answer');
+  #answer(routed: Routed | undefined, answer: AcceptAnswer | undefined, durationMs: number): IntakeAnswer {
+    if (answer === undefined || routed === undefined) throw new Error('the store gave no answer');
     if (answer.kind !== 'accepted') {
       this.#takeBack(routed);
       if (answer.kind === 'queue_full') this.#room.surprised();
@@ -273,4 +286,8 @@ export class Accept implements Intake {
 function answered(answer: IntakeAnswer | undefined): IntakeAnswer {
   if (answer === undefined) throw new Error('a submission got no answer');
   return answer;
+}
+
+function isReady<T>(one: T | Promise<T>): one is T {
+  return !(one instanceof Promise);
 }

@@ -39,7 +39,7 @@ export class Aftermath {
   /** An attempt has ended: what it did is settled, and what it did not begin is given back. */
   async record(job: Job, lane: Lane, relay: RelayAtWork, end: AttemptEnd): Promise<void> {
     const untouched = end.outcomes.every((outcome) => outcome.kind === 'deferred');
-    const nothingSent = !end.begun || (untouched && lane.abort.signal.aborted);
+    const nothingSent = !end.begun || (untouched && end.brokenOff);
     if (!nothingSent) {
       this.#note(lane, await this.#recorder.settle(job, relay, end));
       return;

@@ -2,6 +2,7 @@ import { type Evidence, NO_EVIDENCE } from '../domain/attempt.ts';
 import type { Envelope } from '../domain/envelope.ts';
 import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
 import type { Clock } from '../lib/clock.ts';
+import { Stop, type StopSignal } from '../lib/stop.ts';
 import type { Spool } from '../spool/spool.ts';
 import { SpoolError } from '../spool/spool.ts';
 import type { BeginAnswer, BeginRequest, QuotaRequest, Store, Unit, UnitRef } from '../store/store.ts';
@@ -18,6 +19,12 @@ export interface AttemptDeps {
   readonly node: string;
   /** Told of an error that is a bug or the machine's, never the peer's. */
   readonly fault: (code: string, error: unknown) => void;
+}
+
+/** What all attempts of a node share. */
+export interface AttemptTerms extends AttemptDeps {
+  /** Aborts when the node ends: what no peer can have taken yet is broken off at once. */
+  readonly stopping: StopSignal;
 }
 
 /** The unit's name towards the store. */
@@ -49,6 +56,8 @@ export interface AttemptEnd extends TransportResult {
   readonly quota: QuotaRequest | null;
   /** False when the result says nothing about the hop: the transport was not even asked, or was broken off. */
   readonly tried: boolean;
+  /** It was told to end: what was not taken by then is given back. */
+  readonly brokenOff: boolean;
 }
 
 /**
@@ -56,7 +65,7 @@ export interface AttemptEnd extends TransportResult {
  * the transport holds back the final dot until that is on disk.
  */
 export async function attempt(
-  deps: AttemptDeps,
+  deps: AttemptTerms,
   job: Job,
   lane: Lane,
   relay: RelayAtWork,
@@ -65,44 +74,76 @@ export async function attempt(
   const { unit } = job;
   const startedAt = deps.clock.wall();
   const obstacle = obstacleTo(unit, relay, quota);
-  let begun = false;
+  // Null: the store has not answered.
+  let begun: boolean | null = null;
   // Without an answer it may have been taken off the quota: to give back what was not taken does nothing.
   let taken = quota.request;
-  const refused = new AbortController();
-  const refuse = () => {
-    refused.abort();
-    return false;
-  };
+  const refused = new Stop();
   const request: BeginRequest = { ...refOf(unit), quota: quota.request };
   const marked = deps.store.begin([request], { node: deps.node, now: startedAt }).then(
     ([answer]) => {
       begun = answer === 'begun';
       if (!begun) taken = null;
       quota.answered(answer ?? null);
-      return begun || refuse();
+      if (!begun) refused.abort();
     },
     () => {
+      begun = false;
       quota.answered(null);
-      return refuse();
+      refused.abort();
     },
   );
-  const gate = async () => (await marked) && deps.clock.mono() < lane.trustedUntil;
+  const fuse = new Fuse(lane.abort, deps.stopping);
+  const opens = (point?: 'content') => {
+    const isOpen = begun === true && deps.clock.mono() < lane.trustedUntil && !fuse.aborted;
+    if (isOpen && point === undefined) fuse.mayBeTaken = true;
+    return isOpen;
+  };
+  const gate = (point?: 'content') => (begun === null ? marked.then(() => opens(point)) : opens(point));
+  const permission = { gate, refused };
   const result =
-    obstacle === null
-      ? await converse(deps, job, lane, relay, { gate, refused: refused.signal })
-      : settleAll(unit, obstacle);
+    obstacle === null ? await converse(deps, job, fuse, relay, permission) : settleAll(unit, obstacle);
+  fuse.remove();
   await marked;
   // What was refused was broken off: it may have found the hop ill, never well.
-  const tried = result.unspoken !== true && result.evidence !== UNTRIED && (begun || result.hopFailed);
+  const tried =
+    result.unspoken !== true && result.evidence !== UNTRIED && (begun === true || result.hopFailed);
   const dueAt = Math.min(...unit.deliveries.map((delivery) => delivery.dueAt));
   return {
     ...result,
     evidence: queued(result.evidence, startedAt - dueAt),
     startedAt,
-    begun,
+    begun: begun === true,
     tried,
+    brokenOff: fuse.aborted,
     quota: taken,
   };
+}
+
+/** Ends an attempt: at any time when its lane is given up, and until its peer may have taken it when the node ends. */
+class Fuse extends Stop {
+  /** The peer may have the message: from now on only its answer can tell. */
+  mayBeTaken = false;
+  readonly #lane: StopSignal;
+  readonly #stopping: StopSignal;
+  readonly #onLane = () => this.abort();
+  readonly #onStopping = () => {
+    if (!this.mayBeTaken) this.abort();
+  };
+
+  constructor(lane: StopSignal, stopping: StopSignal) {
+    super();
+    this.#lane = lane;
+    this.#stopping = stopping;
+    lane.addEventListener('abort', this.#onLane);
+    stopping.addEventListener('abort', this.#onStopping);
+    if (lane.aborted || stopping.aborted) this.abort();
+  }
+
+  remove(): void {
+    this.#lane.removeEventListener('abort', this.#onLane);
+    this.#stopping.removeEventListener('abort', this.#onStopping);
+  }
 }
 
 /** What the relay is not even asked, by its own limits; null where it is. */
@@ -122,7 +163,7 @@ function obstacleTo(unit: Unit, { relay }: RelayAtWork, { shortfall }: QuotaTake
 async function converse(
   deps: AttemptDeps,
   job: Job,
-  lane: Lane,
+  signal: StopSignal,
   relay: RelayAtWork,
   permission: Pick<TransportJob, 'gate' | 'refused'>,
 ): Promise<TransportResult> {
@@ -136,7 +177,7 @@ async function converse(
         content: transportContent(unit, content),
         ...permission,
       },
-      lane.abort.signal,
+      signal,
     );
   } catch (error) {
     if (

@@ -1,10 +1,10 @@
 import type { Priority } from '../domain/message.ts';
-import { paceNewsOf } from '../domain/window.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
+import { Stop } from '../lib/stop.ts';
 import type { Events } from '../observe/events.ts';
 import { Aftermath } from './aftermath.ts';
-import { type AttemptDeps, attempt, type QuotaTaken } from './attempt.ts';
+import { type AttemptDeps, type AttemptTerms, attempt, type QuotaTaken } from './attempt.ts';
 import { Claims } from './claims.ts';
 import { Hops } from './hops.ts';
 import type { Lane } from './lanes.ts';
@@ -57,12 +57,16 @@ export class Dispatch {
   readonly #hops: Hops;
   readonly #work = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
+  /** The same, for attempts. */
+  readonly #ending = new Stop();
   readonly #giveUp = new AbortController();
+  readonly #terms: AttemptTerms;
   readonly #aftermath: Aftermath;
   #shortWayBytes = 0;
 
   constructor(deps: DispatchDeps, lanes: ReadonlyMap<string, Lane>, relays: Relays) {
     this.#deps = deps;
+    this.#terms = { ...deps, stopping: this.#ending };
     this.#lanes = lanes;
     this.#relays = relays;
     this.#aftermath = new Aftermath(deps, new Recorder(deps, relays, this.#giveUp.signal), {
@@ -182,9 +186,13 @@ export class Dispatch {
     lane.abort.abort();
   }
 
-  /** Stops claiming, gives back what has not begun, and waits for attempts under way until `deadline` aborts. */
+  /**
+   * Stops claiming, gives back what no peer can have taken, breaking it off where it has begun, and waits for the answers
+   * to the rest until `deadline` aborts.
+   */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#stopping.abort();
+    this.#ending.abort();
     this.#claims.wake();
     for (const lane of this.#lanes.values()) this.#surrender(lane);
     const abortAll = () => {
@@ -280,19 +288,22 @@ export class Dispatch {
   }
 
   #track(work: Promise<void>): Promise<void> {
-    const tracked = work
-      .catch((error: unknown) => this.#deps.fault('dispatch_bug', error))
-      .finally(() => this.#work.delete(tracked));
+    const tracked = work.then(
+      () => void this.#work.delete(tracked),
+      (error: unknown) => {
+        this.#work.delete(tracked);
+        this.#deps.fault('dispatch_bug', error);
+      },
+    );
     this.#work.add(tracked);
     return tracked;
   }
 
   async #attemptAndSettle(job: Job, lane: Lane, relay: RelayAtWork, start: Start): Promise<void> {
-    const end = await attempt(this.#deps, job, lane, relay, start.quota);
+    const end = await attempt(this.#terms, job, lane, relay, start.quota);
     // The hop is free again; what remains is ours to record. It counts as in hand until it is recorded.
     this.#relays.hops.spokeTo(lane, relay, end.evidence.host);
-    if (end.tried)
-      lane.paced(paceNewsOf(end.outcomes), relay.perLaneOf(lane), start.mono, this.#deps.clock.mono());
+    if (end.tried) lane.paced(end.outcomes, relay.perLaneOf(lane), start.mono, this.#deps.clock.mono());
     lane.inflight--;
     lane.reserved++;
     lane.heardAt = this.#deps.clock.mono();

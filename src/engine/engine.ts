@@ -5,6 +5,7 @@ import type { Spool } from '../spool/spool.ts';
 import type { Cluster } from '../store/cluster.ts';
 import type { Journal } from '../store/journal.ts';
 import { type Store, StoreError } from '../store/store.ts';
+import { type Taking, takingApart } from '../store/taking.ts';
 import type { Views } from '../store/views.ts';
 import { Accept, type IntakeTrouble } from './accept.ts';
 import { Acting } from './acting.ts';
@@ -15,7 +16,7 @@ import { Collection } from './collection.ts';
 import { Compaction } from './compaction.ts';
 import { Dispatch } from './dispatch.ts';
 import { Divert } from './divert.ts';
-import { figuresOf } from './figures.ts';
+import { queueFigures } from './figures.ts';
 import { Gate } from './gate.ts';
 import type { Intake } from './intake.ts';
 import type { Lane } from './lanes.ts';
@@ -38,6 +39,8 @@ export interface EngineDeps {
   readonly store: Store;
   readonly views: Views;
   readonly spool: Spool;
+  /** Takes contents and facts together; absent: they lie apart. */
+  readonly taking?: Taking;
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Events;
@@ -92,7 +95,7 @@ export function createEngine(deps: EngineDeps): Engine {
     acts: rooms.acting,
     relays,
     collection: rooms.collection,
-    queue: { lanes: () => figuresOf(rooms.lanes.values(), relays, deps.clock) },
+    queue: queueFigures(rooms.lanes, relays, deps.clock),
     start: async ({ seize }) => {
       await sweep.reclaim(seize);
       await sweep.checkDisk();
@@ -177,7 +180,8 @@ function roomsOf(deps: EngineDeps) {
     ...{ dispatch, leases, gate, room, reports, membership },
     ...upkeepOf(parts, collection),
   });
-  const accept = new Accept(parts, { relays, dispatch, leases, gate, room });
+  const taking = deps.taking ?? takingApart(deps.spool, deps.store);
+  const accept = new Accept({ ...parts, taking }, { relays, dispatch, leases, gate, room });
   const acting = new Acting(parts, dispatch, leases, redecide);
   return {
     ...{ lanes, gate, room, relays, dispatch, leases, membership },

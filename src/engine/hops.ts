@@ -1,4 +1,6 @@
-import type { HopNews } from '../domain/breaker.ts';
+import { type HopNews, refusesUs } from '../domain/breaker.ts';
+import { relayOfLane } from '../domain/lane.ts';
+import { localReply, type Reply } from '../domain/outcome.ts';
 import { saidTooMuch } from '../domain/window.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
@@ -46,25 +48,26 @@ export class Hops {
     lane.rate.add(now);
     if (!end.tried) return;
     const first = end.outcomes[0]?.reply;
-    if (first) {
-      const { code, enhanced, text } = first;
-      lane.lastReply = { code, enhanced, text, at: clock.wall() };
-    }
+    if (first) this.#note(lane, first);
     // A relay that was replaced meanwhile says nothing about its successor.
-    if (lane.abort.signal.aborted || this.#relays.get(relay.relay.name) !== relay) return;
+    if (end.brokenOff || this.#relays.get(relay.relay.name) !== relay) return;
     const before = relay.breakerState(now);
     const news = newsOf(end, lane);
     relay.heard(news, now, random.next());
     // Of all destinations together: each of its lanes is concerned.
     if (relay.breakerState(now) !== before) this.#deps.gotWell();
-    const cause = first?.cause ?? 'unknown';
-    if (end.restMs !== null) this.#rest(lane, end.restMs, cause);
-    this.#hear(lane, cause, () => lane.heard(news, now, random.next()));
+    const reply = first ?? UNKNOWN;
+    if (end.restMs !== null) this.#rest(lane, end.restMs, reply);
+    this.#hear(lane, reply, () => lane.heard(news, now, random.next()));
+  }
+
+  #note(lane: Lane, { code, enhanced, text }: Reply): void {
+    lane.lastReply = { code, enhanced, text, at: this.#deps.clock.wall() };
   }
 
   /** A hop that was ill has had its rest: it is asked whether it is well again, where that is possible without mail. */
   async findOut(lane: Lane): Promise<void> {
-    const { clock, random } = this.#deps;
+    const { clock } = this.#deps;
     const transport = this.#relays.ofLane(lane.name)?.transport;
     if (lane.breakerState(clock.mono()) !== 'half_open' || lane.probing || this.#stopping.aborted) return;
     if (transport?.probe === undefined || lane.inHand > 0) {
@@ -77,9 +80,10 @@ export class Hops {
     this.#stopping.addEventListener('abort', end);
     void clock.sleep(PROBE_LIMIT_MS, limit.signal).then(end);
     try {
-      const isWell = await transport.probe(limit.signal);
-      if (!this.#stopping.aborted && !lane.retired)
-        this.#hear(lane, 'probe_failed', () => lane.probed(isWell, clock.mono(), random.next()));
+      const { host, trouble } = await transport.probe(limit.signal);
+      // A relay that was replaced meanwhile says nothing about its successor.
+      const isItsHop = this.#relays.ofLane(lane.name)?.transport === transport;
+      if (!this.#stopping.aborted && !lane.retired && isItsHop) this.#probed(lane, host, trouble);
     } finally {
       lane.probing = false;
       end();
@@ -88,33 +92,49 @@ export class Hops {
     this.#claims.stir(lane);
   }
 
+  #probed(lane: Lane, host: string, trouble: Reply | null): void {
+    const { clock, random, events } = this.#deps;
+    if (trouble !== null) this.#note(lane, trouble);
+    const news = trouble === null ? 'well' : refusesUs(trouble) ? 'refuses_us' : 'ill';
+    let pauseMs = 0;
+    this.#hear(lane, trouble ?? UNKNOWN, () => {
+      pauseMs = lane.probed(news, clock.mono(), random.next());
+      return pauseMs;
+    });
+    const nextProbeAt = trouble === null ? null : clock.wall() + pauseMs;
+    events.emit({ type: 'probed', relay: relayOfLane(lane.name), host, trouble, nextProbeAt });
+  }
+
   /** The hop asked to be left alone, and is: nothing it says of itself is doubted. */
-  #rest(lane: Lane, restMs: number, cause: string): void {
+  #rest(lane: Lane, restMs: number, reply: Reply): void {
     const { clock, events, fellIll } = this.#deps;
     const now = clock.mono();
     const before = lane.restsUntil(now) ?? now;
     if (now + restMs <= before) return;
     lane.restUntil(now + restMs);
+    lane.restReply = reply;
     this.#claims.rest(lane, now + restMs);
-    events.emit({ type: 'lane_paused', lane: lane.name, pauseMs: restMs, cause, again: before > now });
+    events.emit({ type: 'lane_paused', lane: lane.name, pauseMs: restMs, reply, again: before > now });
     fellIll(lane.name);
   }
 
   /** Lets the lane take news, and tells what comes of it. `take` gives for how long it newly rests. */
-  #hear(lane: Lane, cause: string, take: () => number): void {
+  #hear(lane: Lane, reply: Reply, take: () => number): void {
     const { clock, events, fellIll, gotWell, outOfReach } = this.#deps;
     const now = clock.mono();
     const before = lane.breakerState(now);
     const pauseMs = take();
     if (pauseMs > 0) {
+      lane.restReply = reply;
       this.#claims.rest(lane, now + pauseMs);
       const again = before !== 'closed';
-      events.emit({ type: 'lane_paused', lane: lane.name, pauseMs, cause, again });
+      events.emit({ type: 'lane_paused', lane: lane.name, pauseMs, reply, again });
       fellIll(lane.name);
       if (lane.isOutOfReach) outOfReach(lane.name);
     }
     const after = lane.breakerState(now);
     if (after === 'closed' && before !== 'closed') {
+      lane.restReply = null;
       events.emit({ type: 'lane_resumed', lane: lane.name });
       this.#claims.stir(lane);
       gotWell();
@@ -122,10 +142,13 @@ export class Hops {
   }
 }
 
+const UNKNOWN = localReply('unknown', '4.0.0', 'Nothing was said');
+
 /** What an attempt says about its hop. */
 function newsOf({ hopFailed, restMs, outcomes }: AttemptEnd, lane: Lane): HopNews {
   // It said that this was too much at once, and less is to come: that is no illness.
   const isCrowded = restMs === null && saidTooMuch(outcomes) && lane.inflight > 0;
+  if (hopFailed && outcomes.some(({ reply }) => refusesUs(reply))) return 'refuses_us';
   if (hopFailed) return isCrowded ? 'of_no_use' : 'ill';
   return outcomes.some(({ kind }) => kind === 'delivered' || kind === 'rejected') ? 'well' : 'of_no_use';
 }

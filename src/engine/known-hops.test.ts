@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { localReply, type Outcome } from '../domain/outcome.ts';
 import type { Relay } from '../domain/relay.ts';
 import { openWindow } from '../domain/window.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -6,6 +7,10 @@ import { ClaimRound } from './claim-round.ts';
 import { Lane } from './lanes.ts';
 import type { RelayAtWork } from './relay-at-work.ts';
 import { Relays } from './relays.ts';
+
+const TOO_MUCH: Outcome[] = [
+  { kind: 'deferred', reply: { ...localReply('smtp_reply', '4.7.0', ''), code: 421 } },
+];
 
 const NO_TRANSPORT = {
   deliver: () => Promise.reject(new Error('nothing is delivered')),
@@ -79,7 +84,7 @@ describe('a lane of a relay that delivers directly', () => {
     const { relays, take, at } = worldOf(relayOf('mx', true));
     const lane = take('mx/customer.example');
     lane.inflight = 1;
-    lane.paced('too_much', 20, 5, 10);
+    lane.paced(TOO_MUCH, 20, 5, 10);
     relays.hops.spokeTo(lane, at('mx'), 'mail.own.example');
     expect(sizeOf(lane)).toBe(1);
   });

@@ -1,6 +1,7 @@
 import { type Breaker, CLOSED } from '../domain/breaker.ts';
 import { relayOfLane } from '../domain/lane.ts';
 import { type MailboxProvider, mailboxProviderOf } from '../domain/mailbox-provider.ts';
+import type { Reply } from '../domain/outcome.ts';
 import { openWindow, type Window } from '../domain/window.ts';
 import type { Lane } from './lanes.ts';
 import type { RelayAtWork } from './relay-at-work.ts';
@@ -15,6 +16,7 @@ interface Known {
   readonly window: Window | null;
   readonly provider: MailboxProvider | null;
   readonly breaker: Breaker;
+  readonly restReply: Reply | null;
 }
 
 /** The relays, as knowing hops needs them. */
@@ -39,6 +41,7 @@ export class KnownHops {
     const known = this.#remembered.get(lane.name);
     lane.window = known?.window ?? null;
     lane.breaker = known?.breaker ?? CLOSED;
+    lane.restReply = known?.restReply ?? null;
     if (relay === undefined || relay.relay.mx === null) return;
     const { presets } = relay.relay.mx;
     this.#relays.provided(
@@ -63,10 +66,10 @@ export class KnownHops {
   }
 
   /** A lane is let go: what is known of its hop is remembered for when there is mail for it again. */
-  remember({ name, window, provider, breaker }: Lane): void {
+  remember({ name, window, provider, breaker, restReply }: Lane): void {
     this.#remembered.delete(name);
     if (window === null && provider === null && breaker.failures === 0) return;
-    this.#remembered.set(name, { window, provider, breaker });
+    this.#remembered.set(name, { window, provider, breaker, restReply });
     for (const oldest of this.#remembered.keys()) {
       if (this.#remembered.size <= MAX_REMEMBERED) return;
       this.#remembered.delete(oldest);

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { localReply, type Outcome } from '../domain/outcome.ts';
 import { Lane } from './lanes.ts';
+
+const TOO_MUCH: Outcome[] = [
+  { kind: 'deferred', reply: { ...localReply('smtp_reply', '4.7.0', ''), code: 421 } },
+];
 
 const SOLE = {
   left: Number.POSITIVE_INFINITY,
@@ -93,7 +98,7 @@ describe('what was known of its hop', () => {
     const lane = new Lane('out', 1, Number.POSITIVE_INFINITY, 0);
     lane.restUntil(3_600_000);
     lane.inflight = 1;
-    lane.paced('too_much', 20, 0, 10);
+    lane.paced(TOO_MUCH, 20, 0, 10);
     expect([lane.pace(20, 20), lane.restsUntil(20)]).toEqual([0, 3_600_000]);
     lane.forgetHop();
     expect([lane.pace(20, 20), lane.restsUntil(20)]).toEqual([20, null]);

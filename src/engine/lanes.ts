@@ -5,6 +5,7 @@ import {
   type BreakerState,
   CLOSED,
   type HopNews,
+  isRefused,
   LANE_POLICY,
   paceOf,
   restedUntil,
@@ -13,8 +14,18 @@ import {
 import type { LaneLease } from '../domain/lane.ts';
 import type { MailboxProvider } from '../domain/mailbox-provider.ts';
 import type { Priority } from '../domain/message.ts';
+import { type Outcome, type Reply, shortReply } from '../domain/outcome.ts';
 import { mostAtOnce } from '../domain/quota.ts';
-import { afterNews, openWindow, type PaceNews, type Window } from '../domain/window.ts';
+import {
+  afterNews,
+  afterRecipients,
+  NO_RECIPIENTS,
+  openWindow,
+  paceNewsOf,
+  type RecipientTally,
+  type Window,
+} from '../domain/window.ts';
+import { Stop } from '../lib/stop.ts';
 import type { ClaimRequest } from '../store/store.ts';
 import { MinuteRate } from './minute-rate.ts';
 import type { LaneReply } from './queue-figures.ts';
@@ -94,7 +105,7 @@ export class Lane {
   readonly rate = new MinuteRate();
   lastReply: LaneReply | null = null;
   /** Aborts what is under way: the lease was lost, or time is up. */
-  readonly abort = new AbortController();
+  readonly abort = new Stop();
   /** The hop is being asked whether it is well again; mail waits for the answer. */
   probing = false;
   /** Whose the hop is, of the big mailbox providers; known from the domain, or once one of its hosts was spoken to. */
@@ -105,8 +116,12 @@ export class Lane {
   claimed = 0;
   /** How its hop does, and until when it rests. */
   breaker: Breaker = CLOSED;
+  /** Why it rests, or rested last: what its hop said, or what is said in its stead. Null while nothing is known against it. */
+  restReply: Reply | null = null;
   /** How many attempts at once the hop has shown to bear; null: all that it may have. */
   window: Window | null = null;
+  /** What its hop said of recipients lately. */
+  recipients: RecipientTally = NO_RECIPIENTS;
   /** See {@link CLAIM_FACTOR}: doubles while the hop is quick. */
   #claimFactor = CLAIM_FACTOR;
   /** When it last asked the store for work (monotonic ms), and whether it got all that it asked for. */
@@ -129,7 +144,7 @@ export class Lane {
 
   /** Whether its hop could not even be spoken to, again: another node may be able to. */
   get isOutOfReach(): boolean {
-    return this.breaker.failures > 1 && this.lastReply?.code === null;
+    return this.breaker.failures > 1 && !isRefused(this.breaker) && this.lastReply?.code === null;
   }
 
   /** Units leased, promised, under way or being recorded. */
@@ -145,7 +160,9 @@ export class Lane {
   }
 
   /** Takes what an attempt says about the pace, that still counts as under way. `startedAt`: when it began, `now`: when it ended (monotonic ms). */
-  paced(news: PaceNews, full: number, startedAt: number, now: number): void {
+  paced(outcomes: readonly Outcome[], full: number, startedAt: number, now: number): void {
+    this.recipients = afterRecipients(this.recipients, outcomes);
+    const news = paceNewsOf(outcomes, this.recipients);
     if (news === 'nothing' || (news === 'bears' && this.window === null)) return;
     this.window = afterNews(this.window ?? openWindow(full), news, full, startedAt, now, this.inflight);
   }
@@ -259,16 +276,18 @@ export class Lane {
     return this.breaker.until > now && this.breaker.until !== before.until ? this.breaker.until - now : 0;
   }
 
-  /** Takes what its hop said when it was asked without mail whether it is well; returns for how many ms it rests, else 0. */
-  probed(isWell: boolean, now: number, dice: number): number {
-    this.breaker = afterProbe(this.breaker, isWell, now, dice);
+  /** Takes what its hop said when it was asked without mail how it is; returns for how many ms it rests, else 0. */
+  probed(news: 'well' | 'ill' | 'refuses_us', now: number, dice: number): number {
+    this.breaker = afterProbe(this.breaker, news, now, dice);
     return Math.max(0, this.breaker.until - now);
   }
 
   /** What was known of its hop is worth nothing any more: the relay leads elsewhere, or an operator says so. */
   forgetHop(): void {
     this.breaker = CLOSED;
+    this.restReply = null;
     this.window = null;
+    this.recipients = NO_RECIPIENTS;
     this.isKnown = false;
   }
 
@@ -280,6 +299,11 @@ export class Lane {
   /** Monotonic ms at which a lane may try again whose hop rests; null when it does not rest. */
   restsUntil(now: number): number | null {
     return this.breaker.until > now ? this.breaker.until : null;
+  }
+
+  /** In short, why it rests, or may not be well again yet; null while its hop is well. */
+  get restCause(): string | null {
+    return this.breaker.failures === 0 || this.restReply === null ? null : shortReply(this.restReply);
   }
 
   /** The store has, or will have, a delivery due at `dueAt` (wall ms). True when that is sooner than was known. */

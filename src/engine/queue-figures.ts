@@ -4,6 +4,8 @@ import type { HoldKind } from '../domain/hold.ts';
 export interface QueueFigures {
   /** The lanes this node holds. Changes nothing. */
   lanes(): readonly LaneFigures[];
+  /** One of them; null where it is not held. Costs nothing by the number of lanes. */
+  lane(name: string): LaneFigures | null;
 }
 
 /** How a lane does at this moment, on this node. */
@@ -24,6 +26,8 @@ export interface LaneFigures {
   readonly state: 'closed' | 'open' | 'half_open';
   /** Wall ms until which an open lane rests; null unless it is open. */
   readonly restsUntil: number | null;
+  /** Why it rests, or may not be well again yet, in short: `auth_failed 535 5.7.8`; null while all is well. */
+  readonly restCause: string | null;
   /** Its relay has had what it may have today (UTC), but for what is kept for high priority. */
   readonly spent: boolean;
   /** How an operator holds it back, itself or its relay; null when nobody does. */
@@ -41,4 +45,4 @@ export interface LaneReply {
 }
 
 /** Of an engine that does not run: nothing is under way. */
-export const IDLE: QueueFigures = { lanes: () => [] };
+export const IDLE: QueueFigures = { lanes: () => [], lane: () => null };

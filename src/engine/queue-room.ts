@@ -88,17 +88,17 @@ export class QueueRoom {
   }
 
   /**
-   * Asks for room for each of these, in order. What fits is held for its submission until {@link settled}. Rejects
-   * with `StoreError`.
+   * Asks for room for each of these, in order; at once where there surely is. What fits is held for its submission until
+   * {@link settled}. Rejects with `StoreError`.
    */
-  async admit(wishes: readonly AcceptWish[]): Promise<readonly Admission[]> {
+  admit(wishes: readonly AcceptWish[]): readonly Admission[] | Promise<readonly Admission[]> {
     if (wishes.length === 0) return [];
     // Who spends while others ask could spend what they are being promised.
     if (!this.#busy && this.#budget.spend(wishes, this.limits())) {
       for (const wish of wishes) this.#admitted.add(wish);
       return wishes.map(() => FITS);
     }
-    return (await this.#ask(wishes)).map(({ answer }) => answer);
+    return this.#ask(wishes).then((foresights) => foresights.map(({ answer }) => answer));
   }
 
   /** From here on the store counts these itself, or they are given up. */

@@ -6,10 +6,10 @@ import { type AttemptEnd, refOf } from './attempt.ts';
 import { persist } from './persist.ts';
 import type { Job } from './ready.ts';
 import type { RelayAtWork } from './relay-at-work.ts';
-import { owedBySettling, settlingUntold } from './report-policy.ts';
+import { type Owed, owedBySettling, settlingUntold } from './report-policy.ts';
 import type { Reports, WrittenReport } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
-import { announce, settlementOf, type Ways } from './settle.ts';
+import { announce, type SettleContext, settlementOf, type Ways } from './settle.ts';
 import type { Wait } from './wait.ts';
 
 /** What recording needs. */
@@ -43,13 +43,26 @@ export class Recorder {
   }
 
   /** Writes what an attempt did, with the report that it owes, and tells the world once it is on disk. */
-  async settle(job: Job, relay: RelayAtWork, end: AttemptEnd): Promise<Recorded> {
-    const { clock, random, reports, settings } = this.#deps;
+  settle(job: Job, relay: RelayAtWork, end: AttemptEnd): Promise<Recorded> {
+    const { clock, random, settings } = this.#deps;
     const now = clock.wall();
     const { retry, reports: told } = settings();
     const context = { policy: retry, ways: this.#ways, now, dice: random.next() };
     const settling = settlementOf(job.unit, relay.relay.name, end, context);
     const owed = owedBySettling(job.unit, settling, { now, delayAfterMs: told.delayAfterMs });
+    return owed === null && settling.refund === null
+      ? this.#write(job.unit, { ...settling, report: null, delayReported: [] }, null, now)
+      : this.#settleOwing(job, relay, settling, owed, context);
+  }
+
+  async #settleOwing(
+    job: Job,
+    relay: RelayAtWork,
+    settling: Omit<Settlement, 'report' | 'delayReported'>,
+    owed: Owed | null,
+    context: SettleContext,
+  ): Promise<Recorded> {
+    const { clock, reports } = this.#deps;
     const written = owed && (await reports.writePatiently(job.unit, owed, this.#giveUp));
     const isUntold = written === 'not_now';
     const report = isUntold ? null : written;
@@ -59,7 +72,7 @@ export class Recorder {
     try {
       const delayReported = report?.owed.delayed ?? [];
       const settlement = { ...settling, transitions, report: report?.record ?? null, delayReported };
-      const recorded = await this.#write(job.unit, settlement, report, now);
+      const recorded = await this.#write(job.unit, settlement, report, context.now);
       taken = recorded !== 'stale' && recorded !== 'refused';
       if (taken && settling.refund !== null) relay.quota.refunded(settling.refund, clock.wall());
       return recorded;

@@ -1,4 +1,4 @@
-import type { BreakerState } from '../domain/breaker.ts';
+import { type BreakerState, isRefused } from '../domain/breaker.ts';
 import type { RelayFitness } from '../domain/failover.ts';
 import type { HoldKind } from '../domain/hold.ts';
 import { laneOf, relayOfLane } from '../domain/lane.ts';
@@ -155,6 +155,20 @@ export class Relays {
     return found.relay.type === 'mx'
       ? found.breakerState(now)
       : (this.#deps.lanes.get(name)?.breakerState(now) ?? 'closed');
+  }
+
+  /** In short, what the one next hop of a relay says that refuses us; null where it does not, or there is no one hop. */
+  refusalOf(name: string): string | null {
+    const lane = this.#deps.lanes.get(name);
+    return lane === undefined || !isRefused(lane.breaker) ? null : lane.restCause;
+  }
+
+  /** Somebody tried a relay and found that it is well: it rests no longer. */
+  foundWell(name: string): void {
+    const lane = this.#deps.lanes.get(name);
+    if (lane === undefined || lane.breaker.failures === 0) return;
+    this.hops.forget(lane);
+    this.#changed();
   }
 
   /** Whether what is under way is within such a part of what relays allow. */

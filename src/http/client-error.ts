@@ -65,10 +65,15 @@ export function tooManyConnections(max: number): Problem {
 }
 
 /** The refusal of HTTP that is spoken to an SMTP port (contract §1). */
-export function spokenToSmtp(): Problem {
-  const detail =
-    'This port speaks SMTP. /health and /metrics are on webui.port (8420 unless configured), over HTTPS.';
-  return new Problem(404, 'not_found', detail);
+export function spokenToSmtp(webuiPort: number | null): Problem {
+  return new Problem(404, 'not_found', `This port speaks SMTP. ${whereHealthIs(webuiPort)}`);
+}
+
+/** Where to look for health on this server, whose dashboard has this port, or none. */
+export function whereHealthIs(webuiPort: number | null): string {
+  return webuiPort === null
+    ? 'This server has no dashboard, /health or /metrics: webui.port is off, or another node has that role.'
+    : `/health, /metrics and the dashboard are on port ${webuiPort} (webui.port), over HTTPS.`;
 }
 
 /** Answers on a connection whose request no server of Node's has read, or could read; ends nothing. */

@@ -3,7 +3,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
-import { bindAll, MIN_TLS } from '../lib/listen.ts';
+import { bindAll, TLS_RULES } from '../lib/listen.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { RequestAborted } from './body.ts';
@@ -42,9 +42,9 @@ export interface HttpServerOptions {
   readonly tls: SecureContextOptions | null;
   /**
    * With TLS: what becomes of plain HTTP on the same port. `serve` takes it too, and `Exchange.secure` tells them
-   * apart; `refuse`, the default, answers 400 in plain HTTP.
+   * apart; else it is answered 400 in plain HTTP, or with what the function refuses a path for.
    */
-  readonly plainOnTls?: 'serve' | 'refuse';
+  readonly plainOnTls?: 'serve' | ((path: string) => Problem | null);
   readonly limits: HttpLimits;
   readonly clock: Clock;
   readonly random: Random;
@@ -110,7 +110,7 @@ class NodeHttpServer implements HttpServer {
   setSecureContext(tls: SecureContextOptions): void {
     this.#tls = tls;
     for (const server of this.#servers)
-      if (server instanceof TlsServer) server.setSecureContext({ ...tls, minVersion: MIN_TLS });
+      if (server instanceof TlsServer) server.setSecureContext({ ...tls, ...TLS_RULES });
   }
 
   async close(signal?: AbortSignal): Promise<void> {
@@ -148,7 +148,7 @@ class NodeHttpServer implements HttpServer {
         : createTlsServer({
             ...common,
             ...this.#tls,
-            minVersion: MIN_TLS,
+            ...TLS_RULES,
             handshakeTimeout: limits.headerTimeoutMs,
           });
     if (server instanceof TlsServer) takePlainToo(server, limits.headerTimeoutMs);
@@ -191,8 +191,11 @@ class NodeHttpServer implements HttpServer {
       exchange.cutOff(problem);
       return;
     }
-    const isMisplaced = this.#tls !== null && !exchange.secure && plainOnTls !== 'serve';
-    const problem = isMisplaced ? plainOnTlsPort() : checkHead(request, limits);
+    const isPlain = this.#tls !== null && !exchange.secure;
+    const problem =
+      isPlain && plainOnTls !== 'serve'
+        ? (plainOnTls?.(exchange.path) ?? plainOnTlsPort())
+        : checkHead(request, limits);
     if (problem === null) void this.#answer(exchange);
     else {
       this.#logRefusal(problem, requestId, connection);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { didYouMean, nearest } from './suggest.ts';
+import { nearest, Suggester } from './suggest.ts';
 
 const KNOWN = ['from', 'to', 'cc', 'bcc', 'subject', 'text', 'html', 'attachments', 'sendAt', 'tags'];
 
@@ -17,14 +17,14 @@ test.each([
   ['atachmnets', 'attachments'],
 ])('%s is near %s', (given, meant) => {
   expect(nearest(given, KNOWN)).toBe(meant);
-  expect(didYouMean(given, KNOWN)).toBe(` Did you mean "${meant}"?`);
+  expect(new Suggester().didYouMean(given, KNOWN)).toBe(` Did you mean "${meant}"?`);
 });
 
 test.each(['', 't', '_', 'xyz', 'body', 'template', 'constructor', '__proto__', 'a'.repeat(1_000_000)])(
   '%.20s is near nothing',
   (given) => {
     expect(nearest(given, KNOWN)).toBeNull();
-    expect(didYouMean(given, KNOWN)).toBe('');
+    expect(new Suggester().didYouMean(given, KNOWN)).toBe('');
   },
 );
 

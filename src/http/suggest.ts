@@ -29,10 +29,20 @@ export function nearest(name: string, known: Iterable<string>): string | null {
   return best?.name ?? null;
 }
 
-/** A sentence for the end of an error's detail, with a blank in front; empty when no known name is near. */
-export function didYouMean(name: string, known: Iterable<string>): string {
-  const meant = nearest(name, known);
-  return meant === null ? '' : ` Did you mean "${meant}"?`;
+/** Names of one request that are compared with the known ones: more than anybody mistypes at once. */
+const MAX_COMPARED = 20;
+
+/** Makes the suggestions of one request. It stops after 20 names, found or not: a request may hold tens of thousands. */
+export class Suggester {
+  #left = MAX_COMPARED;
+
+  /** A sentence for the end of an error's detail, with a blank in front; empty when no known name is near. */
+  didYouMean(name: string, known: Iterable<string>): string {
+    if (this.#left === 0) return '';
+    this.#left -= 1;
+    const meant = nearest(name, known);
+    return meant === null ? '' : ` Did you mean "${meant}"?`;
+  }
 }
 
 /** Only the start of a long name: what is cut off already makes it too different from any that is known. */

@@ -76,13 +76,14 @@ export type QueueActRequest = z.infer<typeof QUEUE_REQUESTS.actOnQueue>;
 export type Selection = z.infer<typeof selectionSchema>;
 
 /**
- * What a lane may do now: `ready`; `paused` or `draining` by an operator; `resting` after failures of its next hop,
+ * What a lane may do now: `ready`; `untried`, too, of a stored relay that was never tried;  `paused` or `draining` by an operator; `resting` after failures of its next hop,
  * `probing` when single attempts find out whether it is well again; `spent` when its relay has had what it may have today;
  * `disabled` with its relay; `missing`: there is no such
  * relay.
  */
 export const LANE_STATES = [
   'ready',
+  'untried',
   'paused',
   'draining',
   'resting',

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 
 /** A set of address ranges (RFC 4632). */
 export interface CidrSet {
@@ -19,8 +19,9 @@ interface Range {
 
 const MAX_REMEMBERED = 1_000;
 const CIDR = /^([0-9a-fA-F.:]+)(?:\/(0|[1-9][0-9]{0,2}))?$/;
-/** The first 12 bytes of an IPv4-mapped address (RFC 4291 §2.5.5.2). */
+/** The first 12 bytes of an IPv4-mapped address (RFC 4291 §2.5.5.2), and how sockets write them. */
 const IPV4_MAPPED = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff);
+const WRITTEN_MAPPED = '::ffff:';
 
 /**
  * Parses addresses and ranges such as `10.0.0.0/8` or `fd00::/8`. A bare address is a range of one. Bits set
@@ -58,13 +59,13 @@ export function sameNetwork(a: string, b: string, bits: number): boolean {
 }
 
 /** Clients come back: the answers for the last addresses are kept. */
-function remembered(contains: (address: string) => boolean): (address: string) => boolean {
-  let answers = new Map<string, boolean>();
+function remembered<T>(ask: (address: string) => T): (address: string) => T {
+  let answers = new Map<string, T>();
   return (address) => {
     const known = answers.get(address);
     if (known !== undefined) return known;
     if (answers.size >= MAX_REMEMBERED) answers = new Map();
-    const answer = contains(address);
+    const answer = ask(address);
     answers.set(address, answer);
     return answer;
   };
@@ -75,6 +76,11 @@ function remembered(contains: (address: string) => boolean): (address: string) =
  * `::ffff:c000:201`), is `192.0.2.1`, and a zone (`%eth0`) is left out.
  */
 export function normaliseAddress(address: string): string {
+  // As sockets write it, of which each connection brings one.
+  if (address.startsWith(WRITTEN_MAPPED)) {
+    const mapped = address.slice(WRITTEN_MAPPED.length);
+    if (isIPv4(mapped)) return mapped;
+  }
   const zone = address.indexOf('%');
   const plain = zone < 0 ? address : address.slice(0, zone);
   const bytes = plain.includes(':') ? addressBytes(plain) : null;
@@ -87,23 +93,40 @@ export function normaliseAddress(address: string): string {
  */
 export function sourceGroup(address: string): string {
   const plain = normaliseAddress(address);
-  const bytes = plain.includes(':') ? addressBytes(plain) : null;
-  if (bytes === null) return plain;
+  return plain.includes(':') ? networkOf(plain) : plain;
+}
+
+/** The /64 of an IPv6 address without a zone: asked several times for each connection and message. */
+const networkOf = remembered((address) => {
+  const bytes = addressBytes(address);
+  if (bytes === null) return address;
   const groups = [0, 2, 4, 6].map((at) => (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
   return `${groups.join(':')}::/64`;
-}
+});
 
 /** The range, or why there is none. */
 function parseRange(entry: string): Range | string {
   const [, address = '', prefix] = CIDR.exec(entry) ?? [];
   const network = addressBytes(address);
-  if (network === null) return 'not an IP address or range such as 10.0.0.0/8 or fd00::/8';
+  if (network === null) {
+    const tooMuch = address.includes(':') ? undefined : address.split('.').find((part) => Number(part) > 255);
+    const which = tooMuch === undefined ? '' : `: ${tooMuch} is more than 255`;
+    return `not an IP address or range such as 10.0.0.0/8 or fd00::/8${which}`;
+  }
   if (isMapped(network)) return 'write an IPv4-mapped range as IPv4';
   const width = network.length * 8;
   const bits = prefix === undefined ? width : Number(prefix);
   if (bits > width) return `the prefix may have at most ${width} bits`;
-  if (!startsRange(network, bits)) return `has bits set behind its first ${bits}`;
+  if (!startsRange(network, bits))
+    return `has bits set behind its first ${bits}${meantInstead(network, bits)}`;
   return { network, bits };
+}
+
+/** What may be meant by a range of IPv4 with bits behind its prefix. */
+function meantInstead(network: Uint8Array, bits: number): string {
+  if (network.length !== 4) return '';
+  const start = network.map((byte, i) => byte & byteMask(bits, i)).join('.');
+  return `; write ${start}/${bits} for all of it, or ${network.join('.')} for one host`;
 }
 
 function inAny(ranges: readonly Range[], address: string): boolean {

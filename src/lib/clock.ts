@@ -1,3 +1,5 @@
+import type { StopSignal } from './stop.ts';
+
 /**
  * Time, passed in. This file and `random.ts` are the only server code that may ask the machine for the
  * time, set a timer or draw randomness; everything else receives a {@link Clock}, so that the whole
@@ -12,7 +14,7 @@ export interface Clock {
    * Waits `ms` milliseconds of monotonic time, or until `signal` aborts. Resolves in both cases, never
    * rejects: a caller that must tell them apart looks at the signal. The only way to wait.
    */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: StopSignal): Promise<void>;
 }
 
 /** Resolves when everything that is ready has had its turn: called between the slices of long work. */
@@ -33,6 +35,6 @@ export const systemClock: Clock = {
         resolve();
       };
       const timer = setTimeout(done, ms);
-      signal?.addEventListener('abort', done, { once: true });
+      signal?.addEventListener('abort', done);
     }),
 };

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 
 /**
  * Goes on as the owner of a directory, for the rest of the process, where root is at work in somebody else's: files that root
@@ -11,4 +11,43 @@ export function becomeOwnerOf(directory: string): void {
   process.setgroups?.([gid]);
   process.setegid?.(gid);
   process.seteuid?.(uid);
+}
+
+/** A user of this machine; the name is null where /etc/passwd does not know it, as for those of other name services. */
+export interface User {
+  readonly uid: number;
+  readonly name: string | null;
+}
+
+/** Whose a file or directory is. Throws the system's error. */
+export function ownerOf(path: string): User {
+  return userOf(statSync(path).uid);
+}
+
+/** As whom this process acts. */
+export function ownUser(): User {
+  return userOf(process.geteuid?.() ?? 0);
+}
+
+/** A user in a message, such as `ann (uid 1000)`. */
+export function userText({ uid, name }: User): string {
+  return name === null ? `uid ${uid}` : `${name} (uid ${uid})`;
+}
+
+/** The words with which a command begins that this user is to run. */
+export function sudoTo({ uid, name }: User): string {
+  return uid === 0 ? 'sudo' : `sudo -u ${name ?? `'#${uid}'`}`;
+}
+
+function userOf(uid: number): User {
+  let name: string | null = null;
+  try {
+    for (const line of readFileSync('/etc/passwd', 'utf8').split('\n')) {
+      const [known = '', , id] = line.split(':');
+      if (id === String(uid)) name ??= known;
+    }
+  } catch {
+    // Not every system has one.
+  }
+  return { uid, name };
 }

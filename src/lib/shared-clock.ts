@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
+import type { StopSignal } from './stop.ts';
 
 /** How often the others' time is asked for, in ms: less than clocks of machines drift apart in a day. */
 const MEASURE_MS = 10_000;
@@ -47,7 +48,7 @@ export class SharedClock implements Clock {
     return this.#machine.mono();
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  sleep(ms: number, signal?: StopSignal): Promise<void> {
     return this.#machine.sleep(ms, signal);
   }
 

@@ -29,6 +29,8 @@ const UNKNOWN: ContentType = { type: UNKNOWN_TYPE, parameters: [] };
 const MAX_FILENAME = 1024;
 const MAX_CONTENT_ID = 900;
 const NOT_IN_FILENAME = /[\p{Cc}/\\]/u;
+/** What shows nothing, or turns what is around it: both can hide the ending, which says what the file is. */
+const HIDDEN_IN_FILENAME = /[\p{Bidi_Control}\p{Zl}\p{Zp}\u00ad\u200b\u2060-\u2064\ufeff]/u;
 const CONTENT_ID = /^<?([\x21-\x3b\x3d\x3f-\x7e]+)>?$/;
 const CR = 0x0d;
 const LF = 0x0a;
@@ -44,6 +46,12 @@ export function checkAttachment(
     return {
       code: 'attachment_filename',
       detail: `Must be a plain file name such as "report.pdf": at most ${MAX_FILENAME} characters, none of them "/", "\\" or a control.`,
+    };
+  if (filename !== null && HIDDEN_IN_FILENAME.test(filename))
+    return {
+      code: 'attachment_filename',
+      detail:
+        'Must not contain invisible characters or marks that turn the direction of text, such as U+202E and U+200B: they hide what kind of file it is. Remove them.',
     };
   if (contentType !== null && parseContentType(contentType) === null)
     return {

@@ -1,5 +1,6 @@
 import { parseAddressList } from '../domain/mailbox.ts';
 import { addressWords } from './address.ts';
+import { withDecodedName } from './decode-words.ts';
 import { unstructuredWords } from './encoded-word.ts';
 import { tokenWords, writeField } from './field.ts';
 import { type HeaderField, headerKind } from './headers.ts';
@@ -10,7 +11,7 @@ export function writeCustomHeader([name, value]: HeaderField): string {
     case 'addresses': {
       const parsed = parseAddressList(value);
       if (!parsed.ok) throw new RangeError(`header field ${name} is not an address list`);
-      return writeField(name, addressWords(parsed.value));
+      return writeField(name, addressWords(parsed.value.map(withDecodedName)));
     }
     case 'tokens':
       return writeField(name, tokenWords(value));

@@ -1,5 +1,6 @@
 /** Reading encoded words (RFC 2047), for display: of what cannot be read, the text stays as it is. */
 import { TextDecoder } from 'node:util';
+import type { Mailbox } from '../domain/mailbox.ts';
 
 const WORD = /=\?([\w-]+)(?:\*[\w-]*)?\?([BbQq])\?([!->@-~]*)\?=/g;
 /** Blanks between two encoded words are not shown (RFC 2047 §6.2). */
@@ -40,6 +41,11 @@ export function decodeWords(text: string): string {
     if (isKnown) run.bytes.push(decodeBytes(encoding, encoded));
   }
   return (shown + readRun(run) + text.slice(from)).replace(CONTROLS, ' ');
+}
+
+/** The mailbox with its name decoded, as many libraries format one for an API; without a name where nothing is left of it. */
+export function withDecodedName(mailbox: Mailbox): Mailbox {
+  return mailbox.name === null ? mailbox : { ...mailbox, name: decodeWords(mailbox.name).trim() || null };
 }
 
 function readRun(run: Run): string {

@@ -81,6 +81,9 @@ describe('values', () => {
     expect(checkSubject('Grüße 👋 <>')).toBeNull();
     expect(checkSubject('é'.repeat(2000))).toBeNull();
     expect(checkSubject('é'.repeat(2001))?.code).toBe('subject_too_long');
+    for (const mark of ['\u202a', '\u202d', '\u202e', '\u2066', '\u2069'])
+      expect(checkSubject(`a${mark}b`)?.code).toBe('subject_value');
+    expect(checkSubject('שלום\u200f! مرحبا\u200e')).toBeNull();
     for (const subject of ['a\rb', 'a\nb', 'a\0b']) expect(checkSubject(subject)?.code).toBe('subject_value');
   });
 });

@@ -26,6 +26,8 @@ const MAX_NAME = 76;
 const MAX_MESSAGE_ID = 900;
 /** Characters. Twice RFC 5322's longest line, and far more than any program shows. */
 const MAX_SUBJECT = 2000;
+/** Embeddings, overrides and isolates of direction: text that has them reads otherwise than it is. */
+const TURNS_TEXT = /[\u202a-\u202e\u2066-\u2069]/;
 const FIELD_NAME = /^[\x21-\x39\x3b-\x7e]+$/;
 const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
 /** RFC 5322 §3.6.4, without the obsolete forms. */
@@ -98,8 +100,13 @@ export function checkSubject(subject: string): Fault | null {
       'subject_too_long',
       `The subject must not be longer than ${MAX_SUBJECT} characters; this one has ${subject.length}.`,
     );
-  return breaksLine(subject)
-    ? fault('subject_value', 'The subject must not contain CR, LF or NUL; write it on one line.')
+  if (breaksLine(subject))
+    return fault('subject_value', 'The subject must not contain CR, LF or NUL; write it on one line.');
+  return TURNS_TEXT.test(subject)
+    ? fault(
+        'subject_value',
+        'The subject must not contain marks that turn its direction (U+202A to U+202E, U+2066 to U+2069); remove them. Hebrew and Arabic need none.',
+      )
     : null;
 }
 

@@ -9,7 +9,8 @@ export interface Trace {
   readonly fromAddress: string | null;
   /** What the peer called itself (EHLO); proves nothing. */
   readonly fromName?: string;
-  readonly protocol: 'HTTP' | 'HTTPS' | 'SMTP' | 'ESMTP' | 'ESMTPS' | 'ESMTPA' | 'ESMTPSA';
+  /** Null for what was handed in on this machine: no protocol has a name for that. */
+  readonly protocol: null | 'HTTP' | 'HTTPS' | 'SMTP' | 'ESMTP' | 'ESMTPS' | 'ESMTPA' | 'ESMTPSA';
   /** Our id of the message. */
   readonly id: string;
   /** Wall time of acceptance in ms. */
@@ -25,7 +26,7 @@ const ASCII = /^[\0-\x7f]*$/;
 /** One Received field, folded, CRLF included: put on top of what was accepted. Always ASCII. */
 export function receivedHeader(trace: Trace): string {
   const { byHost, protocol, id, date, for: recipient } = trace;
-  const clauses = [`by ${byHost}`, `with ${protocol} id ${id}`];
+  const clauses = [`by ${byHost}`, protocol === null ? `id ${id}` : `with ${protocol} id ${id}`];
   const from = origin(trace);
   if (from !== null) clauses.unshift(`from ${from}`);
   if (recipient !== undefined && ASCII.test(recipient)) clauses.push(`for <${recipient}>`);

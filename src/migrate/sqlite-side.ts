@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import type { Clock } from '../lib/clock.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
+import { replay } from '../store/logged/replay.ts';
 import { Books } from '../store/sqlite/books.ts';
 import { checkpoint } from '../store/sqlite/checkpoint.ts';
 import type { Driver, SqlValue, Statement } from '../store/sqlite/driver.ts';
@@ -37,12 +38,17 @@ export async function openSqliteTarget(places: SqlitePlaces, clock: Clock): Prom
 }
 
 async function openSide(places: SqlitePlaces, clock: Clock): Promise<Side> {
-  const db = openDatabase(places.database);
+  const { store, applying } = openSqlite(places.database);
+  const spool = await openSegmentSpool({ directory: places.spool, onFailure() {} }).catch(async (error) => {
+    await store.close();
+    throw error;
+  });
   try {
-    const spool = await openSegmentSpool({ directory: places.spool, onFailure() {} });
-    return new SqliteSide(places, clock, db, spool);
+    // The verbs have a connection of their own, and only one may write.
+    await replay(spool, applying).finally(() => store.close());
+    return new SqliteSide(places, clock, openDatabase(places.database), spool);
   } catch (error) {
-    db.close();
+    await spool.close();
     throw error;
   }
 }

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Outcome, Reply } from '../domain/outcome.ts';
+import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
 import type { Log, LogFields } from '../lib/log.ts';
 import { logEvents } from './event-log.ts';
 import { type Event, Events } from './events.ts';
+
+const REFUSED = localReply('connect_refused', '4.4.1', 'refuses connections');
+const DENIED: Reply = { ...localReply('auth_failed', '5.7.8', 'Authentication failed'), code: 535 };
 
 type Line = readonly [level: string, event: string, fields: LogFields];
 
@@ -115,8 +118,10 @@ test('refusals, acts, pauses, recoveries and faults', () => {
         ...{ type: 'refused', reason: 'nul', reply: '550 5.6.11', sourceAddress: '192.0.2.1', keyId: null },
         ...{ requestId: 'r-7', count: 1 },
       },
-      { type: 'lane_paused', lane: 'out', pauseMs: 1000.4, cause: 'connect_refused', again: false },
-      { type: 'lane_paused', lane: 'out', pauseMs: 2000, cause: 'connect_refused', again: true },
+      { type: 'lane_paused', lane: 'out', pauseMs: 1000.4, reply: REFUSED, again: false },
+      { type: 'lane_paused', lane: 'out', pauseMs: 2000, reply: REFUSED, again: true },
+      { type: 'probed', relay: 'out', host: 'smtp.example', trouble: DENIED, nextProbeAt: 120_000 },
+      { type: 'probed', relay: 'out', host: 'smtp.example', trouble: null, nextProbeAt: null },
       { type: 'acted', messageId: 'msg_a', act: 'cancel' },
       { type: 'acted', messageId: 'msg_a', act: 'retry' },
       { type: 'reclaimed', released: 0, unknown: 0 },
@@ -139,8 +144,30 @@ test('refusals, acts, pauses, recoveries and faults', () => {
       'message.refused',
       { code: 'nul', reply: '550 5.6.11', source: '192.0.2.1', requestId: 'r-7', count: 1 },
     ],
-    ['warn', 'lane.paused', { lane: 'out', code: 'connect_refused', pauseMs: 1000 }],
-    ['debug', 'lane.paused', { lane: 'out', code: 'connect_refused', pauseMs: 2000 }],
+    [
+      'warn',
+      'lane.paused',
+      { lane: 'out', code: 'connect_refused', reply: 'refuses connections', pauseMs: 1000 },
+    ],
+    [
+      'debug',
+      'lane.paused',
+      { lane: 'out', code: 'connect_refused', reply: 'refuses connections', pauseMs: 2000 },
+    ],
+    [
+      'info',
+      'relay.probed',
+      {
+        ...{
+          relay: 'out',
+          host: 'smtp.example',
+          code: 'auth_failed 535 5.7.8',
+          reply: 'Authentication failed',
+        },
+        nextProbeAt: '1970-01-01T00:02:00.000Z',
+      },
+    ],
+    ['info', 'relay.probed', { relay: 'out', host: 'smtp.example', code: 'well' }],
     ['info', 'message.cancel_requested', { messageId: 'msg_a' }],
     ['info', 'message.retried', { messageId: 'msg_a' }],
     ['info', 'deliveries.reclaimed', { released: 3, unknown: 0 }],

@@ -1,3 +1,4 @@
+import { shortReply } from '../domain/outcome.ts';
 import type { Log } from '../lib/log.ts';
 import type { Event, Events, Unsubscribe } from './events.ts';
 
@@ -44,6 +45,9 @@ function logEvent(event: Event, log: Log): void {
     case 'lane_paused':
       logPause(event, log);
       break;
+    case 'probed':
+      logProbe(event, log);
+      break;
     case 'lane_resumed':
       log.info('lane.resumed', { lane: event.lane });
       break;
@@ -83,8 +87,24 @@ function logEvent(event: Event, log: Log): void {
 }
 
 /** Of ten thousand lanes that stay ill, each would else say so twice a minute. */
-function logPause({ lane, cause: code, pauseMs, again }: EventOf<'lane_paused'>, log: Log): void {
-  log[again ? 'debug' : 'warn']('lane.paused', { lane, code, pauseMs: Math.round(pauseMs) });
+function logPause({ lane, reply, pauseMs, again }: EventOf<'lane_paused'>, log: Log): void {
+  const { cause: code, text } = reply;
+  log[again ? 'debug' : 'warn']('lane.paused', { lane, code, reply: text, pauseMs: Math.round(pauseMs) });
+}
+
+function logProbe({ relay, host, trouble, nextProbeAt }: EventOf<'probed'>, log: Log): void {
+  if (trouble === null || nextProbeAt === null) {
+    log.info('relay.probed', { relay, host, code: 'well' });
+    return;
+  }
+  const next = new Date(nextProbeAt).toISOString();
+  log.info('relay.probed', {
+    relay,
+    host,
+    code: shortReply(trouble),
+    reply: trouble.text,
+    nextProbeAt: next,
+  });
 }
 
 /** A step of a warm-up is meant to be used up; a quota is not. */

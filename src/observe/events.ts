@@ -1,5 +1,5 @@
 import type { MessageStatus } from '../domain/delivery.ts';
-import type { Outcome } from '../domain/outcome.ts';
+import type { Outcome, Reply } from '../domain/outcome.ts';
 
 /** What the rooms tell each other has happened, for logs, metrics and waiting readers. Never contents. */
 export type Event =
@@ -62,9 +62,20 @@ export type Event =
       readonly type: 'lane_paused';
       readonly lane: string;
       readonly pauseMs: number;
-      readonly cause: string;
+      /** Why: what its hop said, or what is said in its stead. */
+      readonly reply: Reply;
       /** It has rested before, and was found ill still. */
       readonly again: boolean;
+    }
+  /** The hop of a relay that rests was asked, without mail, how it is. */
+  | {
+      readonly type: 'probed';
+      readonly relay: string;
+      readonly host: string;
+      /** What keeps it from taking mail; null: nothing. */
+      readonly trouble: Reply | null;
+      /** Wall ms at which it is asked again; null: it is well. */
+      readonly nextProbeAt: number | null;
     }
   /** Its next hop works again. */
   | { readonly type: 'lane_resumed'; readonly lane: string }

@@ -5,6 +5,8 @@ import type { RelayQuota } from './spent-relays.ts';
 export interface RelayStatus {
   readonly name: string;
   readonly state: BreakerState;
+  /** What its next hop says that refuses us, in short: `auth_failed 535 5.7.8`; null where it does not. */
+  readonly refusal: string | null;
   /** Attempts under way. */
   readonly inflight: number;
   /** Nothing is sent by it, as an operator wants or because its password cannot be read. */
@@ -67,7 +69,7 @@ export interface HealthReport {
     readonly port: number | null;
     readonly tlsPort: number | null;
   };
-  readonly relays: readonly Omit<RelayStatus, 'quota'>[];
+  readonly relays: readonly Omit<RelayStatus, 'quota' | 'refusal'>[];
   readonly nodes: readonly {
     readonly id: string;
     readonly name: string;

@@ -183,7 +183,7 @@ class PolledHealth implements Health {
       },
       ...listeners(ports()),
       // Of quotas, a check and metrics tell.
-      relays: relays().map(({ quota: _, ...shown }) => shown),
+      relays: relays().map(({ quota: _, refusal: _refusal, ...shown }) => shown),
       nodes: nodes().map(({ missing: _, lastSeenAt, ...node }) => ({
         ...node,
         lastSeenAt: formatTimestamp(lastSeenAt),
@@ -194,6 +194,7 @@ class PolledHealth implements Health {
 
   #assess(snapshot: HealthSnapshot, now: number): HealthVerdict {
     const { store, ports, relays, nodes, missingRelays, certificateExpiresAt, notices } = this.#sources;
+    const { faults, smtp, smtpTls } = ports();
     const expiresAt = certificateExpiresAt();
     const states = relays();
     const lanes = this.#lanes.latest;
@@ -202,7 +203,8 @@ class PolledHealth implements Health {
       store: store().failed ? 'failed' : snapshot.databaseReachable ? 'well' : 'silent',
       disk: this.#disk(snapshot),
       diskHoldsMail: this.#identity.engine === 'sqlite',
-      portFaults: ports().faults,
+      portFaults: faults,
+      smtpBound: smtp.listening.length + smtpTls.listening.length > 0,
       relays: states,
       spent: spentRelays(states, lanes ?? [], now),
       latenessMs: dueAt === null ? 0 : Math.max(0, now - dueAt),

@@ -36,12 +36,12 @@ export class LogRing {
 }
 
 function short(fields: LogFields): LogFields {
-  const isLong = (value: LogFields[string]) => typeof value === 'string' && value.length > MAX_FIELD;
-  if (!Object.values(fields).some(isLong)) return fields;
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      typeof value === 'string' && isLong(value) ? `${value.slice(0, MAX_FIELD - 1)}…` : value,
-    ]),
-  );
+  let cut: Record<string, LogFields[string]> | null = null;
+  for (const name in fields) {
+    const value = fields[name];
+    if (typeof value !== 'string' || value.length <= MAX_FIELD) continue;
+    cut ??= { ...fields };
+    cut[name] = `${value.slice(0, MAX_FIELD - 1)}…`;
+  }
+  return cut ?? fields;
 }

@@ -24,6 +24,24 @@ test('a JSON line has the level, the time in RFC 3339, the fields and the event'
   ]);
 });
 
+test('JSON has values of every kind, and texts cannot end a line', () => {
+  const { log, lines } = capture();
+  log.info('x', {
+    text: 'a "quote"\n\u2028',
+    none: null,
+    yes: true,
+    half: 0.5,
+    endless: Infinity,
+    no: undefined,
+  });
+  log.info('y');
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { text: 'a "quote"\n\u2028', none: null, yes: true, half: 0.5, endless: null, event: 'x' },
+    { event: 'y' },
+  ]);
+  expect(lines.join('').split('\n')).toHaveLength(3);
+});
+
 test('the time moves on', () => {
   let now = AT;
   const { log, lines } = capture({ clock: { wall: () => now } });

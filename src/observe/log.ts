@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import type { Clock } from '../lib/clock.ts';
 import type { Log, LogFields } from '../lib/log.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
@@ -51,7 +50,7 @@ export function createLog(options: LogOptions): ServiceLog {
     const rank = LOG_LEVELS.indexOf(level);
     return (event: string, fields?: LogFields) => {
       if (rank < threshold) return;
-      const shown = shownFields(fields, settings.addresses);
+      const shown = shownFields(fields ?? NO_FIELDS, settings.addresses);
       write(level, event, shown);
       options.ring?.add(options.clock.wall(), level, event, shown);
       if (level === 'warn' || level === 'error') destination.flushSync?.();
@@ -70,29 +69,39 @@ export function createLog(options: LogOptions): ServiceLog {
   };
 }
 
+const NO_FIELDS: LogFields = {};
+
 type LineWriter = (level: LogLevel, event: string, fields: LogFields) => void;
 
-function shownFields(fields: LogFields | undefined, detail: AddressDetail): LogFields {
-  const shown: Record<string, LogFields[string]> = {};
+/** The fields as they may be shown: themselves where nothing in them is an address. */
+function shownFields(fields: LogFields, detail: AddressDetail): LogFields {
+  if (detail === 'full') return fields;
+  let shown: Record<string, LogFields[string]> | null = null;
   for (const name in fields) {
     const value = fields[name];
-    shown[name] = typeof value === 'string' ? hideAddresses(value, detail) : value;
+    if (typeof value !== 'string' || !value.includes('@')) continue;
+    shown ??= { ...fields };
+    shown[name] = hideAddresses(value, detail);
   }
-  return shown;
+  return shown ?? fields;
 }
 
 function jsonLines(destination: LogDestination, time: () => string): LineWriter {
-  const logger = pino(
-    {
-      level: 'debug',
-      base: null,
-      messageKey: 'event',
-      timestamp: () => `,"time":"${time()}"`,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    destination,
-  );
-  return (level, event, fields) => logger[level](fields, event);
+  return (level, event, fields) => {
+    let line = `{"level":"${level}","time":"${time()}"`;
+    for (const name in fields) {
+      const value = fields[name];
+      if (value === undefined) continue;
+      line +=
+        typeof value === 'string' ? `,"${name}":${JSON.stringify(value)}` : `,"${name}":${plain(value)}`;
+    }
+    destination.write(`${line},"event":"${event}"}\n`);
+  };
+}
+
+/** As JSON has it, which knows no number that is not finite. */
+function plain(value: number | boolean | null): string {
+  return typeof value === 'number' && !Number.isFinite(value) ? 'null' : String(value);
 }
 
 function textLines(destination: LogDestination, time: () => string): LineWriter {

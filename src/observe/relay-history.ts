@@ -1,4 +1,5 @@
 import { relayOfLane } from '../domain/lane.ts';
+import { shortReply } from '../domain/outcome.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Events, Unsubscribe } from './events.ts';
 
@@ -44,7 +45,8 @@ export function rememberRelays(events: Events, clock: Pick<Clock, 'wall'>): Rela
   const stop = events.on((event) => {
     if (event.type === 'lane_paused') {
       const at = clock.wall();
-      const { lane, pauseMs, cause } = event;
+      const { lane, pauseMs } = event;
+      const cause = shortReply(event.reply);
       add({ at, lane, kind: 'rested', pauseMs, cause: cause.slice(0, MAX_CAUSE) });
     } else if (event.type === 'lane_resumed')
       add({ at: clock.wall(), lane: event.lane, kind: 'recovered', pauseMs: null, cause: null });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
+import { localReply } from '../domain/outcome.ts';
 import { MAX_DENIED, rememberDenied } from './denied-tally.ts';
 import { type Event, Events } from './events.ts';
 import { createLog } from './log.ts';
@@ -56,7 +57,12 @@ describe('refused sources', () => {
 test('rests and recoveries are remembered by relay, the newest first, up to a number', () => {
   const events = new Events();
   const history = rememberRelays(events, new ManualClock());
-  const rest = { type: 'lane_paused', pauseMs: 30_000, cause: 'x'.repeat(900), again: false } as const;
+  const rest = {
+    type: 'lane_paused',
+    pauseMs: 30_000,
+    reply: localReply('x'.repeat(900), '', ''),
+    again: false,
+  } as const;
   events.emit({ ...rest, lane: 'mx/example.net' });
   events.emit({ type: 'lane_resumed', lane: 'mx/example.net' });
   events.emit({ ...rest, lane: 'out' });

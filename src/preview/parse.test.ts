@@ -50,7 +50,11 @@ test('a message is read into its subject, author, text, HTML and files', async (
 
 test('the name of a file is no path and hides nothing', async () => {
   const [file] = (await parseMessage(bytes(LETTER))).attachments;
-  expect(file).toMatchObject({ filename: 'pass_wd.pdf', contentType: 'application/pdf', inline: false });
+  expect(file).toMatchObject({
+    filename: 'pass[U+202E]wd.pdf',
+    contentType: 'application/pdf',
+    inline: false,
+  });
   expect(Buffer.from(file?.content ?? [])).toEqual(Buffer.from('%PDF'));
 });
 

@@ -13,6 +13,7 @@ const MAX_FIELD = 16 * 1024;
 export const MAX_TEXT = 2 * 1024 * 1024;
 /** Files that are listed. */
 export const MAX_FILES = 200;
+const TURNS_TEXT = /[\u202a-\u202e\u2066-\u2069]/g;
 const MAX_NAME = 200;
 
 /** Reads a message. Throws {@link PreviewError} `unreadable`. */
@@ -79,10 +80,14 @@ function attachmentOf(file: Attachment, index: number): ParsedAttachment {
   };
 }
 
-/** A name that is no path and has nothing invisible in it: what turns the direction of writing hides an ending. */
+/**
+ * A name that is no path and has nothing invisible in it: what turns the direction of writing hides an ending, and is
+ * shown as an escape that may stand in the name of a file, `[U+202E]`.
+ */
 function fileName(given: string | null, index: number): string {
   const name = (given ?? '')
     .replace(/^.*[/\\]/s, '')
+    .replace(TURNS_TEXT, (mark) => `[U+${mark.charCodeAt(0).toString(16).toUpperCase()}]`)
     .replace(/[\p{C}\p{Zl}\p{Zp}"<>|:*?]/gu, '_')
     .trim()
     .replace(/^[.\s]+/, '');

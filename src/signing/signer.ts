@@ -74,10 +74,18 @@ class DomainSigner implements MailSigner {
     this.#parts = parts;
   }
 
-  async sign(content: Content, rights: SigningRights): Promise<Content> {
-    const { keys, clock } = this.#parts;
-    const { active } = keys();
+  sign(content: Content, rights: SigningRights): Content | Promise<Content> {
+    const { active } = this.#parts.keys();
     if (active.size === 0 || (rights !== 'any' && rights.length === 0)) return content;
+    return this.#sign(content, rights, active);
+  }
+
+  async #sign(
+    content: Content,
+    rights: SigningRights,
+    active: ReturnType<SignerParts['keys']>['active'],
+  ): Promise<Content> {
+    const { clock } = this.#parts;
     let domain = '';
     try {
       const letter = readLetter(content.chunks);

@@ -8,11 +8,16 @@ import { isEnvid, isNotify, isOrcpt } from './dsn.ts';
 const UNSAFE_IN_PATH = /[\u0000-\u0020\u007f-\u009f<>]/;
 const HOST_NAME = /^[0-9A-Za-z.:_[\]-]{1,255}$/;
 const BASE64_LINE = /^[0-9A-Za-z+/=]*$/;
+/** Octets of a command line with its CRLF (RFC 5321 §4.5.3.1.4). */
+const MAX_COMMAND_LINE = 512;
 
 /** Whether an address may stand between angle brackets. Says nothing of its being a good address. */
 export function isSafePath(address: string): boolean {
   return !UNSAFE_IN_PATH.test(address) && address.isWellFormed();
 }
+
+/** A mechanism of AUTH that we speak. */
+export type Mechanism = 'PLAIN' | 'LOGIN' | 'XOAUTH2' | 'OAUTHBEARER';
 
 /** Parameters of MAIL; what is absent is not written. */
 export interface MailParameters {
@@ -63,11 +68,16 @@ export function helloCommand(verb: 'EHLO' | 'HELO', hostname: string): string {
   return `${verb} ${hostname}\r\n`;
 }
 
-/** AUTH with a mechanism and, for PLAIN, its initial response (RFC 4954, RFC 4616). */
-export function authCommand(mechanism: 'PLAIN' | 'LOGIN', initialResponse?: string): string {
+/** AUTH with a mechanism and, where it has one, its initial response in base64 (RFC 4954). */
+export function authCommand(mechanism: Mechanism, initialResponse?: string): string {
   return initialResponse === undefined
     ? `AUTH ${mechanism}\r\n`
     : `AUTH ${mechanism} ${responseLine(initialResponse)}`;
+}
+
+/** Whether AUTH with this initial response is no longer than a command may be; else the response must wait (RFC 4954 §4). */
+export function mayGoAlong(mechanism: Mechanism, initialResponse: string): boolean {
+  return authCommand(mechanism, initialResponse).length <= MAX_COMMAND_LINE;
 }
 
 /** A line of an AUTH exchange: the response in base64. */

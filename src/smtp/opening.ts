@@ -3,6 +3,7 @@
  * and EHLO again (RFC 3207 §4.2), AUTH (RFC 4954). Told replies, it says what to do next.
  */
 import type { TlsMode } from '../domain/relay.ts';
+import { type AuthPeer, type AuthPlan, authCure, type Credentials, challengeOf, planAuth } from './auth.ts';
 import { type Capabilities, NO_CAPABILITIES, parseCapabilities } from './capabilities.ts';
 import { authCommand, helloCommand, responseLine, STARTTLS } from './command.ts';
 import type { SmtpReply } from './reply.ts';
@@ -14,12 +15,8 @@ export interface OpeningPlan {
   readonly tls: TlsMode;
   /** With these, only an authenticated session counts as open. */
   readonly credentials: Credentials | null;
-}
-
-/** Name and password for AUTH. */
-export interface Credentials {
-  readonly username: string;
-  readonly password: string;
+  /** The server. */
+  readonly peer: AuthPeer;
 }
 
 /** What a reply is awaited to. */
@@ -41,6 +38,8 @@ export type OpeningAction =
       readonly text: string;
       /** What the peer said; null when it said nothing wrong. */
       readonly reply: SmtpReply | null;
+      /** What to do about it; null where nothing is known. */
+      readonly cure: string | null;
     };
 
 /** Opens one session. Begins by waiting for the greeting. */
@@ -50,8 +49,11 @@ export class Opening {
   #awaiting: OpeningVerb = 'greeting';
   #secured: boolean;
   #capabilities: Capabilities = NO_CAPABILITIES;
+  #auth: AuthPlan | null = null;
   /** What is still to be answered to 334, in order. */
-  #responses: string[] = [];
+  #responses: readonly string[] = [];
+  /** The peer has told why it does not take the token; that much is certain, whatever it says now. */
+  #challenge: string | null = null;
 
   /** Throws RangeError for a host name that cannot be written. */
   constructor(plan: OpeningPlan) {
@@ -116,24 +118,43 @@ export class Opening {
   }
 
   #authenticate(): OpeningAction {
-    const { credentials } = this.#plan;
+    const { credentials, peer } = this.#plan;
     if (!credentials) return { kind: 'ready', capabilities: this.#capabilities };
+    const what = secretOf(credentials);
     if (!this.#secured)
-      return failed('auth_failed', 'cannot be given the password: the connection is not encrypted', null);
-    const { username, password } = credentials;
-    if (this.#capabilities.authMechanisms.has('PLAIN'))
-      return this.#send('auth', authCommand('PLAIN', base64(`\0${username}\0${password}`)));
-    if (!this.#capabilities.authMechanisms.has('LOGIN'))
-      return failed('auth_failed', 'offers neither AUTH PLAIN nor AUTH LOGIN', null);
-    this.#responses = [base64(username), base64(password)];
-    return this.#send('auth', authCommand('LOGIN'));
+      return failed('auth_failed', `cannot be given the ${what}: the connection is not encrypted`, null);
+    const plan = planAuth(credentials, this.#capabilities.authMechanisms, peer);
+    if (plan.mechanism === null) return failed('auth_failed', plan.text, null);
+    this.#auth = plan;
+    this.#responses = plan.responses;
+    return this.#send('auth', authCommand(plan.mechanism, plan.initial));
   }
 
   #onAuth(reply: SmtpReply): OpeningAction {
-    if (reply.code < 300) return { kind: 'ready', capabilities: this.#capabilities };
-    const response = reply.code === 334 ? this.#responses.shift() : undefined;
-    if (response !== undefined) return this.#send('auth', responseLine(response));
-    return failed('auth_failed', 'refused the user name or password', reply);
+    const { credentials } = this.#plan;
+    const isRefused = this.#challenge !== null;
+    if (reply.code < 300 && !isRefused) return { kind: 'ready', capabilities: this.#capabilities };
+    if (reply.code === 334 && !isRefused) {
+      const answer = this.#answerTo(reply);
+      if (answer !== null) return this.#send('auth', responseLine(answer));
+    }
+    const said = this.#challenge ? ` (${this.#challenge})` : '';
+    const cure = credentials && authCure(reply, credentials);
+    const what = credentials?.auth === 'xoauth2' ? 'token' : 'user name or password';
+    return failed('auth_failed', `refused the ${what}${said}`, reply, cure);
+  }
+
+  /** What to answer to a 334; null when there is nothing left to say. */
+  #answerTo(reply: SmtpReply): string | null {
+    const acknowledgement = this.#auth?.acknowledgement ?? null;
+    // To a token, only a 334 without any text asks for something.
+    if (acknowledgement === null || reply.text === '') {
+      const [response, ...rest] = this.#responses;
+      this.#responses = rest;
+      if (response !== undefined) return response;
+    }
+    this.#challenge = challengeOf(reply) ?? '';
+    return acknowledgement;
   }
 
   #send(awaiting: OpeningVerb, line: string): OpeningAction {
@@ -142,10 +163,15 @@ export class Opening {
   }
 }
 
-function failed(cause: OpeningFailure, text: string, reply: SmtpReply | null): OpeningAction {
-  return { kind: 'failed', cause, text, reply };
+function secretOf({ auth }: Credentials): string {
+  return auth === 'xoauth2' ? 'token' : 'password';
 }
 
-function base64(text: string): string {
-  return Buffer.from(text).toString('base64');
+function failed(
+  cause: OpeningFailure,
+  text: string,
+  reply: SmtpReply | null,
+  cure: string | null = null,
+): OpeningAction {
+  return { kind: 'failed', cause, text, reply, cure };
 }

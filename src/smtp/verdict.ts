@@ -1,5 +1,6 @@
 /** What a peer's replies mean for a message, and what we say of one that cannot be sent. */
 import { localReply, type Outcome, outcomeOfReplyCode, type Reply } from '../domain/outcome.ts';
+import { PASSWORD_CURE, refusesPasswords, withCure } from './auth.ts';
 import type { SmtpReply } from './reply.ts';
 
 /** What a reply answers; `content` while the final dot, or the last chunk, has not been sent. */
@@ -48,7 +49,8 @@ const NOT_AUTHENTICATED: ReadonlySet<number> = new Set([530, 534, 535, 538]);
  * §3.8). Who has taken MAIL serves us: a want of AUTH after that is of the recipient, as of one to be relayed to.
  */
 export function isHopsIllness(reply: SmtpReply, answers: SenderVerb): boolean {
-  return reply.code === 421 || (answers === 'mail' && NOT_AUTHENTICATED.has(reply.code));
+  if (reply.code === 421 || refusesPasswords(reply)) return true;
+  return answers === 'mail' && NOT_AUTHENTICATED.has(reply.code);
 }
 
 /**
@@ -75,11 +77,14 @@ export function isOneTooMany({ code, enhanced }: SmtpReply): boolean {
 /** What a refused RCPT means for its recipient. */
 export function outcomeOfRcpt(reply: SmtpReply): Outcome {
   const isFinal = outcomeOfReplyCode(reply.code) === 'rejected' && !isOneTooMany(reply);
-  return { kind: isFinal ? 'rejected' : 'deferred', reply: peerReply(reply) };
+  if (isFinal) return { kind: 'rejected', reply: peerReply(reply) };
+  return { kind: 'deferred', reply: peerReply(reply), ofRecipient: true };
 }
 
 /** The peer's words, with the class's default where it gave no enhanced code. */
 export function peerReply(reply: SmtpReply): Reply {
   const enhanced = reply.enhanced ?? `${String(reply.code).charAt(0)}.0.0`;
+  if (refusesPasswords(reply))
+    return { ...localReply('auth_failed', enhanced, withCure(reply.text, PASSWORD_CURE)), code: reply.code };
   return { code: reply.code, enhanced, cause: 'smtp_reply', text: reply.text };
 }

@@ -8,10 +8,14 @@ import type { SpoolEntry } from './spool.ts';
 export const HEADER_BYTES = 36;
 
 const FORMAT = 1;
+/** A record of facts: the form of a record of contents, but that no message's id stands in it. */
+const FACTS_FORMAT = 2;
 const LENGTH_AT = 2;
 const ID_AT = 6;
 const CHECKSUM_AT = 32;
 const ID_PREFIX = 'msg_';
+/** How many bytes the length of a flush takes. */
+const FLUSH_BYTES = 6;
 const MAX_BODY_BYTES = 0xffff_ffff;
 /** How much is summed in one turn of the event loop: about half a millisecond's work. */
 const TURN_BYTES = 1024 * 1024;
@@ -34,18 +38,13 @@ export interface RecordHeader {
 }
 
 /** Makes a record. Throws `RangeError` for an id that is none, and for a size that is not the chunks'. */
-export async function encodeRecord({ messageId, content }: SpoolEntry): Promise<EncodedRecord> {
-  if (!isMessageId(messageId)) throw new RangeError('not a message id');
-  if (content.sizeBytes > MAX_BODY_BYTES) throw new RangeError('too large for a record');
-  const header = Buffer.allocUnsafe(HEADER_BYTES);
-  header[0] = FORMAT;
-  header[1] = encodeFlags(content.flags);
-  header.writeUInt32BE(content.sizeBytes, LENGTH_AT);
-  header.write(messageId.slice(ID_PREFIX.length), ID_AT, 'latin1');
+export async function encodeRecord(entry: SpoolEntry): Promise<EncodedRecord> {
+  if (isSmall(entry)) return encodeSmall(entry);
+  const header = headerOf(entry);
   let sum = crc32(header.subarray(0, CHECKSUM_AT));
   let bytes = 0;
   let sinceTurn = 0;
-  for (const piece of pieces(content.chunks)) {
+  for (const piece of pieces(entry.content.chunks)) {
     if (sinceTurn >= TURN_BYTES) {
       await nextTurn();
       sinceTurn = 0;
@@ -54,14 +53,62 @@ export async function encodeRecord({ messageId, content }: SpoolEntry): Promise<
     bytes += piece.byteLength;
     sinceTurn += piece.byteLength;
   }
-  if (bytes !== content.sizeBytes) throw new RangeError('the chunks are not of the size they claim');
-  header.writeUInt32BE(sum, CHECKSUM_AT);
-  return { header, chunks: content.chunks, bodyBytes: bytes };
+  return recordOf(entry, header, sum, bytes);
 }
 
-/** Reads a header; null when the bytes are none. */
+/** Whether a record is made in no time, so that nobody need wait for it. */
+export function isSmall({ content }: SpoolEntry): boolean {
+  return content.sizeBytes <= TURN_BYTES;
+}
+
+/** Makes a record that is small. Throws as `encodeRecord` does. */
+export function encodeSmall(entry: SpoolEntry): EncodedRecord {
+  const header = headerOf(entry);
+  let sum = crc32(header.subarray(0, CHECKSUM_AT));
+  let bytes = 0;
+  for (const chunk of entry.content.chunks) {
+    sum = crc32(chunk, sum);
+    bytes += chunk.byteLength;
+  }
+  return recordOf(entry, header, sum, bytes);
+}
+
+/** Makes a record of facts, which are text, written behind so many bytes of contents in one flush. */
+export function encodeFacts(text: string, contentBytes: number): Buffer {
+  const bodyBytes = Buffer.byteLength(text);
+  const record = Buffer.allocUnsafe(HEADER_BYTES + bodyBytes);
+  record.fill(0, 0, HEADER_BYTES);
+  record[0] = FACTS_FORMAT;
+  record.writeUInt32BE(bodyBytes, LENGTH_AT);
+  record.writeUIntBE(contentBytes, ID_AT, FLUSH_BYTES);
+  record.write(text, HEADER_BYTES, 'utf8');
+  const sum = crc32(record.subarray(HEADER_BYTES), crc32(record.subarray(0, CHECKSUM_AT)));
+  record.writeUInt32BE(sum, CHECKSUM_AT);
+  return record;
+}
+
+/** Reads the header of a record of contents; null when the bytes are none. */
 export function decodeHeader(bytes: Buffer): RecordHeader | null {
-  if (bytes.byteLength < HEADER_BYTES || bytes[0] !== FORMAT) return null;
+  return decodeAs(FORMAT, bytes);
+}
+
+/** Reads the header of a record of facts; null when the bytes are none. */
+export function decodeFactsHeader(bytes: Buffer): RecordHeader | null {
+  return decodeAs(FACTS_FORMAT, bytes);
+}
+
+/** How many bytes of contents, by a header of facts, were written before them in the same flush. */
+export function contentBytesOf(header: Buffer): number {
+  return header.readUIntBE(ID_AT, FLUSH_BYTES);
+}
+
+/** Whether a body is what its header says was written. */
+export function isIntact({ seed, checksum }: RecordHeader, body: Uint8Array): boolean {
+  return crc32(body, seed) === checksum;
+}
+
+function decodeAs(format: number, bytes: Buffer): RecordHeader | null {
+  if (bytes.byteLength < HEADER_BYTES || bytes[0] !== format) return null;
   return {
     bodyBytes: bytes.readUInt32BE(LENGTH_AT),
     checksum: bytes.readUInt32BE(CHECKSUM_AT),
@@ -80,6 +127,23 @@ export function decodeOwner(
     messageId,
     flags: { eightBit: (flags & 1) !== 0, utf8: (flags & 2) !== 0, dotStuffing: (flags & 4) !== 0 },
   };
+}
+
+function headerOf({ messageId, content }: SpoolEntry): Buffer {
+  if (!isMessageId(messageId)) throw new RangeError('not a message id');
+  if (content.sizeBytes > MAX_BODY_BYTES) throw new RangeError('too large for a record');
+  const header = Buffer.allocUnsafe(HEADER_BYTES);
+  header[0] = FORMAT;
+  header[1] = encodeFlags(content.flags);
+  header.writeUInt32BE(content.sizeBytes, LENGTH_AT);
+  header.write(messageId.slice(ID_PREFIX.length), ID_AT, 'latin1');
+  return header;
+}
+
+function recordOf({ content }: SpoolEntry, header: Buffer, sum: number, bytes: number): EncodedRecord {
+  if (bytes !== content.sizeBytes) throw new RangeError('the chunks are not of the size they claim');
+  header.writeUInt32BE(sum, CHECKSUM_AT);
+  return { header, chunks: content.chunks, bodyBytes: bytes };
 }
 
 function* pieces(chunks: readonly Uint8Array[]): Iterable<Uint8Array> {

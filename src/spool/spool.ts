@@ -78,6 +78,7 @@ export class SpoolError extends Error {
    * - `spool_failed`: a write or flush failed; nothing may be written any more (contract §15).
    * - `content_damaged`: what lies there is not what was written.
    * - `content_missing`: the segment or the record is not there.
+   * - `log_damaged`: facts cannot be read though later ones can; refused at start.
    * - `spool_closed`: closed, or closing.
    */
   readonly code: SpoolErrorCode;
@@ -95,4 +96,5 @@ export type SpoolErrorCode =
   | 'spool_failed'
   | 'content_damaged'
   | 'content_missing'
+  | 'log_damaged'
   | 'spool_closed';

@@ -1,13 +1,40 @@
 import { addressTest } from '../domain/address-test.ts';
 import type { MessageStatus } from '../domain/delivery.ts';
+import { ANY_MAIL, type QueryTerm } from '../domain/query.ts';
 import { addressIn } from '../domain/query-test.ts';
-import type { ListFilter } from './views.ts';
+import type { ListFilter, ListQuery, SearchQuery } from './views.ts';
 
 /** What lists and searches of every store decide alike. */
 
 /** Whether the index `messages_troubled` tells all these statuses apart, over all keys. */
 export function areTroubled(statuses: readonly MessageStatus[]): boolean {
   return statuses.every((status) => status === 'failed' || status === 'retrying');
+}
+
+/**
+ * The search that gives what a list asks for, where the list asks for an address or a Message-ID: those the index of words finds.
+ * Null for other lists, and for captured mail, of which there is little.
+ */
+export function searchOf({ owner, statuses, filter, before, limit }: ListQuery): SearchQuery | null {
+  if (filter === undefined || filter.captured) return null;
+  const { tag, to, from, subject, messageId, since, until } = filter;
+  if (to === null && from === null && messageId === undefined) return null;
+  const not = false;
+  const terms: QueryTerm[] = [];
+  if (to !== null) terms.push({ kind: 'address', field: 'to', address: to, not });
+  if (from !== null) terms.push({ kind: 'address', field: 'from', address: from, not });
+  if (messageId !== undefined) terms.push({ kind: 'id', start: messageId.replace(/^<|>$/g, ''), not });
+  if (tag !== null) terms.push({ kind: 'tag', tag, not });
+  if (subject !== null) terms.push({ kind: 'part', part: subject, not });
+  const query = {
+    ...ANY_MAIL,
+    terms,
+    statuses: statuses.length === 0 ? null : statuses,
+    keys: owner === 'all' ? null : [owner.keyId],
+    since,
+    until,
+  };
+  return { query, after: null, before, limit, complete: true };
 }
 
 /** Whether a message with this From header, reverse-path and subject belongs on the page. */

@@ -16,8 +16,9 @@ export interface Views {
   message(id: string): Promise<MessageDetail | null>;
 
   /**
-   * Messages, newest first by id. Examines at most `MAX_EXAMINED` records, in slices between which others read,
-   * and gives no more than `MAX_LISTED_CHARACTERS`. Rejects with `store_busy` when too many lists are under way, of
+   * Messages, newest first: by id, or where an address or a Message-ID is asked for in the order of acceptance, which differs
+   * only between messages that were accepted at once. Examines at most `MAX_EXAMINED` records, in slices between which others
+   * read, and gives no more than `MAX_LISTED_CHARACTERS`. Rejects with `store_busy` when too many lists are under way, of
    * one asker or in all.
    */
   list(query: ListQuery): Promise<ListPage>;
@@ -122,12 +123,15 @@ export interface RecipientRecord {
   readonly state: DeliveryState;
   readonly outcome: OutcomeName | null;
   readonly relay: string | null;
+  /** Where it waits, or waited last; null without a route. */
+  readonly lane: string | null;
   readonly attempts: number;
   readonly providerMessageId: string | null;
   readonly lastCode: number | null;
   readonly lastEnhanced: string | null;
   readonly lastReply: string | null;
-  readonly nextAttemptAt: number | null;
+  /** Not before this time; null unless it waits. */
+  readonly dueAt: number | null;
   /** The rule that chose its group; null for the default. */
   readonly rule: string | null;
   /** Relays it may leave by, in order. */
@@ -169,6 +173,8 @@ export interface ListFilter {
   /** Accepted at or after, and before, these wall times in ms; null for no bound. */
   readonly since: number | null;
   readonly until: number | null;
+  /** Exactly this Message-ID, with its angle brackets; absent for any. */
+  readonly messageId?: string;
   /** Only what the local inbox captured, and keeps the contents of. */
   readonly captured?: true;
 }
@@ -189,6 +195,8 @@ export interface SearchQuery {
   /** The `next` of an earlier page; null starts at the newest. */
   readonly before: string | null;
   readonly limit: number;
+  /** Also looks, one by one, at messages that words do not find yet, however many. */
+  readonly complete?: true;
 }
 
 /** What a query finds. */

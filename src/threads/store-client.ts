@@ -1,10 +1,12 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Accounts } from '../store/accounts.ts';
+import type { Applying } from '../store/applying.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Keyring } from '../store/keyring.ts';
 import type { Registry } from '../store/registry.ts';
 import {
   accountsOver,
+  applyingOver,
   type Call,
   journalOver,
   keyringOver,
@@ -37,6 +39,7 @@ export interface StoreThread extends StoreWriter {
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly journal: Journal;
+  readonly applying: Applying;
 }
 
 /** Starts the store thread, which opens, makes or migrates the database. Rejects with `StoreError`. */
@@ -51,6 +54,7 @@ export async function startStoreThread({ path, ...options }: ThreadOptions): Pro
     registry: registryOver(call),
     accounts: accountsOver(call),
     journal: journalOver(call),
+    applying: applyingOver(call),
     commits: () => caller.batches,
     waitingMs: () => caller.waitingMs(),
   };

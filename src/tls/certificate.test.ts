@@ -141,18 +141,25 @@ test('a change that is no good is logged once, and the old pair stays until both
   await certificate.reload();
   expect(parsed(certificate).subject).toBe('CN=a.example.com');
   expect(lines).toEqual([
-    ['certificate.not_reloaded', 'tls.key_file: the key is not the one of the certificate in tls.cert_file'],
+    [
+      'certificate.not_reloaded',
+      `tls.key_file (${join(folder, 'k.pem')}): the key is not the one of the certificate in tls.cert_file (${join(folder, 'c.pem')})`,
+    ],
   ]);
   writePair('c.example.com');
   await certificate.reload();
   expect(parsed(certificate).subject).toBe('CN=c.example.com');
 });
 
-test('a start with files that are no good fails and names the setting', async () => {
-  await expect(load(true)).rejects.toThrow(/^tls\.cert_file: .*c\.pem cannot be read \(ENOENT\)$/);
+test('a start with files that are no good fails and names setting and file', async () => {
+  await expect(load(true)).rejects.toThrow(
+    `tls.cert_file (${join(folder, 'c.pem')}) cannot be read: there is no such file`,
+  );
   writePair('a.example.com');
   writeFileSync(join(folder, 'c.pem'), 'nonsense');
-  await expect(load(true)).rejects.toThrow('tls.cert_file: there is no certificate in PEM form in it');
+  await expect(load(true)).rejects.toThrow(
+    `tls.cert_file (${join(folder, 'c.pem')}): there is no certificate in PEM form in it`,
+  );
 });
 
 test('one that has ended is used, with a warning', async () => {
@@ -161,7 +168,7 @@ test('one that has ended is used, with a warning', async () => {
   expect(lines).toEqual([
     [
       'certificate.expired',
-      'tls.cert_file: the certificate ended at 2026-11-19T00:00:00.000Z; clients will refuse it',
+      `tls.cert_file (${join(folder, 'c.pem')}): the certificate ended at 2026-11-19T00:00:00.000Z; clients will refuse it`,
     ],
   ]);
 });

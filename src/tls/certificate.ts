@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { formatTimestamp } from '../lib/timestamp.ts';
 import { OwnCertificate } from './own-certificate.ts';
-import { expiryOf, pairReader } from './pair.ts';
+import { expiryOf, namesOfFiles, pairReader } from './pair.ts';
 import type { CertificateOptions, CertificateOrigin, LoadedPair, PairSource } from './pair-source.ts';
 import type { KeyAndCertificate } from './self-signed.ts';
 
@@ -42,7 +42,7 @@ function fileSource({
   readonly certFile: string;
   readonly keyFile: string;
 }): PairSource {
-  const read = pairReader(certFile, keyFile);
+  const read = pairReader(certFile, keyFile, namesOfFiles(certFile, keyFile));
   const refuse = () => Promise.reject(new Error('the certificate is that of tls.cert_file'));
   return { read: async () => ({ pair: await read(), origin: 'file' }), upload: refuse, renew: refuse };
 }
@@ -53,6 +53,7 @@ class WatchedCertificate implements Certificate {
   readonly #log: Log;
   readonly #listeners = new Set<(pair: KeyAndCertificate) => void>();
   readonly #stop = new AbortController();
+  readonly #certFile: string | null;
   #current: LoadedPair;
   #expiresAt: number;
   #complaint = '';
@@ -60,6 +61,7 @@ class WatchedCertificate implements Certificate {
   constructor(source: PairSource, first: LoadedPair, options: CertificateOptions) {
     this.#source = source;
     this.#log = options.log;
+    this.#certFile = options.files?.certFile ?? null;
     this.#current = first;
     this.#expiresAt = expiryOf(first.pair);
     this.#clock = options.clock;
@@ -129,7 +131,8 @@ class WatchedCertificate implements Certificate {
   /** It is used all the same: some clients do not look, and no certificate helps nobody. */
   #warnIfExpired(): void {
     if (this.#expiresAt > this.#clock.wall()) return;
-    const message = `tls.cert_file: the certificate ended at ${formatTimestamp(this.#expiresAt)}; clients will refuse it`;
+    const name = this.#certFile === null ? 'tls.cert_file' : `tls.cert_file (${this.#certFile})`;
+    const message = `${name}: the certificate ended at ${formatTimestamp(this.#expiresAt)}; clients will refuse it`;
     this.#log.warn('certificate.expired', { message });
   }
 

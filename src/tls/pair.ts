@@ -1,6 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import { ownUser, userText } from '../lib/owner.ts';
+import { readError } from '../lib/read-error.ts';
 import type { KeyAndCertificate } from './self-signed.ts';
 
 /** A certificate that cannot be used. The message names the setting or file, and says why. */
@@ -14,26 +16,48 @@ class CertificateError extends Error {
 /** Reads a pair of files. Rejects with {@link CertificateError}. */
 export type PairReader = () => Promise<KeyAndCertificate>;
 
+/** What a fault calls a certificate and its key. */
+export interface PairNames {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Of a pair that came by no file. */
+const SETTINGS: PairNames = { cert: 'tls.cert_file', key: 'tls.key_file' };
+
+/** Of the files that the settings name. */
+export function namesOfFiles(certFile: string, keyFile: string): PairNames {
+  return { cert: `${SETTINGS.cert} (${certFile})`, key: `${SETTINGS.key} (${keyFile})` };
+}
+
 /** Makes the reader of two files; the same texts are judged once, however often they are read. */
-export function pairReader(certFile: string, keyFile: string): PairReader {
+export function pairReader(
+  certFile: string,
+  keyFile: string,
+  names: PairNames = { cert: certFile, key: keyFile },
+): PairReader {
   let judged: { readonly pair: KeyAndCertificate; readonly fault: string | null } | null = null;
   return async () => {
-    const cert = await readPem(certFile, 'tls.cert_file');
-    const key = await readPem(keyFile, 'tls.key_file');
+    const cert = await readPem(certFile, names.cert);
+    const key = await readPem(keyFile, names.key);
     if (judged === null || judged.pair.cert !== cert || judged.pair.key !== key)
-      judged = { pair: { cert, key }, fault: faultOf({ cert, key }) };
+      judged = { pair: { cert, key }, fault: faultOf({ cert, key }, names) };
     if (judged.fault !== null) throw new CertificateError(judged.fault);
     return judged.pair;
   };
 }
 
-async function readPem(path: string, setting: string): Promise<string> {
+async function readPem(path: string, name: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : 'unknown';
-    throw new CertificateError(`${setting}: ${path} cannot be read (${code})`, { cause: error });
+    const who = isForeign(error) ? `; let ${userText(ownUser())} read it` : '';
+    throw new CertificateError(`${name} cannot be read: ${readError(error)}${who}`, { cause: error });
   }
+}
+
+function isForeign(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EACCES';
 }
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
@@ -44,28 +68,28 @@ export function certificatesIn(pem: string): string[] {
   return pem.match(BLOCK) ?? [];
 }
 
-/** What is wrong with a pair, naming the setting whose file is at fault; null when TLS can use it. */
-export function faultOf(pair: KeyAndCertificate): string | null {
+/** What is wrong with a pair, naming the setting or file that is at fault; null when TLS can use it. */
+export function faultOf(pair: KeyAndCertificate, names: PairNames = SETTINGS): string | null {
   const blocks = certificatesIn(pair.cert);
   if (blocks.length === 0)
     return PRIVATE_KEY.test(pair.cert) && pair.key.includes('-----BEGIN CERTIFICATE-----')
-      ? 'tls.cert_file holds the key and tls.key_file the certificate; exchange them'
-      : 'tls.cert_file: there is no certificate in PEM form in it';
+      ? `${names.cert} holds the key and ${names.key} the certificate; exchange them`
+      : `${names.cert}: there is no certificate in PEM form in it`;
   const chain = blocks.map(parseCertificate);
   const unreadable = chain.indexOf(null);
   if (unreadable >= 0)
-    return `tls.cert_file: certificate ${unreadable + 1} of ${chain.length} cannot be read`;
-  const key = parseKey(pair.key);
+    return `${names.cert}: certificate ${unreadable + 1} of ${chain.length} cannot be read`;
+  const key = parseKey(pair.key, names.key);
   if (typeof key === 'string') return key;
   const place = chain.findIndex((certificate) => certificate?.checkPrivateKey(key));
-  if (place < 0) return 'tls.key_file: the key is not the one of the certificate in tls.cert_file';
+  if (place < 0) return `${names.key}: the key is not the one of the certificate in ${names.cert}`;
   if (place > 0)
-    return 'tls.cert_file: the certificate of the key must come first, then those that vouch for it';
+    return `${names.cert}: the certificate of the key must come first, then those that vouch for it`;
   try {
     createSecureContext(pair);
     return null;
   } catch (error) {
-    return `tls.cert_file, tls.key_file: TLS cannot use them (${error instanceof Error ? error.message : error})`;
+    return `${names.cert}, ${names.key}: TLS cannot use them (${error instanceof Error ? error.message : error})`;
   }
 }
 
@@ -83,13 +107,13 @@ function parseCertificate(pem: string): X509Certificate | null {
 }
 
 /** The key, or what is wrong with it. */
-function parseKey(pem: string): KeyObject | string {
-  if (!PRIVATE_KEY.test(pem)) return 'tls.key_file: there is no private key in PEM form in it';
+function parseKey(pem: string, name: string): KeyObject | string {
+  if (!PRIVATE_KEY.test(pem)) return `${name}: there is no private key in PEM form in it`;
   if (pem.includes('ENCRYPTED'))
-    return 'tls.key_file: the key is encrypted; store it without a passphrase, readable by its owner only';
+    return `${name}: the key is encrypted; store it without a passphrase, readable by its owner only`;
   try {
     return createPrivateKey(pem);
   } catch {
-    return 'tls.key_file: the private key cannot be read';
+    return `${name}: the private key cannot be read`;
   }
 }

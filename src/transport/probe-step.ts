@@ -7,7 +7,7 @@ export interface ProbeStep {
   readonly name: string;
   /** What to search for, of a step that failed: `connect_refused`, `provider_401`. */
   readonly code?: string;
-  /** False only for the last step of a probe that failed. */
+  /** False for a step that failed. A probe may go on after one, by another way: its last step tells how it ended. */
   readonly ok: boolean;
   readonly detail: string;
   /** Milliseconds since the probe began. */

@@ -1,7 +1,8 @@
 import type { Evidence } from '../domain/attempt.ts';
 import type { Envelope } from '../domain/envelope.ts';
 import type { BodyFlags } from '../domain/message.ts';
-import type { Outcome } from '../domain/outcome.ts';
+import type { Outcome, Reply } from '../domain/outcome.ts';
+import type { StopSignal } from '../lib/stop.ts';
 
 /**
  * A way to hand a message to a next hop. One instance per relay; it owns that relay's connections.
@@ -12,16 +13,24 @@ import type { Outcome } from '../domain/outcome.ts';
  * `signal` aborts it ends soon: deferred before the final dot, unknown after it.
  */
 export interface Transport {
-  deliver(job: TransportJob, signal: AbortSignal): Promise<TransportResult>;
+  deliver(job: TransportJob, signal: StopSignal): Promise<TransportResult>;
   /**
    * Finds out whether the next hop can be spoken to, without sending anything. Never throws for what the peer does. Absent
    * where there is no one hop to ask.
    */
-  probe?(signal: AbortSignal): Promise<boolean>;
+  probe?(signal: AbortSignal): Promise<ProbeResult>;
   /** Connections open now, idle ones too. */
   connections(): number;
   /** Closes idle connections at once and those at work when they are done. */
   close(): Promise<void>;
+}
+
+/** What a hop said that was asked without mail how it is. */
+export interface ProbeResult {
+  /** Whom was spoken to. */
+  readonly host: string;
+  /** What keeps it from taking mail; null: nothing. */
+  readonly trouble: Reply | null;
 }
 
 /** One attempt's task. */
@@ -31,13 +40,16 @@ export interface TransportJob {
   /** With only the recipients this attempt is for. */
   readonly envelope: Envelope;
   readonly content: TransportContent;
-  /** Resolves true once the attempt is durably marked as begun; false when it must not be sent. */
-  readonly gate: () => Promise<boolean>;
+  /**
+   * True once the attempt is durably marked as begun, at once where it is; false when it must not be sent. Asked with `content` it lets
+   * a large content begin, and is asked again before the end: until then the attempt can still be broken off without harm.
+   */
+  readonly gate: (point?: 'content') => boolean | Promise<boolean>;
   /**
    * Aborts as soon as it is known that `gate` will never open: the message was cancelled, or the lease lost. The
    * attempt then ends at once, with as little harm to the connection as its state allows.
    */
-  readonly refused: AbortSignal;
+  readonly refused: StopSignal;
 }
 
 /** The message's bytes, from memory on the short way, else from the spool. */
@@ -45,6 +57,13 @@ export interface TransportContent {
   readonly sizeBytes: number;
   readonly flags: BodyFlags;
   chunks(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
+/** Whether the pieces of a content are all in memory: then nobody need wait for any. */
+export function isInMemory(
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): chunks is Iterable<Uint8Array> {
+  return Symbol.iterator in chunks;
 }
 
 /** What became of the job. */

@@ -36,14 +36,14 @@ test('what targets and comparisons name are sides of their scenario', () => {
 test('ratios are taken pair by pair, and the median decides', () => {
   const rates = (...values: number[]) => values.map((messagesPerSecond) => ({ messagesPerSecond }));
   const { page } = benchmarkPage([
-    record('smtp-accept', [
+    record('smtp-to-smtp', [
       { name: 'Waybill', samples: rates(600, 100, 660) },
       { name: 'Postfix', samples: rates(100, 100, 110) },
     ]),
   ]);
   expect(page).toContain('| *Waybill ÷ Postfix* | 6.00 (1.00–6.00) |');
-  expect(page).toContain('messages/s at least 5.5 × Postfix | 6.00: reached |');
-  expect(page).toContain('CPU s per 1,000 at most 0.111 × Postfix | not measured |');
+  expect(page).toContain('messages/s at least 6 × Postfix, aim 9 | 6.00: reached |');
+  expect(page).toContain('CPU s per 1,000 at most 0.115 × Postfix, aim 0.075 | not measured |');
 });
 
 test('a side that did not run is named with the reason, and decides nothing', () => {
@@ -54,7 +54,7 @@ test('a side that did not run is named with the reason, and decides nothing', ()
     ]),
   ]);
   expect(page).toContain(`${BULLMQ}: Redis is not installed.`);
-  expect(page).toContain(`messages/s at least 6.5 × ${BULLMQ} | not measured |`);
+  expect(page).toContain(`messages/s at least 2.2 × ${BULLMQ}, aim 5 | not measured |`);
 });
 
 test('only the newest record of a scenario counts', () => {
@@ -63,7 +63,7 @@ test('only the newest record of a scenario counts', () => {
     record('http-accept', one(40), '2026-11-22T10:00:00Z'),
     record('http-accept', one(9), '2026-11-22T11:00:00Z'),
   ]);
-  expect(page).toContain('accept p99 ms at most 15 | 9.00: reached |');
+  expect(page).toContain('accept p99 ms at most 30, aim 12 | 9.00: reached |');
   expect(page).not.toContain('40.00');
 });
 

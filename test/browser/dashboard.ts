@@ -8,7 +8,7 @@ import { Installation, type RunningServer } from '../peers/server.ts';
 export const NEEDED = ['chromium'];
 
 /** Nothing on a page takes longer; machines may have other work. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 /** The first administrator. */
 export const ADMIN = { name: 'admin', password: 'correct horse battery' } as const;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { unwrap } from '../../src/client/result.ts';
 import { describeWith } from '../peers/need.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { CAPTURING, Dashboard, NEEDED } from './dashboard.ts';
@@ -12,6 +13,26 @@ const SCRIPT = '<script>alert(1)</script>';
 const IMAGE = '<img src="https://evil.example/x.png" onerror="alert(2)">';
 const LONG = 'W'.repeat(300);
 const BIDI = '\u202egnp.exe';
+/** Over HTTP a subject or a file name of this kind is refused; in a finished message it is what it is. */
+const TURNED = [
+  'From: a@example.com',
+  'To: b@example.net',
+  `Subject: =?utf-8?B?${Buffer.from(`turned ${BIDI}`).toString('base64')}?=`,
+  'MIME-Version: 1.0',
+  'Content-Type: multipart/mixed; boundary=b',
+  '',
+  '--b',
+  'Content-Type: text/plain',
+  '',
+  'Visible words',
+  '--b',
+  'Content-Type: text/html',
+  `Content-Disposition: attachment; filename*=utf-8''${encodeURIComponent(`file${BIDI}`)}`,
+  '',
+  'x',
+  '--b--',
+  '',
+].join('\r\n');
 /** A page made to run and to load; `EVIL` is a server that listens. */
 const HOSTILE_HTML = `
   <html><head><meta http-equiv="refresh" content="0;url=EVIL/refresh">
@@ -49,13 +70,13 @@ routes: [{ name: out, match: { tag: out }, via: [out] }]
     const client = await dashboard.client(`key ${SCRIPT}`);
     const common = {
       from: `"${SCRIPT}" <a@example.com>`,
-      subject: `${SCRIPT} ${IMAGE} ${BIDI} ${LONG}`,
+      subject: `${SCRIPT} ${IMAGE} ${LONG}`,
       text: `${SCRIPT} https://example.com/"onmouseover="alert(7)`,
       html: HOSTILE_HTML.replaceAll('EVIL', `http://127.0.0.1:${port}`),
       metadata: { note: SCRIPT },
       attachments: [
         {
-          filename: `${BIDI} <b onclick=alert(8)>bold.html`,
+          filename: `<b onclick=alert(8)>bold.html`,
           content: new TextEncoder().encode(SCRIPT),
           contentType: 'text/html',
         },
@@ -63,6 +84,12 @@ routes: [{ name: out, match: { tag: out }, via: [out] }]
     };
     for (const tag of [SCRIPT, 'out'])
       ids.push(await client.send({ ...common, to: ['b@example.net'], tags: [tag, LONG.slice(0, 128)] }));
+    const raw = await client.api.sendRaw(TURNED, {
+      from: 'a@example.com',
+      to: 'b@example.net',
+      tags: ['out'],
+    });
+    ids.push(unwrap(raw).id);
     await Promise.all(ids.map((id) => client.end(id)));
     await fetch(client.messages, { headers: { authorization: `Bearer ${SCRIPT}` } });
   }, 120_000);
@@ -86,7 +113,7 @@ routes: [{ name: out, match: { tag: out }, via: [out] }]
     const page = await dashboard.signedIn(path, look);
     await page.getByRole('heading').first().waitFor();
     await settled(page);
-    expect(await tooWide(page)).toEqual([]);
+    await expect.poll(() => tooWide(page)).toEqual([]);
     expect([[...dashboard.strays], dashboard.surprises.filter(isAttack), knocks]).toEqual([[], [], 0]);
     await page.context().close();
   });
@@ -103,11 +130,26 @@ routes: [{ name: out, match: { tag: out }, via: [out] }]
       await page.getByRole('tab', { name: tab }).click();
       await settled(page);
     }
-    expect(await tooWide(page)).toEqual([]);
+    await expect.poll(() => tooWide(page)).toEqual([]);
     expect([[...dashboard.strays], dashboard.surprises.filter(isAttack), knocks]).toEqual([[], [], 0]);
     expect(page.url()).toContain(dashboard.url);
     await page.context().close();
   });
+
+  test.each([wide, phone])(
+    'marks that turn text are shown as escapes, in subjects and file names',
+    async (look) => {
+      const page = await dashboard.signedIn('/messages', look);
+      await page.getByText('\\u202egnp.exe', { exact: false }).first().waitFor();
+      await page.goto(`/messages/${ids[2]}`);
+      await page.getByRole('heading', { name: '\\u202egnp.exe' }).first().waitFor();
+      await page.getByRole('tab', { name: /Attachments/ }).click();
+      await page.getByText('file[U+202E]gnp.exe').first().waitFor();
+      expect(await page.title()).toContain('\\u202egnp.exe');
+      expect(await page.locator('body').innerText()).not.toContain('\u202e');
+      await page.context().close();
+    },
+  );
 
   test('runs nothing where the preview is opened by itself, of its own origin', async () => {
     const page = await dashboard.signedIn('/');

@@ -7,7 +7,7 @@ import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 
 /** Whoever comes to the statement waits for the lock of this number. */
 const HOLD = 777;
-const PATIENCE = { timeout: 120_000, interval: 50 };
+const PATIENCE = { timeout: 180_000, interval: 50 };
 
 describeWith(POSTGRES_PROGRAMS, 'a node that dies while it makes the schema', () => {
   let postgres: Postgres;

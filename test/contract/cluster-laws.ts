@@ -90,9 +90,9 @@ export function clusterLaws(name: string, open: () => Promise<ClusterSubject>): 
         other.listen((lanes) => heard.push(['other', lanes])),
       ];
       // Whoever begins to listen may have missed something.
-      await vi.waitUntil(() => heard.filter(([, lanes]) => lanes === null).length === 2, { timeout: 20_000 });
+      await vi.waitUntil(() => heard.filter(([, lanes]) => lanes === null).length === 2, { timeout: 60_000 });
       await one.tell(['a', 'mx/b.example']);
-      await vi.waitUntil(() => heard.length === 3, { timeout: 20_000 });
+      await vi.waitUntil(() => heard.length === 3, { timeout: 60_000 });
       expect(heard.at(-1)).toEqual(['other', ['a', 'mx/b.example']]);
       for (const end of ends) end();
     });

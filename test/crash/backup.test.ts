@@ -13,7 +13,7 @@ import { HttpCustomer } from './http-customer.ts';
 import { deathAt, strike, underFault } from './under-fault.ts';
 
 /** Of the calls of a restore, every so-manieth. */
-const STRIDE = times('restore_stride', 6);
+const STRIDE = times('restore_stride', 30);
 /** What a restore with its secrets does, on one file or on whichever, and how often one of its threads does so at the least. */
 const CALLS = [
   { call: 'rename', file: null, stride: 1, least: 4 },
@@ -25,7 +25,7 @@ const CALLS = [
 ] as const;
 const WRITERS = 4;
 const TIMEOUT = { timeout: 300_000 + 3_000_000 / STRIDE };
-const PATIENCE = { timeout: 60_000, interval: 50 };
+const PATIENCE = { timeout: 180_000, interval: 50 };
 const SCOPES = ['send', 'read', 'content'].flatMap((name) => ['--scope', `messages:${name}`]);
 
 describeWith(['strace'], 'a backup under load', () => {

@@ -2,6 +2,8 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { MessageRecord } from '../../src/domain/message.ts';
+import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
+import { replay } from '../../src/store/logged/replay.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { ListPage, Views } from '../../src/store/views.ts';
 import type { RunningServer } from '../peers/server.ts';
@@ -127,12 +129,15 @@ export async function untilAllIsFinal(server: RunningServer, key: string): Promi
   }
 }
 
-/** Reads the store of a data directory that no server works on. */
+/** Reads the store of a data directory that no server works on, with what the log still holds, as a start would. */
 export async function readStore<T>(dataDir: string, read: (views: Views) => Promise<T>): Promise<T> {
-  const { store, views } = openSqlite(join(dataDir, 'waybill.db'));
+  const { store, views, applying } = openSqlite(join(dataDir, 'waybill.db'));
+  const spool = await openSegmentSpool({ directory: join(dataDir, 'spool'), onFailure() {} });
   try {
+    await replay(spool, applying);
     return await read(views);
   } finally {
+    await spool.close();
     await store.close();
   }
 }

@@ -10,7 +10,7 @@ import { readAll } from '../support/spool-entry.ts';
 import { readStore } from './book.ts';
 import { HttpCustomer } from './http-customer.ts';
 
-const CYCLES = times('compactions', 12);
+const CYCLES = times('compactions', 6);
 /** A process is killed at a random answer up to this one; segments are emptied from the start on. */
 const MAX_ANSWERS = 120;
 /** Of so many letters the contents of one are kept. */
@@ -24,7 +24,7 @@ retention: { compact_below_percent: 60 }
 `;
 
 test(`nothing that is kept is lost over ${CYCLES} kills while segments are emptied`, {
-  timeout: 60_000 + CYCLES * 8_000,
+  timeout: 180_000 + CYCLES * 8_000,
 }, async (context) => {
   const installation = installed(context, CONFIGURATION);
   const dice = seededRandom(CYCLES + before());

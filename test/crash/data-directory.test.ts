@@ -1,7 +1,7 @@
 /** What lies in the data directory, seen from outside the real process (contract §12, §15). */
-import { chownSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { RelayView } from '../../src/control/relay-operations.ts';
 import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
 import { installed } from '../e2e/service.ts';
@@ -41,10 +41,16 @@ test.concurrent('everything in the data directory is for its owner alone', async
   );
 });
 
-test.concurrent('a data directory that is not there is made for its owner alone', async (context) => {
+test.concurrent('a data directory that is not there is made by a start, for its owner alone', async (context) => {
   const installation = installed(context, CONFIGURATION);
+  // The directory that holds the configuration is another's.
+  installation.environment['WAYBILL_CONFIG'] = join(
+    installed(context, CONFIGURATION).dataDir,
+    'waybill.yaml',
+  );
   rmSync(installation.dataDir, { recursive: true });
-  expect((await installation.run('keys', 'create', 'shop')).code).toBe(0);
+  installation.launch();
+  await vi.waitUntil(() => existsSync(join(installation.dataDir, 'waybill.db')), { timeout: 180_000 });
   expect(statSync(installation.dataDir).mode & 0o777).toBe(0o700);
 });
 

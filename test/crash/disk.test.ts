@@ -18,7 +18,7 @@ import {
 } from './machine.ts';
 import { strike, underFault } from './under-fault.ts';
 
-const TIMEOUT = { timeout: 120_000 };
+const TIMEOUT = { timeout: 180_000 };
 
 describeWith(['strace'], 'a disk without room', () => {
   test.concurrent.for(
@@ -136,7 +136,7 @@ describeIf(canMount(), 'mount', 'a full disk and the inbox', () => {
         const there = new Map(messages.map(({ id, status }) => [id, status]));
         expect(ids.map((id) => there.get(id))).toEqual(ids.map(() => 'delivered'));
       },
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     );
     expect(sink.connections).toBe(0);
     expect(await server.end('SIGTERM')).toBe(0);

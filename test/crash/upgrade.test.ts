@@ -18,7 +18,7 @@ import { deathAt, underFault } from './under-fault.ts';
 const STRIDE = times('upgrade_stride', 90);
 const FIXTURES = new URL('../../src/store/sqlite/fixtures/', import.meta.url);
 /** Schemas of which there are data that their programs wrote, but for the newest. */
-const VERSIONS = [1, 2, 3, 4];
+const VERSIONS = [1, 2, 3, 4, 9];
 const OPEN = new URL('../../src/store/sqlite/open.ts', import.meta.url).href;
 
 /** Each table's rows, by its name. */

@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { describeWith } from '../peers/need.ts';
+import { MAIN } from '../peers/server.ts';
 import { installed } from './service.ts';
 
 const RUNNER = fileURLToPath(new URL('../peers/on_terminal.py', import.meta.url));
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** Runs a command on a terminal: what that showed, and the exit status. */
 function onTerminal(question: string, answer: string, args: readonly string[]): Promise<[string, number]> {

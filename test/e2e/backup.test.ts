@@ -87,7 +87,7 @@ test('what was acknowledged before a backup is in it; what was still to be sent 
   const enough = new AbortController();
   const ids = new Map<string, string>();
   const writers = Array.from({ length: WRITERS }, (_, i) => sendUntil(client, `w${i}`, enough.signal, ids));
-  await vi.waitFor(() => expect(ids.size).toBeGreaterThan(BEFORE), { timeout: 30_000 });
+  await vi.waitFor(() => expect(ids.size).toBeGreaterThan(BEFORE), { timeout: 60_000 });
   const before = new Map(ids);
   const file = join(folder, 'backup.tar');
   const taken = await installation.run('backup', file, '--passphrase-file', passphraseFile, '--json');
@@ -147,7 +147,7 @@ test('what was acknowledged before a backup is in it; what was still to be sent 
 });
 
 test('a backup of mail that is damaged already says so, and is not called whole', {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async (context) => {
   const hop = await startHop(context);
   const installation = installed(context, configuration(hop));
@@ -172,7 +172,7 @@ test('a backup of mail that is damaged already says so, and is not called whole'
 });
 
 test('a restore changes nothing where it is refused, and a backup needs no server', {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async (context) => {
   const hop = await startHop(context);
   const installation = installed(context, configuration(hop));
@@ -199,7 +199,7 @@ test('a restore changes nothing where it is refused, and a backup needs no serve
   expect(readdirSync(target.dataDir)).toEqual([]);
   const plain = await target.run('restore', file);
   expect(plain.code).toBe(0);
-  expect(plain.stdout).toContain('secret.key of before');
+  expect(plain.stdout).toContain('secret.key into');
   expect(existsSync(join(target.dataDir, 'secret.key'))).toBe(false);
   expect((await target.run('keys', 'list')).stdout).toContain('app');
 });

@@ -14,7 +14,7 @@ const SCHEMA = 'cluster';
 const PASSWORD = 'correct horse battery';
 const LETTER = { from: 'a@example.com', to: ['b@example.net'], text: 'x' };
 /** What one node does the other knows within a second; a busy machine is given more. */
-const SOON = { timeout: 20_000, interval: 50 };
+const SOON = { timeout: 60_000, interval: 50 };
 
 describeWith(POSTGRES_PROGRAMS, 'two nodes', () => {
   let postgres: Postgres;
@@ -206,9 +206,11 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
     expect([backup.code, backup.stderr]).toEqual([1, expect.stringContaining('pg_dump')]);
     const restore = await installation.run('restore', '/tmp/never.tar');
     expect([restore.code, restore.stderr]).toEqual([1, expect.stringContaining('pg_restore')]);
-    expect(((await json({ installation }, 'doctor')) as { findings: object[] }).findings).toContainEqual(
-      expect.objectContaining({ name: 'database', status: 'ok' }),
-    );
+    // A database that does not open within a second is told as a failure, which says more about a busy machine.
+    await vi.waitFor(async () => {
+      const { findings } = (await json({ installation }, 'doctor')) as { findings: object[] };
+      expect(findings).toContainEqual(expect.objectContaining({ name: 'database', status: 'ok' }));
+    }, SOON);
   });
 
   test('without the database nodes stay up, take nothing, and go on by themselves', async () => {

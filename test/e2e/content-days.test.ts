@@ -25,7 +25,7 @@ test('contents of a key that keeps none go within seconds after the end, and the
       const gone = await client.get(`/${id}/content`);
       expect([gone.status, ((await gone.json()) as { code: string }).code]).toEqual([404, 'content_expired']);
     },
-    { timeout: 20_000, interval: 200 },
+    { timeout: 60_000, interval: 200 },
   );
   const again = await fetch(`${client.messages}/${id}/resend`, {
     method: 'POST',

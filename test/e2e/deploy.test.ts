@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
@@ -116,6 +117,24 @@ test('the nodes of the compose file share a database and a key', () => {
   expect(new Set(published).size).toBe(published.length);
 });
 
+test('services of compose come back with the machine, and one node publishes what the image listens on', () => {
+  interface Service {
+    readonly restart: string;
+    readonly ports?: readonly string[];
+    readonly volumes: readonly string[];
+  }
+  const servicesOf = (file: string) =>
+    (parse(read(file), { merge: true }) as { readonly services: Readonly<Record<string, Service>> }).services;
+  const single = servicesOf('compose/single.yaml');
+  for (const services of [servicesOf('compose/compose.yaml'), single])
+    for (const [name, { restart }] of Object.entries(services))
+      expect([name, restart]).toEqual([name, 'unless-stopped']);
+  const exposed = /^EXPOSE (.*)$/m.exec(read('docker/Dockerfile'))?.[1]?.split(' ').sort();
+  const { ports = [], volumes = [] } = single['waybill'] ?? {};
+  expect(ports.map((port) => port.split(':')[1]).sort()).toEqual(exposed);
+  expect(volumes).toEqual(['data:/var/lib/waybill']);
+});
+
 describe('the chart', () => {
   const values = parse(read('helm/waybill/values.yaml')) as Record<string, unknown>;
   const templates = FILES.filter((file) => file.startsWith('helm/waybill/templates/'));
@@ -160,6 +179,97 @@ describe('the chart', () => {
     expect(deployment).toMatch(
       /terminationGracePeriodSeconds: \{\{ add \.Values\.shutdown\.delaySeconds \.Values\.shutdown\.graceSeconds \d+ \}\}/,
     );
+  });
+});
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  readonly spec: {
+    readonly ports?: readonly { readonly name: string }[];
+    readonly selector?: { readonly matchLabels: Readonly<Record<string, string>> };
+  };
+}
+
+describeWith(['go'], 'the chart, rendered', () => {
+  const values = parse(read('helm/waybill/values.yaml')) as Record<string, unknown>;
+
+  /** The objects that it makes, with these values in the place of those of the same name. */
+  function render(changed: Readonly<Record<string, unknown>> = {}): readonly Manifest[] {
+    const input = JSON.stringify({
+      Values: { ...values, ...changed },
+      Chart: { Name: 'waybill', AppVersion: '0.1.0' },
+      Release: { Name: 'post', Namespace: 'mail', Service: 'Helm' },
+    });
+    const program = join(ROOT, 'test/support/render_chart.go');
+    const args = ['run', program, join(DEPLOY, 'helm/waybill/templates')];
+    // The cache of builds goes where a home is missing, too.
+    const env = { ...process.env, GOCACHE: join(tmpdir(), 'waybill-go-cache') };
+    const text = execFileSync(locate('go') ?? '', args, { input, encoding: 'utf8', env });
+    return parseAllDocuments(text)
+      .map((document) => document.toJS() as Manifest | null)
+      .filter((manifest) => manifest !== null);
+  }
+
+  test('has neither Ingress nor ServiceMonitor unless they are asked for', () => {
+    expect(render().map(({ kind }) => kind)).toEqual([
+      'ConfigMap',
+      'Deployment',
+      'PodDisruptionBudget',
+      'Service',
+    ]);
+  });
+
+  test('passes HTTP of API and dashboard on by ports that the service has, and lets Prometheus in', () => {
+    const at = {
+      enabled: true,
+      className: 'nginx',
+      host: 'mail.example.org',
+      tlsSecret: 'own',
+      annotations: {},
+    };
+    const manifests = render({
+      ingress: { api: { ...at, tlsSecret: '' }, webui: { ...at, annotations: { a: 'HTTPS' } } },
+      serviceMonitor: { enabled: true, labels: { release: 'prometheus' }, interval: '15s' },
+    });
+    const [api, webui] = manifests.filter(({ kind }) => kind === 'Ingress');
+    const service = manifests.find(({ kind }) => kind === 'Service');
+    const ports = service?.spec.ports?.map(({ name }) => name);
+    const backend = (port: string) => [
+      {
+        path: '/',
+        pathType: 'Prefix',
+        backend: { service: { name: 'post', port: { name: port } } },
+      },
+    ];
+    expect(ports).toEqual(expect.arrayContaining(['api', 'webui']));
+    expect(api).toMatchObject({
+      metadata: { name: 'post-api' },
+      spec: {
+        ingressClassName: 'nginx',
+        tls: [{ hosts: ['mail.example.org'] }],
+        rules: [{ host: 'mail.example.org', http: { paths: backend('api') } }],
+      },
+    });
+    expect(webui).toMatchObject({
+      metadata: { name: 'post-webui', annotations: { a: 'HTTPS' } },
+      spec: { tls: [{ secretName: 'own' }], rules: [{ http: { paths: backend('webui') } }] },
+    });
+    const monitor = manifests.find(({ kind }) => kind === 'ServiceMonitor');
+    expect(monitor?.metadata.labels).toMatchObject({
+      release: 'prometheus',
+      'app.kubernetes.io/name': 'waybill',
+    });
+    expect(monitor?.spec).toMatchObject({
+      endpoints: [{ port: 'webui', path: '/metrics', scheme: 'https', interval: '15s' }],
+    });
+    expect(service?.metadata.labels).toMatchObject(monitor?.spec.selector?.matchLabels ?? { none: '' });
+  });
+
+  test('makes no Ingress for an API that its nodes do not have', () => {
+    const at = { enabled: true, className: '', host: 'a.example.org', tlsSecret: '', annotations: {} };
+    const manifests = render({ roles: ['webui'], ingress: { api: at, webui: { ...at, enabled: false } } });
+    expect(manifests.filter(({ kind }) => kind === 'Ingress')).toEqual([]);
   });
 });
 

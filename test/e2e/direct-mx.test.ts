@@ -5,7 +5,7 @@ import { startDnsServer } from '../peers/dns-server.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
 import { startService } from './service.ts';
 
-test('mail goes to the hosts of each domain, and the evidence says how', { timeout: 60_000 }, async () => {
+test('mail goes to the hosts of each domain, and the evidence says how', { timeout: 180_000 }, async () => {
   const dns = await startDnsServer();
   const sink = await startSmtpSink();
   for (const domain of ['one.test', 'two.test']) {

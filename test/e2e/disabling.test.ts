@@ -62,7 +62,7 @@ test('mail of a disabled relay moves within its group or waits, also over a rest
       expect(row).toMatchObject({ waiting: 1 });
       return row;
     },
-    { timeout: 30_000, interval: 50 },
+    { timeout: 60_000, interval: 50 },
   );
   expect(moved).toMatchObject({ state: 'paused' });
   const alone = await send('bob@example.net');

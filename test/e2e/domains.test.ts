@@ -23,7 +23,7 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sinkPort}, tls: none 
 }
 
 test('a domain is added, published, checked and rotated, and its mail signed accordingly', {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   const dns = await startDnsServer();
   const sink = await startSmtpSink();
@@ -97,7 +97,7 @@ test('a domain is added, published, checked and rotated, and its mail signed acc
 });
 
 test('without a server the same commands work, and wrong ones are refused', {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async (context) => {
   const installation = installed(context, configuration(1, 1));
   const domains = (...args: string[]) => installation.run('domains', ...args);

@@ -10,7 +10,7 @@ import { configurationFor, type Service, startService } from './service.ts';
 const LETTER = { from: 'a@example.com', to: 'b@example.net', text: 'x' };
 
 // At once, because most of the time goes by in waiting.
-describe.concurrent('the service', { timeout: 60_000 }, () => {
+describe.concurrent('the service', { timeout: 180_000 }, () => {
   test('health answers over HTTPS without a key, and says that all is well', async (context) => {
     const { service } = await install(context);
     const { status, body } = await ask(service.server, '/health');

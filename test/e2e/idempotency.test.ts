@@ -7,7 +7,7 @@ import { configurationFor, type Service, startService } from './service.ts';
 const LETTER = { from: 'a@example.com', to: 'b@example.net', text: 'x' };
 
 // At once, because most of the time goes by in waiting.
-describe.concurrent('after a kill', { timeout: 60_000 }, () => {
+describe.concurrent('after a kill', { timeout: 180_000 }, () => {
   test('a submission, a batch and a resend get their first answers, and nobody gets a second copy', async (context) => {
     const { sink, service } = await install(context);
     const batch = {

@@ -45,7 +45,7 @@ function cloneWithPage(folder: string) {
   for (const place of ['web', 'tools', 'src/dashboard']) mkdirSync(join(clone, place), { recursive: true });
   mkdirSync(vite, { recursive: true });
   cpSync(join(ROOT, 'waybill'), join(clone, 'waybill'));
-  cpSync(join(ROOT, 'tools/env.sh'), join(clone, 'tools/env.sh'));
+  for (const tool of ['tools/env.sh', 'tools/check-install.ts']) cpSync(join(ROOT, tool), join(clone, tool));
   for (const lock of ['package-lock.json', 'node_modules/.installed-lock'])
     writeFileSync(join(clone, lock), '{}');
   writeFileSync(join(clone, 'web/index.html'), 'one');
@@ -110,4 +110,140 @@ test('a page that cannot be built keeps no server from starting, nor takes the o
   const broken = run(['serve'], { BROKEN: '1' });
   expect([broken.status, broken.stdout, page()]).toEqual([0, 'started\n', 'one']);
   expect(broken.stderr).toContain('The server starts without it');
+});
+
+/**
+ * A clone that needs one package, which prints a line, and a stand-in for npm that does what `npm.sh` says. `npm` writes
+ * that: by default it installs the package whole.
+ */
+function cloneToInstall(folder: string) {
+  const clone = join(folder, 'clone');
+  const programs = join(folder, 'programs');
+  for (const place of ['tools/node', 'src']) mkdirSync(join(clone, place), { recursive: true });
+  mkdirSync(programs);
+  for (const file of ['waybill', 'tools/env.sh', 'tools/check-install.ts'])
+    cpSync(join(ROOT, file), join(clone, file));
+  const packages = {
+    '': {},
+    'node_modules/greeting': {},
+    'node_modules/binding-here': { optional: true, os: [process.platform], cpu: [process.arch] },
+    'node_modules/binding-elsewhere': { optional: true, os: ['plan9'] },
+    'node_modules/of-elsewhere': { optional: true },
+  };
+  writeFileSync(join(clone, 'package-lock.json'), JSON.stringify({ packages }));
+  writeFileSync(
+    join(clone, 'package.json'),
+    JSON.stringify({ type: 'module', dependencies: { greeting: '1.0.0' } }),
+  );
+  writeFileSync(join(clone, 'src/main.ts'), "import greeting from 'greeting';\nconsole.log(greeting);");
+  const install = `mkdir -p ${clone}/node_modules/greeting ${clone}/node_modules/binding-here
+    for name in greeting binding-here; do echo '{}' >${clone}/node_modules/$name/package.json; done
+    echo 'module.exports = "started"' >${clone}/node_modules/greeting/index.js`;
+  const npm = (script = install) =>
+    writeFileSync(join(programs, 'npm'), `#!/bin/sh\necho x >>${folder}/calls\n${script}\n`, { mode: 0o755 });
+  const path = [programs, dirname(process.execPath), process.env['PATH']].join(':');
+  const run = (environment = {}) =>
+    spawnSync(join(clone, 'waybill'), ['keys', 'list'], {
+      env: { PATH: path, ...environment },
+      encoding: 'utf8',
+    });
+  const calls = () => readFileSync(join(folder, 'calls'), 'utf8').length / 2;
+  return { clone, programs, path, install, npm, run, calls };
+}
+
+test.for([
+  ['npm fails without a network', 'exit 1', /npm ci .* failed.*npm ping.*next start tries again/],
+  ['npm is killed', 'kill -9 $$', /npm ci .* failed/],
+  ['npm dies with who called it', 'mkdir -p "$3/node_modules/greeting"; kill -9 $PPID', /^/],
+  [
+    'npm exits 0 with half a package',
+    'echo "{}" | mkdir -p "$3/node_modules/greeting"',
+    /greeting is missing/,
+  ],
+  [
+    'npm exits 0 without a package for this machine',
+    'INSTALL\nrm -r "$3/node_modules/binding-here"',
+    /binding-here is missing/,
+  ],
+  [
+    'npm exits 0 with a package that cannot be loaded',
+    'INSTALL\necho "throw new Error(\'torn\')" >"$3/node_modules/greeting/index.js"',
+    /greeting cannot be loaded: torn/,
+  ],
+] as const)(
+  'what is installed counts once it works, and the next start tries again: %s',
+  ([, script, reason], context) => {
+    const folder = mkdtempSync(join(tmpdir(), 'waybill-installing-'));
+    context.onTestFinished(() => rmSync(folder, { recursive: true }));
+    const { clone, install, npm, run, calls } = cloneToInstall(folder);
+    npm(script.replace('INSTALL', install));
+    const failed = run();
+    expect([failed.status, failed.stdout]).not.toEqual([0, expect.anything()]);
+    expect(failed.stderr).toMatch(reason);
+    expect(existsSync(join(clone, 'node_modules/.installed-lock'))).toBe(false);
+    npm();
+    expect(run()).toMatchObject({ status: 0, stdout: 'started\n' });
+    expect(run()).toMatchObject({ status: 0, stdout: 'started\n', stderr: '' });
+    expect(calls()).toBe(2);
+    expect(existsSync(join(clone, '.installing'))).toBe(false);
+  },
+);
+
+test('the mark of earlier packages does not outlive them, whichever package-lock.json comes back', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'waybill-installing-'));
+  context.onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { clone, npm, run, calls } = cloneToInstall(folder);
+  npm();
+  expect(run().status).toBe(0);
+  const before = readFileSync(join(clone, 'package-lock.json'));
+  npm('rm -r "$3/node_modules/greeting"; exit 1');
+  writeFileSync(join(clone, 'package-lock.json'), '{"packages":{"":{}}}');
+  expect(run().status).toBe(1);
+  writeFileSync(join(clone, 'package-lock.json'), before);
+  npm();
+  expect([run().stdout, calls()]).toEqual(['started\n', 3]);
+});
+
+test('a Node.js that npm left out without an error is asked for again by the next start', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'waybill-installing-'));
+  context.onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { clone, programs, npm, run } = cloneToInstall(folder);
+  for (const file of ['package.json', 'package-lock.json'])
+    writeFileSync(join(clone, 'tools/node', file), '{}');
+  writeFileSync(join(programs, 'node'), '#!/bin/sh\necho v20.1.0\n', { mode: 0o755 });
+  npm('mkdir -p "$3/node_modules"');
+  const failed = run();
+  expect([failed.status, failed.stderr]).toEqual([1, expect.stringContaining('The next start tries again')]);
+  const runtime = `node-linux-${process.arch}`;
+  npm(
+    `mkdir -p "$3/node_modules/${runtime}/bin" && ln -sf ${process.execPath} "$3/node_modules/${runtime}/bin/node"`,
+  );
+  writeFileSync(join(clone, 'package-lock.json'), '{}');
+  writeFileSync(join(clone, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(clone, 'src/main.ts'), 'console.log("started")');
+  expect(run()).toMatchObject({ status: 0, stdout: 'started\n' });
+});
+
+test('a package, which brings no Node.js, says which it needs and which there is', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'waybill-installing-'));
+  context.onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { clone, programs, run } = cloneToInstall(folder);
+  writeFileSync(join(programs, 'node'), '#!/bin/sh\necho v20.1.0\n', { mode: 0o755 });
+  rmSync(join(clone, 'tools/node'), { recursive: true });
+  expect(run()).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(
+      /Node\.js 24 or newer is needed; this machine has v20\.1\.0\. .*nodejs\.org/,
+    ),
+  });
+});
+
+test('package.json asks for the Node.js that an installed package needs, and of a clone for what can fetch that', () => {
+  const { engines, devEngines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const needed = /^needed_node=(\d+)$/m.exec(readFileSync(join(ROOT, 'tools/env.sh'), 'utf8'))?.[1];
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  expect(engines).toEqual({ node: `>=${needed}` });
+  expect(devEngines.runtime).toMatchObject({ name: 'node', version: '>=18' });
+  expect(readme).toContain(`Node.js 18 or newer`);
+  expect(readme).toContain(`Node.js ${needed} or newer`);
 });

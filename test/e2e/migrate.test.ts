@@ -124,7 +124,7 @@ async function killedOnTheWay(installation: Installation, command: readonly stri
       const [note] = await server.run(`SELECT value FROM ${SCHEMA}.settings WHERE name = 'note.moved_from'`);
       expect(JSON.parse(String(note?.['value']))).toMatchObject({ table: 'attempts', done: false });
     },
-    { timeout: 60_000, interval: 20 },
+    { timeout: 180_000, interval: 20 },
   );
   migration.kill('SIGKILL');
   expect(await ended).toBe('SIGKILL');

@@ -79,7 +79,7 @@ afterAll(async () => {
 
 for (const kitchen of KITCHENS)
   describeIf(kitchen.ready, kitchen.needs, kitchen.name, () => {
-    test('sends once, however often it runs, and tells the status', { timeout: 120_000 }, async () => {
+    test('sends once, however often it runs, and tells the status', { timeout: 180_000 }, async () => {
       const key = await createKey(service.installation, kitchen.name);
       for (const _ of ['first', 'again']) {
         const { code, stdout, stderr } = await cook(kitchen, key);
@@ -92,7 +92,7 @@ for (const kitchen of KITCHENS)
       expect(page.ok && page.value.messages).toHaveLength(1);
     });
 
-    test('ends with an error when it is refused', { timeout: 120_000 }, async () => {
+    test('ends with an error when it is refused', { timeout: 180_000 }, async () => {
       const reader = await createKey(
         service.installation,
         `${kitchen.name}-reader`,

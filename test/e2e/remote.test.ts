@@ -7,12 +7,11 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { json as answer, type Fault, FaultyApi, problem } from '../peers/faulty-api.ts';
 import { freePort } from '../peers/free-port.ts';
-import type { CommandEnd } from '../peers/server.ts';
+import { type CommandEnd, MAIN } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { configurationFor, createKey, type Service, startService } from './service.ts';
 
 const LETTER = ['--from', 'a@example.com', '--to', 'b@example.net', '--subject', 'Far', '--text', 'hi'];
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
 let sink: SmtpSink;
 let service: Service;
@@ -49,6 +48,24 @@ test('a message is sent with all that send can say, shown and listed', async () 
   expect(await json('messages', 'attempts', id)).toMatchObject({ attempts: [{ number: 1, relay: 'out' }] });
   const text = await waybill('messages', 'list', '--tag', 'far', '--status', 'delivered');
   expect(text).toMatchObject({ code: 0, stdout: expect.stringContaining(id) });
+});
+
+test('a kept message is read and sent once more there, as far as the key may', async () => {
+  const { id } = await json('send', ...LETTER, '--wait');
+  const resend = ['messages', 'resend', String(id), '--idempotency-key', 'again'];
+  const again = await json(...resend);
+  expect(again['id']).not.toBe(id);
+  expect(await json(...resend)).toEqual({ ...again, replayed: true });
+  const content = ['messages', 'content', String(id)];
+  const refused = await waybill(...content);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('messages:content')]);
+  const reader = join(folder, 'reader');
+  const scopes = ['--scope', 'messages:content', '--scope', 'messages:read_all'];
+  const made = await service.installation.run('keys', 'create', 'reader', ...scopes, '--quiet');
+  writeFileSync(reader, made.stdout);
+  const url = ['--url', service.server.api, '--key-file', reader];
+  const { code, stdout } = await run(...content, ...url);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/\r\n\r\nhi\r\n$/)]);
 });
 
 test('pages follow each other', async () => {

@@ -141,6 +141,34 @@ describe.concurrent('a next hop that cannot be spoken to', () => {
     expect(sink.taken).toBe(1);
   });
 
+  test('mail for a hop that refuses us is tried once it has rested, and says so', async (context) => {
+    const sink = await startSmtpSink();
+    context.onTestFinished(() => sink.close());
+    sink.script = { CONNECT: { reply: '554 5.7.1 Your address is not welcome', close: 'end' } };
+    const { client, installation } = await startFor(context, configurationFor(sink.port));
+    const first = await client.send({ ...LETTER, to: 'b@example.net' });
+    await client.until(first, 'retrying');
+    const second = await client.send({ ...LETTER, to: 'c@example.net' });
+    for (const id of [first, second]) {
+      const record = await client.record(id);
+      // It rests for two minutes, up to a fifth less; the pause after an attempt is a second.
+      const restMs = Date.parse(String(record.nextAttemptAt)) - Date.parse(record.updatedAt);
+      expect(restMs).toBeGreaterThan(60_000);
+      expect(restMs).toBeLessThan(150_000);
+      const { nextAttemptAt = '', waitingFor } = record;
+      expect(record).toMatchObject({
+        waitingFor: 'relay_resting',
+        recipients: [{ nextAttemptAt, waitingFor }],
+      });
+      const { stdout } = await installation.run('messages', 'show', id);
+      expect(stdout).toMatch(/^waitingFor: +relay_resting$/m);
+    }
+    await installation.run('queue', 'pause', 'out');
+    const paused = await client.record(second);
+    expect(paused).toMatchObject({ waitingFor: 'relay_paused', recipients: [{ nextAttemptAt: null }] });
+    expect(paused).not.toHaveProperty('nextAttemptAt');
+  });
+
   test('a certificate nobody vouches for keeps mail waiting, until the relay is told not to verify', async (context) => {
     const certificate = createCertificate({ hosts: ['127.0.0.1'] });
     const sink = await startSmtpSink({ tls: 'starttls', certificate });

@@ -97,7 +97,7 @@ export class Client {
         if (record.status !== status) throw new Error(`${id} is ${record.status}, not ${status}`);
         return record;
       },
-      { timeout: 30_000, interval: 50 },
+      { timeout: 60_000, interval: 50 },
     );
   }
 }

@@ -22,7 +22,7 @@ const REQUESTS: readonly (readonly string[])[] = [
   ['url = /pot', 'request = BREW'],
 ];
 const ANSWERS = ROUNDS * REQUESTS.length * 2;
-const TIMEOUT = { timeout: 120_000 };
+const TIMEOUT = { timeout: 180_000 };
 
 let service: SmtpService;
 let busy: { readonly end: () => Promise<void> };
@@ -36,7 +36,7 @@ const PATIENT = 'greet_delay_ms: 3000, first_contact_delay_ms: 3000, max_message
 beforeAll(async () => {
   service = await startSmtpService(PATIENT);
   busy = keepBusy(service.port);
-  await vi.waitFor(isBusy, { timeout: 30_000, interval: 100 });
+  await vi.waitFor(isBusy, { timeout: 60_000, interval: 100 });
 }, 60_000);
 afterAll(async () => {
   await busy.end();

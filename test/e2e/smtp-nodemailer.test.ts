@@ -91,7 +91,7 @@ test.each([
   expect(await live.end(queuedId(response))).toMatchObject({ status: 'delivered', subject: 'Grüße' });
 });
 
-test('a pool of connections hands in each of 200 letters once', { timeout: 60_000 }, async () => {
+test('a pool of connections hands in each of 200 letters once', { timeout: 180_000 }, async () => {
   const pool = createTransport({ ...access(), pool: true, maxConnections: 5, maxMessages: 20 });
   const names = Array.from({ length: 200 }, (_, at) => `pool${at}`);
   const sent = await Promise.all(

@@ -76,7 +76,9 @@ describe.concurrent('the ports of the SMTP listener', () => {
     expect(server.runtime.smtp).toEqual([]);
     expect(await healthOf(server)).toMatchObject({
       status: 'degraded',
-      message: 'Port 0 of listener.ports is not bound: an address to bind is not on this machine.',
+      message:
+        'No SMTP port is bound: nobody can send mail over SMTP. ' +
+        'Port 0 of listener.ports is not bound: an address to bind is not on this machine.',
       smtp: { listening: false },
     });
   });
@@ -179,14 +181,14 @@ async function startAlone(
   const installation = installed(context, `${REST}listener: ${listener}\n`);
   const server = await installation.start([...network.under, ...under]);
   const health = JSON.parse(await network.ask(server.runtime.webui ?? 0, '/health')) as HealthReport;
-  await server.printed(/ is running\.$/m);
+  await server.printed(/ is running[.,]/m);
   return { server, health };
 }
 
 /** A server with these settings of the listener. */
 async function start(context: TestContext, listener: string): Promise<RunningServer> {
   const server = await installed(context, `${REST}listener: ${listener}\n`).start();
-  await server.printed(/ is running\.$/m);
+  await server.printed(/ is running[.,]/m);
   return server;
 }
 

@@ -120,7 +120,7 @@ for (const kitchen of KITCHENS)
   });
 
 // At once, for each failure of a source waits longer than the one before.
-describe.concurrent('with a wrong key', { timeout: 60_000 }, () => {
+describe.concurrent('with a wrong key', { timeout: 180_000 }, () => {
   for (const kitchen of KITCHENS)
     describeIf(kitchen.ready, kitchen.needs, kitchen.name, () => {
       test('ends with an error', async (context) => {
@@ -132,7 +132,7 @@ describe.concurrent('with a wrong key', { timeout: 60_000 }, () => {
 });
 
 describeWith(POSTFIX_PROGRAMS, 'smtp_postfix', () => {
-  test('relays to Waybill what it is given', { timeout: 60_000 }, async (context) => {
+  test('relays to Waybill what it is given', { timeout: 180_000 }, async (context) => {
     const client = await service.createClient('smtp_postfix');
     const directory = makeHome(context, client.key);
     writeFileSync(join(directory, 'password'), adapted('smtp_postfix_password', directory, client.key));
@@ -151,7 +151,7 @@ describeWith(POSTFIX_PROGRAMS, 'smtp_postfix', () => {
         expect(sent, postfix.log()).not.toEqual([]);
         return sent;
       },
-      { timeout: 30_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     expect(messages).toMatchObject([{ subject: 'Your order', to: ['you@example.com'], source: 'smtp' }]);
   });

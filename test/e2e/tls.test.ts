@@ -20,7 +20,7 @@ interface Setup {
   readonly replace: (host: string, broken?: 'broken') => void;
 }
 
-async function start(context: TestContext, more = ''): Promise<Setup> {
+async function start(context: TestContext, more = '', webui = 'null'): Promise<Setup> {
   const installation = installed(context, '');
   const files = { cert: join(installation.dataDir, 'c.pem'), key: join(installation.dataDir, 'k.pem') };
   const put = (file: string, text: string) => {
@@ -35,7 +35,7 @@ async function start(context: TestContext, more = ''): Promise<Setup> {
   replace('first.example.com');
   installation.configure(`
 api: { port: 0, tls_enabled: true, tls_port: 0, bind: ["127.0.0.1"] }
-webui: { port: null }
+webui: { port: ${webui} }
 listener: { ports: [], implicit_tls_ports: [0], bind: ["127.0.0.1"] }
 tls: { cert_file: ${files.cert}, key_file: ${files.key} }
 ${more}`);
@@ -46,7 +46,7 @@ ${more}`);
 /** A TLS connection, once its handshake is done. */
 function open(
   port: number,
-  options: { readonly maxVersion?: 'TLSv1.1' | 'TLSv1.2' } = {},
+  options: { readonly maxVersion?: 'TLSv1.1' | 'TLSv1.2'; readonly ciphers?: string } = {},
 ): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const all = { port, host: '127.0.0.1', rejectUnauthorized: false, ...options };
@@ -116,7 +116,7 @@ describe('TLS', { timeout: 40_000 }, () => {
     for (const port of [tlsPort, smtpTls]) expect(await shown(port)).toBe('second.example.com');
     replace('broken.example.com', 'broken');
     server.signal('SIGHUP');
-    await server.printed(/tls\.key_file: the key is not .*certificate\.not_reloaded/);
+    await server.printed(/tls\.key_file .*: the key is not .*certificate\.not_reloaded/);
     expect(await shown(tlsPort)).toBe('second.example.com');
     expect(await ready(kept)).toMatch(/^HTTP\/1\.1 200 /);
     kept.destroy();
@@ -137,9 +137,33 @@ describe('TLS', { timeout: 40_000 }, () => {
     await expect(open(tlsPort, { maxVersion: 'TLSv1.1' })).rejects.toThrow();
   });
 
+  test('suites without authenticated encryption or forward secrecy are refused at every listener', async (context) => {
+    const { server, tlsPort, replace } = await start(context, '', '0');
+    const [smtpTls = 0] = server.runtime.smtpTls;
+    const weak = ['ECDHE-ECDSA-AES128-SHA256', 'ECDHE-ECDSA-AES256-SHA', 'ECDHE-RSA-AES128-SHA256'];
+    const refuses = async () => {
+      for (const port of [tlsPort, smtpTls, server.runtime.webui ?? 0]) {
+        for (const ciphers of [...weak, 'ECDHE-RSA-AES256-SHA', 'AES128-SHA', 'AES128-GCM-SHA256'])
+          await expect(open(port, { maxVersion: 'TLSv1.2', ciphers })).rejects.toThrow(/handshake failure/);
+        const socket = await open(port, { maxVersion: 'TLSv1.2' });
+        expect(socket.getCipher().name).toMatch(/^ECDHE-.*(GCM|POLY1305)/);
+        socket.destroy();
+      }
+    };
+    await refuses();
+    replace('second.example.com');
+    server.signal('SIGHUP');
+    await server.printed(/certificate\.changed/);
+    await refuses();
+  });
+
   test('each port tells who speaks the other’s language', async (context) => {
     const { server, tlsPort } = await start(context);
     const plain = 'GET /api/v1/messages HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    for (const path of ['/health', '/metrics?x=1']) {
+      const answer = await exchangeRaw(tlsPort, plain.replace('/api/v1/messages', path));
+      expect(answer).toMatch(/^HTTP\/1\.1 404 .*"not_found"/s);
+    }
     expect(await exchangeRaw(tlsPort, plain)).toMatch(/^HTTP\/1\.1 400 .*"plain_on_tls_port".*https:\/\//s);
     expect(await exchangeRaw(server.runtime.api ?? 0, '\x16\x03\x01\x00\xc8\x01')).toMatch(
       /^HTTP\/1\.1 400 .*"tls_on_plain_port"/s,

@@ -34,7 +34,7 @@ const TOKEN = 'TOKEN-TOKEN';
 /** What no text may show of a relay's secret, as the transport makes it: of the secret itself, and of a request with it. */
 function secretsOf(settings: ProviderSettings): string[] {
   const provider = providerFor(settings);
-  const requests = [provider.check({ now: NOW, token: TOKEN }), provider.tokens?.request];
+  const requests = [provider.check({ now: NOW, token: TOKEN }), provider.tokens?.ask(NOW)];
   return formsOf(settings.secret, Object.assign({}, ...requests.map((request) => request?.headers)));
 }
 

@@ -128,11 +128,12 @@ test('the opening ends, whatever is answered', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('required', 'opportunistic', 'implicit', 'none'),
-      fc.boolean(),
+      fc.constantFrom(null, {}, { auth: 'login' as const }, { auth: 'xoauth2' as const }),
       fc.infiniteStream(reply),
       (tls, login, replies) => {
-        const credentials = login ? { username: 'u', password: 'p' } : null;
-        const opening = new Opening({ hostname: 'client.example', tls, credentials });
+        const credentials = login && { username: 'u', secret: 'p', ...login };
+        const peer = { host: 'sink.example', port: 587 };
+        const opening = new Opening({ hostname: 'client.example', tls, credentials, peer });
         let steps = 0;
         for (let kind = ''; kind !== 'ready' && kind !== 'failed'; steps++) {
           const action = opening.receive(replies.next().value);

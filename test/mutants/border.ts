@@ -120,6 +120,31 @@ export const BORDER: readonly Mutant[] = [
     ],
   },
   {
+    name: 'key-half-read',
+    breaks: 'The whole key counts: here its first 20 characters do.',
+    edits: [
+      {
+        file: 'src/lib/key-secret.ts',
+        before: "createHash('sha256').update(secret).digest('hex')",
+        after: "createHash('sha256').update(secret.slice(0, 20)).digest('hex')",
+      },
+    ],
+    traps: [
+      {
+        file: 'test/protocol/http/keys.test.ts',
+        test: 'two keys that differ in their last characters open different things',
+      },
+      {
+        file: 'test/protocol/http/mailgun.test.ts',
+        test: 'a key that differs from a good one in its last characters is refused',
+      },
+      {
+        file: 'test/protocol/smtp-listener/auth.test.ts',
+        test: 'a key that differs from a good one in its last characters is refused',
+      },
+    ],
+  },
+  {
     name: 'tls-unverified',
     breaks: 'A relay’s certificate is verified: here any will do.',
     edits: [

@@ -9,10 +9,9 @@ export const DELIVERING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/transport/smtp/transaction.ts',
-        before: `    const open = await this.#job.gate();
-    if (this.#ended) return;
-    if (!open) return this.#refuseContent();`,
-        after: '    this.#job.gate().catch(() => {});',
+        before:
+          'this.#asked(this.#job.gate(), (isOpen) => (isOpen ? this.#sendEnd(last) : this.#refuseContent()));',
+        after: 'void this.#job.gate();\n    this.#sendEnd(last);',
       },
     ],
     traps: [
@@ -100,7 +99,7 @@ export const DELIVERING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/store/sqlite/settle.ts',
-        before: '    inserter.insertReport(report, at);\n',
+        before: '    this.#inserter.insertReport(report, at);\n',
         after: '',
       },
     ],
@@ -215,7 +214,7 @@ export const DELIVERING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/store/sqlite/settle.ts',
-        before: '    books.quotas.giveBack(refund);\n',
+        before: '    this.#books.quotas.giveBack(refund);\n',
         after: '',
       },
     ],

@@ -45,8 +45,8 @@ export const LEASING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/engine/attempt.ts',
-        before: '(await marked) && deps.clock.mono() < lane.trustedUntil;',
-        after: 'await marked;',
+        before: 'begun === true && deps.clock.mono() < lane.trustedUntil && !fuse.aborted;',
+        after: 'begun === true;',
       },
     ],
     traps: [

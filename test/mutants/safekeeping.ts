@@ -9,8 +9,8 @@ export const SAFEKEEPING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/spool/segments/writer.ts',
-        before: 'await this.#orFail(files.fdatasync(active.fd));',
-        after: 'this.#orFail(files.fdatasync(active.fd)).catch(() => {});',
+        before: 'await files.fdatasync(active.fd);',
+        after: 'files.fdatasync(active.fd).catch(() => {});',
       },
     ],
     traps: [
@@ -26,7 +26,7 @@ export const SAFEKEEPING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/spool/segments/writer.ts',
-        before: 'await this.#orFail(files.fdatasync(active.fd));',
+        before: 'await files.fdatasync(active.fd);',
         after: '',
       },
     ],
@@ -130,13 +130,10 @@ export const SAFEKEEPING: readonly Mutant[] = [
       'An answer follows the commit: here the client is told before the store has heard of the message.',
     edits: [
       {
-        file: 'src/engine/accept.ts',
-        before:
-          'const answers = await store.accept(records, { node, now: clock.wall() }, this.#room.limits());',
-        after: `store.accept(records, { node, now: clock.wall() }, this.#room.limits()).catch(() => {});
-      const answers = records.map(
-        ({ deliveries }): AcceptAnswer => ({ kind: 'accepted', leased: deliveries.map(() => false) }),
-      );`,
+        file: 'src/store/taking.ts',
+        before: 'return await store.accept(records, at(), limits);',
+        after: `store.accept(records, at(), limits).catch(() => {});
+        return records.map(({ deliveries }) => ({ kind: 'accepted', leased: deliveries.map(() => false) }));`,
       },
     ],
     traps: [HISTORY],

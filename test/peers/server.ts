@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { untilFound } from './watch.ts';
 
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-/** The program from its sources. */
-const FROM_SOURCE = [process.execPath, pathOf('src/main.ts')];
+/** The program: put into few files beforehand, as `npm test` does, since it starts in half the time; else from its sources. */
+export const MAIN = process.env['WAYBILL_PROGRAM'] ?? pathOf('src/main.ts');
+const DIRECTLY = [process.execPath, MAIN];
 /** As users start it: slower to start, but with all that `./waybill` says of memory. */
 export const AS_INSTALLED = [pathOf('waybill')];
 
@@ -40,7 +41,7 @@ export class Installation {
   constructor(
     configuration: string,
     environment: NodeJS.ProcessEnv = {},
-    program: readonly string[] = FROM_SOURCE,
+    program: readonly string[] = DIRECTLY,
   ) {
     this.#program = program;
     this.dataDir = mkdtempSync(join(tmpdir(), 'waybill-test-'));

@@ -104,9 +104,22 @@ export interface SmtpSinkOptions {
   readonly certificate?: Certificate;
   /** Offers AUTH PLAIN and LOGIN for these names and passwords. */
   readonly users?: Readonly<Record<string, string>>;
+  /** Takes access tokens (XOAUTH2, and OAUTHBEARER of RFC 7628), as Exchange Online and Gmail document it. */
+  readonly bearer?: SinkBearer;
   /** What is kept of each message: bytes and all, the envelope, or only the count. Default `all`. */
   readonly keep?: 'all' | 'envelope' | 'count';
   readonly script?: SinkScript;
+}
+
+/** How access tokens are taken. */
+export interface SinkBearer {
+  /** Offered in EHLO; default XOAUTH2 alone, beside LOGIN. */
+  readonly mechanisms?: readonly ('XOAUTH2' | 'OAUTHBEARER')[];
+  readonly takes: (user: string, token: string) => boolean;
+  /** What a 334 says of a token that is not taken, before the 535; absent: the 535 comes at once, as Exchange does. */
+  readonly challenge?: string;
+  /** The refusal itself, unless it is Exchange's. */
+  readonly refusal?: string;
 }
 
 /** A message whose end was seen. */

@@ -1,6 +1,7 @@
 /** One connection to the SMTP sink: reads commands and content, asks the script, answers. */
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { EXCHANGE_REFUSED, EXCHANGE_TAKEN } from './oauth-documents.ts';
 import { ChunkReader, ContentReader } from './smtp-sink-content.ts';
 import {
   isCommandVerb,
@@ -146,11 +147,18 @@ export class SinkSession implements SessionView {
     }
   }
 
+  /** What AUTH offers, where it is offered now. */
+  #mechanisms(): string[] {
+    const { users, bearer, tls } = this.#sink.options;
+    if (!this.tls && tls === 'starttls') return [];
+    return [...(users ? ['PLAIN', 'LOGIN'] : []), ...(bearer ? (bearer.mechanisms ?? ['XOAUTH2']) : [])];
+  }
+
   #keywords(): string[] {
     const words = [...(this.#sink.options.extensions ?? SINK_EXTENSIONS)];
     if (this.#startTlsOffered()) words.push('STARTTLS');
-    if (this.#sink.options.users && (this.tls || this.#sink.options.tls !== 'starttls'))
-      words.push('AUTH PLAIN LOGIN');
+    const mechanisms = this.#mechanisms();
+    if (mechanisms.length > 0) words.push(['AUTH', ...mechanisms].join(' '));
     return words;
   }
 
@@ -172,7 +180,32 @@ export class SinkSession implements SessionView {
       };
       return '334 VXNlcm5hbWU6';
     }
+    if (mechanism !== undefined && this.#mechanisms().includes(mechanism.toUpperCase())) {
+      if (initial !== undefined) return this.#checkBearer(initial);
+      this.#lineReader = (line) => this.#say(this.#checkBearer(line));
+      return '334 ';
+    }
     return '504 5.5.4 mechanism unknown';
+  }
+
+  /** `user=NAME^Aauth=Bearer TOKEN^A^A`, or RFC 7628's `n,a=NAME,^A…^Aauth=Bearer TOKEN^A^A`. */
+  #checkBearer(response: string): string {
+    const { bearer } = this.#sink.options;
+    const [, user = '', token = ''] =
+      /^(?:user=([^\x01]*)|n,a=(?:[^,]*),)\x01(?:.*\x01)?auth=Bearer ([^\x01]*)\x01\x01$/s.exec(
+        decode(response),
+      ) ?? [];
+    const name = user || (/^n,a=([^,]*),/.exec(decode(response))?.[1] ?? '');
+    if (bearer?.takes(name, token)) {
+      this.user = name;
+      return EXCHANGE_TAKEN;
+    }
+    const refusal = bearer?.refusal ?? EXCHANGE_REFUSED;
+    if (bearer?.challenge === undefined) return refusal;
+    // Only who acknowledges it is told the rest.
+    this.#lineReader = (line) =>
+      this.#say(line === '' || line === 'AQ==' ? refusal : '501 5.5.2 not an acknowledgement');
+    return `334 ${Buffer.from(bearer.challenge).toString('base64')}`;
   }
 
   #checkPlain(response: string): string {

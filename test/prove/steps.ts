@@ -117,10 +117,40 @@ export const STEPS: readonly Step[] = [
     environment: counted('power_cuts'),
   },
   {
+    name: 'log-deaths',
+    holds:
+      'A store behind the log dies again and again, also while it writes: its answers, and every row after each start, are those of a plain store that never died.',
+    files: ['test/simulation/log-deaths.test.ts'],
+    unit: 'histories',
+    target: 20_000,
+    least: 60,
+    environment: counted('log_deaths'),
+  },
+  {
+    name: 'log-start',
+    holds: 'A start after a death with a long log finds every message, its contents and what became of it.',
+    files: ['test/crash/log-start.test.ts'],
+    unit: 'facts',
+    target: 100_000,
+    least: 100_000,
+    environment: counted('replayed_facts'),
+    whole: true,
+    seconds: 120,
+  },
+  {
     name: 'simulation',
     holds:
       'Simulated histories of one to three engines over one SQLite, with every fault, keep every promise.',
     files: ['test/simulation/simulation.test.ts'],
+    unit: 'seeds',
+    target: 20_000,
+    least: 10,
+    environment: seeded,
+  },
+  {
+    name: 'simulation-log',
+    holds: 'The same histories over the store behind the log, as one process has it over its data directory.',
+    files: ['test/simulation/logged.test.ts'],
     unit: 'seeds',
     target: 20_000,
     least: 10,
@@ -165,7 +195,7 @@ export const STEPS: readonly Step[] = [
   ]),
   fuzzed('dns', 'of DNS answers, of what domains publish, and of certificates', ['dns-message', 'dns-text']),
   fuzzed('operator', 'of the configuration, of archives, of the spool, and of what providers answer', [
-    ...['config', 'archive', 'spool', 'provider-answer', 'values', 'pem'],
+    ...['config', 'archive', 'spool', 'provider-answer', 'token-answer', 'values', 'pem'],
   ]),
   {
     name: 'slow-http',

@@ -129,6 +129,11 @@ function requests(id: string): Partial<Record<OperationName, object>> {
     checkRelay: { definition: { name: 'x', type: 'mx' }, makeDefault: null },
     checkMessage: { message: { from: 'a@example.com', to: 'b@out.test', text: 'hi' } },
     submit: { message: { from: 'a@example.com', to: 'b@out.test', text: 'hi' } },
+    submitRaw: {
+      ...{ from: 'a@example.com', to: ['b@out.test'], notify: null, ret: null, envid: null },
+      content: Buffer.from('From: a@example.com\r\nSubject: hi\r\n\r\nhi\r\n').toString('base64'),
+    },
+    messageContent: { id },
     sessions: { name: null },
     search: { query: '', limit: 200, before: null },
     countNew: { query: '', after: id },

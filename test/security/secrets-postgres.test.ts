@@ -82,10 +82,10 @@ describeWith(POSTGRES_PROGRAMS, 'the password of the database', () => {
     await look();
     await runAll(['config --json', 'doctor --json', 'backup never.tar'], installation, traces);
     await postgres.down();
-    await vi.waitFor(async () => expect(await send()).toBe(503), { timeout: 30_000 });
+    await vi.waitFor(async () => expect(await send()).toBe(503), { timeout: 60_000 });
     await look();
     await postgres.up();
-    await vi.waitFor(async () => expect(await send()).toBe(202), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await send()).toBe(202), { timeout: 180_000 });
     const line = { level: 'debug', contains: '', after: null, limit: 1000 } as const;
     traces.add('operations: logTail', JSON.stringify(await operations.logTail(line)));
     traces.add('process', readFileSync(`/proc/${server.runtime.pid}/cmdline`));

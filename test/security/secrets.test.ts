@@ -148,7 +148,7 @@ async function goWrong(world: SecretsWorld, app: string): Promise<void> {
       traces.add('api: on a failing disk', await send());
       expect(ended).toBe(true);
     },
-    { timeout: 60_000 },
+    { timeout: 180_000 },
   );
   expect(await ill.exited).toBe(74);
   keepOutput(world, ill, '');
@@ -188,7 +188,7 @@ describeWith(['strace'], 'secrets', () => {
         for (const id of ids)
           expect((await operations.attempts({ id, cursor: null })).attempts.length).toBeGreaterThan(0);
       },
-      { timeout: 60_000 },
+      { timeout: 180_000 },
     );
     const unseen = await lookAround(world, admin, ids);
     stop();

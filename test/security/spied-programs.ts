@@ -6,7 +6,7 @@ import type { TestContext } from 'vitest';
 import type { Installation } from '../peers/server.ts';
 
 /** Every program that the server starts: `test/security/list.test.ts` holds that there is no other. */
-export const PROGRAMS = ['timedatectl'];
+export const PROGRAMS = ['systemd-notify', 'timedatectl'];
 
 /** Has them tell their arguments and their environment: in the file that is returned. */
 export function spyOnPrograms(
@@ -21,6 +21,8 @@ export function spyOnPrograms(
     writeFileSync(join(folder, program), `#!/bin/sh\n{ echo "$0 $*"; env; } >> ${file}\necho yes\n`, {
       mode: 0o755,
     });
+  // Else nobody is told.
+  environment['NOTIFY_SOCKET'] = join(folder, 'nobody-listens');
   environment['PATH'] = `${folder}:${environment['PATH'] ?? ''}`;
   return file;
 }

@@ -103,7 +103,7 @@ test('after a retry the waiting times begin anew', async () => {
   const asked = life.wall();
   await engine.acts.retry(id);
   await run(3_000);
-  const waitMs = ((await show(id)).nextAttemptAt ?? 0) - asked;
+  const waitMs = ((await show(id)).waits[0]?.dueAt ?? 0) - asked;
   expect(waitMs).toBeLessThan(SETTINGS.retry.firstMs * 1.2 + 3_000);
 });
 

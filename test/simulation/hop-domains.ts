@@ -3,6 +3,7 @@ import type { DnsAnswer, RecordType, Resolver } from '../../src/dns/resolver.ts'
 import type { Outcome, Reply } from '../../src/domain/outcome.ts';
 import type { Relay } from '../../src/domain/relay.ts';
 import type { Random } from '../../src/lib/random.ts';
+import { abortSignalOf } from '../../src/lib/stop.ts';
 import { HostFinder } from '../../src/transport/mx/hosts.ts';
 import { Pending } from '../../src/transport/mx/pending.ts';
 import { HopFailure } from '../../src/transport/smtp/failure.ts';
@@ -112,8 +113,10 @@ export function domainsTransport(parts: DomainsParts): Transport {
   });
   const resolver = new SimulatedDns(parts);
   return {
-    deliver: (job, signal) =>
-      hop.conversing(relay.name, life, job, () => overHosts(parts, finder, resolver, job, signal)),
+    deliver: (job, stop) =>
+      hop.conversing(relay.name, life, job, () =>
+        overHosts(parts, finder, resolver, job, abortSignalOf(stop)),
+      ),
     connections: () => 0,
     close: async () => {},
   };

@@ -1,6 +1,7 @@
 import { NO_EVIDENCE } from '../../src/domain/attempt.ts';
 import type { Outcome, Reply } from '../../src/domain/outcome.ts';
 import type { Random } from '../../src/lib/random.ts';
+import { abortSignalOf, type StopSignal } from '../../src/lib/stop.ts';
 import { Opening, type OpeningVerb } from '../../src/smtp/opening.ts';
 import type { SmtpReply } from '../../src/smtp/reply.ts';
 import { Sender, type SenderAction } from '../../src/smtp/sender.ts';
@@ -15,7 +16,7 @@ import {
   timeoutReply,
 } from '../../src/transport/smtp/failure.ts';
 import { TIMEOUTS } from '../../src/transport/smtp/timeouts.ts';
-import type { Transport, TransportJob, TransportResult } from '../../src/transport/transport.ts';
+import type { ProbeResult, Transport, TransportJob, TransportResult } from '../../src/transport/transport.ts';
 import { HEALTHY, type HopFaults, HopSession } from './hop-session.ts';
 import type { Kind } from './seen.ts';
 import type { NodeLife, VirtualTime } from './virtual-clock.ts';
@@ -66,8 +67,8 @@ export class NextHop {
   /** The world as one node sees it through a relay: what the node does stops when the node does. */
   transportOf(life: NodeLife, relay = 'out'): Transport {
     return {
-      deliver: (job, signal) =>
-        this.conversing(relay, life, job, () => this.#deliver(life, relay, job, signal)),
+      deliver: (job, stop) =>
+        this.conversing(relay, life, job, () => this.#deliver(life, relay, job, abortSignalOf(stop))),
       probe: (signal) => this.#probe(life, relay, signal),
       connections: () => 0,
       close: async () => {},
@@ -116,12 +117,15 @@ export class NextHop {
     }
   }
 
-  async #probe(life: NodeLife, relay: string, signal: AbortSignal): Promise<boolean> {
+  async #probe(life: NodeLife, relay: string, signal: AbortSignal): Promise<ProbeResult> {
     const server = new HopSession({ ...this.#parts(relay), takeLater: () => {} });
     const client = new Client(server, life, signal, this.note);
     return await client.open(signal).then(
-      () => true,
-      () => false,
+      () => ({ host: relay, trouble: null }),
+      (error: unknown) => {
+        if (!(error instanceof HopFailure)) throw error;
+        return { host: relay, trouble: error.reply };
+      },
     );
   }
 
@@ -158,7 +162,7 @@ class Client {
   }
 
   /** Connects and says hello. Rejects with `HopFailure`, also when `refused` or the attempt's signal aborts. */
-  async open(refused: AbortSignal) {
+  async open(refused: StopSignal) {
     const stop = new AbortController();
     const abort = () => stop.abort();
     for (const signal of [refused, this.#signal]) {
@@ -179,7 +183,10 @@ class Client {
     if (kind === 'ignored') throw new HopFailure(timeoutReply('connect', HOST, TIMEOUTS.connect));
     if (kind === 'refused')
       throw connectFailure(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), HOST, PORT);
-    const opening = new Opening({ hostname: 'relay.example', tls: 'none', credentials: null });
+    const opening = new Opening({
+      ...{ hostname: 'relay.example', tls: 'none', credentials: null },
+      peer: { host: 'next.example', port: 25 },
+    });
     for (;;) {
       const reply = await this.#hear(opening.awaiting, stop);
       if ('cause' in reply) throw new HopFailure(reply);

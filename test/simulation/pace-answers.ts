@@ -1,6 +1,6 @@
 /** Hops of a pace world that answer as a test says, attempt by attempt. */
 import { NO_EVIDENCE } from '../../src/domain/attempt.ts';
-import { localReply, type Outcome } from '../../src/domain/outcome.ts';
+import { localReply, type Outcome, type Reply } from '../../src/domain/outcome.ts';
 import type { TransportResult } from '../../src/transport/transport.ts';
 import type { PaceWorld } from './pace-world.ts';
 
@@ -46,12 +46,12 @@ export function putOff(code: number, rest: Omit<Partial<Answer>, 'outcome'> = {}
 
 /**
  * Lets `answer` speak for all hops of relays that are put from now on; returns the attempts, in the order in which they
- * began. With `isWell` hops can be asked without mail.
+ * began. With `troubleOf` hops can be asked without mail; null: it is well.
  */
 export function answerBy(
   world: PaceWorld,
   answer: (tried: Tried) => Answer,
-  isWell?: () => boolean,
+  troubleOf?: () => Reply | null,
 ): Tried[] {
   const all: Tried[] = [];
   world.hop.transportOf = (_node, life, relay) => ({
@@ -70,7 +70,7 @@ export function answerBy(
       const outcomes = job.envelope.recipients.map(() => (isOpen ? outcome : CLOSED));
       return { evidence: { ...NO_EVIDENCE }, hopFailed: false, restMs: null, ...result, outcomes };
     },
-    ...(isWell === undefined ? {} : { probe: () => Promise.resolve(isWell()) }),
+    ...(troubleOf === undefined ? {} : { probe: async () => ({ host: relay, trouble: troubleOf() }) }),
     connections: () => 0,
     close: async () => {},
   });

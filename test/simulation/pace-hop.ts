@@ -2,6 +2,7 @@ import { NO_EVIDENCE } from '../../src/domain/attempt.ts';
 import { localReply, type Outcome } from '../../src/domain/outcome.ts';
 import { dayOf } from '../../src/domain/quota.ts';
 import type { Random } from '../../src/lib/random.ts';
+import { abortSignalOf } from '../../src/lib/stop.ts';
 import type { Transport, TransportJob, TransportResult } from '../../src/transport/transport.ts';
 import type { NodeLife, VirtualTime } from './virtual-clock.ts';
 
@@ -17,6 +18,8 @@ export interface Temper {
   readonly refusesWith: 421 | 451;
   /** The MX host that mail to a domain is handed to; null: not known. */
   readonly hostOf: (domain: string) => string | null;
+  /** Share of recipients that it puts off at RCPT, with 451 4.7.1, when it first hears of them. */
+  readonly greylists: number;
   /** What it says to a single message, whatever the pace; null: it is taken. */
   readonly verdict: (token: string, address: string) => 'rejected' | 'deferred' | null;
 }
@@ -27,6 +30,7 @@ export const WELL: Temper = {
   spread: 0,
   bears: Number.POSITIVE_INFINITY,
   refusesWith: 451,
+  greylists: 0,
   hostOf: () => null,
   verdict: () => null,
 };
@@ -62,6 +66,8 @@ export class PaceHop {
   readonly takenOn = new Map<string, Map<number, number>>();
   readonly #time: VirtualTime;
   readonly #dice: Random;
+  /** `token` of messages that were greylisted once. */
+  readonly #greylisted = new Set<string>();
   readonly #counts = new Map<string, number>();
   readonly #lives = new Map<string, NodeLife>();
 
@@ -74,7 +80,7 @@ export class PaceHop {
   transportOf(node: string, life: NodeLife, relay: string): Transport {
     this.#lives.set(node, life);
     return {
-      deliver: (job, signal) => this.#converse(node, life, relay, job, signal),
+      deliver: (job, stop) => this.#converse(node, life, relay, job, abortSignalOf(stop)),
       connections: () => 0,
       close: async () => {},
     };
@@ -111,6 +117,8 @@ export class PaceHop {
     const asked = { at, node, relay, domain, token, recipients: recipients.length };
     this.starts.push({ ...asked, atOnce, atOnceOverall, ofDomain });
     const temper = this.tempers.get(relay) ?? WELL;
+    if (temper.greylists > 0 && this.#isNew(token, temper.greylists))
+      return await this.#greylist(temper, life, job, keys);
     const halfMs = (temper.takesMs / 2) * (1 + temper.spread * (2 * this.#dice.next() - 1));
     try {
       await this.#time.sleep(halfMs);
@@ -130,6 +138,29 @@ export class PaceHop {
     }
   }
 
+  #isNew(token: string, share: number): boolean {
+    if (this.#greylisted.has(token) || this.#dice.next() >= share) return false;
+    this.#greylisted.add(token);
+    return true;
+  }
+
+  /** RCPT is the first of three waits for the hop: the second is for the content, the third for its disk. */
+  async #greylist(
+    temper: Temper,
+    life: NodeLife,
+    job: TransportJob,
+    keys: readonly string[],
+  ): Promise<TransportResult> {
+    try {
+      await this.#time.sleep(temper.takesMs / 3);
+      await life.running();
+      const reply = { code: 451, enhanced: '4.7.1', cause: 'smtp_reply', text: 'Greylisted' };
+      return result(job.envelope.recipients.map(() => ({ kind: 'deferred', reply, ofRecipient: true })));
+    } finally {
+      for (const key of keys) this.#count(key, -1);
+    }
+  }
+
   #answer(temper: Temper, relay: string, day: number, token: string, address: string): Outcome {
     const kind = temper.verdict(token, address);
     const reply = {
@@ -138,7 +169,8 @@ export class PaceHop {
       cause: 'smtp_reply',
       text: '',
     };
-    if (kind !== null) return { kind, reply };
+    if (kind === 'rejected') return { kind, reply };
+    if (kind === 'deferred') return { kind, reply, ofRecipient: true };
     const name = `${token} ${address}`;
     this.taken.set(name, (this.taken.get(name) ?? 0) + 1);
     const days = this.takenOn.get(relay) ?? new Map<number, number>();

@@ -113,8 +113,8 @@ describe.each([
     let due: number | null = null;
     for (let tries = 0; due === null && tries < 200; tries++) {
       await world.run(100);
-      const { status, nextAttemptAt } = (await world.views.message(id))?.message ?? {};
-      due = status === 'retrying' ? (nextAttemptAt ?? null) : null;
+      const shown = (await world.views.message(id))?.message;
+      due = shown?.status === 'retrying' ? (shown.waits[0]?.dueAt ?? null) : null;
     }
     const dueAt = world.time.now + (due ?? 0) - world.wall;
     expect(dueAt).toBeGreaterThan(world.time.now);

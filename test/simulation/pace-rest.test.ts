@@ -1,5 +1,6 @@
 /** That hops are left alone for as long as they ask for, or need, and no longer than whoever runs the server wants. */
 import { expect, test } from 'vitest';
+import { localReply, type Reply } from '../../src/domain/outcome.ts';
 import { answerBy, NO_FORM, putOff, TAKEN } from './pace-answers.ts';
 import { PaceWorld, smarthost } from './pace-world.ts';
 
@@ -53,7 +54,7 @@ test('a hop that says it is well and takes no mail is tried less and less often'
   const attempts = answerBy(
     world,
     () => putOff(403, { hopFailed: true }),
-    () => true,
+    () => null,
   );
   await world.bear();
   await world.submit('m-', 1_000);
@@ -93,4 +94,70 @@ test('high mail is tried again after its hop was ill, though all other mail has 
   isIll = false;
   await world.run(10 * MINUTE, () => attempts.length > 11);
   expect(attempts.slice(10).map(({ token }) => token)).toEqual(['high-0', 'high-0']);
+});
+
+/** Many virtual hours of a whole node. */
+const DAY = { timeout: 300_000 };
+
+const DENIED: Reply = { ...localReply('auth_failed', '5.7.8', 'Authentication failed'), code: 535 };
+
+/** A hop that takes no password, from the first attempt on, until `mend`. */
+async function deniedWorld() {
+  const world = new PaceWorld({ relays: [smarthost('out', { maxConcurrency: 10 })] });
+  let isMended = false;
+  const denied = { takesMs: 100, hopFailed: true, outcome: { kind: 'deferred', reply: DENIED } } as const;
+  const attempts = answerBy(
+    world,
+    () => (isMended ? TAKEN : denied),
+    () => (isMended ? null : DENIED),
+  );
+  const node = await world.bear();
+  await world.submit('m-', 100);
+  const probes = () => world.events.filter(({ type }) => type === 'probed');
+  const mend = () => {
+    isMended = true;
+  };
+  return { world, attempts, node, probes, mend };
+}
+
+test('a password that is not taken is tried less and less often: a dozen times in a day', DAY, async () => {
+  const { world, attempts, node, probes } = await deniedWorld();
+  await world.run(24 * HOUR);
+  // Ten were under way together when it was first refused.
+  expect(attempts).toHaveLength(10);
+  expect(probes().length).toBeGreaterThan(5);
+  expect(probes().length).toBeLessThanOrEqual(14);
+  expect(Math.max(...paused(world))).toBeGreaterThan(3 * HOUR);
+  expect(node.engine.queue.lanes()).toMatchObject([
+    { lane: 'out', state: 'open', restCause: 'auth_failed 535 5.7.8', lastReply: { code: 535 } },
+  ]);
+  expect(node.engine.relays.refusalOf('out')).toBe('auth_failed 535 5.7.8');
+});
+
+test('every probe of a hop that rests is told, with what it said and when it is asked again', async () => {
+  const { world, probes } = await deniedWorld();
+  await world.run(2 * MINUTE);
+  expect(probes()).toMatchObject([{ relay: 'out', host: 'out', trouble: DENIED }]);
+  await world.run(5 * MINUTE);
+  expect(probes()).toHaveLength(2);
+});
+
+test.each([
+  [
+    'somebody tested it and found it well',
+    ({ node }: Awaited<ReturnType<typeof deniedWorld>>) => node.engine.relays.foundWell('out'),
+  ],
+  [
+    'its secret was changed',
+    ({ world }: Awaited<ReturnType<typeof deniedWorld>>) => world.put(smarthost('out')),
+  ],
+])('a relay whose password was not taken sends again as soon as %s', DAY, async (_why, act) => {
+  const denied = await deniedWorld();
+  const { world, node, mend } = denied;
+  await world.run(12 * HOUR);
+  mend();
+  act(denied);
+  await world.run(10 * SECOND);
+  expect(world.events.filter(({ type }) => type === 'attempted').length).toBeGreaterThan(100);
+  expect(node.engine.relays.refusalOf('out')).toBeNull();
 });

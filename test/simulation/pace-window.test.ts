@@ -74,3 +74,21 @@ test('a hop that bears all is used with all that the relay may have', async () =
   await flood(MINUTE);
   expect((await flood(30 * SECOND)).most).toBe(40);
 });
+
+test('a hop that greylists one recipient in ten costs under 5 % of throughput', async () => {
+  const perSecond = async (greylists: number) => {
+    // It bears 33 a second, and 40 are handed in.
+    const { flood, tookOf } = await worldOf({ takesMs: 300, greylists }, 10);
+    await flood(30 * SECOND);
+    return await tookOf(2 * MINUTE);
+  };
+  expect(await perSecond(0.1)).toBeGreaterThan(0.95 * (await perSecond(0)));
+});
+
+test('a hop that puts off most recipients at RCPT is given fewer at once', async () => {
+  const { become, flood } = await worldOf({ takesMs: 200 }, 20);
+  await flood(MINUTE);
+  become({ takesMs: 200, greylists: 0.7 });
+  await flood(MINUTE);
+  expect((await flood(MINUTE)).most).toBeLessThan(20);
+});

@@ -2,5 +2,5 @@
 import { test } from 'vitest';
 import { playAll } from './histories.ts';
 
-if (process.env['WAYBILL_SEEDS'] === undefined) playAll(Array.from({ length: 50 }, (_, place) => place + 51));
+if (process.env['WAYBILL_SEEDS'] === undefined) playAll(Array.from({ length: 6 }, (_, place) => place + 7));
 else test.skip('the seeds that were asked for are played by the other file', () => {});

@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/lib/clock.ts';
+import type { StopSignal } from '../../src/lib/stop.ts';
 
 /** A timer in virtual time. */
 interface Timer {
@@ -136,7 +137,7 @@ export class NodeLife implements Clock {
     return this.#time.sleep(wait).then(() => this.running());
   }
 
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  async sleep(ms: number, signal?: StopSignal): Promise<void> {
     if (!signal?.aborted)
       await new Promise<void>((resolve) => {
         // As the machine's clock does: a signal that outlives its sleepers must not gather them.

@@ -7,7 +7,7 @@ import { type Loaded, loadConfig } from '../../src/config/load.ts';
 import type { DomainDeps } from '../../src/control/domain-checks/check.ts';
 import type { DomainDetail, DomainOperations, RecordView } from '../../src/control/domain-operations.ts';
 import { domainOperations } from '../../src/control/local-domains.ts';
-import { storedRows } from '../../src/control/offline.ts';
+import { storedRows } from '../../src/control/stored-rows.ts';
 import type { SendingDomain } from '../../src/domain/sending-domain.ts';
 import { systemRandom } from '../../src/lib/random.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';

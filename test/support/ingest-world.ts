@@ -93,8 +93,10 @@ export abstract class IngestWorld {
   }
 
   /** Makes a key; resolves to its secret. */
-  async key(facts: Partial<ApiKey> = {}): Promise<string> {
-    const secret = generateSecret(this.random, facts.mode ?? 'live');
+  async key(
+    facts: Partial<ApiKey> = {},
+    secret: string = generateSecret(this.random, facts.mode ?? 'live'),
+  ): Promise<string> {
     const id = facts.id ?? `key_${secret.slice(8, 20)}`;
     const key: ApiKey = {
       name: id,

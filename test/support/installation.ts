@@ -23,6 +23,8 @@ export interface Finished {
 export interface Surroundings {
   readonly environment?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
+  /** What is piped in; absent: somebody sits at a keyboard and types nothing. */
+  readonly input?: string | Uint8Array;
   /** What is entered when something is asked for; absent: there is nobody to ask. */
   readonly answer?: string;
   /** How wide the terminal is; absent: there is none. */
@@ -42,6 +44,7 @@ export class Installation {
 
   constructor(name = 'data') {
     this.dataDir = join(this.folder, name);
+    mkdirSync(this.dataDir, { recursive: true, mode: 0o700 });
   }
 
   /** Runs a command. */
@@ -55,6 +58,13 @@ export class Installation {
       err: (text: string) => {
         written.err += `${text}\n`;
       },
+      write: async (bytes: Uint8Array) => {
+        written.out += Buffer.from(bytes).toString('latin1');
+      },
+      input: async function* () {
+        yield Buffer.from(surroundings.input ?? '');
+      },
+      isTyped: () => surroundings.input === undefined,
       environment: { WAYBILL_DATA: this.dataDir, ...surroundings.environment },
       columns: () => surroundings.columns ?? null,
       redraw: () => {
@@ -78,7 +88,6 @@ export class Installation {
 
   /** Takes the data directory, as a server does that is starting. */
   async open(): Promise<Offline> {
-    mkdirSync(this.dataDir, { recursive: true, mode: 0o700 });
     const { dataDir } = this;
     return await openOffline({ dataDir, environment: {}, clock: systemClock, random: systemRandom });
   }

@@ -14,7 +14,7 @@ export interface HeldAnswer {
 }
 
 /** The document, as it is served. */
-export const DOCUMENT: Json = describeApi('0.0.0');
+export const DOCUMENT: Json = describeApi();
 
 /** Says nothing about the API: HTTP's own, and what a browser is told. */
 const PLAIN_HEADERS =

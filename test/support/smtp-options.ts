@@ -42,6 +42,7 @@ const SMALL: Partial<MessageLimits> = { rateLimitPerKey: 0, maxMessageBytes: 200
 export function smtpTestOptions({ settings, limits, others }: SmtpDifferences = {}): SmtpTestOptions {
   return {
     hostname: HOSTNAME,
+    webuiPort: 8443,
     postmaster: 'postmaster@waybill.test',
     allowedCidrs: cidrs(...DEFAULTS.listener.allowedCidrs),
     trustedProxies: cidrs(...DEFAULTS.listener.trustedProxies),

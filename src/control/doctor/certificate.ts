@@ -27,6 +27,10 @@ export const certificateCheck: Check = async (premises) => {
   const { path, said, renew, isMade, found } = inUse(premises);
   if (found instanceof Error) {
     if (isMade) return [skipped(NAME, 'A self-signed one is made at the first start that needs it.')];
+    if (isMissing(found))
+      return [
+        fail(NAME, `There is no ${path}, which tls.cert_file names.`, 'put it there, or set tls.cert_file'),
+      ];
     const look = `openssl x509 -in ${path} -noout -text`;
     return [fail(NAME, `${path} is no certificate that can be read: ${String(found)}`, look)];
   }

@@ -7,9 +7,13 @@ import type { Check } from './premises.ts';
 const OTHERS = 0o077;
 
 /** Whether a server could start with the configuration, or go on with it. */
-export const configurationCheck: Check = async ({ loaded, bound }) => {
-  const { faults, configFile } = loaded;
-  if (faults.length === 0) return [ok('configuration', `No faults. File: ${configFile}`)];
+export const configurationCheck: Check = async ({ loaded, bound, machine }) => {
+  const { faults } = loaded;
+  const configFile = machine.fileMode(loaded.configFile) === null ? null : loaded.configFile;
+  if (faults.length === 0)
+    return [
+      ok('configuration', `No faults. ${configFile === null ? 'There is no file.' : `File: ${configFile}`}`),
+    ];
   const until = bound === null ? '' : '; the settings from before are in force, and a start would fail';
   return faults.map((fault) =>
     fail('configuration', `${formatFault(fault)}${until}`, cureOf(fault, configFile)),
@@ -17,11 +21,13 @@ export const configurationCheck: Check = async ({ loaded, bound }) => {
 };
 
 /** What is stored is mended by a command, the rest where it was said. */
-function cureOf({ source, key }: Fault, configFile: string): string {
+function cureOf({ source, key }: Fault, configFile: string | null): string {
   if (source === 'stored routes') return 'publish other rules: waybill routes publish FILE';
   if (source === 'stored relay' && key.startsWith('relays.'))
     return `remove and add it: waybill relays remove ${key.split('.')[1]}`;
-  return `mend ${configFile} (or the variable that is named), then look: waybill config`;
+  if (source.startsWith('environment'))
+    return 'change the variable that is named where the server is started, then look: waybill config';
+  return `mend ${configFile ?? 'what is named'}, then look: waybill config`;
 }
 
 /** Whether the passwords of relays can be opened, and by nobody else. */
@@ -29,6 +35,14 @@ export const secretKeyCheck: Check = async ({ loaded, dataDir, machine }) => {
   const { config, vault } = loaded;
   const path = config.secrets.keyFile ?? join(dataDir, 'secret.key');
   const name = 'secret key';
+  if (vault === null && machine.fileMode(path) === null)
+    return [
+      fail(
+        name,
+        `There is no ${path}, so that no stored password can be read.`,
+        'put back the file of before',
+      ),
+    ];
   if (vault === null)
     return [fail(name, `${path} cannot be read, so that no stored password can be.`, `chmod 600 ${path}`)];
   if (config.unreadableRelays.length > 0) {

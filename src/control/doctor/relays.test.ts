@@ -67,6 +67,18 @@ test.each(ROWS)('%s', async (_what, change, expected) => {
   for (const { status, cure } of findings) expect(cure === null).toBe(status === 'ok');
 });
 
+test.each([
+  ['auth_failed', '535 5.7.8 Wrong password', 'correct its user name or secret'],
+  ['token_refused', 'invalid_grant', 'correct its user name or secret'],
+  ['greeting_refused', '554 5.7.1 Not from there', "ask its operator why it refuses this machine's address"],
+  ['connect_refused', 'ECONNREFUSED', 'see the whole conversation'],
+])('of a hop that refuses us (%s) its reply and the cure are told', async (name, detail, cure) => {
+  const probe = ends({ name, ok: false, code: name, detail, atMs: 1 });
+  const [found] = await relaysCheck(premises({ file: OUT, probe }), new AbortController().signal);
+  expect(found?.found).toContain(`${name}: ${detail}`);
+  expect(found?.cure).toMatch(new RegExp(`^${cure}[,:].* waybill relays test out$`));
+});
+
 test('a relay that says nothing until the time is over is told with what it said last', async () => {
   const limit = new AbortController();
   const done = relaysCheck(

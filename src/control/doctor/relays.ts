@@ -88,11 +88,23 @@ async function readiness(
   if (last?.ok === true && last.name === 'READY')
     return ok(name, `${place} takes mail from us, after ${last.atMs} ms.`);
   const said = last === undefined ? 'it does not answer' : `${last.name}: ${last.detail}`;
-  return fail(
-    name,
-    `${place} cannot be used: ${said}`,
-    `see the whole conversation: waybill relays test ${relay}`,
-  );
+  const test = `waybill relays test ${relay}`;
+  return fail(name, `${place} cannot be used: ${said}`, `${cureOf(last)}: ${test}`);
+}
+
+/** What a person has to do before the next test, as the beginning of the line that cures it. */
+function cureOf(last: ProbeStep | undefined): string {
+  switch (last?.code) {
+    case 'auth_failed':
+    case 'token_refused':
+    case 'provider_401':
+    case 'provider_403':
+      return 'correct its user name or secret, then';
+    case 'greeting_refused':
+      return "ask its operator why it refuses this machine's address, then";
+    default:
+      return 'see the whole conversation';
+  }
 }
 
 /** Whom a relay of type mx connects to depends on the mail; without the DNS it can find nobody. */

@@ -3,14 +3,21 @@ import type { LaneFigures } from '../../engine/queue-figures.ts';
 import type { DeniedTally } from '../../observe/denied-tally.ts';
 import type { RelayStatus } from '../../observe/health-report.ts';
 import { type LaneHappening, MAX_HAPPENINGS } from '../../observe/relay-history.ts';
-import { deniedOfAll, happeningsOfAll, lanesOfAll, relaysOfAll } from './figures.ts';
+import { deniedOfAll, happeningsOfAll, lanesOfAll, queueOfAll, relaysOfAll } from './figures.ts';
 import type { NodeReport } from './report.ts';
 
 const NOTHING: NodeReport = { relays: [], lanes: [], denied: [], happenings: [], news: {} };
-const OUT: RelayStatus = { name: 'out', state: 'closed', inflight: 2, disabled: false, quota: null };
+const OUT: RelayStatus = {
+  name: 'out',
+  state: 'closed',
+  inflight: 2,
+  disabled: false,
+  quota: null,
+  refusal: null,
+};
 const LANE: LaneFigures = {
   ...{ lane: 'out', relay: 'out', inFlight: 1, concurrency: 5, inHand: 2, perMinute: 10 },
-  ...{ lastReply: null, state: 'closed', restsUntil: null, spent: false, held: null },
+  ...{ lastReply: null, state: 'closed', restsUntil: null, spent: false, restCause: null, held: null },
 };
 const REPLY = { code: 250, enhanced: null, text: 'ok', at: 10 };
 
@@ -18,8 +25,8 @@ test('attempts of a relay are added up over nodes, and its state is the worst of
   const relay = (state: RelayStatus['state'], inflight: number) => ({
     ...NOTHING,
     relays: [
-      { name: 'out', state, inflight },
-      { name: 'gone', state, inflight },
+      { name: 'out', state, inflight, refusal: null },
+      { name: 'gone', state, inflight, refusal: null },
     ],
   });
   expect(relaysOfAll([OUT], [relay('half_open', 3), relay('closed', 4)])).toEqual([
@@ -27,6 +34,14 @@ test('attempts of a relay are added up over nodes, and its state is the worst of
   ]);
   expect(relaysOfAll([OUT], [relay('open', 0), relay('half_open', 0)])).toMatchObject([{ state: 'open' }]);
   expect(relaysOfAll([{ ...OUT, state: 'open' }], [relay('closed', 0)])).toMatchObject([{ state: 'open' }]);
+});
+
+test('what refuses us is told by whichever node was refused', () => {
+  const told = {
+    ...NOTHING,
+    relays: [{ name: 'out', state: 'open', inflight: 0, refusal: 'auth_failed 535' } as const],
+  };
+  expect(relaysOfAll([OUT], [told])).toMatchObject([{ refusal: 'auth_failed 535' }]);
 });
 
 test("others' lanes stand beside our own", () => {
@@ -48,6 +63,16 @@ test('a lane rests if it rests anywhere', () => {
   expect(lanesOfAll([LANE], [{ ...NOTHING, lanes: [resting] }])).toMatchObject([
     { inHand: 2, state: 'open', restsUntil: 77 },
   ]);
+});
+
+test('one lane is looked up on all nodes, and is what the list of all says of it', () => {
+  const resting = { ...LANE, inHand: 0, state: 'open', restsUntil: 77 } as const;
+  const other = { ...LANE, lane: 'mx/example.org', relay: 'mx' };
+  const own = { lanes: () => [LANE], lane: (name: string) => (name === LANE.lane ? LANE : null) };
+  const queue = queueOfAll(own, () => [{ ...NOTHING, lanes: [other, resting] }]);
+  for (const lane of queue.lanes()) expect(queue.lane(lane.lane)).toEqual(lane);
+  expect(queue.lane(LANE.lane)).toMatchObject({ state: 'open', restsUntil: 77 });
+  expect(queue.lane('mx/example.net')).toBeNull();
 });
 
 test('refusals of one source for one reason are added up, the last first', () => {

@@ -1,6 +1,6 @@
 import type { BreakerState } from '../../domain/health.ts';
 import { relayOfLane } from '../../domain/lane.ts';
-import type { LaneFigures } from '../../engine/queue-figures.ts';
+import type { LaneFigures, QueueFigures } from '../../engine/queue-figures.ts';
 import type { DeniedTally } from '../../observe/denied-tally.ts';
 import type { RelayStatus } from '../../observe/health-report.ts';
 import { type LaneHappening, MAX_HAPPENINGS } from '../../observe/relay-history.ts';
@@ -27,6 +27,7 @@ export function relaysOfAll(own: readonly RelayStatus[], reports: readonly NodeR
     return {
       ...relay,
       state: others.reduce((worst, { state }) => (worse(state, worst) ? state : worst), relay.state),
+      refusal: relay.refusal ?? others.find((other) => other.refusal !== null)?.refusal ?? null,
       inflight: others.reduce((sum, { inflight }) => sum + inflight, relay.inflight),
     };
   });
@@ -46,6 +47,20 @@ export function lanesOfAll(own: readonly LaneFigures[], reports: readonly NodeRe
   return [...lanes.values()];
 }
 
+/** What is known of lanes on any node, at each moment at which it is asked. */
+export function queueOfAll(own: QueueFigures, reports: () => readonly NodeReport[]): QueueFigures {
+  return {
+    lanes: () => lanesOfAll(own.lanes(), reports()),
+    lane: (name) => {
+      const told = reports().flatMap(({ lanes }) => lanes.find(({ lane }) => lane === name) ?? []);
+      return told.reduce<LaneFigures | null>(
+        (known, lane) => (known === null ? lane : together(known, lane)),
+        own.lane(name),
+      );
+    },
+  };
+}
+
 /** What a lane's next hop has shown to bear is known best where it is worked. */
 function together(a: LaneFigures, b: LaneFigures): LaneFigures {
   const [holder, other] = b.inHand > a.inHand ? [b, a] : [a, b];
@@ -58,6 +73,7 @@ function together(a: LaneFigures, b: LaneFigures): LaneFigures {
     lastReply: (a.lastReply?.at ?? 0) >= (b.lastReply?.at ?? 0) ? a.lastReply : b.lastReply,
     state: ill.state,
     restsUntil: ill.restsUntil,
+    restCause: ill.restCause,
     spent: a.spent || b.spent,
     held: a.held ?? b.held,
   };

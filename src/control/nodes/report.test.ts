@@ -10,7 +10,7 @@ function lane(name: string, figures: Partial<LaneFigures> = {}): LaneFigures {
   const [relay = ''] = name.split('/');
   return {
     ...{ lane: name, relay, inFlight: 0, concurrency: 5, inHand: 0, perMinute: 0, lastReply: null },
-    ...{ state: 'closed', restsUntil: null, spent: false, held: null, ...figures },
+    ...{ state: 'closed', restsUntil: null, spent: false, held: null, restCause: null, ...figures },
   };
 }
 
@@ -20,7 +20,7 @@ function reply(text: string, at = AT) {
 
 test('what a node knows is read as it was written', () => {
   const report: NodeReport = {
-    relays: [{ name: 'out', state: 'open', inflight: 3 }],
+    relays: [{ name: 'out', state: 'open', inflight: 3, refusal: null }],
     lanes: [lane('mx/example.org', { inFlight: 2, inHand: 3, lastReply: reply('ok'), restsUntil: AT })],
     denied: [
       {
@@ -39,9 +39,9 @@ test('relays and lanes of which there is nothing to tell are left out; the busie
     writeReport({
       ...NOTHING,
       relays: [
-        { name: 'idle', state: 'closed', inflight: 0 },
-        { name: 'some', state: 'closed', inflight: 1 },
-        { name: 'most', state: 'closed', inflight: 9 },
+        { name: 'idle', state: 'closed', inflight: 0, refusal: null },
+        { name: 'some', state: 'closed', inflight: 1, refusal: null },
+        { name: 'most', state: 'closed', inflight: 9, refusal: null },
       ],
       lanes: [
         lane('silent'),
@@ -61,7 +61,7 @@ test('a report is never longer than a beat takes, however much there is to tell'
   const many = Array.from({ length: 2_000 }, (_, index) => index);
   const long = 'ü'.repeat(3_000);
   const json = writeReport({
-    relays: many.map((index) => ({ name: `relay-${index}`, state: 'open', inflight: index })),
+    relays: many.map((index) => ({ name: `relay-${index}`, state: 'open', inflight: index, refusal: null })),
     lanes: many.map((index) =>
       lane(`mx/${index}.example.org`, { inHand: index + 1, lastReply: reply(long) }),
     ),
@@ -89,5 +89,8 @@ test.each(['', '{', 'null', '[]', '7', '{"relays":7}', '{"lanes":[{"lane":7}]}',
 test('what another version writes in another way is left out alone', () => {
   const relays = [{ name: 'out', state: 'open', inflight: 1, since: 7 }];
   const json = JSON.stringify({ relays, lanes: 'none', more: true });
-  expect(readReport(json)).toEqual({ ...NOTHING, relays: [{ name: 'out', state: 'open', inflight: 1 }] });
+  expect(readReport(json)).toEqual({
+    ...NOTHING,
+    relays: [{ name: 'out', state: 'open', inflight: 1, refusal: null }],
+  });
 });

@@ -11,7 +11,7 @@ import type { LaneHappening } from '../../observe/relay-history.ts';
  */
 export interface NodeReport {
   /** Those that rest or have attempts under way. */
-  readonly relays: readonly Pick<RelayStatus, 'name' | 'state' | 'inflight'>[];
+  readonly relays: readonly Pick<RelayStatus, 'name' | 'state' | 'inflight' | 'refusal'>[];
   /** The busiest first. */
   readonly lanes: readonly LaneFigures[];
   /** Who was refused there, the last first. */
@@ -101,6 +101,7 @@ const NO_REPORT: NodeReport = { relays: [], lanes: [], denied: [], happenings: [
 
 const state = z.enum(['closed', 'open', 'half_open']);
 const count = z.number().min(0);
+const refusal = z.string().nullable().default(null);
 const lane = z
   .object({
     lane: z.string(),
@@ -109,6 +110,7 @@ const lane = z
       .object({ code: z.int().nullable(), enhanced: z.string().nullable(), text: z.string(), at: z.number() })
       .nullable(),
     ...{ state, restsUntil: z.number().nullable(), spent: z.boolean() },
+    restCause: z.string().nullable().default(null),
   })
   .transform((told) => ({ ...told, relay: relayOfLane(told.lane), held: null }));
 const denied = z.object({
@@ -122,7 +124,7 @@ const happening = z.object({
 
 /** A list that another version writes in another way is an empty one. */
 const reportSchema = z.object({
-  relays: z.array(z.object({ name: z.string(), state, inflight: count })).catch([]),
+  relays: z.array(z.object({ name: z.string(), state, inflight: count, refusal })).catch([]),
   lanes: z.array(lane).catch([]),
   denied: z.array(denied).catch([]),
   happenings: z.array(happening).catch([]),

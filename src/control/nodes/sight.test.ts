@@ -6,7 +6,7 @@ import { createNodesSight, type OwnNode } from './sight.ts';
 
 const OWN: OwnNode = { id: 'a-1', name: 'a', roles: ['api'], version: '1.0.0' };
 const REPORT: NodeReport = {
-  relays: [{ name: 'out', state: 'open', inflight: 3 }],
+  relays: [{ name: 'out', state: 'open', inflight: 3, refusal: null }],
   lanes: [],
   denied: [],
   happenings: [],

@@ -2,9 +2,15 @@ import type { MessageRecord } from '../../domain/message.ts';
 import type { Acts } from '../../engine/acts.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
-import type { Views } from '../../store/views.ts';
+import type { Outlook } from '../outlook.ts';
 import type { Call, Endpoint } from './call.ts';
-import { contentExpired, findActionable, messageNotFound, refuseTestMessage } from './find-message.ts';
+import {
+  contentExpired,
+  type Findable,
+  findActionable,
+  messageNotFound,
+  refuseTestMessage,
+} from './find-message.ts';
 import { readNoBody } from './no-body.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { statusJson } from './record.ts';
@@ -14,7 +20,8 @@ import { statusJson } from './record.ts';
 /** What acting needs. */
 export interface ActDeps {
   readonly acts: Acts;
-  readonly views: Pick<Views, 'message'>;
+  readonly views: Findable;
+  readonly outlook: Outlook;
   /** Bytes of bodies in memory. */
   readonly budget: Budget;
 }
@@ -49,7 +56,7 @@ async function handle({ exchange, caller, params }: Call, act: Act, deps: ActDep
   await act(found.message, deps.acts);
   const detail = await deps.views.message(found.message.id);
   if (detail === null) throw messageNotFound();
-  exchange.json(200, statusJson(detail));
+  exchange.json(200, await statusJson(detail, deps.outlook));
 }
 
 /** Cancels what of a message waits. Throws the problems 404 and 409 `not_cancellable`. */

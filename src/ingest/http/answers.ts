@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
 import { PRIORITIES, type Source } from '../../domain/message.ts';
+import { WAITING_FOR } from '../../domain/next-try.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
 import { FIELD_CODES } from './openapi/fault-codes.ts';
 import { PROBLEMS } from './openapi/problem-codes.ts';
@@ -32,6 +33,13 @@ const messageIdSchema = z.string().meta({
   pattern: '^msg_[0-9a-hjkmnp-tv-z]{26}$',
 });
 
+/** What a waiting recipient waits for. */
+const waitingForSchema = z
+  .enum(WAITING_FOR)
+  .describe(
+    '`scheduled`: its `sendAt`; `backoff`: the pause after an attempt; `turn`: it is due, and its relay has no room yet; `relay_resting`: the next hop failed and is left alone; `relay_probing`: single attempts find out whether it is well again; `relay_spent`: the relay has had what it may have today (UTC); `relay_paused`: an operator holds back the relay, or its lane; `relay_disabled`, `relay_missing`: the relay is disabled, or there is none of that name; `no_route`: there is no relay for it.',
+  );
+
 /** Where a message or a recipient stands. */
 export const messageStatusSchema = z
   .enum(MESSAGE_STATUSES)
@@ -43,7 +51,7 @@ export const messageStatusSchema = z
 export const recipientOutcomeSchema = z
   .enum(OUTCOMES)
   .describe(
-    'How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` for good, `expired`, `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (never yet: version 0.1 reads no bounces).',
+    'How a recipient ended: `accepted` by the next hop, `captured` locally, `rejected` for good, `expired`, `cancelled`, `no_route`, `unknown` (held: the next hop may have it), `bounced` after delivery (never yet: bounces are not read).',
   );
 
 /** An accepted message. */
@@ -111,6 +119,11 @@ export const lastErrorSchema = z
     class: z.enum(['transient', 'permanent', 'unknown']),
     message: z.string().describe('What the next hop said. Written by a stranger: show it as text only.'),
     recipient: z.string(),
+    replyCode: z
+      .int()
+      .exactOptional()
+      .describe('SMTP reply code or HTTP status; absent where the next hop said nothing.'),
+    enhancedCode: z.string().exactOptional().describe('Enhanced status code (RFC 3463).'),
   })
   .describe('The newest failed or deferred answer.');
 
@@ -130,7 +143,12 @@ export const messageRecordSchema = z
     createdAt: time.describe('Of acceptance.'),
     updatedAt: time,
     deliveredAt: time.exactOptional().describe('Of the first delivery.'),
-    nextAttemptAt: time.exactOptional(),
+    nextAttemptAt: time
+      .exactOptional()
+      .describe('Of the next real try, of the recipient that is next; absent where nobody can tell.'),
+    waitingFor: waitingForSchema
+      .exactOptional()
+      .describe('What the recipient that is next waits for; absent when none waits.'),
     sendAt: time.exactOptional(),
     from: z.string(),
     to: z.array(z.string()),
@@ -173,7 +191,12 @@ export const recipientRecordSchema = z
     lastCode: z.int().nullable().describe('SMTP reply code or HTTP status.'),
     lastEnhancedCode: z.string().nullable().describe('Enhanced status code (RFC 3463).'),
     lastReply: z.string().nullable().describe('What the next hop said last.'),
-    nextAttemptAt: time.nullable(),
+    nextAttemptAt: time
+      .nullable()
+      .describe(
+        'Of the next real try: the later of its due time and what its relay waits for. In the past for what is due and has not had its turn; null where nobody can tell.',
+      ),
+    waitingFor: waitingForSchema.nullable().describe('Why it is not tried now; null unless it waits.'),
   })
   .describe('What became of one recipient. All members are always there.');
 

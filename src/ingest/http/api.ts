@@ -50,11 +50,14 @@ class IngestApi {
     exchange.setHeader('X-Content-Type-Options', 'nosniff');
     markForOrigin(exchange, limits.corsOrigins);
     try {
-      if (match === null) throw nothingHere(exchange.path, (path) => this.#router.match(path) !== null);
+      if (match === null) {
+        const isKnown = (path: string) => this.#router.match(path) !== null;
+        throw nothingHere(exchange.path, { isKnown, webuiPort: this.#deps.webuiPort() });
+      }
       if (!this.#options.allowedCidrs.contains(sourceAddress)) throw sourceNotAllowed(sourceAddress);
       if (exchange.method === 'OPTIONS') return answerOptions(exchange, match.allow, limits.corsOrigins);
       const target = targetOf(match, exchange.method);
-      if ('open' in target) return target.open(exchange);
+      if ('open' in target) return await target.open(exchange);
       const caller = await this.#admit(exchange, target, sourceAddress);
       const checkKey = async () => void (await this.#callerOf(exchange, target, sourceAddress));
       await target.handle({ exchange, caller, sourceAddress, params: match.params, checkKey });

@@ -4,7 +4,7 @@ import type { Outcome } from '../../domain/outcome.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { AttemptPage, RecipientRecord, Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
-import { findReadable } from './find-message.ts';
+import { type Findable, findReadable } from './find-message.ts';
 import { MAX_LIMIT, nextLink, nextPage } from './paging.ts';
 import { asInteger, readParameters } from './query.ts';
 
@@ -33,7 +33,7 @@ export const ATTEMPTS_PARAMETERS = {
 };
 
 /** The endpoint over `views`. */
-export function attemptsEndpoint(views: Pick<Views, 'message' | 'attempts'>): Endpoint {
+export function attemptsEndpoint(views: Findable & Pick<Views, 'attempts'>): Endpoint {
   return {
     scopes: ['messages:read', 'messages:read_all'],
     window: 'read',
@@ -44,7 +44,7 @@ export function attemptsEndpoint(views: Pick<Views, 'message' | 'attempts'>): En
 
 async function answerAttempts(
   { exchange, caller, params }: Call,
-  views: Pick<Views, 'message' | 'attempts'>,
+  views: Findable & Pick<Views, 'attempts'>,
 ): Promise<void> {
   const { limit, cursor: after = 0 } = readParameters(exchange.query, ATTEMPTS_PARAMETERS);
   const { message, recipients } = await findReadable(params['id'] ?? '', caller.key, views);

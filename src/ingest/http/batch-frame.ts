@@ -1,7 +1,7 @@
 import { parseJson } from '../../http/json.ts';
 import { type FieldFault, Problem } from '../../http/problem.ts';
 import { pointerToken, quote } from '../../http/quote.ts';
-import { didYouMean } from '../../http/suggest.ts';
+import { Suggester } from '../../http/suggest.ts';
 import { refuseFaults } from './faults.ts';
 import type { IngestLimits } from './limits.ts';
 
@@ -36,12 +36,13 @@ function parseFrame(
 function frameFaults(value: unknown): FieldFault[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return [{ pointer: '', code: 'type', detail: `Must be an object: ${SHAPE}.` }];
+  const suggester = new Suggester();
   const faults = Object.keys(value)
     .filter((name) => name !== NAME)
     .map((name) => ({
       pointer: `/${pointerToken(name)}`,
       code: 'unknown_field',
-      detail: `There is no field ${quote(name)}.${didYouMean(name, [NAME])} A batch is ${SHAPE}.`,
+      detail: `There is no field ${quote(name)}.${suggester.didYouMean(name, [NAME])} A batch is ${SHAPE}.`,
     }));
   const messages: unknown = Reflect.get(value, NAME);
   if (messages === undefined || messages === null)

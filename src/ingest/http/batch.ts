@@ -3,6 +3,7 @@ import { joinBody, RequestAborted, receiveBody, reserveMore } from '../../http/b
 import type { Exchange } from '../../http/exchange.ts';
 import { parseJson } from '../../http/json.ts';
 import { Problem, problemJson } from '../../http/problem.ts';
+import { Suggester } from '../../http/suggest.ts';
 import { heldWhile, type Share } from '../../lib/budget.ts';
 import { yieldToLoop } from '../../lib/clock.ts';
 import { inSlices } from '../../lib/slices.ts';
@@ -54,8 +55,9 @@ const SLICE_BYTES = 256 * 1024;
  * is not for single submissions; what grows beyond it is.
  */
 const UNCOUNTED_GROWTH = 1.25;
-/** Of one message; an answer about hundreds of them must stay readable. */
+/** Faults of one message that are told, as long as the answer has not told so many of all: it must stay readable. */
 const MAX_TOLD = 100;
+const MAX_TOLD_OF_ALL = 1000;
 
 /** The endpoint. */
 export function batchEndpoint(deps: BatchDeps): Endpoint {
@@ -86,14 +88,14 @@ async function submitWithin(call: Call, deps: BatchDeps, budget: Share): Promise
   refuseRate(caller.key.id, texts.length, deps);
   if (key !== null && (await deps.views.remembered(caller.key.id, key, deps.clock.wall())) !== null)
     throw idempotencyMismatch();
-  const { good, items } = await judge(call, texts, key, deps, budget);
+  const { good, items, refusals } = await judge(call, texts, key, deps, budget);
   const submissions = good.map(({ submission }) => submission);
   await call.checkKey();
   const receipts = await deps.inProgress.alone(caller.key.id, key === null ? null : keyOfBatch(key), () =>
     handOverAll(submissions, deps),
   );
   refuseAll(receipts);
-  for (const [place, { index }] of good.entries()) items[index] = toItem(index, receipts[place]);
+  for (const [place, { index }] of good.entries()) items[index] = toItem(index, receipts[place], refusals);
   const given = receipts.flatMap((receipt) => (receipt instanceof Problem ? [] : [receipt.replayed]));
   const replayed = given.length > 0 && given.every(Boolean);
   exchange.json(202, { results: items }, replayed ? { 'Idempotency-Replayed': 'true' } : {});
@@ -115,29 +117,31 @@ async function judge(call: Call, texts: Buffer[][], key: string | null, deps: Ba
   const good: Good[] = [];
   const items: Item[] = [];
   const memory = new BatchMemory(exchange, texts, budget);
+  const refusals = new Refusals();
   let slice = { messages: 0, bytes: 0 };
   for (let index = 0; index < texts.length; index++) {
     if (exchange.over) throw new RequestAborted();
     const pieces = texts[index] ?? [];
     texts[index] = [];
     const textBytes = sizeOf(pieces);
-    const judged = await judgeOne(call, pieces, index, key, deps);
+    const judged = await judgeOne(call, pieces, { index, key, refusals }, deps);
     if ('submission' in judged) good.push(judged);
     else items[index] = judged;
     memory.became(textBytes, 'submission' in judged ? judged.submission.content.sizeBytes : 0);
-    slice = { messages: slice.messages + 1, bytes: slice.bytes + textBytes };
+    // Refusing takes longer than taking does: a message may have a fault in each of its values.
+    const weight = 'error' in judged ? SLICE_MESSAGES : 1;
+    slice = { messages: slice.messages + weight, bytes: slice.bytes + textBytes };
     if (slice.messages < SLICE_MESSAGES && slice.bytes < SLICE_BYTES) continue;
     await yieldToLoop();
     slice = { messages: 0, bytes: 0 };
   }
-  return { good, items };
+  return { good, items, refusals };
 }
 
 async function judgeOne(
   call: Call,
   pieces: readonly Buffer[],
-  index: number,
-  key: string | null,
+  { index, key, refusals }: { index: number; key: string | null; refusals: Refusals },
   deps: BatchDeps,
 ): Promise<Good | Item> {
   const { limits } = deps.options;
@@ -145,7 +149,7 @@ async function judgeOne(
     const textBytes = sizeOf(pieces);
     if (textBytes > limits.maxMessageBytes) throw textTooLarge(textBytes, limits.maxMessageBytes);
     const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = limits;
-    const fields = fieldsFromJson(parseJson(joinBody(pieces), { maxDepth, maxValues }));
+    const fields = fieldsFromJson(parseJson(joinBody(pieces), { maxDepth, maxValues }), refusals.suggester);
     const read = { ...fields, whole: 'The message' };
     const context = submissionContext(call, key === null ? null : keyInBatch(key, index), deps);
     const submission = await inSlices(buildSubmission(read, context, limits));
@@ -154,7 +158,7 @@ async function judgeOne(
     if (!(error instanceof Problem)) throw error;
     if (error.code === 'malformed_json' || error.code === 'invalid_utf8')
       throw malformedMessage(error, index);
-    return refused(index, error);
+    return refusals.item(index, error);
   }
 }
 
@@ -203,15 +207,23 @@ function refuseAll(receipts: readonly (Receipt | Problem)[]): void {
   if (first instanceof Problem && receipts.every(isDown)) throw first;
 }
 
-function toItem(index: number, receipt: Receipt | Problem | undefined): Item {
+function toItem(index: number, receipt: Receipt | Problem | undefined, refusals: Refusals): Item {
   if (receipt === undefined) throw new Error('the intake gave no answer');
-  if (receipt instanceof Problem) return refused(index, receipt);
+  if (receipt instanceof Problem) return refusals.item(index, receipt);
   return { index, id: receipt.id, message: receipt.message, status: 'queued' };
 }
 
-function refused(index: number, problem: Problem): Item {
-  const error = problemJson(problem);
-  return { index, error: { ...error, errors: error.errors.slice(0, MAX_TOLD) } };
+/** Tells what is wrong with the messages of one batch; at least one fault of each. */
+class Refusals {
+  readonly suggester = new Suggester();
+  #left = MAX_TOLD_OF_ALL;
+
+  item(index: number, problem: Problem): Item {
+    const error = problemJson(problem);
+    const errors = error.errors.slice(0, Math.max(1, Math.min(MAX_TOLD, this.#left)));
+    this.#left -= errors.length;
+    return { index, error: { ...error, errors } };
+  }
 }
 
 /** Text that is no JSON concerns the whole body, but it helps to know where. */

@@ -1,11 +1,15 @@
+import type { Parsed } from '../../domain/address-entry.ts';
 import type { Recipient, RecipientKind } from '../../domain/envelope.ts';
 import {
+  addressKey,
+  formatMailbox,
   listTooLong,
   type Mailbox,
   maxListLength,
   parseAddressList,
   parseMailbox,
 } from '../../domain/mailbox.ts';
+import { withDecodedName } from '../../mail/decode-words.ts';
 import type { Faults } from './faults.ts';
 import type { Fields } from './fields.ts';
 
@@ -21,6 +25,8 @@ export interface Addresses {
 }
 
 const FROM_REQUIRED = 'Is required, such as "Jane Doe <jane@example.com>".';
+const AROUND = /^[ \t]|[ \t]$/;
+const IN_BRACKETS = /<[ \t][^<]*>$|[ \t]>$/;
 const KINDS: readonly RecipientKind[] = ['to', 'cc', 'bcc'];
 
 /** Parses every address of a submission; each is parsed only here, once. */
@@ -39,10 +45,18 @@ function checkFrom(text: string | null, faults: Faults): Mailbox | null {
     if (!faults.has('from')) faults.add({ code: 'required', detail: FROM_REQUIRED }, 'from');
     return null;
   }
-  const parsed = parseMailbox(text);
-  if (parsed.ok) return parsed.value;
+  const parsed = parseOne(text);
+  if (parsed.ok) return withDecodedName(parsed.value);
   faults.add(parsed, 'from');
   return null;
+}
+
+/** One mailbox. The blanks that a list has around its commas would hide a mistake here. */
+function parseOne(text: string): Parsed<Mailbox> {
+  const parsed = parseMailbox(text);
+  if (!parsed.ok || !(AROUND.test(text) || IN_BRACKETS.test(text))) return parsed;
+  const detail = `There are blanks before or after the address; remove them: ${formatMailbox(parsed.value)}`;
+  return { ok: false, code: 'address_syntax', detail };
 }
 
 /** As many mailboxes as there may be recipients are read of a field, repeated ones too, and not one more. */
@@ -59,14 +73,15 @@ function checkList(fields: Fields, kind: RecipientKind, maxRecipients: number, f
     return mailboxes;
   }
   for (const [place, text] of texts.entries()) {
-    const parsed = lists ? parseAddressList(text, maxRecipients - mailboxes.length) : parseMailbox(text);
+    const parsed = lists ? parseAddressList(text, maxRecipients - mailboxes.length) : parseOne(text);
     if (!parsed.ok && lists && parsed.code === 'address_count') {
       faults.add(tooManyRecipients(maxRecipients), kind);
       return mailboxes;
     }
     if (!parsed.ok) faults.add(parsed, kind, lists && texts.length === 1 ? undefined : place);
-    else if (Array.isArray(parsed.value)) for (const mailbox of parsed.value) mailboxes.push(mailbox);
-    else mailboxes.push(parsed.value);
+    else if (Array.isArray(parsed.value))
+      for (const mailbox of parsed.value) mailboxes.push(withDecodedName(mailbox));
+    else mailboxes.push(withDecodedName(parsed.value));
   }
   return mailboxes;
 }
@@ -75,8 +90,10 @@ function checkList(fields: Fields, kind: RecipientKind, maxRecipients: number, f
 function envelopeOf(lists: Readonly<Record<RecipientKind, readonly Mailbox[]>>): Recipient[] {
   const recipients = new Map<string, Recipient>();
   for (const kind of KINDS)
-    for (const { address } of lists[kind])
-      if (!recipients.has(address)) recipients.set(address, { address, kind, notify: null, orcpt: null });
+    for (const { address } of lists[kind]) {
+      const key = addressKey(address);
+      if (!recipients.has(key)) recipients.set(key, { address, kind, notify: null, orcpt: null });
+    }
   return [...recipients.values()];
 }
 

@@ -1,7 +1,6 @@
 import type { Spool } from '../../spool/spool.ts';
-import type { Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
-import { findReadable } from './find-message.ts';
+import { type Findable, findReadable } from './find-message.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { openContent } from './stored-content.ts';
 
@@ -9,7 +8,7 @@ import { openContent } from './stored-content.ts';
 
 /** What the endpoint needs. */
 export interface ContentDeps {
-  readonly views: Pick<Views, 'message'>;
+  readonly views: Findable;
   readonly spool: Pick<Spool, 'read'>;
 }
 

@@ -1,8 +1,15 @@
 import { type FieldFault, Problem } from '../../http/problem.ts';
 import type { AttachmentField, FieldName, PointTo, ReadFields } from './fields.ts';
 
-/** More than this are not told: the answer to a hostile request must not outgrow the request. */
+/** More than this are neither told nor looked for: the answer to a hostile request must not outgrow the request. */
 const MAX_TOLD = 1000;
+
+/** The faults that are told, and one more where there are others; no further ones are made. */
+export function firstFaults(faults: Iterable<FieldFault>): FieldFault[] {
+  const first: FieldFault[] = [];
+  for (const fault of faults) if (first.push(fault) > MAX_TOLD) break;
+  return first;
+}
 
 /** What is wrong with a submission, gathered field by field and told all at once (contract §5). */
 export class Faults {
@@ -27,6 +34,7 @@ export class Faults {
   ): void {
     const { code, detail } = fault;
     this.#faulty.add(field);
+    if (this.#found.length > MAX_TOLD) return;
     this.#found.push({ pointer: this.#pointTo(field, place, property), code, detail });
   }
 
@@ -58,7 +66,8 @@ export function faultyFields(
   whole = 'The body',
 ): Problem {
   const [first, ...others] = faults;
-  const more = others.length === 0 ? '' : ` (and ${others.length} more; see errors)`;
+  const count = others.length < MAX_TOLD ? `${others.length}` : `at least ${MAX_TOLD}`;
+  const more = others.length === 0 ? '' : ` (and ${count} more; see errors)`;
   const detail = `${first?.pointer.slice(1) || whole}: ${first?.detail}${more}`;
   return new Problem(400, code, detail, { errors: faults.slice(0, MAX_TOLD) });
 }

@@ -2,17 +2,57 @@ import type { ApiKey } from '../../domain/key.ts';
 import type { MessageRecord } from '../../domain/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { isMessageId } from '../../lib/id.ts';
-import type { MessageDetail, Views } from '../../store/views.ts';
+import type { ListPage, ListQuery, MessageDetail, Views } from '../../store/views.ts';
 
 /** Whose messages a key may see, whose it may act on, and what cannot be done with some (contract §3.1, §3.3). */
 
-/** The message, if it exists and the key may see it; else throws one and the same 404. */
-export async function findReadable(
-  id: string,
-  key: ApiKey,
-  views: Pick<Views, 'message'>,
-): Promise<MessageDetail> {
-  const detail = isMessageId(id) ? await views.message(id) : null;
+/** What finding a message reads. */
+export type Findable = Pick<Views, 'message' | 'list'>;
+
+/** A Message-ID as a name of a message. One without an at sign might be an id. */
+const MESSAGE_ID = /^<[^<>]{0,900}@[^<>]{0,900}>$/;
+/** Pages that are looked through for a Message-ID. One is enough, but where very many differ from it only in their signs. */
+const MAX_PAGES = 50;
+
+/**
+ * The id that a text names: itself, or where it is a Message-ID that of the newest message of the owner with it. Null where there
+ * is none. Throws the problem 409 where too many are so alike that not all could be looked at.
+ */
+export async function namedId(
+  text: string,
+  owner: ListQuery['owner'],
+  views: Pick<Views, 'list'>,
+): Promise<string | null> {
+  if (isMessageId(text)) return text;
+  if (!MESSAGE_ID.test(text)) return null;
+  const any = { tag: null, to: null, from: null, subject: null, since: null, until: null };
+  const query = { owner, statuses: [], filter: { ...any, messageId: text }, limit: 1 } as const;
+  let before: string | null = null;
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const { messages, next }: ListPage = await views.list({ ...query, before });
+    const [newest] = messages;
+    if (newest !== undefined) return newest.id;
+    if (next === null) return null;
+    before = next;
+  }
+  throw new Problem(
+    409,
+    'refused',
+    'Too many messages have a Message-ID like this one for all of them to be looked at. Ask by the id: GET /api/v1/messages shows it.',
+  );
+}
+
+/** {@link namedId} among the messages that a key may see; else throws one and the same 404. */
+export async function readableId(text: string, key: ApiKey, views: Pick<Views, 'list'>): Promise<string> {
+  const owner = key.scopes.includes('messages:read_all') ? 'all' : { keyId: key.id };
+  const id = await namedId(text, owner, views);
+  if (id === null) throw messageNotFound();
+  return id;
+}
+
+/** The message of an id or a Message-ID, if it exists and the key may see it; else throws one and the same 404. */
+export async function findReadable(text: string, key: ApiKey, views: Findable): Promise<MessageDetail> {
+  const detail = await views.message(await readableId(text, key, views));
   const visible =
     detail !== null && (detail.message.keyId === key.id || key.scopes.includes('messages:read_all'));
   if (!visible) throw messageNotFound();
@@ -23,12 +63,8 @@ export async function findReadable(
  * The message, if the key may act on it: its own, or any that it sees when it has the scope `admin`. Throws 404
  * for one it may not even see, 403 for one it may only read.
  */
-export async function findActionable(
-  id: string,
-  key: ApiKey,
-  views: Pick<Views, 'message'>,
-): Promise<MessageDetail> {
-  const detail = await findReadable(id, key, views);
+export async function findActionable(text: string, key: ApiKey, views: Findable): Promise<MessageDetail> {
+  const detail = await findReadable(text, key, views);
   if (detail.message.keyId !== key.id && !key.scopes.includes('admin'))
     throw new Problem(
       403,

@@ -1,5 +1,6 @@
 import type { FieldFault } from '../../http/problem.ts';
 import { pointerToken } from '../../http/quote.ts';
+import { Suggester } from '../../http/suggest.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import { contentIdOf } from '../../mail/attachment.ts';
 import { isDate } from '../../mail/date.ts';
@@ -105,6 +106,7 @@ class FormReader {
   readonly #seen = new Set<string>();
   readonly #faulty = new Set<FieldName>();
   readonly #faults: FieldFault[] = [];
+  readonly #suggester = new Suggester();
   #sendAtName = 'o:send-at';
 
   /** Takes a plain field. An empty one equals an absent one. */
@@ -210,7 +212,7 @@ class FormReader {
   }
 
   #unknown(name: string): void {
-    const { code, detail } = unknownField(name, FORM_FIELDS, 'form');
+    const { code, detail } = unknownField(name, FORM_FIELDS, 'form', this.#suggester);
     this.#fault(name, code, detail);
   }
 

@@ -5,6 +5,7 @@ import { Problem } from '../../http/problem.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ParsedMessage } from '../../preview/parsed.ts';
 import type { Views } from '../../store/views.ts';
+import type { Outlook, Tries } from '../outlook.ts';
 import type { Call, Endpoint } from './call.ts';
 import { FILTER_PARAMETERS, listFilter } from './list-query.ts';
 import { asInteger, readParameters } from './query.ts';
@@ -53,6 +54,7 @@ export interface InboxDeps {
   readonly readWords: ReadWords;
   readonly watchers: Watchers;
   readonly clock: Clock;
+  readonly outlook: Outlook;
 }
 
 /** The endpoint. */
@@ -79,7 +81,8 @@ async function answerWait({ exchange, caller }: Call, deps: InboxDeps): Promise<
     if (found !== null || watch === null || watch.stopped || leftMs <= 0) {
       watch?.stop();
       if (found === null) throw nothingCaptured(timeout);
-      return exchange.json(200, capturedJson(found, await deps.readWords(found)));
+      const words = await deps.readWords(found);
+      return exchange.json(200, capturedJson(found, words, await deps.outlook([found])));
     }
     await watch.wake.wait(clock, Math.min(leftMs, REREAD_MS));
   }
@@ -111,10 +114,10 @@ async function newest(
 }
 
 /** A captured message with what it says. */
-function capturedJson(message: MessageRecord, words: ParsedMessage) {
+function capturedJson(message: MessageRecord, words: ParsedMessage, tries: Tries) {
   const { text, html, links, codes, attachments } = words;
   return {
-    message: messageJson(message),
+    message: messageJson(message, tries),
     text,
     html,
     links,

@@ -2,29 +2,36 @@ import { createHash } from 'node:crypto';
 import type { ApiKey } from '../../domain/key.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ListQuery, Views } from '../../store/views.ts';
+import type { Outlook } from '../outlook.ts';
 import type { Call, Endpoint } from './call.ts';
 import { type Cursor, formatCursor, LIST_PARAMETERS, listFilter } from './list-query.ts';
 import { nextLink, nextPage } from './paging.ts';
 import { invalidQuery, parameterFault, readParameters } from './query.ts';
-import { messageJson } from './record.ts';
+import { messagesJson } from './record.ts';
 
 /** `GET /api/v1/messages`: the caller's messages, newest first, page by page (contract §3.2). */
 
-/** The endpoint over `views`. */
-export function listEndpoint(views: Pick<Views, 'list'>): Endpoint {
+/** What the endpoint needs. */
+export interface ListDeps {
+  readonly views: Pick<Views, 'list'>;
+  readonly outlook: Outlook;
+}
+
+/** The endpoint. */
+export function listEndpoint(deps: ListDeps): Endpoint {
   return {
     scopes: ['messages:read', 'messages:read_all'],
     window: 'read',
     scheme: 'bearer',
-    handle: (call) => list(call, views),
+    handle: (call) => list(call, deps),
   };
 }
 
-async function list({ exchange, caller }: Call, views: Pick<Views, 'list'>): Promise<void> {
+async function list({ exchange, caller }: Call, { views, outlook }: ListDeps): Promise<void> {
   const { query, digest } = readQuery(exchange.query, caller.key);
   const page = await views.list(query);
   const cursor = page.next === null ? undefined : formatCursor({ last: page.next, filter: digest });
-  const body = { messages: page.messages.map(messageJson), ...nextPage(cursor) };
+  const body = { messages: await messagesJson(page.messages, outlook), ...nextPage(cursor) };
   exchange.json(200, body, nextLink(exchange.path, exchange.query, cursor));
 }
 

@@ -8,6 +8,7 @@ import type { Events } from '../../observe/events.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Views } from '../../store/views.ts';
 import type { AdminDoor } from '../admin-door.ts';
+import type { Outlook } from '../outlook.ts';
 import type { QueueOperations } from '../queue-door.ts';
 import type { IngestShared } from '../shared.ts';
 import type { ReadWords } from './inbox.ts';
@@ -22,6 +23,8 @@ export interface IngestDeps {
   readonly acts: Acts;
   readonly spool: Pick<Spool, 'read'>;
   readonly views: Views;
+  /** When what waits is tried next. */
+  readonly outlook: Outlook;
   /** Reads what a message says. Throws a `Problem`. */
   readonly readWords: ReadWords;
   /** Looking at the queue and acting on it. What it refuses is a `Problem`. */
@@ -33,8 +36,8 @@ export interface IngestDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Of the program, for the API's own description. */
-  readonly version: string;
+  /** The port of the dashboard that is bound; null where this server has none. */
+  readonly webuiPort: () => number | null;
   /** Whether mail is accepted now and will be for a while, for a balancer before us. */
   readonly ready: () => boolean;
   /** Aborts when the service stops: waiting readers are answered. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type FieldFault, Problem } from '../../http/problem.ts';
 import { pointerToken, quote } from '../../http/quote.ts';
-import { didYouMean } from '../../http/suggest.ts';
+import { Suggester } from '../../http/suggest.ts';
 import { parseTimestamp } from '../../lib/timestamp.ts';
 
 /**
@@ -112,13 +112,14 @@ export const TIMESTAMP_RULE = 'an RFC 3339 time such as 2026-11-20T11:15:00Z';
 
 function strangers(query: URLSearchParams, table: ParameterTable): FieldFault[] {
   const names = [...new Set(query.keys())].filter((name) => !Object.hasOwn(table, name));
+  const suggester = new Suggester();
   return names
     .slice(0, MAX_FAULTS)
     .map((name) =>
       parameterFault(
         name,
         'unknown_parameter',
-        `There is no parameter ${quote(name)}.${didYouMean(name, Object.keys(table))}`,
+        `There is no parameter ${quote(name)}.${suggester.didYouMean(name, Object.keys(table))}`,
       ),
     );
 }

@@ -20,7 +20,7 @@ const laneSchema = z.object({
   state: z
     .enum(LANE_STATES)
     .describe(
-      '`resting`: its next hop failed and is left alone; `probing`: single attempts try it; `spent`: its relay has had what it may have today (UTC).',
+      '`untried`: its relay was added, and never tried yet; `resting`: its next hop failed and is left alone; `probing`: single attempts try it; `spent`: its relay has had what it may have today (UTC).',
     ),
   restsUntil: time.nullable(),
   waiting: count.describe('Recipients.'),

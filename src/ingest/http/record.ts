@@ -1,15 +1,38 @@
 import { isFinal } from '../../domain/delivery.ts';
 import type { MessageRecord } from '../../domain/message.ts';
+import { firstTry, waitOf } from '../../domain/next-try.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { MessageDetail, RecipientRecord } from '../../store/views.ts';
+import type { Outlook, Tries } from '../outlook.ts';
 
 /**
  * Messages as the API shows them (contract §3.1). A field that does not apply is `undefined`, which JSON
  * leaves out; a recipient's shape is constant.
  */
 
-/** A message without its recipients' detail, as lists show it. */
-export function messageJson(message: MessageRecord) {
+/** A message without its recipients' detail, as the API shows it. */
+export type MessageJson = ReturnType<typeof messageJson>;
+/** A message with its recipients, as the API shows it. */
+export type StatusJson = Awaited<ReturnType<typeof statusJson>>;
+
+/** Messages without their recipients' detail, as lists show them. */
+export async function messagesJson(messages: readonly MessageRecord[], outlook: Outlook) {
+  const tries = await outlook(messages);
+  return messages.map((message) => messageJson(message, tries));
+}
+
+/** A message with its recipients. */
+export async function statusJson({ message, recipients }: MessageDetail, outlook: Outlook) {
+  const tries = await outlook([message]);
+  return {
+    ...messageJson(message, tries),
+    recipients: recipients.map((recipient) => recipientJson(recipient, message, tries)),
+  };
+}
+
+/** A message without its recipients' detail; `tries` looked at it. */
+export function messageJson(message: MessageRecord, tries: Tries) {
+  const next = firstTry(message.waits.map((wait) => tries(message, wait)));
   return {
     id: message.id,
     status: message.status,
@@ -19,7 +42,8 @@ export function messageJson(message: MessageRecord) {
     createdAt: formatTimestamp(message.createdAt),
     updatedAt: formatTimestamp(message.updatedAt),
     deliveredAt: optionalTime(message.deliveredAt),
-    nextAttemptAt: optionalTime(message.nextAttemptAt),
+    nextAttemptAt: optionalTime(next?.at ?? null),
+    waitingFor: next?.waitingFor,
     sendAt: optionalTime(message.sendAt),
     from: message.header.from,
     to: message.to,
@@ -41,12 +65,9 @@ export function messageJson(message: MessageRecord) {
   };
 }
 
-/** A message with its recipients. */
-export function statusJson({ message, recipients }: MessageDetail) {
-  return { ...messageJson(message), recipients: recipients.map(recipientJson) };
-}
-
-function recipientJson(recipient: RecipientRecord) {
+function recipientJson(recipient: RecipientRecord, message: MessageRecord, tries: Tries) {
+  const wait = waitOf(recipient);
+  const next = wait === null ? null : tries(message, wait);
   return {
     address: recipient.address,
     type: recipient.kind,
@@ -58,7 +79,8 @@ function recipientJson(recipient: RecipientRecord) {
     lastCode: recipient.lastCode,
     lastEnhancedCode: recipient.lastEnhanced,
     lastReply: recipient.lastReply,
-    nextAttemptAt: recipient.nextAttemptAt === null ? null : formatTimestamp(recipient.nextAttemptAt),
+    nextAttemptAt: optionalTime(next?.at ?? null) ?? null,
+    waitingFor: next?.waitingFor ?? null,
   };
 }
 

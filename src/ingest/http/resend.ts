@@ -12,7 +12,7 @@ import type { MessageDetail } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
 import { digestOfJson } from './digest.ts';
 import { refuseFaults } from './faults.ts';
-import { contentExpired, findActionable, refuseTestMessage } from './find-message.ts';
+import { contentExpired, type Findable, findActionable, refuseTestMessage } from './find-message.ts';
 import { findReceipt, refuseSuspended } from './hand-over.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import { readNoBody } from './no-body.ts';
@@ -35,6 +35,7 @@ import { answer, decide, type Outcome, type SubmitDeps, submissionContext } from
 
 /** What the endpoint needs. */
 export interface ResendDeps extends SubmitDeps {
+  readonly views: SubmitDeps['views'] & Findable;
   readonly spool: Pick<Spool, 'read'>;
 }
 

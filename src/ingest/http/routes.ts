@@ -25,7 +25,7 @@ import { Watchers } from './watchers.ts';
 
 /** A path that needs no key. */
 export interface Open {
-  readonly open: (exchange: Exchange) => void;
+  readonly open: (exchange: Exchange) => void | Promise<void>;
 }
 
 /** What lies at a path. */
@@ -36,21 +36,25 @@ const MAX_KEYS_IN_PROGRESS = 10_000;
 
 /** Every path of the API. */
 export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[] {
-  const { intake, sending, acts, spool, views, readWords, clock, random, events, signal } = deps;
+  const { intake, sending, acts, spool, views, outlook, readWords, clock, random, events, signal } = deps;
   const { budget, limiter } = deps.shared;
   const watchers = new Watchers(events, { max: options.maxWaitingReaders, signal });
   const nextToken = createTokenSource(clock, random);
   const inProgress = new InProgress({ max: MAX_KEYS_IN_PROGRESS });
   const submitDeps = { intake, sending, views, clock, random, budget, inProgress, nextToken, options };
-  const actDeps = { acts, views, budget };
+  const actDeps = { acts, views, outlook, budget };
   const queueDeps = { queue: deps.queue, budget };
   const adminDeps = { admin: deps.admin, budget, limits: () => options.limits };
   return [
     { method: 'POST', path: '/api/v1/messages', target: submitEndpoint(submitDeps) },
-    { method: 'GET', path: '/api/v1/messages', target: listEndpoint(views) },
+    { method: 'GET', path: '/api/v1/messages', target: listEndpoint({ views, outlook }) },
     { method: 'POST', path: '/api/v1/messages/batch', target: batchEndpoint({ ...submitDeps, limiter }) },
     { method: 'POST', path: '/api/v1/messages/raw', target: rawEndpoint(submitDeps) },
-    { method: 'GET', path: '/api/v1/messages/:id', target: statusEndpoint({ views, watchers, clock }) },
+    {
+      method: 'GET',
+      path: '/api/v1/messages/:id',
+      target: statusEndpoint({ views, watchers, clock, outlook }),
+    },
     { method: 'GET', path: '/api/v1/messages/:id/attempts', target: attemptsEndpoint(views) },
     { method: 'GET', path: '/api/v1/messages/:id/content', target: contentEndpoint({ views, spool }) },
     { method: 'POST', path: '/api/v1/messages/:id/cancel', target: cancelEndpoint(actDeps) },
@@ -59,7 +63,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
     {
       method: 'GET',
       path: '/api/v1/inbox/wait',
-      target: inboxEndpoint({ views, watchers, clock, readWords }),
+      target: inboxEndpoint({ views, watchers, clock, outlook, readWords }),
     },
     { method: 'GET', path: '/api/v1/routes/explain', target: explainEndpoint({ intake, clock }) },
     { method: 'GET', path: '/api/v1/queue', target: queueEndpoint(queueDeps) },
@@ -71,7 +75,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
     { method: 'POST', path: '/api/v1/queue/reroute', target: queueActEndpoint('reroute', queueDeps) },
     { method: 'POST', path: '/api/v1/admin/:operation', target: adminEndpoint(adminDeps) },
     { method: 'POST', path: '/v3/:domain/messages', target: mailgunEndpoint(submitDeps) },
-    { method: 'GET', path: '/api/v1/openapi.json', target: { open: descriptionEndpoint(deps.version) } },
+    { method: 'GET', path: '/api/v1/openapi.json', target: { open: descriptionEndpoint() } },
     { method: 'GET', path: '/api/v1/ready', target: { open: (exchange) => ready(exchange, deps.ready()) } },
   ];
 }

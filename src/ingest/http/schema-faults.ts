@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { FieldFault } from '../../http/problem.ts';
 import { pointerToken } from '../../http/quote.ts';
+import type { Suggester } from '../../http/suggest.ts';
 import { attachmentSchema, submissionSchema } from './submission-schema.ts';
 import { unknownField } from './unknown-field.ts';
 
@@ -43,20 +44,33 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   priority: '"high"',
 };
 
-/** One issue of the schema as faults; `above` is where the value stood in which it was found. */
-export function schemaFaults(issue: z.core.$ZodIssue, above: Path = []): FieldFault[] {
-  const path = [...above, ...issue.path];
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownAt(path, key));
-  if (issue.code === 'invalid_union') {
-    // A union's issue speaks of the branch that got furthest.
-    const deeper = issue.errors.flat().filter((inner) => inner.path.length > 0);
-    if (deeper.length > 0) return deeper.flatMap((inner) => schemaFaults(inner, path));
-    return [typeFault(path, 'a string or an array of strings')];
+/**
+ * Issues of the schema as faults; `above` is where the value stood in which they were found. The faults are made one by
+ * one: a request may hold tens of thousands, of which only the first are told.
+ */
+export function* schemaFaults(
+  issues: readonly z.core.$ZodIssue[],
+  suggester: Suggester,
+  above: Path = [],
+): Generator<FieldFault, void> {
+  for (const issue of issues) {
+    const path = [...above, ...issue.path];
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys) yield unknownAt(path, key, suggester);
+    } else if (issue.code === 'invalid_union') {
+      // A union's issue speaks of the branch that got furthest.
+      const deeper = issue.errors.flat().filter((inner) => inner.path.length > 0);
+      if (deeper.length === 0) yield typeFault(path, 'a string or an array of strings');
+      yield* schemaFaults(deeper, suggester, path);
+    } else yield typeOrMissing(issue, path);
   }
-  if (issue.code !== 'invalid_type') return [typeFault(path, 'of another type')];
+}
+
+function typeOrMissing(issue: z.core.$ZodIssue, path: Path): FieldFault {
+  if (issue.code !== 'invalid_type') return typeFault(path, 'of another type');
   const isMissing = issue.input === undefined || issue.input === null;
-  if (!isMissing || path.length === 0) return [typeFault(path, TYPES[issue.expected] ?? 'of another type')];
-  return [{ pointer: toPointer(path), code: 'required', detail: `Is required${suchAs(path)}.` }];
+  if (!isMissing || path.length === 0) return typeFault(path, TYPES[issue.expected] ?? 'of another type');
+  return { pointer: toPointer(path), code: 'required', detail: `Is required${suchAs(path)}.` };
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -71,10 +85,10 @@ function typeFault(path: Path, expected: string): FieldFault {
   return { pointer: toPointer(path), code: 'type', detail: `Must be ${expected}${suchAs(path)}.` };
 }
 
-function unknownAt(path: Path, name: string): FieldFault {
+function unknownAt(path: Path, name: string, suggester: Suggester): FieldFault {
   const pointer = toPointer([...path, name]);
-  if (path.length === 0) return { pointer, ...unknownField(name, FIELD_NAMES, 'json') };
-  return { pointer, ...unknownField(name, ATTACHMENT_NAMES, 'attachment') };
+  if (path.length === 0) return { pointer, ...unknownField(name, FIELD_NAMES, 'json', suggester) };
+  return { pointer, ...unknownField(name, ATTACHMENT_NAMES, 'attachment', suggester) };
 }
 
 function suchAs(path: Path): string {

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import { pointerToken } from '../../http/quote.ts';
+import { Suggester } from '../../http/suggest.ts';
 import { decodeBase64 } from '../../lib/base64.ts';
+import { firstFaults } from './faults.ts';
 import {
   type AddressField,
   type AttachmentField,
@@ -26,14 +28,14 @@ type PartialJson = z.infer<typeof partialSchema>;
 
 /**
  * Reads a submission from parsed JSON. What is faulty is reported and left out, so that all else can be
- * checked as well and all faults be told at once.
+ * checked as well and all faults be told at once. The submissions of one request share a `suggester`.
  */
-export function fieldsFromJson(body: unknown): ReadFields {
+export function fieldsFromJson(body: unknown, suggester: Suggester = new Suggester()): ReadFields {
   const whole = submissionSchema.safeParse(body, { reportInput: true });
   if (whole.success) return wholeFields(whole.data);
   // An empty value of another type than the field's equals an absent one as well: PHP writes an empty map as a list.
   const filled = isObject(body) ? withoutEmpty(body) : body;
-  const again = submissionSchema.safeParse(filled, { reportInput: true });
+  const again = filled === body ? whole : submissionSchema.safeParse(filled, { reportInput: true });
   if (again.success) return wholeFields(again.data);
   const { issues } = again.error;
   const faulty = new Set(issues.map((issue) => String(issue.path[0] ?? '')));
@@ -42,7 +44,7 @@ export function fieldsFromJson(body: unknown): ReadFields {
     fields: toFields(partialSchema.parse(json)),
     // Of what is no object at all, no field is missing.
     faulty: new Set(isObject(body) ? FIELD_NAMES.filter((name) => faulty.has(name)) : FIELD_NAMES),
-    faults: issues.flatMap((issue) => schemaFaults(issue)),
+    faults: firstFaults(schemaFaults(issues, suggester)),
     pointTo: pointIntoJson(places),
   };
 }
@@ -66,12 +68,11 @@ function wholeFields(json: PartialJson): ReadFields {
   return { fields: toFields(json), faulty: NONE, faults: [], pointTo: pointIntoJson(NO_PLACES) };
 }
 
-/** A body without those of its fields that are empty; what is no field of ours stays, to be named. */
+/** A body without those of its fields that are empty, itself if none is; what is no field of ours stays, to be named. */
 function withoutEmpty(body: object): object {
-  const fields: ReadonlySet<string> = new Set(FIELD_NAMES);
-  return Object.fromEntries(
-    Object.entries(body).filter(([name, value]) => !fields.has(name) || !isEmpty(value)),
-  );
+  const empty = new Set<string>(FIELD_NAMES.filter((name) => isEmpty(Reflect.get(body, name))));
+  if (empty.size === 0) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !empty.has(name)));
 }
 
 function isEmpty(value: unknown): boolean {

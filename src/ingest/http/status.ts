@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { isFinal } from '../../domain/delivery.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isMessageId } from '../../lib/id.ts';
-import type { Views } from '../../store/views.ts';
+import type { Outlook } from '../outlook.ts';
 import type { Call, Endpoint } from './call.ts';
-import { findReadable } from './find-message.ts';
+import { type Findable, findReadable, readableId } from './find-message.ts';
 import { asInteger, readParameters } from './query.ts';
 import { statusJson } from './record.ts';
 import type { Watchers } from './watchers.ts';
@@ -31,9 +30,10 @@ export const STATUS_PARAMETERS = {
 
 /** What the endpoint needs. */
 export interface StatusDeps {
-  readonly views: Pick<Views, 'message'>;
+  readonly views: Findable;
   readonly watchers: Watchers;
   readonly clock: Clock;
+  readonly outlook: Outlook;
 }
 
 /** The endpoint (contract §3.1). */
@@ -49,8 +49,8 @@ export function statusEndpoint(deps: StatusDeps): Endpoint {
 async function answerStatus({ exchange, caller, params }: Call, deps: StatusDeps): Promise<void> {
   const { wait = 0 } = readParameters(exchange.query, STATUS_PARAMETERS);
   const waitMs = wait * 1000;
-  const id = params['id'] ?? '';
-  const watch = waitMs > 0 && isMessageId(id) ? deps.watchers.watch(id) : null;
+  const id = await readableId(params['id'] ?? '', caller.key, deps.views);
+  const watch = waitMs > 0 ? deps.watchers.watch(id) : null;
   if (watch !== null) exchange.onEnd(() => watch.stop());
   const deadline = deps.clock.mono() + waitMs;
   for (;;) {
@@ -59,7 +59,7 @@ async function answerStatus({ exchange, caller, params }: Call, deps: StatusDeps
     if (watch === null || watch.stopped || leftMs <= 0 || isFinal(detail.message.status)) {
       watch?.stop();
       // The client may have gone while we waited; nobody reads this then, and that is well.
-      return exchange.json(200, statusJson(detail));
+      return exchange.json(200, await statusJson(detail, deps.outlook));
     }
     await watch.wake.wait(deps.clock, Math.min(leftMs, REREAD_MS));
   }

@@ -1,4 +1,4 @@
-import { formatMailbox, type Mailbox, parseMailbox } from '../../domain/mailbox.ts';
+import { addressKey, formatMailbox, type Mailbox, parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
 import { giveBackAllBut } from '../../lib/give-back.ts';
 import type { Sliced } from '../../lib/slices.ts';
@@ -6,6 +6,7 @@ import { parseTimestamp } from '../../lib/timestamp.ts';
 import { addressWords } from '../../mail/address.ts';
 import { type Attachment, UNKNOWN_TYPE } from '../../mail/attachment.ts';
 import { compose } from '../../mail/compose.ts';
+import { withDecodedName } from '../../mail/decode-words.ts';
 import { effectiveMessageId, findHeader } from '../../mail/headers.ts';
 import { type Addresses, checkAddresses } from './check-addresses.ts';
 import { checkAttachments } from './check-attachments.ts';
@@ -103,7 +104,7 @@ function writtenAuthors({ from, fields }: Checked) {
   const written = (mailbox: Mailbox) => addressWords([mailbox]).join(' ');
   return [
     { lowerName: 'from', value: written(from) },
-    ...(sender.ok ? [{ lowerName: 'sender', value: written(sender.value) }] : []),
+    ...(sender.ok ? [{ lowerName: 'sender', value: written(withDecodedName(sender.value)) }] : []),
   ];
 }
 
@@ -112,12 +113,22 @@ function* composeChecked(checked: Checked, messageId: string, context: Submissio
   const trace = traceOf(recipients, context);
   const { subject, text, html, headers } = fields;
   const content = yield* compose(
-    { ...checked, subject, text, html, headers },
+    { ...checked, ...shownOnce(checked), subject, text, html, headers },
     { date: checked.sendAt ?? context.now, messageId, random: context.random, trace },
   );
   // The header shows no Bcc; the envelope carries it, and may need SMTPUTF8 for it alone.
   const utf8 = content.flags.utf8 || checked.bcc.some(({ ascii }) => !ascii);
   return utf8 === content.flags.utf8 ? content : { ...content, flags: { ...content.flags, utf8 } };
+}
+
+/**
+ * To and Cc with each address at its first mention, in any letter case: a message in which one is repeated cannot go to
+ * a provider that composes messages itself.
+ */
+function shownOnce({ to, cc }: Checked): Pick<Addresses, 'to' | 'cc'> {
+  const shown = new Set<string>();
+  const isFirst = ({ address }: Mailbox) => shown.size < shown.add(addressKey(address.toLowerCase())).size;
+  return { to: to.filter(isFirst), cc: cc.filter(isFirst) };
 }
 
 /** The submission as it was parsed, hashed: how it was written, and in which form, makes no difference. */

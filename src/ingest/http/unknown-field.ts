@@ -1,5 +1,5 @@
 import { quote } from '../../http/quote.ts';
-import { didYouMean } from '../../http/suggest.ts';
+import type { Suggester } from '../../http/suggest.ts';
 
 /**
  * The refusal of a field that does not exist: it names the field that was meant, be it mistyped or what another
@@ -119,9 +119,10 @@ export function unknownField(
   name: string,
   known: readonly string[],
   dress: Dress,
+  suggester: Suggester,
 ): { readonly code: string; readonly detail: string } {
   const cure = cureOf(name, dress);
-  const detail = `There is no field ${quote(name)}.${cure === null ? didYouMean(name, known) : ` ${cure}`}`;
+  const detail = `There is no field ${quote(name)}.${cure === null ? suggester.didYouMean(name, known) : ` ${cure}`}`;
   return { code: 'unknown_field', detail };
 }
 

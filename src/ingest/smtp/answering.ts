@@ -29,7 +29,7 @@ const MAX_PAUSE_MS = 10_000;
 export class Answering {
   readonly #context: ListenerContext;
   readonly #requestId: string;
-  readonly #introduction: () => Introduction;
+  readonly #introduction: Introduction;
   readonly #content: IncomingContent;
   #origin: Origin;
   /** Bytes that may still come of this message. */
@@ -37,7 +37,7 @@ export class Answering {
   /** Why this message will not be taken. */
   #refused: Refusal | null = null;
 
-  constructor(context: ListenerContext, client: Client, requestId: string, introduction: () => Introduction) {
+  constructor(context: ListenerContext, client: Client, requestId: string, introduction: Introduction) {
     this.#context = context;
     this.#requestId = requestId;
     this.#introduction = introduction;
@@ -126,12 +126,13 @@ export class Answering {
   async #accept({ envelope, sizeBytes, dotStuffing }: QuestionOf<'message'>): Promise<Answer> {
     if (this.#refused !== null) return this.#refused;
     const { deps, options, policy } = this.#context;
-    const { hello, protocol } = this.#introduction();
+    const { hello, protocol } = this.#introduction;
     const id = deps.intake.newId();
     const { chunks, release } = this.#content.take();
     try {
       // Content may take minutes, in which keys are revoked; what else was changed holds from the next message on.
-      const renewed = await policy.renew(this.#origin);
+      const asked = policy.renew(this.#origin);
+      const renewed = asked instanceof Promise ? await asked : asked;
       if ('reply' in renewed) return renewed;
       const content = { chunks, sizeBytes, dotStuffing };
       const built = buildSubmission(envelope, content, this.#origin, {
@@ -145,7 +146,8 @@ export class Answering {
       });
       if (!built.ok) return built.refusal;
       const [answer] = await deps.intake.accept([built.submission]);
-      const told = await this.#told(answer, built.submission.idempotency?.key ?? '');
+      const answered = this.#told(answer, built.submission.idempotency?.key ?? '');
+      const told = answered instanceof Promise ? await answered : answered;
       if ('yes' in told) policy.completed(this.#origin.address);
       return told;
     } catch (error) {
@@ -156,7 +158,7 @@ export class Answering {
     }
   }
 
-  async #told(answer: IntakeAnswer | undefined, idempotencyKey: string): Promise<Answer> {
+  #told(answer: IntakeAnswer | undefined, idempotencyKey: string): Answer | Promise<Answer> {
     switch (answer?.kind) {
       case 'accepted':
       case 'replayed':

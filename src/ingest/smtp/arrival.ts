@@ -15,6 +15,11 @@ export interface Arrived {
   readonly secure: boolean;
 }
 
+/** What takes over a connection that has arrived. */
+interface Successor extends Member {
+  begin(): void;
+}
+
 /** What comes at once or not at all gets no longer than this, in ms: a proxy's header, and a TLS handshake. */
 const MAX_HEADER_MS = 5000;
 export const MAX_HANDSHAKE_MS = 30_000;
@@ -26,28 +31,28 @@ export class Arrival implements Member {
   readonly #peer: string;
   readonly #implicitTls: boolean;
   readonly #context: ListenerContext;
-  readonly #done: (arrived: Arrived) => void;
-  #since: number;
+  readonly #open: (arrived: Arrived) => Successor;
+  #since = 0;
   /** Ends the waiting for a PROXY header; null when none is awaited. */
   #stopAwaiting: (() => void) | null = null;
   #address: string | null = null;
   #handshaking: Socket | null = null;
+  #successor: Successor | null = null;
 
-  /** `done` is told when the session may begin; else the connection is ended here. */
+  /** `open` is asked for a session when one may begin; else the connection is ended here. */
   constructor(
     socket: Socket,
     peer: string,
     implicitTls: boolean,
     context: ListenerContext,
-    done: (arrived: Arrived) => void,
+    open: (arrived: Arrived) => Successor,
   ) {
     this.#socket = socket;
     this.#peer = peer;
     this.#implicitTls = implicitTls;
     this.#context = context;
-    this.#done = done;
-    this.#since = context.deps.clock.mono();
-    socket.once('close', () => this.#gone());
+    this.#open = open;
+    socket.on('close', () => this.#gone());
   }
 
   /** Begins. */
@@ -73,11 +78,18 @@ export class Arrival implements Member {
   }
 
   #gone(): void {
-    this.#context.connections.remove(this);
+    this.#context.connections.remove(this.#successor ?? this);
     if (this.#address !== null) this.#context.connections.unclaim(this.#address);
   }
 
+  /** Something is waited for: until it is here, this is the connection. */
+  #wait(): void {
+    this.#since = this.#context.deps.clock.mono();
+    this.#context.connections.add(this);
+  }
+
   #awaitHeader(): void {
+    this.#wait();
     let bytes: Buffer = Buffer.alloc(0);
     const socket = this.#socket;
     const leave = () => socket.destroy();
@@ -116,7 +128,14 @@ export class Arrival implements Member {
     }
     this.#address = address;
     if (this.#implicitTls) void this.#handshake(client);
-    else this.#done({ socket: this.#socket, client, secure: false });
+    else this.#handOver({ socket: this.#socket, client, secure: false });
+  }
+
+  #handOver(arrived: Arrived): void {
+    const successor = this.#open(arrived);
+    this.#successor = successor;
+    this.#context.connections.replace(this, successor);
+    successor.begin();
   }
 
   async #handshake(client: Client): Promise<void> {
@@ -124,8 +143,8 @@ export class Arrival implements Member {
     if (secureContext === null) throw new Error('implicit TLS without a certificate');
     const { tls, secured } = secureServerSide(this.#socket, secureContext);
     this.#handshaking = tls;
-    this.#since = this.#context.deps.clock.mono();
-    if (await secured) this.#done({ socket: tls, client, secure: true });
+    this.#wait();
+    if (await secured) this.#handOver({ socket: tls, client, secure: true });
     else this.destroy();
   }
 

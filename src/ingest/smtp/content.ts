@@ -22,20 +22,20 @@ export class IncomingContent {
   readonly #budget: Budget;
   readonly #clock: Clock;
   #chunks: Buffer[] = [];
-  /** Many small pieces become few blocks. */
-  #gatherer = this.#gather();
+  /** Many small pieces become few blocks. Null until there is one. */
+  #gatherer: Gatherer | null = null;
   #bytes = 0;
   #share: Share | null = null;
   #reserved = 0;
   #maxBytes = 0;
-  #pace: HeldPace;
+  /** Null before the first message. */
+  #pace: HeldPace | null = null;
   #releases: Release[] = [];
   #waiting: AbortController | null = null;
 
   constructor(budget: Budget, clock: Clock) {
     this.#budget = budget;
     this.#clock = clock;
-    this.#pace = new HeldPace(clock.mono());
   }
 
   /**
@@ -53,8 +53,9 @@ export class IncomingContent {
 
   /** Adds a piece. What it gives is what {@link begin} gives; until it is true, nothing more may come in. */
   add(piece: Buffer): boolean | Promise<boolean> {
+    this.#gatherer ??= this.#gather();
     this.#gatherer.push(piece);
-    this.#pace.add(piece.length);
+    this.#pace?.add(piece.length);
     this.#bytes += piece.length;
     if (this.#bytes <= this.#reserved) return true;
     const isSmall = this.#reserved < Math.max(FIRST_BYTES, (this.#share?.most ?? 0) / SMALL_PART);
@@ -67,7 +68,7 @@ export class IncomingContent {
    * `couldSend`: the client is not waiting for us.
    */
   isBehind(couldSend: boolean, now: number): boolean {
-    return this.#pace.isBehind(this.#reserved, couldSend, now);
+    return this.#pace?.isBehind(this.#reserved, couldSend, now) ?? false;
   }
 
   /**
@@ -75,7 +76,7 @@ export class IncomingContent {
    * long, even when the session has ended meanwhile.
    */
   take(): { readonly chunks: readonly Buffer[]; readonly release: Release } {
-    this.#gatherer.flush();
+    this.#gatherer?.flush();
     const chunks = this.#chunks;
     const releases = this.#releases;
     this.#releases = [];
@@ -88,7 +89,7 @@ export class IncomingContent {
     this.#waiting?.abort();
     this.#waiting = null;
     this.#chunks = [];
-    this.#gatherer = this.#gather();
+    this.#gatherer = null;
     this.#bytes = 0;
     this.#reserved = 0;
     const releases = this.#releases;

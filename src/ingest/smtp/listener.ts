@@ -4,8 +4,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
 import { createRequestIds } from '../../http/request-id.ts';
 import { normaliseAddress } from '../../lib/cidr.ts';
-import { bindAll, MIN_TLS } from '../../lib/listen.ts';
-import { Arrival, sayAndClose, tellTurnedAway } from './arrival.ts';
+import { bindAll, TLS_RULES } from '../../lib/listen.ts';
+import { Arrival, type Arrived, sayAndClose, tellTurnedAway } from './arrival.ts';
 import { Connections } from './connections.ts';
 import type { ListenerContext } from './context.ts';
 import { Denials } from './denials.ts';
@@ -42,6 +42,9 @@ class Listener implements SmtpListener {
   readonly #context: ListenerContext;
   readonly #servers: Server[] = [];
   readonly #nextRequestId: (inbound: undefined) => string;
+  /** One for all connections. */
+  readonly #open = (arrived: Arrived): Session =>
+    new Session(arrived, this.#nextRequestId(undefined), this.#context);
   #secureContext: SecureContext | null;
 
   constructor(deps: SmtpDeps, options: SmtpOptions, tls: SecureContextOptions | null) {
@@ -101,19 +104,12 @@ class Listener implements SmtpListener {
       else sayAndClose(socket, peer, full, this.#context);
       return;
     }
-    const arrival = new Arrival(socket, peer, implicitTls, this.#context, (arrived) => {
-      const session = new Session(arrived, this.#nextRequestId(undefined), this.#context);
-      connections.replace(arrival, session);
-      socket.once('close', () => connections.remove(session));
-      session.begin();
-    });
-    connections.add(arrival);
-    arrival.begin();
+    new Arrival(socket, peer, implicitTls, this.#context, this.#open).begin();
   }
 }
 
 /** Ours is the order of ciphers, and nobody has us shake hands again: Node sees to both for its own servers only. */
 function contextOf(tls: SecureContextOptions): SecureContext {
   const secureOptions = constants.SSL_OP_CIPHER_SERVER_PREFERENCE | constants.SSL_OP_NO_RENEGOTIATION;
-  return createSecureContext({ ...tls, minVersion: MIN_TLS, secureOptions });
+  return createSecureContext({ ...tls, ...TLS_RULES, secureOptions });
 }

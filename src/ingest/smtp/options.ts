@@ -60,6 +60,8 @@ export interface MessageLimits {
 export interface SmtpOptions {
   /** Our name, in the greeting, `Received` and `Message-ID`. */
   readonly hostname: string;
+  /** The port of the dashboard that is bound, for who asks there for health; null where this server has none. */
+  readonly webuiPort: number | null;
   /** Who gets mail to `<postmaster>`. */
   readonly postmaster: string;
   readonly settings: SmtpSettings;

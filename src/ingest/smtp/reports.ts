@@ -1,6 +1,6 @@
 import type { CloseReason } from '../../smtp/receiver/effect.ts';
 import type { SessionReply } from '../../smtp/receiver/session-reply.ts';
-import type { Answer } from './answering.ts';
+import type { Answer, Answering } from './answering.ts';
 import type { Denials } from './denials.ts';
 
 /** Ends of a session in which the client was refused, as they are counted and logged. */
@@ -12,17 +12,19 @@ const DENIED_ENDS: ReadonlySet<CloseReason> = new Set<CloseReason>([
   'too_many_commands',
 ]);
 
+/** Who knows whose messages those of the session are now. */
+type Owner = Pick<Answering, 'ownerId'>;
+
 /** What one session refused its client, told to those who count and log it. */
 export class Reports {
   readonly #denials: Denials;
   readonly #from: { readonly sourceAddress: string; readonly requestId: string };
-  readonly #ownerId: () => string | null;
+  readonly #owner: Owner;
 
-  /** `ownerId`: whose messages those of the session are now. */
-  constructor(denials: Denials, sourceAddress: string, requestId: string, ownerId: () => string | null) {
+  constructor(denials: Denials, sourceAddress: string, requestId: string, owner: Owner) {
     this.#denials = denials;
     this.#from = { sourceAddress, requestId };
-    this.#ownerId = ownerId;
+    this.#owner = owner;
   }
 
   /** A question was answered: tells of a no. */
@@ -34,7 +36,7 @@ export class Reports {
   }
 
   /** The client may not do what it asked. */
-  denied(reason: string, keyId = this.#ownerId()): void {
+  denied(reason: string, keyId = this.#owner.ownerId): void {
     this.#denials.tell({ type: 'denied', reason, keyId, ...this.#from });
   }
 
@@ -46,6 +48,6 @@ export class Reports {
   /** A message of it was not taken. */
   refused(reason: string, { code, enhanced }: SessionReply): void {
     const reply = `${code} ${enhanced}`;
-    this.#denials.tell({ type: 'refused', reason, reply, keyId: this.#ownerId(), ...this.#from });
+    this.#denials.tell({ type: 'refused', reason, reply, keyId: this.#owner.ownerId, ...this.#from });
   }
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { answerRaw, spokenToSmtp } from '../../http/client-error.ts';
 import { lingeringClose } from '../../http/linger.ts';
 import { yieldToLoop } from '../../lib/clock.ts';
@@ -44,8 +45,8 @@ export class Session implements Member {
     this.#requestId = requestId;
     this.#socket = socket;
     this.#receiver = new Receiver(context.receiverOptions, secure);
-    this.#answering = new Answering(context, client, requestId, () => this.#receiver);
-    this.#reports = new Reports(context.denials, client.address, requestId, () => this.#answering.ownerId);
+    this.#answering = new Answering(context, client, requestId, this.#receiver);
+    this.#reports = new Reports(context.denials, client.address, requestId, this.#answering);
     this.#heardAt = context.deps.clock.mono();
     this.#pace = new ContentPace(this.#heardAt);
   }
@@ -96,7 +97,6 @@ export class Session implements Member {
   #attach(socket: Socket): void {
     this.#socket = socket;
     socket.on('data', (chunk: Buffer) => this.#hear(chunk));
-    socket.on('drain', () => this.#release('replies'));
     socket.on('end', () => this.#hearEnd());
     socket.on('close', () => this.#gone());
   }
@@ -175,7 +175,7 @@ export class Session implements Member {
     switch (effect.kind) {
       case 'send':
         this.#noteHeard();
-        if (!this.#socket.write(effect.text, 'latin1')) this.#held = 'replies';
+        if (!this.#socket.write(effect.text, 'latin1')) this.#awaitReading();
         break;
       case 'content':
         this.#take(effect.bytes);
@@ -201,6 +201,12 @@ export class Session implements Member {
       default:
         this.#ask(effect);
     }
+  }
+
+  /** Few clients are ever too slow to read their replies. */
+  #awaitReading(): void {
+    this.#held = 'replies';
+    this.#socket.once('drain', () => this.#release('replies'));
   }
 
   #take(piece: Buffer): void {
@@ -287,7 +293,7 @@ export class Session implements Member {
   #answerHttp(isHead: boolean): void {
     this.#over = true;
     this.#context.policy.spokeHttp(this.#address);
-    answerRaw(spokenToSmtp(), this.#socket, this.#requestId, isHead);
+    answerRaw(spokenToSmtp(this.#context.options.webuiPort), this.#socket, this.#requestId, isHead);
     void lingeringClose(this.#socket, this.#context.deps.clock);
   }
 
@@ -302,10 +308,22 @@ export class Session implements Member {
   #end(reason: CloseReason = 'quit'): void {
     this.#over = true;
     this.#answering.forget();
-    // What still comes is read away, so that the client's end is seen.
-    if (reason === 'quit') {
+    if (reason !== 'quit') void lingeringClose(this.#socket, this.#context.deps.clock);
+    else if (this.#mayCloseAtOnce()) this.#socket.destroy();
+    else {
+      // What still comes is read away, so that the client's end is seen.
       this.#goneBy = this.#context.deps.clock.mono() + GOODBYE_MS;
       this.#socket.end().resume();
-    } else void lingeringClose(this.#socket, this.#context.deps.clock);
+    }
+  }
+
+  /**
+   * All that was said is with the kernel, which delivers it, and nothing has come behind the client's QUIT: closing now
+   * resets nothing. TLS has its own goodbye.
+   */
+  #mayCloseAtOnce(): boolean {
+    const socket = this.#socket;
+    if (socket.writableLength > 0 || socket instanceof TLSSocket) return false;
+    return this.#peerEnded || (this.#receiver.waitingBytes === 0 && !socket.isPaused());
   }
 }

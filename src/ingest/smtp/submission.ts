@@ -1,4 +1,5 @@
 import type { Recipient } from '../../domain/envelope.ts';
+import { addressKey } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
 import { authorsOf } from '../../mail/authors.ts';
 import { MAX_RECEIVED, missingFields } from '../../mail/finished.ts';
@@ -189,7 +190,8 @@ function recipientsOf(
   const recipients = new Map<string, Recipient>();
   for (const { mailbox, notify, orcpt } of forwardPaths) {
     const address = mailbox?.address ?? postmaster;
-    if (!recipients.has(address)) recipients.set(address, { address, kind: kindOf(address), notify, orcpt });
+    const key = addressKey(address);
+    if (!recipients.has(key)) recipients.set(key, { address, kind: kindOf(address), notify, orcpt });
   }
   return [...recipients.values()];
 }

@@ -11,18 +11,12 @@ export interface EhloState {
 export function ehloReply(options: ReceiverOptions, { secure, authenticated }: EhloState): string {
   const { hostname, maxMessageBytes, maxRecipients, maxTransactions } = options;
   const mayAuthenticate = secure || options.auth === 'always';
-  const keywords = [
-    'PIPELINING',
-    `SIZE ${maxMessageBytes}`,
-    ...(options.startTls && !secure ? ['STARTTLS'] : []),
-    ...(mayAuthenticate && !authenticated ? [`AUTH ${MECHANISMS}`] : []),
-    'ENHANCEDSTATUSCODES',
-    '8BITMIME',
-    'SMTPUTF8',
-    'CHUNKING',
-    'DSN',
+  const startTls = options.startTls && !secure ? '250-STARTTLS\r\n' : '';
+  const auth = mayAuthenticate && !authenticated ? `250-AUTH ${MECHANISMS}\r\n` : '';
+  return (
+    `250-${hostname}\r\n250-PIPELINING\r\n250-SIZE ${maxMessageBytes}\r\n${startTls}${auth}` +
+    '250-ENHANCEDSTATUSCODES\r\n250-8BITMIME\r\n250-SMTPUTF8\r\n250-CHUNKING\r\n250-DSN\r\n' +
     // RFC 9422.
-    `LIMITS RCPTMAX=${maxRecipients} MAILMAX=${maxTransactions}`,
-  ];
-  return `250-${hostname}\r\n${keywords.map((keyword) => `250-${keyword}\r\n`).join('')}250 HELP\r\n`;
+    `250-LIMITS RCPTMAX=${maxRecipients} MAILMAX=${maxTransactions}\r\n250 HELP\r\n`
+  );
 }

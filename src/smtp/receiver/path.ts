@@ -51,7 +51,7 @@ export function readMailbox(
   if (address === '') return badPath(kind, 'The address is empty; name a recipient, as in <a@example.com>');
   if (!utf8 && NOT_ASCII.test(address))
     return refuse(553, '5.6.7', 'An address that is not ASCII needs SMTPUTF8 in MAIL');
-  const parsed = parseAddress(address);
+  const parsed = parseAddress(address, quoted);
   if (!parsed.ok) {
     const code = parsed.code === 'address_local_part' && address.startsWith('"') ? 553 : 501;
     return refuse(code, badAddressStatus(kind), parsed.detail.replace(/\.$/, ''));

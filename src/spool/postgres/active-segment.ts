@@ -1,6 +1,7 @@
 import type { ContentRef } from '../../domain/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../postgres/database.ts';
+import type { Placed } from '../../store/postgres/contents.ts';
 import { type EncodedRecord, HEADER_BYTES } from '../record.ts';
 import type { OwnSegments } from './own-segments.ts';
 
@@ -14,86 +15,125 @@ export interface SegmentOptions {
   readonly segmentBytes: number;
 }
 
-/** A record and where it goes. */
-export interface Placed {
-  readonly record: EncodedRecord;
-  readonly ref: ContentRef;
-}
-
-/** The segment that is written to. */
-interface Active {
+/** A segment that is written to. */
+interface Open {
   readonly segment: number;
   /** Monotonic ms. */
   readonly openedAt: number;
   bytes: number;
   /** Of the next record. */
   offset: number;
+  /** Batches that have their places in it and were neither committed nor undone. */
+  writing: number;
 }
 
 /** A segment takes contents for so long, in ms: where little mail comes, too, what is no longer kept is to go. */
 export const SEGMENT_MS = 10 * 60_000;
 
-/** The segment that one writer fills, one after the other; it must not be asked twice at once. Errors are the store's. */
+/** The segments that one writer fills, one after the other. Errors are the store's. */
 export class ActiveSegment {
   readonly #options: SegmentOptions;
-  #active: Active | null = null;
+  #active: Open | null = null;
+  /** Full, and sealed once nobody writes to them: the seal refuses whoever comes later. */
+  readonly #full = new Set<Open>();
+  #opening: Promise<void> | null = null;
 
   constructor(options: SegmentOptions) {
     this.#options = options;
   }
 
-  /** Gives records of one batch their places, all in one segment. A place is given once, also if writing there fails. */
-  async place(batch: readonly (readonly EncodedRecord[])[]): Promise<Placed[][]> {
-    const bytes = batch.flat().reduce((sum, record) => sum + sizeOf(record), 0);
-    const active = await this.#fitting(bytes);
-    const placed = batch.map((records) => records.map((record) => ({ record, ref: next(active, record) })));
-    this.#options.own.hold(placed.flat().map(({ ref }) => ref));
+  /**
+   * Gives the records of one batch their places, all in one segment. A place is given once, also if writing there fails.
+   * When that is over, one way or the other, {@link written} is to be told.
+   */
+  async place(records: readonly EncodedRecord[]): Promise<Placed[]> {
+    const bytes = records.reduce((sum, record) => sum + sizeOf(record), 0);
+    let active = this.#active;
+    while (active === null || !this.#fits(active, bytes)) {
+      this.#opening ??= this.#next().finally(() => {
+        this.#opening = null;
+      });
+      await this.#opening;
+      active = this.#active;
+    }
+    active.writing++;
+    const { segment } = active;
+    const placed: Placed[] = [];
+    for (const record of records) {
+      placed.push({ record, ref: { segment, offset: active.offset, length: record.bodyBytes } });
+      active.offset++;
+    }
+    active.bytes += bytes;
+    this.#options.own.hold(refsOf(placed));
     return placed;
   }
 
-  /** Seals the segment. If that fails it is still to be sealed. */
-  async seal(): Promise<void> {
-    const active = this.#active;
-    if (active === null) return;
-    await this.#options.database.rows(SEAL, [active.segment, active.bytes]);
-    this.#options.own.sealed(active.segment);
-    this.#active = null;
+  /** A batch was committed, or will never be. */
+  written([first]: readonly Placed[]): void {
+    for (const open of this.#all()) if (open.segment === first?.ref.segment) open.writing--;
   }
 
-  /** Seals the segment if it is full or its time is over. */
+  /** Seals what is full or whose time is over. If that fails it is still to be sealed. */
   async sealIfDone(): Promise<void> {
-    if (this.#active !== null && !this.#fits(this.#active, 0)) await this.seal();
+    if (this.#active !== null && !this.#fits(this.#active, 0)) this.#retire();
+    await this.#sealFull();
   }
 
-  /** Gives up the segment: others have sealed it. */
-  lose(): void {
-    if (this.#active !== null) this.#options.own.lost(this.#active.segment);
-    this.#active = null;
+  /** Seals all but what is written to at this moment. */
+  async seal(): Promise<void> {
+    this.#retire();
+    await this.#sealFull();
   }
 
-  async #fitting(bytes: number): Promise<Active> {
-    if (this.#active !== null && this.#fits(this.#active, bytes)) return this.#active;
-    await this.seal();
+  /** Gives up a segment: others have sealed it. */
+  lose(segment: number): void {
+    for (const open of this.#all()) if (open.segment === segment) this.#forget(open);
+    this.#options.own.lost(segment);
+  }
+
+  /** Opens the next. */
+  async #next(): Promise<void> {
+    this.#retire();
+    await this.#sealFull();
     const { database, node, clock, own } = this.#options;
     const [row] = await database.rows<{ segment: number }>(OPEN, [node, clock.wall()]);
     if (row === undefined) throw new Error('the database gave no segment');
-    this.#active = { segment: row.segment, openedAt: clock.mono(), bytes: 0, offset: 0 };
+    this.#active = { segment: row.segment, openedAt: clock.mono(), bytes: 0, offset: 0, writing: 0 };
     own.opened(row.segment);
-    return this.#active;
   }
 
-  #fits({ bytes, openedAt }: Active, more: number): boolean {
+  #retire(): void {
+    if (this.#active !== null) this.#full.add(this.#active);
+    this.#active = null;
+  }
+
+  async #sealFull(): Promise<void> {
+    for (const open of this.#full) {
+      if (open.writing > 0) continue;
+      await this.#options.database.rows(SEAL, [open.segment, open.bytes]);
+      if (this.#full.delete(open)) this.#options.own.sealed(open.segment);
+    }
+  }
+
+  #all(): Open[] {
+    return this.#active === null ? [...this.#full] : [this.#active, ...this.#full];
+  }
+
+  #forget(open: Open): void {
+    this.#full.delete(open);
+    if (this.#active === open) this.#active = null;
+  }
+
+  #fits({ bytes, openedAt }: Open, more: number): boolean {
     const { clock, segmentBytes } = this.#options;
     if (clock.mono() - openedAt >= SEGMENT_MS) return false;
     return bytes === 0 || bytes + more <= segmentBytes;
   }
 }
 
-function next(active: Active, record: EncodedRecord): ContentRef {
-  const ref = { segment: active.segment, offset: active.offset, length: record.bodyBytes };
-  active.offset++;
-  active.bytes += sizeOf(record);
-  return ref;
+/** Where they lie. */
+export function refsOf(placed: readonly Placed[]): ContentRef[] {
+  return placed.map(({ ref }) => ref);
 }
 
 function sizeOf({ bodyBytes }: EncodedRecord): number {

@@ -1,5 +1,5 @@
 import type { Parameter, Queries } from '../../postgres/database.ts';
-import type { Placed } from './active-segment.ts';
+import { type Placed, SegmentLost } from '../../store/postgres/contents.ts';
 import { type Piece, piecesOf } from './pieces.ts';
 
 /** What one statement carries: rows, and bytes unless a single row has more. */
@@ -8,21 +8,21 @@ const STATEMENT_BYTES = 1024 * 1024;
 
 /**
  * Writes records of one segment, statement by statement, so that what is on its way to the server is never all of a large
- * one. False: the segment was sealed by others, and nothing may be written to it; the transaction must be undone.
+ * one. Rejects with `SegmentLost`: the transaction must be undone then.
  */
-export async function insertContents(db: Queries, placed: readonly Placed[]): Promise<boolean> {
+export async function insertContents(db: Queries, placed: readonly Placed[]): Promise<void> {
   const [first] = placed;
-  if (first === undefined) return true;
+  if (first === undefined) return;
   const { segment } = first.ref;
-  for (const rows of statements(placed)) if (!(await insertRows(db, segment, rows))) return false;
-  return true;
+  for (const rows of statements(placed))
+    if (!(await insertRows(db, segment, rows))) throw new SegmentLost(segment);
 }
 
 function* statements(placed: readonly Placed[]): Iterable<Piece[]> {
   let rows: Piece[] = [];
   let bytes = 0;
-  for (const { record, ref } of placed) {
-    for (const row of piecesOf(record, ref.offset)) {
+  for (const one of placed) {
+    for (const row of piecesOf(one)) {
       const isFull = rows.length === STATEMENT_ROWS || bytes + row.bytes.byteLength > STATEMENT_BYTES;
       if (rows.length > 0 && isFull) {
         yield rows;

@@ -1,4 +1,4 @@
-import type { EncodedRecord } from '../record.ts';
+import type { Placed } from '../../store/postgres/contents.ts';
 
 /** The most that one row holds, in bytes. */
 export const PIECE_BYTES = 256 * 1024;
@@ -13,7 +13,7 @@ export interface Piece {
 }
 
 /** A record at its place, as rows. Bytes are copied only where a row spans several chunks, one row at a time. */
-export function* piecesOf(record: EncodedRecord, offset: number): Iterable<Piece> {
+export function* piecesOf({ record, ref: { offset } }: Placed): Iterable<Piece> {
   let piece = 0;
   for (const bytes of slices(record.chunks)) {
     yield { offset, piece, header: piece === 0 ? record.header : null, bytes };

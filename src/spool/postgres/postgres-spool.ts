@@ -1,6 +1,7 @@
 import type { ContentRef } from '../../domain/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../postgres/database.ts';
+import type { Taking } from '../../store/taking.ts';
 import { decodeHeader, decodeOwner, encodeRecord } from '../record.ts';
 import {
   type Spool,
@@ -10,10 +11,12 @@ import {
   type SpoolRecord,
   WHOLE_READ_BYTES,
 } from '../spool.ts';
+import { ActiveSegment } from './active-segment.ts';
 import { AllSegments } from './all-segments.ts';
 import { asSpool } from './errors.ts';
 import { OwnSegments } from './own-segments.ts';
 import { ContentsReader } from './reader.ts';
+import { type FactsStore, takingTogether } from './taking.ts';
 import { ContentsWriter } from './writer.ts';
 
 /** What a spool within a PostgreSQL needs. */
@@ -30,18 +33,26 @@ const MIB = 1024 * 1024;
 /** Records that one statement tells of. */
 const PAGE = 200;
 
+/** The spool, and what only this one can do. */
+export interface SharedSpool extends Spool {
+  /** Takes messages into the same database as their facts. */
+  takingWith(store: FactsStore): Taking;
+}
+
 /** Opens the spool that lies in the same database as the facts (this folder's README says how it works). */
-export async function openPostgresSpool(options: PostgresSpoolOptions): Promise<Spool> {
+export async function openPostgresSpool(options: PostgresSpoolOptions): Promise<SharedSpool> {
   return new PostgresSpool(options);
 }
 
-class PostgresSpool implements Spool {
+class PostgresSpool implements SharedSpool {
   readonly #database: Database;
   readonly #own = new OwnSegments();
   readonly #all: AllSegments;
   readonly #letters: ContentsWriter;
   /** What takes long to write has a writer of its own, so that letters do not wait for it. */
   readonly #large: ContentsWriter;
+  /** What is taken together with its facts. */
+  readonly #taken: ActiveSegment;
   readonly #reader: ContentsReader;
   #closing: Promise<void> | null = null;
 
@@ -51,6 +62,7 @@ class PostgresSpool implements Spool {
     this.#all = new AllSegments({ database, node, clock });
     this.#letters = new ContentsWriter(options);
     this.#large = new ContentsWriter(options);
+    this.#taken = new ActiveSegment(options);
     this.#reader = new ContentsReader(database);
   }
 
@@ -58,6 +70,11 @@ class PostgresSpool implements Spool {
     const bytes = contents.reduce((sum, { content }) => sum + content.sizeBytes, 0);
     const writer = bytes > WHOLE_READ_BYTES ? this.#large : this.#letters;
     return writer.append(await Promise.all(contents.map(encodeRecord)));
+  }
+
+  takingWith(store: FactsStore): Taking {
+    const isClosed = () => this.#closing !== null;
+    return takingTogether({ spool: this, store, segments: this.#taken, own: this.#own, isClosed });
   }
 
   decided(refs: readonly ContentRef[]): void {
@@ -71,7 +88,8 @@ class PostgresSpool implements Spool {
 
   async idle(): Promise<number[]> {
     this.#checkOpen();
-    await asSpool(Promise.all([this.#letters.sealIfDone(), this.#large.sealIfDone()]));
+    const writers = [this.#letters, this.#large, this.#taken];
+    await asSpool(Promise.all(writers.map((writer) => writer.sealIfDone())));
     const others = await asSpool(this.#all.idle());
     // While this process was taken for dead, others may have been at what is still ours.
     const idle = new Set([...this.#own.idle(), ...others.filter((segment) => !this.#own.isBusy(segment))]);
@@ -116,7 +134,9 @@ class PostgresSpool implements Spool {
   }
 
   close(): Promise<void> {
-    this.#closing ??= Promise.all([this.#letters.close(), this.#large.close()]).then(() => {});
+    // What cannot be sealed now is so once this process is taken for dead.
+    const sealing = () => this.#taken.seal().catch(() => {});
+    this.#closing ??= Promise.all([this.#letters.close(), this.#large.close()]).then(sealing);
     return this.#closing;
   }
 

@@ -1,9 +1,9 @@
 import type { ContentRef } from '../../domain/message.ts';
 import { yieldToLoop } from '../../lib/clock.ts';
-import { StoreError } from '../../store/store.ts';
+import { SegmentLost } from '../../store/postgres/contents.ts';
 import type { EncodedRecord } from '../record.ts';
 import { SpoolError } from '../spool.ts';
-import { ActiveSegment, type SegmentOptions } from './active-segment.ts';
+import { ActiveSegment, refsOf, type SegmentOptions } from './active-segment.ts';
 import { spoolErrorOf } from './errors.ts';
 import { insertContents } from './insert.ts';
 
@@ -19,13 +19,6 @@ interface Waiting {
 const BATCH_BYTES = 4 * 1024 * 1024;
 /** Callers that may wait; more are refused. */
 export const MAX_WAITING = 1000;
-
-/** Others have sealed the segment: they took this process for dead. */
-class SegmentLost extends StoreError {
-  constructor() {
-    super('store_busy', 'others have sealed the segment');
-  }
-}
 
 /**
  * Writes contents, one transaction after the other. While one runs, what is appended gathers; the next takes it all, up to
@@ -111,23 +104,27 @@ export class ContentsWriter {
   /** In another segment, if that was the trouble. */
   #commitAnew(batch: readonly Waiting[], error: unknown): Promise<ContentRef[][]> {
     if (!(error instanceof SegmentLost)) throw error;
-    this.#active.lose();
+    this.#active.lose(error.segment);
     return this.#commit(batch);
   }
 
   async #commit(batch: readonly Waiting[]): Promise<ContentRef[][]> {
     const { database, own } = this.#options;
-    const placed = await this.#active.place(batch.map(({ records }) => records));
-    const refs = placed.map((records) => records.map(({ ref }) => ref));
+    const placed = await this.#active.place(batch.flatMap(({ records }) => records));
+    const refs = refsOf(placed);
     try {
-      await database.transact(async (db) => {
-        if (!(await insertContents(db, placed.flat()))) throw new SegmentLost();
-      });
+      await database.transact((db) => insertContents(db, placed));
       this.commits++;
-      return refs;
+      let end = 0;
+      return batch.map(({ records }) => {
+        end += records.length;
+        return refs.slice(end - records.length, end);
+      });
     } catch (error) {
-      own.decided(refs.flat());
+      own.decided(refs);
       throw error;
+    } finally {
+      this.#active.written(placed);
     }
   }
 }

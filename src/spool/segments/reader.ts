@@ -5,6 +5,7 @@ import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
 import type { Descriptor, Descriptors } from './descriptors.ts';
 import { Few } from './few.ts';
 import { errorCode, readFully, type SpoolFiles } from './files.ts';
+import { Neighbours } from './neighbours.ts';
 
 /** Size of the pieces in which large contents are read. */
 const PIECE_BYTES = 256 * 1024;
@@ -16,10 +17,17 @@ export class SegmentReader {
   readonly #files: Pick<SpoolFiles, 'pread'>;
   readonly #descriptors: Descriptors;
   readonly #pieces = new Few(PIECES_AT_ONCE);
+  readonly #neighbours: Neighbours;
 
   constructor(files: Pick<SpoolFiles, 'pread'>, descriptors: Descriptors) {
     this.#files = files;
     this.#descriptors = descriptors;
+    this.#neighbours = new Neighbours(files, descriptors);
+  }
+
+  /** What was read of a segment may not lie there any more. */
+  forget(segment: number): void {
+    this.#neighbours.forget(segment);
   }
 
   /**
@@ -38,11 +46,15 @@ export class SegmentReader {
   }
 
   async #whole(ref: ContentRef): Promise<Buffer> {
-    const record = await this.#start(ref, HEADER_BYTES + ref.length);
-    const header = headerOf(ref, record);
-    const body = record.subarray(HEADER_BYTES);
-    if (crc32(body, header.seed) !== header.checksum) throw damaged(ref);
-    return body;
+    const length = HEADER_BYTES + ref.length;
+    const near = this.#neighbours.bytesOf(ref, length);
+    const record = near instanceof Promise ? await near.catch(() => null) : near;
+    const body = record === null ? null : bodyIn(record, ref);
+    if (body !== null) return body;
+    if (record !== null) this.#neighbours.forget(ref.segment);
+    const alone = bodyIn(await this.#start(ref, length), ref);
+    if (alone === null) throw damaged(ref);
+    return alone;
   }
 
   async #header(ref: ContentRef): Promise<RecordHeader> {
@@ -96,6 +108,14 @@ export class SegmentReader {
     if (count < length) throw missing(ref);
     return target;
   }
+}
+
+/** The body of a record that was read whole; null when it is not what was written. */
+function bodyIn(record: Buffer, ref: ContentRef): Buffer | null {
+  const header = decodeHeader(record);
+  if (header === null || header.bodyBytes !== ref.length) return null;
+  const body = record.subarray(HEADER_BYTES);
+  return crc32(body, header.seed) === header.checksum ? body : null;
 }
 
 function headerOf(ref: ContentRef, bytes: Buffer): RecordHeader {

@@ -129,14 +129,23 @@ test('no room takes the partial batch back, refuses, and passes by itself', asyn
   expect(failures).toEqual([]);
 });
 
-test('a partial batch that cannot be taken back is left, and nothing is written behind it', async () => {
+test('a partial batch that cannot be taken back stops writing for good: nothing may be written behind it', async () => {
   const spool = await openSpool();
-  const before = await put(spool);
+  await put(spool);
   disk.fail('writev', 'ENOSPC');
   disk.fail('ftruncate', 'EIO');
-  await expect(put(spool)).rejects.toMatchObject({ code: 'spool_full' });
+  await expect(put(spool)).rejects.toMatchObject({ code: 'spool_failed', cause: { code: 'ENOSPC' } });
   disk.set('writev', null);
-  expect((await put(spool)).segment).toBe(before.segment + 1);
+  await expect(put(spool)).rejects.toMatchObject({ code: 'spool_failed' });
+  expect(failures).toHaveLength(1);
+});
+
+test('a batch whose flush failed is taken back: who was refused must not see it come true', async () => {
+  const spool = await openSpool();
+  await put(spool);
+  disk.fail('fdatasync', 'EIO');
+  await expect(put(spool)).rejects.toMatchObject({ code: 'spool_failed' });
+  expect((await stat(segmentFile(1))).size).toBe(1036);
 });
 
 test('no room for a new segment, or no descriptor for it, passes by itself', async () => {

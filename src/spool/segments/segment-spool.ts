@@ -1,15 +1,18 @@
 import path from 'node:path';
+import { isUpTo, type LogPlace } from '../../domain/log-place.ts';
 import type { ContentRef } from '../../domain/message.ts';
-import { encodeRecord } from '../record.ts';
+import type { FactLog, LoggedFacts } from '../fact-log.ts';
+import { encodeRecord, encodeSmall, isSmall } from '../record.ts';
 import { type Spool, type SpoolContent, type SpoolEntry, SpoolError, type SpoolRecord } from '../spool.ts';
 import { Descriptors } from './descriptors.ts';
+import { FactsReader } from './facts-reader.ts';
 import { Failure } from './failure.ts';
 import { errorCode, realFiles, type SpoolFiles } from './files.ts';
 import { Ledger } from './ledger.ts';
 import { segmentOfName, segmentPath } from './names.ts';
 import { readError, SegmentReader } from './reader.ts';
 import { scanSegment } from './scan.ts';
-import { SegmentWriter } from './writer.ts';
+import { type FactsOf, SegmentWriter } from './writer.ts';
 
 /** How a spool on segments is opened. Sizes are bytes. */
 export interface SegmentSpoolOptions {
@@ -36,14 +39,14 @@ const MIB = 1024 * 1024;
  * Opens a spool of append-only segment files (this folder's README says how they work). Segments found are
  * sealed; the first append makes a new one. Rejects with the system's error when the directory cannot be used.
  */
-export async function openSegmentSpool(options: SegmentSpoolOptions): Promise<Spool> {
+export async function openSegmentSpool(options: SegmentSpoolOptions): Promise<Spool & FactLog> {
   const { directory, files = realFiles } = options;
   await makeDirectory(files, directory);
   const found = (await files.readdir(directory)).map(segmentOfName).filter((number) => number !== null);
-  return new SegmentSpool(options, files, await files.openRead(directory), new Ledger(found));
+  return new SegmentSpool(options, files, await files.openRead(directory), found);
 }
 
-class SegmentSpool implements Spool {
+class SegmentSpool implements Spool, FactLog {
   readonly #directory: string;
   readonly #files: SpoolFiles;
   readonly #directoryFd: number;
@@ -52,9 +55,19 @@ class SegmentSpool implements Spool {
   readonly #writer: SegmentWriter;
   readonly #descriptors: Descriptors;
   readonly #reader: SegmentReader;
+  /** Records of facts that are not applied, in the order of the log. */
+  readonly #unapplied: { readonly record: ContentRef; readonly end: LogPlace }[] = [];
+  /** Segments that were there when it was opened; the facts in them may not be applied. */
+  readonly #found: readonly number[];
   #closing: Promise<void> | null = null;
 
-  constructor(options: SegmentSpoolOptions, files: SpoolFiles, directoryFd: number, ledger: Ledger) {
+  constructor(
+    options: SegmentSpoolOptions,
+    files: SpoolFiles,
+    directoryFd: number,
+    found: readonly number[],
+    ledger = new Ledger(found),
+  ) {
     const { directory, segmentBytes = 64 * MIB, maxPendingBytes = 16 * MIB, maxOpenSegments = 64 } = options;
     const failure = new Failure(options.onFailure);
     this.#directory = directory;
@@ -67,10 +80,39 @@ class SegmentSpool implements Spool {
     this.#writer = new SegmentWriter({ files, pathOf, directoryFd, ...sizes, ledger, failure });
     this.#descriptors = new Descriptors(files, maxOpenSegments, pathOf);
     this.#reader = new SegmentReader(files, this.#descriptors);
+    this.#writer.onTakenBack = (segment) => this.#reader.forget(segment);
+    this.#found = found.toSorted((one, other) => one - other);
   }
 
   async append(contents: readonly SpoolEntry[]): Promise<ContentRef[]> {
-    return this.#writer.append(await Promise.all(contents.map(encodeRecord)));
+    return [...(await this.#writer.append(await encodeAll(contents)))];
+  }
+
+  log(contents: readonly SpoolEntry[], facts: FactsOf): Promise<boolean> {
+    // What is small is made at once: whoever asks first is written first.
+    if (contents.every(isSmall)) return this.#writer.log(contents.map(encodeSmall), facts);
+    return encodeAll(contents).then((records) => this.#writer.log(records, facts));
+  }
+
+  onLogged(told: (facts: readonly string[], end: LogPlace) => void): void {
+    this.#writer.onLogged = (facts, record, end) => {
+      this.#unapplied.push({ record, end });
+      told(facts, end);
+    };
+  }
+
+  applied(end: LogPlace): void {
+    const left = this.#unapplied.findIndex((one) => !isUpTo(one.end, end));
+    const gone = this.#unapplied.splice(0, left === -1 ? this.#unapplied.length : left);
+    for (const { record } of gone) this.#ledger.decided(record);
+  }
+
+  factsAfter(place: LogPlace): AsyncIterable<LoggedFacts> {
+    return new FactsReader(this.#files, this.#descriptors).read(this.#found, place);
+  }
+
+  beginning(): LogPlace {
+    return { segment: (this.#found.at(-1) ?? 0) + 1, offset: 0 };
   }
 
   decided(refs: readonly ContentRef[]): void {
@@ -155,12 +197,17 @@ class SegmentSpool implements Spool {
     }
     // Not before: a late reader would open it anew, and a removed file that is open keeps its space.
     this.#descriptors.retire(segment);
+    this.#reader.forget(segment);
     this.#ledger.remove(segment);
   }
 
   #checkOpen(): void {
     if (this.#closing !== null) throw new SpoolError('spool_closed', 'the spool is closed');
   }
+}
+
+function encodeAll(contents: readonly SpoolEntry[]) {
+  return Promise.all(contents.map(encodeRecord));
 }
 
 /** Makes the directory, and makes its name durable. */

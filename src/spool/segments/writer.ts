@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { LogPlace } from '../../domain/log-place.ts';
 import type { ContentRef } from '../../domain/message.ts';
-import { type EncodedRecord, HEADER_BYTES } from '../record.ts';
+import { type EncodedRecord, encodeFacts, HEADER_BYTES } from '../record.ts';
 import { SpoolError } from '../spool.ts';
 import type { Failure } from './failure.ts';
 import { errorCode, type SpoolFiles, writeFully } from './files.ts';
@@ -18,12 +19,27 @@ export interface WriterOptions {
   readonly failure: Failure;
 }
 
+/** What is made of the places that a caller's records are given; null takes them back. */
+export type FactsOf = (refs: readonly ContentRef[]) => string | null;
+
 /** One caller's records, which are kept or refused together. */
 interface Waiting {
   readonly records: readonly EncodedRecord[];
   readonly bytes: number;
-  readonly resolve: (refs: ContentRef[]) => void;
+  /** Null: it has none. */
+  readonly facts: FactsOf | null;
+  readonly resolve: (refs: readonly ContentRef[] | null) => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** What one flush writes. */
+interface Batch {
+  readonly parts: Uint8Array[];
+  readonly placed: { readonly waiting: Waiting; readonly refs: readonly ContentRef[] | null }[];
+  readonly facts: string[];
+  /** Of the record of facts; null without any. */
+  factsAt: ContentRef | null;
+  end: number;
 }
 
 /** The segment that is written to. */
@@ -49,19 +65,23 @@ export class SegmentWriter {
   #closed = false;
   /** How often data was flushed. */
   flushes = 0;
+  /** Told that what lay behind the last flush of a segment is gone, and something else may come in its place. */
+  onTakenBack: (segment: number) => void = () => {};
+  /** Told of facts that are durable. */
+  onLogged: (facts: readonly string[], record: ContentRef, end: LogPlace) => void = () => {};
 
   constructor(options: WriterOptions) {
     this.#options = options;
   }
 
   /** Writes records durably; one reference each, in order. All of them or none. */
-  append(records: readonly EncodedRecord[]): Promise<ContentRef[]> {
-    if (this.#closed) return Promise.reject(new SpoolError('spool_closed', 'the spool is closed'));
-    return new Promise((resolve, reject) => {
-      const bytes = records.reduce((sum, record) => sum + HEADER_BYTES + record.bodyBytes, 0);
-      this.#waiting.push({ records, bytes, resolve, reject });
-      this.#running ??= this.#run();
-    });
+  append(records: readonly EncodedRecord[]): Promise<readonly ContentRef[]> {
+    return this.#enter(records, null, (refs) => refs ?? []);
+  }
+
+  /** Writes records and the facts about them durably. False: there were no facts, and nothing was written. */
+  log(records: readonly EncodedRecord[], facts: FactsOf): Promise<boolean> {
+    return this.#enter(records, facts, (refs) => refs !== null);
   }
 
   /** Writes what waits, then closes. */
@@ -69,6 +89,20 @@ export class SegmentWriter {
     this.#closed = true;
     await this.#running;
     await this.#seal();
+  }
+
+  #enter<T>(
+    records: readonly EncodedRecord[],
+    facts: FactsOf | null,
+    answer: (refs: readonly ContentRef[] | null) => T,
+  ): Promise<T> {
+    if (this.#closed) return Promise.reject(new SpoolError('spool_closed', 'the spool is closed'));
+    return new Promise((resolve, reject) => {
+      let bytes = 0;
+      for (const record of records) bytes += HEADER_BYTES + record.bodyBytes;
+      this.#waiting.push({ records, bytes, facts, resolve: (refs) => resolve(answer(refs)), reject });
+      this.#running ??= this.#run();
+    });
   }
 
   async #run(): Promise<void> {
@@ -89,49 +123,61 @@ export class SegmentWriter {
     return this.#waiting.splice(0, count);
   }
 
-  async #flush(batch: readonly Waiting[]): Promise<void> {
+  async #flush(waiting: readonly Waiting[]): Promise<void> {
+    let batch: Batch | null = null;
     try {
       this.#options.failure.check();
-      const records = batch.flatMap((waiting) => waiting.records);
-      const bytes = batch.reduce((sum, waiting) => sum + waiting.bytes, 0);
+      const bytes = waiting.reduce((sum, one) => sum + one.bytes, 0);
       const active = await this.#segmentFor(bytes);
-      await this.#write(active, records);
-      for (const waiting of batch) waiting.resolve(this.#place(active, waiting.records));
+      batch = place(waiting, active);
+      if (batch.parts.length > 0) await this.#write(active, batch.parts);
+      this.#keep(active, batch);
+      for (const { waiting: one, refs } of batch.placed) one.resolve(refs);
     } catch (error) {
-      for (const waiting of batch) waiting.reject(error);
+      for (const one of batch?.placed ?? waiting.map((one) => ({ waiting: one }))) one.waiting.reject(error);
     }
   }
 
-  /** Moves the end past records that are on disk. */
-  #place(active: Active, records: readonly EncodedRecord[]): ContentRef[] {
-    return records.map((record) => {
-      const ref = { segment: active.number, offset: active.end, length: record.bodyBytes };
-      active.end += HEADER_BYTES + record.bodyBytes;
-      this.#options.ledger.hold(ref);
-      return ref;
-    });
+  /** Moves the end past records that are on disk, and tells of the facts among them. */
+  #keep(active: Active, { placed, facts, factsAt, end }: Batch): void {
+    const { ledger } = this.#options;
+    active.end = end;
+    for (const { waiting, refs } of placed)
+      if (waiting.facts === null) for (const ref of refs ?? []) ledger.hold(ref);
+    if (factsAt === null) return;
+    ledger.hold(factsAt);
+    this.onLogged(facts, factsAt, { segment: active.number, offset: end });
   }
 
-  async #write(active: Active, records: readonly EncodedRecord[]): Promise<void> {
+  async #write(active: Active, parts: readonly Uint8Array[]): Promise<void> {
     const { files, failure } = this.#options;
-    const parts = records.flatMap(({ header, chunks }) => [header, ...chunks]);
     try {
       await writeFully(files, active.fd, parts, active.end);
     } catch (error) {
-      if (!NO_ROOM.has(errorCode(error))) throw failure.trip(error);
-      await this.#takeBack(active);
-      throw noRoom(error);
+      const isTaken = await this.#takeBack(active);
+      throw isTaken && NO_ROOM.has(errorCode(error)) ? noRoom(error) : failure.trip(error);
     }
     this.flushes++;
-    await this.#orFail(files.fdatasync(active.fd));
+    try {
+      await files.fdatasync(active.fd);
+    } catch (error) {
+      const failed = failure.trip(error);
+      await this.#takeBack(active);
+      throw failed;
+    }
   }
 
-  /** Removes a partial batch; if that cannot be done, nothing more is written behind it. */
-  async #takeBack(active: Active): Promise<void> {
+  /**
+   * Removes a batch that is not on the disk, as far as we know: whoever is told that it was refused must not see it come
+   * true at the next start. False: it cannot be done, and nothing may be written behind it.
+   */
+  async #takeBack(active: Active): Promise<boolean> {
     try {
       await this.#options.files.ftruncate(active.fd, active.end);
+      this.onTakenBack(active.number);
+      return true;
     } catch {
-      await this.#seal();
+      return false;
     }
   }
 
@@ -175,6 +221,42 @@ export class SegmentWriter {
       throw this.#options.failure.trip(error);
     }
   }
+}
+
+/**
+ * Gives records their places behind what is in the segment, and asks for the facts about them: those of everybody become
+ * one record, the last of the batch. Whose facts cannot be made is refused, and leaves nothing.
+ */
+function place(waiting: readonly Waiting[], active: Active): Batch {
+  const batch: Batch = { parts: [], placed: [], facts: [], factsAt: null, end: active.end };
+  for (const one of waiting) {
+    let end = batch.end;
+    const refs = one.records.map(({ bodyBytes }) => {
+      const ref = { segment: active.number, offset: end, length: bodyBytes };
+      end += HEADER_BYTES + bodyBytes;
+      return ref;
+    });
+    let facts: string | null = null;
+    try {
+      facts = one.facts === null ? null : one.facts(refs);
+    } catch (error) {
+      one.reject(error);
+      continue;
+    }
+    const isKept = one.facts === null || facts !== null;
+    batch.placed.push({ waiting: one, refs: isKept ? refs : null });
+    if (!isKept) continue;
+    for (const { header, chunks } of one.records) batch.parts.push(header, ...chunks);
+    batch.end = end;
+    if (facts !== null) batch.facts.push(facts);
+  }
+  if (batch.facts.length > 0) {
+    const record = encodeFacts(batch.facts.join('\n'), batch.end - active.end);
+    batch.factsAt = { segment: active.number, offset: batch.end, length: record.byteLength - HEADER_BYTES };
+    batch.parts.push(record);
+    batch.end += record.byteLength;
+  }
+  return batch;
 }
 
 function noRoom(cause: unknown): SpoolError {

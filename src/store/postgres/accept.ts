@@ -2,19 +2,23 @@ import type { Queries } from '../../postgres/database.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from '../accepting.ts';
 import type { Stamp } from '../store.ts';
 import type { Call } from './call.ts';
+import { type Contents, weightOf } from './contents.ts';
 import { Repeats } from './repeats.ts';
 import { Room } from './room.ts';
 import type { Work } from './work.ts';
 
-/** A call of the verb `accept`. */
+/** A call of the verb `accept`, with the contents that its records refer to unless they are written already. */
 export function acceptCall(
   batch: readonly AcceptRecord[],
   at: Stamp,
   limits: QueueLimits | undefined,
+  contents?: Contents,
 ): Call<AcceptAnswer[]> {
+  const deliveries = batch.reduce((sum, record) => sum + record.deliveries.length, 0);
   return {
     at,
-    weight: batch.reduce((sum, { deliveries }) => sum + deliveries.length, 0),
+    contents,
+    weight: deliveries + (contents === undefined ? 0 : weightOf(contents)),
     needs: {
       lanes: batch.flatMap(shortLanes),
       repeats: batch,

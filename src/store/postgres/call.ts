@@ -1,5 +1,6 @@
 import type { AcceptWish } from '../accepting.ts';
 import type { QuotaRefund, QuotaRequest, Stamp, UnitRef } from '../store.ts';
+import type { Contents } from './contents.ts';
 import type { Work } from './work.ts';
 
 /** What must be locked and read before a call can decide. What is left out is nothing. */
@@ -22,6 +23,8 @@ export interface Needs {
 export interface Call<Answer> {
   readonly at: Stamp;
   readonly needs: Needs;
+  /** What is to be written with it, whatever it decides. */
+  readonly contents?: Contents | undefined;
   /** What it adds to the size of a transaction, in deliveries. */
   readonly weight: number;
   /** What becomes of it, after the calls before it; in memory. Runs anew when the transaction does. */

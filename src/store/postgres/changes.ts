@@ -4,6 +4,7 @@ import { AMBIGUOUS_RULE } from '../../domain/route.ts';
 import { keepsRelay, type Transition } from '../../domain/settle.ts';
 import { fromGroup } from '../columns.ts';
 import { CANCELLED, expired, type LastReply } from '../ending.ts';
+import { lastErrorOf } from '../last-error.ts';
 import type { UnitRef } from '../store.ts';
 import type { OpenDelivery } from './ledger.ts';
 import type { Work } from './work.ts';
@@ -129,7 +130,7 @@ function change(
   }
   if (next?.group !== undefined) row.routeGroup = fromGroup(next.group);
   if (state === 'delivered') message.deliveredAt ??= work.at.now;
-  else message.lastError = { code: reply.cause, class: kind, message: reply.text, recipient: row.address };
+  else message.lastError = lastErrorOf(reply, kind, row.address);
   if (transition.possibleDuplicate && !message.possibleDuplicate) {
     message.possibleDuplicate = true;
     work.tallies.gauge('possible_duplicates', 1);

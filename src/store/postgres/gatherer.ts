@@ -2,6 +2,7 @@ import type { Database, Queries } from '../../postgres/database.ts';
 import { storeErrorOf } from '../../postgres/errors.ts';
 import { StoreError } from '../store.ts';
 import { type Call, lockFor } from './call.ts';
+import { SegmentLost, writeContents } from './contents.ts';
 import { Work } from './work.ts';
 
 /** Calls, and deliveries of them, that may wait; more are refused with `store_busy`. */
@@ -41,7 +42,7 @@ export class Gatherer {
         const answer = call.decide(work);
         return () => resolve(answer);
       };
-      this.#waiting.push({ at: call.at, needs: call.needs, weight: call.weight, decide, reject });
+      this.#waiting.push({ ...call, decide, reject });
       this.#weight += call.weight;
       this.#start();
     });
@@ -101,8 +102,9 @@ export class Gatherer {
       for (const tell of told) tell();
     } catch (thrown) {
       const error = storeErrorOf(thrown);
-      // Whose bug it is shows when each is asked by itself.
-      if (error.code === 'store_bug' && calls.length > 1) for (const call of calls) await this.#run([call]);
+      // Whose it is shows when each is asked by itself.
+      const isSomebodys = error.code === 'store_bug' || error instanceof SegmentLost;
+      if (isSomebodys && calls.length > 1) for (const call of calls) await this.#run([call]);
       else for (const call of calls) call.reject(error);
     }
   }
@@ -112,7 +114,8 @@ async function runTogether(db: Queries, calls: readonly Waiting[]): Promise<(() 
   const [first] = calls;
   if (first === undefined) return [];
   const work = new Work(db, first.at);
-  await lockFor(work, calls);
+  const contents = calls.flatMap((call) => call.contents ?? []);
+  await Promise.all([writeContents(db, contents), lockFor(work, calls)]);
   const told = calls.map((call) => call.decide(work.as(call.at)));
   await work.write();
   return told;

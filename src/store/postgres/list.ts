@@ -3,18 +3,13 @@ import { MESSAGE_STATUSES, type MessageStatus } from '../../domain/delivery.ts';
 import type { MessageRecord } from '../../domain/message.ts';
 import { messageIdFloor } from '../../lib/id.ts';
 import type { Database, Queries } from '../../postgres/database.ts';
-import { textTest } from '../matching.ts';
+import { searchOf, textTest } from '../matching.ts';
 import { StoreError } from '../store.ts';
 import { askerOf, type ListPage, type ListQuery, MAX_EXAMINED, MAX_LISTED_CHARACTERS } from '../views.ts';
 import { readDetails, textLength } from './records.ts';
+import { foundPage, type ListLimits } from './search.ts';
 import { type Candidate, sourceOf } from './source.ts';
 import { among, spanned } from './span.ts';
-
-/** How much a list may look at. */
-export interface ListLimits {
-  /** Records for a page; default `MAX_EXAMINED`. */
-  readonly maxExamined?: number;
-}
 
 /** How many lists may be under way, of one asker and in all. */
 const MAX_LISTS = 64;
@@ -47,7 +42,7 @@ export class Lists {
       throw new StoreError('store_busy', 'too many lists are asked for at once');
     this.#underWay.set(asker, own + 1);
     try {
-      return await this.#database.inSnapshot((db) => new Page(db, query, this.#maxExamined).find());
+      return await this.#database.inSnapshot((db) => pageOf(db, query, this.#maxExamined));
     } finally {
       this.#leave(asker);
     }
@@ -58,6 +53,13 @@ export class Lists {
     if (own > 1) this.#underWay.set(asker, own - 1);
     else this.#underWay.delete(asker);
   }
+}
+
+async function pageOf(db: Queries, query: ListQuery, maxExamined: number): Promise<ListPage> {
+  const wanted = searchOf(query);
+  if (wanted === null) return await new Page(db, query, maxExamined).find();
+  const { messages, next } = await foundPage(db, wanted, maxExamined);
+  return { messages, next };
 }
 
 /** One page: looks at no more than so many records, messages and, where they are asked for, recipients. */

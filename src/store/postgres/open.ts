@@ -4,20 +4,19 @@ import type { Cluster } from '../cluster.ts';
 import type { Journal } from '../journal.ts';
 import type { Keyring } from '../keyring.ts';
 import type { Registry } from '../registry.ts';
-import type { Store } from '../store.ts';
 import type { Views } from '../views.ts';
 import type { StoreWriter } from '../writer.ts';
 import { accountsOver } from './accounts.ts';
 import { clusterOver } from './cluster.ts';
 import { journalOver } from './journal.ts';
 import { keyringOver } from './keyring.ts';
-import type { ListLimits } from './list.ts';
 import { type Migration, migrate, migrations } from './migrate.ts';
 import { Partitions } from './partitions.ts';
 import { registryOver } from './registry.ts';
+import type { ListLimits } from './search.ts';
 import { holdSecretKey } from './secret-key.ts';
 import { assertSuitable } from './suitability.ts';
-import { storeOver } from './verbs.ts';
+import { type PostgresStore, storeOver } from './verbs.ts';
 import { viewsOver } from './views.ts';
 
 /** What differs from the ordinary. */
@@ -36,7 +35,7 @@ const READING_SHARE = 0.25;
 
 /** The stores over one database. Closing the store closes all. */
 export interface PostgresStores {
-  readonly store: Store;
+  readonly store: PostgresStore;
   readonly views: Views;
   readonly keyring: Keyring;
   readonly registry: Registry;

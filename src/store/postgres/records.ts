@@ -22,11 +22,11 @@ export async function readDetails(db: Pick<Queries, 'rows'>, ids: readonly strin
 }
 
 function recipientOf(row: DeliveryRow): RecipientRecord {
-  const { index, address, kind, state, outcome, relay, attempts, providerMessageId } = row;
+  const { index, address, kind, state, outcome, relay, lane, attempts, providerMessageId } = row;
   const { lastCode, lastEnhanced, lastReply, dueAt, routeRule: rule, routeGroup } = row;
   return {
-    ...{ index, address, kind, state, outcome, relay, attempts, providerMessageId },
-    ...{ lastCode, lastEnhanced, lastReply, nextAttemptAt: dueAt },
+    ...{ index, address, kind, state, outcome, relay, lane, attempts, providerMessageId },
+    ...{ lastCode, lastEnhanced, lastReply, dueAt },
     ...{ rule, group: groupOf(routeGroup) },
   };
 }

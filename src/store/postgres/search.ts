@@ -15,10 +15,15 @@ import {
   MAX_LISTED_CHARACTERS,
   type SearchQuery,
 } from '../views.ts';
-import type { ListLimits } from './list.ts';
 import { readDetails, textLength } from './records.ts';
 import { among, spanned } from './span.ts';
 import { entriesWanted } from './words.ts';
+
+/** How much a list or a search may look at. */
+export interface ListLimits {
+  /** Records for a page; default `MAX_EXAMINED`. */
+  readonly maxExamined?: number;
+}
 
 /** How many searches may be under way. */
 const MAX_SEARCHES = 16;
@@ -43,18 +48,7 @@ export class Searches {
 
   /** A page, as `Views.search` promises it. All of it shows one state of the database. */
   search(query: SearchQuery): Promise<FoundPage> {
-    return this.#enter(async (db) => {
-      const { ids, next, behind } = await find(db, query, this.#maxExamined);
-      const messages: FoundPage['messages'][number][] = [];
-      let characters = 0;
-      for (const { row, message, recipients } of await readDetails(db, ids)) {
-        messages.push(message);
-        characters += textLength(row) + recipients.reduce((sum, { address }) => sum + address.length, 0);
-        if (characters >= MAX_LISTED_CHARACTERS && message.id !== ids.at(-1))
-          return { messages, next: message.id, behind };
-      }
-      return { messages, next, behind };
-    });
+    return this.#enter((db) => foundPage(db, query, this.#maxExamined));
   }
 
   /** As `Views.countFound` promises it. */
@@ -77,6 +71,20 @@ export class Searches {
   }
 }
 
+/** A page of what a query finds, of at most as much text as a page may have. */
+export async function foundPage(db: Queries, query: SearchQuery, maxExamined: number): Promise<FoundPage> {
+  const { ids, next, behind } = await find(db, query, maxExamined);
+  const messages: FoundPage['messages'][number][] = [];
+  let characters = 0;
+  for (const { row, message, recipients } of await readDetails(db, ids)) {
+    messages.push(message);
+    characters += textLength(row) + recipients.reduce((sum, { address }) => sum + address.length, 0);
+    if (characters >= MAX_LISTED_CHARACTERS && message.id !== ids.at(-1))
+      return { messages, next: message.id, behind };
+  }
+  return { messages, next, behind };
+}
+
 /** Gives at most `limit` ids below `before`, the newest first; fewer only at the end. */
 type Candidates = (before: string, limit: number) => Promise<readonly string[]>;
 
@@ -89,7 +97,7 @@ interface Found {
 /** Looks at candidates until the page is full, or as many records were looked at as may be. */
 async function find(db: Queries, wanted: SearchQuery, maxExamined: number): Promise<Found> {
   const { floor, ceiling } = boundsOf(wanted);
-  const { candidates, behind } = await candidatesOf(db, wanted.query, floor, ceiling, maxExamined);
+  const { candidates, behind, rest } = await candidatesOf(db, wanted, floor, ceiling, maxExamined);
   const test = queryTest(wanted.query) ?? (() => true);
   const needsRecipients = asksForRecipients(wanted.query);
   const ids: string[] = [];
@@ -107,7 +115,7 @@ async function find(db: Queries, wanted: SearchQuery, maxExamined: number): Prom
       if (left <= 0) return { ids, next, behind };
     }
     next = chunk.at(-1) ?? next;
-    if (chunk.length < size) return { ids, next: null, behind };
+    if (chunk.length < size) return { ids, next: rest, behind };
   }
 }
 
@@ -132,24 +140,39 @@ function boundsOf({ query, after }: SearchQuery) {
  */
 async function candidatesOf(
   db: Queries,
-  query: MailQuery,
+  { query, before, complete }: SearchQuery,
   floor: string,
   ceiling: string,
   maxExamined: number,
-): Promise<{ readonly candidates: Candidates; readonly behind: number }> {
+): Promise<Way> {
   const entries = entriesWanted(query);
-  if (entries.length === 0) return { candidates: walking(db, query, floor), behind: 0 };
+  const walk = { candidates: walking(db, query, floor), behind: 0, rest: null };
+  if (entries.length === 0) return walk;
   const most = Math.floor(maxExamined / 2);
-  const rows = await db.rows<{ id: string }>(BY_WORDS, [entries, ceiling, floor, most + 1]);
-  const pending = await db.rows<{ id: string }>(PENDING, [ceiling, floor, MAX_PENDING + 1]);
-  const behind = pending.length > MAX_PENDING ? pending.length : 0;
-  if (rows.length > most) return { candidates: walking(db, query, floor), behind: 0 };
-  const newest = pending.slice(0, MAX_PENDING);
-  const ids = [...new Set([...rows, ...newest].map(({ id }) => id))].sort().reverse();
+  const top = before !== null && before < ceiling ? before : ceiling;
+  const rows = await db.rows<{ id: string }>(BY_WORDS, [entries, top, floor, most + 1]);
+  if (rows.length > most) return walk;
+  const few = Math.min(most, MAX_PENDING);
+  const pending = await db.rows<{ id: string }>(PENDING, [complete ? top : ceiling, floor, few + 1]);
+  const isMore = pending.length > few;
+  const newest = pending.slice(0, few);
+  const rest = complete && isMore ? (newest.at(-1)?.id ?? null) : null;
+  const found = [...rows, ...newest].map(({ id }) => id).filter((id) => rest === null || id >= rest);
+  const ids = [...new Set(found)].sort().reverse();
   return {
-    candidates: async (before, limit) => ids.filter((id) => id < before).slice(0, limit),
-    behind,
+    candidates: async (from, limit) => ids.filter((id) => id < from).slice(0, limit),
+    behind: isMore && !complete ? pending.length : 0,
+    rest,
   };
+}
+
+/** See {@link candidatesOf}. */
+interface Way {
+  readonly candidates: Candidates;
+  /** See `FoundPage.behind`. */
+  readonly behind: number;
+  /** Where the next page begins after the last candidate; null when nothing is left. */
+  readonly rest: string | null;
 }
 
 /** Walks the narrowest index of ids. */

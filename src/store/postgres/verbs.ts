@@ -4,6 +4,7 @@ import type { Stamp, Store } from '../store.ts';
 import { acceptCall, foresee } from './accept.ts';
 import { cancel, requeue } from './acts.ts';
 import { claim } from './claim.ts';
+import type { TakesContents } from './contents.ts';
 import { discard } from './discard.ts';
 import { expire, expiring } from './expire.ts';
 import { Gatherer } from './gatherer.ts';
@@ -16,11 +17,18 @@ import { beginCall, releaseCall, settleCall } from './settle.ts';
 import { indexWords } from './words.ts';
 import { Work } from './work.ts';
 
+/** The store, and what only this one can do. */
+export interface PostgresStore extends Store, TakesContents {}
+
 /**
  * The store over a database. What comes message by message shares transactions with others of its kind; each of the other
  * verbs has one of its own.
  */
-export function storeOver(database: Database, partitions: Partitions, close: () => Promise<void>): Store {
+export function storeOver(
+  database: Database,
+  partitions: Partitions,
+  close: () => Promise<void>,
+): PostgresStore {
   const within = <T>(at: Stamp, verb: (work: Work) => Promise<T>): Promise<T> =>
     database.transact(async (db) => {
       const work = new Work(db, at);
@@ -31,6 +39,7 @@ export function storeOver(database: Database, partitions: Partitions, close: () 
   const gatherer = new Gatherer(database);
   return {
     accept: (batch, at, limits) => gatherer.ask(acceptCall(batch, at, limits)),
+    acceptWith: (contents, batch, at, limits) => gatherer.ask(acceptCall(batch, at, limits, contents)),
     foresee: (wishes, at, limits) => database.inSnapshot((db) => foresee(db, wishes, at.now, limits)),
     claim: (requests, at) => within(at, (work) => claim(work, requests)),
     begin: (units, at) => gatherer.ask(beginCall(units, at)),

@@ -11,10 +11,10 @@ import {
   type Views,
 } from '../views.ts';
 import { counts, figures, lanes } from './figures.ts';
-import { type ListLimits, Lists } from './list.ts';
+import { Lists } from './list.ts';
 import { quotaUsed } from './quotas.ts';
 import { readDetails } from './records.ts';
-import { Searches } from './search.ts';
+import { type ListLimits, Searches } from './search.ts';
 import { ATTEMPTS, type AttemptRow } from './tables.ts';
 import { waiting } from './waiting.ts';
 

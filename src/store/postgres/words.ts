@@ -82,6 +82,9 @@ function entriesOfTerm(term: QueryTerm): string[] {
     case 'tag':
       return wordsOf(term.tag).map((word) => entryOf('tag', word));
     case 'id':
+      // An id has no such sign; a Message-ID is asked for as a whole.
+      return term.start.includes('@') ? wordsOf(term.start).map((word) => entryOf('id', word)) : [];
+    case 'part':
       return [];
   }
 }

@@ -23,7 +23,12 @@ export class AttemptLog {
   }
 
   /** Adds an attempt to an open message; `deferred` when it left some recipient waiting. */
-  append(message: OpenMessage, attempt: Attempt, deferred: boolean, at: Stamp): void {
+  append(
+    message: Pick<OpenMessage, 'seq' | 'attempts'>,
+    attempt: Attempt,
+    deferred: boolean,
+    at: Stamp,
+  ): void {
     message.attempts++;
     this.#insert.run(
       message.seq,

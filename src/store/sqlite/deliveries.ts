@@ -4,6 +4,7 @@ import { AMBIGUOUS_RULE } from '../../domain/route.ts';
 import { keepsRelay, type Transition } from '../../domain/settle.ts';
 import { fromGroup } from '../columns.ts';
 import { CANCELLED, expired, type LastReply } from '../ending.ts';
+import { lastErrorOf } from '../last-error.ts';
 import type { Stamp, UnitRef } from '../store.ts';
 import type { Books } from './books.ts';
 import type { OpenMessage } from './ledger.ts';
@@ -203,7 +204,7 @@ export class Deliveries {
     );
     if (transition.outcome === 'captured') message.captured++;
     if (transition.state === 'delivered') message.deliveredAt ??= at.now;
-    else message.lastError = { code: reply.cause, class: kind, message: reply.text, recipient: address };
+    else message.lastError = lastErrorOf(reply, kind, address);
     if (transition.possibleDuplicate) this.flagDuplicate(message);
     if (keepsRelay(transition)) this.#sql.keepRelay.run(AMBIGUOUS_RULE, message.seq, index);
     if (next?.group !== undefined) this.#sql.setGroup.run(fromGroup(next.group), message.seq, index);

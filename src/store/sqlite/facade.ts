@@ -1,4 +1,5 @@
 import type { Accounts } from '../accounts.ts';
+import type { Applying } from '../applying.ts';
 import type { Journal } from '../journal.ts';
 import type { Keyring } from '../keyring.ts';
 import type { Registry } from '../registry.ts';
@@ -42,6 +43,14 @@ export function storeOver(call: Call<Verbs>, close: () => Promise<void>): Store 
     decideRestored: (...args) => call('decideRestored', args),
     tally: (...args) => call('tally', args),
     close,
+  };
+}
+
+/** The writing behind over calls of verbs. */
+export function applyingOver(call: Call<Verbs>): Applying {
+  return {
+    apply: (...args) => call('apply', args),
+    logMark: (...args) => call('logMark', args),
   };
 }
 

@@ -1,10 +1,24 @@
 import { type DeliveryState, deriveStatus, type MessageStatus } from '../../domain/delivery.ts';
+import type { LastError } from '../../domain/message.ts';
+import type { Transition } from '../../domain/settle.ts';
 import type { AcceptDelivery, AcceptRecord } from '../accepting.ts';
 import { fromGroup, rankOf } from '../columns.ts';
+import type { Kept } from '../counting.ts';
 import type { Stamp } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
 import { asFlag } from './rows.ts';
+
+/** How a message ended that is written whole, after its one attempt. */
+export interface Ending {
+  readonly at: Stamp;
+  readonly status: MessageStatus;
+  readonly counts: Readonly<Record<DeliveryState, number>>;
+  readonly kept: 'sent' | 'captured';
+  readonly lastError: LastError | null;
+  /** What became of each delivery, by its place in the envelope. */
+  readonly byIndex: ReadonlyMap<number, Transition>;
+}
 
 /** Writes messages that have become ours, with everything that follows from it. */
 export class Inserter {
@@ -23,6 +37,11 @@ export class Inserter {
     return leased;
   }
 
+  /** Writes a message whose deliveries were leased, or were not, before. */
+  insertAs(record: AcceptRecord, leased: readonly boolean[], at: Stamp): void {
+    this.#write(record, leased, at);
+  }
+
   /** Writes a report on a delivery, if there is one. Nobody would hear that it took the short way: it waits. */
   insertReport(report: AcceptRecord | null, at: Stamp): void {
     if (report === null) return;
@@ -30,20 +49,46 @@ export class Inserter {
     this.#write(report, waiting, at);
   }
 
+  /**
+   * Writes a message that was accepted then and has ended since; its number. What it moved in between comes to nothing: only
+   * what its end leaves is for the caller to count.
+   */
+  insertEnded(record: AcceptRecord, at: Stamp, ending: Ending): number {
+    const seq = this.#nextSeq();
+    insertMessage(this.#sql, seq, record, ending);
+    for (const [index, delivery] of record.deliveries.entries()) {
+      const transition = ending.byIndex.get(index);
+      if (transition !== undefined) insertEndedDelivery(this.#sql, seq, index, record, delivery, transition);
+    }
+    this.#receive(record, at);
+    return seq;
+  }
+
+  #nextSeq(): number {
+    return (this.#sql.lastSeq.get()?.[0] ?? 0) + 1;
+  }
+
   #write(record: AcceptRecord, leased: readonly boolean[], at: Stamp): void {
-    const { ledger, tallies, depths } = this.#books;
-    const seq = (this.#sql.lastSeq.get()?.[0] ?? 0) + 1;
+    const { ledger, depths } = this.#books;
+    const seq = this.#nextSeq();
     const processing = leased.filter(Boolean).length;
     const queued = leased.length - processing;
-    const status = deriveStatus({ queued, processing, retrying: 0, delivered: 0, failed: 0 });
+    const counts = { queued, processing, retrying: 0, delivered: 0, failed: 0 };
+    const status = deriveStatus(counts);
     ledger.enterNew(status, record.keyId, record.content.length);
-    insertMessage(this.#sql, seq, record, { status, queued, processing }, at);
+    insertMessage(this.#sql, seq, record, { at, status, counts, kept: null, lastError: null });
     for (const [index, delivery] of record.deliveries.entries()) {
       const short = leased[index] === true;
       if (short) depths.work(delivery.lane, 1);
       else depths.enter(delivery.lane, delivery.dueAt);
       insertDelivery(this.#sql, seq, index, record, delivery, short);
     }
+    this.#receive(record, at);
+  }
+
+  /** What follows from a message being ours, however far it has come. */
+  #receive(record: AcceptRecord, at: Stamp): void {
+    const { tallies } = this.#books;
     for (const tag of record.tags) this.#sql.tag.run(record.keyId ?? '', tag, record.id);
     if (record.idempotency !== null) {
       const { key, hash } = record.idempotency;
@@ -60,24 +105,33 @@ function takesShortWay(books: Books, { lane, fence, dueAt }: AcceptDelivery, at:
   return lane !== null && fence !== null && dueAt <= at.now && books.leases.holds({ lane, fence }, at);
 }
 
-function insertMessage(
-  sql: Sql,
-  seq: number,
-  record: AcceptRecord,
-  state: { readonly status: MessageStatus; readonly queued: number; readonly processing: number },
-  at: Stamp,
-): void {
+/** What of a message depends on how far it has come. */
+interface Standing extends Pick<Ending, 'at' | 'status' | 'counts' | 'lastError'> {
+  /** Null while it is not final. */
+  readonly kept: Kept | null;
+}
+
+function insertMessage(sql: Sql, seq: number, record: AcceptRecord, standing: Standing): void {
   const { header, flags, content } = record;
+  const { at, status, counts, kept, lastError } = standing;
+  const endedAt = kept === null ? null : at.now;
   sql.message.run(
     seq,
     record.id,
     record.keyId,
-    state.status,
-    state.queued,
-    state.processing,
+    status,
+    counts.queued,
+    counts.processing,
+    counts.delivered,
+    counts.failed,
+    kept === null ? 0 : 1,
+    kept,
+    lastError === null ? null : JSON.stringify(lastError),
     record.createdAt,
     at.now,
     at.now,
+    counts.delivered === 0 ? null : endedAt,
+    endedAt,
     record.sendAt,
     record.expiresAt,
     rankOf(record.priority),
@@ -131,6 +185,36 @@ function insertDelivery(
   );
 }
 
+function insertEndedDelivery(
+  sql: Sql,
+  seq: number,
+  index: number,
+  record: AcceptRecord,
+  { recipient, lane, relay, rule, group }: AcceptDelivery,
+  { state, outcome, providerMessageId, reply }: Transition,
+): void {
+  sql.endedDelivery.run(
+    seq,
+    index,
+    state,
+    outcome,
+    lane,
+    relay,
+    rankOf(record.priority),
+    record.expiresAt,
+    providerMessageId,
+    reply.code,
+    reply.enhanced,
+    reply.text,
+    recipient.address,
+    recipient.kind,
+    recipient.notify,
+    recipient.orcpt,
+    rule,
+    fromGroup(group),
+  );
+}
+
 function prepareInsert(db: Driver) {
   return {
     lastSeq: db.prepare<[], [seq: number | null]>('SELECT max(seq) FROM messages'),
@@ -163,6 +247,32 @@ function prepareInsert(db: Driver) {
       `INSERT INTO deliveries (message, idx, state, lane, relay, priority, due_at, expires_at, fence, address, kind,
          notify, orcpt, route_rule, route_group) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
+    endedDelivery: db.prepare<
+      [
+        seq: number,
+        index: number,
+        state: DeliveryState,
+        outcome: string | null,
+        lane: string | null,
+        relay: string | null,
+        rank: number,
+        expiresAt: number,
+        providerMessageId: string | null,
+        code: number | null,
+        enhanced: string | null,
+        reply: string,
+        address: string,
+        kind: string,
+        notify: string | null,
+        orcpt: string | null,
+        routeRule: string | null,
+        routeGroup: string | null,
+      ]
+    >(
+      `INSERT INTO deliveries (message, idx, state, outcome, lane, relay, priority, expires_at, attempts,
+         provider_message_id, last_code, last_enhanced, last_reply, address, kind, notify, orcpt, route_rule, route_group)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
   };
 }
 
@@ -175,9 +285,16 @@ function prepareMessage(db: Driver) {
       status: string,
       queued: number,
       processing: number,
+      delivered: number,
+      failed: number,
+      attempts: number,
+      kept: string | null,
+      lastError: string | null,
       createdAt: number,
       updatedAt: number,
       statusAt: number,
+      deliveredAt: number | null,
+      finalAt: number | null,
       notBefore: number | null,
       expiresAt: number,
       rank: number,
@@ -203,10 +320,11 @@ function prepareMessage(db: Driver) {
       reportable: number,
     ]
   >(
-    `INSERT INTO messages (seq, id, key_id, status, queued, processing, retrying, delivered, failed, created_at,
-       updated_at, status_at, not_before, expires_at, priority, test, source, source_address, reverse_path, ret,
-       envid, header_from, subject, message_id, tags, metadata, size_bytes, eight_bit, utf8, dot_stuffing, segment,
-       offset, length, route_table, reportable)
-     VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO messages (seq, id, key_id, status, queued, processing, retrying, delivered, failed, attempts, kept,
+       last_error, created_at, updated_at, status_at, delivered_at, final_at, not_before, expires_at, priority, test,
+       source, source_address, reverse_path, ret, envid, header_from, subject, message_id, tags, metadata, size_bytes,
+       eight_bit, utf8, dot_stuffing, segment, offset, length, route_table, reportable)
+     VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+       ?, ?, ?, ?)`,
   );
 }

@@ -33,7 +33,9 @@ describe('the lock on the data directory', () => {
     const child = await holder(folder);
     try {
       expect(() => lockDirectory(folder, process.pid)).toThrow(DirectoryInUse);
-      expect(() => lockDirectory(folder, process.pid)).toThrow(`in use by process ${child.pid}`);
+      expect(() => lockDirectory(folder, process.pid)).toThrow(
+        `in use by process ${child.pid} (node). One process at a time works on a data directory: wait until it is done or end it (kill ${child.pid}, `,
+      );
     } finally {
       child.kill('SIGKILL');
       await once(child, 'exit');

@@ -10,9 +10,26 @@ export class DirectoryInUse extends StoreError {
   /** The holder's process id; null when it has not written it yet. */
   readonly pid: number | null;
   constructor(folder: string, pid: number | null) {
-    super('store_in_use', `${folder} is in use by ${pid === null ? 'another process' : `process ${pid}`}`);
+    const holder = pid === null ? 'another process' : `process ${pid} (${commandOf(pid)})`;
+    const end = pid === null ? '' : ` (kill ${pid}, or systemctl stop waybill if that runs it)`;
+    super(
+      'store_in_use',
+      `${folder} is in use by ${holder}. One process at a time works on a data directory: wait until it is done or end it${end}, or name another directory with --data.`,
+    );
     this.name = 'DirectoryInUse';
     this.pid = pid;
+  }
+}
+
+/** Which command of ours a process runs, such as `waybill serve`: its first word alone, for others may be secret. */
+function commandOf(pid: number): string {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    const main = words.findIndex((word) => /(^|\/)main\.[jt]s$/.test(word));
+    const command = words.slice(main + 1).find((word) => /^[a-z][a-z-]*$/.test(word));
+    return main < 0 || command === undefined ? (words[0] ?? '').replace(/.*\//, '') : `waybill ${command}`;
+  } catch {
+    return 'not to be seen from here: in another container?';
   }
 }
 

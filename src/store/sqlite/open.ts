@@ -1,4 +1,5 @@
 import type { Accounts } from '../accounts.ts';
+import type { Applying } from '../applying.ts';
 import type { Journal } from '../journal.ts';
 import type { Keyring } from '../keyring.ts';
 import type { Registry } from '../registry.ts';
@@ -10,6 +11,7 @@ import type { OpenDriver } from './driver.ts';
 import { storeErrorOf } from './errors.ts';
 import {
   accountsOver,
+  applyingOver,
   type Call,
   journalOver,
   keyringOver,
@@ -42,6 +44,8 @@ export interface SqliteStores {
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly journal: Journal;
+  /** Writes behind what a log holds. */
+  readonly applying: Applying;
 }
 
 /** Opens, makes or migrates the database at `path` for writing. Throws `StoreError`. */
@@ -86,5 +90,6 @@ export function openSqlite(path: string, options: SqliteOptions = {}): SqliteSto
     registry: registryOver(call),
     accounts: accountsOver(call),
     journal: journalOver(call),
+    applying: applyingOver(call),
   };
 }

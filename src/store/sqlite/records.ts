@@ -19,18 +19,19 @@ export type RecipientRow = [
   lastCode: number | null,
   lastEnhanced: string | null,
   lastReply: string | null,
-  nextAttemptAt: number | null,
+  dueAt: number | null,
   rule: string | null,
   group: string | null,
+  lane: string | null,
 ];
 
 export const RECIPIENT_COLUMNS = `idx, address, kind, state, outcome, relay, attempts, provider_message_id, last_code,
-  last_enhanced, last_reply, due_at, route_rule, route_group`;
+  last_enhanced, last_reply, due_at, route_rule, route_group, lane`;
 
 /** Reads a recipient. */
 export function recipientOf(row: RecipientRow): RecipientRecord {
   const [index, address, kind, state, outcome, relay, attempts, providerMessageId] = row;
-  const [, , , , , , , , lastCode, lastEnhanced, lastReply, nextAttemptAt, rule, group] = row;
+  const [, , , , , , , , lastCode, lastEnhanced, lastReply, dueAt, rule, group, lane] = row;
   return {
     index,
     address,
@@ -38,12 +39,13 @@ export function recipientOf(row: RecipientRow): RecipientRecord {
     state,
     outcome,
     relay,
+    lane,
     attempts,
     providerMessageId,
     lastCode,
     lastEnhanced,
     lastReply,
-    nextAttemptAt,
+    dueAt,
     rule,
     group: groupOf(group),
   };

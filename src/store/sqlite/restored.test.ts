@@ -115,11 +115,11 @@ it('sends it again, batch by batch, but not what was refused before, nor before 
   expect((await read(stores.views, ids['begun'] ?? '')).message).toMatchObject({
     status: 'queued',
     possibleDuplicate: true,
-    nextAttemptAt: T0 + HOUR,
+    waits: [{ dueAt: T0 + HOUR }],
     expiresAt: T0 + 2 * DAY,
   });
   const scheduled = (await read(stores.views, ids['scheduled'] ?? '')).message;
-  expect(scheduled).toMatchObject({ nextAttemptAt: T0 + 5 * HOUR, expiresAt: T0 + 2 * DAY + 4 * HOUR });
+  expect(scheduled).toMatchObject({ waits: [{ dueAt: T0 + 5 * HOUR }], expiresAt: T0 + 2 * DAY + 4 * HOUR });
   const figures = await stores.views.figures(T0 + HOUR);
   expect(figures).toMatchObject({ restored: 0, possibleDuplicates: 6, spool: { incoming: 6, failed: 0 } });
   expect(await stores.views.lanes(null, 9)).toMatchObject([{ lane: 'out', waiting: 6, processing: 0 }]);

@@ -125,3 +125,8 @@ const FORGET_WORK = `
 export function forgetSessions(db: Driver): void {
   db.exec('DELETE FROM sessions; DELETE FROM setup_links;');
 }
+
+/** Lets no log be read after a restore: what segments hold behind the backup is not part of it. */
+export function forgetLog(db: Driver): void {
+  db.exec('DELETE FROM log_mark');
+}

@@ -14,7 +14,8 @@ function openArchive(count: number) {
   inner.exec(`UPDATE messages SET status = 'failed' WHERE seq % 1000 = 5;
     UPDATE messages SET subject = 'Hello zebra' WHERE seq = 3;
     INSERT INTO deliveries (message, idx, state, lane, relay, priority, expires_at, outcome, address, kind)
-    SELECT seq, 0, status, 'out', 'out', 1, 1, 'accepted', 'bob@example.net', 'to' FROM messages;
+    SELECT seq, 0, status, 'out', 'out', 1, 1, 'accepted', iif(seq = 3, 'zoe@example.net', 'bob@example.net'), 'to'
+    FROM messages;
     INSERT INTO message_tags SELECT key_id, 'news', id FROM messages WHERE seq % 2;`);
   const writer = new Writer(inner);
   let more = true;
@@ -67,6 +68,36 @@ describe('the cost of a search', () => {
     expect(rows).toBeLessThan(10);
     expect(runs).toBeLessThan(60);
   });
+
+  it.each([
+    ['before anything is indexed, as after an upgrade', false],
+    ['when all is indexed', true],
+  ])(
+    'an address that one message of 50,000 has, far behind all others, is found by a list %s',
+    (_, indexed) => {
+      const { inner, views, costOf } = MANY;
+      if (!indexed) inner.exec('UPDATE search_range SET low = 50001, high = 50000');
+      const filter = {
+        tag: null,
+        to: 'zoe@example.net',
+        from: null,
+        subject: null,
+        since: null,
+        until: null,
+      };
+      const ask = { owner: 'all', statuses: [], filter, limit: 20 } as const;
+      let page = views.list({ ...ask, before: null });
+      const { rows } = costOf(() => views.list({ ...ask, before: null }));
+      // Each word of the address is asked for by itself, for at most 1,000 messages that have it.
+      expect(rows).toBeLessThan(indexed ? 2_000 : 2 * MAX_EXAMINED);
+
+      let pages = 1;
+      for (; page.messages.length === 0 && page.next !== null; pages++)
+        page = views.list({ ...ask, before: page.next });
+      expect([pages > 1, page.messages.length, page.next]).toEqual([!indexed, 1, null]);
+      inner.exec('UPDATE search_range SET low = 1, high = 50000');
+    },
+  );
 
   it.each([
     'relay:nowhere',

@@ -37,15 +37,32 @@ export function beginVerb(books: Books, deliveries: Deliveries) {
  * else can have taken them, even if the lane's lease has ended, and the truth is worth recording.
  */
 export function settleVerb(books: Books, deliveries: Deliveries, attempts: AttemptLog) {
-  const inserter = new Inserter(books);
+  const settling = new Settling(books, deliveries, attempts, new Inserter(books));
   return (batch: readonly Settlement[], at: Stamp): SettleAnswer[] => {
-    const settled = batch.map((settlement) => settleUnit(settlement, at));
+    const settled = batch.map((settlement) => settling.settle(settlement, at));
     books.ledger.flush(at);
     return settled;
   };
+}
 
-  function settleUnit(settlement: Settlement, at: Stamp): SettleAnswer {
+/** Writes what attempts did. The messages are open then, and to be flushed. */
+export class Settling {
+  readonly #books: Books;
+  readonly #deliveries: Deliveries;
+  readonly #attempts: AttemptLog;
+  readonly #inserter: Inserter;
+
+  constructor(books: Books, deliveries: Deliveries, attempts: AttemptLog, inserter: Inserter) {
+    this.#books = books;
+    this.#deliveries = deliveries;
+    this.#attempts = attempts;
+    this.#inserter = inserter;
+  }
+
+  /** Writes one settlement, unless it is stale. */
+  settle(settlement: Settlement, at: Stamp): SettleAnswer {
     const { unit, attempt, transitions, report, delayReported, refund } = settlement;
+    const deliveries = this.#deliveries;
     const found = deliveries.leased(unit);
     const message = found?.[0]?.message;
     if (found === null || message === undefined) return STALE;
@@ -60,9 +77,9 @@ export function settleVerb(books: Books, deliveries: Deliveries, attempts: Attem
       deliveries.settle(delivery, transition, classOf(attempt, delivery.index), 'settle', at);
       if (delayReported.includes(delivery.index)) deliveries.markDelayReported(delivery);
     }
-    attempts.append(message, attempt, deferred, at);
-    inserter.insertReport(report, at);
-    books.quotas.giveBack(refund);
+    this.#attempts.append(message, attempt, deferred, at);
+    this.#inserter.insertReport(report, at);
+    this.#books.quotas.giveBack(refund);
     return cancelled.length === 0 ? SETTLED : { kind: 'settled', cancelled };
   }
 }

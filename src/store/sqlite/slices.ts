@@ -1,4 +1,5 @@
 import type { MessageRecord } from '../../domain/message.ts';
+import { searchOf } from '../matching.ts';
 import type { ListQuery, RecipientRecord, SearchQuery } from '../views.ts';
 import type { Driver } from './driver.ts';
 import { SLICE_RECORDS, type SliceEnd, sliceFinder } from './pages.ts';
@@ -51,7 +52,11 @@ export function sliceViews(db: Driver, inSnapshot: InSnapshot, limits: SliceLimi
   const findFound = foundFinder(db);
   const behind = behindFigure(db);
   return {
-    listSlice: (request: SliceRequest): ListSlice => inSnapshot(() => sliceOf(request, findListed)),
+    listSlice: (request: SliceRequest): ListSlice =>
+      inSnapshot(() => {
+        const query = searchOf(request.query);
+        return query === null ? sliceOf(request, findListed) : sliceOf({ ...request, query }, findFound);
+      }),
     searchSlice: (request: SliceRequest<SearchQuery>): FoundSlice =>
       inSnapshot(() => ({ ...sliceOf(request, findFound), behind: behind(request.query.query) })),
   };

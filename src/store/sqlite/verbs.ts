@@ -1,5 +1,6 @@
 import type { LaneLease } from '../../domain/lane.ts';
 import type { Accounts } from '../accounts.ts';
+import type { Applying } from '../applying.ts';
 import type { Journal } from '../journal.ts';
 import type { Keyring } from '../keyring.ts';
 import type { Registry } from '../registry.ts';
@@ -8,6 +9,7 @@ import type { Tally } from '../upkeep.ts';
 import { acceptVerb, foreseeVerb } from './accept.ts';
 import { accountVerbs } from './accounts.ts';
 import { cancelVerb, requeueVerb } from './acts.ts';
+import { applyVerbs } from './apply.ts';
 import { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
 import { claimVerb } from './claim.ts';
@@ -33,7 +35,7 @@ export type Synchronous<T> = {
 
 /** Everything that runs on the writing connection. Each verb runs inside a transaction that its caller opened. */
 export type Verbs = Synchronous<
-  Omit<Store, 'close'> & Keyring & Omit<Registry, 'revision'> & Accounts & Journal
+  Omit<Store, 'close'> & Applying & Keyring & Omit<Registry, 'revision'> & Accounts & Journal
 >;
 
 /** Builds every verb over one connection. */
@@ -56,6 +58,7 @@ export function createVerbs(books: Books): Verbs {
     purge: purgeVerb(books),
     discard: discardVerb(books),
     index: indexVerb(books.db),
+    ...applyVerbs(books, deliveries, attempts),
     ...laneVerbs(books),
     ...segmentVerbs(books),
     ...relocateVerbs(books),

@@ -47,8 +47,8 @@ function expressionOf(term: QueryTerm): string | null {
 }
 
 function columnOf(term: QueryTerm): string {
-  if (term.kind === 'tag') return 'tags : ';
-  return term.kind === 'id' ? 'ids : ' : COLUMNS[term.field];
+  if ('field' in term) return COLUMNS[term.field];
+  return term.kind === 'tag' ? 'tags : ' : 'ids : ';
 }
 
 /** The query in the language of FTS5. Words hold letters and digits only, so that nothing in it is anything else. */
@@ -72,6 +72,8 @@ function wordsOfTerm(term: QueryTerm): readonly string[] {
       return wordsOf(term.tag);
     case 'id':
       return wordsOf(term.start);
+    case 'part':
+      return [];
   }
 }
 
@@ -96,7 +98,7 @@ export function wordFinder(db: Driver, matcherOf: ReturnType<typeof factMatcher>
     const span = spanOf(wanted, bounds);
     const walk = new Walk(span, wanted.limit, found, isOver, budget);
     const looking = matcherOf(wanted.query, budget, undefined, bounds);
-    walk.go({ top: span.top, bottom: Math.max(span.bottom, high + 1) }, looking, readNewer);
+    walk.go({ top: span.top, bottom: Math.max(span.bottom, high + 1) }, looking, readEach);
     if (walk.ended === null) {
       const indexed = { top: Math.min(span.top, high + 1), bottom: Math.max(span.bottom, low) };
       const few = rareHits(wanted.query, indexed, budget);
@@ -104,6 +106,8 @@ export function wordFinder(db: Driver, matcherOf: ReturnType<typeof factMatcher>
       if (few === null) walk.go(indexed, matcherOf(wanted.query, budget, isAnswered, bounds), readBy(match));
       else walk.goAtOnce(indexed, few, looking);
     }
+    if (wanted.complete && walk.ended === null)
+      walk.go({ top: Math.min(span.top, low), bottom: span.bottom }, looking, readEach);
     const next = walk.place === span.top ? wanted.before : (sql.idFrom.get(walk.place)?.[0] ?? null);
     return {
       next: walk.ended === null ? null : next,
@@ -111,8 +115,8 @@ export function wordFinder(db: Driver, matcherOf: ReturnType<typeof factMatcher>
       reason: walk.ended ?? 'complete',
     };
 
-    function readNewer({ top, bottom }: Span, limit: number): number[] {
-      return sql.newer.all(bottom, top, limit).map(([seq]) => seq);
+    function readEach({ top, bottom }: Span, limit: number): number[] {
+      return sql.each.all(bottom, top, limit).map(([seq]) => seq);
     }
   };
 
@@ -120,17 +124,18 @@ export function wordFinder(db: Driver, matcherOf: ReturnType<typeof factMatcher>
     return ({ top, bottom }, limit) => sql.found.all(match, bottom, top, limit).map(([seq]) => seq);
   }
 
-  /** All messages of a span that have the query's rarest word, in whichever field; null where none of its words is rare. */
+  /** All messages of a span that the index finds, where one of the query's words is rare; null where none is. */
   function rareHits(query: MailQuery, span: Span, budget: Budget): readonly number[] | null {
     if (span.top <= span.bottom) return [];
     let fewest: readonly number[] | null = null;
     for (const word of longestWords(query)) {
       const hits = readBy(`"${word}"`)(span, Math.min(RARE, (fewest?.length ?? RARE) - 1) + 1);
-      budget.left -= Math.ceil(hits.length / WIDTH_PER_RECORD);
+      budget.left -= Math.floor(hits.length / WIDTH_PER_RECORD);
       if (hits.length < (fewest?.length ?? RARE + 1) && hits.length <= RARE) fewest = hits;
       if (fewest?.length === 0) break;
     }
-    return fewest;
+    // One word is rare: so is what has all of them, each in its field.
+    return fewest === null || fewest.length === 0 ? fewest : readBy(matchOf(query))(span, fewest.length);
   }
 
   /** The numbers that a page may be about, roughly where times bound it: every message is looked at again then. */
@@ -200,12 +205,14 @@ class Walk {
       this.#budget.left--;
       if (this.ended !== null || !this.#look(seq, matches)) return;
     }
-    this.place = bottom;
+    this.place = Math.min(this.place, bottom);
   }
 
   /** Looks at a window. Says how far down it came. */
   #window({ top, bottom }: Span, matches: Matches, read: ReadSpan): number {
-    const limit = Math.max(1, Math.min(this.#limit - this.#count + 1, this.#budget.left));
+    // What they cost besides, such as their recipients, must leave room for one at least.
+    const room = Math.floor(this.#budget.left / 4);
+    const limit = Math.max(1, Math.min(this.#limit - this.#count + 1, room));
     const seqs = read({ top, bottom }, limit);
     const end = seqs.length < limit ? bottom : (seqs.at(-1) ?? bottom);
     this.#budget.left -= seqs.length + Math.ceil((top - end) / WIDTH_PER_RECORD);
@@ -253,7 +260,7 @@ function prepareWordSearch(db: Driver) {
     found: db.prepare<[match: string, ...Span], [seq: number]>(
       'SELECT rowid FROM search WHERE search MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rowid DESC LIMIT ?',
     ),
-    newer: db.prepare<Span, [seq: number]>(
+    each: db.prepare<Span, [seq: number]>(
       'SELECT seq FROM messages WHERE seq >= (SELECT ?) AND seq < (SELECT ?) ORDER BY seq DESC LIMIT (SELECT ?)',
     ),
     seqOf: db.prepare<[id: string], [seq: number]>('SELECT seq FROM messages WHERE id = ?'),

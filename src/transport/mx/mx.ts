@@ -3,6 +3,7 @@ import { type DnsRefusal, deferred } from '../../dns/refusal.ts';
 import type { Resolver } from '../../dns/resolver.ts';
 import type { Reply } from '../../domain/outcome.ts';
 import type { Log } from '../../lib/log.ts';
+import { abortSignalOf, type StopSignal } from '../../lib/stop.ts';
 import { Deadline } from '../smtp/deadline.ts';
 import { Exchange, type Way } from '../smtp/exchange.ts';
 import { HopFailure } from '../smtp/failure.ts';
@@ -54,10 +55,10 @@ class MxTransport implements Transport {
     this.#exchange = exchange;
   }
 
-  deliver(job: TransportJob, signal: AbortSignal): Promise<TransportResult> {
+  deliver(job: TransportJob, stop: StopSignal): Promise<TransportResult> {
     const trace = new Trace(null, this.#means.terms.clock);
     const resolver = recording(this.#resolver, trace);
-    return new MxAttempt(this.#means, this.#exchange, resolver, trace, job, signal).run();
+    return new MxAttempt(this.#means, this.#exchange, resolver, trace, job, abortSignalOf(stop)).run();
   }
 
   connections(): number {

@@ -88,7 +88,8 @@ function telling(resolver: Resolver, tell: Tell): Resolver {
       const answer = await resolver.resolve(name, type, signal);
       const vouched = answer.kind !== 'failed' && answer.authenticated ? ' (validated)' : '';
       const text = answer.kind === 'failed' ? answer.text : describeAnswer(answer);
-      tell(type, answer.kind !== 'failed', `${name}: ${text}${vouched}`);
+      const missing = type === 'MX' && answer.kind === 'nxdomain';
+      tell(type, answer.kind !== 'failed' && !missing, `${name}: ${text}${vouched}`);
       return answer;
     },
   };

@@ -21,7 +21,7 @@ export interface CallParts {
   readonly clock: Clock;
   readonly timeouts: ProviderTimeouts;
   /** The relay's, which no text may show. */
-  readonly secret: string;
+  readonly secret: () => string | readonly string[];
   /** Told when a kept connection had been closed by the server, and the request was made again. */
   readonly onStale: () => void;
 }
@@ -60,7 +60,7 @@ async function callOnce(
       ? Promise.resolve({ kind: 'none', trouble: abortTrouble(), isBegun: false, isWhole: false } as const)
       : exchange(connection, request, terms, passed, signal),
   );
-  tell(trace, `${request.method} ${url.pathname}`, exchanged, passed, formsOf(secret, request.headers));
+  tell(trace, `${request.method} ${url.pathname}`, exchanged, passed, formsOf(secret(), request.headers));
   const isLost = exchanged.kind === 'none' && exchanged.trouble.reply.cause === 'connection_lost';
   return { exchanged, isStale: isReused && isLost && !exchanged.isWhole };
 }

@@ -1,5 +1,5 @@
 /** The connections of one relay: at most so many, one request at a time over each, kept for the next while idle. */
-import { Client } from 'undici';
+import type { Client } from 'undici';
 import { type DialTerms, dial } from './dial.ts';
 import { KEEP_ALIVE_MAX_MS, KEEP_ALIVE_MS, MAX_HEAD_BYTES } from './limits.ts';
 import type { ConnectionFacts, ProviderTrace } from './trace.ts';
@@ -53,7 +53,9 @@ export class Connections {
       const idle = fresh ? undefined : this.#takeIdle(origin.origin);
       if (idle !== undefined) return idle;
       this.#makeRoom();
-      return this.#adopt(origin, await dial(origin, this.#terms, trace, signal));
+      // Imported only here: it takes long to load, and many installations have no HTTP provider.
+      const undici = await import('undici');
+      return this.#adopt(undici.Client, origin, await dial(origin, this.#terms, trace, signal));
     } catch (error) {
       this.#leave();
       throw error;
@@ -84,9 +86,13 @@ export class Connections {
     if (this.#idle.length + this.#working > this.#max) this.#idle.shift()?.destroy();
   }
 
-  #adopt(origin: URL, { socket, facts }: Awaited<ReturnType<typeof dial>>): Connection {
+  #adopt(
+    HttpClient: typeof Client,
+    origin: URL,
+    { socket, facts }: Awaited<ReturnType<typeof dial>>,
+  ): Connection {
     let isGiven = false;
-    const client = new Client(origin.origin, {
+    const client = new HttpClient(origin.origin, {
       pipelining: 1,
       allowH2: false,
       maxHeaderSize: MAX_HEAD_BYTES,

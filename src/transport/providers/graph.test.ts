@@ -94,7 +94,8 @@ test('a header that is not ASCII is refused', () => {
 });
 
 test('an application asks for its token with its own credentials', () => {
-  const { request } = graphProvider(SETTINGS).tokens ?? expect.fail('it needs tokens');
+  const tokens = graphProvider(SETTINGS).tokens ?? expect.fail('it needs tokens');
+  const request = tokens.ask(0);
   expect(request).toMatchObject({
     method: 'POST',
     url: 'https://login.microsoftonline.com/contoso.example/oauth2/v2.0/token',
@@ -113,14 +114,32 @@ test.each([
   ['https://microsoftgraph.chinacloudapi.cn/v1.0', 'https://microsoftgraph.chinacloudapi.cn/.default'],
   ['http://127.0.0.1:8080', 'https://graph.microsoft.com/.default'],
 ])('at %s the token is for %s', (endpoint, scope) => {
-  const { request } = graphProvider({ ...SETTINGS, endpoint }).tokens ?? expect.fail('it needs tokens');
-  expect(new URLSearchParams(Buffer.concat(request.body).toString()).get('scope')).toBe(scope);
+  const tokens = graphProvider({ ...SETTINGS, endpoint }).tokens ?? expect.fail('it needs tokens');
+  expect(new URLSearchParams(Buffer.concat(tokens.ask(0).body).toString()).get('scope')).toBe(scope);
 });
 
+const given = (token: string, forMs: number) => ({ token, forMs, isRotated: false });
+
 test.each([
-  ['seconds', 200, '{"access_token":"a.b-c","expires_in":3599}', { token: 'a.b-c', forMs: 3_599_000 }],
-  ['seconds as text', 200, '{"access_token":"a","expires_in":"60"}', { token: 'a', forMs: 60_000 }],
-  ['no time', 200, '{"access_token":"a"}', null],
+  ['seconds', 200, '{"access_token":"a.b-c","expires_in":3599}', given('a.b-c', 3_599_000)],
+  ['seconds as text', 200, '{"access_token":"a","expires_in":"60"}', given('a', 60_000)],
+  ['no time', 200, '{"access_token":"a"}', given('a', 3_600_000)],
+  ['no time left', 200, '{"access_token":"a","expires_in":0}', null],
+  ['a time that is none', 200, '{"access_token":"a","expires_in":[60]}', null],
+  ['a time in words', 200, '{"access_token":"a","expires_in":"0x10"}', null],
+  [
+    'a type in capitals',
+    200,
+    '{"token_type":"BEARER","access_token":"a","expires_in":60}',
+    given('a', 60_000),
+  ],
+  ['a token of another type', 200, '{"token_type":"mac","access_token":"a","expires_in":60}', null],
+  [
+    'a refresh token, which is of no use here',
+    200,
+    '{"access_token":"a","refresh_token":"r"}',
+    given('a', 3_600_000),
+  ],
   ['no token', 200, '{"expires_in":3599}', null],
   ['a token that breaks a line', 200, '{"access_token":"a\\r\\nx: y","expires_in":3599}', null],
   ['no JSON', 200, '<html>', null],

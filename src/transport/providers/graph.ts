@@ -1,6 +1,7 @@
 import { localReply } from '../../domain/outcome.ts';
-import type { ProviderSettings } from '../../domain/relay.ts';
+import { microsoftTokenUrl, type ProviderSettings } from '../../domain/relay.ts';
 import { SLICE_BYTES, type Sliced } from '../../lib/slices.ts';
+import { tokenSource } from './grants.ts';
 import { graphAnswers } from './graph-answers.ts';
 import { graphSender } from './graph-envelope.ts';
 import { jsonOf, memberOf, textOf } from './json-answer.ts';
@@ -32,8 +33,6 @@ const NO_MESSAGE_CODE = 'ErrorMimeContentInvalidBase64String';
 /** Characters of an error's code, and of its text. */
 const MAX_CODE = 100;
 const MAX_TEXT = 2000;
-/** RFC 6750 §2.1; those of Microsoft are of some 2,000 characters. */
-const TOKEN = /^[A-Za-z0-9\-._~+/]{1,16384}=*$/;
 /** The clouds that have a Graph of their own. What stands elsewhere is asked for the token of the first. */
 const GRAPHS = [
   'https://graph.microsoft.com',
@@ -53,7 +52,7 @@ export function graphProvider(settings: GraphSettings): Provider {
     maxRecipients: MAX_RECIPIENTS,
     idempotency: null,
     answers: graphAnswers(mailbox === null),
-    tokens: tokenSource(settings),
+    tokens: tokensOf(settings),
     prepare: (message, context) => prepare(message, settings, context),
     read: readAnswer,
     check: ({ token }) =>
@@ -116,31 +115,12 @@ function checked(answer: HttpAnswer, { mailbox }: GraphSettings): CheckFinding |
 }
 
 /** Client credentials of an application at the Microsoft identity platform. */
-function tokenSource({ authority, tenant, clientId, secret, endpoint }: GraphSettings): TokenSource {
+function tokensOf({ authority, tenant, clientId, secret, endpoint }: GraphSettings): TokenSource {
   const origin = URL.parse(endpoint)?.origin;
   const graph = GRAPHS.find((known) => known === origin) ?? GRAPHS[0];
-  const form = new URLSearchParams({
-    client_id: clientId,
-    client_secret: secret,
-    scope: `${graph}/.default`,
-    grant_type: 'client_credentials',
-  });
-  return {
-    request: {
-      method: 'POST',
-      url: `${authority}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: [Buffer.from(form.toString())],
-    },
-    read: readToken,
-  };
-}
-
-function readToken({ status, body }: HttpAnswer): { token: string; forMs: number } | null {
-  const answer = status === 200 ? jsonOf(body) : null;
-  const token = memberOf(answer, 'access_token');
-  // A number by the standard (RFC 6749 §5.1), and text from some servers.
-  const seconds = Number(memberOf(answer, 'expires_in') ?? Number.NaN);
-  if (typeof token !== 'string' || !TOKEN.test(token) || !(seconds > 0)) return null;
-  return { token, forMs: seconds * 1000 };
+  const url = microsoftTokenUrl(authority, tenant);
+  return tokenSource(
+    { kind: 'client_credentials', clientId, secret },
+    { url, setting: 'authority', scope: `${graph}/.default` },
+  );
 }

@@ -73,10 +73,10 @@ async function probe(
   const connections = new Connections(2, terms);
   const { secret } = settings;
   const { clock, timeouts } = terms;
-  const call = callsOver({ connections, clock, timeouts, secret, onStale: () => {} });
+  const call = callsOver({ connections, clock, timeouts, secret: () => secret, onStale: () => {} });
   try {
     connections.giveBack(await connections.take(new URL(settings.endpoint), false, trace, signal));
-    const token = await tokenOf(provider, call, secret, terms.clock, signal);
+    const token = await tokenOf(provider, call, terms, tell, signal);
     if (!token.ok) return tell(token.reply.cause, false, token.reply.text);
     const request = provider.check({ now: terms.clock.wall(), token: token.token });
     if (request === null)
@@ -97,7 +97,13 @@ async function probe(
   }
 }
 
-async function tokenOf(provider: Provider, call: Call, secret: string, clock: Clock, signal: AbortSignal) {
-  if (!provider.tokens) return { ok: true, token: '' } as const;
-  return await new Tokens({ source: provider.tokens, call, clock, secret }).get(signal);
+async function tokenOf(
+  { tokens: source }: Provider,
+  call: Call,
+  { clock }: DialTerms,
+  tell: Tell,
+  signal: AbortSignal,
+) {
+  if (!source) return { ok: true, token: '' } as const;
+  return await new Tokens({ source, call, clock }).get(signal, (text) => tell('TOKEN', true, text));
 }

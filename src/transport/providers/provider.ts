@@ -123,9 +123,25 @@ export interface Provider {
   readonly tokens?: TokenSource;
 }
 
-/** How a provider's access tokens are got (OAuth 2.0 client credentials, RFC 6749 §4.4). */
+/** How access tokens are got (OAuth 2.0, RFC 6749). */
 export interface TokenSource {
-  readonly request: ProviderRequest;
-  /** The token and how long it is good, in ms; null when the answer has none. */
-  read(answer: HttpAnswer): { readonly token: string; readonly forMs: number } | null;
+  /** Where they are asked for. */
+  readonly url: string;
+  /** What names that place in the configuration, for texts: `authority`, `token_url`. */
+  readonly setting: string;
+  /** What no text may show; it grows when the server gives another refresh token. */
+  readonly secrets: readonly string[];
+  /** The request, for now (wall ms). */
+  ask(now: number): ProviderRequest;
+  /** What the answer gives; null when it has no token. Another refresh token is shown from then on (RFC 6749 §6). */
+  read(answer: HttpAnswer): GivenToken | null;
+}
+
+/** An access token, as it was given. */
+export interface GivenToken {
+  readonly token: string;
+  /** How long it is good, in ms. */
+  readonly forMs: number;
+  /** Another refresh token came with it. */
+  readonly isRotated: boolean;
 }

@@ -1,102 +1,188 @@
-/** The access token of one relay (OAuth 2.0, RFC 6749 §4.4): asked for once for all who need it, and again in time. */
+/** The access token of one relay (OAuth 2.0, RFC 6749): asked for once for all who need it, and again in time. */
 import { localReply, type Reply } from '../../domain/outcome.ts';
+import type { OAuthSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Flights } from '../../lib/flights.ts';
-import type { Call } from './calls.ts';
+import type { TokenDesk, TokenResult } from '../token-desk.ts';
+import { type Call, callsOver } from './calls.ts';
+import { Connections } from './connections.ts';
+import { type Resolve, systemResolve } from './dial.ts';
+import { tokenSource } from './grants.ts';
+import { jsonOf, textOf } from './json-answer.ts';
 import { restOf } from './judge.ts';
-import type { HttpAnswer, TokenSource } from './provider.ts';
+import { PROVIDER_TIMEOUTS, type ProviderTimeouts } from './limits.ts';
+import type { HttpAnswer, ProviderRequest, TokenSource } from './provider.ts';
+import { tokenCure } from './token-trouble.ts';
 import { targetOf } from './told.ts';
 import { ProviderTrace } from './trace.ts';
 import { ABORTED } from './trouble.ts';
-import { formsOf, plainText } from './words.ts';
+import { formsOf, MAX_TEXT, plainText } from './words.ts';
 
 /** A token is renewed so long before it ends, or after nine tenths of its life where that is short. */
 const RENEW_BEFORE_MS = 5 * 60_000;
 const MAX_LIFE_MS = 24 * 3_600_000;
-
-/** A token, or why there is none. */
-export type TokenResult =
-  | { readonly ok: true; readonly token: string }
-  | {
-      readonly ok: false;
-      readonly reply: Reply;
-      /** How long the token endpoint asks to be left alone, in ms; null: it does not. */
-      readonly restMs: number | null;
-    };
+/** One that could not be renewed in time is used on to its end, and its renewal tried again after so long. */
+const RENEW_AGAIN_MS = 30_000;
+/** Characters of an error's code, and of its description. */
+const MAX_ERROR = 100;
+const MAX_DESCRIPTION = 4000;
+/** Nobody's mail depends on whether a late answer was a yes, as it does with a message: a token can be asked for again. */
+const TOKEN_TIMEOUTS: ProviderTimeouts = {
+  ...PROVIDER_TIMEOUTS,
+  connect: 15_000,
+  tls: 15_000,
+  answer: 30_000,
+};
 
 /** What a relay's tokens are got with. */
 export interface TokenParts {
   readonly source: TokenSource;
   readonly call: Call;
   readonly clock: Clock;
-  /** The client's secret, which no text may show. */
-  readonly secret: string;
 }
 
 /** See the file's comment. */
-export class Tokens {
+export class Tokens implements Omit<TokenDesk, 'close'> {
   readonly #parts: TokenParts;
   readonly #flights = new Flights<TokenResult>();
-  #current: { readonly token: string; readonly until: number } | null = null;
+  /** `until`: when to ask for another; `end`: how long it can be used at most. Monotonic ms. */
+  #current: {
+    readonly token: string;
+    readonly until: number;
+    readonly end: number;
+    readonly isRotated: boolean;
+  } | null = null;
 
   constructor(parts: TokenParts) {
     this.#parts = parts;
   }
 
-  /** The token that is good now. */
-  async get(signal: AbortSignal): Promise<TokenResult> {
+  /** See {@link TokenDesk.get}. */
+  async get(signal: AbortSignal, tell: (text: string) => void = () => {}): Promise<TokenResult> {
+    const { clock, source } = this.#parts;
     const current = this.#current;
-    if (current !== null && this.#parts.clock.mono() < current.until)
-      return { ok: true, token: current.token };
-    const result = await this.#flights.join('', signal, (end) => this.#ask(end));
-    return result ?? { ok: false, reply: ABORTED, restMs: null };
+    if (current !== null && clock.mono() < current.until) return { ok: true, token: current.token };
+    const { host } = new URL(source.url);
+    tell(`asks ${host} for an access token`);
+    const asked = await this.#flights.join('', signal, (end) => this.#ask(end));
+    const result = asked ?? { ok: false, reply: ABORTED, restMs: null };
+    if (result.ok) tell(`${host} gave one that is good for ${this.#life()}`);
+    if (result.ok && this.#current?.isRotated)
+      tell('another refresh token came with it, which is used until this server ends; it is not stored');
+    return result;
   }
 
-  /** It was refused: the next who needs one asks anew. */
+  /** See {@link TokenDesk.drop}. */
   drop(token: string): void {
     if (this.#current?.token === token) this.#current = null;
   }
 
+  /** What is left of the present token's life, in words. */
+  #life(): string {
+    const seconds = Math.round(Math.max(0, (this.#current?.end ?? 0) - this.#parts.clock.mono()) / 1000);
+    return seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+  }
+
+  /** A new token; where there is none to be had, the present one while it is good. */
   async #ask(signal: AbortSignal): Promise<TokenResult> {
+    const { clock } = this.#parts;
+    const result = await this.#request(signal);
+    const current = this.#current;
+    const now = clock.mono();
+    if (result.ok || current === null || now >= current.end) return result;
+    this.#current = { ...current, until: Math.min(current.end, now + RENEW_AGAIN_MS) };
+    return { ok: true, token: current.token };
+  }
+
+  async #request(signal: AbortSignal): Promise<TokenResult> {
     const { source, call, clock } = this.#parts;
-    const host = new URL(source.request.url).hostname;
-    const exchanged = await call(source.request, new ProviderTrace(host, clock), signal);
-    if (exchanged.kind === 'none') return { ok: false, reply: exchanged.trouble.reply, restMs: null };
+    const trace = new ProviderTrace(new URL(source.url).hostname, clock);
+    const request = source.ask(clock.wall());
+    const exchanged = await call(request, trace, signal);
+    if (exchanged.kind === 'none') {
+      const { reply } = exchanged.trouble;
+      const text = `No access token: ${reply.text}`.slice(0, MAX_TEXT);
+      return { ok: false, reply: reply === ABORTED ? reply : { ...reply, text }, restMs: null };
+    }
     const { answer } = exchanged;
     const got = answer.status === 200 ? source.read(answer) : null;
     if (got === null) {
       const restMs = restOf(answer.headers['retry-after'], clock.wall());
-      return { ok: false, reply: this.#refusal(answer), restMs };
+      return { ok: false, reply: refusal(answer, request, source), restMs };
     }
     const life = Math.min(got.forMs, MAX_LIFE_MS);
-    const until = clock.mono() + life - Math.min(RENEW_BEFORE_MS, life / 10);
-    this.#current = { token: got.token, until };
+    const now = clock.mono();
+    const until = now + life - Math.min(RENEW_BEFORE_MS, life / 10);
+    this.#current = { token: got.token, until, end: now + life, isRotated: got.isRotated };
     return { ok: true, token: got.token };
-  }
-
-  #refusal(answer: HttpAnswer): Reply {
-    const { source, secret } = this.#parts;
-    const secrets = formsOf(secret, source.request.headers);
-    const said = answer.status === 200 ? 'an answer without a token' : describe(answer, secrets);
-    const text = plainText(`No access token: ${said}`, secrets);
-    return { ...localReply('token_refused', '4.7.8', text), code: answer.status };
   }
 }
 
-const REDIRECTED = ', which is not followed: correct authority';
+/** How a smarthost's access tokens are got. */
+export interface SmarthostTokenParts {
+  readonly clock: Clock;
+  readonly timeouts?: Partial<ProviderTimeouts>;
+  /** Instead of the system's resolver. */
+  readonly resolve?: Resolve;
+}
 
-/** The error as RFC 6749 §5.2 has it. */
-function describe(answer: HttpAnswer, secrets: readonly string[]): string {
+/** The tokens of a smarthost, got under the same guards as a provider's answers, over a connection of their own. */
+export function smarthostTokens(
+  { tokenUrl: url, scope, allowPrivate, grant }: OAuthSettings,
+  { clock, timeouts: some, resolve = systemResolve }: SmarthostTokenParts,
+): TokenDesk {
+  const timeouts = { ...TOKEN_TIMEOUTS, ...some };
+  const connections = new Connections(1, { allowPrivate, resolve, clock, timeouts });
+  const source = tokenSource(grant, { url, setting: 'token_url', scope });
+  const call = callsOver({
+    ...{ connections, clock, timeouts, onStale: () => {} },
+    secret: () => source.secrets,
+  });
+  const tokens = new Tokens({ source, call, clock });
+  return {
+    get: (signal, tell) => tokens.get(signal, tell),
+    drop: (token) => tokens.drop(token),
+    close: () => connections.close(),
+  };
+}
+
+/** What was refused with a status that is no refusal may be given a moment later. */
+function isPassing(status: number): boolean {
+  return status === 200 || status === 408 || status === 429 || status >= 500;
+}
+
+function refusal(answer: HttpAnswer, request: ProviderRequest, source: TokenSource): Reply {
   const { status, body } = answer;
-  try {
-    const value: unknown = JSON.parse(body);
-    if (typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'string') {
-      const detail = 'error_description' in value ? `: ${String(value.error_description)}` : '';
-      return `${value.error}${detail}`;
-    }
-  } catch {
-    // What is no JSON says no more than its status.
-  }
-  const target = targetOf(answer, secrets);
-  return `status ${status}${target}${status > 299 && status < 400 ? REDIRECTED : ''}`;
+  const secrets = formsOf([...source.secrets, ...assertionsIn(request)], request.headers);
+  const json = jsonOf(body);
+  const error = status === 200 ? null : textOf(json, 'error', MAX_ERROR);
+  const description = error === null ? '' : (textOf(json, 'error_description', MAX_DESCRIPTION) ?? '');
+  const said = plainText(`No access token: ${wordsOf(answer, error, description, source, secrets)}`, secrets);
+  const cure = error === null ? null : tokenCure(error, description);
+  const tail = cure === null ? '' : `. What to do: ${cure}`;
+  const text = `${said.slice(0, MAX_TEXT - tail.length).replace(/[. ]+$/, '')}${tail}`;
+  const cause = isPassing(status) ? 'token_unavailable' : 'token_refused';
+  return { ...localReply(cause, '4.7.8', text), code: status };
+}
+
+/** The error as RFC 6749 §5.2 has it; what is no such JSON says no more than its status. */
+function wordsOf(
+  answer: HttpAnswer,
+  error: string | null,
+  description: string,
+  { setting }: TokenSource,
+  secrets: readonly string[],
+): string {
+  const { status } = answer;
+  if (status === 200) return 'an answer without a token of type Bearer';
+  // Microsoft's trace ids would leave no room for what matters.
+  if (error !== null) return [error, description.replace(/\s*Trace ID:.*/s, '')].filter(Boolean).join(': ');
+  const redirected = status > 299 && status < 400 ? `, which is not followed: correct ${setting}` : '';
+  return `status ${status}${targetOf(answer, secrets)}${redirected}`;
+}
+
+/** What was signed for this request alone would still get a token. */
+function assertionsIn({ body }: ProviderRequest): readonly string[] {
+  const assertion = new URLSearchParams(Buffer.concat(body).toString()).get('assertion');
+  return assertion === null ? [] : [assertion];
 }

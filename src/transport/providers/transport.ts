@@ -6,7 +6,9 @@ import type { Budget, Release } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { inSlices } from '../../lib/slices.ts';
-import type { Transport, TransportJob, TransportResult } from '../transport.ts';
+import type { StopSignal } from '../../lib/stop.ts';
+import type { TokenResult } from '../token-desk.ts';
+import type { ProbeResult, Transport, TransportJob, TransportResult } from '../transport.ts';
 import { type Call, callsOver } from './calls.ts';
 import { Connections } from './connections.ts';
 import { type Resolve, systemResolve } from './dial.ts';
@@ -16,7 +18,7 @@ import { judge } from './judge.ts';
 import { MEMORY_FACTOR, MEMORY_WAIT_MS, PROVIDER_TIMEOUTS, type ProviderTimeouts } from './limits.ts';
 import type { Prepared, Provider, ProviderRequest } from './provider.ts';
 import { steeringRefusal } from './steering.ts';
-import { type TokenResult, Tokens } from './tokens.ts';
+import { Tokens } from './tokens.ts';
 import { ProviderTrace } from './trace.ts';
 import { ABORTED, LEASE_LOST } from './trouble.ts';
 import { formsOf } from './words.ts';
@@ -62,7 +64,7 @@ class ProviderTransport implements Transport {
   readonly #connections: Connections;
   readonly #call: Call;
   readonly #tokens: Tokens | null;
-  readonly probe?: (signal: AbortSignal) => Promise<boolean>;
+  readonly probe?: (signal: AbortSignal) => Promise<ProbeResult>;
 
   constructor(options: ProviderTransportOptions, settings: ProviderSettings) {
     const { relay, provider, clock, log } = options;
@@ -83,16 +85,16 @@ class ProviderTransport implements Transport {
       connections: this.#connections,
       clock,
       timeouts,
-      secret: settings.secret,
+      secret: () => settings.secret,
       onStale,
     });
     const source = provider.tokens;
-    this.#tokens = source ? new Tokens({ source, call: this.#call, clock, secret: settings.secret }) : null;
+    this.#tokens = source ? new Tokens({ source, call: this.#call, clock }) : null;
     if (provider.check({ now: clock.wall(), token: '' }) !== null)
-      this.probe = (signal) => this.#isWell(signal);
+      this.probe = async (signal) => ({ host: this.#host, trouble: await this.#troubleOf(signal) });
   }
 
-  async deliver(job: TransportJob, signal: AbortSignal): Promise<TransportResult> {
+  async deliver(job: TransportJob, signal: StopSignal): Promise<TransportResult> {
     const trace = new ProviderTrace(this.#host, this.#options.clock);
     const end = new AbortController();
     const abort = () => end.abort();
@@ -229,17 +231,18 @@ class ProviderTransport implements Transport {
     }
   }
 
-  async #isWell(signal: AbortSignal): Promise<boolean> {
+  async #troubleOf(signal: AbortSignal): Promise<Reply | null> {
     const { clock } = this.#options;
     const token = await this.#token(signal);
-    if (!token.ok) return false;
+    if (!token.ok) return token.reply;
     const request = this.#provider.check({ now: clock.wall(), token: token.token });
-    if (request === null) return true;
+    if (request === null) return null;
     const exchanged = await this.#call(request, new ProviderTrace(this.#host, clock), signal);
-    if (exchanged.kind === 'none') return false;
+    if (exchanged.kind === 'none') return exchanged.trouble.reply;
     if (exchanged.answer.status === 401) this.#tokens?.drop(token.token);
     const secrets = formsOf(this.#settings.secret, request.headers);
-    return findingOf(this.#provider, { ...exchanged, secrets, now: clock.wall() }).good;
+    const { good, code, text } = findingOf(this.#provider, { ...exchanged, secrets, now: clock.wall() });
+    return good ? null : { ...localReply(code, '4.3.0', text), code: exchanged.answer.status };
   }
 }
 

@@ -16,13 +16,19 @@ export function plainText(text: string, secrets: readonly string[]): string {
     .slice(0, MAX_TEXT);
 }
 
-/** The secret, and how it may come back: bare, in base64, in a URL, as the credentials of a request. */
-export function formsOf(secret: string, headers: Readonly<Record<string, string>>): string[] {
+/** Secrets, and how they may come back: bare, in base64, in a URL, in a form, as the credentials of a request. */
+export function formsOf(
+  secrets: string | readonly string[],
+  headers: Readonly<Record<string, string>>,
+): string[] {
   const credentials = Object.entries(headers)
     .filter(([name]) => /authorization|token|api-key|signature/i.test(name))
     .flatMap(([, value]) => [value, value.replace(/^\w+ /, '')]);
-  const bare = secret.replace(/^whsec_/, '');
-  const forms = [secret, bare, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)];
+  const forms = [secrets].flat().flatMap((secret) => {
+    const bare = secret.replace(/^whsec_/, '');
+    const inForm = new URLSearchParams([['', secret]]).toString().slice(1);
+    return [secret, bare, Buffer.from(secret).toString('base64'), encodeURIComponent(secret), inForm];
+  });
   return [...new Set([...forms, ...credentials])]
     .filter(({ length }) => length >= MIN_SECRET)
     .sort((a, b) => b.length - a.length);

@@ -1,7 +1,7 @@
 /** Writing a content over a connection: by DATA or in chunks, whole or as fast as the peer takes it. */
 import { bdatCommand } from '../../smtp/command.ts';
 import { DataFramer } from '../../smtp/data.ts';
-import type { TransportContent } from '../transport.ts';
+import { isInMemory, type TransportContent } from '../transport.ts';
 import type { SmtpConnection } from './connection.ts';
 
 /**
@@ -32,40 +32,70 @@ export interface ContentEnd {
 
 /**
  * Sends all of a content but what makes the peer take it, which is given back: the final dot, with the content when
- * that is small; or the last chunk. Throws when the content cannot be read, or is not as long as it said.
+ * that is small; or the last chunk. At once where nothing has to be read or to go out first. Throws, or rejects, when the
+ * content cannot be read, or is not as long as it said.
  */
-export async function writeContent(
+export function writeContent(
   content: TransportContent,
   chunking: boolean,
   connection: SmtpConnection,
   sender: ContentSender,
-): Promise<ContentEnd> {
+): ContentEnd | Promise<ContentEnd> {
   // Our own reading takes its time at no cost of the peer's.
   connection.calm();
-  if (chunking) return writeChunks(content, connection, sender);
-  const framer = new DataFramer(content.flags.dotStuffing);
-  if (content.sizeBytes > WHOLE_WRITE_BYTES) {
-    await writeBlocks(content, framer, connection, sender);
-    return { pieces: [], end: framer.end() };
+  const isWhole = content.sizeBytes <= (chunking ? CHUNK_BYTES : WHOLE_WRITE_BYTES);
+  if (!isWhole) {
+    const write = chunking ? writeChunks : writeBlocks;
+    return write(content, connection, sender);
   }
+  const chunks = content.chunks();
+  const finish = chunking ? lastChunkOf : dottedOf;
+  return isInMemory(chunks)
+    ? finish([...chunks], content)
+    : gathered(chunks).then((pieces) => finish(pieces, content));
+}
+
+async function gathered(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = [];
-  for await (const chunk of content.chunks()) pieces.push(framer.push(chunk));
-  return { pieces, end: framer.end() };
+  for await (const chunk of chunks) pieces.push(chunk);
+  return pieces;
+}
+
+function dottedOf(pieces: readonly Uint8Array[], { flags }: TransportContent): ContentEnd {
+  const framer = new DataFramer(flags.dotStuffing);
+  return { pieces: pieces.map((piece) => framer.push(piece)), end: framer.end() };
+}
+
+/** The last chunk, which may be the only one, begins with its command. */
+function lastChunkOf(
+  pieces: readonly Uint8Array[],
+  { sizeBytes }: Pick<TransportContent, 'sizeBytes'>,
+): ContentEnd {
+  let left = sizeBytes;
+  for (const piece of pieces) left -= piece.length;
+  if (left !== 0) throw new Error(`the content is ${left > 0 ? 'shorter' : 'longer'} than it said`);
+  return { pieces: [Buffer.from(bdatCommand(sizeBytes, true)), ...pieces], end: '' };
 }
 
 async function writeBlocks(
   content: TransportContent,
-  framer: DataFramer,
   connection: SmtpConnection,
   sender: ContentSender,
-): Promise<void> {
-  for await (const chunk of content.chunks()) {
-    await writeAll(framer.push(chunk), connection, sender);
-    if (sender.ended) return;
+): Promise<ContentEnd> {
+  const framer = new DataFramer(content.flags.dotStuffing);
+  const chunks = content.chunks();
+  if (isInMemory(chunks)) {
+    for (const chunk of chunks) if (!sender.ended) await writeAll(framer.push(chunk), connection, sender);
+  } else {
+    for await (const chunk of chunks) {
+      await writeAll(framer.push(chunk), connection, sender);
+      if (sender.ended) break;
+    }
   }
+  return { pieces: [], end: framer.end() };
 }
 
-/** Every chunk but the last; the last begins with its command. */
+/** Every chunk but the last, which is given back. */
 async function writeChunks(
   content: TransportContent,
   connection: SmtpConnection,
@@ -95,7 +125,7 @@ async function writeChunks(
   }
   if (left > 0 && !sender.ended) throw new Error('the content is shorter than it said');
   const sizeBytes = gathered.reduce((sum, piece) => sum + piece.length, 0);
-  return { pieces: [Buffer.from(bdatCommand(sizeBytes, true)), ...gathered], end: '' };
+  return lastChunkOf(gathered, { sizeBytes });
 }
 
 async function writeAll(bytes: Uint8Array, connection: SmtpConnection, sender: ContentSender): Promise<void> {

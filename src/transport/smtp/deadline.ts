@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { Stop } from '../../lib/stop.ts';
 
 /**
  * One time limit that is moved often and almost never reached. Moving it later costs no timer: the timer that
@@ -9,7 +10,7 @@ export class Deadline {
   readonly #onExpired: () => void;
   #at = Number.POSITIVE_INFINITY;
   #wakesAt = Number.POSITIVE_INFINITY;
-  #sleep: AbortController | null = null;
+  #sleep: Stop | null = null;
 
   constructor(clock: Clock, onExpired: () => void) {
     this.#clock = clock;
@@ -36,11 +37,11 @@ export class Deadline {
 
   #arm(): void {
     this.#sleep?.abort();
-    const sleep = new AbortController();
+    const sleep = new Stop();
     this.#sleep = sleep;
     this.#wakesAt = this.#at;
-    void this.#clock.sleep(this.#at - this.#clock.mono(), sleep.signal).then(() => {
-      if (!sleep.signal.aborted) this.#woke();
+    void this.#clock.sleep(this.#at - this.#clock.mono(), sleep).then(() => {
+      if (!sleep.aborted) this.#woke();
     });
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import type { StopSignal } from '../../lib/stop.ts';
 import type { TransportJob, TransportResult } from '../transport.ts';
 import type { SmtpConnection } from './connection.ts';
 import { ABORTED, HopFailure } from './failure.ts';
@@ -39,7 +40,7 @@ export class Exchange {
   }
 
   /** Sends a message over an idle connection, or a new one. Throws `HopFailure` when there is none to be had. */
-  async send(way: Way, job: TransportJob, trace: Trace, signal: AbortSignal): Promise<TransactionEnd> {
+  async send(way: Way, job: TransportJob, trace: Trace, signal: StopSignal): Promise<TransactionEnd> {
     const { relay, pool, log } = this.#parts;
     const connection = pool.takeIdle(way.key) ?? (await this.#takeFresh(way, job, trace, signal));
     const reused = connection.transactions > 0;
@@ -60,7 +61,7 @@ export class Exchange {
   }
 
   /** Opening a connection, or waiting for one, ends with the wish for it. */
-  async #takeFresh(way: Way, job: TransportJob, trace: Trace, signal: AbortSignal): Promise<SmtpConnection> {
+  async #takeFresh(way: Way, job: TransportJob, trace: Trace, signal: StopSignal): Promise<SmtpConnection> {
     const stop = new AbortController();
     const abort = () => stop.abort();
     const causes = [signal, job.refused, ...(way.giveUp ? [way.giveUp] : [])];
@@ -75,22 +76,16 @@ export class Exchange {
     }
   }
 
-  async #transact(
+  #transact(
     connection: SmtpConnection,
     job: TransportJob,
     trace: Trace,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<TransactionEnd> {
     const { pool, clock } = this.#parts;
     trace.over(connection);
-    let session: TransactionEnd['session'] = 'close';
-    try {
-      const end = await transact(connection, job, trace, { clock, forms: this.#forms }, signal);
-      session = end.session;
-      return end;
-    } finally {
-      pool.giveBack(connection, session);
-    }
+    const giveBack = (session: TransactionEnd['session']) => pool.giveBack(connection, session);
+    return transact(connection, job, trace, { clock, forms: this.#forms, giveBack }, signal);
   }
 }
 
@@ -104,7 +99,7 @@ export function failedResult(
   failure: HopFailure,
   job: TransportJob,
   trace: Trace,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): TransportResult {
   const outcome = { kind: 'deferred', reply: failure.reply } as const;
   const outcomes = job.envelope.recipients.map(() => outcome);
@@ -112,6 +107,6 @@ export function failedResult(
     outcomes,
     evidence: trace.evidence(),
     hopFailed: !signal.aborted && !job.refused.aborted,
-    restMs: null,
+    restMs: failure.restMs,
   };
 }

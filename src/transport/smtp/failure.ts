@@ -1,5 +1,6 @@
 /** What went wrong with a hop, in words an operator understands. */
 import { localReply, type Reply } from '../../domain/outcome.ts';
+import { withCure } from '../../smtp/auth.ts';
 import type { OpeningAction } from '../../smtp/opening.ts';
 import { describeReply, type ReplyFault } from '../../smtp/reply.ts';
 import { noTlsText } from '../tls-words.ts';
@@ -9,11 +10,14 @@ import type { TimedVerb } from './timeouts.ts';
 export class HopFailure extends Error {
   /** What to record as the answer. */
   readonly reply: Reply;
+  /** How long it was asked to leave the hop alone, in ms; null: it was not. */
+  readonly restMs: number | null;
 
-  constructor(reply: Reply, options?: ErrorOptions) {
+  constructor(reply: Reply, options: ErrorOptions & { readonly restMs?: number | null } = {}) {
     super(reply.text, options);
     this.name = 'HopFailure';
     this.reply = reply;
+    this.restMs = options.restMs ?? null;
   }
 }
 
@@ -50,9 +54,10 @@ export function tlsFailure(error: unknown, host: string): HopFailure {
 
 /** The session machine gave up. */
 export function openingFailure(action: Extract<OpeningAction, { kind: 'failed' }>, host: string): HopFailure {
-  const { cause, text, reply } = action;
+  const { cause, text, reply, cure } = action;
   if (reply === null) return failure(cause, cause === 'tls_failed' ? '4.7.4' : '4.7.0', `${host} ${text}`);
-  const own = localReply(cause, reply.enhanced ?? '4.3.2', `${host} ${text}: ${describeReply(reply, 500)}`);
+  const said = `${host} ${text}: ${describeReply(reply, 500)}`;
+  const own = localReply(cause, reply.enhanced ?? '4.3.2', withCure(said, cure));
   return new HopFailure({ ...own, code: reply.code });
 }
 

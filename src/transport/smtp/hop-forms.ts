@@ -8,7 +8,7 @@ import { type Allowed, toSevenBit, type Unconvertible } from '../../mail/seven-b
 import type { Capabilities } from '../../smtp/capabilities.ts';
 import { hasUtf8Address } from '../../smtp/envelope-lines.ts';
 import { NO_EIGHT_BIT, NO_UTF8, notForThisHop } from '../../smtp/verdict.ts';
-import type { TransportContent } from '../transport.ts';
+import { isInMemory, type TransportContent } from '../transport.ts';
 
 /** Larger contents are not converted: both forms are in memory until the peer has the message. */
 export const MAX_CONVERTED_BYTES = 16 * 1024 * 1024;
@@ -62,16 +62,26 @@ export class HopForms {
 
   /**
    * The content as a hop with these capabilities takes it: as it is where that can be, else converted, the same way
-   * every time. Rejects when it cannot be read.
+   * every time. At once where it is in memory and need not be converted. Rejects when it cannot be read.
    */
-  async fit(content: TransportContent, envelope: Envelope, capabilities: Capabilities): Promise<Fitted> {
+  fit(content: TransportContent, envelope: Envelope, capabilities: Capabilities): Fitted | Promise<Fitted> {
     const { eightBitMime, smtpUtf8, maxSizeBytes } = capabilities;
     // RFC 6531 §3.1: who offers SMTPUTF8 offers 8BITMIME as well.
     const takesUtf8 = smtpUtf8 && eightBitMime;
     if (!takesUtf8 && hasUtf8Address(envelope)) return refused(notForThisHop(NO_UTF8));
     // What is too large before it grows needs no conversion; the sender says so.
     if (maxSizeBytes !== null && content.sizeBytes > maxSizeBytes) return asItIs(content);
-    const { read, hasLongLine } = await lookAt(content);
+    const looked = lookAt(content);
+    return looked instanceof Promise
+      ? looked.then((one) => this.#fitted(one, takesUtf8, eightBitMime))
+      : this.#fitted(looked, takesUtf8, eightBitMime);
+  }
+
+  #fitted(
+    { read, hasLongLine }: LookedAt,
+    takesUtf8: boolean,
+    eightBitMime: boolean,
+  ): Fitted | Promise<Fitted> {
     const { flags } = read;
     const isEightBit = (flags.eightBit && !eightBitMime) || (flags.utf8 && !takesUtf8);
     if (!isEightBit && !hasLongLine) return asItIs(read);
@@ -132,11 +142,24 @@ function refused(outcome: Outcome): Fitted {
 }
 
 /** A content, read already where it is small, and whether a line of it is longer than 998 octets. */
-async function lookAt(content: TransportContent) {
+interface LookedAt {
+  readonly read: TransportContent;
+  readonly hasLongLine: boolean;
+}
+
+function lookAt(content: TransportContent): LookedAt | Promise<LookedAt> {
+  const chunks = content.chunks();
+  if (!isInMemory(chunks)) return readOnce(content, chunks);
+  const lines = new LineLength();
+  for (const chunk of chunks) lines.push(chunk);
+  return { read: content, hasLongLine: lines.isTooLong };
+}
+
+async function readOnce(content: TransportContent, chunks: AsyncIterable<Uint8Array>): Promise<LookedAt> {
   const lines = new LineLength();
   const pieces: Uint8Array[] = [];
   const keeps = content.sizeBytes <= READ_ONCE_BYTES;
-  for await (const chunk of content.chunks()) {
+  for await (const chunk of chunks) {
     lines.push(chunk);
     if (keeps) pieces.push(chunk);
     else if (lines.isTooLong) break;

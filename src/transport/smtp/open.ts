@@ -2,10 +2,12 @@
 import type { Reply } from '../../domain/outcome.ts';
 import type { TlsMode } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { type Credentials, challengeOf } from '../../smtp/auth.ts';
 import { concealing, withoutSecrets } from '../../smtp/auth-reply.ts';
 import type { Capabilities } from '../../smtp/capabilities.ts';
-import { type Credentials, Opening, type OpeningAction } from '../../smtp/opening.ts';
+import { Opening, type OpeningAction } from '../../smtp/opening.ts';
 import type { SmtpReply } from '../../smtp/reply.ts';
+import type { TokenDesk } from '../token-desk.ts';
 import { type ConnectionUser, SmtpConnection } from './connection.ts';
 import { Deadline } from './deadline.ts';
 import { dial } from './dial.ts';
@@ -28,6 +30,8 @@ export interface Destination {
   readonly serverName?: string;
   /** With these, only an authenticated session counts as open. */
   readonly credentials: Credentials | null;
+  /** Instead of `credentials`: the user whose sessions are opened with access tokens, and who has those. */
+  readonly signIn?: { readonly username: string; readonly tokens: TokenDesk };
   /** See `DialTarget`. */
   readonly noLinkLocal?: true | undefined;
 }
@@ -45,10 +49,46 @@ export interface OpenTerms {
  * Opens a session that is ready for MAIL. Throws `HopFailure` when that cannot be done or `signal` aborts, and
  * RangeError, before it connects, for a host name of ours that cannot be written.
  *
+ * A token that the server refuses is given up, and another is asked for, once: it may have been revoked before its end.
+ */
+export async function openSession(
+  destination: Destination,
+  terms: OpenTerms,
+  trace: Trace,
+  signal: AbortSignal,
+): Promise<SmtpConnection> {
+  const { signIn } = destination;
+  if (signIn === undefined) return await openSecured(destination, terms, trace, signal);
+  const { username, tokens } = signIn;
+  const openWith = async (secret: string) => {
+    const credentials = { username, secret, auth: 'xoauth2' } as const;
+    return await openSecured({ ...destination, credentials }, terms, trace, signal);
+  };
+  const first = await tokenOf(tokens, trace, signal);
+  try {
+    return await openWith(first);
+  } catch (error) {
+    if (!(error instanceof HopFailure) || error.reply.code !== TOKEN_NOT_TAKEN) throw error;
+    tokens.drop(first);
+    trace.happened('TOKEN', 'is given up, for it was refused with 535');
+  }
+  return await openWith(await tokenOf(tokens, trace, signal));
+}
+
+/** The reply to AUTH that says so (RFC 4954 §6); none other is ever given to a session that is not open. */
+const TOKEN_NOT_TAKEN = 535;
+
+async function tokenOf(tokens: TokenDesk, trace: Trace, signal: AbortSignal): Promise<string> {
+  const result = await tokens.get(signal, (text) => trace.happened('TOKEN', text));
+  if (result.ok) return result.token;
+  throw new HopFailure(signal.aborted ? ABORTED : result.reply, { restMs: result.restMs });
+}
+
+/**
  * Opportunistic TLS (RFC 7435) takes any encryption over none: a handshake that fails or never ends is followed by a
  * connection in clear; unless there is a password to protect, or something to be proved.
  */
-export async function openSession(
+async function openSecured(
   destination: Destination,
   terms: OpenTerms,
   trace: Trace,
@@ -75,9 +115,9 @@ async function openOnce(
   trace: Trace,
   signal: AbortSignal,
 ): Promise<SmtpConnection> {
-  const { host, tls, credentials } = destination;
+  const { host, port, tls, credentials } = destination;
   const { helo, sources, clock, timeouts } = terms;
-  const opening = new Opening({ hostname: helo, tls, credentials });
+  const opening = new Opening({ hostname: helo, tls, credentials, peer: { host, port } });
   const dialling = new AbortController();
   const abort = () => dialling.abort(new HopFailure(ABORTED));
   const deadline = new Deadline(clock, () =>
@@ -139,7 +179,7 @@ class Opener implements ConnectionUser {
     const verb = this.#opening.awaiting;
     const reply = verb === 'auth' ? withoutSecrets(raw, this.#destination.credentials) : raw;
     const safe = verb === 'auth' ? reply : this.#connection.conceal(raw);
-    this.#trace.replied(verb.toUpperCase(), safe);
+    this.#trace.replied(verb.toUpperCase(), readable(safe));
     // What a good one says is read, and not kept.
     this.#act(this.#opening.receive(raw.code < 400 ? reply : safe));
   }
@@ -199,4 +239,10 @@ class Opener implements ConnectionUser {
     this.#connection.destroy();
     this.#done.reject(reason);
   }
+}
+
+/** What a 334 to a token says is encoded: people are shown what it means. */
+function readable(reply: SmtpReply): SmtpReply {
+  const text = challengeOf(reply);
+  return text === null ? reply : { ...reply, text };
 }

@@ -155,9 +155,9 @@ export class ConnectionPool {
   #forget(idle: SmtpConnection): void {
     if (!this.#idle.delete(idle)) return;
     const way = this.#open.get(idle) ?? '';
-    const others = this.#idleByWay.get(way)?.filter((other) => other !== idle) ?? [];
-    if (others.length > 0) this.#idleByWay.set(way, others);
-    else this.#idleByWay.delete(way);
+    const others = this.#idleByWay.get(way) ?? [];
+    others.splice(others.lastIndexOf(idle), 1);
+    if (others.length === 0) this.#idleByWay.delete(way);
   }
 
   #retire(idle: SmtpConnection): void {

@@ -1,6 +1,7 @@
 import type { SmarthostSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type ProbeStep, probeSteps, type Tell } from '../probe-step.ts';
+import type { TokenDesk } from '../token-desk.ts';
 import { HopFailure } from './failure.ts';
 import { openSession } from './open.ts';
 import { smarthostDestination } from './smtp.ts';
@@ -8,11 +9,16 @@ import { SourceAddresses } from './source-addresses.ts';
 import { TIMEOUTS, type Timeouts } from './timeouts.ts';
 import { Trace } from './trace.ts';
 
+/** A reply of SMTP that refuses (RFC 5321 §4.2.1). What is told of a connection or of TLS is none. */
+const REFUSAL = /^[45]\d\d /;
+
 /** What a probe needs besides the smarthost. */
 export interface ProbeContext {
   /** What we call ourselves in EHLO, unless the settings name another. */
   readonly hostname: string;
   readonly clock: Clock;
+  /** Who has access tokens, where the settings have OAuth. The probe closes it. */
+  readonly tokens?: TokenDesk;
   readonly timeouts?: Partial<Timeouts>;
 }
 
@@ -25,18 +31,20 @@ export async function* probeSmarthost(
   context: ProbeContext,
   signal: AbortSignal,
 ): AsyncGenerator<ProbeStep> {
-  const { hostname, clock } = context;
+  const { hostname, clock, tokens } = context;
   const timeouts = { ...TIMEOUTS, ...context.timeouts };
   const terms = { helo: settings.helo ?? hostname, sources: new SourceAddresses(settings), clock, timeouts };
   yield* stepsOf(clock, settings.host, async (tell, trace) => {
     const { host } = settings;
     try {
-      const connection = await openSession(smarthostDestination(settings), terms, trace, signal);
+      const connection = await openSession(smarthostDestination(settings, tokens), terms, trace, signal);
       connection.quit();
       tell('READY', true, `${host} takes mail from us`);
     } catch (error) {
       const { cause, text } = failureOf(error);
       tell(cause, false, text);
+    } finally {
+      await tokens?.close();
     }
   });
 }
@@ -49,7 +57,7 @@ export async function* stepsOf(
 ): AsyncGenerator<ProbeStep> {
   yield* probeSteps(
     () => clock.mono(),
-    (tell) => run(tell, new Trace(host, clock, ({ verb, reply }) => tell(verb, true, reply))),
+    (tell) => run(tell, new Trace(host, clock, ({ verb, reply }) => tell(verb, !REFUSAL.test(reply), reply))),
   );
 }
 

@@ -2,7 +2,9 @@
 import type { Relay, SmarthostSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Transport, TransportJob, TransportResult } from '../transport.ts';
+import type { StopSignal } from '../../lib/stop.ts';
+import type { TokenDesk } from '../token-desk.ts';
+import type { ProbeResult, Transport, TransportJob, TransportResult } from '../transport.ts';
 import { Exchange, failedResult, resultOf, type Way } from './exchange.ts';
 import { HopFailure } from './failure.ts';
 import type { Resign } from './hop-forms.ts';
@@ -22,6 +24,8 @@ export interface SmtpTransportOptions {
   readonly log: Log;
   /** Signs again what had to be converted; without it that goes with signatures that do not hold. */
   readonly resign?: Resign;
+  /** Where the relay signs in with access tokens, who has them. The transport closes it. */
+  readonly tokens?: TokenDesk;
   /** Instead of {@link TIMEOUTS}, those given. */
   readonly timeouts?: Partial<Timeouts>;
   /** Instead of the relay's concurrency and 500 transactions a connection, those given. */
@@ -33,7 +37,7 @@ export const MAX_TRANSACTIONS = 500;
 
 /** Makes the transport of an `smtp` relay. Connects when there is something to deliver. */
 export function createSmtpTransport(options: SmtpTransportOptions): Transport {
-  const { relay, hostname, clock, log, resign } = options;
+  const { relay, hostname, clock, log, resign, tokens } = options;
   if (!relay.smtp) throw new Error(`relay ${relay.name} has no smarthost`);
   const { smtp, limits } = relay;
   const pool = new ConnectionPool({
@@ -43,27 +47,40 @@ export function createSmtpTransport(options: SmtpTransportOptions): Transport {
   });
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const terms = { helo: smtp.helo ?? hostname, sources: new SourceAddresses(smtp), clock, timeouts };
-  const way = { key: '', destination: smarthostDestination(smtp), terms };
-  return new SmtpTransport(way, pool, new Exchange({ relay: relay.name, pool, clock, log, resign }), clock);
+  const way = { key: '', destination: smarthostDestination(smtp, tokens), terms };
+  const exchange = new Exchange({ relay: relay.name, pool, clock, log, resign });
+  return new SmtpTransport({ way, pool, exchange, clock, tokens });
 }
 
 /**
- * A smarthost as a destination. Opportunistic TLS takes any certificate, unless a password is sent: that goes to a
- * verified server only.
+ * A smarthost as a destination. Opportunistic TLS takes any certificate, unless a password or token is sent: that goes to
+ * a verified server only. `tokens` must be given where the settings have OAuth.
  */
-export function smarthostDestination(settings: SmarthostSettings): Destination {
-  const { host, port, tls, verify, username, password, noLinkLocal } = settings;
+export function smarthostDestination(settings: SmarthostSettings, tokens?: TokenDesk): Destination {
+  const { host, port, tls, verify, username, password, auth, noLinkLocal } = settings;
   const checked = verify && (tls !== 'opportunistic' || username !== null);
-  const credentials = username === null ? null : { username, password: password ?? '' };
+  const secret = { secret: password ?? '', ...(auth !== undefined && { auth }) };
+  const isByToken = auth === 'xoauth2';
+  if (isByToken && (tokens === undefined || username === null))
+    throw new Error(`${host}: no tokens to sign in with`);
   return {
     host,
     address: null,
     port,
     tls,
     trust: { kind: checked ? 'name' : 'any' },
-    credentials,
+    credentials: username === null || isByToken ? null : { username, ...secret },
+    ...(isByToken && tokens !== undefined && { signIn: { username: username ?? '', tokens } }),
     noLinkLocal,
   };
+}
+
+interface SmtpTransportParts {
+  readonly way: Way;
+  readonly pool: ConnectionPool;
+  readonly exchange: Exchange;
+  readonly clock: Clock;
+  readonly tokens: TokenDesk | undefined;
 }
 
 class SmtpTransport implements Transport {
@@ -71,15 +88,17 @@ class SmtpTransport implements Transport {
   readonly #pool: ConnectionPool;
   readonly #exchange: Exchange;
   readonly #clock: Clock;
+  readonly #tokens: TokenDesk | undefined;
 
-  constructor(way: Way, pool: ConnectionPool, exchange: Exchange, clock: Clock) {
+  constructor({ way, pool, exchange, clock, tokens }: SmtpTransportParts) {
     this.#way = way;
     this.#pool = pool;
     this.#exchange = exchange;
     this.#clock = clock;
+    this.#tokens = tokens;
   }
 
-  async deliver(job: TransportJob, signal: AbortSignal): Promise<TransportResult> {
+  async deliver(job: TransportJob, signal: StopSignal): Promise<TransportResult> {
     const trace = new Trace(this.#way.destination.host, this.#clock);
     try {
       return resultOf(await this.#exchange.send(this.#way, job, trace, signal), trace);
@@ -89,13 +108,14 @@ class SmtpTransport implements Transport {
     }
   }
 
-  async probe(signal: AbortSignal): Promise<boolean> {
+  async probe(signal: AbortSignal): Promise<ProbeResult> {
+    const { host } = this.#way.destination;
     try {
-      await this.#exchange.open(this.#way, new Trace(this.#way.destination.host, this.#clock), signal);
-      return true;
+      await this.#exchange.open(this.#way, new Trace(host, this.#clock), signal);
+      return { host, trouble: null };
     } catch (error) {
       if (!(error instanceof HopFailure)) throw error;
-      return false;
+      return { host, trouble: error.reply };
     }
   }
 
@@ -103,7 +123,8 @@ class SmtpTransport implements Transport {
     return this.#pool.size;
   }
 
-  close(): Promise<void> {
-    return this.#pool.close();
+  async close(): Promise<void> {
+    await this.#pool.close();
+    await this.#tokens?.close();
   }
 }

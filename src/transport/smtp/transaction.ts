@@ -1,14 +1,16 @@
 /** One mail transaction over an open session. */
 import type { Envelope } from '../../domain/envelope.ts';
 import type { Outcome, Reply } from '../../domain/outcome.ts';
+import type { Release } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { StopSignal } from '../../lib/stop.ts';
 import type { SmtpReply } from '../../smtp/reply.ts';
 import { Sender, type SenderAction, type SessionState } from '../../smtp/sender.ts';
 import type { TransportContent, TransportJob } from '../transport.ts';
 import type { ConnectionUser, SmtpConnection } from './connection.ts';
-import { type ContentSender, WHOLE_WRITE_BYTES, writeContent } from './content-writer.ts';
+import { type ContentEnd, type ContentSender, WHOLE_WRITE_BYTES, writeContent } from './content-writer.ts';
 import { ABORTED, LEASE_LOST, lostReply } from './failure.ts';
-import type { HopForms } from './hop-forms.ts';
+import type { Fitted, HopForms } from './hop-forms.ts';
 import type { Trace } from './trace.ts';
 
 /** What a transaction came to. */
@@ -21,50 +23,76 @@ export interface TransactionEnd {
   readonly stillborn: boolean;
 }
 
-/** What transactions share with those before them. */
+/** What a transaction is run with. */
 export interface TransactionSettings {
   readonly clock: Clock;
   /** How contents are brought into a form that the hop takes. */
   readonly forms: HopForms;
+  /** Takes the connection back, once, before the end is told. */
+  readonly giveBack: (session: TransactionEnd['session']) => void;
 }
 
-/** Runs a transaction to its end. Rejects only when the contents cannot be read; the connection is then gone. */
-export async function transact(
+/** Runs a transaction to its end. Throws, or rejects, only when the contents cannot be read; the connection is then gone. */
+export function transact(
   connection: SmtpConnection,
   job: TransportJob,
   trace: Trace,
   settings: TransactionSettings,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<TransactionEnd> {
   // What is ours to do costs the peer no time.
   connection.calm();
-  const { envelope } = job;
-  const fitted = await settings.forms.fit(job.content, envelope, connection.capabilities);
-  if (!fitted.ok) {
-    const outcomes = envelope.recipients.map(() => fitted.outcome);
-    return { outcomes, hopFailed: false, session: 'clean', stillborn: false };
-  }
+  const run = (fitted: Fitted) => runFitted(connection, job, trace, settings, signal, fitted);
+  const fail = (error: unknown): never => {
+    settings.giveBack('close');
+    throw error;
+  };
+  let fitted: Fitted | Promise<Fitted>;
   try {
-    return await new Promise((resolve, reject) => {
-      const fittedJob = { ...job, content: fitted.content };
-      new Transaction(connection, fittedJob, trace, settings, signal, resolve, reject).start();
-    });
-  } finally {
-    fitted.release();
+    fitted = settings.forms.fit(job.content, job.envelope, connection.capabilities);
+  } catch (error) {
+    return fail(error);
   }
+  return fitted instanceof Promise ? fitted.then(run, fail) : run(fitted);
+}
+
+function runFitted(
+  connection: SmtpConnection,
+  job: TransportJob,
+  trace: Trace,
+  settings: TransactionSettings,
+  signal: StopSignal,
+  fitted: Fitted,
+): Promise<TransactionEnd> {
+  if (!fitted.ok) {
+    settings.giveBack('clean');
+    const outcomes = job.envelope.recipients.map(() => fitted.outcome);
+    return Promise.resolve({ outcomes, hopFailed: false, session: 'clean', stillborn: false });
+  }
+  const { content, release } = fitted;
+  return new Promise((resolve, reject) => {
+    const told = { resolve, reject, release };
+    new Transaction(connection, job, content, trace, settings, signal, told).start();
+  });
+}
+
+/** Who is told of the end. */
+interface Told {
+  readonly resolve: (end: TransactionEnd) => void;
+  readonly reject: (error: unknown) => void;
+  readonly release: Release;
 }
 
 class Transaction implements ConnectionUser, ContentSender {
   readonly #connection: SmtpConnection;
   readonly #job: TransportJob;
+  readonly #content: TransportContent;
   readonly #trace: Trace;
-  readonly #clock: Clock;
-  readonly #forms: HopForms;
-  readonly #signal: AbortSignal;
+  readonly #settings: TransactionSettings;
+  readonly #signal: StopSignal;
   readonly #chunking: boolean;
   readonly #sender: Sender;
-  readonly #resolve: (end: TransactionEnd) => void;
-  readonly #reject: (error: unknown) => void;
+  readonly #told: Told;
   readonly #onAbort = (): void => this.#breakOff(ABORTED);
   readonly #onRefused = (): void => this.#withdraw();
   #answered = false;
@@ -80,22 +108,21 @@ class Transaction implements ConnectionUser, ContentSender {
   constructor(
     connection: SmtpConnection,
     job: TransportJob,
+    content: TransportContent,
     trace: Trace,
-    { clock, forms }: TransactionSettings,
-    signal: AbortSignal,
-    resolve: (end: TransactionEnd) => void,
-    reject: (error: unknown) => void,
+    settings: TransactionSettings,
+    signal: StopSignal,
+    told: Told,
   ) {
     this.#connection = connection;
     this.#job = job;
+    this.#content = content;
     this.#trace = trace;
-    this.#clock = clock;
-    this.#forms = forms;
+    this.#settings = settings;
     this.#signal = signal;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#chunking = connection.capabilities.chunking && !forms.refusesChunks(connection.host);
-    this.#sender = new Sender(planOf(job.envelope, job.content, this.#chunking), connection.capabilities);
+    this.#told = told;
+    this.#chunking = connection.capabilities.chunking && !settings.forms.refusesChunks(connection.host);
+    this.#sender = new Sender(planOf(job.envelope, content, this.#chunking), connection.capabilities);
   }
 
   get ended(): boolean {
@@ -107,7 +134,7 @@ class Transaction implements ConnectionUser, ContentSender {
     this.#connection.transactions++;
     this.#signal.addEventListener('abort', this.#onAbort);
     this.#job.refused.addEventListener('abort', this.#onRefused);
-    this.#begunAt = this.#clock.mono();
+    this.#begunAt = this.#settings.clock.mono();
     this.#envelopeAt = this.#begunAt;
     if (this.#signal.aborted) this.#breakOff(ABORTED);
     else if (this.#job.refused.aborted) this.#endUnsaid();
@@ -121,7 +148,7 @@ class Transaction implements ConnectionUser, ContentSender {
     const { awaiting } = this.#sender;
     this.#trace.replied(this.#stepName(), reply);
     if (awaiting === 'mail' || awaiting === 'rcpt') {
-      this.#envelopeAt = this.#clock.mono();
+      this.#envelopeAt = this.#settings.clock.mono();
       this.#trace.mailMs = Math.round(this.#envelopeAt - this.#begunAt);
     }
     // Some take so many messages a session, and say so in answer to the next MAIL. 4.3.1 is a want of storage.
@@ -158,11 +185,14 @@ class Transaction implements ConnectionUser, ContentSender {
         this.#connection.expect(this.#sender.awaiting);
         return;
       case 'held':
-        this.#askGate().catch((error: unknown) => this.#fail(error));
+        this.#connection.calm();
+        this.#asked(this.#job.gate('content'), (isOpen) =>
+          isOpen ? this.#act(this.#sender.permitted()) : this.#withdraw(),
+        );
         return;
       case 'content':
         this.#contentBegun = true;
-        this.#sendContent(this.#job.content).catch((error: unknown) => this.#fail(error));
+        this.#sendContent();
         return;
       case 'chunked':
         this.#onChunked?.();
@@ -172,27 +202,45 @@ class Transaction implements ConnectionUser, ContentSender {
     }
   }
 
-  /** Before DATA: what is refused here leaves the session as good as it was. */
-  async #askGate(): Promise<void> {
-    this.#connection.calm();
-    const open = await this.#job.gate();
-    if (this.#ended) return;
-    if (open) this.#act(this.#sender.permitted());
-    else this.#withdraw();
+  /** Goes on with the gate's answer: before DATA, where what is refused leaves the session as good as it was; and before the end. */
+  #asked(open: boolean | Promise<boolean>, then: (isOpen: boolean) => void): void {
+    const goOn = (isOpen: boolean) => {
+      if (!this.#ended) then(isOpen);
+    };
+    if (open instanceof Promise) open.then(goOn).catch((error: unknown) => this.#fail(error));
+    else goOn(open);
   }
 
-  async #sendContent(content: TransportContent): Promise<void> {
-    const { pieces, end } = await writeContent(content, this.#chunking, this.#connection, this);
-    if (this.#ended) return;
-    // A message must not be completed of which a part was refused.
-    await this.#chunked();
-    if (this.#ended) return;
+  #sendContent(): void {
+    let last: ContentEnd | Promise<ContentEnd>;
+    try {
+      last = writeContent(this.#content, this.#chunking, this.#connection, this);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    if (!(last instanceof Promise)) {
+      this.#askToEnd(last);
+      return;
+    }
+    last
+      .then(async (end) => {
+        // A message must not be completed of which a part was refused.
+        if (!this.#ended) await this.#chunked();
+        if (!this.#ended) this.#askToEnd(end);
+      })
+      .catch((error: unknown) => this.#fail(error));
+  }
+
+  /** All is sent but what makes the peer take the message. */
+  #askToEnd(last: ContentEnd): void {
     this.#connection.calm();
-    const open = await this.#job.gate();
-    if (this.#ended) return;
-    if (!open) return this.#refuseContent();
+    this.#asked(this.#job.gate(), (isOpen) => (isOpen ? this.#sendEnd(last) : this.#refuseContent()));
+  }
+
+  #sendEnd({ pieces, end }: ContentEnd): void {
     if (!this.#connection.usable) return;
-    this.#dotAt = this.#clock.mono();
+    this.#dotAt = this.#settings.clock.mono();
     this.#trace.transferMs = Math.round(this.#dotAt - this.#envelopeAt);
     this.#sender.dotSent();
     this.#connection.expect('dot');
@@ -238,35 +286,38 @@ class Transaction implements ConnectionUser, ContentSender {
   #fail(error: unknown): void {
     if (this.#ended) return;
     this.#connection.destroy();
-    this.#detach();
-    this.#reject(error);
+    this.#detach('close');
+    this.#told.reject(error);
   }
 
   #end(session: SessionState): void {
     if (this.#ended) return;
-    this.#detach();
-    const now = this.#clock.mono();
+    const left = this.#spent && session !== 'close' ? 'spent' : session;
+    const now = this.#settings.clock.mono();
     if (this.#dotAt !== null) this.#trace.replyMs = Math.round(now - this.#dotAt);
     else if (this.#contentBegun) this.#trace.transferMs = Math.round(now - this.#envelopeAt);
-    if (this.#sender.chunkingRefused) this.#forms.chunksRefused(this.#connection.host);
+    if (this.#sender.chunkingRefused) this.#settings.forms.chunksRefused(this.#connection.host);
     const unheard = session === 'close' && !this.#answered && !this.#signal.aborted;
     // A peer that goes away in the middle may be choking on this very message; one that does so before it has
     // heard of it is ill.
     const hopFailed = this.#sender.hopFailed || unheard;
-    this.#resolve({
+    this.#detach(left);
+    this.#told.resolve({
       outcomes: this.#sender.outcomes(),
       hopFailed,
-      session: this.#spent && session !== 'close' ? 'spent' : session,
+      session: left,
       stillborn: unheard || this.#spent,
     });
   }
 
-  #detach(): void {
+  #detach(session: TransactionEnd['session']): void {
     this.#ended = true;
     this.#onChunked?.();
     this.#connection.user = null;
     this.#signal.removeEventListener('abort', this.#onAbort);
     this.#job.refused.removeEventListener('abort', this.#onRefused);
+    this.#told.release();
+    this.#settings.giveBack(session);
   }
 
   /** What the reply that comes now answers. */

@@ -46,7 +46,7 @@ export function acceptContract(open: OpenSubject): void {
         outcome: null,
         createdAt: T0,
         sendAt: T0 + 5,
-        nextAttemptAt: T0,
+        waits: [{ lane: 'out', state: 'queued', dueAt: T0 }],
         envelopeFrom: 'sender@example.com',
         header: record.header,
         to: ['to@example.net'],

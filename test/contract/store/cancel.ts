@@ -52,12 +52,12 @@ export function cancelContract(open: OpenSubject): void {
         outcome: 'cancelled',
         finalAt: T0 + 7,
         statusAt: T0 + 7,
-        nextAttemptAt: null,
+        waits: [],
         attempts: 0,
         possibleDuplicate: false,
         lastError: { code: 'cancelled', class: 'permanent' },
       });
-      expect(recipients[0]).toMatchObject({ lastEnhanced: '5.7.0', nextAttemptAt: null, attempts: 0 });
+      expect(recipients[0]).toMatchObject({ lastEnhanced: '5.7.0', dueAt: null, attempts: 0 });
       const figures = await acts.subject.views.figures(T0);
       expect(figures.today).toMatchObject({ received: 1, failed: 1, delivered: 0 });
       expect(figures.spool).toEqual({ incoming: 0, processing: 0, failed: 1 });
@@ -97,7 +97,7 @@ export function cancelContract(open: OpenSubject): void {
       await acts.begin(id);
       await acts.cancel(id);
       await acts.settle(id, [outcome]);
-      expect((await acts.show(id)).message).toMatchObject({ ...expected, attempts: 1, nextAttemptAt: null });
+      expect((await acts.show(id)).message).toMatchObject({ ...expected, attempts: 1, waits: [] });
       const { retried } = (await acts.subject.views.figures(T0)).today;
       expect(retried, 'nothing waits again').toBe(0);
     });

@@ -214,7 +214,7 @@ export function claimContract(open: OpenSubject): void {
       const first = refOf((await claim(subject.store, lease))[0]);
       await releaseAll(subject.store, [first], at(7));
       const fresh = await read(subject.views, record.id);
-      expect(fresh.recipients[0]).toMatchObject({ state: 'queued', nextAttemptAt: T0 + 7 });
+      expect(fresh.recipients[0]).toMatchObject({ state: 'queued', dueAt: T0 + 7 });
       const [second] = await claim(subject.store, lease, 1, at(7));
       await attempt(subject.store, refOf(second), [DEFERRED], at(7));
       const [third] = await claim(subject.store, lease, 1, at(40_000));
@@ -222,7 +222,7 @@ export function claimContract(open: OpenSubject): void {
       const tried = await read(subject.views, record.id);
       expect(tried.recipients[0]).toMatchObject({
         state: 'retrying',
-        nextAttemptAt: T0 + 40_001,
+        dueAt: T0 + 40_001,
         attempts: 1,
       });
     });

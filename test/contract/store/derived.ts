@@ -57,16 +57,16 @@ async function expectLanes(
   const depths = new Map<string, Omit<LaneDepth, 'lane'>>();
   const waiting = new Map<string | null, string[]>([[null, []]]);
   for (const id of ids)
-    for (const { index, state, relay, nextAttemptAt } of (await read(views, id)).recipients) {
+    for (const { index, state, relay, dueAt } of (await read(views, id)).recipients) {
       const waits = state === 'queued' || state === 'retrying';
-      expect(nextAttemptAt !== null).toBe(waits);
+      expect(dueAt !== null).toBe(waits);
       if (waits) waiting.set(relay, [...(waiting.get(relay) ?? []), `${id}/${index}`]);
       if (relay === null || isFinal(state)) continue;
       const old = depths.get(relay) ?? { waiting: 0, processing: 0, oldestDueAt: null };
       depths.set(relay, {
         waiting: old.waiting + (waits ? 1 : 0),
         processing: old.processing + (waits ? 0 : 1),
-        oldestDueAt: earlier(old.oldestDueAt, nextAttemptAt),
+        oldestDueAt: earlier(old.oldestDueAt, dueAt),
       });
     }
   const lanes = await views.lanes(null, 9);

@@ -201,7 +201,7 @@ export function laneContract(open: OpenSubject): void {
       const { message: kept } = await read(subject.views, one.id);
       expect(kept).toMatchObject({
         status: 'queued',
-        nextAttemptAt: T0 + 2 * HOUR,
+        waits: [{ dueAt: T0 + 2 * HOUR }],
         possibleDuplicate: false,
       });
     });
@@ -216,8 +216,8 @@ export function laneContract(open: OpenSubject): void {
     });
 
     it.each([
-      ['retry', { status: 'retrying', outcome: null, nextAttemptAt: T0 + DAY + 30_000 }],
-      ['hold', { status: 'failed', outcome: 'unknown', nextAttemptAt: null }],
+      ['retry', { status: 'retrying', outcome: null, waits: [{ dueAt: T0 + DAY + 30_000 }] }],
+      ['hold', { status: 'failed', outcome: 'unknown', waits: [] }],
     ] as const)('settles what was begun as unknown: %s', async (ambiguous, expected) => {
       const lease = await takeLane(subject.store);
       const deliveries = [recipient({ fence: lease.fence }), recipient({ fence: lease.fence })];
@@ -250,7 +250,7 @@ export function laneContract(open: OpenSubject): void {
       expect((await read(subject.views, record.id)).message).toMatchObject({
         status: 'retrying',
         outcome: null,
-        nextAttemptAt: T0 + DAY,
+        waits: [{ dueAt: T0 + DAY }],
         possibleDuplicate: true,
       });
       expect(await expireAll(subject.store, record.id, at(DAY))).toEqual([true]);

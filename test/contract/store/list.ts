@@ -155,13 +155,89 @@ export function listContract(open: OpenSubject): void {
 
     it('looks no further than it may, and goes on from there', async () => {
       const tagged = { tags: ['flood'] };
-      const [old] = await accept({ ...tagged, reversePath: 'rare@example.com' });
+      const header = { from: 'a@example.com', subject: 'rare', messageId: '<1@x.org>' };
+      const [old] = await accept({ ...tagged, header });
       const flood = Array.from({ length: MAX_EXAMINED }, () => message(tagged));
       await subject.store.accept(flood, at());
-      const filter = { tag: 'flood', from: 'rare@example.com' };
+      const filter = { tag: 'flood', subject: 'rare' };
       const first = await list(filter);
       expect(first).toEqual({ ids: [], next: flood[0]?.id });
       expect(await list(filter, { before: first.next })).toEqual({ ids: [old], next: null });
+    });
+  });
+
+  describe('list of an address or a Message-ID', () => {
+    const to = (address: string) => [
+      recipient({ recipient: { address, kind: 'to', notify: null, orcpt: null } }),
+    ];
+    const RARE: Partial<AcceptRecord> = {
+      deliveries: to('Rare@one.example'),
+      reversePath: 'sender@rare.example',
+      header: { from: 'Shop <shop@two.example>', subject: 'x', messageId: '<rare.1@mail.example>' },
+    };
+    /** Each word that is sought is common; all of them together are rare. */
+    const COMMON: readonly Partial<AcceptRecord>[] = [
+      {
+        deliveries: to('rare@shop.example'),
+        reversePath: 'sender@two.other',
+        header: { from: 'Two <x@two.other>', subject: 'x', messageId: '<rare.2@mail.example>' },
+      },
+      {
+        deliveries: to('two@one.other'),
+        reversePath: 'x@rare.example',
+        header: { from: 'Shop <shop@one.example>', subject: 'x', messageId: '<1@mail.example>' },
+      },
+    ];
+    const SOUGHT: readonly Partial<ListFilter>[] = [
+      { to: 'rare@ONE.example' },
+      { to: '@one.example' },
+      { from: 'sender@rare.example' },
+      { from: '@two.example' },
+      { to: '@one.example', from: 'shop@two.example', subject: 'X' },
+      { messageId: '<rare.1@mail.example>' },
+    ];
+    const filled = async (count: number, maxExamined: number, indexed: number) => {
+      const subject = await open({ maxExamined, sliceRecords: maxExamined });
+      const ids: string[] = [];
+      for (let place = 0; place < count; place++) {
+        const isRare = place === 0 || place === count - 1;
+        const record = message(isRare ? RARE : (COMMON[place % 2] ?? RARE));
+        await subject.store.accept([record], at());
+        if (isRare) ids.unshift(record.id);
+        if (place === indexed - 1) while ((await subject.store.index(50)).more);
+      }
+      const list = async (filter: Partial<ListFilter>, query: Partial<ListQuery> = {}) => {
+        const all = { owner: { keyId: 'key_one' }, statuses: [], before: null, limit: 10 } as const;
+        return await subject.views.list({ ...all, ...query, filter: { ...ANY, ...filter } });
+      };
+      return { subject, list, ids };
+    };
+
+    it('finds the oldest and the newest on one page, though it may not look at all between them', async () => {
+      const { subject, list, ids } = await filled(120, 60, 119);
+      for (const filter of SOUGHT) {
+        const page = await list(filter);
+        expect([filter, page.messages.map(({ id }) => id), page.next]).toEqual([filter, ids, null]);
+        expect((await list(filter, { owner: { keyId: 'key_two' } })).messages).toEqual([]);
+        expect((await list(filter, { statuses: ['failed'] })).messages).toEqual([]);
+        expect((await list(filter, { statuses: ['queued'] })).messages.length).toBe(2);
+      }
+      await subject.close();
+    });
+
+    it('goes on until it has looked at what is not indexed yet', async () => {
+      const { subject, list, ids } = await filled(120, 60, 10);
+      for (const filter of SOUGHT) {
+        const found: string[] = [];
+        let before: string | null = null;
+        do {
+          const page = await list(filter, { before });
+          found.push(...page.messages.map(({ id }) => id));
+          before = page.next;
+        } while (before !== null);
+        expect([filter, found]).toEqual([filter, ids]);
+      }
+      await subject.close();
     });
   });
 
@@ -172,10 +248,11 @@ export function listContract(open: OpenSubject): void {
           fc.array(seed, { minLength: 1, maxLength: 90, size: 'max' }),
           queries,
           async (seeds, asked) => {
-            const { maxExamined, sliceRecords } = asked;
+            const { maxExamined, sliceRecords, indexed } = asked;
             const subject = await open({ maxExamined, sliceRecords });
             try {
               const world = await fill(subject, seeds);
+              if (indexed > 0) await subject.store.index(indexed);
               for (const query of asked.list) await compare(subject, world, query);
             } finally {
               await subject.close();
@@ -226,6 +303,8 @@ type Asked = typeof query extends fc.Arbitrary<infer T> ? T : never;
 const queries = fc.record({
   maxExamined: fc.integer({ min: 31, max: 60 }),
   sliceRecords: fc.integer({ min: 6, max: 60 }),
+  /** How many are found by their words. */
+  indexed: fc.nat(90),
   list: fc.array(query, { minLength: 8, maxLength: 16, size: 'max' }),
 });
 

@@ -333,7 +333,7 @@ class World {
       for (const [index, old] of recipients.entries()) {
         const now = after[place]?.recipients[index];
         if (kind !== 'requeued' || !wanted.includes(old)) expect(now).toEqual(old);
-        else expect(now).toMatchObject({ attempts: old.attempts, nextAttemptAt: T0 + this.#ms });
+        else expect(now).toMatchObject({ attempts: old.attempts, dueAt: T0 + this.#ms });
       }
     }
   }

@@ -53,7 +53,7 @@ export function reportContract(open: OpenSubject): void {
         ...{ status: 'queued', keyId: null, source: 'report', envelopeFrom: '', relay: 'back' },
         content: record.content,
       });
-      expect(recipients).toMatchObject([{ state: 'queued', relay: 'back', nextAttemptAt: T0 }]);
+      expect(recipients).toMatchObject([{ state: 'queued', relay: 'back', dueAt: T0 }]);
       const { today, spool, queuedBytes } = await subject.views.figures(T0);
       expect(today).toMatchObject({ received: 2, failed: 1 });
       expect(spool).toMatchObject({ incoming: 1, processing: 0 });

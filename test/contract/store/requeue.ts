@@ -37,7 +37,7 @@ export function requeueContract(open: OpenSubject): void {
         expect((await acts.show(id)).recipients[0]).toMatchObject({
           state: state === 'failed' ? 'queued' : 'retrying',
           outcome: null,
-          nextAttemptAt: T0 + 5,
+          dueAt: T0 + 5,
           attempts: 1,
         });
     });
@@ -148,7 +148,7 @@ export function requeueContract(open: OpenSubject): void {
       const { id } = await accepted({ sendAt, deliveries: [recipient({ dueAt: sendAt })] });
       await acts.cancel(id);
       expect(await acts.requeue(id, 5)).toEqual({ kind: 'requeued', lanes: ['out'] });
-      expect((await acts.show(id)).recipients[0]).toMatchObject({ state: 'queued', nextAttemptAt: sendAt });
+      expect((await acts.show(id)).recipients[0]).toMatchObject({ state: 'queued', dueAt: sendAt });
       expect((await acts.show(id)).message.expiresAt).toBe(NEW_EXPIRY + sendAt - (T0 + 5));
       expect(await claim(acts.subject.store, acts.lease, 9, at(DAY))).toEqual([]);
     });

@@ -76,7 +76,7 @@ export function settleContract(open: OpenSubject): void {
         statusAt: T0 + 9,
         deliveredAt: T0 + 9,
         finalAt: T0 + 9,
-        nextAttemptAt: null,
+        waits: [],
         lastError: null,
       });
       expect(recipients[0]).toMatchObject({ lastCode: 250, lastEnhanced: '2.0.0', attempts: 1 });
@@ -88,7 +88,12 @@ export function settleContract(open: OpenSubject): void {
       [
         'deferred',
         DEFERRED,
-        { status: 'retrying', outcome: null, nextAttemptAt: T0 + 30_000, finalAt: null },
+        {
+          status: 'retrying',
+          outcome: null,
+          waits: [{ lane: 'out', state: 'retrying', dueAt: T0 + 30_000 }],
+          finalAt: null,
+        },
       ],
       ['rejected', REJECTED, { status: 'failed', outcome: 'rejected', finalAt: T0, deliveredAt: null }],
       ['unknown', UNKNOWN, { status: 'retrying', possibleDuplicate: true }],
@@ -98,7 +103,7 @@ export function settleContract(open: OpenSubject): void {
       expect((await read(subject.views, id)).message).toMatchObject(expected);
     });
 
-    it('keeps the newest error with its class and recipient', async () => {
+    it('keeps the newest error with its class, recipient, reply code and enhanced code', async () => {
       const { id, unit, addresses } = await begun();
       await subject.store.settle([settlement(unit, [DEFERRED])], at());
       expect((await read(subject.views, id)).message.lastError).toEqual({
@@ -106,6 +111,8 @@ export function settleContract(open: OpenSubject): void {
         class: 'transient',
         message: 'Try again later',
         recipient: addresses[0],
+        replyCode: 451,
+        enhancedCode: '4.7.1',
       });
     });
 
@@ -238,7 +245,7 @@ export function settleContract(open: OpenSubject): void {
       expect((await read(subject.views, waits.id)).message).toMatchObject({
         status: 'failed',
         outcome: 'cancelled',
-        nextAttemptAt: null,
+        waits: [],
       });
       const record = message({ deliveries: [recipient({ fence: waits.lease.fence })] });
       await subject.store.accept([record], at());

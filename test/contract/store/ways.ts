@@ -73,7 +73,7 @@ export function wayContract(open: OpenSubject): void {
         expect(await subject.store.settle([settled], at(5))).toEqual([SETTLED]);
         expect(await depths()).toEqual([['spare/example.net', 1, 0]]);
         expect((await read(subject.views, record.id)).recipients).toMatchObject([
-          { state: 'retrying', relay: 'spare', attempts: 1, nextAttemptAt: T0 },
+          { state: 'retrying', relay: 'spare', attempts: 1, dueAt: T0 },
         ]);
         expect(await claim(subject.store, lease)).toEqual([]);
         expect(await discovered(), 'its new lane is found').toEqual(['spare/example.net']);
@@ -212,7 +212,8 @@ export function wayContract(open: OpenSubject): void {
       const before = await read(subject.views, record.id);
       await subject.store.reassign([move(record)], at(MINUTE));
       const after = await read(subject.views, record.id);
-      expect(after.message).toEqual({ ...before.message, relay: 'spare' });
+      const waits = before.message.waits.map((wait) => ({ ...wait, lane: 'spare/example.net' }));
+      expect(after.message).toEqual({ ...before.message, relay: 'spare', waits });
     });
 
     it('a retry by hand stays on the way that was taken last', async () => {

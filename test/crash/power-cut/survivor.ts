@@ -9,6 +9,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { type Random, systemRandom } from '../../../src/lib/random.ts';
 import { openSegmentSpool } from '../../../src/spool/segments/segment-spool.ts';
 import type { Spool } from '../../../src/spool/spool.ts';
+import { replay } from '../../../src/store/logged/replay.ts';
 import { openBetterSqlite3 } from '../../../src/store/sqlite/better-sqlite3.ts';
 import { lockDirectory } from '../../../src/store/sqlite/lock.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
@@ -62,8 +63,9 @@ export async function expectKept(
   if (dice.next() < OFFLINE_SHARE) await acceptOffline(folder, promises);
   const lock = lockDirectory(folder, process.pid);
   loadKey(join(folder, 'secret.key'), systemRandom, true);
-  const { store, views } = openSqlite(join(folder, 'waybill.db'));
+  const { store, views, applying } = openSqlite(join(folder, 'waybill.db'));
   const spool = await openSegmentSpool({ directory: join(folder, 'spool'), onFailure() {} });
+  await replay(spool, applying);
   try {
     const policy = { firstMs: 1, maxMs: 1, maxAgeMs: 3_600_000, ambiguous: 'retry' } as const;
     await store.reclaim({ seize: true, policy, dice: 0, limit: 1_000_000 }, at());

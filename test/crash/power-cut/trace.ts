@@ -40,7 +40,8 @@ export function readTrace(log: string): Moment[] {
   for (const line of linesOf(log)) {
     const [start, thread = '', resumed, name = ''] = LINE.exec(line) ?? [];
     if (start === undefined) {
-      if (/^\d+ +(?:\+\+\+|---) /.test(line)) continue;
+      // Of a thread that is killed as it enters a call, strace does not know which one.
+      if (/^\d+ +(?:\+\+\+ |--- |\?\?\?\(|<\.\.\. \?\?\? )/.test(line)) continue;
       throw new Error(`not a line of a trace: ${line.slice(0, 200)}`);
     }
     const rest = line.slice(start.length);

@@ -65,7 +65,7 @@ test('the log has no name that was tried; the journal has that of a user there i
   await clock.advance(MINUTE);
   await browser('192.0.2.7').logIn('ann');
   await clock.advance(9 * MINUTE);
-  await vi.waitFor(async () => expect(await journal()).toHaveLength(4), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await journal()).toHaveLength(4), { timeout: 60_000 });
   const kept = (await journal()).map(({ action, actor, subject, sourceAddress, after }) =>
     [action, actor, subject, sourceAddress, after].join(' '),
   );
@@ -82,7 +82,7 @@ test('after a second factor is taken up, the password alone opens nothing', asyn
   await addUser('ann');
   const secret = await takeUp(browser(), clock.wall());
   const one = browser();
-  expect((await one.logIn('ann')).body).toEqual({ state: 'second_factor', version: '1.0.0' });
+  expect((await one.logIn('ann')).body).toEqual({ state: 'second_factor' });
   const half = one.cookie;
   expect((await one.operation('listKeys', {})).status).toBe(401);
   expect((await one.call('totp_remove', { password: PASSWORD })).status).toBe(401);
@@ -134,7 +134,7 @@ test('strangers cannot fill the activity, whatever names they make up', async ()
   for (let i = 0; i < 100; i++) await browser(`198.51.100.${i}`).logIn(`user${i}`, WRONG);
   expect(await journal()).toHaveLength(1);
   await clock.advance(10 * MINUTE);
-  await vi.waitFor(async () => expect(await journal()).toHaveLength(2), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await journal()).toHaveLength(2), { timeout: 60_000 });
   expect((await journal())[0]).toMatchObject({ subject: '', sourceAddress: null });
   expect((await journal())[0]?.after).toBe('{"guess":"password","tries":99}');
 });

@@ -8,6 +8,7 @@ import { cookieOf, startDashboard } from '../ops/dashboard-server.ts';
 /** Operations that only look, though they need more than a viewer; and `submit`, which the message's own record tells of. */
 const NOT_WRITTEN = [
   'submit',
+  'submitRaw',
   'checkDomains',
   'rehearseRoutes',
   'users',

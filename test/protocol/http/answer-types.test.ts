@@ -9,7 +9,7 @@ import type { problemJson } from '../../../src/http/problem.ts';
 import type * as answers from '../../../src/ingest/http/answers.ts';
 import type { attemptsJson } from '../../../src/ingest/http/attempts.ts';
 import type { explainQuery } from '../../../src/ingest/http/explain.ts';
-import type { messageJson, statusJson } from '../../../src/ingest/http/record.ts';
+import type { MessageJson, StatusJson } from '../../../src/ingest/http/record.ts';
 import type { routeExplanationSchema } from '../../../src/ingest/http/route-answers.ts';
 import type { submissionSchema } from '../../../src/ingest/http/submission-schema.ts';
 import type { Verdict } from '../../../src/ingest/http/verdict.ts';
@@ -39,8 +39,8 @@ type Written<T> = T extends readonly (infer Item)[]
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
 test('the schemas describe what the endpoints write', () => {
-  expectTypeOf<Written<ReturnType<typeof messageJson>>>().toEqualTypeOf<Described<'messageRecordSchema'>>();
-  expectTypeOf<Written<ReturnType<typeof statusJson>>>().toEqualTypeOf<Described<'statusRecordSchema'>>();
+  expectTypeOf<Written<MessageJson>>().toEqualTypeOf<Described<'messageRecordSchema'>>();
+  expectTypeOf<Written<StatusJson>>().toEqualTypeOf<Described<'statusRecordSchema'>>();
   expectTypeOf<Written<ReturnType<typeof attemptsJson>>>().toEqualTypeOf<Described<'attemptsPageSchema'>>();
   expectTypeOf<Written<Verdict>>().toEqualTypeOf<Described<'verdictSchema'>>();
   expectTypeOf<Written<ReturnType<typeof explainQuery>>>().toEqualTypeOf<

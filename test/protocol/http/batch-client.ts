@@ -10,7 +10,7 @@ interface Item {
   readonly error?: {
     readonly status: number;
     readonly code: string;
-    readonly errors: readonly { readonly pointer: string }[];
+    readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
   };
 }
 

@@ -13,6 +13,17 @@ beforeAll(async () => {
 afterAll(() => client.world.close());
 
 describe('each by itself', () => {
+  test('all together are told 1,000 faults, at least one of each, and 20 suggestions', async () => {
+    const names = (name: string, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, place) => [`${name}${10 + place}`, 1]));
+    const answer = await client.send([
+      ...Array.from({ length: 3 }, () => ({ ...MAIL, ...names('subject', 9) })),
+      ...Array.from({ length: 12 }, () => ({ ...MAIL, ...names('other', 150) })),
+    ]);
+    const told = itemsOf(answer).map(({ error }) => error?.errors ?? []);
+    expect(told.map(({ length }) => length)).toEqual([9, 9, 9, ...Array(9).fill(100), 73, 1, 1]);
+    expect(told.flat().filter(({ detail }) => detail.includes('Did you mean'))).toHaveLength(20);
+  });
   test('the good are accepted in one commit, in order; the bad are told what is wrong', async () => {
     const calls: number[] = [];
     const { accept } = client.world.intake;

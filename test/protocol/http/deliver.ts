@@ -1,6 +1,7 @@
 import { NO_EVIDENCE } from '../../../src/domain/attempt.ts';
 import type { LaneLease } from '../../../src/domain/lane.ts';
 import { localReply, type Outcome } from '../../../src/domain/outcome.ts';
+import { dayOf } from '../../../src/domain/quota.ts';
 import { type SettlePolicy, settle } from '../../../src/domain/settle.ts';
 import type { Unit } from '../../../src/store/store.ts';
 import type { World } from './world.ts';
@@ -33,8 +34,11 @@ export const REJECTED: Outcome = {
   reply: { code: 550, enhanced: '5.1.1', cause: 'smtp_reply', text: '5.1.1 No such user' },
 };
 
-/** Attempts everything that is due, as the engine would, with this outcome for every recipient; tells the bus. */
-export async function attempt(world: World, outcome: Outcome): Promise<void> {
+/**
+ * Attempts everything that is due, as the engine would, with this outcome for every recipient; tells the bus. Each unit takes
+ * so many recipients off its relay's day.
+ */
+export async function attempt(world: World, outcome: Outcome, quota = 0): Promise<void> {
   const { store } = world.stores;
   const now = world.clock.wall();
   const at = { node: 'test', now };
@@ -45,7 +49,7 @@ export async function attempt(world: World, outcome: Outcome): Promise<void> {
     at,
   );
   for (const [i, lease] of leases.entries())
-    for (const unit of claimed[i]?.units ?? []) await settleUnit(world, lease, unit, outcome);
+    for (const unit of claimed[i]?.units ?? []) await settleUnit(world, lease, unit, outcome, quota);
   await store.releaseLanes(leases, at);
 }
 
@@ -55,13 +59,15 @@ async function settleUnit(
   { lane, fence }: LaneLease,
   unit: Unit,
   outcome: Outcome,
+  recipients: number,
 ): Promise<void> {
   const { store } = world.stores;
   const now = world.clock.wall();
   const at = { node: 'test', now };
   const indexes = unit.deliveries.map(({ index }) => index);
   const ref = { messageId: unit.messageId, lane, fence, indexes };
-  await store.begin([{ ...ref, quota: null }], at);
+  const quota = recipients === 0 ? null : { relay: lane, day: dayOf(now), recipients, limit: recipients };
+  await store.begin([{ ...ref, quota }], at);
   const results = indexes.map((index) => ({ index, outcome }));
   const facts = { attempts: 0, expiresAt: now + 1e9 };
   const transitions = indexes.map(() => settle(facts, outcome, POLICY, now, 0.5));

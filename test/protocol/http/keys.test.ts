@@ -4,7 +4,7 @@ import { seededRandom } from '../../../src/lib/random.ts';
 import { StoreError } from '../../../src/store/store.ts';
 import { RawClient } from '../../peers/http.ts';
 import { cidrs } from '../../support/cidrs.ts';
-import { wrongKey } from '../../support/wrong-key.ts';
+import { twinKeys, wrongKey } from '../../support/wrong-key.ts';
 import { MAIL, World } from './world.ts';
 
 /** API keys as the ingestion API enforces them (contract §5, §9). */
@@ -56,6 +56,18 @@ describe('authentication', () => {
         errors: [],
       });
     }
+  });
+  test('two keys that differ in their last characters open different things', async () => {
+    const [first, second] = twinKeys();
+    expect(first.slice(0, 50)).toBe(second.slice(0, 50));
+    await world.key({ id: 'first-twin' }, first);
+    const { id } = (await world.post(first, MAIL)).json;
+    expect(await statusOf(second)).toBe(401);
+    await world.key({ id: 'second-twin' }, second);
+    await world.clock.advance(999);
+    const path = `/api/v1/messages/${id}`;
+    expect((await world.ask({ key: second, path })).status).toBe(404);
+    expect((await world.ask({ key: first, path })).status).toBe(200);
   });
   test('the scheme is not case-sensitive', async () => {
     const key = await world.key();

@@ -1,5 +1,6 @@
 import Mailgun from 'mailgun.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { twinKeys } from '../../support/wrong-key.ts';
 import { World } from './world.ts';
 
 /** `POST /v3/{domain}/messages`: clients written for Mailgun send unchanged (contract §2). */
@@ -29,6 +30,13 @@ const ask = (body: string, headers: Record<string, string> = {}) =>
   });
 
 const MAIL = 'from=jane%40example.com&to=bob%40example.org&text=Hi';
+
+test('a key that differs from a good one in its last characters is refused', async () => {
+  const [good, unknown] = twinKeys();
+  await world.key({ id: 'twin' }, good);
+  expect((await ask(MAIL, { Authorization: basic('api', good) })).status).toBe(200);
+  expect((await ask(MAIL, { Authorization: basic('api', unknown) })).status).toBe(401);
+});
 
 describe('mailgun.js', () => {
   const client = (secret = key) =>
@@ -147,4 +155,54 @@ test('what a test key sends is captured', async () => {
 test('sender domains bind here too', async () => {
   const bound = await world.key({ senderDomains: ['example.net'] });
   expect((await ask(MAIL, { Authorization: basic('api', bound) })).status).toBe(403);
+});
+
+test('the id of an answer leads to the message, its attempts and its content, for the key that sent it', async () => {
+  const reader = await world.key({
+    id: 'reader',
+    scopes: ['messages:read', 'messages:content', 'messages:send'],
+  });
+  const sent = await world.ask({
+    method: 'POST',
+    path: '/v3/example.com/messages',
+    headers: {
+      Authorization: basic('api', reader),
+      'Content-Type': 'application/x-www-form-urlencoded',
+    },
+    body: MAIL,
+  });
+  const path = `/api/v1/messages/${encodeURIComponent(String(sent.json['id']))}`;
+  const record = await world.ask({ key: reader, path });
+  expect(record).toMatchObject({ status: 200, json: { messageId: sent.json['id'], status: 'queued' } });
+  expect((await world.ask({ key: reader, path: `${path}?wait=0` })).json['id']).toBe(record.json['id']);
+  expect((await world.ask({ key: reader, path: `${path}/attempts` })).json).toEqual({
+    attempts: [],
+    hasMore: false,
+  });
+  expect((await world.ask({ key: reader, path: `${path}/content` })).text).toContain(
+    `Message-ID: ${sent.json['id']}`,
+  );
+  const cancelled = await world.ask({ key: reader, method: 'POST', path: `${path}/cancel` });
+  expect(cancelled).toMatchObject({ status: 200, json: { id: record.json['id'], status: 'failed' } });
+  const other = await world.key({ id: 'other', scopes: ['messages:read'] });
+  expect((await world.ask({ key: other, path })).status, "another key's message").toBe(404);
+});
+
+test('of several messages with one Message-ID the newest is meant, of those that the key may see', async () => {
+  const headers = { 'Message-ID': '<order.1@shop.example>' };
+  const letter = { from: 'a@example.com', to: 'b@example.org', text: 'Hi', headers };
+  const [mine, theirs, all] = [
+    await world.key({ id: 'mine' }),
+    await world.key({ id: 'theirs' }),
+    await world.key({ id: 'all', scopes: ['messages:read_all'] }),
+  ];
+  await world.post(mine, letter);
+  const second = await world.post(mine, letter);
+  const third = await world.post(theirs, letter);
+  const path = `/api/v1/messages/${encodeURIComponent(headers['Message-ID'])}`;
+  expect((await world.ask({ key: mine, path })).json['id']).toBe(second.json['id']);
+  expect((await world.ask({ key: theirs, path })).json['id']).toBe(third.json['id']);
+  expect((await world.ask({ key: all, path })).json['id']).toBe(third.json['id']);
+  const unlike = `/api/v1/messages/${encodeURIComponent('<order-1@shop.example>')}`;
+  expect((await world.ask({ key: mine, path: unlike })).status, 'the same words').toBe(404);
 });

@@ -15,8 +15,8 @@ test.each([
   ['/v1/messages', 'Did you mean "/api/v1/messages"?'],
   ['/messages/msg_1/', 'Did you mean "/api/v1/messages/msg_1"?'],
   ['/v1/ready?x=1', 'Did you mean "/api/v1/ready"?'],
-  ['/health', 'webui.port (8420'],
-  ['/metrics', 'webui.port (8420'],
+  ['/health', 'on port 8443 (webui.port)'],
+  ['/metrics', 'on port 8443 (webui.port)'],
 ])('%s: %s', async (path, hint) => {
   const { status, json } = await world.ask({ path });
   expect([status, json['code']]).toEqual([404, 'not_found']);

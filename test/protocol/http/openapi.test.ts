@@ -24,7 +24,9 @@ describe('the document', () => {
     const answer = await world.ask({ path: PATH });
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    expect(answer.json).toEqual(describeApi('0.0.0'));
+    expect(answer.json).toEqual(describeApi());
+    // Of the API: strangers are not told the program's.
+    expect(answer.json).toMatchObject({ info: { version: 'v1' } });
     const head = await world.ask({ method: 'HEAD', path: PATH });
     expect([head.status, head.headers['content-length']]).toEqual([200, answer.headers['content-length']]);
   });

@@ -44,6 +44,7 @@ describe('the record', () => {
       lastEnhancedCode: null,
       lastReply: null,
       nextAttemptAt: '2026-11-20T00:00:00.000Z',
+      waitingFor: 'turn',
     };
     expect(answer.json).toEqual({
       id: path.split('/').at(-1),
@@ -52,6 +53,7 @@ describe('the record', () => {
       createdAt: '2026-11-20T00:00:00.000Z',
       updatedAt: '2026-11-20T00:00:00.000Z',
       nextAttemptAt: '2026-11-20T00:00:00.000Z',
+      waitingFor: 'turn',
       from: 'Jane <jane@example.com>',
       to: ['bob@example.org'],
       cc: ['c@x.test'],
@@ -94,10 +96,12 @@ describe('the record', () => {
           lastEnhancedCode: '2.0.0',
           lastReply: '2.0.0 Ok: queued as 4711',
           nextAttemptAt: null,
+          waitingFor: null,
         },
       ],
     });
     expect((await read(path)).json).not.toHaveProperty('nextAttemptAt');
+    expect((await read(path)).json).not.toHaveProperty('waitingFor');
     expect((await read(path)).json).not.toHaveProperty('lastError');
   });
   test('of a deferred one tells why and when it is tried again', async () => {
@@ -107,13 +111,16 @@ describe('the record', () => {
     expect(json).toMatchObject({
       status: 'retrying',
       nextAttemptAt: '2026-11-20T00:00:30.000Z',
+      waitingFor: 'backoff',
       lastError: {
         code: 'greylisted',
         class: 'transient',
         message: 'Come back later.',
         recipient: 'bob@example.org',
+        enhancedCode: '4.2.0',
       },
     });
+    expect(json['lastError'], 'the peer said nothing').not.toHaveProperty('replyCode');
     for (const absent of ['outcome', 'durationMs', 'deliveredAt', 'providerMessageId', 'sendAt'])
       expect(json).not.toHaveProperty(absent);
   });
@@ -124,7 +131,7 @@ describe('the record', () => {
       status: 'failed',
       outcome: 'rejected',
       durationMs: 0,
-      lastError: { class: 'permanent', message: '5.1.1 No such user' },
+      lastError: { class: 'permanent', message: '5.1.1 No such user', replyCode: 550, enhancedCode: '5.1.1' },
     });
   });
   test('of a scheduled one counts its duration from sendAt', async () => {

@@ -22,6 +22,22 @@ describe('from', () => {
     expect(envelope.reversePath).toBe('jane@example.com');
     expect(header.from).toBe('Jane Doe <jane@example.com>');
   });
+  test('a name that came encoded, as many libraries write it, is not encoded once more', async () => {
+    const { header } = await accept({
+      from: '=?utf-8?b?SsO8cmdlbg==?= Doe <j@x.test>',
+      to: ['=?iso-8859-1?q?Ren=E9?= <r@x.test>', '=?utf-8?q??= <n@x.test>'],
+      headers: { 'Reply-To': '=?utf-8?q?Plain?= <p@x.test>' },
+    });
+    expect(header.from).toBe('Jürgen Doe <j@x.test>');
+    expect(world.lastText).toMatch(/^From: =\?utf-8\?B\?SsO8cmdlbiBEb2U=\?= <j@x\.test>\r$/m);
+    expect(world.lastText).toMatch(/^To: =\?utf-8\?B\?UmVuw6k=\?= <r@x\.test>, n@x\.test\r$/m);
+    expect(world.lastText).toMatch(/^Reply-To: Plain <p@x\.test>\r$/m);
+  });
+  test('what is hidden in an encoded name opens no other field', async () => {
+    await accept({ from: '=?utf-8?q?a=0D=0ABcc=3A_b=40x.test?= <j@x.test>' });
+    expect(world.lastText).not.toMatch(/^Bcc:/m);
+    expect(world.lastText).toMatch(/^From: "a Bcc: b@x\.test" <j@x\.test>\r$/m);
+  });
   test.each([
     ['missing', undefined, '/from required'],
     ['null', null, '/from required'],
@@ -65,6 +81,22 @@ describe('to, cc and bcc', () => {
       'bcc A@x.test',
     ]);
   });
+  test('a local part reaches the envelope and the message as given; NFC only tells duplicates apart', async () => {
+    const { envelope } = await accept({ to: ['e\u0301@x.test', '\u00e9@x.test'], bcc: ['\u00e9@x.test'] });
+    expect(envelope.recipients.map(({ address }) => address)).toEqual(['e\u0301@x.test']);
+    expect(Buffer.from(world.lastText, 'latin1').toString()).toMatch(/^To: e\u0301@x\.test\r$/m);
+  });
+  test('the header shows each address once, in whatever case: providers refuse one that stands there twice', async () => {
+    const { envelope } = await accept({
+      to: ['a@x.test', 'A Name <a@x.test>', 'b@x.test'],
+      cc: ['B@x.test', 'a@x.test'],
+    });
+    expect(envelope.recipients.map(({ address }) => address)).toEqual(['a@x.test', 'b@x.test', 'B@x.test']);
+    expect(world.lastText).toMatch(/^To: a@x\.test, b@x\.test\r$/m);
+    expect(world.lastText).not.toMatch(/^Cc:/m);
+    await accept({ to: ['a@x.test'], cc: ['A@x.test', 'c@x.test'] });
+    expect(world.lastText).toMatch(/^Cc: c@x\.test\r$/m);
+  });
   test('none at all is refused', async () => {
     for (const none of [{ to: undefined }, { to: null }, { to: [] }, { to: '' }, { to: [], cc: [], bcc: '' }])
       expect(await refuse(none)).toEqual(['/to required']);
@@ -79,6 +111,9 @@ describe('to, cc and bcc', () => {
     ['an object', {}, '/to type'],
     ['a number in the array', ['a@x.test', 5], '/to/1 type'],
     ['an empty string in the array', ['a@x.test', ''], '/to/1 address_missing'],
+    ['a blank behind', ['a@x.test '], '/to/0 address_syntax'],
+    ['a blank before', ['\ta@x.test'], '/to/0 address_syntax'],
+    ['a blank in the brackets', ['A <a@x.test >'], '/to/0 address_syntax'],
     ['a quoted local part with @', ['"a@b"@x.test'], '/to/0 address_local_part'],
   ])('%s is refused', async (_, to, fault) => expect(await refuse({ to })).toEqual([fault]));
   test('as many as api.max_recipients over all three are taken, one more is refused', async () => {

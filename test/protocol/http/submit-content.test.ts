@@ -25,6 +25,9 @@ describe('subject', () => {
     'with a line break or NUL is refused: %j',
     async (subject) => expect(await refuse({ subject })).toEqual(['/subject subject_value']),
   );
+  test.each(['a\u202eb', 'a\u2067b\u2069'])('with a mark that turns text is refused: %j', async (subject) =>
+    expect(await refuse({ subject })).toEqual(['/subject subject_value']),
+  );
   test('that is no string is refused', async () =>
     expect(await refuse({ subject: 1 })).toEqual(['/subject type']));
   test('of more than 2,000 characters is refused', async () =>
@@ -142,6 +145,11 @@ describe('attachments', () => {
   });
   test('an empty file is taken', async () => void (await accept(one({ content: '' }))));
   test.each([
+    [
+      'a name that hides its ending',
+      { filename: 'report\u202efdp.exe' },
+      ['/attachments/0/filename attachment_filename'],
+    ],
     ['no content', { content: undefined }, ['/attachments/0/content required']],
     ['content that is no base64', { content: 'QUJ' }, ['/attachments/0/content base64']],
     ['base64 with line breaks', { content: 'QUJD\r\nQUJD' }, ['/attachments/0/content base64']],

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fieldsFromJson } from '../../../src/ingest/http/schema.ts';
 import { generateSecret } from '../../../src/lib/key-secret.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import { wrongKey } from '../../support/wrong-key.ts';
@@ -285,6 +286,31 @@ test('why a key is refused stands in the log, once, and never in the answer', as
     expect(world.noted).toEqual([`api.key_refused ${reason}`]);
   }
   expect(answers.size).toBe(1);
+});
+
+describe('a request full of unknown names', () => {
+  const near = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, place) => [`subject${10 + place}`, 1]));
+  const suggested = (told: readonly (readonly [string, string | undefined])[]) =>
+    told.filter(([, detail]) => detail?.includes('Did you mean')).length;
+
+  test('has the first 20 of them compared with the fields, whether anything was near or not', async () => {
+    expect(suggested(await faults({ ...MAIL, ...near(30) }))).toBe(20);
+    const far = Object.fromEntries(Array.from({ length: 20 }, (_, place) => [`zzzzzzz${place}`, 1]));
+    expect(suggested(await faults({ ...MAIL, ...far, subjct: 1 }))).toBe(0);
+    const names = Object.keys(near(30));
+    expect(suggested(await formFaults(...names.map((name) => [name, 'x'] as const)))).toBe(20);
+  });
+  test('is told of the first 1,000 faults, and no others are made', async () => {
+    const names = Object.fromEntries(Array.from({ length: 5000 }, (_, place) => [`n${place}`, 1]));
+    const answer = await world.post(key, { ...MAIL, ...names });
+    expect(answer.json.errors).toHaveLength(1000);
+    expect(answer.json['detail']).toMatch(/\(and at least 1000 more; see errors\)$/);
+    expect(fieldsFromJson({ ...MAIL, ...names }).faults).toHaveLength(1001);
+    expect(fieldsFromJson({ ...MAIL, tags: Array.from({ length: 5000 }, () => 1) }).faults).toHaveLength(
+      1001,
+    );
+  });
 });
 
 test('the examples of the documentation are what the API answers', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,9 +6,10 @@ import { expect } from 'vitest';
 import { adminForApi } from '../../../src/app/admin-api.ts';
 import { loadConfig, NOTHING_STORED } from '../../../src/config/load.ts';
 import { createDoor } from '../../../src/control/door.ts';
+import { outlookOf } from '../../../src/control/outlook.ts';
 import { queueForApi } from '../../../src/control/queue-for-api.ts';
 import type { Submission } from '../../../src/domain/message.ts';
-import { IDLE } from '../../../src/engine/queue-figures.ts';
+import type { LaneFigures } from '../../../src/engine/queue-figures.ts';
 import type { HttpLimits } from '../../../src/http/limits.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
 import { createIngestApi } from '../../../src/ingest/http/api.ts';
@@ -16,6 +17,7 @@ import type { IngestLimits } from '../../../src/ingest/http/limits.ts';
 import type { IngestDeps, IngestOptions } from '../../../src/ingest/http/options.ts';
 import { readContent } from '../../../src/ingest/http/stored-content.ts';
 import type { VerdictDeps } from '../../../src/ingest/http/verdict.ts';
+import type { QueueOperations } from '../../../src/ingest/queue-door.ts';
 import type { SharedLimits } from '../../../src/ingest/shared.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
@@ -102,26 +104,37 @@ const LIMITS: HttpLimits = {
   maxUnsentBytes: 100 * 1024 * 1024,
 };
 
-/** The queue of a world, whose only relay is the inbox; what is held is read anew each time. */
-function queueOf({ stores, intake, clock }: IngestWorld) {
-  const { views, registry } = stores;
+const CONFIGURATION = `
+server: { hostname: mx.waybill.test }
+delivery: { default_relay: out }
+relays:
+  - { name: out, type: smtp, host: out.example.net, max_per_day: 1000, quota_reserve_percent: 10 }
+`;
+
+/** Queue and configuration of a world, with the relay that its mail goes to; what is held is read anew each time. */
+function queueOf({ stores, intake, clock, figures }: World) {
+  const { views, registry, journal } = stores;
   const dataDir = mkdtempSync(join(tmpdir(), 'waybill-world-'));
+  writeFileSync(join(dataDir, 'waybill.yaml'), CONFIGURATION);
   let loaded = loadConfig({ dataDir, environment: {}, stored: NOTHING_STORED, random: seededRandom(9) });
   rmSync(dataDir, { recursive: true });
-  return queueForApi({
-    ...{ views, registry, clock, acts: intake, queue: IDLE },
+  expect(loaded.faults).toEqual([]);
+  const parts = {
+    ...{ views, registry, journal, clock, acts: intake },
+    queue: { lanes: () => [...figures.values()], lane: (name: string) => figures.get(name) ?? null },
     resolution: () => loaded,
     reload: async () => {
       const held = await registry.holds();
       loaded = { ...loaded, holds: new Map(held.map(({ target, kind }) => [target, kind])) };
       return [];
     },
-  });
+  };
+  return { queue: queueForApi(parts), outlook: outlookOf(parts) };
 }
 
 /** Everything that operators can ask for; but for the queue, it is only noted. */
-function adminOf(world: World): IngestDeps['admin'] {
-  const operations = { ...recordingOperations(world.done), ...queueOf(world) };
+function adminOf(world: World, queue: QueueOperations): IngestDeps['admin'] {
+  const operations = { ...recordingOperations(world.done), ...queue };
   const { clock, log } = world;
   const door = createDoor({ operations, journal: world.stores.journal, clock, log });
   return adminForApi(door, () => world.options.limits.maxMessageBytes);
@@ -137,6 +150,8 @@ export class World extends IngestWorld {
   ready = true;
   /** Operations that were done. */
   readonly done: Done[] = [];
+  /** What is known of lanes, by name. */
+  readonly figures = new Map<string, LaneFigures>();
   readonly #server: HttpServer;
   #port = 0;
 
@@ -145,16 +160,17 @@ export class World extends IngestWorld {
     this.options = { ...OPTIONS, ...options, limits: { ...API_LIMITS, ...limits } };
     const { intake, stores, shared, events, clock, random, log, signal } = this;
     const { views } = stores;
+    const { queue, outlook } = queueOf(this);
     const handler = createIngestApi(
       {
         ...{ intake, views, shared, events, clock, random, log, signal },
         sending: () => this.sending,
         acts: intake,
-        queue: queueOf(this),
+        ...{ queue, outlook },
         spool: intake,
         readWords: async (message) => parseMessage(await readContent(message, intake, 404)),
-        admin: adminOf(this),
-        version: '0.0.0',
+        admin: adminOf(this, queue),
+        webuiPort: () => 8443,
         ready: () => this.ready,
       },
       this.options,

@@ -65,7 +65,7 @@ test('an SMTP listener that has only ports of implicit TLS listens', async () =>
   expect(JSON.parse(body)).toMatchObject({ smtp: { listening: true, listeningTlsPorts: [1465] } });
 });
 
-const OUT = { name: 'out', state: 'closed', inflight: 0, disabled: false } as const;
+const OUT = { name: 'out', state: 'closed', inflight: 0, refusal: null, disabled: false } as const;
 
 /** A store with one lane, in which mail has been due for longer than health likes. */
 function waitsFor(lane: string): NonNullable<SourceChanges['views']> {
@@ -130,7 +130,11 @@ test.each<[string, SourceChanges, number, string, string | null]>([
   ],
   [
     'a relay whose breaker is open',
-    { relays: () => [{ name: 'out', state: 'open', inflight: 0, disabled: false, quota: null }] },
+    {
+      relays: () => [
+        { name: 'out', state: 'open', inflight: 0, disabled: false, refusal: null, quota: null },
+      ],
+    },
     200,
     'degraded',
     'relays',

@@ -63,8 +63,8 @@ export async function createWorld(changes: SourceChanges = {}) {
       faults: [],
     }),
     relays: () => [
-      { name: 'inbox', state: 'closed', inflight: 0, disabled: false, quota: null },
-      { name: 'out', state: 'half_open', inflight: 3, disabled: false, quota: QUOTA },
+      { name: 'inbox', state: 'closed', inflight: 0, disabled: false, refusal: null, quota: null },
+      { name: 'out', state: 'half_open', inflight: 3, disabled: false, refusal: null, quota: QUOTA },
     ],
     nodes: () => [ownNode(clock.wall())],
     missingRelays: () => [],

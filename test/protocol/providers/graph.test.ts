@@ -238,13 +238,13 @@ describe('the token', () => {
       'is refused',
       answerJson(401, { error: 'invalid_client', error_description: `AADSTS7000215: ${SECRET}` }),
     ],
-    ['comes without a time', answerJson(200, { access_token: 'a' })],
+    ['comes of another type', answerJson(200, { access_token: 'a', token_type: 'mac', expires_in: 60 })],
     ['comes as bad JSON', { kind: 'answer', status: 200, body: '<html>' } as const],
   ])('that %s is the relay’s illness, and no secret is told', async (_, act) => {
     const rig = await start();
     rig.graph.tokenActs.push(act);
     const end = only(await rig.deliver(MAIL));
-    expect(end).toMatchObject({ kind: 'deferred', hopFailed: true, cause: 'token_refused' });
+    expect(end).toMatchObject({ kind: 'deferred', hopFailed: true, cause: expect.stringMatching(/^token_/) });
     expect(end.text).not.toContain(SECRET);
     expect(sendings(rig)).toEqual([]);
   });
@@ -259,7 +259,7 @@ describe('the probe sends nothing', () => {
   ])('%s: well is %s', async (code, isWell) => {
     const rig = await start();
     rig.graph.acts.push(refused(code));
-    expect(await rig.transport.probe?.(new AbortController().signal)).toBe(isWell);
+    expect((await rig.transport.probe?.(new AbortController().signal))?.trouble === null).toBe(isWell);
     expect(sendings(rig).map(({ body }) => body.toString())).toEqual(['!']);
   });
 });

@@ -106,7 +106,7 @@ test.each([
 ])('asked whether the key is good: %i %j', async (status, body, isGood) => {
   const rig = await startProvider(MAILGUN);
   rig.api.script.push(answerJson(status, body));
-  expect(await rig.transport.probe?.(new AbortController().signal)).toBe(isGood);
+  expect((await rig.transport.probe?.(new AbortController().signal))?.trouble === null).toBe(isGood);
   expect(rig.api.requests[0]?.body).toHaveLength(0);
 });
 

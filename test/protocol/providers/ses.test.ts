@@ -168,7 +168,7 @@ test.each([
 ] as const)('asked whether the account is well: %j', async (answer, isWell) => {
   const rig = await startProvider(SES);
   rig.api.script.push(answer);
-  expect(await rig.transport.probe?.(new AbortController().signal)).toBe(isWell);
+  expect((await rig.transport.probe?.(new AbortController().signal))?.trouble === null).toBe(isWell);
   expect(rig.api.requests).toMatchObject([{ method: 'GET', path: '/v2/email/account' }]);
 });
 

@@ -202,19 +202,21 @@ describe('where a token is needed', () => {
   test.each([
     [
       answerJson(401, { error: 'invalid_client', error_description: `bad ${SECRET}` }),
+      'token_refused',
       'invalid_client: bad …',
     ],
-    [answerJson(200, {}), 'an answer without a token'],
-    [answerJson(500, {}), 'status 500'],
+    [answerJson(200, {}), 'token_unavailable', 'an answer without a token'],
+    [answerJson(500, {}), 'token_unavailable', 'status 500'],
     [
       answerJson(302, {}, { location: 'https://b.example/x' }),
+      'token_refused',
       'status 302 to https://b.example/x, which is not followed: correct authority',
     ],
-  ])('without one the relay is ill: %j', async (answer, text) => {
+  ])('without one the relay is ill: %j', async (answer, cause, text) => {
     const rig = await startTokens();
     rig.api.script.push(answer);
     const result = await rig.deliver();
-    expect(only(result)).toMatchObject({ kind: 'deferred', cause: 'token_refused', hopFailed: true });
+    expect(only(result)).toMatchObject({ kind: 'deferred', cause, hopFailed: true });
     expect(only(result).text).toContain(text);
     expect(asked(rig)).toEqual(['/token']);
   });
@@ -262,15 +264,18 @@ function withTokens(plain: Provider, endpoint: string): Provider {
       return { ok: true, request: { ...prepared.request, headers } };
     },
     tokens: {
-      request: {
+      url: `${endpoint}/token`,
+      setting: 'authority',
+      secrets: [SECRET],
+      ask: () => ({
         method: 'POST',
         url: `${endpoint}/token`,
         headers: {},
         body: [Buffer.from(`secret=${SECRET}`)],
-      },
+      }),
       read: ({ body }) => {
         const { token } = JSON.parse(body);
-        return token === undefined ? null : { token, forMs: 3_600_000 };
+        return token === undefined ? null : { token, forMs: 3_600_000, isRotated: false };
       },
     },
   };

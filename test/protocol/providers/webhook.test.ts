@@ -178,7 +178,7 @@ describe('the probe', () => {
   ])('%i: well is %s', async (status, isWell) => {
     const rig = await start();
     rig.api.script.push({ kind: 'answer', status });
-    expect(await rig.transport.probe?.(new AbortController().signal)).toBe(isWell);
+    expect((await rig.transport.probe?.(new AbortController().signal))?.trouble === null).toBe(isWell);
     const request = received(rig);
     expect(JSON.parse(request.body.toString())).toMatchObject({ type: 'waybill.test', data: {} });
     expect(request.headers['webhook-signature']).toBe(signatureOf(request, SECRET));
@@ -235,7 +235,7 @@ describe('nobody is led astray', () => {
     expect(only(await guarded.deliver())).toMatchObject({
       ...{ kind: 'deferred', hopFailed: true, cause: 'private_address' },
     });
-    expect(await guarded.transport.probe?.(new AbortController().signal)).toBe(false);
+    expect((await guarded.transport.probe?.(new AbortController().signal))?.trouble === null).toBe(false);
     expect(inner.knocks()).toBe(0);
     // There was somebody to connect to: with leave to do so, it is done.
     const free = await start({ resolve }, { endpoint, allowPrivate: true });

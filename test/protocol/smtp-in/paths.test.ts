@@ -148,6 +148,20 @@ dialogue(
   [...HELLO, 'C: MAIL FROM:<"a..b"@x.test>', 'S: 553 5.1.7', 'C: MAIL FROM:<"a"@x.test>', 'S: 250 2.1.0'],
   { quotedLocalParts: false },
 );
+dialogue('where only dots are wrong, the quoted form is offered', [
+  ...ENVELOPE,
+  'C: RCPT TO:<a..b@y.test>',
+  `S: 501 5.1.3 a..b is not a valid local part: letters, digits and !#$%&'*+-/=?^_\`{|}~, with single dots between. If the mailbox is named so, quote it: "a..b"@y.test`,
+]);
+dialogue(
+  'but not where policy wants none',
+  [
+    ...ENVELOPE,
+    'C: RCPT TO:<a..b@y.test>',
+    `S: 501 5.1.3 a..b is not a valid local part: letters, digits and !#$%&'*+-/=?^_\`{|}~, with single dots between`,
+  ],
+  { quotedLocalParts: false },
+);
 dialogue('an address in UTF-8 without SMTPUTF8 gets 553 5.6.7', [
   ...HELLO,
   'C: MAIL FROM:<\xc3\xa4@x.test>',

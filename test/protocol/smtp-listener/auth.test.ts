@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { ApiKey } from '../../../src/domain/key.ts';
 import type { SmtpClient } from '../../peers/smtp-client.ts';
 import { cidrs } from '../../support/cidrs.ts';
+import { twinKeys } from '../../support/wrong-key.ts';
 import { beginData, QUEUED, SmtpWorld, sendMessage } from './world.ts';
 
 /** AUTH (RFC 4954) with real keys: the password is an API key (contract §9). */
@@ -33,6 +34,17 @@ test.each([
   expect(await authenticate(client, await world.key({ id: 'key_app' }))).toMatch(/^235 2\.7\.0 /);
   expect(await sendMessage(client)).toMatch(QUEUED);
   expect(world.last).toMatchObject({ keyId: 'key_app', source: 'smtp', test: false });
+});
+
+test.each([
+  ['PLAIN', (client: SmtpClient, secret: string) => client.ask(plain(secret))],
+  ['LOGIN', login],
+])('a key that differs from a good one in its last characters is refused, by %s', async (_, authenticate) => {
+  world = await start();
+  const [good, unknown] = twinKeys();
+  await world.key({}, good);
+  expect(await authenticate(await world.secured(), good)).toMatch(/^235 /);
+  expect(await world.passing(authenticate(await world.secured(), unknown))).toMatch(/^535 5\.7\.8 /);
 });
 
 test('what a test key sends is captured', async () => {

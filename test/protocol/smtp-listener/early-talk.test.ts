@@ -27,6 +27,7 @@ async function expectNotFound(client: SmtpClient): Promise<void> {
   expect(headers.get('connection')).toBe('close');
   expect(headers.get('content-type')).toBe('application/problem+json');
   expect(headers.get('x-request-id')).toMatch(/^[\w-]{12,64}$/);
+  expect(body).toContain('on port 8443 (webui.port)');
   expect(JSON.parse(body)).toMatchObject({
     status: 404,
     code: 'not_found',

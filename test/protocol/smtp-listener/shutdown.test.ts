@@ -92,7 +92,7 @@ test('a client that does not close is waited for a short while only', async () =
 
 test('nor is one that has said QUIT and does not close', async () => {
   world = await SmtpWorld.start();
-  const client = await world.hello();
+  const client = await world.hello({ implicitTls: true });
   expect(await client.ask('QUIT')).toMatch(/^221 /);
   const before = world.clock.mono();
   await world.passing(world.listener.close(NEVER));

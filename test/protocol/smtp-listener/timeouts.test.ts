@@ -160,12 +160,40 @@ test('a client that reads its replies slowly gets all of them', async () => {
   await world.expectNothingLeft();
 });
 
-test('a client that has said QUIT and does not close is ended', async () => {
+test('who says QUIT in clear, and nothing behind it, is not waited for at all', async () => {
   world = await SmtpWorld.start();
   const client = await world.hello();
   expect(await client.ask('QUIT')).toMatch(/^221 /);
   expect(await client.rest()).toBe('');
+  await world.expectNothingLeft();
+  expect(client.error).toBe(null);
+});
+
+test.each([
+  ['under TLS', true, ['QUIT']],
+  ['with something behind it', false, ['QUIT', 'NOOP']],
+])('a client that has said QUIT %s and does not close is ended', async (_case, implicitTls, lines) => {
+  world = await SmtpWorld.start();
+  const client = await world.hello({ implicitTls });
+  client.say(...lines);
+  expect(await client.rest()).toMatch(/^221 [^\r\n]*\r\n$/);
   expect(world.sockets).toBe(1);
   await world.clock.advance(10_000);
+  await world.expectNothingLeft();
+});
+
+test('what is sent behind QUIT is read away, so that no reset destroys the replies', async () => {
+  world = await SmtpWorld.start();
+  const client = await world.hello();
+  client.stopReading();
+  const end = world.serverEnd(client);
+  client.say('NOOP', 'QUIT', 'NOOP');
+  await world.until(() => end.writableEnded);
+  client.write(Buffer.alloc(1_000_000, 'x'));
+  await world.until(() => end.bytesRead > 1_000_000);
+  client.readOn();
+  expect((await client.rest()).match(/^\d{3} /gm)).toEqual(['250 ', '221 ']);
+  expect(client.error).toBe(null);
+  client.halfClose();
   await world.expectNothingLeft();
 });

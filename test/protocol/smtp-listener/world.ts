@@ -26,7 +26,7 @@ const MAX_BYTES_IN_FLIGHT = 10_000_000;
 /** How far time is moved at once while something is awaited that needs some, in ms. */
 const STEP_MS = 5;
 /** How often it is looked at what other turns of the loop bring about, in real ms. */
-const LOOK = { interval: 5, timeout: 30_000 };
+const LOOK = { interval: 5, timeout: 60_000 };
 
 /** Bytes of a write that are awaited. */
 const MAX_AWAITED = 1000;

@@ -2,6 +2,7 @@
 import { setDefaultCACertificates } from 'node:tls';
 import { beforeAll, expect, test } from 'vitest';
 import { createAuthority, createCertificate } from '../../peers/certificate.ts';
+import { BASIC_DISABLED, BASIC_REFUSED } from '../../peers/oauth-documents.ts';
 import type { SmtpSinkOptions } from '../../peers/smtp-sink-script.ts';
 import { only, startRig } from './rig.ts';
 
@@ -17,6 +18,18 @@ test('AUTH PLAIN in one line', async () => {
   const rig = await startRig({ sink: secure, smtp: { tls: 'required', ...account } });
   expect(only(await rig.deliver()).kind).toBe('delivered');
   expect(rig.sink.messages).toMatchObject([{ user: account.username, tls: true }]);
+});
+
+test('a password that would make AUTH PLAIN longer than a command may be waits for the 334', async () => {
+  const long = { username: 'relay-user', password: 'p'.repeat(1024) };
+  const rig = await startRig({
+    sink: { ...secure, users: { [long.username]: long.password } },
+    smtp: { tls: 'required', ...long },
+  });
+  expect(only(await rig.deliver()).kind).toBe('delivered');
+  const lines = rig.sink.commands.map(({ line }) => line);
+  expect(lines).toContain('AUTH PLAIN');
+  expect(rig.sink.messages).toMatchObject([{ user: long.username }]);
 });
 
 test('AUTH LOGIN where PLAIN is not offered', async () => {
@@ -157,4 +170,45 @@ test('a short password hides no answer but those to AUTH', async () => {
 test('an answer to AUTH that repeats no secret is kept', async () => {
   const rig = await startRig({ sink: secure, smtp: { tls: 'required', ...account, password: 'other' } });
   expect(only(await rig.deliver()).text).toContain('wrong name or password');
+});
+
+test.each(['MAIL', 'AUTH'] as const)(
+  '550 5.7.30 to %s names the cure, and is no fault of the message',
+  async (verb) => {
+    const rig = await startRig({
+      sink: {
+        tls: 'starttls',
+        certificate,
+        users: { [account.username]: account.password },
+        script: { [verb]: BASIC_REFUSED },
+      },
+      smtp: { tls: 'required', ...account },
+    });
+    const end = only(await rig.deliver());
+    expect(end).toMatchObject({ kind: 'deferred', cause: 'auth_failed', code: 550, hopFailed: true });
+    expect(end.text).toMatch(
+      /Basic authentication is not supported for Client Submission\. What to do: .*auth: xoauth2 with preset: microsoft/,
+    );
+  },
+);
+
+test('535 5.7.139 from Microsoft to a password names that cure, too', async () => {
+  const rig = await startRig({
+    sink: { ...secure, script: { AUTH: BASIC_DISABLED } },
+    smtp: { tls: 'required', ...account },
+  });
+  expect(only(await rig.deliver()).text).toContain('give the relay auth: xoauth2 with preset: microsoft');
+});
+
+test.each([
+  ['plain', /^AUTH PLAIN /],
+  ['login', /^AUTH LOGIN$/],
+] as const)('auth: %s is that and no other', async (auth, line) => {
+  const smtp = { tls: 'required', ...account, auth } as const;
+  const rig = await startRig({
+    sink: { tls: 'starttls', certificate, users: { [account.username]: account.password } },
+    smtp,
+  });
+  expect(only(await rig.deliver()).kind).toBe('delivered');
+  expect(rig.sink.commands.find(({ line: heard }) => heard.startsWith('AUTH'))?.line).toMatch(line);
 });

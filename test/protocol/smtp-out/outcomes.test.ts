@@ -56,6 +56,19 @@ describe.each([
     expect(rig.sink.messages).toMatchObject([{ to: ['a@x.test', 'b@x.test'] }]);
   });
 
+  test.each([
+    ['MAIL', undefined],
+    ['RCPT', true],
+    ['DATA', undefined],
+    ['DOT', undefined],
+  ] as const)('451 4.7.1 to %s is of one recipient only at RCPT', async (verb, ofRecipient) => {
+    const rig = await startRig({ sink: { extensions, script: { [verb]: '451 4.7.1 later' } } });
+    const { outcomes } = await rig.deliver();
+    expect(outcomes.map((outcome) => outcome.kind === 'deferred' && outcome.ofRecipient)).toEqual([
+      ofRecipient,
+    ]);
+  });
+
   test('452 after some recipients defers only those', async () => {
     const RCPT = ({ session }: SinkEvent) => (session.to.length === 2 ? '452 4.5.3 too many' : undefined);
     const rig = await startRig({ sink: { extensions, script: { RCPT } } });

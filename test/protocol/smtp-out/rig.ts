@@ -3,6 +3,7 @@ import { afterEach, expect } from 'vitest';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { Relay, SmarthostSettings } from '../../../src/domain/relay.ts';
 import { silentLog } from '../../../src/lib/log.ts';
+import { type SmarthostTokenParts, smarthostTokens } from '../../../src/transport/providers/tokens.ts';
 import type { PoolLimits } from '../../../src/transport/smtp/pool.ts';
 import { createSmtpTransport } from '../../../src/transport/smtp/smtp.ts';
 import type { Timeouts } from '../../../src/transport/smtp/timeouts.ts';
@@ -28,6 +29,8 @@ export interface RigOptions {
   readonly smtp?: Partial<SmarthostSettings>;
   readonly timeouts?: Partial<Timeouts>;
   readonly pool?: Partial<PoolLimits>;
+  /** How access tokens are asked for, where the settings have OAuth. */
+  readonly tokens?: Omit<SmarthostTokenParts, 'clock'>;
 }
 
 /** A message to be delivered; everything has a default. */
@@ -62,8 +65,11 @@ const CONTENT = 'Subject: test\r\n\r\nHello.\r\n';
 export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const sink = await startSmtpSink(options.sink);
   const clock = new ManualClock();
+  const relay = relayTo({ port: sink.port, ...options.smtp });
+  const oauth = relay.smtp?.oauth;
   const transport = createSmtpTransport({
-    relay: relayTo({ port: sink.port, ...options.smtp }),
+    relay,
+    ...(oauth && { tokens: smarthostTokens(oauth, { clock, ...options.tokens }) }),
     hostname: 'client.example',
     clock,
     log: silentLog,

@@ -58,6 +58,7 @@ const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
   deferred: ['warn', 'Deferred'],
 
   ready: ['good', 'Ready'],
+  untried: ['neutral', 'Not tried yet'],
   paused: ['neutral', 'Paused'],
   draining: ['neutral', 'Draining'],
   resting: ['bad', 'Resting'],

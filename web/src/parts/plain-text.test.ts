@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { plainText } from './plain-text.ts';
 
-it('shows controls and overrides of the direction as marks', () => {
-  expect(plainText('a\u202egpj.exe\u0000\u001b[31m')).toBe('a\ufffdgpj.exe\ufffd\ufffd[31m');
+it('shows controls and overrides of the direction as escapes', () => {
+  expect(plainText('a\u202egpj.exe\u0000\u001b[31m')).toBe('a\\u202egpj.exe\\u0000\\u001b[31m');
 });
 
 it('leaves words of every script, tabs and lines as they are', () => {

@@ -5,8 +5,12 @@ const MAX_CHARACTERS = 20_000;
 /** Marks that are piled on one letter; more of them would cover the lines around. */
 const PILE = /(\p{M}{4})\p{M}+/gu;
 
-/** Text of strangers with nothing in it that plays tricks on its readers; what is taken away is shown as a mark. */
+/** Text of strangers with nothing in it that plays tricks on its readers; that is shown as an escape, such as `\u202e`. */
 export function plainText(text: string): string {
   const short = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
-  return short.replaceAll('\r\n', '\n').replace(TRICKS, '\ufffd').replace(PILE, '$1');
+  return short.replaceAll('\r\n', '\n').replace(TRICKS, escaped).replace(PILE, '$1');
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -30,7 +30,10 @@ const CANCEL: Operation = {
   requestHeaders: [],
   body: EMPTY_BODY,
   answers: [messageNow({ cancelled: { summary: 'Cancelled', value: examples.CANCELLED } })],
-  problems: mergeProblems(NO_BODY_PROBLEMS, { 404: ['message_not_found'], 409: ['not_cancellable'] }),
+  problems: mergeProblems(NO_BODY_PROBLEMS, {
+    404: ['message_not_found'],
+    409: ['not_cancellable', 'refused'],
+  }),
 };
 
 const RETRY: Operation = {
@@ -48,7 +51,7 @@ const RETRY: Operation = {
   answers: [messageNow({ queued: { summary: 'Queued again', value: examples.RETRIED } })],
   problems: mergeProblems(NO_BODY_PROBLEMS, {
     404: ['message_not_found'],
-    409: ['nothing_to_retry', 'content_expired', 'test_key'],
+    409: ['nothing_to_retry', 'content_expired', 'test_key', 'refused'],
   }),
 };
 

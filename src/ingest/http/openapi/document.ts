@@ -48,13 +48,19 @@ const TAGS: Readonly<Record<Tag, string>> = {
 
 const PATH_PARAMETERS: Readonly<Record<string, { readonly description: string; readonly example: string }>> =
   {
-    id: { description: 'The message’s id, as the 202 gave it.', example: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6' },
+    id: {
+      description: 'The message’s id, as the 202 gave it, or its Message-ID in angle brackets.',
+      example: 'msg_01k9f5y7f0e2c4a8b6d0e2f4g6',
+    },
     operation: { description: 'The operation’s name, as docs/administering.md has it.', example: 'hold' },
     domain: { description: 'Chooses nothing: who may send as whom is the key’s.', example: 'example.com' },
   };
 
-/** The API's description (OpenAPI 3.1), generated from what validates and what is served. `version` is the program's. */
-export function describeApi(version: string): Json {
+/** Of the API, as in its paths. The program's stays untold: anybody may read this document. */
+const API_VERSION = 'v1';
+
+/** The API's description (OpenAPI 3.1), generated from what validates and what is served. */
+export function describeApi(): Json {
   const responses = OPERATIONS.map(responsesOf);
   const shared = new SharedResponses(responses);
   const described = OPERATIONS.map((operation, place) =>
@@ -64,7 +70,7 @@ export function describeApi(version: string): Json {
     openapi: '3.1.1',
     info: {
       title: 'Waybill',
-      version,
+      version: API_VERSION,
       summary: 'Accepts mail over HTTP, never loses it, delivers it, and tells where it is.',
       description: PREAMBLE,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },

@@ -187,6 +187,7 @@ const RETRYING: z.infer<typeof messageRecordSchema> = {
   createdAt: '2026-11-20T11:16:00.410Z',
   updatedAt: '2026-11-20T11:16:01.004Z',
   nextAttemptAt: '2026-11-20T11:16:31.004Z',
+  waitingFor: 'backoff',
   from: 'orders@example.com',
   to: ['ann@example.net'],
   cc: [],
@@ -205,6 +206,8 @@ const RETRYING: z.infer<typeof messageRecordSchema> = {
     class: 'transient',
     message: '4.2.2 The mailbox is full',
     recipient: 'ann@example.net',
+    replyCode: 452,
+    enhancedCode: '4.2.2',
   },
 };
 
@@ -231,6 +234,7 @@ export const STATUS_RECORD: z.infer<typeof statusRecordSchema> = {
       lastEnhancedCode: '2.0.0',
       lastReply: 'Ok 0100019a-7c1e-4b6f',
       nextAttemptAt: null,
+      waitingFor: null,
     },
   ],
 };
@@ -298,7 +302,7 @@ export const ATTEMPTS_PAGE: z.infer<typeof attemptsPageSchema> = {
   hasMore: false,
 };
 
-const { nextAttemptAt: _, ...ENDED } = RETRYING;
+const { nextAttemptAt: _, waitingFor: __, ...ENDED } = RETRYING;
 const RECIPIENT = {
   address: 'ann@example.net',
   type: 'to',
@@ -316,7 +320,9 @@ export const CANCELLED: z.infer<typeof statusRecordSchema> = {
   status: 'failed',
   outcome: 'cancelled',
   durationMs: 9420,
-  recipients: [{ ...RECIPIENT, status: 'failed', outcome: 'cancelled', nextAttemptAt: null }],
+  recipients: [
+    { ...RECIPIENT, status: 'failed', outcome: 'cancelled', nextAttemptAt: null, waitingFor: null },
+  ],
 };
 
 /** The same message, tried again instead. */
@@ -324,5 +330,14 @@ export const RETRIED: z.infer<typeof statusRecordSchema> = {
   ...RETRYING,
   status: 'queued',
   nextAttemptAt: '2026-11-20T11:16:09.830Z',
-  recipients: [{ ...RECIPIENT, status: 'queued', outcome: null, nextAttemptAt: '2026-11-20T11:16:09.830Z' }],
+  waitingFor: 'turn',
+  recipients: [
+    {
+      ...RECIPIENT,
+      status: 'queued',
+      outcome: null,
+      nextAttemptAt: '2026-11-20T11:16:09.830Z',
+      waitingFor: 'turn',
+    },
+  ],
 };

@@ -35,7 +35,7 @@ export const FAULTS = {
     cure: 'Give each its own array item. A display name with a comma needs quotes.',
   },
   address_syntax: {
-    meaning: 'The text is not an address.',
+    meaning: 'The text is not an address, or there are blanks around it.',
     cure: 'Write `a@example.com` or `Name <a@example.com>`.',
   },
   address_quotes: {
@@ -60,8 +60,9 @@ export const FAULTS = {
     cure: 'Correct it, as in `example.com`.',
   },
   address_local_part: {
-    meaning: 'What stands before the @ has blanks, `@`, `<` or `>`, which programs read differently.',
-    cure: 'Use an address without them.',
+    meaning:
+      'What stands before the @ has blanks, `@`, `<` or `>`, which programs read differently; or dots at its ends or two in a row, and no quotes.',
+    cure: 'Use an address without them; if only its dots are wrong, quote it: `"a..b"@example.com`.',
   },
   too_many_recipients: {
     meaning: 'There are more recipients than `api.max_recipients`.',
@@ -118,9 +119,13 @@ export const FAULTS = {
     cure: 'Encode the part as quoted-printable or base64.',
   },
   subject_too_long: { meaning: 'The subject has more than 2,000 characters.', cure: 'Shorten it.' },
-  subject_value: { meaning: 'The subject has line breaks or NUL.', cure: 'Remove them.' },
+  subject_value: {
+    meaning: 'The subject has line breaks, NUL, or marks that turn the direction of text.',
+    cure: 'Remove them.',
+  },
   attachment_filename: {
-    meaning: 'The file name has a path or control characters.',
+    meaning:
+      'The file name has a path, control characters, or invisible ones, such as marks that turn the direction of text.',
     cure: 'Give the name alone.',
   },
   attachment_content_type: {

@@ -16,7 +16,7 @@ const LIST_MESSAGES: Operation = {
   tag: 'Reading',
   summary: 'List messages',
   description:
-    'The calling key’s messages, newest first, page by page. A page looks at no more than 20,000 messages: with a sparse filter it may be short, and still have a next one.',
+    'The calling key’s messages, newest first, page by page. A page looks at no more than 20,000 messages: with a sparse filter it may be short, and still have a next one. `to` and `from` are answered by an index.',
   access: READ,
   query: LIST_PARAMETERS,
   requestHeaders: [],
@@ -44,7 +44,7 @@ const GET_MESSAGE: Operation = {
   tag: 'Reading',
   summary: 'Ask what became of a message',
   description:
-    'The status record, with each recipient. A message of another key is the same 404 as one that does not exist, unless the key has `messages:read_all`.',
+    'The status record, with each recipient. A message of another key is the same 404 as one that does not exist, unless the key has `messages:read_all`. Instead of the id, here and in every path below, the Message-ID will do, in angle brackets and percent-encoded; of several the newest is meant.',
   access: READ,
   query: STATUS_PARAMETERS,
   requestHeaders: [],
@@ -62,7 +62,7 @@ const GET_MESSAGE: Operation = {
       },
     },
   ],
-  problems: { 404: ['message_not_found'] },
+  problems: { 404: ['message_not_found'], 409: ['refused'] },
 };
 
 const LIST_ATTEMPTS: Operation = {
@@ -90,7 +90,7 @@ const LIST_ATTEMPTS: Operation = {
       },
     },
   ],
-  problems: { 404: ['message_not_found'] },
+  problems: { 404: ['message_not_found'], 409: ['refused'] },
 };
 
 const GET_CONTENT: Operation = {
@@ -118,7 +118,7 @@ const GET_CONTENT: Operation = {
       },
     },
   ],
-  problems: { 404: ['message_not_found', 'content_expired'] },
+  problems: { 404: ['message_not_found', 'content_expired'], 409: ['refused'] },
 };
 
 /** The operations that read. */

@@ -49,7 +49,7 @@ const RESEND: Operation = {
     400: ['invalid_submission'],
     403: ['sender_not_allowed'],
     404: ['message_not_found'],
-    409: ['content_expired', 'test_key', 'idempotency_mismatch', 'idempotency_in_progress'],
+    409: ['content_expired', 'test_key', 'refused', 'idempotency_mismatch', 'idempotency_in_progress'],
     413: ['message_too_large'],
   }),
 };

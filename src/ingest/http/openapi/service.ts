@@ -68,7 +68,7 @@ const GET_DESCRIPTION: Operation = {
           examples: {
             beginning: {
               summary: 'How it begins',
-              value: { openapi: '3.1.1', info: { title: 'Waybill', version: '0.1.0' }, paths: {} },
+              value: { openapi: '3.1.1', info: { title: 'Waybill', version: 'v1' }, paths: {} },
             },
           },
         },

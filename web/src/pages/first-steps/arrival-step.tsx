@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
+import { Said } from '../../parts/said.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { refreshSession } from '../../session.tsx';
@@ -43,9 +44,7 @@ export function ArrivalStep({
             className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3 hover:bg-sunken"
           >
             <StatusBadge status={message.outcome ?? message.status} />
-            <span className="min-w-0 flex-1 truncate font-medium">
-              {message.subject === '' || message.subject === undefined ? 'No subject' : message.subject}
-            </span>
+            <Said text={message.subject} none="No subject" className="min-w-0 flex-1 font-medium" />
             <span className="text-sm text-soft">
               from {message.from}, <Time at={message.createdAt} />
             </span>

@@ -1,5 +1,6 @@
 import { Download, Paperclip } from 'lucide-react';
 import { Badge } from '../../parts/badge.tsx';
+import { plainText } from '../../parts/plain-text.ts';
 import { Said } from '../../parts/said.tsx';
 import { EmptyState } from '../../parts/states.tsx';
 import { Bytes } from '../../parts/values.tsx';
@@ -30,7 +31,7 @@ export function AttachmentList({
           <a
             href={`/api/messages/${encodeURIComponent(id)}/parts/${number}`}
             download
-            aria-label={`Download ${filename}`}
+            aria-label={`Download ${plainText(filename)}`}
             className="flex size-9 shrink-0 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink"
           >
             <Download aria-hidden size={16} />

@@ -5,6 +5,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Said } from '../../parts/said.tsx';
 import { DueAt } from './due-at.tsx';
 import { replyText, type Story } from './timeline.ts';
+import { waitingWords } from './waiting-words.ts';
 
 type Recipient = Story['record']['recipients'][number];
 
@@ -99,8 +100,11 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
       header: 'Next',
       width: '4.75rem',
       align: 'end',
-      cell: ({ nextAttemptAt }) =>
-        nextAttemptAt === null ? <span className="text-faint">–</span> : <DueAt at={nextAttemptAt} />,
+      cell: ({ nextAttemptAt, waitingFor }) => (
+        <span {...(waitingFor !== null && { title: waitingWords(waitingFor) })}>
+          {nextAttemptAt === null ? <span className="text-faint">–</span> : <DueAt at={nextAttemptAt} />}
+        </span>
+      ),
     },
   ];
 }

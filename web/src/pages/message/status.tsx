@@ -2,6 +2,7 @@ import { Badge, StatusBadge } from '../../parts/badge.tsx';
 import { Time } from '../../parts/values.tsx';
 import { DueAt } from './due-at.tsx';
 import type { Story } from './timeline.ts';
+import { isKept, type WaitingFor, waitingWords } from './waiting-words.ts';
 
 /** Where a message stands, in a line under its subject. */
 export function MessageStatus({ story }: { readonly story: Story }) {
@@ -31,11 +32,17 @@ export function MessageStatus({ story }: { readonly story: Story }) {
       <span>
         Accepted <Time at={record.createdAt} />
       </span>
-      {record.nextAttemptAt !== undefined && status !== 'delivered' && status !== 'failed' && (
-        <span>
-          Next attempt <DueAt at={record.nextAttemptAt} />
-        </span>
-      )}
+      {record.waitingFor !== undefined && <NextAttempt at={record.nextAttemptAt} why={record.waitingFor} />}
     </div>
+  );
+}
+
+function NextAttempt({ at, why }: { readonly at: string | undefined; readonly why: WaitingFor }) {
+  if (at === undefined) return <span>No next attempt yet: {waitingWords(why)}</span>;
+  return (
+    <span>
+      Next attempt <DueAt at={at} />
+      {isKept(why) && `: ${waitingWords(why)}`}
+    </span>
   );
 }

@@ -61,14 +61,25 @@ describe('the life of a message', () => {
   });
 
   it('tells what is ahead', () => {
-    const waiting = { status: 'retrying', nextAttemptAt: '2026-11-22T04:00:00.000Z', attempts: 1 };
+    const nextAttemptAt = '2026-11-22T04:00:00.000Z';
+    const waiting = { status: 'retrying', nextAttemptAt, waitingFor: 'backoff', attempts: 1 };
     expect(titles(story(waiting, { attempts: [attempt(1, 'deferred')] })).at(-1)).toBe('(Next attempt)');
     const planned = { status: 'queued', attempts: 0, sendAt: '2026-11-23T00:00:00.000Z' };
-    expect(titles(story({ ...planned, nextAttemptAt: planned.sendAt }))).toEqual([
+    expect(titles(story({ ...planned, nextAttemptAt: planned.sendAt, waitingFor: 'scheduled' }))).toEqual([
       'Accepted by the HTTP API',
       '(Goes out)',
     ]);
     expect(titles(story({ status: 'processing' })).at(-1)).toBe('(Being attempted now)');
+  });
+
+  it('tells why a next attempt is put off, and has no time for it where nobody can tell', () => {
+    const next = (record: object) => timelineOf(story({ status: 'retrying', attempts: 1, ...record })).at(-1);
+    const resting = { nextAttemptAt: '2026-11-22T04:00:00.000Z', waitingFor: 'relay_resting' };
+    expect(next(resting)).toMatchObject({
+      ...{ at: resting.nextAttemptAt, title: 'Next attempt', ahead: true },
+      detail: 'its next hop failed and is left alone',
+    });
+    expect(next({ waitingFor: 'relay_paused' })).toMatchObject({ at: null, detail: 'its relay is paused' });
   });
 
   it('says nothing of a time that it did not live to see', () => {

@@ -1,5 +1,6 @@
 import type { ResultOf } from '../../../../src/dashboard/contract.ts';
 import { formatDuration, plural } from '../../format.ts';
+import { isKept, waitingWords } from './waiting-words.ts';
 
 /** All that is known of a message. */
 export type Story = ResultOf<'messageStory'>;
@@ -139,7 +140,7 @@ export function replyText(code: number | null, enhanced: string | null, text: st
 }
 
 function ending({ record, captured }: Story): Happening[] {
-  const { status, outcome, timestamp, durationMs, nextAttemptAt } = record;
+  const { status, outcome, timestamp, durationMs, nextAttemptAt, waitingFor } = record;
   if (status === 'delivered' || status === 'failed') {
     const title =
       status === 'delivered'
@@ -162,11 +163,18 @@ function ending({ record, captured }: Story): Happening[] {
         ...{ mark: 'processing', attempt: null, ahead: true },
       },
     ];
-  if (nextAttemptAt === undefined || (record.sendAt === nextAttemptAt && record.attempts === 0)) return [];
+  // What its sender asked for stands there already.
+  if (waitingFor === undefined || waitingFor === 'scheduled') return [];
   return [
     {
-      ...{ key: 'next', at: nextAttemptAt, title: record.attempts === 0 ? 'First attempt' : 'Next attempt' },
-      ...{ detail: null, mark: 'queued', attempt: null, ahead: true },
+      ...{ key: 'next', at: nextAttemptAt ?? null },
+      title: record.attempts === 0 ? 'First attempt' : 'Next attempt',
+      ...{
+        detail: isKept(waitingFor) ? waitingWords(waitingFor) : null,
+        mark: 'queued',
+        attempt: null,
+        ahead: true,
+      },
     },
   ];
 }

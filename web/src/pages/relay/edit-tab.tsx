@@ -7,7 +7,13 @@ import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { FormError } from '../../parts/form-error.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
-import { definitionChanges, type RelayForm, secretField, wantsSecretAnew } from '../relays/definition.ts';
+import {
+  definitionChanges,
+  type RelayForm,
+  secretFields,
+  secretsOf,
+  wantsSecretAnew,
+} from '../relays/definition.ts';
 import { RelayFields } from '../relays/relay-fields.tsx';
 import { RelayHelp } from '../relays/relay-help.tsx';
 import { RelayTest } from '../relays/relay-test.tsx';
@@ -40,9 +46,9 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
   const hand = useRelayForm(form, before, update.error, update.reset);
   const after = { ...hand.definition, name: relay.name };
   const changes = definitionChanges({ ...before, type: form.type, name: relay.name }, after);
-  const anew = relay.hasSecret && secretField(form) !== null && wantsSecretAnew(before, after);
-  const isDirty = changes.length > 0 || hand.secret !== '';
-  const secret = hand.secret === '' ? null : hand.secret;
+  const anew = relay.hasSecret && secretFields(form).length > 0 && wantsSecretAnew(before, after);
+  const secret = secretsOf(hand.secrets);
+  const isDirty = changes.length > 0 || secret !== null;
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     hand.try(event.currentTarget);
@@ -57,7 +63,7 @@ function EditForm({ form, relay }: { readonly form: RelayForm; readonly relay: R
             drafts={hand.drafts}
             faults={hand.faults.fields}
             onChange={hand.change}
-            secret={hand.secret}
+            secrets={hand.secrets}
             onSecret={hand.setSecret}
             keepsSecret={relay.hasSecret && !anew}
             fixedName

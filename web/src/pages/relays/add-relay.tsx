@@ -6,7 +6,7 @@ import { FormError } from '../../parts/form-error.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { refreshSession } from '../../session.tsx';
-import { freeName, type RelayForm } from './definition.ts';
+import { freeName, type RelayForm, secretsOf } from './definition.ts';
 import { RelayFields } from './relay-fields.tsx';
 import { RelayHelp } from './relay-help.tsx';
 import { RelayIcon } from './relay-icon.tsx';
@@ -96,7 +96,7 @@ function FillIn({
     },
   });
   const hand = useRelayForm(form, { name }, add.error, add.reset);
-  const secret = hand.secret === '' ? null : hand.secret;
+  const secret = secretsOf(hand.secrets);
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     hand.try(event.currentTarget);
@@ -129,7 +129,7 @@ function FillIn({
             drafts={hand.drafts}
             faults={hand.faults.fields}
             onChange={hand.change}
-            secret={hand.secret}
+            secrets={hand.secrets}
             onSecret={hand.setSecret}
             keepsSecret={false}
             fixedName={false}

@@ -6,7 +6,8 @@ import {
   freeName,
   type RelayForm,
   type RelayFormField,
-  secretField,
+  secretFields,
+  secretsOf,
   wantsSecretAnew,
 } from './definition.ts';
 
@@ -76,8 +77,17 @@ test('changes are told by their fields', () => {
   ]);
 });
 
-test('the secret has its field, and a name is free', () => {
-  expect(secretField(FORM)?.name).toBe('password');
+test('secrets have their fields, and what was not filled in is not sent', () => {
+  expect(secretFields(FORM).map(({ name }) => name)).toEqual(['password']);
+  expect(secretsOf({ password: '', secret: 's' })).toEqual({ secret: 's' });
+  expect([secretsOf({}), secretsOf({ password: '' })]).toEqual([null, null]);
+});
+
+test.each(['auth', 'preset', 'tenant', 'token_url'])('another %s wants the secrets anew', (name) => {
+  expect(wantsSecretAnew({}, { [name]: 'x' })).toBe(true);
+});
+
+test('a name is free', () => {
   expect(freeName('smtp', ['out', 'out2'])).toBe('out3');
   expect(freeName('ses', [])).toBe('ses');
 });

@@ -16,16 +16,27 @@ export type Drafts = Readonly<Record<string, Draft>>;
 const OWN_WAY = ['type', 'password', 'secret'];
 
 /** Fields whose change sends the secret elsewhere: it must be given anew. */
-const WHERE_IT_GOES = ['host', 'port', 'verify', 'tls', 'url', 'endpoint', 'authority', 'region'];
+const WHERE_IT_GOES = [
+  ...['host', 'port', 'verify', 'tls', 'url', 'endpoint', 'authority', 'region'],
+  ...['auth', 'preset', 'tenant', 'token_url'],
+];
 
 /** The fields that are written by hand; the secret is not among them. */
 export function plainFields({ fields }: RelayForm): readonly RelayFormField[] {
   return fields.filter(({ name, kind }) => kind !== 'secret' && !OWN_WAY.includes(name));
 }
 
-/** The field of a form that holds the secret; null where its type has none. */
-export function secretField({ fields }: RelayForm): RelayFormField | null {
-  return fields.find(({ kind }) => kind === 'secret') ?? null;
+/** The fields of a form that hold secrets. */
+export function secretFields({ fields }: RelayForm): readonly RelayFormField[] {
+  return fields.filter(({ kind }) => kind === 'secret');
+}
+
+/** Secrets as they are sent: those that were filled in, by their fields; null where none was. */
+export function secretsOf(
+  secrets: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> | null {
+  const given = Object.entries(secrets).filter(([, value]) => value !== '');
+  return given.length === 0 ? null : Object.fromEntries(given);
 }
 
 /** What a form begins with: what the definition says, and for the rest the defaults. */

@@ -15,6 +15,14 @@ const WORDS: Readonly<Record<string, Readonly<Record<string, Words>>>> = {
         '`required`, which is usual: STARTTLS or nothing. `opportunistic`: STARTTLS where it is offered. `implicit`: TLS from the first byte. `none`: in clear, and without a password.',
     },
     password: { meaning: 'Password for AUTH.' },
+    tenant: { meaning: 'Microsoft: the id or a domain of the Microsoft Entra tenant.' },
+    client_id: { meaning: 'The id of the application (Microsoft), or of the OAuth client (Google).' },
+    secret: {
+      label: 'Client secret',
+      meaning: "The value of one of the application's or client's secrets, not its id.",
+    },
+    refresh_token: { meaning: 'Google: the token that the user gave by consenting.' },
+    service_account: { meaning: 'Google: the JSON file of a key of the service account, pasted here.' },
   },
   mx: {
     port: { meaning: 'Empty means 25.' },

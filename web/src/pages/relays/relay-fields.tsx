@@ -3,10 +3,11 @@ import { ListField, Select } from '../../parts/choice.tsx';
 import { NumberField, SecretField, Textarea, TextField } from '../../parts/text-field.tsx';
 import { Meaning } from '../settings/setting-row.tsx';
 import { type Draft, showSetting, unitOf } from '../settings/setting-values.ts';
-import { type Drafts, plainFields, type RelayForm, type RelayFormField, secretField } from './definition.ts';
+import { type Drafts, plainFields, type RelayForm, type RelayFormField, secretFields } from './definition.ts';
 import { wordsOf } from './field-words.ts';
 
 const GROUPS = [
+  ['oauth', 'OAuth', 'Microsoft 365, Google and others that take no password.'],
   ['connection', 'Connection', 'Names, addresses and endpoints that are seldom other than usual.'],
   ['limits', 'Limits', 'How much at once, in a second, and in a day.'],
   ['warmup', 'Warm-up', 'For a new address: a little more each day.'],
@@ -20,8 +21,9 @@ interface Props {
   readonly drafts: Drafts;
   readonly faults: Readonly<Record<string, string>>;
   readonly onChange: (name: string, draft: Draft) => void;
-  readonly secret: string;
-  readonly onSecret: (secret: string) => void;
+  /** By the names of their fields. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly onSecret: (name: string, secret: string) => void;
   /** There is a stored secret, which an empty field keeps. */
   readonly keepsSecret: boolean;
   /** The name cannot be changed. */
@@ -32,6 +34,10 @@ interface Props {
 export function RelayFields(props: Props) {
   const { form, drafts, faults, onChange, fixedName } = props;
   const fields = plainFields(form).filter(({ name }) => !(fixedName && name === 'name'));
+  const secretsIn = (wanted: RelayFormField['group']) =>
+    secretFields(form)
+      .filter(({ group }) => group === wanted)
+      .map((field) => <RelaySecret key={field.name} {...props} field={field} />);
   const inGroup = (group: RelayFormField['group']) => fields.filter((field) => field.group === group);
   const draw = (field: RelayFormField) => (
     <FormField
@@ -46,11 +52,13 @@ export function RelayFields(props: Props) {
   return (
     <>
       {inGroup('main').map(draw)}
-      <RelaySecret {...props} />
+      {secretsIn('main')}
       {GROUPS.map(([group, title, note]) => {
         const members = inGroup(group);
         if (members.length === 0) return null;
-        const isFaulty = members.some(({ name }) => faults[name] !== undefined);
+        const isFaulty = form.fields.some(
+          (field) => field.group === group && faults[field.name] !== undefined,
+        );
         return (
           <details
             key={group}
@@ -66,7 +74,10 @@ export function RelayFields(props: Props) {
               <span className="font-medium">{title}</span>
               <span className="truncate text-sm text-soft max-sm:hidden">{note}</span>
             </summary>
-            <div className="space-y-5 border-t border-line p-3">{members.map(draw)}</div>
+            <div className="space-y-5 border-t border-line p-3">
+              {members.map(draw)}
+              {secretsIn(group)}
+            </div>
           </details>
         );
       })}
@@ -74,9 +85,14 @@ export function RelayFields(props: Props) {
   );
 }
 
-function RelaySecret({ form, faults, secret, onSecret, keepsSecret }: Props) {
-  const field = secretField(form);
-  if (field === null) return null;
+function RelaySecret({
+  form,
+  field,
+  faults,
+  secrets,
+  onSecret,
+  keepsSecret,
+}: Props & { readonly field: RelayFormField }) {
   const words = wordsOf(form.type, field);
   return (
     <SecretField
@@ -84,8 +100,8 @@ function RelaySecret({ form, faults, secret, onSecret, keepsSecret }: Props) {
       autoComplete="new-password"
       required={field.required && !keepsSecret}
       placeholder={keepsSecret ? 'Kept as it is' : ''}
-      value={secret}
-      onChange={onSecret}
+      value={secrets[field.name] ?? ''}
+      onChange={(secret) => onSecret(field.name, secret)}
       error={faults[field.name]}
       hint={
         <>

@@ -6,14 +6,15 @@ import { type Definition, type Drafts, definitionOf, draftsOf, type RelayForm } 
 /** A relay's form while it is filled in. */
 export interface RelayFormInHand {
   readonly drafts: Drafts;
-  readonly secret: string;
+  /** By the names of their fields. */
+  readonly secrets: Readonly<Record<string, string>>;
   readonly definition: Definition;
   /** What is wrong, once someone has tried to save it, or the server has refused it. */
   readonly faults: Faults;
   /** Whether nothing is wrong as far as can be told here. */
   readonly isWhole: boolean;
   readonly change: (name: string, draft: Draft) => void;
-  readonly setSecret: (secret: string) => void;
+  readonly setSecret: (name: string, secret: string) => void;
   /** Shows what is wrong, and goes to the first such field of this form. */
   readonly try: (form: HTMLFormElement) => void;
 }
@@ -26,7 +27,7 @@ export function useRelayForm(
   onTouched: () => void,
 ): RelayFormInHand {
   const [drafts, setDrafts] = useState(() => draftsOf(form, definition));
-  const [secret, setSecret] = useState('');
+  const [secrets, setSecrets] = useState<Readonly<Record<string, string>>>({});
   const [tried, setTried] = useState(false);
   const read = definitionOf(form, drafts);
   const refused = faultsOf(
@@ -36,7 +37,7 @@ export function useRelayForm(
   );
   return {
     drafts,
-    secret,
+    secrets,
     definition: read.definition,
     faults: { fields: { ...refused.fields, ...(tried && read.faults) }, rest: refused.rest },
     isWhole: Object.keys(read.faults).length === 0,
@@ -44,9 +45,9 @@ export function useRelayForm(
       onTouched();
       setDrafts((before) => ({ ...before, [name]: draft }));
     },
-    setSecret: (next) => {
+    setSecret: (name, secret) => {
       onTouched();
-      setSecret(next);
+      setSecrets((before) => ({ ...before, [name]: secret }));
     },
     try: (element) => {
       setTried(true);

@@ -4,7 +4,7 @@ import { ListField, Select, Switch } from '../../parts/choice.tsx';
 import { NumberField, SecretField, Textarea, TextField } from '../../parts/text-field.tsx';
 import { useCall } from '../../queries.ts';
 import { headingOf } from './sections.ts';
-import { type Draft, type Setting, showSetting, unitOf } from './setting-values.ts';
+import { type Draft, type Setting, showSetting, takesUnits, unitOf } from './setting-values.ts';
 import { SourcesEditor } from './sources-editor.tsx';
 
 /** Settings whose value is the name of a relay. */
@@ -107,11 +107,16 @@ function IntegerField({
   const number = /^-?\d+$/.test(value) ? Number(value) : null;
   const meant =
     unit === 'bytes' && number !== null && number >= 1024 ? `That is ${formatBytes(number)}. ` : '';
+  if (takesUnits(settingKey)) {
+    const example = unit === 'bytes' ? '25MiB' : '2h';
+    const counted = `A number of ${unit}, or with a unit, such as ${example}. `;
+    return <TextField {...field} hint={`${counted}${meant}${hint}`} value={value} onChange={onChange} />;
+  }
   return (
     <NumberField
       {...field}
       {...(unit !== null && { unit })}
-      hint={`${meant}${hint}`}
+      hint={hint}
       value={number}
       onChange={(next) => onChange(next === null ? '' : String(next))}
     />

@@ -6,6 +6,7 @@ import {
   type Setting,
   showSetting,
   splitList,
+  takesUnits,
   unitOf,
 } from './setting-values.ts';
 
@@ -73,6 +74,17 @@ test('lists are split at lines, commas and blanks, and nothing stands twice', ()
 test('what a change adds to a list and takes from it', () => {
   expect(listChange(['a', 'b'], ['b', 'c'])).toEqual({ added: ['c'], removed: ['a'] });
   expect(listChange('a', ['a'])).toBeNull();
+});
+
+test("a number with a unit is the server's to read", () => {
+  const setting = { kind: 'integer', nullable: false, value: 1, defaultValue: 1 } as const;
+  expect(readDraft(setting, ' 500GiB ')).toEqual({ value: '500GiB' });
+  expect(readDraft(setting, '1.5h')).toEqual({ fault: 'A whole number is needed.' });
+  expect(['api.max_message_bytes', 'api.min_body_bytes_per_second', 'api.port'].map(takesUnits)).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 test('units are told by the ends of keys', () => {

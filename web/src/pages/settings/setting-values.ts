@@ -14,7 +14,7 @@ export type Reading = { readonly value: unknown } | { readonly fault: string };
 
 /** What a value counts, by the end of its key: `api.keep_alive_seconds`. */
 export function unitOf(key: string): string | null {
-  const end = /_(bytes|seconds|minutes|hours|days|ms|percent)$/.exec(key)?.[1];
+  const end = /_(bytes|seconds|minutes|hours|days|ms|percent)(_in_flight)?$/.exec(key)?.[1];
   if (end !== undefined) return end;
   if (/bytes_per_second$/.test(key)) return 'bytes/s';
   return /_per_(minute|key|source)$/.test(key) && /rate|messages_per_minute/.test(key) ? '/min' : null;
@@ -72,10 +72,20 @@ export function readDraft(
     return { value: hasNumbers(setting) ? items.map(asNumber) : items };
   }
   const text = typeof draft === 'string' ? draft.trim() : draft.join('\n');
-  if (kind === 'integer')
-    return /^-?\d{1,15}$/.test(text) ? { value: Number(text) } : { fault: 'A whole number is needed.' };
+  if (kind === 'integer') return readInteger(text);
   if (kind === 'json') return readJson(text);
   return { value: kind === 'secret' ? draft : text };
+}
+
+/** With a unit, as in `500GiB` or `2h`, the server reads it, or says which units there are. */
+function readInteger(text: string): Reading {
+  if (/^-?\d{1,15}$/.test(text)) return { value: Number(text) };
+  return /^\d{1,15} ?[A-Za-z]{1,3}$/.test(text) ? { value: text } : { fault: 'A whole number is needed.' };
+}
+
+/** Whether a number may be given with another unit than its own. */
+export function takesUnits(key: string): boolean {
+  return /_(bytes|bytes_in_flight|ms|seconds|minutes|hours|days)$/.test(key);
 }
 
 function readJson(text: string): Reading {

@@ -12,10 +12,10 @@ import { useTitle } from '../../title.ts';
 /** Signs someone in: by name and password, then by a code of the second factor where they have one. */
 export function SignInPage({ view }: { readonly view: SessionView }) {
   useTitle('Sign in');
-  return view.state === 'second_factor' ? <SecondFactor /> : <NameAndPassword version={view.version} />;
+  return view.state === 'second_factor' ? <SecondFactor /> : <NameAndPassword />;
 }
 
-function NameAndPassword({ version }: { readonly version: string }) {
+function NameAndPassword() {
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const login = useMutation<SessionView, ApiError, void>({
@@ -67,7 +67,6 @@ function NameAndPassword({ version }: { readonly version: string }) {
             <code className="font-mono text-ink">waybill admin setup-link</code>.
           </p>
         </details>
-        <span className="mt-1 block text-xs">Version {version}</span>
       </Foot>
     </>
   );

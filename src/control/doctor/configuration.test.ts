@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { premises } from '../../../test/support/premises.ts';
+import { certificateCheck } from './certificate.ts';
+import { configurationCheck, secretKeyCheck } from './configuration.ts';
+import type { Machine } from './premises.ts';
+
+/** A machine that has none of the files asked for. */
+const BARE: Partial<Machine> = { fileMode: () => null };
+
+test('a configuration file that does not exist is not named as one', async () => {
+  const there = premises();
+  const [found] = await configurationCheck(there, AbortSignal.any([]));
+  expect(found?.found).toBe(`No faults. File: ${there.loaded.configFile}`);
+  const [none] = await configurationCheck(premises({ machine: BARE }), AbortSignal.any([]));
+  expect(none?.found).toBe('No faults. There is no file.');
+});
+
+test('a fault is cured where it was made: not in a file that does not exist', async () => {
+  const { loaded } = premises({ file: 'api: { port: x }' });
+  const fault = {
+    key: 'api.port',
+    value: '"x"',
+    rule: 'must be a port',
+    source: 'environment WAYBILL_API__PORT',
+  };
+  const inEnvironment = { ...loaded, faults: [fault] };
+  const [found] = await configurationCheck(
+    premises({ loaded: inEnvironment, machine: BARE }),
+    AbortSignal.any([]),
+  );
+  expect(found?.cure).toContain('change the variable');
+  expect(found?.cure).not.toContain('waybill.yaml');
+});
+
+test('a secret key or a certificate that does not exist is told as missing, with no command on it', async () => {
+  const named = premises({
+    file: 'secrets: { key_file: /run/none.key }\ntls: { cert_file: /run/none.pem, key_file: /run/none.key }',
+    machine: BARE,
+  });
+  const [key] = await secretKeyCheck(named, AbortSignal.any([]));
+  expect(key).toMatchObject({ status: 'fail', found: expect.stringContaining('There is no /run/none.key') });
+  expect(key?.cure).not.toContain('chmod');
+  const [certificate] = await certificateCheck(named, AbortSignal.any([]));
+  expect(certificate).toMatchObject({
+    status: 'fail',
+    found: 'There is no /run/none.pem, which tls.cert_file names.',
+  });
+  expect(certificate?.cure).not.toContain('openssl');
+});

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  at,
+  attempt,
+  DELIVERED,
+  message,
+  recipient,
+  refTo,
+  T0,
+  takeLane,
+} from '../../test/contract/store/fixtures.ts';
+import type { Relay } from '../domain/relay.ts';
+import type { LaneFigures } from '../engine/queue-figures.ts';
+import { systemClock } from '../lib/clock.ts';
+import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
+import { untriedRelays } from './untried-relays.ts';
+
+let stores: SqliteStores;
+beforeEach(() => {
+  stores = openSqlite(':memory:');
+});
+afterEach(() => stores.store.close());
+
+const OUT = { name: 'out', origin: 'stored' } as Relay;
+const LANE: LaneFigures = {
+  ...{ lane: 'out', relay: 'out', inFlight: 0, concurrency: 1, inHand: 0, perMinute: 0 },
+  ...{ lastReply: null, state: 'closed', restsUntil: null, restCause: null, spent: false, held: null },
+};
+
+const untried = async (lanes: readonly LaneFigures[] = [LANE], relay = OUT) => [
+  ...(await untriedRelays([relay], lanes, { ...stores, clock: { ...systemClock, wall: () => T0 } })),
+];
+
+const tested = (after: object) =>
+  stores.journal.record([
+    {
+      ...{ at: T0, actorKind: 'command', actor: '', sourceAddress: null, action: 'testRelay' },
+      ...{ subject: 'out', before: null, after: JSON.stringify(after) },
+    },
+  ]);
+
+test('a stored relay of which nothing was heard was never tried; others are not looked at', async () => {
+  expect(await untried()).toEqual(['out']);
+  expect(await untried([])).toEqual(['out']);
+  expect(await untried([], { ...OUT, origin: 'file' })).toEqual([]);
+});
+
+describe('it was tried', () => {
+  test.each<[string, Partial<LaneFigures>]>([
+    ['whose next hop said something', { lastReply: { code: 250, enhanced: null, text: 'ok', at: T0 } }],
+    ['with an attempt under way', { inFlight: 1 }],
+    ['that rests', { state: 'open' }],
+  ])('%s, to any node', async (_what, change) => {
+    expect(await untried([{ ...LANE, ...change }])).toEqual([]);
+  });
+
+  test('when it was tested, but not when another definition was tried in its place', async () => {
+    await tested({ name: 'out', to: null, unsaved: '********' });
+    await tested({ error: 'invalid' });
+    expect(await untried()).toEqual(['out']);
+    await tested({ name: 'out', to: null, unsaved: null });
+    expect(await untried()).toEqual([]);
+  });
+
+  test('when mail ended there, though no node remembers it', async () => {
+    const lease = await takeLane(stores.store);
+    const record = message({ deliveries: [recipient({ fence: lease.fence })] });
+    await stores.store.accept([record], at());
+    await attempt(stores.store, refTo(record.id, lease), [DELIVERED], at());
+    expect(await untried([])).toEqual([]);
+  });
+});

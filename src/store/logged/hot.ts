@@ -1,0 +1,180 @@
+import type { LaneLease } from '../../domain/lane.ts';
+import type { AcceptRecord } from '../accepting.ts';
+import type { Stamp, Unit, UnitRef } from '../store.ts';
+
+/** A delivery that is leased, until its attempt is settled. */
+export interface HotDelivery {
+  readonly lane: string;
+  readonly fence: number;
+  /** When its attempt began (wall ms); null when it has not. */
+  begunAt: number | null;
+}
+
+/** The leased deliveries of a message, by their places in the envelope. */
+export type HotMessage = Map<number, HotDelivery>;
+
+/** A claim that the database has not answered, and what was left to it since. */
+interface Claiming {
+  readonly messages: Set<string>;
+  lanes: boolean;
+}
+
+/** Who holds a lane. */
+interface Hold {
+  readonly fence: number;
+  readonly node: string;
+  /** Wall ms. */
+  readonly until: number;
+}
+
+/**
+ * What the log's store knows without asking the database: mail that is leased, and the leases of lanes. As much as
+ * is under way, never more. It may know less than is true, then the database is asked; never anything else.
+ */
+export class HotTable {
+  readonly #messages = new Map<string, HotMessage>();
+  readonly #holds = new Map<string, Hold>();
+  /** No lease ends before (wall ms). */
+  #firstEnd = Number.POSITIVE_INFINITY;
+  /** How often something was left to the database. */
+  #left = 0;
+  readonly #claims = new Set<Claiming>();
+
+  /** How many messages are hot. */
+  get size(): number {
+    return this.#messages.size;
+  }
+
+  /** Enters a message that is being accepted. Says per delivery whether it took the short way. */
+  enter({ id, deliveries }: AcceptRecord, at: Stamp): boolean[] {
+    const message: HotMessage = new Map();
+    const leased = deliveries.map(({ lane, fence, dueAt }, index) => {
+      const isLeased = lane !== null && fence !== null && dueAt <= at.now && this.holds({ lane, fence }, at);
+      if (isLeased) message.set(index, { lane, fence, begunAt: null });
+      return isLeased;
+    });
+    if (message.size > 0) this.#messages.set(id, message);
+    return leased;
+  }
+
+  /**
+   * A claim is asked of the database. What it gives is to be told to the result, nothing where it fails: what was cancelled or
+   * given back meanwhile is left to the database, which may have done that after it.
+   */
+  claiming(): (units: readonly Unit[]) => void {
+    const claiming: Claiming = { messages: new Set(), lanes: false };
+    this.#claims.add(claiming);
+    return (units) => {
+      this.#claims.delete(claiming);
+      if (claiming.lanes) return;
+      for (const unit of units) if (!claiming.messages.has(unit.messageId)) this.#enterClaimed(unit);
+    };
+  }
+
+  #enterClaimed({ messageId, lane, fence, deliveries }: Unit): void {
+    if (this.#holds.get(lane)?.fence !== fence) return;
+    const message = this.#messages.get(messageId) ?? new Map<number, HotDelivery>();
+    for (const { index } of deliveries) message.set(index, { lane, fence, begunAt: null });
+    this.#messages.set(messageId, message);
+  }
+
+  /** The deliveries of a unit, if all of them are hot under its lane and fence. */
+  find({ messageId, lane, fence, indexes }: UnitRef): HotDelivery[] | null {
+    const message = this.#messages.get(messageId);
+    if (message === undefined) return null;
+    const found: HotDelivery[] = [];
+    for (const index of indexes) {
+      const delivery = message.get(index);
+      if (delivery?.lane !== lane || delivery.fence !== fence) return null;
+      found.push(delivery);
+    }
+    return found;
+  }
+
+  /** The deliveries of all these units, as `find` finds them; null where one is missing. */
+  findAll(units: readonly UnitRef[]): HotDelivery[] | null {
+    const all: HotDelivery[] = [];
+    for (const unit of units) {
+      const found = this.find(unit);
+      if (found === null) return null;
+      all.push(...found);
+    }
+    return all;
+  }
+
+  /**
+   * Takes out the deliveries of a unit that `find` has found; returns what puts them back. Where anything was left to the
+   * database meanwhile it does nothing: they may be among that.
+   */
+  takeOut({ messageId, indexes }: UnitRef): () => void {
+    const message = this.#messages.get(messageId) ?? new Map<number, HotDelivery>();
+    const taken = indexes.flatMap((index) => {
+      const delivery = message.get(index);
+      message.delete(index);
+      return delivery === undefined ? [] : [[index, delivery] as const];
+    });
+    if (message.size === 0) this.#messages.delete(messageId);
+    const left = this.#left;
+    return () => {
+      if (left !== this.#left || taken.length === 0) return;
+      for (const [index, delivery] of taken) message.set(index, delivery);
+      this.#messages.set(messageId, message);
+    };
+  }
+
+  /** Leaves messages to the database. */
+  forget(ids: Iterable<string>): void {
+    this.#left++;
+    for (const id of ids) {
+      this.#messages.delete(id);
+      for (const claiming of this.#claims) claiming.messages.add(id);
+    }
+  }
+
+  /** Whether the node of the stamp holds the lane under this fence. */
+  holds({ lane, fence }: LaneLease, { node, now }: Stamp): boolean {
+    const hold = this.#holds.get(lane);
+    return hold?.fence === fence && hold.node === node && hold.until > now;
+  }
+
+  /** Leases that were granted or extended until then (wall ms), to the node of the stamp. */
+  held(leases: readonly LaneLease[], until: number, { node }: Stamp): void {
+    for (const { lane, fence } of leases) {
+      const before = this.#holds.get(lane);
+      if (before !== undefined && before.fence > fence) continue;
+      this.#holds.set(lane, { fence, node, until });
+      this.#firstEnd = Math.min(this.#firstEnd, until);
+      if (before !== undefined && before.fence !== fence) this.#forgetLane(lane, before.fence);
+    }
+  }
+
+  /** Leases that have ended. */
+  lost(leases: readonly LaneLease[]): void {
+    for (const { lane, fence } of leases) this.#end(lane, fence);
+  }
+
+  /** Leases that somebody whose time it is now (wall ms) may take away; all of them without one. */
+  lapsed(now: number | null): void {
+    if (now !== null && now < this.#firstEnd) return;
+    this.#firstEnd = Number.POSITIVE_INFINITY;
+    for (const [lane, { fence, until }] of this.#holds)
+      if (now === null || until <= now) this.#end(lane, fence);
+      else this.#firstEnd = Math.min(this.#firstEnd, until);
+  }
+
+  #end(lane: string, fence: number): void {
+    if (this.#holds.get(lane)?.fence === fence) this.#holds.delete(lane);
+    this.#forgetLane(lane, fence);
+  }
+
+  #forgetLane(lane: string, fence: number): void {
+    this.#left++;
+    for (const claiming of this.#claims) claiming.lanes = true;
+    for (const [id, message] of this.#messages)
+      for (const delivery of message.values())
+        if (delivery.lane === lane && delivery.fence === fence) {
+          this.#messages.delete(id);
+          break;
+        }
+  }
+}

@@ -1,0 +1,394 @@
+import type { LaneLease } from '../../domain/lane.ts';
+import type { LogPlace } from '../../domain/log-place.ts';
+import type { ContentRef } from '../../domain/message.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { FactLog } from '../../spool/fact-log.ts';
+import { type Spool, type SpoolEntry, SpoolError } from '../../spool/spool.ts';
+import type { AcceptAnswer, AcceptRecord, AcceptWish, QueueLimits } from '../accepting.ts';
+import { type Applying, factText } from '../applying.ts';
+import {
+  type BeginAnswer,
+  type BeginRequest,
+  type ClaimAnswer,
+  type ClaimRequest,
+  type SettleAnswer,
+  type Settlement,
+  type Stamp,
+  type Store,
+  StoreError,
+} from '../store.ts';
+import { recordsAt, type Taken, type Taking, type TakingTerms, takingApart } from '../taking.ts';
+import { type HotDelivery, HotTable } from './hot.ts';
+import { SureRoom } from './room.ts';
+import { type BehindTerms, WrittenBehind } from './written-behind.ts';
+
+/** Facts that wait for the database beyond so many characters hold back what comes in. */
+const MAX_CHARACTERS_BEHIND = 16 * 1024 * 1024;
+
+/** What a store over a log is made of. */
+export interface LoggedStoreParts {
+  /** What is behind the log: applied up to the log's beginning. */
+  readonly store: Store;
+  readonly applying: Applying;
+  readonly log: FactLog;
+  readonly spool: Pick<Spool, 'append' | 'decided'>;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly behind?: BehindTerms;
+}
+
+/**
+ * A store over another (design §6a). Facts of fresh mail are durable once they are in the log, beside its contents, and those of
+ * attempts at any mail; they are written into the database behind the answer. Whatever else is asked reaches the database behind all of them, so
+ * that it never sees less than was answered before.
+ */
+export class LoggedStore implements Taking {
+  readonly #store: Store;
+  readonly #log: FactLog;
+  readonly #spool: LoggedStoreParts['spool'];
+  readonly #hot = new HotTable();
+  readonly #room = new SureRoom();
+  readonly #behind: WrittenBehind;
+  /** What is being written into the log. */
+  readonly #writes = new Set<Promise<boolean>>();
+  /** The log can be written no more: what it has of its last flush is not known, and nothing may contradict it. */
+  #failure: StoreError | null = null;
+
+  constructor({ store, applying, log, spool, clock, behind = {} }: LoggedStoreParts) {
+    this.#store = store;
+    this.#log = log;
+    this.#spool = spool;
+    const applied = (end: LogPlace) => log.applied(end);
+    this.#behind = new WrittenBehind({ applying, clock, room: this.#room, applied }, log.beginning(), behind);
+    log.onLogged((facts, end) => this.#behind.logged(facts, end));
+    this.#behind.ask();
+  }
+
+  /** Resolves when everything that was answered is in the database. Rejects with `StoreError`. */
+  async written(): Promise<void> {
+    await this.#logged();
+    await this.#behind.write();
+  }
+
+  /**
+   * Writes all that was answered into the database; to be done before it and the log are closed. What cannot be written, as
+   * when the disk is full, stays in the log for the next start.
+   */
+  async finish(): Promise<void> {
+    await this.#logged();
+    await this.#behind.close().catch(() => {});
+  }
+
+  async take(messages: readonly Taken[], terms: TakingTerms): Promise<AcceptAnswer[]> {
+    if (this.#mustWait) await this.#behind.write();
+    const wishes = messages.map(({ wish }) => wish);
+    if (!this.#mayBeLogged(wishes, terms.limits)) return await this.#takeApart(messages, wishes, terms);
+    const records = (refs: readonly ContentRef[]) => recordsAt(messages, refs);
+    return await this.#logAccepted(messages, wishes, records, terms.at, terms.counted);
+  }
+
+  async accept(batch: readonly AcceptRecord[], at: Stamp, limits?: QueueLimits): Promise<AcceptAnswer[]> {
+    if (this.#mustWait) await this.#behind.write();
+    const wishes = batch.map(wishOf);
+    if (this.#mayBeLogged(wishes, limits))
+      return await this.#logAccepted(
+        [],
+        wishes,
+        () => batch,
+        () => at,
+        () => {},
+      );
+    return await this.#acceptThere(wishes, limits, () => this.#store.accept(batch, at, limits));
+  }
+
+  async begin(units: readonly BeginRequest[], at: Stamp): Promise<BeginAnswer[]> {
+    const found = () =>
+      units.every((unit) => unit.quota === null && this.#hot.holds(unit, at))
+        ? this.#hot.findAll(units)
+        : null;
+    if (units.length === 0 || found() === null) return await this.#beginThere(units, at);
+    const begun: HotDelivery[] = [];
+    const isLogged = await this.#write([], () => {
+      const deliveries = found();
+      if (deliveries === null) return null;
+      begun.push(...deliveries);
+      return factText({ verb: 'begin', at, units });
+    });
+    if (!isLogged) return await this.#beginThere(units, at);
+    for (const delivery of begun) delivery.begunAt = at.now;
+    return units.map(() => 'begun');
+  }
+
+  async settle(batch: readonly Settlement[], at: Stamp): Promise<SettleAnswer[]> {
+    if (batch.length === 0 || !batch.every((settlement) => this.#isHot(settlement)))
+      return await this.#settleThere(batch, at);
+    let putBack: (() => void)[] = [];
+    const undo = () => {
+      for (const back of putBack) back();
+      putBack = [];
+      return null;
+    };
+    try {
+      const isLogged = await this.#write([], () => {
+        for (const settlement of batch) {
+          // One by one: the same work may stand there twice.
+          if (!this.#isHot(settlement)) return undo();
+          putBack.push(this.#hot.takeOut(settlement.unit));
+        }
+        return factText({ verb: 'settle', at, batch });
+      });
+      if (isLogged) return batch.map(() => SETTLED);
+    } catch (error) {
+      undo();
+      throw error;
+    }
+    return await this.#settleThere(batch, at);
+  }
+
+  /** All verbs: those that the log knows nothing of go to the database. */
+  asStore(): Store {
+    const store = this.#store;
+    const there = <T>(verb: () => Promise<T>) => this.#there(verb);
+    return {
+      accept: (...args) => this.accept(...args),
+      begin: (...args) => this.begin(...args),
+      settle: (...args) => this.settle(...args),
+      ...this.#lanes(),
+      ...this.#acts(),
+      foresee: (...args) => there(() => store.foresee(...args)),
+      claim: (...args) => this.#claim(...args),
+      expiring: (...args) => there(() => store.expiring(...args)),
+      expire: (batch, at) => this.#counting(reportsOf(batch), () => store.expire(batch, at)),
+      reassign: (...args) => there(() => store.reassign(...args)),
+      purge: (...args) => there(() => store.purge(...args)),
+      discard: (...args) => there(() => store.discard(...args)),
+      index: (...args) => there(() => store.index(...args)),
+      liveSegments: (...args) => there(() => store.liveSegments(...args)),
+      segmentUse: (...args) => there(() => store.segmentUse(...args)),
+      relocatable: (...args) => there(() => store.relocatable(...args)),
+      relocate: (...args) => there(() => store.relocate(...args)),
+      forgetSegments: (...args) => there(() => store.forgetSegments(...args)),
+      tally: (...args) => there(() => store.tally(...args)),
+      close: async () => {
+        await this.finish();
+        await store.close();
+      },
+    };
+  }
+
+  /** What moves leases. */
+  #lanes(): Pick<Store, 'acquireLanes' | 'renewLanes' | 'releaseLanes' | 'reclaim'> {
+    const store = this.#store;
+    const hot = this.#hot;
+    return {
+      acquireLanes: async (wanted, limit, leaseUntil, at, except) => {
+        hot.lapsed(at.now);
+        const leases = await this.#there(() => store.acquireLanes(wanted, limit, leaseUntil, at, except));
+        hot.held(leases, leaseUntil, at);
+        return leases;
+      },
+      renewLanes: async (leases, leaseUntil, at) => {
+        const gone = await this.#there(() => store.renewLanes(leases, leaseUntil, at));
+        const isGone = ({ lane }: LaneLease) => gone.includes(lane);
+        hot.lost(leases.filter(isGone));
+        hot.held(
+          leases.filter((lease) => !isGone(lease)),
+          leaseUntil,
+          at,
+        );
+        return gone;
+      },
+      releaseLanes: async (leases, at) => {
+        hot.lost(leases);
+        await this.#there(() => store.releaseLanes(leases, at));
+        // They may have been renewed meanwhile, before this.
+        hot.lost(leases);
+      },
+      reclaim: async (options, at) => {
+        const now = options.seize ? null : at.now;
+        hot.lapsed(now);
+        const answer = await this.#there(() => store.reclaim(options, at));
+        hot.lapsed(now);
+        return answer;
+      },
+    };
+  }
+
+  /** What may change mail that is under way, or bring mail back into the queue. */
+  #acts(): Pick<Store, 'cancel' | 'requeue' | 'release' | 'decideRestored'> {
+    const store = this.#store;
+    const growing = <T>(verb: () => Promise<T>) =>
+      this.#there(() => {
+        this.#room.distrust();
+        return verb();
+      });
+    return {
+      cancel: async (ids, at) => {
+        this.#hot.forget(ids);
+        return await this.#there(() => store.cancel(ids, at));
+      },
+      requeue: async (requests, at) => {
+        this.#hot.forget(requests.map(({ id }) => id));
+        return await growing(() => store.requeue(requests, at));
+      },
+      release: async (units, at) => {
+        this.#hot.forget(units.map(({ messageId }) => messageId));
+        return await this.#there(() => store.release(units, at));
+      },
+      decideRestored: async (...args) => await growing(() => store.decideRestored(...args)),
+    };
+  }
+
+  /** What is claimed is hot from here on. */
+  async #claim(requests: readonly ClaimRequest[], at: Stamp): Promise<ClaimAnswer[]> {
+    const enter = this.#hot.claiming();
+    let answers: ClaimAnswer[] = [];
+    try {
+      answers = await this.#there(() => this.#store.claim(requests, at));
+      return answers;
+    } finally {
+      enter(answers.flatMap(({ units }) => units));
+    }
+  }
+
+  /** What the database changes is hot no more. */
+  #beginThere(units: readonly BeginRequest[], at: Stamp): Promise<BeginAnswer[]> {
+    this.#hot.forget(units.map(({ messageId }) => messageId));
+    return this.#there(() => this.#store.begin(units, at));
+  }
+
+  #settleThere(batch: readonly Settlement[], at: Stamp): Promise<SettleAnswer[]> {
+    this.#hot.forget(batch.map(({ unit }) => unit.messageId));
+    return this.#counting(reportsOf(batch), () => this.#store.settle(batch, at));
+  }
+
+  /**
+   * What comes in waits, before it takes room in the queue that others could not see: memory is bounded; and while the
+   * database has no room, nothing more is taken for it.
+   */
+  get #mustWait(): boolean {
+    return this.#behind.isIll || this.#behind.characters > MAX_CHARACTERS_BEHIND;
+  }
+
+  /** Whether nothing but the database's own judgement is needed to take them. */
+  #mayBeLogged(wishes: readonly AcceptWish[], limits: QueueLimits | undefined): boolean {
+    if (wishes.length === 0 || wishes.some(({ idempotency }) => idempotency !== null)) return false;
+    return this.#room.take(wishes, limits);
+  }
+
+  async #logAccepted(
+    contents: readonly SpoolEntry[],
+    wishes: readonly AcceptWish[],
+    records: (refs: readonly ContentRef[]) => readonly AcceptRecord[],
+    stamp: () => Stamp,
+    counted: () => void,
+  ): Promise<AcceptAnswer[]> {
+    let batch: { readonly record: AcceptRecord; readonly leased: readonly boolean[] }[] = [];
+    try {
+      await this.#write(contents, (refs) => {
+        const made = records(refs);
+        const at = stamp();
+        batch = made.map((record) => ({ record, leased: this.#hot.enter(record, at) }));
+        return factText({ verb: 'accept', at, batch });
+      });
+      counted();
+      return batch.map(({ leased }) => ({ kind: 'accepted', leased }));
+    } catch (error) {
+      this.#hot.forget(batch.map(({ record }) => record.id));
+      throw error;
+    } finally {
+      this.#room.entered(wishes);
+    }
+  }
+
+  /** The contents first, then the facts, each with a flush of its own. */
+  #takeApart(
+    messages: readonly Taken[],
+    wishes: readonly AcceptWish[],
+    terms: TakingTerms,
+  ): Promise<AcceptAnswer[]> {
+    const accept: Store['accept'] = (records, at, limits) =>
+      this.#acceptThere(wishes, limits, () => this.#store.accept(records, at, limits));
+    return takingApart(this.#spool, { accept }).take(messages, terms);
+  }
+
+  /** Lets the database decide, which alone knows whether there is room where that is not sure. */
+  async #acceptThere<T>(
+    wishes: readonly AcceptWish[],
+    limits: QueueLimits | undefined,
+    accept: () => Promise<T>,
+  ): Promise<T> {
+    if (this.#room.isSure(wishes, limits)) return await this.#counting(wishes, accept);
+    const answer = await this.#room.alone(() => this.#counting(wishes, accept));
+    this.#behind.ask();
+    return answer;
+  }
+
+  /** Calls the database for what may bring messages into the queue. */
+  async #counting<T>(wishes: readonly AcceptWish[], verb: () => Promise<T>): Promise<T> {
+    this.#room.enter(wishes);
+    try {
+      return await this.#there(verb);
+    } finally {
+      this.#room.entered(wishes);
+    }
+  }
+
+  #isHot({ unit, attempt, report, refund }: Settlement): boolean {
+    if (report !== null || refund !== null) return false;
+    return this.#hot.find(unit)?.every(({ begunAt }) => begunAt === attempt.startedAt) ?? false;
+  }
+
+  /** Calls the database, behind everything that was written into the log before. */
+  async #there<T>(verb: () => Promise<T>): Promise<T> {
+    if (this.#writes.size > 0) await this.#logged();
+    if (this.#failure !== null) throw this.#failure;
+    await this.#behind.write();
+    return await verb();
+  }
+
+  /** Resolves when what is being written into the log is there, or has failed. */
+  async #logged(): Promise<void> {
+    await Promise.allSettled(this.#writes);
+  }
+
+  async #write(
+    contents: readonly SpoolEntry[],
+    facts: (refs: readonly ContentRef[]) => string | null,
+  ): Promise<boolean> {
+    const write = this.#log.log(contents, facts);
+    this.#writes.add(write);
+    try {
+      return await write;
+    } catch (error) {
+      if (!(error instanceof SpoolError)) throw error;
+      const failure = storeErrorOf(error);
+      if (failure.code === 'store_failed') this.#failure = failure;
+      throw contents.length === 0 ? failure : error;
+    } finally {
+      this.#writes.delete(write);
+    }
+  }
+}
+
+/** What comes into the queue with the reports of these. */
+function reportsOf(batch: readonly { readonly report: AcceptRecord | null }[]): AcceptWish[] {
+  return batch.flatMap(({ report }) => (report === null ? [] : [wishOf(report)]));
+}
+
+function wishOf({ keyId, content, idempotency }: AcceptRecord): AcceptWish {
+  return { keyId, sizeBytes: content.length, idempotency };
+}
+
+const SETTLED: SettleAnswer = { kind: 'settled', cancelled: [] };
+
+/** How a verb of the store tells of the log what the spool told. */
+function storeErrorOf(error: SpoolError): StoreError {
+  switch (error.code) {
+    case 'spool_full':
+      return new StoreError('store_full', 'the log has no room', { cause: error });
+    case 'spool_closed':
+      return new StoreError('store_closed', 'the log is closed', { cause: error });
+    default:
+      return new StoreError('store_failed', 'the log can be written no more', { cause: error });
+  }
+}

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../src/lib/clock.ts';
+import { openSegmentSpool } from '../../src/spool/segments/segment-spool.ts';
+import { registryBehind, viewsBehind } from '../../src/store/logged/behind.ts';
+import { LoggedStore } from '../../src/store/logged/logged-store.ts';
+import { replay } from '../../src/store/logged/replay.ts';
+import type { BehindTerms } from '../../src/store/logged/written-behind.ts';
+import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
+import { openSqlite, type SqliteOptions } from '../../src/store/sqlite/open.ts';
+import { UNLESS_ASKED, withoutFlushes } from '../support/logged-rig.ts';
+import { mailContract, storeContract } from './store/contract.ts';
+import type { OpenSubject, Subject } from './store/fixtures.ts';
+
+/** SQLite behind the log, in a folder of its own. */
+function openWith(behind: BehindTerms): OpenSubject {
+  return async (options = {}) =>
+    await openIn(mkdtempSync(join(tmpdir(), 'waybill-log-')), { ...options, behind });
+}
+
+async function openIn(
+  folder: string,
+  options: SqliteOptions & { readonly behind: BehindTerms },
+): Promise<Subject> {
+  const path = join(folder, 'waybill.db');
+  const stores = openSqlite(path, options);
+  const { files } = withoutFlushes();
+  const spool = await openSegmentSpool({ directory: join(folder, 'spool'), files, onFailure() {} });
+  const { applying } = stores;
+  await replay(spool, applying);
+  const logged = new LoggedStore({
+    ...stores,
+    log: spool,
+    spool,
+    clock: systemClock,
+    behind: options.behind,
+  });
+  const written = () => logged.written();
+  const inner = logged.asStore();
+  const close = async () => {
+    await inner.close();
+    await spool.close();
+  };
+  const store = { ...inner, close };
+  return {
+    ...stores,
+    store,
+    views: viewsBehind(written, stores.views),
+    registry: registryBehind(written, stores.registry),
+    reopen: async () => {
+      await close();
+      return await openIn(folder, options);
+    },
+    books: async () => {
+      await written();
+      const other = openBetterSqlite3(path);
+      const queues = other.prepare<[], [string, number]>('SELECT key_id, messages FROM key_queues').all();
+      const gauges = new Map(other.prepare<[], [string, number]>('SELECT name, value FROM gauges').all());
+      other.close();
+      return {
+        queues: new Map(queues),
+        sentBytes: gauges.get('sent_bytes') ?? 0,
+        capturedBytes: gauges.get('captured_bytes') ?? 0,
+      };
+    },
+    close: async () => {
+      await close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+storeContract('SQLite behind the log', openWith({}));
+mailContract('SQLite behind the log, written after every flush', openWith({ facts: 1 }));
+mailContract('SQLite behind the log, written when somebody asks', openWith(UNLESS_ASKED));
