@@ -3,16 +3,19 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { StoreError } from '../store/store.ts';
 import { type ConnectionOptions, clientConfigOf } from './connection.ts';
 import { storeErrorOf } from './errors.ts';
-import { outcomeOf } from './outcome.ts';
+import { type Doubt, type Outcome, outcomeOf } from './outcome.ts';
 import { type Progress, untilDone } from './retry.ts';
 import { Sent } from './sent.ts';
 import {
   type Beginning,
   beginTransaction,
+  FLUSH,
+  mayFlushLater,
   openSession,
   type Session,
   type SessionSettings,
   settingsOf,
+  UNKNOWN_SESSION,
 } from './session.ts';
 import { holdable } from './text.ts';
 
@@ -55,14 +58,24 @@ export interface DatabaseOptions extends ConnectionOptions {
 export interface TransactOptions {
   /** How long the server may work at each of its statements, or wait for a lock, in ms. */
   readonly timeoutMs?: number;
+  /**
+   * Told when it is committed but not yet flushed, where the server lets one know: others see it from then on, and wait
+   * for none of its locks. It is done when it is flushed as well.
+   */
+  readonly committed?: () => void;
 }
 
 const CONNECTIONS = 8;
 /** Transactions that may wait or run; more are refused with `store_busy`. */
 export const MAX_PENDING = 1000;
 const STATEMENT_TIMEOUT_MS = 20_000;
-const WRITING = { isolation: 'READ COMMITTED READ WRITE', numbered: true, settings: null };
-const READING = { isolation: 'REPEATABLE READ READ ONLY', numbered: false, settings: null };
+const WRITING = {
+  isolation: 'READ COMMITTED READ WRITE',
+  numbered: true,
+  settings: null,
+  flushesLater: false,
+};
+const READING = { ...WRITING, isolation: 'REPEATABLE READ READ ONLY', numbered: false };
 const SINGLE = { ...WRITING, numbered: false };
 
 /** Connections to the database, and transactions on them. All errors are `StoreError`. */
@@ -73,6 +86,7 @@ export class Database {
   readonly #clock: Pick<Clock, 'mono' | 'sleep'>;
   readonly #sessions = new WeakMap<ClientBase, Session>();
   #isPooled = false;
+  #mayFlush = false;
   /** What runs or waits, and since when (monotonic ms), the oldest first. */
   readonly #pending = new Map<Promise<unknown>, number>();
   #commits = 0;
@@ -100,9 +114,15 @@ export class Database {
    * Runs `work` in a transaction. What conflicts with others' transactions is rolled back and done again, and so is, once, what
    * lost its connection and is known not to have happened: `work` must keep nothing outside of it.
    */
-  transact<T>(work: (db: Queries) => Promise<T>, { timeoutMs }: TransactOptions = {}): Promise<T> {
+  transact<T>(work: (db: Queries) => Promise<T>, { timeoutMs, committed }: TransactOptions = {}): Promise<T> {
     const settings = timeoutMs === undefined ? null : settingsOf(timeoutMs, this.#settings);
-    return this.#admit(() => this.#run({ ...WRITING, settings }, work));
+    return this.#admit(() => this.#run({ ...WRITING, settings }, work, committed));
+  }
+
+  /** Brings all that was committed before, by whomever, onto stable storage. */
+  async flush(): Promise<void> {
+    // Where it may not be asked for, no commit leaves it for later.
+    if (this.#mayFlush) await this.rows(FLUSH);
   }
 
   /** Runs several reads over one state of the database. */
@@ -159,6 +179,7 @@ export class Database {
     const session = await openSession(client, this.#settings);
     this.#sessions.set(client, session);
     this.#isPooled = !session.isOwn;
+    this.#mayFlush = session.mayFlush;
   }
 
   async #admit<T>(work: () => Promise<T>): Promise<T> {
@@ -176,13 +197,19 @@ export class Database {
     }
   }
 
-  #run<T>(beginning: Beginning, work: (db: Queries) => Promise<T>): Promise<T> {
-    return untilDone((progress) => this.#once(beginning, work, progress), this.#clock);
+  #run<T>(beginning: Beginning, work: (db: Queries) => Promise<T>, committed?: () => void): Promise<T> {
+    return untilDone((progress) => this.#once(beginning, work, progress, committed), this.#clock);
   }
 
-  #once<T>(beginning: Beginning, work: (db: Queries) => Promise<T>, progress: Progress): Promise<T> {
+  #once<T>(
+    terms: Beginning,
+    work: (db: Queries) => Promise<T>,
+    progress: Progress,
+    committed?: () => void,
+  ): Promise<T> {
     return this.#withClient(async (connection) => {
       const { client, session } = connection;
+      const beginning = { ...terms, flushesLater: committed !== undefined && mayFlushLater(session) };
       progress.isConnected = true;
       // What is asked before it is known to have begun comes after it, and fails where it does.
       writeTogether(client);
@@ -194,14 +221,11 @@ export class Database {
       const result = await sent.orFirst(work(queriesOver(client, session, sent, beginning.settings?.idleMs)));
       const xid = await begun;
       try {
-        const ended = client.query('COMMIT');
-        await Promise.all([sent.all(), ended]);
-        const { command } = await ended;
-        if (command !== 'COMMIT') throw new StoreError('store_bug', `the transaction ended with ${command}`);
+        await commit(client, sent, beginning.flushesLater ? committed : undefined);
       } catch (error) {
         if (xid === null || storeErrorOf(error).code !== 'store_unavailable') throw error;
         connection.isUsable = false;
-        const outcome = await outcomeOf({ xid, run: session.run }, this.#config, this.#clock);
+        const outcome = await this.#outcomeOf({ xid, run: session.run }, beginning.flushesLater);
         progress.isInDoubt = outcome === 'unknown';
         if (outcome !== 'committed') throw error;
       }
@@ -210,9 +234,23 @@ export class Database {
     });
   }
 
+  /** What became of a transaction; `committed`: and it is flushed. */
+  async #outcomeOf(doubt: Doubt, isUnflushed: boolean): Promise<Outcome> {
+    const outcome = await outcomeOf(doubt, this.#config, this.#clock);
+    if (outcome !== 'committed' || !isUnflushed) return outcome;
+    const flush = (progress: Progress) =>
+      this.#withClient(async ({ client, session }) => {
+        progress.isConnected = true;
+        await client.query(FLUSH);
+        return session;
+      });
+    const { isOwn, run } = await untilDone(flush, this.#clock).catch(() => UNKNOWN_SESSION);
+    return isOwn && run === doubt.run ? 'committed' : 'unknown';
+  }
+
   async #withClient<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
-    const session = this.#sessions.get(client) ?? { isOwn: false, run: null };
+    const session = this.#sessions.get(client) ?? UNKNOWN_SESSION;
     const connection: Connection = { client, session, isUsable: true };
     try {
       return await work(connection);
@@ -241,6 +279,29 @@ async function rollBack(client: PoolClient, error: unknown): Promise<boolean> {
     return true;
   } catch {
     return false;
+  }
+}
+
+/**
+ * Commits, once all that was sent is done. With `committed` that is told when others see it; the flush is asked for in the
+ * same breath, and waited for. Where only that failed it rejects with `store_unavailable`: nothing of it may be done again.
+ */
+async function commit(client: PoolClient, sent: Sent, committed?: () => void): Promise<void> {
+  writeTogether(client);
+  const ended = client.query('COMMIT');
+  const flushed = committed === undefined ? null : client.query(FLUSH);
+  // Of a commit that fails nothing needs to be flushed.
+  flushed?.catch(() => {});
+  await Promise.all([sent.all(), ended]);
+  const { command } = await ended;
+  if (command !== 'COMMIT') throw new StoreError('store_bug', `the transaction ended with ${command}`);
+  if (flushed === null) return;
+  committed?.();
+  try {
+    await flushed;
+  } catch (error) {
+    const text = 'it is not known whether what was committed is flushed';
+    throw new StoreError('store_unavailable', text, { cause: error });
   }
 }
 

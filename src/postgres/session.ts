@@ -38,16 +38,38 @@ export interface Session {
    * orderly restart, thrown away in a crash, and never the same on two servers.
    */
   readonly run: string | null;
+  /** Whether {@link FLUSH} is allowed. */
+  readonly mayFlush: boolean;
 }
+
+/** What is assumed of a connection of which nothing is known. */
+export const UNKNOWN_SESSION: Session = { isOwn: false, run: null, mayFlush: false };
+
+/**
+ * Brings everything that was committed before, in whichever session, onto stable storage, as the session's
+ * `synchronous_commit` has it: the log of a server is flushed from its front, and this writes into it.
+ */
+export const FLUSH = "SELECT pg_logical_emit_message(true, 'waybill', '')";
 
 /** Tells what a new connection leads to, and sets what holds in it if it has the session to itself. One round trip. */
 export async function openSession(client: ClientBase, settings: SessionSettings): Promise<Session> {
   // A pooler makes up what it tells as the process to cancel.
   const own = `pg_backend_pid() = ${processOf(client)}`;
   const { rows } = await client.query<Session>(`SELECT ${own} AS "isOwn", ${RUN} AS run,
+    ${MAY_FLUSH} AS "mayFlush",
     CASE WHEN ${own} THEN ARRAY[${settingsSql(settings, false).join(', ')}] END`);
   const [row] = rows;
-  return { isOwn: row?.isOwn ?? false, run: row?.run ?? null };
+  return row === undefined
+    ? UNKNOWN_SESSION
+    : { isOwn: row.isOwn, run: row.run, mayFlush: row.mayFlush ?? false };
+}
+
+/**
+ * Whether a commit may be followed by its flush. That of an own session is known to be flushed when {@link FLUSH} was answered in it,
+ * or in another of the same run: no crash came between.
+ */
+export function mayFlushLater({ isOwn, run, mayFlush }: Session): boolean {
+  return isOwn && run !== null && mayFlush;
 }
 
 /** How a transaction begins. */
@@ -58,6 +80,8 @@ export interface Beginning {
   readonly numbered: boolean;
   /** Holds in it alone, instead of what holds in the session. */
   readonly settings: SessionSettings | null;
+  /** Its commit does not wait for its flush; see {@link FLUSH}. */
+  readonly flushesLater: boolean;
 }
 
 /**
@@ -67,11 +91,15 @@ export interface Beginning {
 export async function beginTransaction(
   client: ClientBase,
   { isOwn }: Session,
-  { isolation, numbered, settings: special }: Beginning,
+  { isolation, numbered, settings: special, flushesLater }: Beginning,
   settings: SessionSettings,
 ): Promise<string | null> {
   const wanted = special !== null || !isOwn ? settingsSql(special ?? settings, true) : [];
-  const columns = numbered ? [...wanted, 'pg_current_xact_id() AS xid'] : wanted;
+  const columns = [
+    ...wanted,
+    ...(flushesLater ? ["set_config('synchronous_commit', 'off', true)"] : []),
+    ...(numbered ? ['pg_current_xact_id() AS xid'] : []),
+  ];
   const begin = `BEGIN ISOLATION LEVEL ${isolation}`;
   const text = columns.length === 0 ? begin : `${begin}; SELECT ${columns.join(', ')}`;
   const results: QueryResult<{ xid?: string }>[] = [await client.query<{ xid?: string }>(text)].flat();
@@ -80,6 +108,10 @@ export async function beginTransaction(
 
 /** An expression: see {@link Session.run}. */
 export const RUN = '(SELECT stats_reset::text FROM pg_stat_archiver)';
+
+/** Whether the statement is allowed, whose arguments differ from version to version. */
+const MAY_FLUSH = `(SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM pg_proc
+  WHERE proname = 'pg_logical_emit_message' AND pronamespace = 'pg_catalog'::regnamespace)`;
 
 /** Expressions that set them, for the transaction or the session. */
 function settingsSql(

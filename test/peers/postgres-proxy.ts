@@ -7,6 +7,8 @@ export type Mishap =
   | 'before'
   /** The server commits, and its answer is lost with the connection. */
   | 'after'
+  /** The server commits and says so; what was asked behind it never arrives. */
+  | 'unflushed'
   /** The server never hears of it, nor that the client's connection broke. */
   | 'unnoticed';
 
@@ -20,12 +22,15 @@ interface Pending {
 /** COMMIT as a simple query, and as the tag of its answer (postgresql.org, "Message Formats"). */
 const COMMIT = 'Q\0\0\0\x0bCOMMIT\0';
 const COMMITTED = 'C\0\0\0\x0bCOMMIT\0';
+/** That the server is ready for the next query; one more byte follows. */
+const READY = 'Z\0\0\0\x05';
 
 /** Stands before a server and breaks a connection exactly where it commits. */
 export class PostgresProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #mishap: Pending | null = null;
+  #ambush: { readonly words: string; readonly befell: () => Promise<void> } | null = null;
 
   private constructor(socket: string) {
     this.#server = createServer((client) => this.#pass(client, connect(socket)));
@@ -57,6 +62,11 @@ export class PostgresProxy {
     });
   }
 
+  /** Does something before the server hears these words for the first time. */
+  before(words: string, befell: () => Promise<void>): void {
+    this.#ambush = { words, befell };
+  }
+
   /** Ends it, and with it every connection. */
   async stop(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
@@ -79,15 +89,27 @@ export class PostgresProxy {
     client.on('data', (chunk) => {
       const mishap = this.#mishap;
       if (isBroken) return;
-      if (mishap !== null && mishap.kind !== 'after' && chunk.includes(COMMIT, 0, 'latin1'))
-        void breakAll(mishap);
-      else there.write(chunk);
+      const commit = chunk.indexOf(COMMIT, 0, 'latin1');
+      const ambush = this.#ambush;
+      if (mishap !== null && mishap.kind !== 'after' && commit >= 0) {
+        if (mishap.kind === 'unflushed') there.write(chunk.subarray(0, commit + COMMIT.length));
+        else void breakAll(mishap);
+      } else if (ambush !== null && chunk.includes(ambush.words)) {
+        this.#ambush = null;
+        void ambush.befell().then(() => there.write(chunk));
+      } else there.write(chunk);
     });
     there.on('data', (chunk) => {
       const mishap = this.#mishap;
       if (isBroken) return;
-      if (mishap?.kind === 'after' && chunk.includes(COMMITTED, 0, 'latin1')) void breakAll(mishap);
-      else client.write(chunk);
+      const answer = chunk.indexOf(COMMITTED, 0, 'latin1');
+      if (answer < 0 || (mishap?.kind !== 'after' && mishap?.kind !== 'unflushed')) {
+        client.write(chunk);
+        return;
+      }
+      const end = chunk.indexOf(READY, answer, 'latin1') + READY.length + 1;
+      if (mishap.kind === 'unflushed') client.write(chunk.subarray(0, end));
+      void breakAll(mishap);
     });
     client.on('close', () => isBroken || there.destroy());
     there.on('close', () => isBroken || client.destroy());

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Queries } from '../../postgres/database.ts';
 import { StoreError } from '../store.ts';
 import type { Call } from './call.ts';
-import { Gatherer, MAX_WAITING, MAX_WEIGHT } from './gatherer.ts';
+import { Gatherer, MAX_UNFLUSHED, MAX_WAITING, MAX_WEIGHT } from './gatherer.ts';
 
 /** A database on which transactions run one after the other, when they are let, and that keeps nothing. */
 class Stage {
@@ -156,4 +156,90 @@ it('finishes what was asked before it was closed, and refuses what comes later',
   expect(idle).toBe(false);
   expect(await stage.through(answers)).toEqual(['a', 'b', 'c', 'd']);
   await ended;
+});
+
+/** A database whose transactions are committed at once, and flushed when they are let. */
+class Flushing {
+  /** Calls of each transaction that was committed. */
+  readonly committed: string[][] = [];
+  readonly #flushes: { resolve: () => void; reject: (error: unknown) => void }[] = [];
+
+  readonly transact = async <T>(
+    work: (db: Queries) => Promise<T>,
+    { committed }: { readonly committed?: () => void } = {},
+  ): Promise<T> => {
+    this.committed.push([]);
+    const result = await work(NOTHING);
+    const flushed = Promise.withResolvers<void>();
+    this.#flushes.push(flushed);
+    committed?.();
+    await flushed.promise;
+    return result;
+  };
+
+  call(name: string): Call<string> {
+    const decide = () => {
+      this.committed.at(-1)?.push(name);
+      return name;
+    };
+    return { at: { node: 'a', now: 0 }, weight: 1, needs: {}, decide };
+  }
+
+  /** Lets the oldest flush end, or fail. */
+  flush(error: StoreError | null = null): void {
+    const oldest = this.#flushes.shift();
+    if (error === null) oldest?.resolve();
+    else oldest?.reject(error);
+  }
+}
+
+/** Until nothing more happens that needs no flush. */
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 100; turns++) await Promise.resolve();
+}
+
+it('begins the next transaction when the last is committed, and tells each its answer when it is flushed', async () => {
+  const database = new Flushing();
+  const gatherer = new Gatherer(database);
+  const told: string[] = [];
+  const ask = (name: string) =>
+    gatherer.ask(database.call(name)).then(
+      (answer) => told.push(answer),
+      (error: StoreError) => told.push(`${name}: ${error.code}`),
+    );
+  for (const name of ['a', 'b', 'c']) {
+    void ask(name);
+    await settled();
+  }
+  expect([database.committed, told]).toEqual([[['a'], ['b'], ['c']], []]);
+  database.flush();
+  await settled();
+  database.flush(new StoreError('store_unavailable', 'lost'));
+  await settled();
+  expect(told).toEqual(['a', 'b: store_unavailable']);
+  let isIdle = false;
+  void gatherer.idle().then(() => {
+    isIdle = true;
+  });
+  await settled();
+  expect(isIdle, 'one is not flushed').toBe(false);
+  database.flush();
+  await settled();
+  expect([told.at(-1), isIdle]).toEqual(['c', true]);
+});
+
+it('begins no more where too many are not flushed, and goes on when one is', async () => {
+  const database = new Flushing();
+  const gatherer = new Gatherer(database);
+  for (let place = 0; place < MAX_UNFLUSHED + 2; place++) {
+    void gatherer.ask(database.call(`${place}`));
+    await settled();
+  }
+  expect(database.committed).toHaveLength(MAX_UNFLUSHED);
+  database.flush();
+  await settled();
+  expect(database.committed.at(-1), 'those that waited go together').toEqual([
+    `${MAX_UNFLUSHED}`,
+    `${MAX_UNFLUSHED + 1}`,
+  ]);
 });

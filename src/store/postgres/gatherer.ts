@@ -8,6 +8,8 @@ import { Work } from './work.ts';
 /** Calls, and deliveries of them, that may wait; more are refused with `store_busy`. */
 export const MAX_WAITING = 5_000;
 const MAX_WAITING_WEIGHT = 100_000;
+/** Transactions that are committed and not yet flushed, beyond which the next one waits: each keeps its connection. */
+export const MAX_UNFLUSHED = 3;
 /** Deliveries in one transaction; a call that has more goes alone. */
 export const MAX_WEIGHT = 1_000;
 
@@ -19,7 +21,8 @@ interface Waiting extends Call<() => void> {
 /**
  * Lets concurrent calls share transactions: what comes while one runs waits, and goes together in the next one, in the
  * order in which it came. No timer: where nothing runs, nothing waits. Two at once would only wait for each other, since
- * nearly all move the same figures, and would each carry half as much.
+ * nearly all move the same figures, and would each carry half as much. The next one begins when the last is committed, while that
+ * is flushed; whoever asked hears of it when it is.
  */
 export class Gatherer {
   readonly #database: Pick<Database, 'transact'>;
@@ -27,6 +30,7 @@ export class Gatherer {
   #waiting: Waiting[] = [];
   #weight = 0;
   #isRunning = false;
+  #unflushed = 0;
   #closed = false;
 
   constructor(database: Pick<Database, 'transact'>) {
@@ -68,18 +72,26 @@ export class Gatherer {
   }
 
   #start(): void {
-    if (this.#isRunning || this.#waiting.length === 0) return;
+    if (this.#isRunning || this.#waiting.length === 0 || this.#unflushed >= MAX_UNFLUSHED) return;
     this.#isRunning = true;
-    const end = () => {
+    let isCommitted = false;
+    const committed = () => {
+      isCommitted = true;
       this.#isRunning = false;
+      this.#unflushed++;
+      this.#start();
+    };
+    const end = () => {
+      if (isCommitted) this.#unflushed--;
+      else this.#isRunning = false;
       this.#start();
       this.#tellIdle();
     };
-    this.#run(this.#next()).then(end, end);
+    this.#run(this.#next(), committed).then(end, end);
   }
 
   #tellIdle(): void {
-    if (this.#isRunning || this.#waiting.length > 0) return;
+    if (this.#isRunning || this.#unflushed > 0 || this.#waiting.length > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
@@ -96,9 +108,10 @@ export class Gatherer {
   }
 
   /** Never rejects: each call has its answer or its error. */
-  async #run(calls: readonly Waiting[]): Promise<void> {
+  async #run(calls: readonly Waiting[], committed?: () => void): Promise<void> {
     try {
-      const told = await this.#database.transact((db) => runTogether(db, calls));
+      const options = committed === undefined ? {} : { committed };
+      const told = await this.#database.transact((db) => runTogether(db, calls), options);
       for (const tell of told) tell();
     } catch (thrown) {
       const error = storeErrorOf(thrown);

@@ -31,7 +31,10 @@ export function viewsOver(database: Database, limits: ListLimits): Views {
     attempts: (id, range) => attempts(database, id, range),
     remembered: async (keyId, key, now) => {
       const [first] = await database.rows<Remembered>(REMEMBERED, [keyId, key, now - IDEMPOTENCY_MS]);
-      return first ?? null;
+      if (first === undefined) return null;
+      // Whoever is answered by it relies on it; another node may still be waiting for its flush.
+      await database.flush();
+      return first;
     },
     figures: (now) => database.inSnapshot((db) => figures(db, now)),
     lanes: (relay, limit) => lanes(database, relay, limit),
