@@ -17,7 +17,7 @@ import {
   settingsOf,
   UNKNOWN_SESSION,
 } from './session.ts';
-import { holdable } from './text.ts';
+import { arrayText, holdable } from './text.ts';
 
 /** What a statement is given. Times and counts are numbers below 2⁵³. */
 export type SqlValue = string | number | boolean | null;
@@ -351,11 +351,8 @@ function nameOf(sql: string): string {
   return known;
 }
 
-function toHold(parameter: Parameter): Parameter {
+function toHold(parameter: Parameter): string | number | boolean | Uint8Array | null {
   if (typeof parameter === 'string') return holdable(parameter);
-  return Array.isArray(parameter) ? parameter.map(toHoldValue) : parameter;
-}
-
-function toHoldValue(value: SqlValue): SqlValue {
-  return typeof value === 'string' ? holdable(value) : value;
+  const isArray = typeof parameter === 'object' && parameter !== null && !(parameter instanceof Uint8Array);
+  return isArray ? arrayText(parameter) : parameter;
 }

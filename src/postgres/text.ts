@@ -15,6 +15,28 @@ export function holdable(text: string): string {
   return SUSPICIOUS.test(text) ? text.toWellFormed().replaceAll('\0', REPLACEMENT) : text;
 }
 
+const TO_ESCAPE = /["\\]/;
+
+/**
+ * An array as it is written in a statement's parameter (postgresql.org, "Array Input and Output Syntax"). A column of many rows
+ * often has one value throughout, which is written out once.
+ */
+export function arrayText(values: readonly (string | number | boolean | null)[]): string {
+  let last: (typeof values)[number] = null;
+  let text = 'NULL';
+  const texts = values.map((value) => {
+    if (value === last) return text;
+    last = value;
+    text = typeof value === 'string' ? quoted(holdable(value)) : String(value ?? 'NULL');
+    return text;
+  });
+  return `{${texts.join(',')}}`;
+}
+
+function quoted(text: string): string {
+  return TO_ESCAPE.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
+}
+
 /** Entries of an index are limited to about 2,700 bytes; a character is at most three. */
 const MAX_INDEXED_CHARACTERS = 600;
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Database } from '../../src/postgres/database.ts';
+import { openPostgres } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import { PostgresProxy } from '../peers/postgres-proxy.ts';
@@ -84,6 +85,20 @@ describeWith(POSTGRES_PROGRAMS, 'a commit that others see before it is flushed',
     await expect(mark()).rejects.toMatchObject({ code: 'store_unavailable' });
     await befell;
     expect([runs, await marks()]).toEqual([1, 0]);
+  });
+
+  it('is on stable storage before a repeat is answered by it, whoever made it', async () => {
+    const stores = await openPostgres({ url: await server.schema() });
+    const columns = 'key_id, idem_key, hash, id, created_at';
+    await stores.database.transact(async (db) => {
+      await db.run(`SET LOCAL synchronous_commit = off`);
+      await db.run(`INSERT INTO idempotency (${columns}) VALUES ('key', 'again', 'h', 'msg', 5)`);
+    });
+    const remembered = { id: 'msg', hash: 'h' };
+    expect(await stores.views.remembered('key', 'again', 5)).toEqual(remembered);
+    await crash();
+    expect(await stores.views.remembered('key', 'again', 5)).toEqual(remembered);
+    await stores.store.close();
   });
 
   it('waits for its flush where that may not be asked for by itself', async () => {

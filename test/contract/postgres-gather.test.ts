@@ -115,6 +115,30 @@ describeWith(POSTGRES_PROGRAMS, 'calls that share transactions', () => {
     expect(await registry.settings()).toEqual(new Map([['a', '1']]));
   });
 
+  it('marks attempts as begun while others wait for figures that somebody has locked', async () => {
+    const { store, database } = stores;
+    const lease = await takeLane(store);
+    const record = message({ deliveries: [recipient({ fence: lease.fence })] });
+    await store.accept([record], at());
+    const limits = { maxBytes: 1e9, maxMessagesPerKey: 3 };
+    const locked = Promise.withResolvers<void>();
+    const letGo = Promise.withResolvers<void>();
+    const holding = database.transact(async (db) => {
+      await db.rows(`SELECT value FROM gauges WHERE name = 'queued_bytes' FOR UPDATE`);
+      locked.resolve();
+      await letGo.promise;
+    });
+    await locked.promise;
+    let accepted = false;
+    const waiting = store.accept([message()], at(), limits).then(() => {
+      accepted = true;
+    });
+    expect(await store.begin([{ ...refTo(record.id, lease), quota: null }], at())).toEqual(['begun']);
+    expect(accepted).toBe(false);
+    letGo.resolve();
+    await Promise.all([holding, waiting]);
+  });
+
   it('goes by indexes, whatever the server makes of new tables', async () => {
     const show = `SELECT current_setting('enable_seqscan') AS whole, current_setting('plan_cache_mode') AS plans`;
     expect(await stores.database.rows(show)).toEqual([{ whole: 'off', plans: 'force_generic_plan' }]);

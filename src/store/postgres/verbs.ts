@@ -21,7 +21,7 @@ import { Work } from './work.ts';
 export interface PostgresStore extends Store, TakesContents {}
 
 /**
- * The store over a database. What comes message by message shares transactions with others of its kind; each of the other
+ * The store over a database. What comes message by message shares transactions with others; each of the other
  * verbs has one of its own.
  */
 export function storeOver(
@@ -37,12 +37,14 @@ export function storeOver(
       return answer;
     });
   const gatherer = new Gatherer(database);
+  // A slot of the next hop stands still until its attempt is marked as begun, which moves no figures: it waits for no one who does.
+  const marks = new Gatherer(database);
   return {
     accept: (batch, at, limits) => gatherer.ask(acceptCall(batch, at, limits)),
     acceptWith: (contents, batch, at, limits) => gatherer.ask(acceptCall(batch, at, limits, contents)),
     foresee: (wishes, at, limits) => database.inSnapshot((db) => foresee(db, wishes, at.now, limits)),
     claim: (requests, at) => within(at, (work) => claim(work, requests)),
-    begin: (units, at) => gatherer.ask(beginCall(units, at)),
+    begin: (units, at) => marks.ask(beginCall(units, at)),
     settle: (batch, at) => gatherer.ask(settleCall(batch, at)),
     release: (units, at) => gatherer.ask(releaseCall(units, at)),
     reclaim: (options, at) => within(at, (work) => reclaim(work, options)),
@@ -83,9 +85,10 @@ export function storeOver(
     forgetSegments: async (segments) => {
       await database.transact((db) => db.run(FORGET_SEGMENTS, [segments]));
     },
-    close: () => {
-      gatherer.close();
-      return gatherer.idle().then(close);
+    close: async () => {
+      for (const one of [gatherer, marks]) one.close();
+      await Promise.all([gatherer.idle(), marks.idle()]);
+      await close();
     },
   };
 }
