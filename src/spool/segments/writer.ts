@@ -106,9 +106,11 @@ export class SegmentWriter {
   }
 
   async #run(): Promise<void> {
-    // One turn, so that callers the same poll has woken share the first flush.
-    await nextTurn();
-    while (this.#waiting.length > 0) await this.#flush(this.#takeBatch());
+    do {
+      // One turn, so that callers whom the same poll, or the last flush, has woken share the next.
+      await nextTurn();
+      await this.#flush(this.#takeBatch());
+    } while (this.#waiting.length > 0);
     this.#running = null;
   }
 
