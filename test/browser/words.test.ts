@@ -52,7 +52,7 @@ describeWith(NEEDED, 'what pages say', () => {
       await page.keyboard.press('Shift+Tab');
       await page.keyboard.press('End');
       const scrolled = async () => await all.evaluate(({ scrollTop }) => scrollTop);
-      await vi.waitFor(async () => expect(await scrolled()).toBeGreaterThan(0));
+      await vi.waitFor(async () => expect(await scrolled()).toBeGreaterThan(0), 60_000);
       await expect.poll(() => tooWide(page)).toEqual([]);
       await facts.getByRole('button', { name: 'To: only the first 5' }).press('Enter');
       expect(await all.count()).toBe(0);

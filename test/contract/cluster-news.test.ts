@@ -102,7 +102,7 @@ describeWith(POSTGRES_PROGRAMS, 'news between nodes', () => {
     await one.cluster.tell(['a']);
     await ear.until(2);
     expect(ended.heard).toEqual([null]);
-    await vi.waitUntil(async () => (await listening()).length === 1);
+    await vi.waitUntil(async () => (await listening()).length === 1, 60_000);
   });
 
   /** The server's processes that serve a listening connection. */

@@ -135,7 +135,7 @@ describeWith(POSTGRES_PROGRAMS, 'contents and facts taken together', () => {
     // All find places while none is written: what waits goes into several segments in one transaction.
     const mail = Array.from({ length: 60 }, () => taken(text));
     const taking = mail.map((one) => take(one));
-    await vi.waitFor(async () => expect(await rows('SELECT FROM spool_segments')).toHaveLength(5));
+    await vi.waitFor(async () => expect(await rows('SELECT FROM spool_segments')).toHaveLength(5), 60_000);
     const before = stores.writer.commits();
     await Promise.all([letGo(), ...taking]);
     // The lock's, the first message's, and that of all others.
@@ -154,7 +154,7 @@ describeWith(POSTGRES_PROGRAMS, 'contents and facts taken together', () => {
     const letGo = await holdFigures();
     const mail = Array.from({ length: 9 }, () => take(taken('z'.repeat(900 * 1024))));
     // One for each of them, which is larger than a segment is meant to be, and the first.
-    await vi.waitFor(async () => expect(await rows('SELECT FROM spool_segments')).toHaveLength(10));
+    await vi.waitFor(async () => expect(await rows('SELECT FROM spool_segments')).toHaveLength(10), 60_000);
     const before = stores.writer.commits();
     await Promise.all([letGo(), ...mail]);
     // The lock's, the first message's, and two of four messages.

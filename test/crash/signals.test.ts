@@ -159,7 +159,7 @@ test.concurrent('SIGTERM: when the delay is over, it ends with 0, and not before
 test.concurrent('a start that fails does not wait for the delay', async (context) => {
   const taken = createServer().listen(0, '127.0.0.1');
   context.onTestFinished(() => void taken.close());
-  await vi.waitUntil(() => taken.listening);
+  await vi.waitUntil(() => taken.listening, 60_000);
   const { port } = taken.address() as { readonly port: number };
   const more = 'shutdown: { delay_seconds: 3600 }';
   const installation = installed(context, configuration({ api: `port: ${port}`, more }));

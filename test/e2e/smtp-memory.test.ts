@@ -98,25 +98,29 @@ function print(line: string): void {
 }
 
 describeIf(openFiles() >= FILES, `${FILES} open files`, 'idle connections', () => {
-  test(`${IDLE} of them cost what is told, and a good client no more work`, { timeout: 180_000 }, async ({
-    onTestFinished,
-  }) => {
-    const service = await startSmtpService(WIDE, '', AS_INSTALLED);
-    onTestFinished(() => service.stop());
-    const good = await hello(service.port);
-    // The first ones cost more, and leave the memory that work needs.
-    await sendSmall(good, MEASURED);
-    const alone = await workOfMessages(service, good);
-    const empty = memoryOf(service, 'VmRSS');
-    const idle = await connectMany(IDLE, service.port, {});
-    expectAsTold('', (memoryOf(service, 'VmRSS') - empty) / IDLE / 1024, TOLD?.['clear']);
-    const among = await workOfMessages(service, good);
-    print(`work for ${MEASURED} messages: ${alone} ms alone, ${among} ms among ${IDLE} idle connections`);
-    expect(among).toBeLessThan(WORK_MARGIN * alone);
-    // Each of them is still there.
-    const replies = await Promise.all(idle.map((client) => client.ask('NOOP')));
-    expect(new Set(replies)).toEqual(new Set(['250 2.0.0 OK']));
-  });
+  // Work that others do on the machine meanwhile changes what it costs: what is so but once is given another chance.
+  const terms = { timeout: 180_000, retry: 1 };
+  test(
+    `${IDLE} of them cost what is told, and a good client no more work`,
+    terms,
+    async ({ onTestFinished }) => {
+      const service = await startSmtpService(WIDE, '', AS_INSTALLED);
+      onTestFinished(() => service.stop());
+      const good = await hello(service.port);
+      // The first ones cost more, and leave the memory that work needs.
+      await sendSmall(good, MEASURED);
+      const alone = await workOfMessages(service, good);
+      const empty = memoryOf(service, 'VmRSS');
+      const idle = await connectMany(IDLE, service.port, {});
+      expectAsTold('', (memoryOf(service, 'VmRSS') - empty) / IDLE / 1024, TOLD?.['clear']);
+      const among = await workOfMessages(service, good);
+      print(`work for ${MEASURED} messages: ${alone} ms alone, ${among} ms among ${IDLE} idle connections`);
+      expect(among).toBeLessThan(WORK_MARGIN * alone);
+      // Each of them is still there.
+      const replies = await Promise.all(idle.map((client) => client.ask('NOOP')));
+      expect(new Set(replies)).toEqual(new Set(['250 2.0.0 OK']));
+    },
+  );
 
   test(`${IDLE_TLS} of them cost what is told under TLS, too`, { timeout: 180_000 }, async ({
     onTestFinished,

@@ -212,7 +212,7 @@ test('a segment that is read while it is unlinked is not left open', async () =>
   });
   await spool.unlink([ref.segment]);
   const stillOpen = () => 1 + disk.count('openRead') - disk.count('close');
-  await vi.waitFor(() => expect(stillOpen()).toBe(0));
+  await vi.waitFor(() => expect(stillOpen()).toBe(0), 60_000);
 });
 
 test('a segment found at start is never appended to, a torn tail harms nothing, other files are left alone', async () => {
