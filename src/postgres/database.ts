@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { StoreError } from '../store/store.ts';
 import { type ConnectionOptions, clientConfigOf } from './connection.ts';
 import { storeErrorOf } from './errors.ts';
-import { type Doubt, type Outcome, outcomeOf } from './outcome.ts';
+import { outcomeOf } from './outcome.ts';
 import { type Progress, untilDone } from './retry.ts';
 import { Sent } from './sent.ts';
 import {
@@ -225,27 +225,14 @@ export class Database {
       } catch (error) {
         if (xid === null || storeErrorOf(error).code !== 'store_unavailable') throw error;
         connection.isUsable = false;
-        const outcome = await this.#outcomeOf({ xid, run: session.run }, beginning.flushesLater);
+        const doubt = { xid, run: session.run, isUnflushed: beginning.flushesLater };
+        const outcome = await outcomeOf(doubt, this.#config, this.#clock);
         progress.isInDoubt = outcome === 'unknown';
         if (outcome !== 'committed') throw error;
       }
       this.#commits++;
       return result;
     });
-  }
-
-  /** What became of a transaction; `committed`: and it is flushed. */
-  async #outcomeOf(doubt: Doubt, isUnflushed: boolean): Promise<Outcome> {
-    const outcome = await outcomeOf(doubt, this.#config, this.#clock);
-    if (outcome !== 'committed' || !isUnflushed) return outcome;
-    const flush = (progress: Progress) =>
-      this.#withClient(async ({ client, session }) => {
-        progress.isConnected = true;
-        await client.query(FLUSH);
-        return session;
-      });
-    const { isOwn, run } = await untilDone(flush, this.#clock).catch(() => UNKNOWN_SESSION);
-    return isOwn && run === doubt.run ? 'committed' : 'unknown';
   }
 
   async #withClient<T>(work: (connection: Connection) => Promise<T>): Promise<T> {

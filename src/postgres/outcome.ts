@@ -1,6 +1,6 @@
 import { Client, type ClientConfig, DatabaseError } from 'pg';
 import type { Clock } from '../lib/clock.ts';
-import { RUN } from './session.ts';
+import { FLUSH, RUN, setDurable } from './session.ts';
 
 /** What became of a transaction: `unknown` where the server cannot be asked, or cannot know. */
 export type Outcome = 'committed' | 'aborted' | 'unknown';
@@ -11,6 +11,8 @@ export interface Doubt {
   readonly xid: string;
   /** {@link Session.run} of the connection that it was on. */
   readonly run: string | null;
+  /** Its commit did not wait for its flush: it counts as committed once that is made up for. */
+  readonly isUnflushed: boolean;
 }
 
 /** For how long the server is asked, in ms: it may be about to be there again. */
@@ -39,7 +41,7 @@ export async function outcomeOf(
 }
 
 /** Null: not yet. Rejects when the server cannot be asked. */
-async function ask({ xid, run }: Doubt, config: ClientConfig): Promise<Outcome | null> {
+async function ask({ xid, run, isUnflushed }: Doubt, config: ClientConfig): Promise<Outcome | null> {
   const times = { connectionTimeoutMillis: ASK_TIMEOUT_MS, query_timeout: ASK_TIMEOUT_MS };
   const client = new Client({ ...config, ...times });
   client.on('error', () => {});
@@ -52,7 +54,12 @@ async function ask({ xid, run }: Doubt, config: ClientConfig): Promise<Outcome |
       return null;
     }
     // A number is given again if a crash lost all traces of the first to have it: then it is another's that was committed.
-    if (answer?.status === 'committed') return run !== null && answer.run === run ? 'committed' : 'unknown';
+    if (answer?.status === 'committed') {
+      if (run === null || answer.run !== run) return 'unknown';
+      // A crash between the answer and this would end the session.
+      if (isUnflushed) await client.query(`SELECT ${setDurable(false)}; ${FLUSH}`);
+      return 'committed';
+    }
     return answer?.status === 'aborted' ? 'aborted' : 'unknown';
   } catch (error) {
     if (error instanceof DatabaseError && error.code === IN_THE_FUTURE) return 'aborted';

@@ -59,9 +59,7 @@ export async function openSession(client: ClientBase, settings: SessionSettings)
     ${MAY_FLUSH} AS "mayFlush",
     CASE WHEN ${own} THEN ARRAY[${settingsSql(settings, false).join(', ')}] END`);
   const [row] = rows;
-  return row === undefined
-    ? UNKNOWN_SESSION
-    : { isOwn: row.isOwn, run: row.run, mayFlush: row.mayFlush ?? false };
+  return row ?? UNKNOWN_SESSION;
 }
 
 /**
@@ -110,8 +108,16 @@ export async function beginTransaction(
 export const RUN = '(SELECT stats_reset::text FROM pg_stat_archiver)';
 
 /** Whether the statement is allowed, whose arguments differ from version to version. */
-const MAY_FLUSH = `(SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM pg_proc
+const MAY_FLUSH = `(SELECT coalesce(bool_and(has_function_privilege(oid, 'EXECUTE')), false) FROM pg_proc
   WHERE proname = 'pg_logical_emit_message' AND pronamespace = 'pg_catalog'::regnamespace)`;
+
+/**
+ * An expression by which commits are on the server's stable storage before they return, for the transaction or the session, even
+ * where its configuration says otherwise.
+ */
+export function setDurable(isLocal: boolean): string {
+  return `CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', ${isLocal}) END`;
+}
 
 /** Expressions that set them, for the transaction or the session. */
 function settingsSql(
@@ -125,8 +131,7 @@ function settingsSql(
     set('statement_timeout', String(statementMs)),
     set('lock_timeout', String(lockMs)),
     set('idle_in_transaction_session_timeout', String(idleMs)),
-    // Commits are on the server's stable storage before they return, even where its configuration says otherwise.
-    `CASE WHEN current_setting('synchronous_commit') = 'off' THEN ${set('synchronous_commit', 'on')} END`,
+    setDurable(isLocal),
     ...(byIndex ? BY_INDEX.map(([name, value]) => set(name, value)) : []),
     // Where no plan outlasts its transaction, one that is made for the values is no more trouble, and looks at less.
     ...(byIndex && !isLocal ? [set('plan_cache_mode', 'force_generic_plan')] : []),
