@@ -10,6 +10,7 @@ import type { BehindTerms } from '../../src/store/logged/written-behind.ts';
 import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
 import { openSqlite, type SqliteOptions } from '../../src/store/sqlite/open.ts';
 import { UNLESS_ASKED, withoutFlushes } from '../support/logged-rig.ts';
+import { readBooks } from '../support/sqlite-books.ts';
 import { mailContract, storeContract } from './store/contract.ts';
 import type { OpenSubject, Subject } from './store/fixtures.ts';
 
@@ -54,15 +55,7 @@ async function openIn(
     },
     books: async () => {
       await written();
-      const other = openBetterSqlite3(path);
-      const queues = other.prepare<[], [string, number]>('SELECT key_id, messages FROM key_queues').all();
-      const gauges = new Map(other.prepare<[], [string, number]>('SELECT name, value FROM gauges').all());
-      other.close();
-      return {
-        queues: new Map(queues),
-        sentBytes: gauges.get('sent_bytes') ?? 0,
-        capturedBytes: gauges.get('captured_bytes') ?? 0,
-      };
+      return readBooks(openBetterSqlite3, path);
     },
     close: async () => {
       await close();

@@ -5,6 +5,7 @@ import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
 import type { OpenDriver } from '../../src/store/sqlite/driver.ts';
 import { openNodeSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { openSqlite, type SqliteOptions } from '../../src/store/sqlite/open.ts';
+import { readBooks } from '../support/sqlite-books.ts';
 import { storeContract } from './store/contract.ts';
 import type { OpenSubject, Subject } from './store/fixtures.ts';
 
@@ -26,17 +27,7 @@ function openIn(folder: string, options: SqliteOptions & { readonly driver: Open
       await stores.store.close();
       return openIn(folder, options);
     },
-    books: async () => {
-      const other = driver(path);
-      const queues = other.prepare<[], [string, number]>('SELECT key_id, messages FROM key_queues').all();
-      const gauges = new Map(other.prepare<[], [string, number]>('SELECT name, value FROM gauges').all());
-      other.close();
-      return {
-        queues: new Map(queues),
-        sentBytes: gauges.get('sent_bytes') ?? 0,
-        capturedBytes: gauges.get('captured_bytes') ?? 0,
-      };
-    },
+    books: async () => readBooks(driver, path),
     close: async () => {
       await stores.store.close();
       rmSync(folder, { recursive: true });

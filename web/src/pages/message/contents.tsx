@@ -109,7 +109,7 @@ function HtmlView({
   return (
     <div>
       <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-2">
-        {/* biome-ignore lint/a11y/useSemanticElements: two buttons of which one is pressed, in a row of others */}
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row of others in every browser. */}
         <div role="group" aria-label="Width" className="flex rounded-md border border-edge/60 p-0.5">
           {WIDTHS.map(({ view, label, icon: Icon }) => {
             const on = (view === 'phone') === isPhone;
