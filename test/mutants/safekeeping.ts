@@ -118,8 +118,8 @@ export const SAFEKEEPING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/postgres/outcome.ts',
-        before: "run !== null && answer.run === run ? 'committed' : 'unknown';",
-        after: "run !== null && answer.run === run ? 'aborted' : 'unknown';",
+        before: "return 'committed';",
+        after: "return 'aborted';",
       },
     ],
     traps: [{ file: 'test/contract/postgres-commit.test.ts', test: 'is known to have happened' }],
