@@ -33,8 +33,11 @@ import { ReadyQueue } from './ready.ts';
 
 /** How much a lane claims, as a multiple of what it may have under way: keeps slots from idling. */
 const CLAIM_FACTOR = 2;
-/** The same of a hop that is quick: each claim is a commit, whatever it brings, and it brings more then. */
-const QUICK_CLAIM_FACTOR = 8;
+/**
+ * The same of a hop that is quick: each claim is a commit, whatever it brings, and what is under way waits to be written before
+ * it, so it brings more then.
+ */
+const QUICK_CLAIM_FACTOR = 32;
 /** A hop is quick that makes room for the next claim within so many ms, as long as there is more to claim. */
 const QUICK_MS = 250;
 /**
@@ -122,7 +125,7 @@ export class Lane {
   window: Window | null = null;
   /** What its hop said of recipients lately. */
   recipients: RecipientTally = NO_RECIPIENTS;
-  /** See {@link CLAIM_FACTOR}: doubles while the hop is quick. */
+  /** See {@link CLAIM_FACTOR}: doubles while the hop is quick, and halves when it is not. */
   #claimFactor = CLAIM_FACTOR;
   /** When it last asked the store for work (monotonic ms), and whether it got all that it asked for. */
   #askedAt = Number.NEGATIVE_INFINITY;
@@ -181,8 +184,9 @@ export class Lane {
   claimRequest(limits: LaneLimits, atMost: number, mono: number): ClaimRequest | null {
     if (this.isStill(mono)) return null;
     const pace = this.pace(mono, limits.perLane);
-    const isQuick = limits.soleLane && this.#filled && mono - this.#askedAt < QUICK_MS;
-    const factor = isQuick ? this.#claimFactor : CLAIM_FACTOR;
+    const isFilled = limits.soleLane && this.#filled;
+    const isQuick = isFilled && mono - this.#askedAt < QUICK_MS;
+    const factor = isFilled ? Math.max(CLAIM_FACTOR, this.#claimFactor / (isQuick ? 1 : 2)) : CLAIM_FACTOR;
     const isSilent = this.isSilent(mono);
     const most = isSilent ? 1 : atMost;
     const free = (isSilent || pace <= 1 ? pace : pace * factor) - this.inHand;
@@ -190,7 +194,7 @@ export class Lane {
     const worthwhile = this.inflight === 0 ? 1 : Math.min(most, Math.max(1, (pace * (factor - 1)) >> 1));
     if (room < Math.min(worthwhile, Math.max(1, limits.left)) || room < 1)
       return this.requestForHigh(limits, mono);
-    this.#claimFactor = isQuick ? Math.min(factor * 2, QUICK_CLAIM_FACTOR) : CLAIM_FACTOR;
+    this.#claimFactor = isQuick ? Math.min(factor * 2, QUICK_CLAIM_FACTOR) : factor;
     this.#askedAt = mono;
     this.#filled = false;
     this.waiting = false;

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 
 /** The file system as segments use it; faults are injected here. Paths are absolute or relative to the process. */
 export interface SpoolFiles {
@@ -8,8 +9,8 @@ export interface SpoolFiles {
   /** Creates for writing, with mode 0600; fails when the file exists. */
   openNew(path: string): Promise<number>;
   close(fd: number): Promise<void>;
-  /** Writes at `position`; returns how many bytes, which may be fewer than asked. */
-  writev(fd: number, parts: readonly Uint8Array[], position: number): Promise<number>;
+  /** Writes at `position`; returns how many bytes, which may be fewer than asked: at once, or later. */
+  writev(fd: number, parts: readonly Uint8Array[], position: number): number | Promise<number>;
   /** Fills `target` from `position`; returns how many bytes, 0 at the end of the file. */
   pread(fd: number, target: Uint8Array, position: number): Promise<number>;
   /** How long the file is, in bytes. */
@@ -28,15 +29,51 @@ const open = promisify(fs.open);
 const mkdir = promisify(fs.mkdir);
 const fstat = promisify(fs.fstat);
 
-/** Real files, by way of libuv's thread pool: the event loop never waits for the disk. */
+/** A write of up to so many bytes goes into the system's cache in less time than the way through the pool takes. */
+const QUICK_BYTES = 256 * 1024;
+/** One that takes longer, in ms, found a system that holds back who writes: */
+const SLOW_MS = 20;
+/** for so long, in ms, all go by way of the pool. */
+const WARY_MS = 10_000;
+
+/** How bytes are written. */
+export interface Writes {
+  readonly atOnce: (fd: number, parts: readonly Uint8Array[], position: number) => number;
+  readonly byPool: (fd: number, parts: readonly Uint8Array[], position: number) => Promise<number>;
+}
+
+/**
+ * Writes what is small at once: it goes into the system's cache, and whoever waits for its flush need not wait for two turns
+ * of the pool. As soon as one such write has kept the event loop waiting, others are left to the pool for a while.
+ */
+export function quickWrites({ atOnce, byPool }: Writes, clock: Pick<Clock, 'mono'>): SpoolFiles['writev'] {
+  let waryUntil = Number.NEGATIVE_INFINITY;
+  return (fd, parts, position) => {
+    let bytes = 0;
+    for (const part of parts) bytes += part.byteLength;
+    const startedAt = clock.mono();
+    if (bytes > QUICK_BYTES || startedAt < waryUntil) return byPool(fd, parts, position);
+    const written = atOnce(fd, parts, position);
+    const endedAt = clock.mono();
+    if (endedAt - startedAt > SLOW_MS) waryUntil = endedAt + WARY_MS;
+    return written;
+  };
+}
+
+const realWrites: Writes = {
+  atOnce: fs.writevSync,
+  byPool: (fd, parts, position) =>
+    new Promise((resolve, reject) => {
+      fs.writev(fd, parts, position, (error, written) => (error ? reject(error) : resolve(written)));
+    }),
+};
+
+/** Real files. But for small writes, by way of libuv's thread pool: the event loop never waits for a disk. */
 export const realFiles: SpoolFiles = {
   openRead: (path) => open(path, 'r'),
   openNew: (path) => open(path, 'wx', 0o600),
   close: promisify(fs.close),
-  writev: (fd, parts, position) =>
-    new Promise((resolve, reject) => {
-      fs.writev(fd, parts, position, (error, written) => (error ? reject(error) : resolve(written)));
-    }),
+  writev: quickWrites(realWrites, systemClock),
   pread: (fd, target, position) =>
     new Promise((resolve, reject) => {
       fs.read(fd, target, 0, target.byteLength, position, (error, count) =>
