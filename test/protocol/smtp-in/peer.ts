@@ -4,7 +4,8 @@ import type { ReceiverOptions } from '../../../src/smtp/receiver/options.ts';
 import { Receiver } from '../../../src/smtp/receiver/receiver.ts';
 import type { SessionReply } from '../../../src/smtp/receiver/session-reply.ts';
 
-const OPTIONS: ReceiverOptions = {
+/** What a receiver is made with unless a test says otherwise. */
+export const OPTIONS: ReceiverOptions = {
   hostname: 'mx.test',
   startTls: true,
   requireTls: false,
