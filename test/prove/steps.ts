@@ -62,7 +62,7 @@ export const STEPS: readonly Step[] = [
       'A process over SQLite is killed at random while eight write and it delivers: nothing acknowledged is lost.',
     files: ['test/crash/crash.test.ts'],
     unit: 'kills',
-    target: 5000,
+    target: 6000,
     least: 20,
     environment: counted('crashes'),
   },

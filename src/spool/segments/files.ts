@@ -29,11 +29,11 @@ const open = promisify(fs.open);
 const mkdir = promisify(fs.mkdir);
 const fstat = promisify(fs.fstat);
 
-/** A write of up to so many bytes goes into the system's cache in less time than the way through the pool takes. */
+/** A write of up to so many bytes is copied into the system's cache in less time than the way through the pool takes. */
 const QUICK_BYTES = 256 * 1024;
-/** One that takes longer, in ms, found a system that holds back who writes: */
+/** A write that takes longer than this, in ms, met a system that throttles writers. */
 const SLOW_MS = 20;
-/** for so long, in ms, all go by way of the pool. */
+/** For so long after it, in ms, all writes go by way of the pool. */
 const WARY_MS = 10_000;
 
 /** How bytes are written. */
@@ -43,8 +43,8 @@ export interface Writes {
 }
 
 /**
- * Writes what is small at once: it goes into the system's cache, and whoever waits for its flush need not wait for two turns
- * of the pool. As soon as one such write has kept the event loop waiting, others are left to the pool for a while.
+ * Makes small writes at once, on the event loop: they only fill the system's cache, and whoever waits for the flush behind
+ * them is spared a turn through the pool. When one has blocked the event loop, writes are left to the pool for a while.
  */
 export function quickWrites({ atOnce, byPool }: Writes, clock: Pick<Clock, 'mono'>): SpoolFiles['writev'] {
   let waryUntil = Number.NEGATIVE_INFINITY;
@@ -68,7 +68,7 @@ const realWrites: Writes = {
     }),
 };
 
-/** Real files. But for small writes, by way of libuv's thread pool: the event loop never waits for a disk. */
+/** Real files. All but small writes go by way of libuv's thread pool: the event loop never waits for a disk. */
 export const realFiles: SpoolFiles = {
   openRead: (path) => open(path, 'r'),
   openNew: (path) => open(path, 'wx', 0o600),
