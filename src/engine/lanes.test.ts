@@ -32,6 +32,12 @@ describe('what a lane claims at once', () => {
     expect(claims(SOLE, 10)).toEqual([40, 40, 80, 160, 320, 640, 640]);
   });
 
+  it('brings a lane of many slots to 5,000 in hand at most, or to twice its slots', () => {
+    const many = [2_000, 2_000, 4_000, 5_000, 5_000, 5_000, 5_000];
+    expect(claims({ ...SOLE, perLane: 1_000 }, 10)).toEqual(many);
+    expect(claims({ ...SOLE, perLane: 10_000 }, 10)).toEqual(many.map(() => 20_000));
+  });
+
   it('stays at a handful for a hop that is slow, or a queue that is short', () => {
     expect(claims(SOLE, 250)).toEqual(HANDFULS);
     expect(claims(SOLE, 10, false)).toEqual(HANDFULS);

@@ -41,10 +41,11 @@ const QUICK_CLAIM_FACTOR = 32;
 /** A hop is quick that makes room for the next claim within so many ms, as long as there is more to claim. */
 const QUICK_MS = 250;
 /**
- * How much fresh mail a lane may have in hand. It is leased where it lies, in memory, so taking more of it costs
- * less than queueing it and claiming it again; its bytes have a bound of their own.
+ * How much a lane may have in hand: of what is claimed for a quick hop, unless it may have more under way; and of fresh mail, which is
+ * leased where it lies, in memory, so that taking more of it costs less than queueing it and claiming it again, and whose bytes have
+ * a bound of their own.
  */
-const MAX_FRESH = 5_000;
+const MAX_IN_HAND = 5_000;
 
 /** A hop on which no attempt has ended for so long, though some are under way, in ms, is as good as ill for other mail. */
 const SILENT_MS = 15_000;
@@ -186,7 +187,9 @@ export class Lane {
     const pace = this.pace(mono, limits.perLane);
     const isFilled = limits.soleLane && this.#filled;
     const isQuick = isFilled && mono - this.#askedAt < QUICK_MS;
-    const factor = isFilled ? Math.max(CLAIM_FACTOR, this.#claimFactor / (isQuick ? 1 : 2)) : CLAIM_FACTOR;
+    const kept = isQuick ? this.#claimFactor : this.#claimFactor >> 1;
+    const bounded = Math.max(CLAIM_FACTOR, Math.min(kept, Math.floor(MAX_IN_HAND / pace)));
+    const factor = isFilled ? bounded : CLAIM_FACTOR;
     const isSilent = this.isSilent(mono);
     const most = isSilent ? 1 : atMost;
     const free = (isSilent || pace <= 1 ? pace : pace * factor) - this.inHand;
@@ -240,7 +243,7 @@ export class Lane {
       return !this.isStill(now) && this.inHand === this.inflight && this.inflight < this.pace(now, full);
     // Of a hop that may be well again, the first message is the test.
     if (this.breakerState(now) !== 'closed') return this.inHand < this.pace(now, full);
-    return this.pace(now, full) > 0 && this.inHand < MAX_FRESH;
+    return this.pace(now, full) > 0 && this.inHand < MAX_IN_HAND;
   }
 
   /**

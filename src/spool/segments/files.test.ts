@@ -32,6 +32,24 @@ describe('a write of the spool', () => {
     expect(ways).toEqual(['at once', 'by pool']);
   });
 
+  it('is still made at once behind one that took its time', async () => {
+    const write = quickWrites(writes, clock);
+    takesMs = 20;
+    for (let count = 0; count < 2; count++) await write(3, small, 0);
+    expect(ways).toEqual(['at once', 'at once']);
+  });
+
+  it('is left to the pool behind one that failed late', async () => {
+    const failing = () => {
+      now += 21;
+      throw new Error('no room');
+    };
+    const write = quickWrites({ ...writes, atOnce: failing }, clock);
+    expect(() => write(3, small, 0)).toThrow('no room');
+    await write(3, small, 0);
+    expect(ways).toEqual(['by pool']);
+  });
+
   it('is left to the pool for ten seconds once one has kept the event loop waiting', async () => {
     const write = quickWrites(writes, clock);
     takesMs = 21;

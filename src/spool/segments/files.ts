@@ -53,10 +53,12 @@ export function quickWrites({ atOnce, byPool }: Writes, clock: Pick<Clock, 'mono
     for (const part of parts) bytes += part.byteLength;
     const startedAt = clock.mono();
     if (bytes > QUICK_BYTES || startedAt < waryUntil) return byPool(fd, parts, position);
-    const written = atOnce(fd, parts, position);
-    const endedAt = clock.mono();
-    if (endedAt - startedAt > SLOW_MS) waryUntil = endedAt + WARY_MS;
-    return written;
+    try {
+      return atOnce(fd, parts, position);
+    } finally {
+      const endedAt = clock.mono();
+      if (endedAt - startedAt > SLOW_MS) waryUntil = endedAt + WARY_MS;
+    }
   };
 }
 
@@ -68,7 +70,7 @@ const realWrites: Writes = {
     }),
 };
 
-/** Real files. All but small writes go by way of libuv's thread pool: the event loop never waits for a disk. */
+/** Real files. All but small writes go by way of libuv's thread pool: the event loop waits for no read and no flush. */
 export const realFiles: SpoolFiles = {
   openRead: (path) => open(path, 'r'),
   openNew: (path) => open(path, 'wx', 0o600),

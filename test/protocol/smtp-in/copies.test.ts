@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { IncomingContent } from '../../../src/ingest/smtp/content.ts';
 import { Budget } from '../../../src/lib/budget.ts';
-import { createIdSource } from '../../../src/lib/id.ts';
-import { seededRandom } from '../../../src/lib/random.ts';
 import { passOn, readHandedIn } from '../../../src/mail/handed-in.ts';
 import { DataFramer } from '../../../src/smtp/data.ts';
 import { Receiver } from '../../../src/smtp/receiver/receiver.ts';
 import { encodeSmall } from '../../../src/spool/record.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { entryOf } from '../../support/spool-entry.ts';
 import { OPTIONS } from './peer.ts';
 
 /** How often the bytes of a message are copied by us between the socket that they come from and the next hop's. */
@@ -66,11 +65,7 @@ test.each([4096, 16_384, 65_536])(
   (size) => {
     const chunks = chunksOf(Buffer.concat([MESSAGE, Buffer.from('.\r\n')]), size);
     const message = readHandedIn(taken(chunks), 100_000) ?? expect.fail('no header');
-    const content = passOn(message, ADDED, () => false);
-    const sizeBytes = content.chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-    const flags = { eightBit: false, utf8: false, dotStuffing: false };
-    const messageId = createIdSource({ wall: () => 1_790_000_000_000 }, seededRandom(1))();
-    const record = encodeSmall({ messageId, content: { chunks: content.chunks, sizeBytes, flags } });
+    const record = encodeSmall(entryOf(...passOn(message, ADDED, () => false).chunks));
     const framer = new DataFramer(false);
     const ways = [record.chunks, record.chunks.map((chunk) => framer.push(chunk))];
     const arrived = new Set(chunks.map(({ buffer }) => buffer));

@@ -14,11 +14,9 @@ export function Segments<Value extends string>({
   readonly onChange: (value: Value) => void;
 }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row of others in every browser.
-    <div
-      role="group"
+    <fieldset
       aria-label={label}
-      className="inline-flex rounded-md border border-line bg-sunken p-0.5"
+      className="inline-flex min-w-auto rounded-md border border-line bg-sunken p-0.5"
     >
       {choices.map((choice) => (
         <button
@@ -36,6 +34,6 @@ export function Segments<Value extends string>({
           {choice.label}
         </button>
       ))}
-    </div>
+    </fieldset>
   );
 }

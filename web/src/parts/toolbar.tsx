@@ -110,8 +110,7 @@ export function FilterChips<Value extends string>({
   readonly onChange: (value: readonly Value[]) => void;
 }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row of others in every browser.
-    <div role="group" aria-label={label} className="flex flex-wrap gap-1.5">
+    <fieldset aria-label={label} className="flex min-w-auto flex-wrap gap-1.5">
       {choices.map((choice) => {
         const on = value.includes(choice.value);
         return (
@@ -136,6 +135,6 @@ export function FilterChips<Value extends string>({
           </button>
         );
       })}
-    </div>
+    </fieldset>
   );
 }

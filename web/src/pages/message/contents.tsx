@@ -109,8 +109,7 @@ function HtmlView({
   return (
     <div>
       <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-2">
-        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row of others in every browser. */}
-        <div role="group" aria-label="Width" className="flex rounded-md border border-edge/60 p-0.5">
+        <fieldset aria-label="Width" className="flex min-w-auto rounded-md border border-edge/60 p-0.5">
           {WIDTHS.map(({ view, label, icon: Icon }) => {
             const on = (view === 'phone') === isPhone;
             return (
@@ -130,7 +129,7 @@ function HtmlView({
               </button>
             );
           })}
-        </div>
+        </fieldset>
         <p className="min-w-0 flex-1 text-sm text-soft">
           As stored. Scripts, forms and everything remote are kept out, so pictures from the web are missing.
         </p>
