@@ -175,7 +175,7 @@ class Service implements App {
       ...{ storage, live, ...work, log, clock, random, version, node, dataDir, words, operations, door },
       ...{ reception, notes: await readNotes(storage.registry, live.loaded.vault?.keyId ?? null, random) },
       events: this.#events,
-      failed: () => failure.failed,
+      ...{ onFailure, failed: () => failure.failed },
       ready: () => !this.#leaving && engine.intake.suspended(null) === null && this.#reachesStore(),
       signal: this.#stopping.signal,
     });

@@ -12,6 +12,7 @@ const ENTRIES = {
   'store-worker': 'threads/store-worker.ts',
   'views-worker': 'threads/views-worker.ts',
   'backup-worker': 'threads/backup-worker.ts',
+  'ingest-worker': 'threads/ingest-worker.ts',
   'preview-worker': 'preview/preview-worker.ts',
 };
 /** With native code, or looked for by those that have it. */

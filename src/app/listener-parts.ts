@@ -39,6 +39,8 @@ export interface ListenerParts {
   readonly notes: DashboardNotes;
   /** What stored messages say. */
   readonly words: MessageWords;
+  /** Told of a failure after which no mail may be taken. */
+  readonly onFailure: (error: Error & { readonly code: string }) => void;
   /** Whether the machine has failed. */
   readonly failed: () => boolean;
   /** Whether mail is accepted now, and will be for a while. */

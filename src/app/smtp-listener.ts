@@ -1,28 +1,18 @@
+import type { SecureContextOptions } from 'node:tls';
 import type { Config } from '../config/schema.ts';
 import { localPostmaster, serverName } from '../config/server-name.ts';
 import type { NamedSource } from '../domain/source.ts';
-import type { IngestShared } from '../ingest/shared.ts';
 import { createSmtpListener, type SmtpListener } from '../ingest/smtp/listener.ts';
 import type { SmtpOptions } from '../ingest/smtp/options.ts';
-import type { Certificate } from '../tls/certificate.ts';
 import { cidrs } from './cidr-sets.ts';
-import type { ListenerParts } from './listener-parts.ts';
 import type { LiveConfig } from './live-config.ts';
-import type { BoundPorts } from './ports.ts';
+import type { MailParts } from './mail-parts.ts';
 import type { SmtpPortPlan } from './smtp-ports.ts';
 
 /** Makes the SMTP listener, which takes no port yet. */
-export function smtpListener(
-  parts: ListenerParts,
-  shared: IngestShared,
-  certificate: Certificate | null,
-  bound: BoundPorts,
-): SmtpListener {
-  const { engine, storage, events, clock, random, log, live } = parts;
-  const deps = { intake: engine.intake, views: storage.views, shared, events, clock, random, log };
-  const listener = createSmtpListener(deps, smtpOptions(live, bound), certificate?.current ?? null);
-  certificate?.onChange((pair) => listener.setSecureContext(pair));
-  return listener;
+export function smtpListener(parts: MailParts, tls: SecureContextOptions | null): SmtpListener {
+  const { intake, views } = parts.rooms;
+  return createSmtpListener({ ...parts, intake, views }, smtpOptions(parts), tls);
 }
 
 /** The ports to bind. */
@@ -33,10 +23,10 @@ export function smtpPortPlan({ config, loaded }: LiveConfig): SmtpPortPlan {
 }
 
 /** The listener's options, read from the configuration each time so that keys apply live. */
-function smtpOptions(live: LiveConfig, bound: BoundPorts): SmtpOptions {
+function smtpOptions({ live, webuiPort }: Pick<MailParts, 'live' | 'webuiPort'>): SmtpOptions {
   return {
     get webuiPort() {
-      return bound.webui;
+      return webuiPort();
     },
     get hostname() {
       return serverName(live.config);

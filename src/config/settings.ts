@@ -104,6 +104,11 @@ export const SETTINGS = {
     'Most reports to one address in an hour, on each node. What is beyond is only recorded. 0 means none at all.',
   ),
   ...DNS_SETTINGS,
+  'threads.ingest': restart(
+    integer(1, 64, 'threads'),
+    1,
+    'Threads that take mail, over HTTP and SMTP. With 1, the thread that delivers takes it too; with more, that one only delivers, and connections are divided among so many others. For machines with four cores and more; see docs/operations.md.',
+  ),
   'limits.max_bytes_in_flight': restart(
     bytes(MIB),
     128 * MIB,

@@ -54,7 +54,7 @@ async function explain({ query }: ExplainRequest, deps: LocalDeps): Promise<Expl
   const given = new URLSearchParams();
   for (const [name, value] of query) given.append(name, value);
   try {
-    return explainQuery(given, deps);
+    return await explainQuery(given, deps);
   } catch (error) {
     throw asOperationError(error);
   }

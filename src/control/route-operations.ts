@@ -76,7 +76,7 @@ export interface RouteTableView extends RouteTableSummary {
 }
 
 /** An explanation as the API gives it. */
-export type ExplanationView = ReturnType<typeof explainQuery>;
+export type ExplanationView = Awaited<ReturnType<typeof explainQuery>>;
 
 /** What a changed table would do. Counts are of recipients, but for `messages`. */
 export interface RehearsalView {

@@ -97,11 +97,11 @@ export class Accept implements Intake {
     return this.#nextId();
   }
 
-  plan(submission: Submission): PlannedDelivery[] {
+  async plan(submission: Submission): Promise<PlannedDelivery[]> {
     return planRecipients(submission, submission.id ?? this.#anyId(), this.#routing());
   }
 
-  explain(facts: RouteFacts): RouteExplanation {
+  async explain(facts: RouteFacts): Promise<RouteExplanation> {
     return explainRoute(facts, this.#anyId(), this.#routing());
   }
 

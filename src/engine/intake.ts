@@ -18,9 +18,9 @@ export interface Intake {
   /** An id for a submission that is about to be accepted. One that is not used is lost, which harms nobody. */
   newId(): string;
   /** What accepting would decide, in envelope order. Changes nothing. */
-  plan(submission: Submission): readonly PlannedDelivery[];
+  plan(submission: Submission): Promise<readonly PlannedDelivery[]>;
   /** How mail with these facts would be routed, rule by rule. Changes nothing. */
-  explain(facts: RouteFacts): RouteExplanation;
+  explain(facts: RouteFacts): Promise<RouteExplanation>;
 }
 
 /** The way one recipient's copy would take. */

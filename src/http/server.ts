@@ -38,6 +38,8 @@ export interface HttpServerOptions {
   readonly hosts: readonly string[];
   /** 0 means any free port, the same on every address. */
   readonly port: number;
+  /** Other threads bind the same port; see `lib/listen.ts`. Default: no. */
+  readonly sharesPort?: boolean;
   /** Key and certificate; null serves plain HTTP. */
   readonly tls: SecureContextOptions | null;
   /**
@@ -96,12 +98,13 @@ class NodeHttpServer implements HttpServer {
   }
 
   async listen(): Promise<number> {
-    const { hosts, port, log } = this.#options;
+    const { hosts, port, sharesPort, log } = this.#options;
     const bound = await bindAll(
       hosts,
       port,
       () => this.#createServer(),
       (error) => log.error('http.listener_failed', { error: error.message }),
+      sharesPort,
     );
     this.#servers = bound.servers;
     return bound.port;

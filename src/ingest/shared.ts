@@ -1,7 +1,9 @@
 import { Budget } from '../lib/budget.ts';
+import type { Cluster } from '../store/cluster.ts';
 import { type AuthDeps, Authenticator } from './authenticator.ts';
 import { RateLimiter } from './rate.ts';
-import { RateExchange, type RateExchangeDeps } from './rate-exchange.ts';
+import { RateExchange } from './rate-exchange.ts';
+import { RecentSources } from './recent-sources.ts';
 import { RATE_WINDOWS } from './sliding-window.ts';
 
 /** What every way in has in common: keys, their rates and the memory are the service's, not a port's. */
@@ -9,8 +11,13 @@ export interface IngestShared {
   readonly authenticator: Authenticator;
   /** The windows of keys and of named sources (contract §6). */
   readonly limiter: RateLimiter;
+  /** The windows of sources without a name or a key. */
+  readonly sources: RateLimiter;
   /** Bytes of messages that are coming in, by holder: the id of a key, or a source. */
   readonly budget: Budget;
+  /** Who sent a message over SMTP a short while ago, and who spoke HTTP to its ports. */
+  readonly completed: RecentSources;
+  readonly spokeHttp: RecentSources;
 }
 
 /** Bounds on what is kept in memory. */
@@ -23,25 +30,50 @@ export interface SharedLimits {
   readonly maxKeysInMemory: number;
 }
 
+/** Where others count in the same windows. */
+export interface RateMember {
+  readonly cluster: Pick<Cluster, 'exchangeRates'>;
+  /** What this process, or this thread of it, is called there. */
+  readonly node: string;
+}
+
+/** What an ingest thread tells the ones beside it of the sources that it meets. */
+export interface SourceNews {
+  readonly completed: (group: string) => void;
+  readonly spokeHttp: (group: string) => void;
+}
+
 /** What it stands on. */
 export interface SharedDeps extends AuthDeps {
   /** Where other nodes let the same keys through; null: there are none. */
-  readonly others: Pick<RateExchangeDeps, 'cluster' | 'node'> | null;
+  readonly others: RateMember | null;
+  /** The other threads of this process that accept; null: there are none. */
+  readonly threads: { readonly sources: RateMember; readonly news: SourceNews } | null;
 }
 
-/** Makes it. When `signal` aborts, the last uses of keys are recorded, and other nodes told of what was let through. */
+/**
+ * Windows of sources without a name or a key, at about half a kilobyte each; the longest unused one makes room. They
+ * are not among the windows of keys, for strangers, who have any number of addresses, would push those out.
+ */
+const MAX_SOURCE_WINDOWS = 10_000;
+
+/** Makes it. When `signal` aborts, the last uses of keys are recorded, and others told of what was let through. */
 export function createShared(deps: SharedDeps, limits: SharedLimits, signal: AbortSignal): IngestShared {
   const { maxBytesInFlight: capacity, maxWaitingRequests: maxWaiters, maxKeysInMemory } = limits;
+  const { others, threads } = deps;
   const authenticator = new Authenticator(deps, { maxCached: maxKeysInMemory });
   void authenticator.recordUses(signal);
-  const limiter = new RateLimiter({
-    maxWindows: RATE_WINDOWS.length * maxKeysInMemory,
-    isShared: deps.others !== null,
-  });
-  if (deps.others !== null) void new RateExchange({ ...deps, ...deps.others, limiter }).run(signal);
+  const windows = (maxWindows: number, member: RateMember | null) => {
+    const limiter = new RateLimiter({ maxWindows, isShared: member !== null });
+    if (member !== null) void new RateExchange({ ...deps, ...member, limiter }).run(signal);
+    return limiter;
+  };
   return {
     authenticator,
-    limiter,
+    limiter: windows(RATE_WINDOWS.length * maxKeysInMemory, others),
+    sources: windows(MAX_SOURCE_WINDOWS, threads?.sources ?? null),
     budget: new Budget({ capacity, maxWaiters }),
+    completed: new RecentSources(threads?.news.completed),
+    spokeHttp: new RecentSources(threads?.news.spokeHttp),
   };
 }

@@ -56,18 +56,20 @@ export interface Bound<S extends Server> {
  * Binds a port on each of these addresses, by a server of its own; 0 takes a free one, the same on all. `::` takes IPv4
  * too, unless an IPv4 address is listed. Rejects with {@link ListenError}, and then has bound none.
  *
- * `onError` is told what goes wrong with a server afterwards, such as a connection that could not be accepted.
+ * `onError` is told what goes wrong with a server afterwards, such as a connection that could not be accepted. With
+ * `sharesPort`, others may bind the same port who say so too (SO_REUSEPORT): the kernel divides the connections among them.
  */
 export async function bindAll<S extends Server>(
   hosts: readonly string[],
   port: number,
   make: () => S,
   onError: (error: Error) => void,
+  sharesPort = false,
 ): Promise<Bound<S>> {
   const tries = port === 0 && hosts.length > 1 ? PORT_TRIES : 1;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await bindEach(hosts, port, make, onError);
+      return await bindEach(hosts, port, make, onError, sharesPort);
     } catch (error) {
       if (attempt === tries) throw error;
     }
@@ -79,6 +81,7 @@ async function bindEach<S extends Server>(
   port: number,
   make: () => S,
   onError: (error: Error) => void,
+  sharesPort: boolean,
 ): Promise<Bound<S>> {
   const hasIpv4 = hosts.some((host) => isIPv4(host));
   const servers: S[] = [];
@@ -86,7 +89,8 @@ async function bindEach<S extends Server>(
   try {
     for (const host of hosts) {
       const server = make();
-      chosen = await bind(server, host, chosen, host === '::' && hasIpv4);
+      const ipv6Only = host === '::' && hasIpv4;
+      chosen = await bind(server, { host, port: chosen, ipv6Only, reusePort: sharesPort });
       server.on('error', onError);
       servers.push(server);
     }
@@ -98,18 +102,28 @@ async function bindEach<S extends Server>(
   return { servers, port: chosen };
 }
 
+/** Where a server is to listen, as `server.listen` takes it. */
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly ipv6Only: boolean;
+  readonly reusePort: boolean;
+}
+
 /** Binds a server to an address; resolves to the port. `::` becomes `0.0.0.0` on a machine without IPv6. */
-async function bind(server: Server, host: string, port: number, ipv6Only: boolean): Promise<number> {
+async function bind(server: Server, place: Place): Promise<number> {
   try {
-    return await listenOnce(server, host, port, ipv6Only);
+    return await listenOnce(server, place);
   } catch (error) {
     const unavailable = error instanceof ListenError && error.code === 'address_unavailable';
-    if (host === '::' && unavailable) return await listenOnce(server, '0.0.0.0', port, false);
+    if (place.host === '::' && unavailable)
+      return await listenOnce(server, { ...place, host: '0.0.0.0', ipv6Only: false });
     throw error;
   }
 }
 
-function listenOnce(server: Server, host: string, port: number, ipv6Only: boolean): Promise<number> {
+function listenOnce(server: Server, place: Place): Promise<number> {
+  const { host, port } = place;
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) => {
       server.off('listening', done);
@@ -121,6 +135,6 @@ function listenOnce(server: Server, host: string, port: number, ipv6Only: boolea
       resolve(typeof address === 'object' && address !== null ? address.port : port);
     };
     server.once('error', fail).once('listening', done);
-    server.listen({ host, port, ipv6Only });
+    server.listen(place);
   });
 }

@@ -131,7 +131,7 @@ test('a message too large for the room that is left shuts nobody out', async () 
 test('a plan is what accepting decides, and leaves nothing behind', async () => {
   const { engine, views } = await start();
   const submission = { ...submissionNamed('a', 2), sendAt: LATER };
-  expect(engine.intake.plan(submission)).toEqual([
+  expect(await engine.intake.plan(submission)).toEqual([
     { relay: 'out', rule: null, group: [{ relay: 'out', fitness: 'usable' }] },
     { relay: 'out', rule: null, group: [{ relay: 'out', fitness: 'usable' }] },
   ]);
@@ -143,10 +143,10 @@ test('a plan is what accepting decides, and leaves nothing behind', async () => 
 
 test('a plan names the rule of a test key, and says where there is no way', async () => {
   const { engine } = await start({}, 'nowhere');
-  expect(engine.intake.plan(submissionNamed('a', 1))).toEqual([
+  expect(await engine.intake.plan(submissionNamed('a', 1))).toEqual([
     { relay: null, rule: null, group: [{ relay: 'nowhere', fitness: 'missing' }] },
   ]);
-  expect(engine.intake.plan({ ...submissionNamed('a', 1), test: true })).toEqual([
+  expect(await engine.intake.plan({ ...submissionNamed('a', 1), test: true })).toEqual([
     { relay: null, rule: 'test-key', group: [{ relay: 'inbox', fitness: 'missing' }] },
   ]);
 });

@@ -160,7 +160,7 @@ test('explain tells of every rule, of the group and of each relay in it', async 
     now: 0,
     test: false,
   };
-  expect(engine.intake.explain(facts)).toEqual({
+  expect(await engine.intake.explain(facts)).toEqual({
     tableVersion: SETTINGS.routing.version,
     rules: [
       { rule: 'to-a', unmet: 'recipientDomain' },

@@ -41,7 +41,7 @@ export abstract class IngestWorld {
     logEvents(this.events, this.log);
     const { clock, log } = this;
     this.shared = createShared(
-      { keyring: this.stores.keyring, clock, log, others: null },
+      { keyring: this.stores.keyring, clock, log, others: null, threads: null },
       limits,
       this.signal,
     );

@@ -27,7 +27,8 @@ export class PolicyWorld extends IngestWorld {
     super({ maxBytesInFlight: 1, maxWaitingRequests: 1, maxKeysInMemory: 100 });
     const { intake, shared, events, clock, random, log } = this;
     const { views } = this.stores;
-    this.policy = new Policy({ intake, views, shared, events, clock, random, log }, this.options);
+    const deps = { intake, views, shared, events, clock, random, log, crowd: null };
+    this.policy = new Policy(deps, this.options);
   }
 
   /** Puts these rows into `listener.sources`. */

@@ -61,12 +61,12 @@ export class RecordingIntake implements Intake, Acts, Pick<Spool, 'read'> {
     return this.#nextId();
   }
 
-  plan(submission: Submission): readonly PlannedDelivery[] {
+  async plan(submission: Submission): Promise<readonly PlannedDelivery[]> {
     const relay = submission.test ? INBOX : this.relay;
     return submission.envelope.recipients.map(() => planOf(relay));
   }
 
-  explain(facts: RouteFacts): RouteExplanation {
+  async explain(facts: RouteFacts): Promise<RouteExplanation> {
     this.explained = facts;
     return { ...planOf(this.relay), tableVersion: 0, rules: [], weighted: false };
   }

@@ -153,7 +153,8 @@ async function judgeOne(
     const read = { ...fields, whole: 'The message' };
     const context = submissionContext(call, key === null ? null : keyInBatch(key, index), deps);
     const submission = await inSlices(buildSubmission(read, context, limits));
-    return read.fields.dryRun ? { index, verdict: verdictOf(submission, deps) } : { index, submission };
+    if (!read.fields.dryRun) return { index, submission };
+    return { index, verdict: await verdictOf(submission, deps) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     if (error.code === 'malformed_json' || error.code === 'invalid_utf8')

@@ -126,14 +126,14 @@ export function explainEndpoint(deps: ExplainDeps): Endpoint {
     scopes: ['admin'],
     window: 'read',
     scheme: 'bearer',
-    handle: async ({ exchange }: Call) => exchange.json(200, explainQuery(exchange.query, deps)),
+    handle: async ({ exchange }: Call) => exchange.json(200, await explainQuery(exchange.query, deps)),
   };
 }
 
 /** Explains the mail that a query describes. Throws 400 `invalid_query`. */
-export function explainQuery(query: URLSearchParams, { intake, clock }: ExplainDeps) {
+export async function explainQuery(query: URLSearchParams, { intake, clock }: ExplainDeps) {
   const facts = factsOf(readParameters(query, EXPLAIN_PARAMETERS), clock.wall());
-  return explanationJson(facts, intake.explain(facts));
+  return explanationJson(facts, await intake.explain(facts));
 }
 
 function factsOf(values: ParameterValues<typeof EXPLAIN_PARAMETERS>, now: number): RouteFacts {

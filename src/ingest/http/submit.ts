@@ -110,7 +110,7 @@ export async function decide(
   dryRun: boolean,
   deps: Pick<SubmitDeps, 'intake' | 'views' | 'inProgress' | 'sending'>,
 ): Promise<Outcome> {
-  if (dryRun) return { kind: 'verdict', verdict: verdictOf(submission, deps) };
+  if (dryRun) return { kind: 'verdict', verdict: await verdictOf(submission, deps) };
   await checkKey();
   const { keyId, idempotency } = submission;
   const receipt = await deps.inProgress.alone(keyId ?? '', idempotency?.key ?? null, () =>

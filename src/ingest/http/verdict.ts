@@ -8,7 +8,7 @@ import { authorsOf } from '../../mail/authors.ts';
 import { readHandedIn } from '../../mail/handed-in.ts';
 
 /** What a dry run answers (contract §2): what would be sent, and the way each recipient's copy would take. */
-export type Verdict = ReturnType<typeof verdictOf>;
+export type Verdict = Awaited<ReturnType<typeof verdictOf>>;
 
 /** What a verdict goes by. */
 export interface VerdictDeps {
@@ -27,8 +27,8 @@ const MAX_HEADER_BYTES = 1024 * 1024;
  * The verdict on a submission that passed every check. Changes nothing. Whoever may send may ask for it, so how relays do
  * is none of it: that is told by `routes/explain`.
  */
-export function verdictOf(submission: Submission, { intake, sending }: VerdictDeps) {
-  const plan = intake.plan(submission);
+export async function verdictOf(submission: Submission, { intake, sending }: VerdictDeps) {
+  const plan = await intake.plan(submission);
   const { relays, domains } = sending();
   const facts = alignmentFacts(submission, domains);
   const alignmentBy = (name: string | null): Alignment | null => {

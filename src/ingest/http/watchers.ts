@@ -1,6 +1,6 @@
 import type { Outcome } from '../../domain/outcome.ts';
 import { WakeUp } from '../../lib/wakeup.ts';
-import type { Events } from '../../observe/events.ts';
+import type { Event, Events, Unsubscribe } from '../../observe/events.ts';
 
 /** In the place of a message's id: whatever the local inbox captures next. */
 export const CAPTURED = 'captured';
@@ -17,26 +17,22 @@ export interface Watch {
 }
 
 /**
- * Readers that wait for news of messages; at most `max` of them. One listener on the bus serves all. When
- * `signal` aborts they all stop waiting.
+ * Readers that wait for news of messages; at most `max` of them. One listener on the bus serves all, and none is there while
+ * nobody waits: other threads then need not pass on what happens. When `signal` aborts they all stop waiting.
  */
 export class Watchers {
   readonly #byMessage = new Map<string, Set<Watch>>();
+  readonly #events: Events;
   readonly #max: number;
   readonly #signal: AbortSignal;
   #count = 0;
+  #unsubscribe: Unsubscribe | null = null;
 
   constructor(events: Events, options: { readonly max: number; readonly signal: AbortSignal }) {
+    this.#events = events;
     this.#max = options.max;
     this.#signal = options.signal;
-    const unsubscribe = events.on((event) => {
-      if (event.type !== 'attempted' && event.type !== 'cancelled' && event.type !== 'acted') return;
-      for (const watch of this.#byMessage.get(event.messageId) ?? []) watch.wake.wake();
-      if (event.type === 'attempted' && event.results.some(({ outcome }) => isCapture(outcome)))
-        for (const watch of this.#byMessage.get(CAPTURED) ?? []) watch.wake.wake();
-    });
     options.signal.addEventListener('abort', () => {
-      unsubscribe();
       for (const watches of this.#byMessage.values()) for (const watch of watches) watch.stop();
     });
   }
@@ -45,6 +41,7 @@ export class Watchers {
   watch(messageId: string): Watch | null {
     if (this.#count >= this.#max || this.#signal.aborted) return null;
     this.#count++;
+    this.#unsubscribe ??= this.#events.on((event) => this.#heard(event));
     const wake = new WakeUp();
     let stopped = false;
     const watch: Watch = {
@@ -64,8 +61,19 @@ export class Watchers {
     return watch;
   }
 
+  #heard(event: Event): void {
+    if (event.type !== 'attempted' && event.type !== 'cancelled' && event.type !== 'acted') return;
+    for (const watch of this.#byMessage.get(event.messageId) ?? []) watch.wake.wake();
+    if (event.type === 'attempted' && event.results.some(({ outcome }) => isCapture(outcome)))
+      for (const watch of this.#byMessage.get(CAPTURED) ?? []) watch.wake.wake();
+  }
+
   #remove(messageId: string, watch: Watch): void {
     this.#count--;
+    if (this.#count === 0) {
+      this.#unsubscribe?.();
+      this.#unsubscribe = null;
+    }
     const watches = this.#byMessage.get(messageId);
     watches?.delete(watch);
     if (watches?.size === 0) this.#byMessage.delete(messageId);

@@ -1,5 +1,5 @@
-import { sourceGroup } from '../../lib/cidr.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { type Crowd, SourceCounts } from './crowd.ts';
 import type { SmtpOptions } from './options.ts';
 import { deny, type Refusal } from './refusal.ts';
 
@@ -37,7 +37,7 @@ export class Connections {
   readonly #clock: Clock;
   readonly #options: Pick<SmtpOptions, 'settings'>;
   readonly #members = new Set<Member>();
-  readonly #sources = new SourceCounts();
+  readonly #crowd: Crowd;
   readonly #turnedAway = new SourceCounts();
   readonly #stopping = new AbortController();
   #running = false;
@@ -45,9 +45,10 @@ export class Connections {
   /** Told when the last connection has ended, once it is waited for. */
   #onEmpty: (() => void) | null = null;
 
-  constructor(clock: Clock, options: Pick<SmtpOptions, 'settings'>) {
+  constructor(clock: Clock, options: Pick<SmtpOptions, 'settings'>, crowd: Crowd) {
     this.#clock = clock;
     this.#options = options;
+    this.#crowd = crowd;
   }
 
   /** Connections open now. */
@@ -63,7 +64,7 @@ export class Connections {
   /** Whether one more would be too many in all. */
   full(): Refusal | null {
     const { maxConnections } = this.#options.settings;
-    return this.size < maxConnections
+    return this.#crowd.size < maxConnections
       ? null
       : deny(
           'too_many_connections',
@@ -75,26 +76,28 @@ export class Connections {
 
   /** Adds a connection. */
   add(member: Member): void {
+    if (this.#members.has(member)) return;
     this.#members.add(member);
+    this.#crowd.enter();
     if (!this.#running) void this.#run();
   }
 
   /** The next phase of a connection takes the place of the one before. */
   replace(before: Member, after: Member): void {
-    this.#members.delete(before);
+    this.#drop(before);
     this.add(after);
   }
 
   /** A connection has ended. */
   remove(member: Member): void {
-    this.#members.delete(member);
+    this.#drop(member);
     if (this.size === 0) this.#onEmpty?.();
   }
 
   /** Counts a connection of a source; refuses it, and counts nothing, when the source has too many. */
   claim(address: string): Refusal | null {
     const { maxConnectionsPerSource } = this.#options.settings;
-    if (!this.#sources.add(address, maxConnectionsPerSource))
+    if (!this.#crowd.claim(address, maxConnectionsPerSource))
       return deny(
         'too_many_connections_of_source',
         421,
@@ -106,7 +109,7 @@ export class Connections {
 
   /** A connection that was counted has ended. */
   unclaim(address: string): void {
-    this.#sources.remove(address);
+    this.#crowd.unclaim(address);
   }
 
   /** Whether there is room to say why to one that is turned away; the function returned must be called at its end. */
@@ -120,7 +123,7 @@ export class Connections {
   timeouts(): Timeouts {
     const { maxConnections, commandTimeoutSeconds, dataTimeoutSeconds, busyTimeoutSeconds } =
       this.#options.settings;
-    const share = (this.size / maxConnections - BUSY_FROM) / (BUSIEST_FROM - BUSY_FROM);
+    const share = (this.#crowd.size / maxConnections - BUSY_FROM) / (BUSIEST_FROM - BUSY_FROM);
     const busy = Math.min(1, Math.max(0, share));
     const shrunk = (seconds: number) => (seconds - busy * Math.max(0, seconds - busyTimeoutSeconds)) * 1000;
     return { commandMs: shrunk(commandTimeoutSeconds), dataMs: shrunk(dataTimeoutSeconds) };
@@ -139,6 +142,10 @@ export class Connections {
     this.#stopping.abort();
   }
 
+  #drop(member: Member): void {
+    if (this.#members.delete(member)) this.#crowd.leave();
+  }
+
   async #run(): Promise<void> {
     this.#running = true;
     const { signal } = this.#stopping;
@@ -149,34 +156,5 @@ export class Connections {
       for (const member of this.#members) member.look(now, timeouts);
     }
     this.#running = false;
-  }
-}
-
-/** How many there are of each source, IPv6 by /64. */
-class SourceCounts {
-  readonly #counts = new Map<string, number>();
-  #total = 0;
-
-  get total(): number {
-    return this.#total;
-  }
-
-  /** Counts one more; false, and counts nothing, when there are as many already. */
-  add(address: string, most: number): boolean {
-    const group = sourceGroup(address);
-    const count = this.#counts.get(group) ?? 0;
-    if (count >= most) return false;
-    this.#counts.set(group, count + 1);
-    this.#total += 1;
-    return true;
-  }
-
-  /** One that was counted has gone. */
-  remove(address: string): void {
-    const group = sourceGroup(address);
-    const left = (this.#counts.get(group) ?? 0) - 1;
-    if (left > 0) this.#counts.set(group, left);
-    else this.#counts.delete(group);
-    this.#total -= 1;
   }
 }

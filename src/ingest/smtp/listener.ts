@@ -8,6 +8,7 @@ import { bindAll, TLS_RULES } from '../../lib/listen.ts';
 import { Arrival, type Arrived, sayAndClose, tellTurnedAway } from './arrival.ts';
 import { Connections } from './connections.ts';
 import type { ListenerContext } from './context.ts';
+import { OwnCrowd } from './crowd.ts';
 import { Denials } from './denials.ts';
 import type { SmtpDeps, SmtpOptions } from './options.ts';
 import { Policy } from './policy.ts';
@@ -53,7 +54,7 @@ class Listener implements SmtpListener {
     this.#context = {
       ...{ deps, options },
       policy: new Policy(deps, options),
-      connections: new Connections(deps.clock, options),
+      connections: new Connections(deps.clock, options, deps.crowd ?? new OwnCrowd()),
       denials: new Denials(deps.events, deps.clock),
       receiverOptions: new LiveReceiverOptions(options, tls !== null),
       secureContext: () => this.#secureContext,
@@ -71,6 +72,7 @@ class Listener implements SmtpListener {
       () =>
         createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#admit(socket, implicitTls)),
       (error) => this.#context.deps.log.error('smtp.listener_failed', { error: error.message }),
+      this.#context.deps.crowd !== null,
     );
     this.#servers.push(...bound.servers);
     return bound.port;

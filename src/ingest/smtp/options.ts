@@ -7,6 +7,7 @@ import type { Random } from '../../lib/random.ts';
 import type { Events } from '../../observe/events.ts';
 import type { Views } from '../../store/views.ts';
 import type { IngestShared } from '../shared.ts';
+import type { Crowd } from './crowd.ts';
 
 /** What the SMTP listener stands on. */
 export interface SmtpDeps {
@@ -18,6 +19,8 @@ export interface SmtpDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Counts the connections of all threads that share the ports; null: this is the only one. */
+  readonly crowd: Crowd | null;
 }
 
 /**

@@ -3,11 +3,11 @@ import type { Intake } from '../../engine/intake.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Credentials } from '../../smtp/receiver/auth-exchange.ts';
 import type { ForwardPath, ReversePath } from '../../smtp/receiver/effect.ts';
+import type { RecentSources } from '../recent-sources.ts';
 import { KeyCheck } from './key-check.ts';
 import type { SmtpDeps, SmtpOptions } from './options.ts';
 import { type Client, maySendAs, type Origin, ownerIdOf } from './origin.ts';
 import { Rates } from './rates.ts';
-import { RecentSources } from './recent-sources.ts';
 import { deny, type Refusal, senderNotAllowed, suspended } from './refusal.ts';
 import { isStranger, MAX_STRANGER_BYTES, nameOf, tooLargeForStranger, wayIn } from './strangers.ts';
 
@@ -21,15 +21,17 @@ export class Policy {
   readonly #options: SmtpOptions;
   readonly #keyCheck: KeyCheck;
   readonly #rates: Rates;
-  readonly #completed = new RecentSources();
-  readonly #spokeHttp = new RecentSources();
+  readonly #completed: RecentSources;
+  readonly #spokeHttp: RecentSources;
 
   constructor({ clock, intake, shared }: SmtpDeps, options: SmtpOptions) {
     this.#clock = clock;
     this.#intake = intake;
     this.#options = options;
     this.#keyCheck = new KeyCheck(shared.authenticator, clock);
-    this.#rates = new Rates(shared.limiter, options);
+    this.#rates = new Rates(shared, options);
+    this.#completed = shared.completed;
+    this.#spokeHttp = shared.spokeHttp;
   }
 
   /** Who comes from there (address normalised), before it has said anything. */

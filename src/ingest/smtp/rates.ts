@@ -1,15 +1,11 @@
 import { ownerOf } from '../../domain/source.ts';
 import { sourceGroup } from '../../lib/cidr.ts';
-import { RateLimiter, type RateVerdict } from '../rate.ts';
+import type { RateLimiter, RateVerdict } from '../rate.ts';
+import type { IngestShared } from '../shared.ts';
 import type { SmtpOptions } from './options.ts';
 import type { Origin } from './origin.ts';
 import { deny, type Refusal } from './refusal.ts';
 
-/**
- * Windows of sources without a name or a key, at about half a kilobyte each; the longest unused one makes room. They
- * are not among the windows of keys, for strangers, who have any number of addresses, would push those out.
- */
-const MAX_SOURCE_WINDOWS = 10_000;
 /**
  * Recipients a minute that strangers may reach, each of them and all together: `<postmaster>` again and again. Enough
  * for reports of trouble, too few to fill a disk or a mailbox with.
@@ -25,12 +21,13 @@ const STRANGERS = 'strangers';
  */
 export class Rates {
   readonly #keys: RateLimiter;
-  readonly #sources = new RateLimiter({ maxWindows: MAX_SOURCE_WINDOWS });
+  readonly #sources: RateLimiter;
   readonly #options: SmtpOptions;
 
-  /** `keys`: the windows that the API counts in too. */
-  constructor(keys: RateLimiter, options: SmtpOptions) {
-    this.#keys = keys;
+  /** `limiter`: the windows that the API counts in too. */
+  constructor({ limiter, sources }: Pick<IngestShared, 'limiter' | 'sources'>, options: SmtpOptions) {
+    this.#keys = limiter;
+    this.#sources = sources;
     this.#options = options;
   }
 

@@ -43,7 +43,7 @@ test('the schemas describe what the endpoints write', () => {
   expectTypeOf<Written<StatusJson>>().toEqualTypeOf<Described<'statusRecordSchema'>>();
   expectTypeOf<Written<ReturnType<typeof attemptsJson>>>().toEqualTypeOf<Described<'attemptsPageSchema'>>();
   expectTypeOf<Written<Verdict>>().toEqualTypeOf<Described<'verdictSchema'>>();
-  expectTypeOf<Written<ReturnType<typeof explainQuery>>>().toEqualTypeOf<
+  expectTypeOf<Written<Awaited<ReturnType<typeof explainQuery>>>>().toEqualTypeOf<
     ReadOnly<z.infer<typeof routeExplanationSchema>>
   >();
   expectTypeOf<Written<ReturnType<typeof problemJson>>>().toEqualTypeOf<Described<'itemProblemSchema'>>();

@@ -56,7 +56,7 @@ export class SmtpWorld extends IngestWorld {
     const { intake, shared, events, clock, random, log } = this;
     const { views } = this.stores;
     this.listener = createSmtpListener(
-      { intake, views, shared, events, clock, random, log },
+      { intake, views, shared, events, clock, random, log, crowd: null },
       this.options,
       tls,
     );

@@ -1,0 +1,59 @@
+import type { Crowd } from '../../ingest/smtp/crowd.ts';
+import { sourceGroup } from '../../lib/cidr.ts';
+
+/**
+ * Places for the counts of sources. Two sources may share one, and then share what one of them may have: with 1,000
+ * sources connected, of a new one in 65 chances one.
+ */
+const PLACES = 65_536;
+/** The count of all, and a number that nobody outside knows, so that nobody can choose with whom to share a place. */
+const TOTAL = PLACES;
+const SEED = PLACES + 1;
+
+/** Connections of all threads, counted in memory that they share: a limit holds exactly, whoever takes a connection. */
+export class SharedCrowd implements Crowd {
+  readonly #counts: Int32Array;
+
+  /** Over a buffer of {@link crowdBuffer}, the same in every thread. */
+  constructor(buffer: SharedArrayBuffer) {
+    this.#counts = new Int32Array(buffer);
+  }
+
+  get size(): number {
+    return Atomics.load(this.#counts, TOTAL);
+  }
+
+  enter(): void {
+    Atomics.add(this.#counts, TOTAL, 1);
+  }
+
+  leave(): void {
+    Atomics.sub(this.#counts, TOTAL, 1);
+  }
+
+  claim(address: string, most: number): boolean {
+    const place = this.#placeOf(address);
+    if (Atomics.add(this.#counts, place, 1) < most) return true;
+    Atomics.sub(this.#counts, place, 1);
+    return false;
+  }
+
+  unclaim(address: string): void {
+    Atomics.sub(this.#counts, this.#placeOf(address), 1);
+  }
+
+  /** FNV-1a (32 bits). */
+  #placeOf(address: string): number {
+    const group = sourceGroup(address);
+    let hash = this.#counts[SEED] ?? 0;
+    for (let at = 0; at < group.length; at++) hash = Math.imul(hash ^ group.charCodeAt(at), 0x01000193);
+    return (hash >>> 0) % PLACES;
+  }
+}
+
+/** The memory of a {@link SharedCrowd}; `seed` is any whole number of 32 bits. */
+export function crowdBuffer(seed: number): SharedArrayBuffer {
+  const buffer = new SharedArrayBuffer((PLACES + 2) * Int32Array.BYTES_PER_ELEMENT);
+  new Int32Array(buffer)[SEED] = seed;
+  return buffer;
+}

@@ -1,0 +1,97 @@
+import type { IngestRooms } from '../../app/mail-parts.ts';
+import type { ContentRef, MessageRecord } from '../../domain/message.ts';
+import type { RouteFacts } from '../../domain/route-match.ts';
+import type { AdminCaller, AdminDoor } from '../../ingest/admin-door.ts';
+import type { Spool, SpoolContent } from '../../spool/spool.ts';
+import { type PackedSubmission, unpackSubmission } from './letters.ts';
+import type { Rooms } from './line.ts';
+import type { OpenedContent, TriesOfAll } from './remote-rooms.ts';
+
+/** Contents that one ingest thread may have open at once; beyond it, the one opened first is closed. */
+const MAX_OPEN_CONTENTS = 2_000;
+
+/** The operations that one ingest thread waits for, by its number for the call. */
+export type CallsUnderWay = Map<number, AbortController>;
+
+/** What one ingest thread may ask of the service: {@link IngestRooms}, as far as values can travel. */
+export function engineRooms(
+  rooms: IngestRooms,
+  calls: CallsUnderWay,
+  tellStep: (call: number, step: unknown) => void,
+): Rooms {
+  const { intake, views, acts, queue, keyring } = rooms;
+  return {
+    ...{ views, acts, queue, keyring },
+    intake: {
+      accept: (packed: readonly PackedSubmission[]) => intake.accept(packed.map(unpackSubmission)),
+      plan: (packed: PackedSubmission) => intake.plan(unpackSubmission(packed)),
+      explain: (facts: RouteFacts) => intake.explain(facts),
+    },
+    words: { read: rooms.readWords },
+    outlook: {
+      tries: async (messages: readonly MessageRecord[]): Promise<TriesOfAll> => {
+        const tries = await rooms.outlook(messages);
+        return messages.map((message) => message.waits.map((wait) => tries(message, wait)));
+      },
+    },
+    spool: servedContents(rooms.spool),
+    admin: servedAdmin(rooms.admin, calls, tellStep),
+  };
+}
+
+function servedAdmin(
+  admin: AdminDoor,
+  calls: CallsUnderWay,
+  tellStep: (call: number, step: unknown) => void,
+): object {
+  return {
+    call: async (call: number, caller: AdminCaller, operation: string, request: unknown) => {
+      const abort = new AbortController();
+      calls.set(call, abort);
+      try {
+        const progress = { tell: (step: unknown) => tellStep(call, step), signal: abort.signal };
+        return await admin.call(caller, operation, request, progress);
+      } finally {
+        calls.delete(call);
+      }
+    },
+  };
+}
+
+/** Gives contents piece by piece, as they are asked for. */
+function servedContents(spool: Pick<Spool, 'read'>): object {
+  const open = new Map<number, SpoolContent>();
+  const begun = new Map<number, Iterator<Uint8Array> | AsyncIterator<Uint8Array>>();
+  let lastHandle = 0;
+  const close = async (handle: number) => {
+    const pieces = begun.get(handle);
+    begun.delete(handle);
+    open.delete(handle);
+    await pieces?.return?.();
+  };
+  return {
+    open: async (ref: ContentRef): Promise<OpenedContent> => {
+      const content = await spool.read(ref);
+      const handle = ++lastHandle;
+      open.set(handle, content);
+      const [oldest] = open.keys();
+      if (open.size > MAX_OPEN_CONTENTS && oldest !== undefined) await close(oldest);
+      return { handle, sizeBytes: content.sizeBytes };
+    },
+    next: async (handle: number): Promise<Uint8Array | null> => {
+      const content = open.get(handle);
+      if (content === undefined) throw new Error('this content is open no longer');
+      const pieces = begun.get(handle) ?? piecesOf(content);
+      begun.set(handle, pieces);
+      const { done, value } = await pieces.next();
+      // A piece may be part of a larger buffer, which would travel with it.
+      return done === true ? null : new Uint8Array(value);
+    },
+    close,
+  };
+}
+
+function piecesOf(content: SpoolContent): Iterator<Uint8Array> | AsyncIterator<Uint8Array> {
+  const chunks = content.chunks();
+  return Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
+}

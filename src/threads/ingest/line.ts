@@ -1,0 +1,153 @@
+import type { Transferable } from 'node:worker_threads';
+import { packFault, unpackFault, type WireFault } from './faults.ts';
+
+/** What can be asked at the other end, by room and verb. Whoever asks is a thread of this process, and trusted. */
+export type Rooms = Readonly<Record<string, object>>;
+
+/** A port, or the worker that it leads to. */
+export interface Port {
+  postMessage(parcel: unknown, transfer: readonly Transferable[]): void;
+  on(event: 'message', listener: (parcel: Parcel) => void): unknown;
+}
+
+interface Ask {
+  readonly id: number;
+  readonly room: string;
+  readonly verb: string;
+  readonly args: readonly unknown[];
+}
+
+type Answer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly fault: WireFault };
+
+/** Everything that gathered in one turn of the event loop: one message, whatever its number. */
+interface Parcel {
+  readonly notes: unknown[];
+  readonly asks: Ask[];
+  readonly answers: Answer[];
+}
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * The way between an ingest thread and the one that delivers. Either end asks and answers, and tells what needs no answer.
+ * What was told before something was asked is heard before it.
+ */
+export class Line<Told, Heard> {
+  readonly #port: Port;
+  readonly #rooms: Rooms;
+  readonly #hear: (note: Heard) => void;
+  readonly #pending = new Map<number, Pending>();
+  #parcel: Parcel = emptyParcel();
+  #transfer: Transferable[] = [];
+  #leaving = false;
+  #lastId = 0;
+  #ended: Error | null = null;
+  #onIdle: (() => void) | null = null;
+
+  constructor(port: Port, rooms: Rooms, hear: (note: Heard) => void) {
+    this.#port = port;
+    this.#rooms = rooms;
+    this.#hear = hear;
+    port.on('message', (parcel) => this.#receive(parcel));
+  }
+
+  /** Asks the other end. Rejects with what it rejects with, made whole, or with what has ended the line. */
+  ask(
+    room: string,
+    verb: string,
+    args: readonly unknown[],
+    transfer: readonly Transferable[] = [],
+  ): Promise<unknown> {
+    if (this.#ended !== null) return Promise.reject(this.#ended);
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      this.#pending.set(id, { resolve, reject });
+      this.#parcel.asks.push({ id, room, verb, args });
+      for (const one of transfer) this.#transfer.push(one);
+      this.#leave();
+    });
+  }
+
+  /** Tells the other end something. */
+  tell(note: Told): void {
+    this.#parcel.notes.push(note);
+    this.#leave();
+  }
+
+  /** Resolves when everything that was asked has been answered. */
+  async idle(): Promise<void> {
+    if (this.#pending.size > 0)
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+  }
+
+  /** The other end is gone: rejects what was asked, and all that will be. */
+  end(error: Error): void {
+    this.#ended ??= error;
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
+  }
+
+  /** What comes in the same turn goes in the same message. */
+  #leave(): void {
+    if (this.#leaving) return;
+    this.#leaving = true;
+    setImmediate(() => {
+      this.#leaving = false;
+      const parcel = this.#parcel;
+      const transfer = this.#transfer;
+      this.#parcel = emptyParcel();
+      this.#transfer = [];
+      if (this.#ended === null) this.#port.postMessage(parcel, transfer);
+    });
+  }
+
+  #receive({ notes, asks, answers }: Parcel): void {
+    for (const note of notes) this.#hear(note as Heard);
+    for (const ask of asks) void this.#answer(ask);
+    for (const answer of answers) this.#settle(answer);
+  }
+
+  async #answer({ id, room, verb, args }: Ask): Promise<void> {
+    try {
+      const verbs = this.#rooms[room] as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
+      const value = await verbs[verb]?.(...args);
+      this.#parcel.answers.push({ id, value });
+    } catch (error) {
+      this.#parcel.answers.push({ id, fault: packFault(error) });
+    }
+    this.#leave();
+  }
+
+  #settle(answer: Answer): void {
+    const pending = this.#pending.get(answer.id);
+    this.#pending.delete(answer.id);
+    if ('fault' in answer) pending?.reject(unpackFault(answer.fault));
+    else pending?.resolve(answer.value);
+    if (this.#pending.size === 0) this.#onIdle?.();
+  }
+}
+
+/** All verbs of a room at the other end, each of which must give a promise. */
+export function remote<Room extends object>(
+  ask: (room: string, verb: string, args: readonly unknown[]) => Promise<unknown>,
+  room: string,
+): Room {
+  const verbs = {
+    get:
+      (_: object, verb: string) =>
+      (...args: readonly unknown[]) =>
+        ask(room, verb, args),
+  };
+  return new Proxy({}, verbs) as Room;
+}
+
+function emptyParcel(): Parcel {
+  return { notes: [], asks: [], answers: [] };
+}

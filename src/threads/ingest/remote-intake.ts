@@ -1,0 +1,84 @@
+import type { Submission } from '../../domain/message.ts';
+import type { RouteFacts } from '../../domain/route-match.ts';
+import type {
+  Intake,
+  IntakeAnswer,
+  PlannedDelivery,
+  RouteExplanation,
+  Suspension,
+} from '../../engine/intake.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createIdSource } from '../../lib/id.ts';
+import type { Random } from '../../lib/random.ts';
+import { packSubmission } from './letters.ts';
+import type { Line } from './line.ts';
+import type { FromIngest, IngestState, ToIngest } from './messages.ts';
+
+/** How long it is believed that a key has too much queued, in ms, after a message of it was refused for that. */
+const BELIEVE_MS = 1_000;
+/** Keys of which that is believed at once; of more, the oldest is asked again. */
+const MAX_FULL_KEYS = 1_000;
+
+/** What it stands on. */
+export interface RemoteIntakeDeps {
+  readonly line: Line<FromIngest, ToIngest>;
+  readonly state: () => IngestState;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** The engine's door, seen from an ingest thread. */
+export class RemoteIntake implements Intake {
+  readonly #deps: RemoteIntakeDeps;
+  readonly #nextId: () => string;
+  /** By key: why its mail is refused, and until when that is believed (monotonic ms). The oldest first. */
+  readonly #full = new Map<string, { readonly suspension: Suspension; readonly until: number }>();
+
+  constructor(deps: RemoteIntakeDeps) {
+    this.#deps = deps;
+    this.#nextId = createIdSource(deps.clock, deps.random);
+  }
+
+  async accept(submissions: readonly Submission[]): Promise<IntakeAnswer[]> {
+    const transfer: ArrayBuffer[] = [];
+    const packed = submissions.map((submission) => packSubmission(submission, transfer));
+    const answers = (await this.#deps.line.ask('intake', 'accept', [packed], transfer)) as IntakeAnswer[];
+    for (const [place, answer] of answers.entries())
+      if (answer.kind === 'suspended') this.#noteFull(submissions[place]?.keyId ?? null, answer.suspension);
+    return answers;
+  }
+
+  suspended(keyId: string | null): Suspension | null {
+    const { suspension } = this.#deps.state();
+    if (suspension !== null || keyId === null) return suspension;
+    const full = this.#full.get(keyId);
+    if (full === undefined) return null;
+    if (full.until > this.#deps.clock.mono()) return full.suspension;
+    this.#full.delete(keyId);
+    return null;
+  }
+
+  newId(): string {
+    return this.#nextId();
+  }
+
+  plan(submission: Submission): Promise<readonly PlannedDelivery[]> {
+    const packed = packSubmission(submission, []);
+    return this.#deps.line.ask('intake', 'plan', [packed]) as Promise<readonly PlannedDelivery[]>;
+  }
+
+  explain(facts: RouteFacts): Promise<RouteExplanation> {
+    return this.#deps.line.ask('intake', 'explain', [facts]) as Promise<RouteExplanation>;
+  }
+
+  #noteFull(keyId: string | null, suspension: Suspension): void {
+    if (keyId === null || suspension.code !== 'queue_limit') return;
+    this.#full.delete(keyId);
+    this.#full.set(keyId, { suspension, until: this.#deps.clock.mono() + BELIEVE_MS });
+    if (this.#full.size <= MAX_FULL_KEYS) return;
+    for (const oldest of this.#full.keys()) {
+      this.#full.delete(oldest);
+      return;
+    }
+  }
+}

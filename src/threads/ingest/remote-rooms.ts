@@ -1,0 +1,95 @@
+import type { IngestRooms } from '../../app/mail-parts.ts';
+import type { Config } from '../../config/schema.ts';
+import { maxRequestBytes } from '../../dashboard/calls.ts';
+import type { ContentRef, MessageRecord } from '../../domain/message.ts';
+import type { NextTry } from '../../domain/next-try.ts';
+import type { Intake } from '../../engine/intake.ts';
+import type { AdminDoor, AdminProgress } from '../../ingest/admin-door.ts';
+import type { Outlook } from '../../ingest/outlook.ts';
+import type { SpoolContent } from '../../spool/spool.ts';
+import { type Line, remote } from './line.ts';
+import type { FromIngest, ToIngest } from './messages.ts';
+
+type EngineLine = Line<FromIngest, ToIngest>;
+
+/** The rest of the service as an ingest thread sees it: what is asked there is answered by the thread that delivers. */
+export function remoteRooms(
+  line: EngineLine,
+  intake: Intake,
+  steps: StepsHeard,
+  config: () => Config,
+): IngestRooms {
+  const room = <Room extends object>(name: string) => remote<Room>((...asked) => line.ask(...asked), name);
+  return {
+    intake,
+    views: room('views'),
+    acts: room('acts'),
+    queue: room('queue'),
+    keyring: room('keyring'),
+    readWords: (message) => line.ask('words', 'read', [message]) as ReturnType<IngestRooms['readWords']>,
+    outlook: remoteOutlook(line),
+    spool: { read: (ref) => readRemote(ref, line) },
+    admin: remoteAdmin(line, steps, config),
+  };
+}
+
+/** Who is told of the steps of an operation, by the number of its call. */
+export type StepsHeard = Map<number, AdminProgress['tell']>;
+
+function remoteAdmin(line: EngineLine, steps: StepsHeard, config: () => Config): AdminDoor {
+  let lastCall = 0;
+  return {
+    maxRequestBytes: (operation) => maxRequestBytes(operation, config().api.maxMessageBytes),
+    call: async (caller, operation, request, { tell, signal }) => {
+      const call = ++lastCall;
+      const abort = () => line.tell({ kind: 'abort', call });
+      signal.addEventListener('abort', abort, { once: true });
+      steps.set(call, tell);
+      try {
+        return await line.ask('admin', 'call', [call, caller, operation, request]);
+      } finally {
+        steps.delete(call);
+        signal.removeEventListener('abort', abort);
+      }
+    },
+  };
+}
+
+/** When each wait of each message is tried next, in their order. */
+export type TriesOfAll = readonly (readonly NextTry[])[];
+
+function remoteOutlook(line: EngineLine): Outlook {
+  return async (messages) => {
+    const tries = (await line.ask('outlook', 'tries', [messages])) as TriesOfAll;
+    const places = new Map<MessageRecord, number>(messages.map((message, place) => [message, place]));
+    return (message, wait) => {
+      const found = tries[places.get(message) ?? -1]?.[message.waits.indexOf(wait)];
+      if (found === undefined) throw new Error('a wait of another message was asked for');
+      return found;
+    };
+  };
+}
+
+/** A content that was opened at the other end. */
+export interface OpenedContent {
+  readonly handle: number;
+  readonly sizeBytes: number;
+}
+
+async function readRemote(ref: ContentRef, line: EngineLine): Promise<SpoolContent> {
+  const { handle, sizeBytes } = (await line.ask('spool', 'open', [ref])) as OpenedContent;
+  return {
+    sizeBytes,
+    async *chunks() {
+      try {
+        for (;;) {
+          const piece = (await line.ask('spool', 'next', [handle])) as Uint8Array | null;
+          if (piece === null) return;
+          yield piece;
+        }
+      } finally {
+        await line.ask('spool', 'close', [handle]);
+      }
+    },
+  };
+}

@@ -1,0 +1,240 @@
+import { createServer } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+import type { Worker } from 'node:worker_threads';
+import type { IngestRooms, MailListeners } from '../../app/mail-parts.ts';
+import type { Config } from '../../config/schema.ts';
+import type { RateMember } from '../../ingest/shared.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { bindAll } from '../../lib/listen.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Random } from '../../lib/random.ts';
+import { startThread } from '../../lib/thread.ts';
+import type { Events, Unsubscribe } from '../../observe/events.ts';
+import type { KeyAndCertificate } from '../../tls/self-signed.ts';
+import { workerUrl } from '../worker-url.ts';
+import { crowdBuffer, SharedCrowd } from './crowd.ts';
+import { type CallsUnderWay, engineRooms } from './engine-rooms.ts';
+import { Line, remote } from './line.ts';
+import type { FromIngest, IngestStart, IngestState, IngestVerbs, ToIngest } from './messages.ts';
+import { RateBook } from './rate-book.ts';
+
+/** How often it is looked whether the threads should know of something new, in ms. */
+const LOOK_MS = 50;
+
+/** What the threads that take mail are made of. */
+export interface IngestThreadsParts {
+  readonly live: { readonly config: Config };
+  readonly rooms: IngestRooms;
+  /** Where other nodes count the same keys; null: this process is the only one. */
+  readonly others: RateMember | null;
+  readonly tls: KeyAndCertificate | null;
+  readonly state: () => IngestState;
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Aborts when the service stops. */
+  readonly signal: AbortSignal;
+  /** Told once when a thread has died. */
+  readonly onDeath: (error: Error & { readonly code: string }) => void;
+}
+
+/** A thread that took mail ended unasked: connections are lost, and the process must end. */
+class IngestThreadError extends Error {
+  readonly code = 'ingest_thread_died';
+  constructor(cause: unknown) {
+    super(`a thread that takes mail died: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+    this.name = 'IngestThreadError';
+  }
+}
+
+/** Starts `threads.ingest` threads, which take no port yet. */
+export function startIngestThreads(parts: IngestThreadsParts): MailListeners {
+  return new IngestThreads(parts);
+}
+
+class IngestThreads implements MailListeners {
+  readonly #parts: IngestThreadsParts;
+  readonly #threads: readonly IngestThread[];
+  readonly #crowd: SharedCrowd;
+  readonly #bytesInFlight: Float64Array;
+  #closing = false;
+
+  constructor(parts: IngestThreadsParts) {
+    const { live, tls, others, random } = parts;
+    const count = live.config.threads.ingest;
+    const crowd = crowdBuffer(Math.floor(random.next() * 2 ** 32));
+    const bytesInFlight = new SharedArrayBuffer(count * Float64Array.BYTES_PER_ELEMENT);
+    const common = { config: live.config, tls, crowd, bytesInFlight, sharesTime: others !== null };
+    this.#parts = parts;
+    this.#crowd = new SharedCrowd(crowd);
+    this.#bytesInFlight = new Float64Array(bytesInFlight);
+    const book = { keys: others?.cluster ?? new RateBook(), sources: new RateBook() };
+    this.#threads = Array.from({ length: count }, (_, place) => {
+      const start = { ...common, place, name: `${others?.node ?? ''}/${place}` };
+      return new IngestThread(start, parts, book, {
+        tellOthers: (note) => this.#tellAll(note, place),
+        died: (error) => {
+          if (!this.#closing) parts.onDeath(new IngestThreadError(error));
+        },
+      });
+    });
+    parts.signal.addEventListener('abort', () => this.#tellAll({ kind: 'stopping' }), { once: true });
+    void this.#keepInformed();
+  }
+
+  get connections(): number {
+    return this.#crowd.size;
+  }
+
+  get bytesInFlight(): number {
+    return this.#bytesInFlight.reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  async listenApi(port: number, isTls: boolean): Promise<number> {
+    const free = await freePort(this.#parts.live.config.api.bind, port);
+    await Promise.all(this.#threads.map(({ verbs }) => verbs.listenApi(free, isTls)));
+    return free;
+  }
+
+  async listenSmtp(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number> {
+    const free = await freePort(hosts, port);
+    await Promise.all(this.#threads.map(({ verbs }) => verbs.listenSmtp(hosts, free, implicitTls)));
+    return free;
+  }
+
+  setSecureContext({ key, cert }: SecureContextOptions): void {
+    this.#tellAll({ kind: 'tls', tls: { key: String(key), cert: String(cert) } });
+  }
+
+  async close(deadline: AbortSignal): Promise<void> {
+    const late = () => this.#tellAll({ kind: 'deadline' });
+    deadline.addEventListener('abort', late, { once: true });
+    if (deadline.aborted) late();
+    await Promise.allSettled(this.#threads.map(({ verbs }) => verbs.close()));
+    deadline.removeEventListener('abort', late);
+    this.#closing = true;
+    await Promise.all(this.#threads.map((thread) => thread.end()));
+  }
+
+  #tellAll(note: ToIngest, except: number | null = null): void {
+    for (const [place, thread] of this.#threads.entries()) if (place !== except) thread.tell(note);
+  }
+
+  /** Tells the threads of another configuration, and of mail that may not come in or may again. */
+  async #keepInformed(): Promise<void> {
+    const { live, state, clock } = this.#parts;
+    let { config } = live;
+    let told = '';
+    while (!this.#closing) {
+      if (live.config !== config) {
+        config = live.config;
+        this.#tellAll({ kind: 'config', config });
+      }
+      const now = state();
+      const text = JSON.stringify(now);
+      if (text !== told) this.#tellAll({ kind: 'state', state: now });
+      told = text;
+      await clock.sleep(LOOK_MS);
+    }
+  }
+}
+
+/** What one thread may cause in the others. */
+interface Neighbours {
+  readonly tellOthers: (note: ToIngest) => void;
+  readonly died: (error: unknown) => void;
+}
+
+class IngestThread {
+  readonly verbs: IngestVerbs;
+  readonly #parts: IngestThreadsParts;
+  readonly #neighbours: Neighbours;
+  readonly #worker: Worker;
+  readonly #line: Line<ToIngest, FromIngest>;
+  readonly #calls: CallsUnderWay = new Map();
+  #unsubscribe: Unsubscribe | null = null;
+
+  constructor(
+    start: IngestStart,
+    parts: IngestThreadsParts,
+    book: { readonly keys: RateMember['cluster']; readonly sources: RateMember['cluster'] },
+    neighbours: Neighbours,
+  ) {
+    this.#parts = parts;
+    this.#neighbours = neighbours;
+    this.#worker = startThread(workerUrl('ingest-worker'), { workerData: start });
+    const rooms = engineRooms(parts.rooms, this.#calls, (call, step) =>
+      this.tell({ kind: 'step', call, step }),
+    );
+    this.#line = new Line<ToIngest, FromIngest>(
+      this.#worker,
+      {
+        ...{ ...rooms, keyRates: book.keys, sourceRates: book.sources },
+        time: { now: () => parts.clock.wall() },
+      },
+      (note) => this.#hear(note),
+    );
+    this.verbs = remote((...asked) => this.#line.ask(...asked), 'ingest');
+    const dead = (error: unknown) => {
+      this.#line.end(new IngestThreadError(error));
+      neighbours.died(error);
+    };
+    this.#worker.once('error', dead).once('exit', () => dead('it ended without a reason'));
+  }
+
+  tell(note: ToIngest): void {
+    this.#line.tell(note);
+  }
+
+  async end(): Promise<void> {
+    this.#unsubscribe?.();
+    await this.#worker.terminate();
+  }
+
+  #hear(note: FromIngest): void {
+    const { log, events } = this.#parts;
+    switch (note.kind) {
+      case 'log':
+        log[note.level](note.event, note.fields);
+        break;
+      case 'event':
+        events.emit(note.event);
+        break;
+      case 'listening':
+        this.#listen(note.isListening);
+        break;
+      case 'source':
+        this.#neighbours.tellOthers(note);
+        break;
+      case 'abort':
+        this.#calls.get(note.call)?.abort();
+        break;
+    }
+  }
+
+  /** Passes on what readers wait for, while some do. */
+  #listen(isListening: boolean): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = isListening
+      ? this.#parts.events.on((event) => this.tell({ kind: 'event', event }))
+      : null;
+  }
+}
+
+/**
+ * A port that nobody has on these addresses: the one asked for, or for 0 any. The threads share it among themselves, and so could
+ * another program of the same user that does likewise; so it is first asked for without sharing. Rejects with `ListenError`.
+ */
+async function freePort(hosts: readonly string[], port: number): Promise<number> {
+  const { servers, port: free } = await bindAll(
+    hosts,
+    port,
+    () => createServer((socket) => socket.destroy()),
+    () => {},
+  );
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return free;
+}
