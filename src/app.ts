@@ -261,12 +261,13 @@ class Service implements App {
     const live = new LiveConfig({
       ...this.#options,
       ...{ first, stored, revision, firstRevision, publish, log, signal: this.#stopping.signal },
-      onChange: (config, ways) => {
+      onChange: async (config, ways) => {
         log.configure(config.log);
         if (this.#work === null) return;
         const { engine, transports } = this.#work;
         applyRelays(engine.relays, config, transports);
         if (ways) engine.waysChanged();
+        await this.#listeners?.configured();
       },
     });
     this.#live = live;

@@ -19,6 +19,8 @@ export interface Listeners {
   /** Binds them all. Rejects with `ListenError` when one of HTTP cannot be bound; those of SMTP may be missing. */
   listen(): Promise<BoundPorts>;
   reloadCertificate(): Promise<void>;
+  /** See `MailListeners`. */
+  configured(): Promise<void>;
   readonly health: Health;
   /** Null where no port speaks TLS. */
   readonly certificate: Certificate | null;
@@ -62,6 +64,7 @@ export async function createListeners(parts: ListenerParts): Promise<Listeners> 
       return bound;
     },
     reloadCertificate: async () => certificate?.reload(),
+    configured: async () => mail?.configured(),
     ...{ health: observation.health, certificate, ports: bound },
     close: async (deadline) => {
       await Promise.all([mail?.close(deadline), webui?.close(deadline)]);
@@ -94,7 +97,7 @@ function mailListeners(
   const { keyring } = storage;
   const shared = createShared(
     { keyring, clock, log, others, threads: null },
-    sharedLimitsOf(live.config),
+    sharedLimitsOf(live.config, null),
     signal,
   );
   return createMailListeners(

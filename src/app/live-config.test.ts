@@ -32,7 +32,7 @@ function setUp(yaml = '') {
       return store.revision;
     },
     publish: async () => 2,
-    onChange() {},
+    onChange: async () => {},
   });
   void live.watch();
   return { clock, store, live, warnings, file };

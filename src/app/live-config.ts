@@ -43,8 +43,11 @@ export interface LiveConfigOptions extends Omit<LoadOptions, 'stored'> {
   readonly log: Log;
   /** Publishes the routing table that a configuration comes to, and gives its version. */
   readonly publish: (next: Loaded) => Promise<number>;
-  /** Called after every reload; `ways`: the routing table, or what operators hold back, is another. */
-  readonly onChange: (config: Config, ways: boolean) => void;
+  /**
+   * Called after every reload, which ends when it resolves: all go by the new configuration then. `ways`: the routing table,
+   * or what operators hold back, is another.
+   */
+  readonly onChange: (config: Config, ways: boolean) => Promise<void>;
   /** Ends the watching. */
   readonly signal: AbortSignal;
 }
@@ -113,7 +116,7 @@ export class LiveConfig {
     for (const fault of faults)
       log.error('config.fault', { key: shortKey(fault), message: formatFault(fault) });
     if (faults.length > 0) {
-      this.#applyHolds(read);
+      await this.#applyHolds(read);
       return faults;
     }
     const applied = changedSettings(this.#loaded.effective, next.effective);
@@ -126,15 +129,15 @@ export class LiveConfig {
     if (applied.length > 0) log.info('config.applied', { keys: applied.join(' ') });
     if (waiting.length > 0)
       log.warn('config.restart_needed', { keys: waiting.map(({ key }) => key).join(' ') });
-    onChange(next.config, ways);
+    await onChange(next.config, ways);
     return [];
   }
 
   /** An operator can hold mail back also while the configuration is faulty. */
-  #applyHolds(next: Loaded): void {
+  async #applyHolds(next: Loaded): Promise<void> {
     if (!this.#holdsDiffer(next)) return;
     this.#loaded = { ...this.#loaded, holds: next.holds };
-    this.#options.onChange(this.config, true);
+    await this.#options.onChange(this.config, true);
   }
 
   #holdsDiffer({ holds }: Loaded): boolean {

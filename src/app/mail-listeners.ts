@@ -50,6 +50,9 @@ class OwnListeners implements MailListeners {
     for (const server of this.#secure) server.setSecureContext(tls);
   }
 
+  /** It is asked for with every message. */
+  async configured(): Promise<void> {}
+
   async close(deadline: AbortSignal): Promise<void> {
     const all = [this.#smtp, ...this.#plain, ...this.#secure];
     await Promise.all(all.map((listener) => listener.close(deadline)));

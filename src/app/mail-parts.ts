@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import type { IngestDeps } from '../ingest/http/options.ts';
 import type { IngestShared, SharedLimits } from '../ingest/shared.ts';
 import type { Crowd } from '../ingest/smtp/crowd.ts';
+import type { Units } from '../lib/budget.ts';
 import type { Keyring } from '../store/keyring.ts';
 
 /** The listeners of the ports that take mail: on the event loop that also delivers, or on threads of their own. */
@@ -17,6 +18,8 @@ export interface MailListeners {
   listenSmtp(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number>;
   /** Uses another key and certificate for handshakes from now on. */
   setSecureContext(tls: SecureContextOptions): void;
+  /** Resolves when every thread that takes mail goes by the configuration in force. */
+  configured(): Promise<void>;
   /** Stops accepting at once; ends what is under way, at the latest when the signal aborts. */
   close(deadline: AbortSignal): Promise<void>;
 }
@@ -45,11 +48,19 @@ export function partOf(limit: number, { threads }: Pick<Config, 'threads'>): num
   return limit === 0 ? 0 : Math.max(1, Math.floor(limit / threads.ingest));
 }
 
-/** What one thread may keep in memory of what comes in. */
-export function sharedLimitsOf(config: Config): SharedLimits {
+/** Of a message that goes to another thread there are two copies for a while. */
+const COPIES = 2;
+
+/** Bytes of messages that may be coming in at once, over all threads, as those count them that do not also deliver. */
+export function bytesInThreads({ limits }: Config): number {
+  return Math.floor(limits.maxBytesInFlight / COPIES);
+}
+
+/** What one thread may keep in memory of what comes in; `units` counts what all threads have. */
+export function sharedLimitsOf(config: Config, units: Units | null): SharedLimits {
   const { maxBytesInFlight, maxWaitingRequests, maxKeysInMemory } = config.limits;
   return {
-    maxBytesInFlight: partOf(maxBytesInFlight, config),
+    ...(units === null ? { maxBytesInFlight } : { maxBytesInFlight: bytesInThreads(config), units }),
     maxWaitingRequests: partOf(maxWaitingRequests, config),
     maxKeysInMemory,
   };

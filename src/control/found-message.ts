@@ -15,9 +15,9 @@ export async function foundMessages(
 ): Promise<FoundMessage[]> {
   const owned = records.some(({ keyId }) => keyId !== null);
   const names = new Map(owned ? (await deps.keyring.list()).map(({ id, name }) => [id, name]) : []);
-  const tries = await outlookOf(deps)(records);
+  const lanes = await outlookOf(deps)(records);
   return records.map((record) => ({
-    ...messageJson(record, tries),
+    ...messageJson(record, lanes),
     key: record.keyId === null ? null : (names.get(record.keyId) ?? null),
     captured: record.test || record.outcome === 'captured',
   }));

@@ -1,9 +1,9 @@
 import { relayOfLane } from '../domain/lane.ts';
 import type { MessageRecord, Priority } from '../domain/message.ts';
-import { type LaneOutlook, nextTry } from '../domain/next-try.ts';
+import type { LaneOutlook } from '../domain/next-try.ts';
 import { allowanceOf, dayOf, spentUntil } from '../domain/quota.ts';
 import type { Relay } from '../domain/relay.ts';
-import type { Outlook } from '../ingest/outlook.ts';
+import { laneSeen, type Outlook } from '../ingest/outlook.ts';
 import type { LocalDeps } from './local-deps.ts';
 
 /** What tells how lanes do. */
@@ -18,10 +18,9 @@ export function outlookOf(deps: OutlookDeps): Outlook {
   return async (messages) => {
     const now = deps.clock.wall();
     const look = new Look(await usedToday(messages, now, deps), now, deps);
-    return (message, wait) => {
-      const lane = wait.lane === null ? null : look.at(wait.lane, message.priority);
-      return nextTry(wait, lane, { now, expiresAt: message.expiresAt });
-    };
+    for (const { waits, priority } of messages)
+      for (const { lane } of waits) if (lane !== null) look.at(lane, priority);
+    return { now, lanes: look.seen };
   };
 }
 
@@ -41,12 +40,13 @@ async function usedToday(
 
 const NOTHING: ReadonlyMap<string, number> = new Map();
 
-/** Lanes as they were when they were first looked at. */
+/** Lanes as they were when they were looked at. */
 class Look {
   readonly #used: ReadonlyMap<string, number>;
   readonly #now: number;
   readonly #deps: OutlookDeps;
-  readonly #seen = new Map<string, LaneOutlook>();
+  /** See `LanesSeen`. */
+  readonly seen = new Map<string, LaneOutlook>();
 
   constructor(used: ReadonlyMap<string, number>, now: number, deps: OutlookDeps) {
     this.#used = used;
@@ -54,12 +54,10 @@ class Look {
     this.#deps = deps;
   }
 
-  /** For mail of that priority. */
-  at(lane: string, priority: Priority): LaneOutlook {
-    const name = `${priority} ${lane}`;
-    const seen = this.#seen.get(name) ?? this.#look(lane, priority);
-    this.#seen.set(name, seen);
-    return seen;
+  /** Looks, for mail of that priority. */
+  at(lane: string, priority: Priority): void {
+    const name = laneSeen(lane, priority);
+    if (!this.seen.has(name)) this.seen.set(name, this.#look(lane, priority));
   }
 
   #look(lane: string, priority: Priority): LaneOutlook {

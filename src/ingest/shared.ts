@@ -1,4 +1,4 @@
-import { Budget } from '../lib/budget.ts';
+import { Budget, type Units } from '../lib/budget.ts';
 import type { Cluster } from '../store/cluster.ts';
 import { type AuthDeps, Authenticator } from './authenticator.ts';
 import { RateLimiter } from './rate.ts';
@@ -24,6 +24,8 @@ export interface IngestShared {
 export interface SharedLimits {
   /** Bytes of messages in memory at once; what does not fit waits. */
   readonly maxBytesInFlight: number;
+  /** Where they are counted for all threads; left out where there is one. */
+  readonly units?: Units;
   /** Requests and sessions that may wait for their messages to fit; more are refused at once. */
   readonly maxWaitingRequests: number;
   /** Keys remembered between requests: their look-ups and their rate windows. */
@@ -59,7 +61,7 @@ const MAX_SOURCE_WINDOWS = 10_000;
 
 /** Makes it. When `signal` aborts, the last uses of keys are recorded, and others told of what was let through. */
 export function createShared(deps: SharedDeps, limits: SharedLimits, signal: AbortSignal): IngestShared {
-  const { maxBytesInFlight: capacity, maxWaitingRequests: maxWaiters, maxKeysInMemory } = limits;
+  const { maxBytesInFlight: capacity, maxWaitingRequests: maxWaiters, maxKeysInMemory, units } = limits;
   const { others, threads } = deps;
   const authenticator = new Authenticator(deps, { maxCached: maxKeysInMemory });
   void authenticator.recordUses(signal);
@@ -72,7 +74,7 @@ export function createShared(deps: SharedDeps, limits: SharedLimits, signal: Abo
     authenticator,
     limiter: windows(RATE_WINDOWS.length * maxKeysInMemory, others),
     sources: windows(MAX_SOURCE_WINDOWS, threads?.sources ?? null),
-    budget: new Budget({ capacity, maxWaiters }),
+    budget: new Budget({ capacity, maxWaiters, ...(units === undefined ? {} : { units }) }),
     completed: new RecentSources(threads?.news.completed),
     spokeHttp: new RecentSources(threads?.news.spokeHttp),
   };

@@ -1,10 +1,22 @@
 /** Gives back what was taken; calling it again does nothing. */
 export type Release = () => void;
 
+/** Units of a budget that are not out; threads may have them in common. */
+export interface Units {
+  readonly free: number;
+  /** Takes units if as many may go when so many are free: both at one moment, whatever other threads do. */
+  take(units: number, fits: (free: number) => boolean): boolean;
+  give(units: number): void;
+  /** Calls `look`, once, when another thread has given some; null where there is no other. */
+  readonly onGiven: ((look: () => void) => void) | null;
+}
+
 /** What a {@link Budget} allows. */
 export interface BudgetLimits {
   /** Units that may be out at once (bytes in flight, say). */
   readonly capacity: number;
+  /** Where they are counted: by this thread alone unless others take from the same. */
+  readonly units?: Units;
   /** How many wishes may wait; one more is refused at once. */
   readonly maxWaiters: number;
 }
@@ -20,9 +32,32 @@ export interface Share {
 }
 
 interface Waiter {
-  readonly holder: string;
-  readonly units: number;
-  readonly grant: () => void;
+  /** Takes what is wished for, if it fits now. */
+  readonly tryAgain: () => void;
+}
+
+/** Units of one thread. */
+class OwnUnits implements Units {
+  readonly onGiven = null;
+  #free: number;
+
+  constructor(capacity: number) {
+    this.#free = capacity;
+  }
+
+  get free(): number {
+    return this.#free;
+  }
+
+  take(units: number, fits: (free: number) => boolean): boolean {
+    if (!fits(this.#free)) return false;
+    this.#free -= units;
+    return true;
+  }
+
+  give(units: number): void {
+    this.#free += units;
+  }
 }
 
 /** A holder may have so many times what it leaves free of the part that is not kept for small ones. */
@@ -48,24 +83,25 @@ export class Budget {
   readonly #held = new Map<string, number>();
   readonly #kept: number;
   readonly #little: number;
-  #free: number;
+  readonly #units: Units;
+  #isListening = false;
 
   constructor(limits: BudgetLimits) {
     this.#capacity = limits.capacity;
     this.#maxWaiters = limits.maxWaiters;
-    this.#free = limits.capacity;
+    this.#units = limits.units ?? new OwnUnits(limits.capacity);
     this.#kept = Math.floor(limits.capacity / KEPT_PART);
     this.#little = Math.floor(limits.capacity / LITTLE_PART);
   }
 
   /** Units not out now. */
   get free(): number {
-    return this.#free;
+    return this.#units.free;
   }
 
   /** Units out now. */
   get taken(): number {
-    return this.#capacity - this.#free;
+    return this.#capacity - this.#units.free;
   }
 
   /** How many wishes wait now. */
@@ -84,7 +120,12 @@ export class Budget {
   }
 
   #tryAcquire(holder: string, units: number): Release | null {
-    return this.#fits(holder, units) ? this.#take(holder, units) : null;
+    const held = (this.#held.get(holder) ?? 0) + units;
+    const fits = (free: number) => {
+      const left = free - units;
+      return held <= this.#little ? left >= 0 : held <= TIMES_FREE * (left - this.#kept);
+    };
+    return this.#units.take(units, fits) ? this.#taken(holder, units) : null;
   }
 
   #acquire(holder: string, units: number, signal: AbortSignal): Promise<Release | null> {
@@ -96,36 +137,47 @@ export class Budget {
         this.#waiters.delete(waiter);
         resolve(null);
       };
-      const grant = () => {
-        signal.removeEventListener('abort', giveUp);
-        this.#waiters.delete(waiter);
-        resolve(this.#take(holder, units));
+      const waiter: Waiter = {
+        tryAgain: () => {
+          const release = this.#tryAcquire(holder, units);
+          if (release === null) return;
+          signal.removeEventListener('abort', giveUp);
+          this.#waiters.delete(waiter);
+          resolve(release);
+        },
       };
-      const waiter: Waiter = { holder, units, grant };
       signal.addEventListener('abort', giveUp, { once: true });
       this.#waiters.add(waiter);
+      this.#listen();
     });
   }
 
-  #fits(holder: string, units: number): boolean {
-    const left = this.#free - units;
-    const held = (this.#held.get(holder) ?? 0) + units;
-    return held <= this.#little ? left >= 0 : held <= TIMES_FREE * (left - this.#kept);
-  }
-
-  #take(holder: string, units: number): Release {
-    this.#change(holder, units);
+  #taken(holder: string, units: number): Release {
+    this.#hold(holder, units);
     let out = true;
     return () => {
       if (!out) return;
       out = false;
-      this.#change(holder, -units);
-      for (const waiter of this.#waiters) if (this.#fits(waiter.holder, waiter.units)) waiter.grant();
+      this.#hold(holder, -units);
+      this.#units.give(units);
+      for (const waiter of this.#waiters) waiter.tryAgain();
     };
   }
 
-  #change(holder: string, units: number): void {
-    this.#free -= units;
+  /** While somebody waits here, what other threads give is heard of. */
+  #listen(): void {
+    if (this.#units.onGiven === null || this.#isListening) return;
+    this.#isListening = true;
+    this.#units.onGiven(() => {
+      this.#isListening = false;
+      for (const waiter of this.#waiters) waiter.tryAgain();
+      if (this.#waiters.size > 0) this.#listen();
+    });
+    // What was given before this was heard.
+    for (const waiter of this.#waiters) waiter.tryAgain();
+  }
+
+  #hold(holder: string, units: number): void {
     const held = (this.#held.get(holder) ?? 0) + units;
     if (held === 0) this.#held.delete(holder);
     else this.#held.set(holder, held);

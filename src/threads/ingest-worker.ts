@@ -13,9 +13,7 @@ import { Line, remote } from './ingest/line.ts';
 import type { Deed, FromIngest, IngestStart, IngestState, IngestVerbs, ToIngest } from './ingest/messages.ts';
 import { RemoteIntake } from './ingest/remote-intake.ts';
 import { remoteRooms, type StepsHeard } from './ingest/remote-rooms.ts';
-
-/** How often it is told how many bytes are in flight, in ms. */
-const TELL_MS = 250;
+import { SharedUnits } from './ingest/shared-units.ts';
 
 /** Events that happen in this thread are told of in the other; those of the other are heard while somebody listens. */
 class SharedEvents extends Events {
@@ -90,7 +88,7 @@ class IngestThread implements IngestVerbs {
           news: { completed: news('completed'), spokeHttp: news('spokeHttp') },
         },
       },
-      sharedLimitsOf(start.config),
+      sharedLimitsOf(start.config, new SharedUnits(start.units)),
       signal,
     );
     this.#line = line;
@@ -108,7 +106,6 @@ class IngestThread implements IngestVerbs {
       },
       start.tls,
     );
-    void this.#tellBytes(new Float64Array(start.bytesInFlight), start.place);
     this.#timed = start.sharesTime ? this.#followTime() : Promise.resolve();
   }
 
@@ -122,6 +119,8 @@ class IngestThread implements IngestVerbs {
     return this.#listeners.listenSmtp(hosts, port, implicitTls);
   }
 
+  async heed(): Promise<void> {}
+
   async close(): Promise<void> {
     await this.#listeners.close(this.#deadline.signal);
     await this.#line.idle();
@@ -130,13 +129,6 @@ class IngestThread implements IngestVerbs {
   async #followTime(): Promise<void> {
     await this.#clock.follow(() => this.#line.ask('time', 'now', []) as Promise<number>);
     void this.#clock.keep(this.#log, this.#stopping.signal);
-  }
-
-  async #tellBytes(bytesInFlight: Float64Array, place: number): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      bytesInFlight[place] = this.#listeners.bytesInFlight;
-      await this.#clock.sleep(TELL_MS, this.#stopping.signal);
-    }
   }
 
   #hear(note: ToIngest): void {

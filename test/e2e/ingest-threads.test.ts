@@ -62,6 +62,7 @@ describe('threads that take mail', () => {
     const sendAt = new Date(Date.now() + 1500).toISOString();
     const message = { from: 'a@example.com', to: ['b@example.com'], subject: 'Later', text: 'x', sendAt };
     const id = await client.send(message);
+    expect(await client.record(id)).toMatchObject({ status: 'queued', waitingFor: 'scheduled' });
     const asked = performance.now();
     const answer = await client.get(`/${id}?wait=20`);
     expect(await answer.json()).toMatchObject({ status: 'delivered' });

@@ -5,7 +5,7 @@ import { Problem } from '../../http/problem.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ParsedMessage } from '../../preview/parsed.ts';
 import type { Views } from '../../store/views.ts';
-import type { Outlook, Tries } from '../outlook.ts';
+import type { LanesSeen, Outlook } from '../outlook.ts';
 import type { Call, Endpoint } from './call.ts';
 import { FILTER_PARAMETERS, listFilter } from './list-query.ts';
 import { asInteger, readParameters } from './query.ts';
@@ -114,10 +114,10 @@ async function newest(
 }
 
 /** A captured message with what it says. */
-function capturedJson(message: MessageRecord, words: ParsedMessage, tries: Tries) {
+function capturedJson(message: MessageRecord, words: ParsedMessage, lanes: LanesSeen) {
   const { text, html, links, codes, attachments } = words;
   return {
-    message: messageJson(message, tries),
+    message: messageJson(message, lanes),
     text,
     html,
     links,

@@ -3,7 +3,7 @@ import type { MessageRecord } from '../../domain/message.ts';
 import { firstTry, waitOf } from '../../domain/next-try.ts';
 import { formatTimestamp } from '../../lib/timestamp.ts';
 import type { MessageDetail, RecipientRecord } from '../../store/views.ts';
-import type { Outlook, Tries } from '../outlook.ts';
+import { type LanesSeen, nextTryOf, type Outlook } from '../outlook.ts';
 
 /**
  * Messages as the API shows them (contract §3.1). A field that does not apply is `undefined`, which JSON
@@ -17,22 +17,22 @@ export type StatusJson = Awaited<ReturnType<typeof statusJson>>;
 
 /** Messages without their recipients' detail, as lists show them. */
 export async function messagesJson(messages: readonly MessageRecord[], outlook: Outlook) {
-  const tries = await outlook(messages);
-  return messages.map((message) => messageJson(message, tries));
+  const lanes = await outlook(messages);
+  return messages.map((message) => messageJson(message, lanes));
 }
 
 /** A message with its recipients. */
 export async function statusJson({ message, recipients }: MessageDetail, outlook: Outlook) {
-  const tries = await outlook([message]);
+  const lanes = await outlook([message]);
   return {
-    ...messageJson(message, tries),
-    recipients: recipients.map((recipient) => recipientJson(recipient, message, tries)),
+    ...messageJson(message, lanes),
+    recipients: recipients.map((recipient) => recipientJson(recipient, message, lanes)),
   };
 }
 
-/** A message without its recipients' detail; `tries` looked at it. */
-export function messageJson(message: MessageRecord, tries: Tries) {
-  const next = firstTry(message.waits.map((wait) => tries(message, wait)));
+/** A message without its recipients' detail. */
+export function messageJson(message: MessageRecord, lanes: LanesSeen) {
+  const next = firstTry(message.waits.map((wait) => nextTryOf(message, wait, lanes)));
   return {
     id: message.id,
     status: message.status,
@@ -65,9 +65,9 @@ export function messageJson(message: MessageRecord, tries: Tries) {
   };
 }
 
-function recipientJson(recipient: RecipientRecord, message: MessageRecord, tries: Tries) {
+function recipientJson(recipient: RecipientRecord, message: MessageRecord, lanes: LanesSeen) {
   const wait = waitOf(recipient);
-  const next = wait === null ? null : tries(message, wait);
+  const next = wait === null ? null : nextTryOf(message, wait, lanes);
   return {
     address: recipient.address,
     type: recipient.kind,

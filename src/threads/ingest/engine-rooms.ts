@@ -1,11 +1,11 @@
 import type { IngestRooms } from '../../app/mail-parts.ts';
-import type { ContentRef, MessageRecord } from '../../domain/message.ts';
+import type { ContentRef } from '../../domain/message.ts';
 import type { RouteFacts } from '../../domain/route-match.ts';
 import type { AdminCaller, AdminDoor } from '../../ingest/admin-door.ts';
 import type { Spool, SpoolContent } from '../../spool/spool.ts';
 import { type PackedSubmission, unpackSubmission } from './letters.ts';
 import type { Rooms } from './line.ts';
-import type { OpenedContent, TriesOfAll } from './remote-rooms.ts';
+import type { OpenedContent } from './remote-rooms.ts';
 
 /** Contents that one ingest thread may have open at once; beyond it, the one opened first is closed. */
 const MAX_OPEN_CONTENTS = 2_000;
@@ -28,12 +28,7 @@ export function engineRooms(
       explain: (facts: RouteFacts) => intake.explain(facts),
     },
     words: { read: rooms.readWords },
-    outlook: {
-      tries: async (messages: readonly MessageRecord[]): Promise<TriesOfAll> => {
-        const tries = await rooms.outlook(messages);
-        return messages.map((message) => message.waits.map((wait) => tries(message, wait)));
-      },
-    },
+    outlook: { look: rooms.outlook },
     spool: servedContents(rooms.spool),
     admin: servedAdmin(rooms.admin, calls, tellStep),
   };

@@ -12,9 +12,8 @@ export interface IngestStart {
   readonly tls: KeyAndCertificate | null;
   /** See `SharedCrowd`. */
   readonly crowd: SharedArrayBuffer;
-  /** Where each thread writes the bytes that it has in flight, and which of the places is this one's. */
-  readonly bytesInFlight: SharedArrayBuffer;
-  readonly place: number;
+  /** Bytes of messages that are coming in; see `SharedUnits`. */
+  readonly units: SharedArrayBuffer;
   /** Time is the database's: it is asked of the other thread. */
   readonly sharesTime: boolean;
 }
@@ -71,6 +70,8 @@ export type FromIngest =
 export interface IngestVerbs {
   listenApi(port: number, isTls: boolean): Promise<number>;
   listenSmtp(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number>;
+  /** Resolves when what was told before is heeded. */
+  heed(): Promise<void>;
   /** Stops accepting, and resolves when nothing is under way any more. */
   close(): Promise<void>;
 }

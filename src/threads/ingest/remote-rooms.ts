@@ -1,11 +1,10 @@
 import type { IngestRooms } from '../../app/mail-parts.ts';
 import type { Config } from '../../config/schema.ts';
 import { maxRequestBytes } from '../../dashboard/calls.ts';
-import type { ContentRef, MessageRecord } from '../../domain/message.ts';
-import type { NextTry } from '../../domain/next-try.ts';
+import type { ContentRef } from '../../domain/message.ts';
 import type { Intake } from '../../engine/intake.ts';
 import type { AdminDoor, AdminProgress } from '../../ingest/admin-door.ts';
-import type { Outlook } from '../../ingest/outlook.ts';
+import type { LanesSeen } from '../../ingest/outlook.ts';
 import type { SpoolContent } from '../../spool/spool.ts';
 import { type Line, remote } from './line.ts';
 import type { FromIngest, ToIngest } from './messages.ts';
@@ -27,7 +26,7 @@ export function remoteRooms(
     queue: room('queue'),
     keyring: room('keyring'),
     readWords: (message) => line.ask('words', 'read', [message]) as ReturnType<IngestRooms['readWords']>,
-    outlook: remoteOutlook(line),
+    outlook: (messages) => line.ask('outlook', 'look', [messages]) as Promise<LanesSeen>,
     spool: { read: (ref) => readRemote(ref, line) },
     admin: remoteAdmin(line, steps, config),
   };
@@ -52,21 +51,6 @@ function remoteAdmin(line: EngineLine, steps: StepsHeard, config: () => Config):
         signal.removeEventListener('abort', abort);
       }
     },
-  };
-}
-
-/** When each wait of each message is tried next, in their order. */
-export type TriesOfAll = readonly (readonly NextTry[])[];
-
-function remoteOutlook(line: EngineLine): Outlook {
-  return async (messages) => {
-    const tries = (await line.ask('outlook', 'tries', [messages])) as TriesOfAll;
-    const places = new Map<MessageRecord, number>(messages.map((message, place) => [message, place]));
-    return (message, wait) => {
-      const found = tries[places.get(message) ?? -1]?.[message.waits.indexOf(wait)];
-      if (found === undefined) throw new Error('a wait of another message was asked for');
-      return found;
-    };
   };
 }
 

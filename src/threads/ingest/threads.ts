@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { Worker } from 'node:worker_threads';
-import type { IngestRooms, MailListeners } from '../../app/mail-parts.ts';
+import { bytesInThreads, type IngestRooms, type MailListeners } from '../../app/mail-parts.ts';
 import type { Config } from '../../config/schema.ts';
 import type { RateMember } from '../../ingest/shared.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -17,6 +17,7 @@ import { type CallsUnderWay, engineRooms } from './engine-rooms.ts';
 import { Line, remote } from './line.ts';
 import type { FromIngest, IngestStart, IngestState, IngestVerbs, ToIngest } from './messages.ts';
 import { RateBook } from './rate-book.ts';
+import { SharedUnits, unitsBuffer } from './shared-units.ts';
 
 /** How often it is looked whether the threads should know of something new, in ms. */
 const LOOK_MS = 50;
@@ -59,21 +60,25 @@ class IngestThreads implements MailListeners {
   readonly #parts: IngestThreadsParts;
   readonly #threads: readonly IngestThread[];
   readonly #crowd: SharedCrowd;
-  readonly #bytesInFlight: Float64Array;
+  readonly #units: SharedUnits;
   #closing = false;
+  /** What the threads were told last. */
+  #config: Config;
+  #state = '';
 
   constructor(parts: IngestThreadsParts) {
     const { live, tls, others, random } = parts;
     const count = live.config.threads.ingest;
     const crowd = crowdBuffer(Math.floor(random.next() * 2 ** 32));
-    const bytesInFlight = new SharedArrayBuffer(count * Float64Array.BYTES_PER_ELEMENT);
-    const common = { config: live.config, tls, crowd, bytesInFlight, sharesTime: others !== null };
+    const units = unitsBuffer(bytesInThreads(live.config));
+    const common = { config: live.config, tls, crowd, units, sharesTime: others !== null };
     this.#parts = parts;
+    this.#config = live.config;
     this.#crowd = new SharedCrowd(crowd);
-    this.#bytesInFlight = new Float64Array(bytesInFlight);
+    this.#units = new SharedUnits(units);
     const book = { keys: others?.cluster ?? new RateBook(), sources: new RateBook() };
     this.#threads = Array.from({ length: count }, (_, place) => {
-      const start = { ...common, place, name: `${others?.node ?? ''}/${place}` };
+      const start = { ...common, name: `${others?.node ?? ''}/${place}` };
       return new IngestThread(start, parts, book, {
         tellOthers: (note) => this.#tellAll(note, place),
         died: (error) => {
@@ -90,7 +95,7 @@ class IngestThreads implements MailListeners {
   }
 
   get bytesInFlight(): number {
-    return this.#bytesInFlight.reduce((sum, bytes) => sum + bytes, 0);
+    return bytesInThreads(this.#parts.live.config) - this.#units.free;
   }
 
   async listenApi(port: number, isTls: boolean): Promise<number> {
@@ -109,6 +114,11 @@ class IngestThreads implements MailListeners {
     this.#tellAll({ kind: 'tls', tls: { key: String(key), cert: String(cert) } });
   }
 
+  async configured(): Promise<void> {
+    this.#inform();
+    await Promise.all(this.#threads.map(({ verbs }) => verbs.heed()));
+  }
+
   async close(deadline: AbortSignal): Promise<void> {
     const late = () => this.#tellAll({ kind: 'deadline' });
     deadline.addEventListener('abort', late, { once: true });
@@ -123,22 +133,22 @@ class IngestThreads implements MailListeners {
     for (const [place, thread] of this.#threads.entries()) if (place !== except) thread.tell(note);
   }
 
-  /** Tells the threads of another configuration, and of mail that may not come in or may again. */
   async #keepInformed(): Promise<void> {
-    const { live, state, clock } = this.#parts;
-    let { config } = live;
-    let told = '';
     while (!this.#closing) {
-      if (live.config !== config) {
-        config = live.config;
-        this.#tellAll({ kind: 'config', config });
-      }
-      const now = state();
-      const text = JSON.stringify(now);
-      if (text !== told) this.#tellAll({ kind: 'state', state: now });
-      told = text;
-      await clock.sleep(LOOK_MS);
+      this.#inform();
+      await this.#parts.clock.sleep(LOOK_MS);
     }
+  }
+
+  /** Tells the threads of another configuration, and of mail that may not come in or may again. */
+  #inform(): void {
+    const { config } = this.#parts.live;
+    if (config !== this.#config) this.#tellAll({ kind: 'config', config });
+    this.#config = config;
+    const state = this.#parts.state();
+    const text = JSON.stringify(state);
+    if (text !== this.#state) this.#tellAll({ kind: 'state', state });
+    this.#state = text;
   }
 }
 
