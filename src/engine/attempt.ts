@@ -62,7 +62,8 @@ export interface AttemptEnd extends TransportResult {
 
 /**
  * Tries to hand a unit to its next hop. The mark that it has begun is written while the conversation opens, and
- * the transport holds back the final dot until that is on disk.
+ * the transport holds back the final dot until that is on disk. `sent` is called where the transport can take another job though
+ * this one has not ended.
  */
 export async function attempt(
   deps: AttemptTerms,
@@ -70,6 +71,7 @@ export async function attempt(
   lane: Lane,
   relay: RelayAtWork,
   quota: QuotaTaken,
+  sent: () => void,
 ): Promise<AttemptEnd> {
   const { unit } = job;
   const startedAt = deps.clock.wall();
@@ -100,7 +102,7 @@ export async function attempt(
     return isOpen;
   };
   const gate = (point?: 'content') => (begun === null ? marked.then(() => opens(point)) : opens(point));
-  const permission = { gate, refused };
+  const permission = { gate, refused, sent };
   const result =
     obstacle === null ? await converse(deps, job, fuse, relay, permission) : settleAll(unit, obstacle);
   fuse.remove();
@@ -165,7 +167,7 @@ async function converse(
   job: Job,
   signal: StopSignal,
   relay: RelayAtWork,
-  permission: Pick<TransportJob, 'gate' | 'refused'>,
+  permission: Pick<TransportJob, 'gate' | 'refused' | 'sent'>,
 ): Promise<TransportResult> {
   const { unit } = job;
   try {

@@ -300,14 +300,28 @@ export class Dispatch {
   }
 
   async #attemptAndSettle(job: Job, lane: Lane, relay: RelayAtWork, start: Start): Promise<void> {
-    const end = await attempt(this.#terms, job, lane, relay, start.quota);
+    let isFree = false;
+    const free = () => {
+      if (isFree) return;
+      isFree = true;
+      lane.inflight--;
+      lane.reserved++;
+      for (const throttle of start.throttles) throttle.end();
+    };
+    // Only what can begin at once may: it would be marked as begun for nothing. And where the hop has shown how much it
+    // bears, it bears no more before it has answered.
+    const sent = () => {
+      if (lane.window !== null || lane.isEnding || !lane.ready.isNextInMemory) return;
+      free();
+      for (const throttle of start.throttles) this.#feed(throttle);
+      this.#pump(lane);
+    };
+    const end = await attempt(this.#terms, job, lane, relay, start.quota, sent);
     // The hop is free again; what remains is ours to record. It counts as in hand until it is recorded.
     this.#relays.hops.spokeTo(lane, relay, end.evidence.host);
     if (end.tried) lane.paced(end.outcomes, relay.perLaneOf(lane), start.mono, this.#deps.clock.mono());
-    lane.inflight--;
-    lane.reserved++;
+    free();
     lane.heardAt = this.#deps.clock.mono();
-    for (const throttle of start.throttles) throttle.end();
     this.#forgetContent(job);
     try {
       this.#hops.tried(lane, relay, end);

@@ -47,6 +47,11 @@ export class ReadyQueue {
     return this.#first(BULK_FIRST, () => true);
   }
 
+  /** Whether the contents of the job whose turn it is are in memory. */
+  get isNextInMemory(): boolean {
+    return (this.next(() => true)?.content ?? null) !== null;
+  }
+
   /** Takes a job that `next` gave. */
   take(job: Job): void {
     this.#passedOver = job === this.#first(BULK_FIRST, () => true) ? 0 : this.#passedOver + 1;

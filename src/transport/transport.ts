@@ -50,6 +50,11 @@ export interface TransportJob {
    * attempt then ends at once, with as little harm to the connection as its state allows.
    */
   readonly refused: StopSignal;
+  /**
+   * Called when all is sent and only the hop's answer is missing, if the next message may begin behind this one over the same
+   * connection: another job may be delivered from now on as if this one had ended.
+   */
+  readonly sent?: () => void;
 }
 
 /** The message's bytes, from memory on the short way, else from the spool. */

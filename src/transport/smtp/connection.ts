@@ -28,6 +28,8 @@ export interface ConnectionSettings {
 export class SmtpConnection {
   /** Who hears of replies and loss; null while nobody should (closing). */
   user: ConnectionUser | null = null;
+  /** Who has written behind what the user still waits for, and hears of what comes after that (RFC 2920). */
+  next: (ConnectionUser & { follow(): void }) | null = null;
   /** Set once the session is open. */
   capabilities: Capabilities = NO_CAPABILITIES;
   address: string | null = null;
@@ -50,6 +52,7 @@ export class SmtpConnection {
   #error: Error | null = null;
   /** A reply came that answers nothing: the next one could not be told from it. */
   #outOfStep = false;
+  #spoilt = false;
   #wake: (() => void) | null = null;
 
   constructor(socket: Socket, settings: ConnectionSettings) {
@@ -68,7 +71,13 @@ export class SmtpConnection {
 
   /** Whether a transaction can go on. False once either side has begun to close, or spoke out of turn. */
   get usable(): boolean {
-    return this.#socket.writable && !this.#socket.readableEnded && !this.#outOfStep;
+    return this.#socket.writable && !this.#socket.readableEnded && !this.#outOfStep && !this.#spoilt;
+  }
+
+  /** Replies will come that nobody waits for any more: it ends with its present user. */
+  spoil(): void {
+    this.next = null;
+    this.#spoilt = true;
   }
 
   /** Waits for `verb`'s answer, or for progress, no longer than its time-out, counted from now. */
@@ -87,12 +96,22 @@ export class SmtpConnection {
     return this.#socket.write(data);
   }
 
+  /** Whatever is written meanwhile goes out in one go. */
+  inOneGo(write: () => void): void {
+    this.#socket.cork();
+    try {
+      write();
+    } finally {
+      this.#socket.uncork();
+    }
+  }
+
   /** Writes all pieces, then `end`, in one go. */
   writeWhole(pieces: Iterable<Uint8Array>, end: string): void {
-    this.#socket.cork();
-    for (const piece of pieces) this.#socket.write(piece);
-    this.#socket.write(end, 'latin1');
-    this.#socket.uncork();
+    this.inOneGo(() => {
+      for (const piece of pieces) this.#socket.write(piece);
+      this.#socket.write(end, 'latin1');
+    });
   }
 
   /** Resolves when what was written is on its way, or the connection is gone. */
@@ -156,25 +175,32 @@ export class SmtpConnection {
     }
     const { fault } = this.#parser;
     if (fault === null) return;
-    const { user } = this;
+    const users = this.#users();
     this.destroy();
-    user?.lost(badReply(this.#settings.host, fault));
+    for (const user of users) user.lost(badReply(this.#settings.host, fault));
   }
 
   #expired(): void {
     const { host, timeouts } = this.#settings;
     const reason = timeoutReply(this.#verb, host, timeouts[this.#verb]);
-    const { user } = this;
+    const users = this.#users();
     if (this.#verb === 'idle') this.quit();
     else this.destroy();
-    user?.lost(reason);
+    for (const user of users) user.lost(reason);
   }
 
   #lose(reason: Reply): void {
-    const { user } = this;
+    const users = this.#users();
     this.user = null;
-    user?.lost(reason);
+    for (const user of users) user.lost(reason);
     this.#wakeUp();
+  }
+
+  /** Who is to hear that it is gone; of the one behind, it is the last that is heard. */
+  #users(): ConnectionUser[] {
+    const users = [this.user, this.next].filter((user) => user !== null);
+    this.next = null;
+    return users;
   }
 
   #wakeUp(): void {

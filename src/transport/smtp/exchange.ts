@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { StopSignal } from '../../lib/stop.ts';
 import type { TransportJob, TransportResult } from '../transport.ts';
+import type { Behind } from './behind.ts';
 import type { SmtpConnection } from './connection.ts';
 import { ABORTED, HopFailure } from './failure.ts';
 import { HopForms, type Resign } from './hop-forms.ts';
@@ -9,6 +10,16 @@ import { type Destination, type OpenTerms, openSession } from './open.ts';
 import type { ConnectionPool } from './pool.ts';
 import type { Trace } from './trace.ts';
 import { type TransactionEnd, transact } from './transaction.ts';
+
+/**
+ * A message may begin behind another where the hop answers the end of one within so long, in ms: what begins early has been marked
+ * as begun, and is not sent yet.
+ */
+const QUICK_REPLY_MS = 50;
+/** A hop answers the envelope behind a message within so long of that, in ms, or does not do well with it. */
+const QUICK_ENVELOPE_MS = 20;
+/** After that, and after an answer that was not yes, none begins behind another for so long, in ms: the session has to end with both. */
+const PAUSE_MS = 10_000;
 
 /** One way to a server. */
 export interface Way {
@@ -33,6 +44,10 @@ export interface ExchangeParts {
 export class Exchange {
   readonly #parts: ExchangeParts;
   readonly #forms: HopForms;
+  /** How long the hop last took to answer the end of a message. */
+  #replyMs = Number.POSITIVE_INFINITY;
+  /** From when on (monotonic ms) a message may begin behind another. */
+  #lendsFrom = Number.NEGATIVE_INFINITY;
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
@@ -42,15 +57,18 @@ export class Exchange {
   /** Sends a message over an idle connection, or a new one. Throws `HopFailure` when there is none to be had. */
   async send(way: Way, job: TransportJob, trace: Trace, signal: StopSignal): Promise<TransactionEnd> {
     const { relay, pool, log } = this.#parts;
-    const connection = pool.takeIdle(way.key) ?? (await this.#takeFresh(way, job, trace, signal));
+    const idle = pool.takeIdle(way.key);
+    const lent = idle === null ? pool.takeLent(way.key) : null;
+    const connection = idle ?? lent?.[0] ?? (await this.#takeFresh(way, job, trace, signal));
     const reused = connection.transactions > 0;
-    const end = await this.#transact(connection, job, trace, signal);
+    const end = await this.#transact(connection, lent?.[1] ?? null, job, trace, signal);
+    this.#heard(end, trace, lent !== null);
     if (!end.stillborn || !reused) return end;
     // The server closed it while it was idle, or has had as many messages by it as it takes, as servers do; that says
     // nothing about the hop or the message.
     log.debug('smtp.connection_stale', { relay, code: end.outcomes[0]?.reply.cause });
     const fresh = await this.#takeFresh(way, job, trace, signal);
-    return await this.#transact(fresh, job, trace, signal);
+    return await this.#transact(fresh, null, job, trace, signal);
   }
 
   /** Opens a session, for the next message to use. Throws `HopFailure` when that cannot be done. */
@@ -78,14 +96,32 @@ export class Exchange {
 
   #transact(
     connection: SmtpConnection,
+    behind: Behind | null,
     job: TransportJob,
     trace: Trace,
     signal: StopSignal,
   ): Promise<TransactionEnd> {
     const { pool, clock } = this.#parts;
     trace.over(connection);
-    const giveBack = (session: TransactionEnd['session']) => pool.giveBack(connection, session);
-    return transact(connection, job, trace, { clock, forms: this.#forms, giveBack }, signal);
+    const giveBack = (session: TransactionEnd['session']) => {
+      if (behind === null || behind.isOwn) pool.giveBack(connection, session);
+      else behind.leave();
+    };
+    const lend = (sent: () => void) => {
+      const isQuick = this.#replyMs <= QUICK_REPLY_MS && clock.mono() >= this.#lendsFrom;
+      if (isQuick && connection.capabilities.pipelining) pool.lend(connection, sent);
+    };
+    const settings = { clock, forms: this.#forms, behind, giveBack, lend };
+    return transact(connection, job, trace, settings, signal);
+  }
+
+  /** Takes note of how quickly the hop answers the end of a message, and whether with yes. */
+  #heard({ session }: TransactionEnd, { mailMs, replyMs }: Trace, wasBehind: boolean): void {
+    if (replyMs === null) return;
+    this.#replyMs = replyMs;
+    // It was all there before the answer to the message in front: a hop that takes its time is better off without.
+    const isHeldBack = wasBehind && mailMs !== null && mailMs > QUICK_ENVELOPE_MS;
+    if (session !== 'clean' || isHeldBack) this.#lendsFrom = this.#parts.clock.mono() + PAUSE_MS;
   }
 }
 

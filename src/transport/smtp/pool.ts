@@ -1,8 +1,9 @@
 /** The connections of one relay: opened when needed, reused while they are good, never more than allowed. */
 import { RSET } from '../../smtp/command.ts';
 import type { SessionState } from '../../smtp/sender.ts';
+import { Behind } from './behind.ts';
 import type { SmtpConnection } from './connection.ts';
-import { ABORTED, HopFailure } from './failure.ts';
+import { ABORTED, HopFailure, lostReply } from './failure.ts';
 
 /** What a pool may use. */
 export interface PoolLimits {
@@ -31,6 +32,8 @@ export class ConnectionPool {
   readonly #idle = new Set<SmtpConnection>();
   /** The idle ones of each way, the latest used last. No way is remembered that has none. */
   readonly #idleByWay = new Map<string, SmtpConnection[]>();
+  /** See {@link ConnectionPool.lend}. */
+  #lent: SmtpConnection | null = null;
   /** Those we are closing, which still take room. */
   readonly #ending = new Set<SmtpConnection>();
   readonly #waiters: Waiter[] = [];
@@ -56,6 +59,27 @@ export class ConnectionPool {
       connection.user = null;
       if (connection.usable) return connection;
     }
+  }
+
+  /**
+   * While `use` runs, somebody may begin behind the user of this connection, who has sent all and waits for the last reply.
+   * Only then: what is written behind it goes out together with it, so that the hop answers both together, and neither
+   * side holds an answer back for want of an acknowledgement (RFC 896).
+   */
+  lend(connection: SmtpConnection, use: () => void): void {
+    const isFit = !this.#closing && connection.transactions < this.#limits.maxTransactions;
+    this.#lent = isFit ? connection : null;
+    use();
+    this.#lent = null;
+  }
+
+  /** A place behind somebody, where one is to be had and there is room for no further connection. */
+  takeLent(way: string): readonly [SmtpConnection, Behind] | null {
+    const lent = this.#lent;
+    if (lent === null || this.#open.get(lent) !== way || this.#used() < this.#limits.maxConnections)
+      return null;
+    this.#lent = null;
+    return [lent, new Behind(lent)];
   }
 
   /**
@@ -85,11 +109,19 @@ export class ConnectionPool {
 
   /** Takes a connection back after a transaction. */
   giveBack(connection: SmtpConnection, session: SessionState | 'spent'): void {
-    const worn = session === 'spent' || connection.transactions >= this.#limits.maxTransactions;
+    const { next } = connection;
+    if (next !== null && session === 'clean' && connection.usable) {
+      next.follow();
+      return;
+    }
+    connection.next = null;
+    const worn =
+      next !== null || session === 'spent' || connection.transactions >= this.#limits.maxTransactions;
     if (session === 'close' || !connection.usable) this.#end(connection, 'destroy');
     else if (worn || this.#closing) this.#end(connection, 'quit');
     else if (session === 'reset') this.#reset(connection);
     else this.#rest(connection);
+    next?.lost(lostReply(connection.host, null));
   }
 
   /** Closes idle connections now and others when they are given back; resolves when all are closed. */

@@ -7,7 +7,8 @@ import type { StopSignal } from '../../lib/stop.ts';
 import type { SmtpReply } from '../../smtp/reply.ts';
 import { Sender, type SenderAction, type SessionState } from '../../smtp/sender.ts';
 import type { TransportContent, TransportJob } from '../transport.ts';
-import type { ConnectionUser, SmtpConnection } from './connection.ts';
+import type { Behind, Follower } from './behind.ts';
+import type { SmtpConnection } from './connection.ts';
 import { type ContentEnd, type ContentSender, WHOLE_WRITE_BYTES, writeContent } from './content-writer.ts';
 import { ABORTED, LEASE_LOST, lostReply } from './failure.ts';
 import type { Fitted, HopForms } from './hop-forms.ts';
@@ -30,6 +31,10 @@ export interface TransactionSettings {
   readonly forms: HopForms;
   /** Takes the connection back, once, before the end is told. */
   readonly giveBack: (session: TransactionEnd['session']) => void;
+  /** The connection is another's, who waits for the last reply; null: it is this one's own. */
+  readonly behind: Behind | null;
+  /** Lets another begin behind this one, which has sent all, if that is of use. */
+  readonly lend: (sent: () => void) => void;
 }
 
 /** Runs a transaction to its end. Throws, or rejects, only when the contents cannot be read; the connection is then gone. */
@@ -41,7 +46,7 @@ export function transact(
   signal: StopSignal,
 ): Promise<TransactionEnd> {
   // What is ours to do costs the peer no time.
-  connection.calm();
+  if (settings.behind === null) connection.calm();
   const run = (fitted: Fitted) => runFitted(connection, job, trace, settings, signal, fitted);
   const fail = (error: unknown): never => {
     settings.giveBack('close');
@@ -83,7 +88,7 @@ interface Told {
   readonly release: Release;
 }
 
-class Transaction implements ConnectionUser, ContentSender {
+class Transaction implements Follower, ContentSender {
   readonly #connection: SmtpConnection;
   readonly #job: TransportJob;
   readonly #content: TransportContent;
@@ -130,7 +135,9 @@ class Transaction implements ConnectionUser, ContentSender {
   }
 
   start(): void {
-    this.#connection.user = this;
+    const { behind } = this.#settings;
+    if (this.#isBehind) behind?.begin(this);
+    else this.#connection.user = this;
     this.#connection.transactions++;
     this.#signal.addEventListener('abort', this.#onAbort);
     this.#job.refused.addEventListener('abort', this.#onRefused);
@@ -141,6 +148,13 @@ class Transaction implements ConnectionUser, ContentSender {
     // It may have died while it was nobody's.
     else if (!this.#connection.usable) this.lost(lostReply(this.#connection.host, null));
     else this.#act(this.#sender.begin());
+  }
+
+  /** Nobody else is waited for any more. */
+  follow(): void {
+    this.#begunAt = this.#settings.clock.mono();
+    this.#envelopeAt = this.#begunAt;
+    this.#connection.expect(this.#sender.awaiting);
   }
 
   reply(raw: SmtpReply): void {
@@ -178,7 +192,7 @@ class Transaction implements ConnectionUser, ContentSender {
   #act(action: SenderAction): void {
     switch (action.kind) {
       case 'send':
-        this.#connection.expect(this.#sender.awaiting);
+        if (!this.#isBehind) this.#connection.expect(this.#sender.awaiting);
         this.#connection.write(action.text);
         return;
       case 'wait':
@@ -244,7 +258,10 @@ class Transaction implements ConnectionUser, ContentSender {
     this.#trace.transferMs = Math.round(this.#dotAt - this.#envelopeAt);
     this.#sender.dotSent();
     this.#connection.expect('dot');
-    this.#connection.writeWhole(pieces, end);
+    this.#connection.inOneGo(() => {
+      this.#connection.writeWhole(pieces, end);
+      if (this.#job.sent !== undefined) this.#settings.lend(this.#job.sent);
+    });
   }
 
   /** Resolves when every chunk sent is answered with 2xx, or the transaction has ended. */
@@ -278,14 +295,15 @@ class Transaction implements ConnectionUser, ContentSender {
 
   /** Ends it from our side. The connection goes with it, so that what was begun can never be completed. */
   #breakOff(reason: Reply): void {
-    this.#connection.destroy();
+    // The one in front may have been taken: its answer is waited for.
+    if (!this.#isBehind) this.#connection.destroy();
     this.#sender.lost(reason);
     this.#end('close');
   }
 
   #fail(error: unknown): void {
     if (this.#ended) return;
-    this.#connection.destroy();
+    if (!this.#isBehind) this.#connection.destroy();
     this.#detach('close');
     this.#told.reject(error);
   }
@@ -313,11 +331,16 @@ class Transaction implements ConnectionUser, ContentSender {
   #detach(session: TransactionEnd['session']): void {
     this.#ended = true;
     this.#onChunked?.();
-    this.#connection.user = null;
+    if (!this.#isBehind) this.#connection.user = null;
     this.#signal.removeEventListener('abort', this.#onAbort);
     this.#job.refused.removeEventListener('abort', this.#onRefused);
     this.#told.release();
     this.#settings.giveBack(session);
+  }
+
+  /** The connection is another's, or was when it was lost. */
+  get #isBehind(): boolean {
+    return this.#settings.behind?.isOwn === false;
   }
 
   /** What the reply that comes now answers. */

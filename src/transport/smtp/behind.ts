@@ -1,0 +1,57 @@
+import type { Reply } from '../../domain/outcome.ts';
+import type { ConnectionUser, SmtpConnection } from './connection.ts';
+
+/** A transaction that begins behind another. */
+export interface Follower extends ConnectionUser {
+  /** The one before has ended well: what comes now is for this one. */
+  follow(): void;
+}
+
+/**
+ * The place behind the user of a connection, who has sent all and waits for the last reply (RFC 2920). Whoever takes it may
+ * write, and hears nothing until that reply has come.
+ */
+export class Behind implements ConnectionUser {
+  readonly #connection: SmtpConnection;
+  #follower: Follower | null = null;
+  #isOwn = false;
+
+  /** Takes the place. */
+  constructor(connection: SmtpConnection) {
+    this.#connection = connection;
+    connection.next = this;
+  }
+
+  /** The one before has ended, and the connection is the follower's. */
+  get isOwn(): boolean {
+    return this.#isOwn;
+  }
+
+  /** Begins to write. */
+  begin(follower: Follower): void {
+    this.#follower = follower;
+  }
+
+  /** The user before has ended well, and the connection can be used further. */
+  follow(): void {
+    this.#isOwn = true;
+    this.#connection.next = null;
+    this.#connection.user = this.#follower;
+    if (this.#follower === null) this.#connection.calm();
+    else this.#follower.follow();
+  }
+
+  /** Gives the place up. What was written there spoils the connection for whoever comes later. */
+  leave(): void {
+    if (this.#connection.next !== this) return;
+    if (this.#follower === null) this.#connection.next = null;
+    else this.#connection.spoil();
+  }
+
+  /** Nobody is told anything here before the one in front has ended. */
+  reply(): void {}
+
+  lost(reason: Reply): void {
+    this.#follower?.lost(reason);
+  }
+}
