@@ -7,6 +7,7 @@ import { dkimEd25519, dkimRsa } from './dkim.ts';
 import { drain, drainAfterOutage } from './drain.ts';
 import { httpAccept, httpAcceptForm, httpAcceptForm1m, httpAcceptTls } from './http-accept.ts';
 import { httpToSmtp } from './http-to-smtp.ts';
+import { ingestThreads } from './ingest-threads.ts';
 import { manyLanesClaim, manyLanesMemory } from './many-lanes.ts';
 import { memory100k } from './memory-100k.ts';
 import { oneDeadRelay } from './one-dead-relay.ts';
@@ -34,6 +35,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...[drain, drainAfterOutage, oneDeadRelay, oneSlowDestination],
   ...[deepDrain, deepThroughput, deepReads, search, manyLanesClaim, manyLanesMemory, memory100k],
   ...[providerSes, providerPostmark, dkimRsa, dkimEd25519],
+  ...ingestThreads,
   ...[dashboards, dashboardPage],
   ...[postgres, postgresBacklog],
 ];

@@ -36,12 +36,15 @@ const SCOPES = ['messages:send', 'messages:read', 'messages:read_all'].flatMap((
 
 /**
  * Starts `./waybill serve` with everything relayed to `relayPort` over at most 20 connections, as Postfix does; over the
- * PostgreSQL at `databaseUrl`, if there is one.
+ * PostgreSQL at `databaseUrl`, if there is one; taking mail on so many threads, if that is said.
  */
-export function startWaybill(options: TakerOptions & { readonly databaseUrl?: string }): Promise<Waybill> {
-  const { relayPort, databaseUrl } = options;
+export function startWaybill(
+  options: TakerOptions & { readonly databaseUrl?: string; readonly threads?: number },
+): Promise<Waybill> {
+  const { relayPort, databaseUrl, threads = 1 } = options;
   const database = databaseUrl === undefined ? '' : `database: { url: '${databaseUrl}' }\n`;
-  return startConfigured(options, `${configuration(relayPort)}${database}`, ['out']);
+  const taking = threads === 1 ? '' : `threads: { ingest: ${threads} }\n`;
+  return startConfigured(options, `${configuration(relayPort)}${database}${taking}`, ['out']);
 }
 
 /**

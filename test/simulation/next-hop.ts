@@ -68,18 +68,32 @@ export class NextHop {
   transportOf(life: NodeLife, relay = 'out'): Transport {
     return {
       deliver: (job, stop) =>
-        this.conversing(relay, life, job, () => this.#deliver(life, relay, job, abortSignalOf(stop))),
+        this.conversing(relay, life, job, (told) => this.#deliver(life, relay, told, abortSignalOf(stop))),
       probe: (signal) => this.#probe(life, relay, signal),
       connections: () => 0,
       close: async () => {},
     };
   }
 
-  /** Counts `work` as one conversation of a relay. */
-  async conversing<T>(relay: string, life: NodeLife, job: TransportJob, work: () => Promise<T>): Promise<T> {
-    const end = this.watch.began(relay, life, job);
+  /** Counts `work` as one conversation of a relay, until all is sent: from then on another may take its place. */
+  async conversing<T>(
+    relay: string,
+    life: NodeLife,
+    job: TransportJob,
+    work: (job: TransportJob) => Promise<T>,
+  ): Promise<T> {
+    const ended = this.watch.began(relay, life, job);
+    let isCounted = true;
+    const end = () => {
+      if (isCounted) ended();
+      isCounted = false;
+    };
+    const sent = () => {
+      end();
+      job.sent?.();
+    };
     try {
-      return await work();
+      return await work({ ...job, sent });
     } finally {
       end();
     }
@@ -216,6 +230,7 @@ class Client {
     if (action.kind === 'content') {
       if (!(await this.#passes(job))) return lost(sender, this.#signal.aborted ? ABORTED : LEASE_LOST);
       sender.dotSent();
+      job.sent?.();
     }
     const { awaiting } = sender;
     if (job.refused.aborted && awaiting !== 'content' && awaiting !== 'dot') {

@@ -47,6 +47,7 @@ export interface Mail {
   readonly gate?: TransportJob['gate'];
   readonly refused?: AbortSignal;
   readonly signal?: AbortSignal;
+  readonly sent?: () => void;
 }
 
 /** See the file's head. */
@@ -140,6 +141,7 @@ export function deliver(transport: Transport, mail: Mail = {}): Promise<Transpor
     },
     gate: mail.gate ?? (async () => true),
     refused: mail.refused ?? new AbortController().signal,
+    ...(mail.sent && { sent: mail.sent }),
   };
   return transport.deliver(job, mail.signal ?? new AbortController().signal);
 }
