@@ -81,6 +81,13 @@ test('it is idle when the last answer has come', async () => {
   expect(order).toEqual(['answered', 'idle']);
 });
 
+test('a value that cannot travel is told to who asked, either way, and the line goes on', async () => {
+  const { near, verbs } = pair({ room: { double: async () => () => {} } });
+  await expect(verbs.double(1)).rejects.toThrow('could not be cloned');
+  await expect(near.ask('room', 'double', [() => {}])).rejects.toThrow('could not be cloned');
+  await expect(verbs.double(1)).rejects.toThrow('could not be cloned');
+});
+
 test('an end that is gone leaves nobody waiting', async () => {
   const { near, verbs } = pair({ room: { double: () => new Promise(() => {}) } });
   const asked = verbs.double(1);

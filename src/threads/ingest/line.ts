@@ -104,8 +104,22 @@ export class Line<Told, Heard> {
       const transfer = this.#transfer;
       this.#parcel = emptyParcel();
       this.#transfer = [];
-      if (this.#ended === null) this.#port.postMessage(parcel, transfer);
+      if (this.#ended === null) this.#post(parcel, transfer);
     });
+  }
+
+  /** A value that cannot travel is a bug, of which those hear whom it concerns; the threads go on. */
+  #post(parcel: Parcel, transfer: readonly Transferable[]): void {
+    try {
+      this.#port.postMessage(parcel, transfer);
+    } catch (error) {
+      const fault = packFault(error);
+      this.#port.postMessage(
+        { ...emptyParcel(), answers: parcel.answers.map(({ id }) => ({ id, fault })) },
+        [],
+      );
+      for (const { id } of parcel.asks) this.#settle({ id, fault });
+    }
   }
 
   #receive({ notes, asks, answers }: Parcel): void {
