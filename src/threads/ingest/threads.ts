@@ -205,10 +205,11 @@ class IngestThread {
   }
 
   #hear(note: FromIngest): void {
-    const { log, events } = this.#parts;
+    // The events of its lines have their names where they were written.
+    const { log: destination, events } = this.#parts;
     switch (note.kind) {
       case 'log':
-        log[note.level](note.event, note.fields);
+        destination[note.level](note.event, note.fields);
         break;
       case 'event':
         events.emit(note.event);
