@@ -313,8 +313,13 @@ export class Dispatch {
     const sent = () => {
       if (lane.window !== null || lane.isEnding || !lane.ready.isNextInMemory) return;
       free();
-      for (const throttle of start.throttles) this.#feed(throttle);
-      this.#pump(lane);
+      try {
+        for (const throttle of start.throttles) this.#feed(throttle);
+        this.#pump(lane);
+      } catch (error) {
+        // Its message is sent, and must end as that: not by a fault in starting others.
+        this.#deps.fault('dispatch_bug', error);
+      }
     };
     const end = await attempt(this.#terms, job, lane, relay, start.quota, sent);
     // The hop is free again; what remains is ours to record. It counts as in hand until it is recorded.

@@ -48,11 +48,14 @@ describeWith(POSTGRES_PROGRAMS, 'a commit', () => {
     });
 
     it('is not guessed at after a crash, in which its number may have been given to another', async () => {
-      const befell = marks.proxy.next('after', () => marks.crash());
+      const befell = marks.proxy.next('after', async () => {
+        // Else it might be lost, which the server would know, and be done again.
+        await marks.server.run('CHECKPOINT');
+        await marks.crash();
+      });
       await expect(mark()).rejects.toMatchObject({ code: 'store_unavailable' });
       await befell;
-      expect(marks.runs).toBe(1);
-      expect(kept).toContain(await marks.count());
+      expect([marks.runs, await marks.count()]).toEqual([1, 1]);
       expect(await mark()).toBe('done');
     });
 

@@ -7,7 +7,7 @@ import { type PackedSubmission, unpackSubmission } from './letters.ts';
 import type { Rooms } from './line.ts';
 import type { OpenedContent } from './remote-rooms.ts';
 
-/** Contents that one ingest thread may have open at once; beyond it, the one opened first is closed. */
+/** Contents that one ingest thread may have open at once; beyond it, the one that was read from longest ago is closed. */
 const MAX_OPEN_CONTENTS = 2_000;
 
 /** The operations that one ingest thread waits for, by its number for the call. */
@@ -40,11 +40,11 @@ function servedAdmin(
   tellStep: (call: number, step: unknown) => void,
 ): object {
   return {
+    begin: async (call: number) => void calls.set(call, new AbortController()),
     call: async (call: number, caller: AdminCaller, operation: string, request: unknown) => {
-      const abort = new AbortController();
-      calls.set(call, abort);
+      const { signal } = calls.get(call) ?? new AbortController();
       try {
-        const progress = { tell: (step: unknown) => tellStep(call, step), signal: abort.signal };
+        const progress = { tell: (step: unknown) => tellStep(call, step), signal };
         return await admin.call(caller, operation, request, progress);
       } finally {
         calls.delete(call);
@@ -76,6 +76,9 @@ function servedContents(spool: Pick<Spool, 'read'>): object {
     next: async (handle: number): Promise<Uint8Array | null> => {
       const content = open.get(handle);
       if (content === undefined) throw new Error('this content is open no longer');
+      // Deleted and set again: the map's order is that of the last reading.
+      open.delete(handle);
+      open.set(handle, content);
       const pieces = begun.get(handle) ?? piecesOf(content);
       begun.set(handle, pieces);
       const { done, value } = await pieces.next();

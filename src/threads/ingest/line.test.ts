@@ -81,11 +81,35 @@ test('it is idle when the last answer has come', async () => {
   expect(order).toEqual(['answered', 'idle']);
 });
 
-test('a value that cannot travel is told to who asked, either way, and the line goes on', async () => {
-  const { near, verbs } = pair({ room: { double: async () => () => {} } });
-  await expect(verbs.double(1)).rejects.toThrow('could not be cloned');
-  await expect(near.ask('room', 'double', [() => {}])).rejects.toThrow('could not be cloned');
-  await expect(verbs.double(1)).rejects.toThrow('could not be cloned');
+test('it is not idle while who was answered has more to ask', async () => {
+  const { near, verbs } = pair({ room: { double: async (value: number) => 2 * value } });
+  const order: number[] = [];
+  const asked = verbs.double(1).then(async (value) => order.push(value, await verbs.double(value)));
+  await near.idle();
+  expect(order).toEqual([2, 4]);
+  await asked;
+});
+
+test('a value that cannot travel is told to who asked, either way, and harms nothing beside it', async () => {
+  const double = async (value: unknown) => (value === 'a function' ? () => {} : value);
+  const { near, heard } = pair({ room: { double } });
+  near.tell('beside it');
+  const asked = await Promise.allSettled(
+    [1, () => {}, 'a function', 2].map((value) => near.ask('room', 'double', [value])),
+  );
+  const uncloned = expect.objectContaining({ message: expect.stringContaining('could not be cloned') });
+  expect(asked).toEqual([
+    { status: 'fulfilled', value: 1 },
+    { status: 'rejected', reason: uncloned },
+    { status: 'rejected', reason: uncloned },
+    { status: 'fulfilled', value: 2 },
+  ]);
+  expect(heard).toEqual(['beside it']);
+});
+
+test('what nobody answers to is refused', async () => {
+  const { near } = pair({ room: {} });
+  await expect(near.ask('room', 'double', [1])).rejects.toThrow('nobody answers to room.double');
 });
 
 test('an end that is gone leaves nobody waiting', async () => {

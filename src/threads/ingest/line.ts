@@ -1,4 +1,5 @@
 import type { Transferable } from 'node:worker_threads';
+import { yieldToLoop } from '../../lib/clock.ts';
 import { packFault, unpackFault, type WireFault } from './faults.ts';
 
 /** What can be asked at the other end, by room and verb. Whoever asks is a thread of this process, and trusted. */
@@ -81,10 +82,13 @@ export class Line<Told, Heard> {
 
   /** Resolves when everything that was asked has been answered. */
   async idle(): Promise<void> {
-    if (this.#pending.size > 0)
+    while (this.#pending.size > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
+      // Who was answered may have more to ask.
+      await yieldToLoop();
+    }
   }
 
   /** The other end is gone: rejects what was asked, and all that will be. */
@@ -92,6 +96,7 @@ export class Line<Told, Heard> {
     this.#ended ??= error;
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
+    this.#onIdle?.();
   }
 
   /** What comes in the same turn goes in the same message. */
@@ -108,17 +113,30 @@ export class Line<Told, Heard> {
     });
   }
 
-  /** A value that cannot travel is a bug, of which those hear whom it concerns; the threads go on. */
+  /**
+   * A value that cannot travel is a bug, of which those hear whom it concerns: the threads, and what gathered beside it, go on,
+   * each by itself and in its order.
+   */
   #post(parcel: Parcel, transfer: readonly Transferable[]): void {
+    if (this.#posts(parcel, transfer) === null) return;
+    for (const note of parcel.notes) this.#posts({ ...emptyParcel(), notes: [note] });
+    for (const ask of parcel.asks) {
+      const fault = this.#posts({ ...emptyParcel(), asks: [ask] });
+      if (fault !== null) this.#settle({ id: ask.id, fault });
+    }
+    for (const answer of parcel.answers) {
+      const fault = this.#posts({ ...emptyParcel(), answers: [answer] });
+      if (fault !== null) this.#posts({ ...emptyParcel(), answers: [{ id: answer.id, fault }] });
+    }
+  }
+
+  /** Null when it is on its way. */
+  #posts(parcel: Parcel, transfer: readonly Transferable[] = []): WireFault | null {
     try {
       this.#port.postMessage(parcel, transfer);
+      return null;
     } catch (error) {
-      const fault = packFault(error);
-      this.#port.postMessage(
-        { ...emptyParcel(), answers: parcel.answers.map(({ id }) => ({ id, fault })) },
-        [],
-      );
-      for (const { id } of parcel.asks) this.#settle({ id, fault });
+      return packFault(error);
     }
   }
 
@@ -131,7 +149,8 @@ export class Line<Told, Heard> {
   async #answer({ id, room, verb, args }: Ask): Promise<void> {
     try {
       const verbs = this.#rooms[room] as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
-      const value = await verbs[verb]?.(...args);
+      if (verbs[verb] === undefined) throw new Error(`nobody answers to ${room}.${verb}`);
+      const value = await verbs[verb](...args);
       this.#parcel.answers.push({ id, value });
     } catch (error) {
       this.#parcel.answers.push({ id, fault: packFault(error) });

@@ -42,9 +42,12 @@ function remoteAdmin(line: EngineLine, steps: StepsHeard, config: () => Config):
     call: async (caller, operation, request, { tell, signal }) => {
       const call = ++lastCall;
       const abort = () => line.tell({ kind: 'abort', call });
-      signal.addEventListener('abort', abort, { once: true });
       steps.set(call, tell);
       try {
+        // Begun before it can be aborted: of two that leave in one message, what is told is heard first.
+        await line.ask('admin', 'begin', [call]);
+        if (signal.aborted) abort();
+        signal.addEventListener('abort', abort, { once: true });
         return await line.ask('admin', 'call', [call, caller, operation, request]);
       } finally {
         steps.delete(call);

@@ -21,6 +21,8 @@ import { SharedUnits, unitsBuffer } from './shared-units.ts';
 
 /** How often it is looked whether the threads should know of something new, in ms. */
 const LOOK_MS = 50;
+/** How long after the deadline a thread may take to break off what is left, in ms. */
+const CLOSE_MS = 1_000;
 
 /** What the threads that take mail are made of. */
 export interface IngestThreadsParts {
@@ -100,13 +102,13 @@ class IngestThreads implements MailListeners {
 
   async listenApi(port: number, isTls: boolean): Promise<number> {
     const free = await freePort(this.#parts.live.config.api.bind, port);
-    await Promise.all(this.#threads.map(({ verbs }) => verbs.listenApi(free, isTls)));
+    await this.#listenAll((verbs) => verbs.listenApi(free, isTls));
     return free;
   }
 
   async listenSmtp(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number> {
     const free = await freePort(hosts, port);
-    await Promise.all(this.#threads.map(({ verbs }) => verbs.listenSmtp(hosts, free, implicitTls)));
+    await this.#listenAll((verbs) => verbs.listenSmtp(hosts, free, implicitTls));
     return free;
   }
 
@@ -123,10 +125,25 @@ class IngestThreads implements MailListeners {
     const late = () => this.#tellAll({ kind: 'deadline' });
     deadline.addEventListener('abort', late, { once: true });
     if (deadline.aborted) late();
-    await Promise.allSettled(this.#threads.map(({ verbs }) => verbs.close()));
+    const closed = Promise.allSettled(this.#threads.map(({ verbs }) => verbs.close()));
+    // A thread that is stuck is ended all the same.
+    await Promise.race([closed, this.#longAfter(deadline)]);
     deadline.removeEventListener('abort', late);
     this.#closing = true;
     await Promise.all(this.#threads.map((thread) => thread.end()));
+  }
+
+  /** The first one has the port before the others ask for it: nobody else can take it from them, so that all have it, or none. */
+  async #listenAll(listen: (verbs: IngestVerbs) => Promise<number>): Promise<void> {
+    const [first, ...others] = this.#threads;
+    if (first !== undefined) await listen(first.verbs);
+    await Promise.all(others.map(({ verbs }) => listen(verbs)));
+  }
+
+  async #longAfter(deadline: AbortSignal): Promise<void> {
+    if (!deadline.aborted)
+      await new Promise((resolve) => deadline.addEventListener('abort', resolve, { once: true }));
+    await this.#parts.clock.sleep(CLOSE_MS);
   }
 
   #tellAll(note: ToIngest, except: number | null = null): void {

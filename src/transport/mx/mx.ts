@@ -38,7 +38,7 @@ export function createMxTransport(options: MxTransportOptions): Transport {
     maxTransactions: MAX_TRANSACTIONS,
     ...options.poolLimits,
   });
-  const exchange = new Exchange({ relay: relay.name, pool, clock, log, resign });
+  const exchange = new Exchange({ relay: relay.name, pool, clock, log, resign, lends: false });
   return new MxTransport(mxMeans(options), options.resolver, pool, exchange);
 }
 

@@ -15,6 +15,7 @@ export class Behind implements ConnectionUser {
   readonly #connection: SmtpConnection;
   #follower: Follower | null = null;
   #isOwn = false;
+  #hasWritten = false;
 
   /** Takes the place. */
   constructor(connection: SmtpConnection) {
@@ -27,9 +28,14 @@ export class Behind implements ConnectionUser {
     return this.#isOwn;
   }
 
-  /** Begins to write. */
+  /** Takes the connection as soon as it is free. */
   begin(follower: Follower): void {
     this.#follower = follower;
+  }
+
+  /** Something is written whose answer must be waited for. */
+  write(): void {
+    this.#hasWritten = true;
   }
 
   /** The user before has ended well, and the connection can be used further. */
@@ -44,8 +50,8 @@ export class Behind implements ConnectionUser {
   /** Gives the place up. What was written there spoils the connection for whoever comes later. */
   leave(): void {
     if (this.#connection.next !== this) return;
-    if (this.#follower === null) this.#connection.next = null;
-    else this.#connection.spoil();
+    if (this.#hasWritten) this.#connection.spoil();
+    else this.#connection.next = null;
   }
 
   /** Nobody is told anything here before the one in front has ended. */

@@ -20,6 +20,8 @@ const QUICK_REPLY_MS = 50;
 const QUICK_ENVELOPE_MS = 20;
 /** After that, and after an answer that was not yes, none begins behind another for so long, in ms: the session has to end with both. */
 const PAUSE_MS = 10_000;
+/** The same of a hop that never answered the envelope behind a message, which cost that one the time-out of MAIL. */
+const LONG_PAUSE_MS = 24 * 3_600_000;
 
 /** One way to a server. */
 export interface Way {
@@ -33,6 +35,8 @@ export interface Way {
 
 /** What messages are sent with: one for each transport. */
 export interface ExchangeParts {
+  /** A message may begin behind another: connections are as many as attempts, and all lead to one hop. */
+  readonly lends: boolean;
   readonly relay: string;
   readonly pool: ConnectionPool;
   readonly clock: Clock;
@@ -62,7 +66,7 @@ export class Exchange {
     const connection = idle ?? lent?.[0] ?? (await this.#takeFresh(way, job, trace, signal));
     const reused = connection.transactions > 0;
     const end = await this.#transact(connection, lent?.[1] ?? null, job, trace, signal);
-    this.#heard(end, trace, lent !== null);
+    this.#heard(end, trace, lent?.[1] ?? null);
     if (!end.stillborn || !reused) return end;
     // The server closed it while it was idle, or has had as many messages by it as it takes, as servers do; that says
     // nothing about the hop or the message.
@@ -108,6 +112,7 @@ export class Exchange {
       else behind.leave();
     };
     const lend = (sent: () => void) => {
+      if (!this.#parts.lends) return;
       const isQuick = this.#replyMs <= QUICK_REPLY_MS && clock.mono() >= this.#lendsFrom;
       if (isQuick && connection.capabilities.pipelining) pool.lend(connection, sent);
     };
@@ -115,13 +120,22 @@ export class Exchange {
     return transact(connection, job, trace, settings, signal);
   }
 
-  /** Takes note of how quickly the hop answers the end of a message, and whether with yes. */
-  #heard({ session }: TransactionEnd, { mailMs, replyMs }: Trace, wasBehind: boolean): void {
-    if (replyMs === null) return;
-    this.#replyMs = replyMs;
+  /** Takes note of how quickly the hop answers the end of a message, whether with yes, and how it does with what is behind. */
+  #heard(end: TransactionEnd, { mailMs, replyMs }: Trace, behind: Behind | null): void {
+    const wasOwn = behind?.isOwn === true;
+    if (replyMs !== null) this.#replyMs = replyMs;
+    // It took the one in front, and then this one's connection was of no use: it may have thrown away what was behind.
+    const isUnheard = wasOwn && end.stillborn;
+    const isIgnored = isUnheard && end.outcomes[0]?.reply.cause === 'timeout_mail';
     // It was all there before the answer to the message in front: a hop that takes its time is better off without.
-    const isHeldBack = wasBehind && mailMs !== null && mailMs > QUICK_ENVELOPE_MS;
-    if (session !== 'clean' || isHeldBack) this.#lendsFrom = this.#parts.clock.mono() + PAUSE_MS;
+    const isHeldBack = wasOwn && mailMs !== null && mailMs > QUICK_ENVELOPE_MS;
+    const isRefused = replyMs !== null && end.session !== 'clean';
+    if (isIgnored) this.#pause(LONG_PAUSE_MS);
+    else if (isUnheard || isHeldBack || isRefused) this.#pause(PAUSE_MS);
+  }
+
+  #pause(ms: number): void {
+    this.#lendsFrom = Math.max(this.#lendsFrom, this.#parts.clock.mono() + ms);
   }
 }
 

@@ -62,22 +62,26 @@ export class ConnectionPool {
   }
 
   /**
-   * While `use` runs, somebody may begin behind the user of this connection, who has sent all and waits for the last reply.
+   * Lets somebody begin behind the user of this connection, who has sent all and waits for the last reply, while `use` runs;
+   * it does not run where nobody could: there is room for a connection of its own, or this one has an end in sight.
    * Only then: what is written behind it goes out together with it, so that the hop answers both together, and neither
    * side holds an answer back for want of an acknowledgement (RFC 896).
    */
   lend(connection: SmtpConnection, use: () => void): void {
-    const isFit = !this.#closing && connection.transactions < this.#limits.maxTransactions;
-    this.#lent = isFit ? connection : null;
-    use();
-    this.#lent = null;
+    const { maxConnections, maxTransactions } = this.#limits;
+    if (this.#closing || connection.transactions >= maxTransactions || this.#used() < maxConnections) return;
+    this.#lent = connection;
+    try {
+      use();
+    } finally {
+      this.#lent = null;
+    }
   }
 
-  /** A place behind somebody, where one is to be had and there is room for no further connection. */
+  /** The place behind somebody, where one is to be had. */
   takeLent(way: string): readonly [SmtpConnection, Behind] | null {
     const lent = this.#lent;
-    if (lent === null || this.#open.get(lent) !== way || this.#used() < this.#limits.maxConnections)
-      return null;
+    if (lent === null || this.#open.get(lent) !== way) return null;
     this.#lent = null;
     return [lent, new Behind(lent)];
   }
@@ -115,9 +119,9 @@ export class ConnectionPool {
       return;
     }
     connection.next = null;
-    const worn =
-      next !== null || session === 'spent' || connection.transactions >= this.#limits.maxTransactions;
-    if (session === 'close' || !connection.usable) this.#end(connection, 'destroy');
+    const worn = session === 'spent' || connection.transactions >= this.#limits.maxTransactions;
+    // With somebody behind, the peer may want content by now: whatever else it is told, it would take for that.
+    if (session === 'close' || next !== null || !connection.usable) this.#end(connection, 'destroy');
     else if (worn || this.#closing) this.#end(connection, 'quit');
     else if (session === 'reset') this.#reset(connection);
     else this.#rest(connection);

@@ -48,7 +48,7 @@ export function createSmtpTransport(options: SmtpTransportOptions): Transport {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const terms = { helo: smtp.helo ?? hostname, sources: new SourceAddresses(smtp), clock, timeouts };
   const way = { key: '', destination: smarthostDestination(smtp, tokens), terms };
-  const exchange = new Exchange({ relay: relay.name, pool, clock, log, resign });
+  const exchange = new Exchange({ relay: relay.name, pool, clock, log, resign, lends: true });
   return new SmtpTransport({ way, pool, exchange, clock, tokens });
 }
 

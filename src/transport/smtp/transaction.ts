@@ -192,7 +192,8 @@ class Transaction implements Follower, ContentSender {
   #act(action: SenderAction): void {
     switch (action.kind) {
       case 'send':
-        if (!this.#isBehind) this.#connection.expect(this.#sender.awaiting);
+        if (this.#isBehind) this.#settings.behind?.write();
+        else this.#connection.expect(this.#sender.awaiting);
         this.#connection.write(action.text);
         return;
       case 'wait':

@@ -70,3 +70,14 @@ test('what is idle for long is closed, and its host forgotten', async () => {
   await rig.sink().until(() => rig.sink().open === 0);
   expect(rig.sink().commands.filter(({ line }) => line === 'QUIT')).toHaveLength(15);
 });
+
+test('no message begins behind another: what one host may have is bounded by its attempts, and they end with its answer', async () => {
+  const rig = await startMxRig({ pool: { maxConnections: 1 } });
+  rig.route('a.test', { 'mx.test': '127.0.0.1' });
+  let sent = 0;
+  for (let i = 0; i < 3; i++) {
+    const result = await rig.deliver({ to: ['x@a.test'], sent: () => sent++ });
+    expect(only(result).kind).toBe('delivered');
+  }
+  expect(sent).toBe(0);
+});

@@ -1,7 +1,7 @@
 /** A message begins behind the end of the one before, over the same connection, and neither's fate is the other's. */
 import { expect, test } from 'vitest';
 import type { TransportResult } from '../../../src/transport/transport.ts';
-import { SINK_EXTENSIONS, type SinkAction, type SinkEvent } from '../../peers/smtp-sink-script.ts';
+import { HANG, SINK_EXTENSIONS, type SinkAction, type SinkEvent } from '../../peers/smtp-sink-script.ts';
 import { advanceUntil, type Mail, only, type Rig, type RigOptions, startRig } from './rig.ts';
 
 const FRONT = 'front@example.net';
@@ -139,16 +139,60 @@ test('nor, for a while, one that has refused a message so', async () => {
   expect((await two(rig)).wasEarly).toBe(true);
 });
 
-test('nor by a connection that has had as many messages as it may', async () => {
-  const rig = await quickRig({ pool: { maxConnections: 1, maxTransactions: 2 } });
+test.each<[string, SinkAction]>([
+  ['ends the session there', { close: 'end' }],
+  ['has had as many messages as it takes', '452 4.5.3 Too many messages in this session'],
+])('nor, for a while, one that takes the message in front and %s', async (_, action) => {
+  const rig = await quickRig();
+  const MAIL = ({ session }: SinkEvent) => (session.messages === 2 ? action : undefined);
+  rig.sink.script = { DOT: numbered, MAIL };
   const { front, behind } = await two(rig);
-  expect([front.kind, behind.kind]).toEqual(['delivered', 'delivered']);
-  expect(rig.sink.connections).toBe(2);
+  expect([front.kind, behind.kind, rig.sink.connections]).toEqual(['delivered', 'delivered', 2]);
+  expect((await two(rig)).wasEarly).toBe(false);
+  await rig.clock.advance(10_000);
+  expect((await two(rig)).wasEarly).toBe(true);
 });
 
-test('where there is room for a connection of its own, it gets one', async () => {
+test('nor, for a day, one that throws away what is behind a message', async () => {
+  const rig = await quickRig({ timeouts: { mail: 1000 } });
+  const MAIL = ({ session }: SinkEvent) => (session.messages === 2 ? HANG : undefined);
+  rig.sink.script = { DOT: numbered, MAIL };
+  const { front, behind } = await advanceUntil(rig.clock, 100, two(rig));
+  expect([front.kind, behind.kind, behind.hopFailed]).toEqual(['delivered', 'delivered', false]);
+  rig.sink.script = {};
+  await rig.clock.advance(23 * 3_600_000);
+  await rig.deliver();
+  expect((await two(rig)).wasEarly).toBe(false);
+  await rig.clock.advance(3_600_000);
+  await rig.deliver();
+  expect((await two(rig)).wasEarly).toBe(true);
+});
+
+test('a peer that may want content by now is told nothing else', async () => {
+  const rig = await quickRig();
+  // It refuses DATA here, so that it reads as a command what another would take for content.
+  const DATA = ({ session }: SinkEvent) => (session.messages === 2 ? '451 4.3.0 not now' : undefined);
+  rig.sink.script = { DOT: atFront('550 5.7.1 no'), DATA };
+  await two(rig);
+  const heard = rig.sink.commands.filter(({ session }) => session === rig.sink.commands[0]?.session);
+  expect(heard.at(-1)?.line).toBe('DATA');
+});
+
+test('one that says nothing leaves the connection as it is', async () => {
+  const rig = await quickRig({ sink: { extensions: [...SINK_EXTENSIONS, 'SIZE 1000'] } });
+  const { front, behind, wasEarly } = await two(rig, { sizeBytes: 1001 });
+  expect([wasEarly, front.kind, behind.kind]).toEqual([true, 'delivered', 'rejected']);
+  await rig.deliver();
+  expect(rig.sink.connections).toBe(1);
+});
+
+test('nor by a connection that has had as many messages as it may', async () => {
+  const rig = await quickRig({ pool: { maxConnections: 1, maxTransactions: 2 } });
+  const { front, behind, wasEarly } = await two(rig);
+  expect([front.kind, behind.kind, wasEarly]).toEqual(['delivered', 'delivered', false]);
+});
+
+test('nor where there is room for a connection of its own', async () => {
   const rig = await quickRig({ pool: { maxConnections: 2 } });
-  const { front, behind } = await two(rig);
-  expect([front.kind, behind.kind]).toEqual(['delivered', 'delivered']);
-  expect(rig.sink.connections).toBe(2);
+  expect((await two(rig)).wasEarly).toBe(false);
 });
