@@ -2,18 +2,24 @@
  * Holds the tree to design §3: who may import whom, no cycles (not even by type), no re-exports, no machine time
  * or randomness outside lib, short files, short functions, generated documents up to date.
  */
-import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parseAst } from 'vitest/node';
 import { CONFIG_DOC, configDoc } from '../tools/config-doc.ts';
 import { ERRORS_DOC, errorsDoc } from '../tools/errors-doc.ts';
 import { METRICS_DOC, metricsDoc } from '../tools/metrics-doc.ts';
 import { OPERATIONS_DOC, operationsDoc } from '../tools/operations-doc.ts';
 import { PROVIDERS_DOC, providersDoc } from '../tools/providers-doc.ts';
+import {
+  findCycle,
+  isNode,
+  localImports,
+  type Node,
+  readTree,
+  type SourceFile,
+  targetOf,
+} from '../tools/source-tree.ts';
 import { WARMUP_PLOT, warmupPlot } from '../tools/warmup-plot.ts';
 
-const ROOT = join(import.meta.dirname, '..');
 const FILE_WARN_LINES = 300;
 const FILE_MAX_LINES = 400;
 const FUNCTION_MAX_LINES = 70;
@@ -128,25 +134,7 @@ const PACKAGE_ENTRY = 'src/client/entry.ts';
 const BANNED_NAMES = ['setTimeout', 'setInterval', 'randomUUID'];
 const BANNED_MEMBERS = ['Date.now', 'performance.now', 'Math.random'];
 
-interface Node {
-  readonly type: string;
-  readonly start: number;
-  readonly end: number;
-  readonly [property: string]: unknown;
-}
-
-interface SourceFile {
-  /** Relative to the root, such as `src/lib/clock.ts`. */
-  readonly path: string;
-  readonly text: string;
-  readonly nodes: readonly Node[];
-  /** Every module it imports or re-exports, as written. */
-  readonly imports: readonly string[];
-}
-
-const files = globSync('{src,test,bench,tools}/**/*.ts', { cwd: ROOT, exclude: ['**/node_modules/**'] })
-  .sort()
-  .map(readSource);
+const files = readTree('{src,test,bench,tools}/**/*.ts');
 const serverFiles = files.filter(({ path }) => path.startsWith('src/') && !path.endsWith('.test.ts'));
 
 test('a room imports only what its law allows', () => {
@@ -215,31 +203,6 @@ test('the picture of a warm-up is what the simulation does', async () => {
   expect(readFileSync(WARMUP_PLOT, 'utf8'), 'run: node tools/warmup-plot.ts').toBe(await warmupPlot());
 });
 
-function readSource(path: string): SourceFile {
-  const text = readFileSync(join(ROOT, path), 'utf8');
-  const nodes: Node[] = [];
-  collect(parseAst(text, { lang: 'ts' }), nodes);
-  const imports = nodes.flatMap(({ source, type }) =>
-    isNode(source) && source.type === 'Literal' && type !== 'Literal' ? [String(source['value'])] : [],
-  );
-  return { path, text, nodes, imports };
-}
-
-/** Every node below `value`, except names that only name a member or a property. */
-function collect(value: unknown, nodes: Node[]): void {
-  if (Array.isArray(value)) for (const item of value) collect(item, nodes);
-  if (!isNode(value)) return;
-  nodes.push(value);
-  for (const [property, child] of Object.entries(value)) {
-    const isPlainName = (property === 'property' || property === 'key') && value['computed'] === false;
-    if (!isPlainName) collect(child, nodes);
-  }
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
-}
-
 function isBanned(node: Node): boolean {
   if (node.type === 'Identifier') return BANNED_NAMES.includes(String(node['name']));
   if (node.type === 'NewExpression')
@@ -289,33 +252,4 @@ function roomOf(path: string): string {
   );
   const [longest = inner.split('/', 1)[0] ?? ''] = rooms.sort((a, b) => b.length - a.length);
   return longest;
-}
-
-function targetOf(path: string, name: string): string {
-  return normalize(join(dirname(path), name));
-}
-
-function localImports({ path, imports }: SourceFile): string[] {
-  return imports.filter((name) => name.startsWith('.')).map((name) => targetOf(path, name));
-}
-
-/** The files of one circle in the graph; empty when there is none. */
-function findCycle(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
-  const done = new Set<string>();
-  const visit = (path: string, trail: readonly string[]): readonly string[] => {
-    const seenAt = trail.indexOf(path);
-    if (seenAt >= 0) return [...trail.slice(seenAt), path];
-    if (done.has(path)) return [];
-    for (const next of graph.get(path) ?? []) {
-      const cycle = visit(next, [...trail, path]);
-      if (cycle.length > 0) return cycle;
-    }
-    done.add(path);
-    return [];
-  };
-  for (const path of graph.keys()) {
-    const cycle = visit(path, []);
-    if (cycle.length > 0) return cycle;
-  }
-  return [];
 }
