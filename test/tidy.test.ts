@@ -38,6 +38,7 @@ interface Law {
 const LAWS: Readonly<Record<string, Law>> = {
   domain: { rooms: [], packages: /^$/ },
   lib: { rooms: [], packages: /^node:/ },
+  'lib/organizational-domain.ts': { rooms: [], packages: /^tldts$/ },
   smtp: { rooms: ['domain', 'lib'], packages: PURE_BUILTINS },
   mail: { rooms: ['domain', 'lib'], packages: PURE_BUILTINS },
   dns: { rooms: ['domain', 'lib'], packages: PURE_BUILTINS },
@@ -88,6 +89,7 @@ const LAWS: Readonly<Record<string, Law>> = {
       ...CONTRACTS,
       'observe/events.ts',
       'preview/parsed.ts',
+      'lib/organizational-domain.ts',
     ],
     packages: /^(node:.*|zod)$/,
   },
@@ -106,7 +108,7 @@ const LAWS: Readonly<Record<string, Law>> = {
     ],
     packages: /^node:/,
   },
-  accounts: { rooms: ['domain', 'lib', 'store'], packages: /^node:/ },
+  accounts: { rooms: ['domain', 'lib', 'store'], packages: /^(node:.*|lean-qr)$/ },
   // The operations, and who may ask for them, are its contract; who does them is not its business.
   dashboard: {
     rooms: [

@@ -1,10 +1,9 @@
 import type { User } from '../domain/account.ts';
-import { qrRows } from './qr.ts';
 import { attempt, type Reception } from './reception.ts';
 import { AccountRefusal, signedOut } from './refusal.ts';
 import type { Found, Visit } from './sessions.ts';
 import { hashToken, newRecoveryCode } from './tokens.ts';
-import { matchCode, newTotpSecret, totpUrl } from './totp.ts';
+import { matchCode, newTotpSecret, qrRows, totpUrl } from './totp.ts';
 
 /** Who the codes are for, as authenticator apps show it. */
 const ISSUER = 'Waybill';

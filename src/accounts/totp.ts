@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { correction, generate, mode } from 'lean-qr';
 import type { Random } from '../lib/random.ts';
 
 /**
@@ -12,6 +13,8 @@ const DIGITS = 6;
 const SECRET_BYTES = 20;
 /** Steps that a clock may be off, either way. */
 const SKEW = 1;
+/** 57 rows, which a phone reads from any screen. */
+const MAX_QR_VERSION = 10;
 /** RFC 4648. */
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
@@ -55,6 +58,17 @@ export function totpUrl(secretBase32: string, issuer: string, account: string): 
   const parameters = new URLSearchParams({ secret: secretBase32, issuer });
   // Some apps take a plus sign for one.
   return `otpauth://totp/${label}?${parameters.toString().replaceAll('+', '%20')}`;
+}
+
+/** The rows of a text's QR code without its quiet zone, `1` for black. Throws beyond 213 bytes: a larger one is hard to read. */
+export function qrRows(text: string): string[] {
+  const code = generate(text, {
+    modes: [mode.ascii],
+    minCorrectionLevel: correction.M,
+    maxCorrectionLevel: correction.M,
+    maxVersion: MAX_QR_VERSION,
+  });
+  return code.toString({ on: '1', off: '0', pad: 0 }).trimEnd().split('\n');
 }
 
 function toBase32(bytes: Uint8Array): string {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type AlignmentFacts, alignmentOf, areAligned } from './alignment.ts';
+import { areAligned } from '../lib/organizational-domain.ts';
+import { type AlignmentFacts, alignmentOf } from './alignment.ts';
 import type { DomainKey, SendingDomain } from './sending-domain.ts';
 
 const KEY: DomainKey = {
@@ -16,6 +17,7 @@ const FACTS: AlignmentFacts = {
   reverseDomain: 'bounces.example.net',
   rights: 'any',
   domains: [],
+  areAligned,
 };
 
 describe('a signature of ours', () => {
@@ -101,7 +103,7 @@ describe('the reverse-path', () => {
   test.each([
     ['the same domain', 'example.com', 'aligned'],
     ['one below', 'bounces.example.com', 'aligned'],
-    ['the one above', 'com', 'aligned'],
+    ['the public suffix above', 'com', 'not_aligned'],
     ['another', 'example.net', 'not_aligned'],
     ['one that only ends alike', 'notexample.com', 'not_aligned'],
   ])('on %s', (_, reverseDomain, spf) => {
@@ -129,12 +131,15 @@ describe('the reverse-path', () => {
 });
 
 describe('siblings', () => {
-  test('align under a registered domain, and not without one', () => {
-    expect(areAligned('a.example.com', 'b.example.com', [])).toBe(false);
-    expect(areAligned('a.example.com', 'b.example.com', ['example.net', 'example.com'])).toBe(true);
-    const facts = { ...FACTS, authors: ['a.example.com'], reverseDomain: 'b.example.com' };
-    expect(alignmentOf(facts, 'mx').spf).toBe('not_aligned');
-    expect(alignmentOf({ ...facts, domains: [domain('example.com')] }, 'mx').spf).toBe('aligned');
+  const facts = { ...FACTS, authors: ['a.example.com'] };
+  test('align without anything registered', () => {
+    expect(alignmentOf({ ...facts, reverseDomain: 'b.example.com' }, 'mx').spf).toBe('aligned');
+  });
+
+  test('do not align where it is a public suffix that they are below', () => {
+    const customers = { ...facts, authors: ['a.co.uk'], reverseDomain: 'b.co.uk' };
+    expect(alignmentOf(customers, 'mx').spf).toBe('not_aligned');
+    expect(alignmentOf({ ...customers, domains: [domain('co.uk')] }, 'mx').spf).toBe('not_aligned');
   });
 });
 

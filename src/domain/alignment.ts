@@ -1,10 +1,6 @@
 /**
  * Whether mail would align with its author's domain, as DMARC asks (RFC 7489 §3.1): by a signature, or by the reverse-path.
  * Only names are compared. Whether SPF passes, and a record is right, is for `domains check`, which looks at the DNS.
- *
- * Alignment is relaxed, but without a list of public suffixes: domains align when they are equal, when one is below the
- * other, or when both are below one registered domain. So two siblings, such as `mail.example.com` and `news.example.com`,
- * are called not aligned until `example.com` is registered; DMARC would take them.
  */
 import { keyState } from './domain-keys.ts';
 import { maySendFrom } from './key.ts';
@@ -35,6 +31,8 @@ export interface AlignmentFacts {
   readonly reverseDomain: string | null;
   readonly rights: SigningRights;
   readonly domains: readonly SendingDomain[];
+  /** Whether two domains align, relaxed (RFC 7489 §3.1). */
+  readonly areAligned: (one: string, other: string) => boolean;
 }
 
 /** What it depends on who signs. */
@@ -92,15 +90,6 @@ export function isSigned(facts: SigningFacts): boolean {
   return typeof signingDomain(facts) === 'object';
 }
 
-/**
- * Whether two domains align, relaxed, as far as can be told without a list of public suffixes. `registered` are the domains
- * that mail is sent from.
- */
-export function areAligned(one: string, other: string, registered: readonly string[]): boolean {
-  if (isWithin(one, other) || isWithin(other, one)) return true;
-  return registered.some((name) => isWithin(one, name) && isWithin(other, name));
-}
-
 /** Which domain's keys would sign: the author's, else the nearest above it that has one (as `signing` chooses); or why none. */
 function signingDomain({ authors, rights, domains }: SigningFacts): SendingDomain | Unsigned {
   const author = authors[0];
@@ -121,10 +110,9 @@ function maySignFor(rights: SigningRights, domain: string): boolean {
   return rights === 'any' || (rights.length > 0 && maySendFrom({ senderDomains: rights }, domain));
 }
 
-function reverseAligns({ authors, reverseDomain, domains }: AlignmentFacts): boolean {
+function reverseAligns({ authors, reverseDomain, areAligned }: AlignmentFacts): boolean {
   if (reverseDomain === null || authors.length === 0) return false;
-  const registered = domains.map(({ name }) => name);
-  return authors.every((author) => areAligned(author, reverseDomain, registered));
+  return authors.every((author) => areAligned(author, reverseDomain));
 }
 
 /** Whether a name is a domain, or below it. */

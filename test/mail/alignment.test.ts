@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { alignmentOf } from '../../src/domain/alignment.ts';
 import type { SigningRights } from '../../src/domain/message.ts';
+import { areAligned } from '../../src/lib/organizational-domain.ts';
 import { authorsOf } from '../../src/mail/authors.ts';
 import { readLooseHeader } from '../../src/mail/header-block.ts';
 import { keysForAuthor } from '../../src/signing/domain-choice.ts';
@@ -39,7 +40,7 @@ test('whatever domains there are, and whoever may have them sign', () => {
       const [key] = keysForAuthor(fields, may, createSigningKeys()(all).active);
       const found = (authorsOf(fields) ?? []).map(({ domain }) => domain);
       const { dkimDomain } = alignmentOf(
-        { authors: found, reverseDomain: null, rights: may, domains: all },
+        { authors: found, reverseDomain: null, rights: may, domains: all, areAligned },
         'mx',
       );
       expect(dkimDomain).toBe(key?.domain ?? null);

@@ -45,6 +45,7 @@ describe('DMARC', () => {
       at('v=DMARC1; p=none; rua=mailto:a@r.test'),
       ['^warn DMARC: .*r.test.*example.com._report._dmarc.r.test. 3600 IN TXT "v=DMARC1"'],
     ],
+    ['reports to a sibling', at('v=DMARC1; p=none; rua=mailto:a@reports.example.com'), ['^ok DMARC']],
     [
       'reports to who does',
       {
@@ -90,6 +91,12 @@ describe('DMARC', () => {
           },
         },
         '^ok DMARC: The policy is p=reject, which is that of b.example.com',
+      ],
+      [
+        'a public suffix is not asked',
+        'news.example.co.uk',
+        at(`v=DMARC1; p=reject; ${rua}`, '_dmarc.co.uk'),
+        '^fail DMARC: There is no policy',
       ],
     ])('%s', async (_, name, given, expected) => {
       expect(await found(below(name), given)).toEqual([expect.stringMatching(expected)]);

@@ -1,5 +1,6 @@
 import { type DmarcRecord, dmarcRecords, parseDmarcRecord, parseTags } from '../../dns/mail-records.ts';
 import type { Resolver } from '../../dns/resolver.ts';
+import { areAligned } from '../../lib/organizational-domain.ts';
 import { type Finding, fail, ok, skipped, warn } from '../doctor/finding.ts';
 import { dmarcSuggestion, publish, zoneLine } from '../domain-records.ts';
 import type { DomainCheck, Inquiry } from './inquiry.ts';
@@ -31,13 +32,13 @@ export const dmarcCheck: DomainCheck = async (inquiry, signal) => {
 };
 
 /**
- * The domain itself, then those above it that are not a top level alone, the highest first: receivers ask the registered
- * domain and none between (RFC 7489 §6.6.3). Which that is, only a list of public suffixes tells; these seldom have a policy.
+ * The domain itself, then its organizational domain, which is all that receivers ask (RFC 7489 §6.6.3), then those between:
+ * they count where the policy above says that it is that of a public suffix.
  */
 function ownersOf(name: string): readonly string[] {
   const labels = name.split('.');
-  const owners = labels.map((_, at) => labels.slice(at).join('.')).filter((owner) => owner.includes('.'));
-  return [name, ...owners.slice(1).slice(-MAX_PARENTS).reverse()];
+  const above = labels.map((_, at) => labels.slice(at).join('.')).filter((owner) => areAligned(owner, name));
+  return [name, ...above.slice(1).slice(-MAX_PARENTS).reverse()];
 }
 
 async function judge(
@@ -129,7 +130,7 @@ function without(text: string, names: readonly string[], ...others: readonly str
   return ['v=DMARC1', ...others, ...kept.map(([name, value]) => `${name}=${value}`)].join('; ');
 }
 
-/** A domain that reports are sent to without its consent (RFC 7489 §7.1); null when there is none. */
+/** A domain of another organization that reports are sent to without its consent (RFC 7489 §7.1); null when there is none. */
 async function unwelcome(
   uris: readonly string[],
   owner: string,
@@ -138,15 +139,10 @@ async function unwelcome(
 ): Promise<string | null> {
   for (const uri of uris.slice(0, MAX_REPORT_URIS)) {
     const host = /^mailto:[^@]+@([^?]+)/i.exec(uri)?.[1]?.toLowerCase();
-    if (host === undefined || isRelated(host, owner)) continue;
+    if (host === undefined || areAligned(host, owner)) continue;
     const answer = await resolver.resolve(`${owner}._report._dmarc.${host}`, 'TXT', signal);
     if (answer.kind === 'failed') continue;
     if (answer.kind !== 'found' || dmarcRecords(answer.records).length === 0) return host;
   }
   return null;
-}
-
-/** Whether one lies below the other; that two below a third are the same house cannot be told here. */
-function isRelated(a: string, b: string): boolean {
-  return a === b || a.endsWith(`.${b}`) || b.endsWith(`.${a}`);
 }

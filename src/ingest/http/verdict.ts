@@ -4,6 +4,7 @@ import type { Submission } from '../../domain/message.ts';
 import { INBOX, type Relay } from '../../domain/relay.ts';
 import type { SendingDomain } from '../../domain/sending-domain.ts';
 import type { Intake } from '../../engine/intake.ts';
+import { areAligned } from '../../lib/organizational-domain.ts';
 import { authorsOf } from '../../mail/authors.ts';
 import { readHandedIn } from '../../mail/handed-in.ts';
 
@@ -73,5 +74,6 @@ function alignmentFacts(
     reverseDomain: reverse.ok ? reverse.value.domain : null,
     rights: signing,
     domains,
+    areAligned,
   };
 }
