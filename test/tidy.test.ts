@@ -93,6 +93,7 @@ const LAWS: Readonly<Record<string, Law>> = {
     ],
     packages: /^(node:.*|zod)$/,
   },
+  operations: { rooms: ['domain', 'lib'], packages: /^zod$/ },
   // Runs in other people's programs, browsers too: nothing of ours, nothing of Node's.
   client: { rooms: [], packages: /^$/ },
   observe: { rooms: ['domain', 'http', 'lib', ...CONTRACTS], packages: /^node:/ },

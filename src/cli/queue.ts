@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { HoldKind } from '../domain/hold.ts';
-import type { HoldView } from '../ingest/queue-door.ts';
+import type { HoldRequest, HoldView } from '../ingest/queue-door.ts';
+import { type CommandForm, fixed, text } from '../operations/command.ts';
 import { type CommonOptions, type Context, command, print, suggestingCommands } from './context.ts';
 import { Exit } from './exit.ts';
+import { operationCommand } from './operation-command.ts';
 import { queueActCommands } from './queue-acts.ts';
 import { decideRestored, restoredOption } from './queue-restored.ts';
 import { queueText } from './queue-text.ts';
@@ -15,6 +16,23 @@ interface QueueOptions extends CommonOptions {
 }
 
 const TARGET = "a relay's name, or a lane: an mx relay's name, a slash and a domain";
+
+// Holding mail back must not wait until a configuration is free of faults.
+const PAUSE: CommandForm<HoldRequest> = {
+  words: 'queue pause',
+  summary: 'send nothing by a lane or relay until it is resumed; what is routed to it waits',
+  examples: ['waybill queue pause out', 'waybill queue pause direct/example.com'],
+  takes: { target: text('<target>', TARGET), kind: fixed('pause') },
+  cures: true,
+};
+
+const DRAIN: CommandForm<HoldRequest> = {
+  words: 'queue drain',
+  summary: 'send what waits for a lane or relay, but route nothing new to it',
+  examples: ['waybill queue drain out'],
+  takes: { target: text('<target>', TARGET), kind: fixed('drain') },
+  cures: true,
+};
 
 /** How often the screen is drawn anew. */
 const REDRAW_MS = 1_000;
@@ -43,7 +61,15 @@ export function queueCommand(context: Context): Command {
           );
         });
     });
-  const holds = [pauseCommand(context), resumeCommand(context), drainCommand(context)];
+  const pause = operationCommand(context, 'hold', PAUSE, {
+    says: ({ target, waiting }) =>
+      `${target} is paused, recipients waiting there: ${waiting}. Attempts under way end. To go on: waybill queue resume ${target}`,
+  });
+  const drain = operationCommand(context, 'hold', DRAIN, {
+    says: ({ target, waiting, processing }) =>
+      `${target} is draining, recipients still to be sent: ${waiting + processing}. New mail goes elsewhere. To undo: waybill queue resume ${target}`,
+  });
+  const holds = [pause, resumeCommand(context), drain];
   for (const child of [...holds, ...queueActCommands(context)]) queue.addCommand(child);
   return suggestingCommands(queue);
 }
@@ -81,36 +107,7 @@ async function screen(context: Context, options: QueueOptions): Promise<string> 
   return text;
 }
 
-function pauseCommand(context: Context): Command {
-  return holdCommand(
-    context,
-    command('pause', 'send nothing by a lane or relay until it is resumed; what is routed to it waits', [
-      'waybill queue pause out',
-      'waybill queue pause direct/example.com',
-    ]),
-    'pause',
-    ({ target, waiting }) =>
-      `${target} is paused, recipients waiting there: ${waiting}. Attempts under way end. To go on: waybill queue resume ${target}`,
-  );
-}
-
-function drainCommand(context: Context): Command {
-  return holdCommand(
-    context,
-    command('drain', 'send what waits for a lane or relay, but route nothing new to it', [
-      'waybill queue drain out',
-    ]),
-    'drain',
-    ({ target, waiting, processing }) =>
-      `${target} is draining, recipients still to be sent: ${waiting + processing}. New mail goes elsewhere. To undo: waybill queue resume ${target}`,
-  );
-}
-
 function resumeCommand(context: Context): Command {
-  const text = ({ target, changed, waiting }: HoldView) =>
-    changed
-      ? `${target} goes on, recipients waiting there: ${waiting}.`
-      : `${target} was neither paused nor draining itself; see: waybill queue`;
   return command('resume', 'let a lane or relay go on that was paused or draining', [
     'waybill queue resume out',
     'waybill queue resume --restored',
@@ -120,37 +117,19 @@ function resumeCommand(context: Context): Command {
     .action(async (target: string | undefined, options: CommonOptions & { readonly restored?: true }) => {
       if ((target === undefined) !== (options.restored === true))
         throw new Exit(2, 'Name a lane or a relay, or give --restored: one of them.');
-      if (target === undefined) await decideRestored(context, options, 'resume');
-      else await holdBack(context, options, { target, kind: null }, text);
+      if (target === undefined) return await decideRestored(context, options, 'resume');
+      await withOperations(context, options, { tolerateFaults: true }, async (operations, running) => {
+        const view = await operations.hold({ target, kind: null });
+        const note = running ? '' : ' The server does not run; sending begins when it starts.';
+        print(context, options, view, () => `${resumedText(view)}${note}`);
+      });
     });
 }
 
-function holdCommand(
-  context: Context,
-  shell: Command,
-  kind: HoldKind,
-  text: (view: HoldView) => string,
-): Command {
-  return shell
-    .argument('<target>', TARGET, notEmpty)
-    .action(async (target: string, options: CommonOptions) => {
-      await holdBack(context, options, { target, kind }, text);
-    });
-}
-
-async function holdBack(
-  context: Context,
-  options: CommonOptions,
-  hold: { readonly target: string; readonly kind: HoldKind | null },
-  text: (view: HoldView) => string,
-): Promise<void> {
-  // Holding mail back must not wait until a configuration is mended.
-  await withOperations(context, options, { tolerateFaults: true }, async (operations, running) => {
-    const view = await operations.hold(hold);
-    const note =
-      running || hold.kind !== null ? '' : ' The server does not run; sending begins when it starts.';
-    print(context, options, view, () => text(view) + note);
-  });
+function resumedText({ target, changed, waiting }: HoldView): string {
+  return changed
+    ? `${target} goes on, recipients waiting there: ${waiting}.`
+    : `${target} was neither paused nor draining itself; see: waybill queue`;
 }
 
 function notEmpty(text: string): string {

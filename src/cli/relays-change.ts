@@ -1,7 +1,7 @@
 /** `waybill relays show` and `waybill relays edit`: a relay as it is, and as it is to be. */
 import type { Command } from 'commander';
 import type { RelayDetail } from '../control/relay-operations.ts';
-import { type CommonOptions, type Context, collect, command, print } from './context.ts';
+import { type Context, collect, command, print } from './context.ts';
 import { Exit } from './exit.ts';
 import {
   type DescribingOptions,
@@ -15,20 +15,6 @@ import { withOperations } from './session.ts';
 
 interface EditOptions extends DescribingOptions {
   readonly unset?: readonly string[];
-}
-
-/** `waybill relays show NAME`. */
-export function showCommand(context: Context): Command {
-  return command('show', 'show a relay: its definition, its rules, and when its hops rested', [
-    'waybill relays show out',
-  ])
-    .argument('<name>', "the relay's name")
-    .action(async (name: string, options: CommonOptions) => {
-      await withOperations(context, options, {}, async (operations) => {
-        const relay = await operations.relay({ name });
-        print(context, options, relay, () => detailText(relay));
-      });
-    });
 }
 
 /** `waybill relays edit NAME`. */

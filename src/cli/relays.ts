@@ -1,13 +1,11 @@
 import { Command } from 'commander';
 import type { GivenSecret } from '../config/relay-fields.ts';
-import type {
-  CheckRelayRequest,
-  RelaySwitch,
-  RelayView,
-  TestRelayRequest,
-} from '../control/relay-operations.ts';
-import { type CommonOptions, type Context, command, print } from './context.ts';
+import type { Operations } from '../control/operations.ts';
+import type { CheckRelayRequest, RelayView, TestRelayRequest } from '../control/relay-operations.ts';
+import { type CommandForm, fixed, text } from '../operations/command.ts';
+import { type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';
+import { operationCommand } from './operation-command.ts';
 import {
   type DescribingOptions,
   definitionOf,
@@ -18,8 +16,8 @@ import {
   takesSecret,
   withRelayOptions,
 } from './relay-options.ts';
-import { editCommand, showCommand } from './relays-change.ts';
-import { addedText, disabledText, relayTable, stepLine } from './relays-text.ts';
+import { editCommand } from './relays-change.ts';
+import { addedText, detailText, disabledText, relayTable, stepLine } from './relays-text.ts';
 import { withOperations } from './session.ts';
 import { harmless, terminalJsonLine } from './terminal.ts';
 
@@ -34,29 +32,65 @@ interface TestOptions extends DescribingOptions {
 /** What a definition is called that is tried without a name. */
 const NAMELESS = 'unsaved';
 
+type Form<K extends keyof Operations> = CommandForm<Parameters<Operations[K]>[0]>;
+
+const NAME = text('<name>', "the relay's name");
+
+const LIST: Form<'relays'> = {
+  words: 'relays list',
+  summary: 'show all relays and how much waits for them',
+  examples: ['waybill relays list'],
+  takes: {},
+};
+
+const SHOW: Form<'relay'> = {
+  words: 'relays show',
+  summary: 'show a relay: its definition, its rules, and when its hops rested',
+  examples: ['waybill relays show out'],
+  takes: { name: NAME },
+};
+
+const DISABLE: Form<'switchRelay'> = {
+  words: 'relays disable',
+  summary: 'send nothing by a relay, until it is enabled: its mail moves or waits',
+  examples: ['waybill relays disable out'],
+  takes: { name: NAME, disabled: fixed(true) },
+};
+
+const ENABLE: Form<'switchRelay'> = {
+  words: 'relays enable',
+  summary: 'send by a disabled relay again',
+  examples: ['waybill relays enable out'],
+  takes: { name: NAME, disabled: fixed(false) },
+};
+
+const REMOVE: Form<'removeRelay'> = {
+  words: 'relays remove',
+  summary: 'forget a relay that no mail waits for',
+  examples: ['waybill relays remove out'],
+  takes: { name: NAME },
+  cures: true,
+};
+
 /** `waybill relays …`: the ways out. */
 export function relaysCommand(context: Context): Command {
   return new Command('relays')
     .description('relays, the ways out: list, show, add, edit, test, disable, enable, remove')
-    .addCommand(listCommand(context))
-    .addCommand(showCommand(context))
+    .addCommand(
+      operationCommand(context, 'relays', LIST, { says: (all, { columns }) => relayTable(all, columns) }),
+    )
+    .addCommand(operationCommand(context, 'relay', SHOW, { says: detailText }))
     .addCommand(addCommand(context))
     .addCommand(editCommand(context))
     .addCommand(testCommand(context))
-    .addCommand(disableCommand(context))
-    .addCommand(enableCommand(context))
-    .addCommand(removeCommand(context));
-}
-
-function listCommand(context: Context): Command {
-  return command('list', 'show all relays and how much waits for them', ['waybill relays list']).action(
-    async (options: CommonOptions) => {
-      await withOperations(context, options, {}, async (operations) => {
-        const relays = await operations.relays({});
-        print(context, options, relays, () => relayTable(relays, context.terminal.columns()));
-      });
-    },
-  );
+    .addCommand(operationCommand(context, 'switchRelay', DISABLE, { says: disabledText }))
+    .addCommand(
+      operationCommand(context, 'switchRelay', ENABLE, {
+        says: ({ name, changed }) =>
+          changed ? `Enabled ${name}. What waits for it is sent.` : `${name} was not disabled.`,
+      }),
+    )
+    .addCommand(operationCommand(context, 'removeRelay', REMOVE, { says: ({ name }) => `Removed ${name}.` }));
 }
 
 function addCommand(context: Context): Command {
@@ -154,46 +188,6 @@ async function testRequest(
 /** Of a relay that delivers to recipients' servers, the fault may be theirs. */
 function noWay(name: string, to: string): string {
   return `The test failed: no mail can be taken to ${to.slice(to.lastIndexOf('@') + 1)} by ${name}.`;
-}
-
-function disableCommand(context: Context): Command {
-  const shell = command('disable', 'send nothing by a relay, until it is enabled: its mail moves or waits', [
-    'waybill relays disable out',
-  ]);
-  return switchCommand(context, shell, true, disabledText);
-}
-
-function enableCommand(context: Context): Command {
-  const shell = command('enable', 'send by a disabled relay again', ['waybill relays enable out']);
-  return switchCommand(context, shell, false, ({ name, changed }) =>
-    changed ? `Enabled ${name}. What waits for it is sent.` : `${name} was not disabled.`,
-  );
-}
-
-function switchCommand(
-  context: Context,
-  shell: Command,
-  disabled: boolean,
-  text: (relay: RelaySwitch) => string,
-): Command {
-  return shell.argument('<name>', "the relay's name").action(async (name: string, options: CommonOptions) => {
-    await withOperations(context, options, {}, async (operations) => {
-      const relay = await operations.switchRelay({ name, disabled });
-      print(context, options, relay, () => text(relay));
-    });
-  });
-}
-
-function removeCommand(context: Context): Command {
-  return command('remove', 'forget a relay that no mail waits for', ['waybill relays remove out'])
-    .argument('<name>', "the relay's name")
-    .action(async (name: string, options: CommonOptions) => {
-      // Removing a relay can be the cure of a faulty configuration, so that must not stand in its way.
-      await withOperations(context, options, { tolerateFaults: true }, async (operations) => {
-        const relay = await operations.removeRelay({ name });
-        print(context, options, relay, () => `Removed ${relay.name}.`);
-      });
-    });
 }
 
 function tryOut({ type }: RelayView): string {

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { Operations } from '../control/operations.ts';
 import { MAX_REHEARSED, type RouteTableView } from '../control/route-operations.ts';
+import { type CommandForm, integer } from '../operations/command.ts';
 import {
   type CommonOptions,
   type Context,
@@ -11,14 +12,11 @@ import {
   print,
   wholeNumber,
 } from './context.ts';
+import { operationCommand } from './operation-command.ts';
 import { explanationText, rehearsalText, tablesText } from './routes-text.ts';
 import { readRules } from './rules-file.ts';
 import { withOperations } from './session.ts';
 import { counted } from './terminal.ts';
-
-interface ListOptions extends CommonOptions {
-  readonly limit: number;
-}
 
 interface ExplainOptions extends CommonOptions {
   readonly from: string;
@@ -35,44 +33,52 @@ interface TestOptions extends CommonOptions {
   readonly last: number;
 }
 
-const USUAL_LIMIT = 20;
+type Form<K extends keyof Operations> = CommandForm<Parameters<Operations[K]>[0]>;
+
+const VERSIONS = [1, Number.MAX_SAFE_INTEGER] as const;
+
+const LIST: Form<'routeTables'> = {
+  words: 'routes list',
+  summary: 'show the routing tables that were published last',
+  examples: ['waybill routes list'],
+  takes: { limit: integer('--limit <n>', 'at most so many', [1, 1000], { absent: 20 }) },
+  cures: true,
+};
+
+const SHOW: Form<'routeTable'> = {
+  words: 'routes show',
+  summary: 'show the rules of a table as they stand in a file',
+  examples: ['waybill routes show', 'waybill routes show 7 > rules.yaml'],
+  takes: {
+    version: integer('[version]', 'its version (default: the one in force)', VERSIONS, { absent: null }),
+  },
+  cures: true,
+};
+
+const ROLLBACK: Form<'rollbackRoutes'> = {
+  words: 'routes rollback',
+  summary: 'put the rules of an earlier version into force again, as a new version',
+  examples: ['waybill routes rollback 7'],
+  takes: { version: integer('<version>', 'the version; see: waybill routes list', VERSIONS) },
+  cures: true,
+};
+
 const USUAL_LAST = 1000;
 
 /** `waybill routes …`: which way mail takes. */
 export function routesCommand(context: Context): Command {
   return new Command('routes')
     .description('routes, which way mail takes: list, show, explain, test, publish, rollback')
-    .addCommand(listCommand(context))
-    .addCommand(showCommand(context))
+    .addCommand(operationCommand(context, 'routeTables', LIST, { says: tablesText }))
+    .addCommand(operationCommand(context, 'routeTable', SHOW, { says: tableText }))
     .addCommand(explainCommand(context))
     .addCommand(testCommand(context))
     .addCommand(publishCommand(context))
-    .addCommand(rollbackCommand(context));
-}
-
-function listCommand(context: Context): Command {
-  return command('list', 'show the routing tables that were published last', ['waybill routes list'])
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 1000), USUAL_LIMIT)
-    .action(async (options: ListOptions) => {
-      await withOperations(context, options, { tolerateFaults: true }, async (operations) => {
-        const tables = await operations.routeTables({ limit: options.limit });
-        print(context, options, tables, () => tablesText(tables));
-      });
-    });
-}
-
-function showCommand(context: Context): Command {
-  return command('show', 'show the rules of a table as they stand in a file', [
-    'waybill routes show',
-    'waybill routes show 7 > rules.yaml',
-  ])
-    .argument('[version]', 'its version (default: the one in force)', wholeNumber(1, Number.MAX_SAFE_INTEGER))
-    .action(async (version: number | undefined, options: CommonOptions) => {
-      await withOperations(context, options, { tolerateFaults: true }, async (operations) => {
-        const table = await operations.routeTable({ version: version ?? null });
-        print(context, options, table, () => tableText(table));
-      });
-    });
+    .addCommand(
+      operationCommand(context, 'rollbackRoutes', ROLLBACK, {
+        says: (table, { running }) => inForceText(table, running),
+      }),
+    );
 }
 
 function explainCommand(context: Context): Command {
@@ -120,38 +126,17 @@ function publishCommand(context: Context): Command {
     .argument('<file>', 'YAML with routes:, or the list of rules alone; - for the standard input')
     .action(async (file: string, options: CommonOptions) => {
       const routes = await readRules(file);
-      await change(context, options, (operations) => operations.publishRoutes({ routes }));
+      // New rules can be the cure of a faulty configuration, so that must not stand in their way.
+      await withOperations(context, options, { tolerateFaults: true }, async (operations, running) => {
+        const table = await operations.publishRoutes({ routes });
+        print(context, options, table, () => inForceText(table, running));
+      });
     });
 }
 
-function rollbackCommand(context: Context): Command {
-  return command('rollback', 'put the rules of an earlier version into force again, as a new version', [
-    'waybill routes rollback 7',
-  ])
-    .argument('<version>', 'the version; see: waybill routes list', wholeNumber(1, Number.MAX_SAFE_INTEGER))
-    .action(async (version: number, options: CommonOptions) => {
-      await change(context, options, (operations) => operations.rollbackRoutes({ version }));
-    });
-}
-
-async function change(
-  context: Context,
-  options: CommonOptions,
-  act: (operations: Operations) => Promise<RouteTableView>,
-): Promise<void> {
-  // New rules can be the cure of a faulty configuration, so that must not stand in their way.
-  await withOperations(context, options, { tolerateFaults: true }, async (operations, running) => {
-    const table = await act(operations);
-    const next = running
-      ? 'Mail that waits is routed anew now.'
-      : 'Mail that waits is routed anew at the start.';
-    print(
-      context,
-      options,
-      table,
-      () => `Version ${table.version} is in force, with ${counted(table.ruleCount, 'rule')}. ${next}`,
-    );
-  });
+function inForceText({ version, ruleCount }: RouteTableView, running: boolean): string {
+  const when = running ? 'now' : 'at the start';
+  return `Version ${version} is in force, with ${counted(ruleCount, 'rule')}. Mail that waits is routed anew ${when}.`;
 }
 
 function queryOf(options: ExplainOptions): [string, string][] {
