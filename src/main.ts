@@ -1,5 +1,5 @@
 /** The program: `waybill <command>`. Sees to a quick start, then leaves everything to the command line. */
-import { keepCompiledCode } from './lib/compile-cache.ts';
+import { keepCompiledCode } from './lib/thread.ts';
 
 // What is made in the data directory is for its owner alone.
 process.umask(0o077);

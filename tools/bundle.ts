@@ -22,7 +22,7 @@ const EXTERNAL = ['better-sqlite3', 'pg', 'pg-native'];
 const CHANGES: Readonly<Record<string, readonly [was: string, is: string]>> = {
   'store/sqlite/migrate.ts': ["'./migrations/'", "'../../src/store/sqlite/migrations/'"],
   'store/postgres/migrate.ts': ["'./migrations/'", "'../../src/store/postgres/migrations/'"],
-  'lib/command-name.ts': ["import.meta.url.endsWith('.ts')", 'true'],
+  'lib/command.ts': ["import.meta.url.endsWith('.ts')", 'true'],
 };
 
 await build({

@@ -1,4 +1,4 @@
-import { sourceGroup } from '../lib/cidr.ts';
+import { sourceGroup } from '../lib/network.ts';
 
 /**
  * Slows down whoever guesses. What counts is a source's failures at one account, and a source's failures at all of them:

@@ -1,4 +1,4 @@
-import { sourceGroup } from '../lib/cidr.ts';
+import { sourceGroup } from '../lib/network.ts';
 
 /** How many of one network may wait: an IPv4 address, or the /48 that a provider gives a customer. */
 const MAX_OF_NETWORK = 4;

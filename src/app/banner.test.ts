@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HealthCheck, PortFault } from '../domain/health.ts';
-import { COMMAND } from '../lib/command-name.ts';
+import { COMMAND } from '../lib/command.ts';
 import { banner, type Condition, statusLine } from './banner.ts';
 import type { BoundPorts } from './ports.ts';
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import { type HealthVerdict, portDetail } from '../domain/health.ts';
 import { INBOX } from '../domain/relay.ts';
-import { COMMAND, dataOption } from '../lib/command-name.ts';
+import { COMMAND, dataOption } from '../lib/command.ts';
 import type { BoundPorts } from './ports.ts';
 
 /** How the service is: what `/health` says, and why nobody's mail is taken (null where it is). */

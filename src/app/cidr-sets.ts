@@ -1,4 +1,4 @@
-import { type CidrSet, parseCidrs } from '../lib/cidr.ts';
+import { type CidrSet, parseCidrs } from '../lib/network.ts';
 
 const parsed = new WeakMap<readonly string[], CidrSet>();
 

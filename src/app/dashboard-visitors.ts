@@ -4,7 +4,7 @@ import type { FirstStepsBook, Pointers } from '../dashboard/session-view.ts';
 import { createVisitors } from '../dashboard/session-visitors.ts';
 import type { Visitors } from '../dashboard/visitors.ts';
 import { INBOX } from '../domain/relay.ts';
-import { isOwnHost } from '../lib/own-host.ts';
+import { isOwnHost } from '../lib/network.ts';
 import { StoreError } from '../store/store.ts';
 import { cidrs } from './cidr-sets.ts';
 import { guardSettings } from './guard-settings.ts';

@@ -3,7 +3,7 @@ import { passwordFault } from '../accounts/password-rules.ts';
 import type { Reception } from '../accounts/reception.ts';
 import type { Fault } from '../config/fault.ts';
 import { variable } from '../config/load.ts';
-import { readError } from '../lib/read-error.ts';
+import { readError } from '../lib/files.ts';
 
 /** The variable that sets the first password (contract §14), and the name it is for. */
 const VARIABLE = 'WAYBILL_ADMIN_PASSWORD';

@@ -6,9 +6,8 @@ import { createPolicyFetch } from '../dns/client/policy-fetch.ts';
 import { createServerList } from '../dns/client/system-servers.ts';
 import { MtaStsPolicies } from '../dns/mta-sts-policies.ts';
 import type { Resolver } from '../dns/resolver.ts';
-import { normaliseAddress } from '../lib/cidr.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isPublicAddress } from '../lib/public-address.ts';
+import { isPublicAddress, normaliseAddress } from '../lib/network.ts';
 import type { Random } from '../lib/random.ts';
 import type { SmtpPorts } from './smtp-ports.ts';
 

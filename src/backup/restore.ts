@@ -11,8 +11,8 @@ import {
 } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
-import { becomeOwnerOf } from '../lib/owner.ts';
-import { readError } from '../lib/read-error.ts';
+import { becomeOwnerOf } from '../lib/command.ts';
+import { readError } from '../lib/files.ts';
 import { lockDirectory } from '../store/sqlite/lock.ts';
 import { openDatabase } from '../store/sqlite/open.ts';
 import { forgetLog, forgetSessions, holdRestored } from '../store/sqlite/restored.ts';

@@ -1,7 +1,7 @@
 import { access, constants, type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
 import { segmentPath } from '../spool/segments/names.ts';
 import { type CopiedFacts, copyDatabase, openCopy } from '../store/sqlite/copy.ts';
 import { ArchiveError } from './archive-error.ts';

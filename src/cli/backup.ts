@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { MIN_PASSPHRASE } from '../control/system-operations.ts';
-import { COMMAND } from '../lib/command-name.ts';
-import { shellWord } from '../lib/shell-word.ts';
+import { COMMAND, shellWord } from '../lib/command.ts';
 import { backupStepText } from './backup-steps.ts';
 import { bytesText } from './bytes-text.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';

@@ -1,6 +1,6 @@
 import type { KeyView } from '../control/operations.ts';
 import type { Clock } from '../lib/clock.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import { Exit } from './exit.ts';
 import { counted, table } from './terminal.ts';
 

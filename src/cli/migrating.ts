@@ -8,7 +8,7 @@ import { holdDirectory } from '../control/hold.ts';
 import { layoutOf, requireDataDirectory } from '../control/layout.ts';
 import { databaseOptions } from '../control/shared-storage.ts';
 import { storedRows } from '../control/stored-rows.ts';
-import { becomeOwnerOf } from '../lib/owner.ts';
+import { becomeOwnerOf } from '../lib/command.ts';
 import { migrate, undo } from '../migrate/migration.ts';
 import { openPostgresSide } from '../migrate/postgres-side.ts';
 import type { Side, TakeBack } from '../migrate/side.ts';

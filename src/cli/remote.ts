@@ -11,7 +11,7 @@ import {
   type OperationErrorCode,
   type StatusRecord,
 } from '../control/operations.ts';
-import { shellWord } from '../lib/shell-word.ts';
+import { shellWord } from '../lib/command.ts';
 import { type CommonOptions, type Context, command } from './context.ts';
 import { Exit } from './exit.ts';
 import { readSecretFile } from './secret-input.ts';

@@ -5,7 +5,7 @@ import { earlyConfig } from '../config/early.ts';
 import { dataDirectory, type OutsideOptions } from '../config/load.ts';
 import { isServerRunning } from '../control/client.ts';
 import { isUsable } from '../control/layout.ts';
-import { COMMAND, dataOption } from '../lib/command-name.ts';
+import { COMMAND, dataOption } from '../lib/command.ts';
 import { backupStepText } from './backup-steps.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation, type Running } from '../../test/support/installation.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { inspectSecret } from '../lib/key-secret.ts';
+import { inspectSecret } from '../lib/id.ts';
 
 let here: Installation;
 beforeEach(() => {

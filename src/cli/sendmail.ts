@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { OperationError, type OperationErrorCode, type Operations } from '../control/operations.ts';
-import { COMMAND } from '../lib/command-name.ts';
+import { COMMAND } from '../lib/command.ts';
 import { type Context, print } from './context.ts';
 import { Exit } from './exit.ts';
 import { connect, type RemoteOptions, remoteCommand, taken } from './remote.ts';

@@ -1,6 +1,6 @@
 import { INBOX, type Relay } from '../domain/relay.ts';
 import type { NamedSource } from '../domain/source.ts';
-import { overlap } from '../lib/cidr.ts';
+import { overlap } from '../lib/network.ts';
 import { type Fault, showValue, unknownRule } from './fault.ts';
 import { heloFault } from './helo-name.ts';
 import { portFlaws } from './port-checks.ts';

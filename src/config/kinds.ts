@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { parseMailbox } from '../domain/mailbox.ts';
-import { parseCidrs } from '../lib/cidr.ts';
+import { parseCidrs } from '../lib/network.ts';
 import { isMeasure, measureRule, readMeasure } from './measure.ts';
 
 /** What is wrong within a value. */

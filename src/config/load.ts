@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve as resolvePath } from 'node:path';
 import type { HoldKind } from '../domain/hold.ts';
+import { readError } from '../lib/files.ts';
 import type { Random } from '../lib/random.ts';
-import { readError } from '../lib/read-error.ts';
 import type { StoredDomain, StoredHold, StoredRelay } from '../store/registry.ts';
 import { foreignDomains, openDomains } from './domains.ts';
 import { type Fault, showValue } from './fault.ts';

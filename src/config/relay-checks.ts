@@ -2,7 +2,7 @@
 import { isIPv6 } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { INBOX } from '../domain/relay.ts';
-import { isPublicAddress } from '../lib/public-address.ts';
+import { isPublicAddress } from '../lib/network.ts';
 import { type Fault, nearest } from './fault.ts';
 import {
   RELAY_FIELDS,

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import { lstatSync, readFileSync } from 'node:fs';
-import { makeFile } from '../lib/lasting-file.ts';
+import { makeFile } from '../lib/files.ts';
 import type { Random } from '../lib/random.ts';
 
 /**

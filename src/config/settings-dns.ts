@@ -1,4 +1,4 @@
-import { parseEndpoint } from '../lib/endpoint.ts';
+import { parseEndpoint } from '../lib/network.ts';
 import { choice, integer, listOf, orNull, text } from './kinds.ts';
 import { live } from './setting.ts';
 

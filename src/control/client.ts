@@ -1,6 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { COMMAND } from '../lib/command-name.ts';
-import { ownerOf, ownUser, sudoTo, userText } from '../lib/owner.ts';
+import { COMMAND, ownerOf, ownUser, sudoTo, userText } from '../lib/command.ts';
 import { errorSchema, OPERATION_NAMES, OperationError, type Operations } from './operations.ts';
 import { type Progress, UNWATCHED } from './progress.ts';
 import { type SocketAddress, socketAddress, socketFile } from './socket.ts';

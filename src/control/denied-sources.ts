@@ -1,4 +1,4 @@
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { DeniedTally } from '../observe/denied-tally.ts';
 import type { ALLOW_LISTS, DeniedSource } from './settings-operations.ts';
 

@@ -2,7 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import { keyState, recordUntil } from '../domain/domain-keys.ts';
 import type { DkimAlgorithm, DomainKey, SendingDomain } from '../domain/sending-domain.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { RecordView } from './domain-operations.ts';
 import { mechanismsOf, sendersOf } from './domain-senders.ts';
 

@@ -1,4 +1,4 @@
-import { withoutKeys } from '../lib/key-secret.ts';
+import { withoutKeys } from '../lib/id.ts';
 import { MAX_JOURNAL_TEXT } from '../store/journal.ts';
 
 /** How what was seen of a thing is kept in the activity: without secrets, and short. */

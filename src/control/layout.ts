@@ -1,8 +1,6 @@
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { COMMAND, dataOption } from '../lib/command-name.ts';
-import { ownerOf, ownUser, sudoTo, userText } from '../lib/owner.ts';
-import { shellWord } from '../lib/shell-word.ts';
+import { COMMAND, dataOption, ownerOf, ownUser, shellWord, sudoTo, userText } from '../lib/command.ts';
 import { OperationError } from './operations.ts';
 
 /** Where things lie in the data directory. */

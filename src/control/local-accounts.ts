@@ -2,7 +2,7 @@ import { linkPath, makeLink } from '../accounts/links.ts';
 import { passwordFault } from '../accounts/password-rules.ts';
 import type { Reception } from '../accounts/reception.ts';
 import type { Session, User } from '../domain/account.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { UserAnswer } from '../store/accounts.ts';
 import { MAX_USERS } from '../store/accounts.ts';
 import {

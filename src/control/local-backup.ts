@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import { ArchiveError } from '../backup/archive-error.ts';
 import { version } from '../cli/version.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import { backUpInThread } from '../threads/backup-client.ts';
 import { ASKING } from './actor.ts';
 import { backupFolder, deleteBackup, listBackups, noteLastBackup, removeUnfinished } from './backup-files.ts';

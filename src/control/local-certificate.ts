@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { namesIn, uploadFault } from '../tls/upload.ts';
 import type { LocalDeps } from './local-deps.ts';

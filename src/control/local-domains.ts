@@ -11,7 +11,7 @@ import {
 } from '../domain/domain-keys.ts';
 import { parseDomain } from '../domain/domain-name.ts';
 import type { DkimAlgorithm, DomainKey, SendingDomain } from '../domain/sending-domain.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import { realMachine } from './doctor/machine.ts';
 import { changeDomain } from './domain-book.ts';
 import { checkDomains, type DomainDeps } from './domain-checks/check.ts';

@@ -1,10 +1,10 @@
 import type { MessageStatus } from '../domain/delivery.ts';
 import { parseDomain } from '../domain/domain-name.ts';
 import type { ApiKey } from '../domain/key.ts';
-import { parseCidrs } from '../lib/cidr.ts';
-import { generateSecret, hashSecret, secretPrefix, withoutKeys } from '../lib/key-secret.ts';
+import { formatTimestamp, parseTimestamp } from '../lib/clock.ts';
+import { generateSecret, hashSecret, secretPrefix, withoutKeys } from '../lib/id.ts';
+import { parseCidrs } from '../lib/network.ts';
 import type { Random } from '../lib/random.ts';
-import { formatTimestamp, parseTimestamp } from '../lib/timestamp.ts';
 import type { ListPage, ListQuery } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import {

@@ -13,7 +13,7 @@ import type {
   QueueRequest,
   QueueView,
 } from '../ingest/queue-door.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { LaneDepth } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { tellsSomething } from './nodes/report.ts';

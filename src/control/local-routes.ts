@@ -3,7 +3,7 @@ import { STORED_ROUTES } from '../config/gather.ts';
 import { readRoutes, ruleDefinition } from '../config/routes.ts';
 import type { RouteRule } from '../domain/route.ts';
 import { explainQuery } from '../ingest/http/explain.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { StoredRoutes } from '../store/registry.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { asOperationError } from './operation-error.ts';

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import { LOG_LEVELS } from '../observe/log-level.ts';
 import type { JournalEntry } from '../store/journal.ts';
 import { lastBackup } from './backup-files.ts';

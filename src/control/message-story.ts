@@ -3,7 +3,7 @@ import type { ApiKey } from '../domain/key.ts';
 import { attemptsJson } from '../ingest/http/attempts.ts';
 import { MAX_LIMIT } from '../ingest/http/paging.ts';
 import { statusJson } from '../ingest/http/record.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { outlookOf } from './outlook.ts';

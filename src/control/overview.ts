@@ -1,6 +1,6 @@
 import { ANY_MAIL } from '../domain/query.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import { messageIdTime } from '../lib/id.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
 import type { HealthReport } from '../observe/health-report.ts';
 import type { CountedEvent } from '../store/counting.ts';
 import type { Figures, LaneDepth } from '../store/views.ts';

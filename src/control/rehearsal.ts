@@ -1,7 +1,7 @@
 import type { MessageRecord } from '../domain/message.ts';
 import { messageDice, type RouteDecision, type RoutingTable, route } from '../domain/route.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
-import { inSlices, type Sliced } from '../lib/slices.ts';
+import { inSlices, type Sliced } from '../lib/clock.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { OperationError } from './operations.ts';
 import { UNWATCHED } from './progress.ts';

@@ -1,6 +1,6 @@
 import { SECRET_FIELDS } from '../config/relay-fields.ts';
 import type { Relay } from '../domain/relay.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { StoredRelay } from '../store/registry.ts';
 import { relayFields } from './local-config.ts';
 import type { LocalDeps } from './local-deps.ts';

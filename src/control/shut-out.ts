@@ -1,7 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { serverName } from '../config/server-name.ts';
-import { parseCidrs } from '../lib/cidr.ts';
-import { isOwnHost } from '../lib/own-host.ts';
+import { isOwnHost, parseCidrs } from '../lib/network.ts';
 import type { Actor } from './actor.ts';
 import { OperationError } from './operations.ts';
 

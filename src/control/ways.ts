@@ -3,7 +3,7 @@ import { isFinal } from '../domain/delivery.ts';
 import { HOLD_KINDS, type HoldKind } from '../domain/hold.ts';
 import { laneOf } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { RecipientRecord } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { laneState } from './local-queue.ts';

@@ -1,8 +1,8 @@
 import { clientAddress } from '../http/client-address.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
-import type { CidrSet } from '../lib/cidr.ts';
-import { isOwnHost, type OwnHosts } from '../lib/own-host.ts';
+import type { CidrSet } from '../lib/network.ts';
+import { isOwnHost, type OwnHosts } from '../lib/network.ts';
 
 /** Who may speak to the dashboard's port, and by what name. */
 export interface GuardSettings extends OwnHosts {

@@ -12,7 +12,7 @@ import {
   logOut,
   setUp,
 } from '../accounts/sign-in.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { SessionCalls } from './contract.ts';
 import type { CallName } from './session-requests.ts';
 import type { FirstStepsBook } from './session-view.ts';

@@ -1,6 +1,6 @@
 /** The MTA-STS policies of the domains mail goes to: asked for, kept, renewed (RFC 8461 §3, §5). */
 import type { Clock } from '../lib/clock.ts';
-import { Flights } from '../lib/flights.ts';
+import { Flights } from '../lib/stop.ts';
 import { type MtaStsPolicy, parseStsPolicy, parseStsRecord } from './mta-sts.ts';
 import type { Resolver } from './resolver.ts';
 

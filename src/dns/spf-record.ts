@@ -1,5 +1,5 @@
 /** The grammar of SPF records (RFC 7208 §4.6, §5, §7): one wrong term, wherever it stands, and the record counts for nothing. */
-import { familyOf } from '../lib/cidr.ts';
+import { familyOf } from '../lib/network.ts';
 import { isHostName, parseQueryName } from './name.ts';
 
 /** What a mechanism that matches says of the sender. */

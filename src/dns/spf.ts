@@ -2,7 +2,7 @@
  * What a domain's SPF record says of addresses (RFC 7208), as far as it can be told without a message: macros, `exists`
  * and `ptr` are not known. The whole record is walked, so that its cost is told whatever matches first.
  */
-import { sameNetwork } from '../lib/cidr.ts';
+import { sameNetwork } from '../lib/network.ts';
 import { lookUpAddresses } from './addresses.ts';
 import { parseQueryName } from './name.ts';
 import type { Resolver } from './resolver.ts';

@@ -1,7 +1,7 @@
 import { nextWay } from '../domain/failover.ts';
 import { laneOf, relayOfLane } from '../domain/lane.ts';
 import type { Clock } from '../lib/clock.ts';
-import { WakeUp } from '../lib/wakeup.ts';
+import { WakeUp } from '../lib/clock.ts';
 import type { Reassignment, Store } from '../store/store.ts';
 import type { Views, WaitingDelivery } from '../store/views.ts';
 import type { Dispatch } from './dispatch.ts';

@@ -1,6 +1,6 @@
 import { relayOfLane } from '../domain/lane.ts';
 import type { Clock } from '../lib/clock.ts';
-import { WakeUp } from '../lib/wakeup.ts';
+import { WakeUp } from '../lib/clock.ts';
 import type { Store } from '../store/store.ts';
 import { Avoided } from './avoided.ts';
 import type { Balance } from './balance.ts';

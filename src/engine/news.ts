@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { WakeUp } from '../lib/wakeup.ts';
+import { WakeUp } from '../lib/clock.ts';
 import type { Cluster } from '../store/cluster.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Lane } from './lanes.ts';

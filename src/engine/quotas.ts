@@ -1,6 +1,6 @@
 import { dayOf, endOfDay } from '../domain/quota.ts';
 import type { Clock } from '../lib/clock.ts';
-import { WakeUp } from '../lib/wakeup.ts';
+import { WakeUp } from '../lib/clock.ts';
 import type { Views } from '../store/views.ts';
 import type { Relays } from './relays.ts';
 

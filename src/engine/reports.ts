@@ -1,9 +1,9 @@
 import { laneOf } from '../domain/lane.ts';
 import type { ContentRef, Submission } from '../domain/message.ts';
 import type { Clock } from '../lib/clock.ts';
+import { inSlices } from '../lib/clock.ts';
 import { messageIdTime } from '../lib/id.ts';
 import type { Random } from '../lib/random.ts';
-import { inSlices } from '../lib/slices.ts';
 import { type ComposedReport, composeReport } from '../mail/report-compose.ts';
 import { type Beginning, MAX_RETURNED_BYTES, NOTHING_RETURNED, returnedOf } from '../mail/report-return.ts';
 import type { Events } from '../observe/events.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { giveBack } from '../lib/budget.ts';
 import type { Clock } from '../lib/clock.ts';
-import { giveBack } from '../lib/give-back.ts';
 import type { Connection } from './connections.ts';
 import { drain, isDrainable } from './drain.ts';
 import { Ending } from './ending.ts';

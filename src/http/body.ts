@@ -1,5 +1,5 @@
 import type { Release, Share } from '../lib/budget.ts';
-import { giveBack } from '../lib/give-back.ts';
+import { giveBack } from '../lib/budget.ts';
 import type { Exchange } from './exchange.ts';
 import { Gatherer, type Sink } from './gather.ts';
 import { Problem } from './problem.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseCidrs } from '../lib/cidr.ts';
+import { parseCidrs } from '../lib/network.ts';
 import { clientAddress } from './client-address.ts';
 
 function clientOf(peer: string, forwarded?: string): string {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { type CidrSet, normaliseAddress } from '../lib/cidr.ts';
+import { type CidrSet, normaliseAddress } from '../lib/network.ts';
 import type { Exchange } from './exchange.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { normaliseAddress } from '../lib/cidr.ts';
+import { normaliseAddress } from '../lib/network.ts';
 import { type Backlog, Pipeline } from './pipeline.ts';
 import { Places } from './places.ts';
 

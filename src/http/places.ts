@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { sourceGroup } from '../lib/cidr.ts';
+import { sourceGroup } from '../lib/network.ts';
 
 /**
  * The places of a server's connections, by their sources, IPv6 by /64. One source must not keep the others out: when all

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { giveBack } from '../lib/give-back.ts';
+import { giveBack } from '../lib/budget.ts';
 
 /** Bodies too large to be in memory whole: read as fast as the client takes them. */
 

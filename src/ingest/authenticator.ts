@@ -1,8 +1,8 @@
 import { type ApiKey, keyRefusal } from '../domain/key.ts';
-import { type CidrSet, parseCidrs } from '../lib/cidr.ts';
 import type { Clock } from '../lib/clock.ts';
-import { hashSecret, inspectSecret } from '../lib/key-secret.ts';
+import { hashSecret, inspectSecret } from '../lib/id.ts';
 import type { Log } from '../lib/log.ts';
+import { type CidrSet, parseCidrs } from '../lib/network.ts';
 import type { Keyring } from '../store/keyring.ts';
 
 /** Who speaks to us: a key that is good now. */

@@ -1,7 +1,7 @@
 import type { Parsed } from '../domain/address-entry.ts';
 import { PRIORITIES, type Priority } from '../domain/message.ts';
 import { isTag } from '../domain/tag.ts';
-import { parseTimestamp } from '../lib/timestamp.ts';
+import { parseTimestamp } from '../lib/clock.ts';
 import type { Fault } from '../mail/headers.ts';
 
 /** The rules of what a client may ask for besides its message (contract §2), whichever way the message comes in. */

@@ -1,4 +1,4 @@
-import { sourceGroup } from '../lib/cidr.ts';
+import { sourceGroup } from '../lib/network.ts';
 
 /** How long it is remembered what a source did, in ms (contract §1). */
 const RECENT_MS = 10 * 60_000;

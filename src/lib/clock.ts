@@ -1,4 +1,4 @@
-import type { StopSignal } from './stop.ts';
+import { Stop, type StopSignal } from './stop.ts';
 
 /**
  * Time, passed in. This file and `random.ts` are the only server code that may ask the machine for the
@@ -38,3 +38,80 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', done);
     }),
 };
+
+/** Points in time as text: RFC 3339, always UTC with milliseconds when we write it. */
+
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+
+/** Milliseconds since the epoch as `2026-11-20T11:15:00.123Z`. */
+export function formatTimestamp(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/**
+ * Reads an RFC 3339 date-time with its offset; null when it is none, or no such day or time exists. Finer
+ * fractions than milliseconds are cut off; a leap second counts as the second after it.
+ */
+export function parseTimestamp(text: string): number | null {
+  const match = RFC3339.exec(text);
+  if (match === null) return null;
+  const number = (group: number) => Number(match[group] ?? '0');
+  const [year, month, day] = [number(1), number(2), number(3)];
+  const [hour, minute, second] = [number(4), number(5), number(6)];
+  const [offsetHours, offsetMinutes] = [number(9), number(10)];
+  if (hour > 23 || minute > 59 || second > 60 || offsetHours > 23 || offsetMinutes > 59) return null;
+  const midnight = new Date(0).setUTCFullYear(year, month - 1, day);
+  if (!formatTimestamp(midnight).startsWith(text.slice(0, 10))) return null;
+  const offset = (offsetHours * 60 + offsetMinutes) * (match[8] === '-' ? -60_000 : 60_000);
+  const milliseconds = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3));
+  return midnight + ((hour * 60 + minute) * 60 + second) * 1000 + milliseconds - offset;
+}
+
+/**
+ * Long work in slices: it yields where everybody else may have a turn, and returns its result. What is short never
+ * yields, and then costs no turn of the loop.
+ */
+export type Sliced<T> = Generator<undefined, T, undefined>;
+
+/** Bytes of text that are worked on before everybody else has a turn: a few milliseconds of the slowest work. */
+export const SLICE_BYTES = 1024 * 1024;
+
+/** Does the work, giving the event loop a turn between its slices. Rejects with what the work throws. */
+export async function inSlices<T>(work: Sliced<T>): Promise<T> {
+  let step = work.next();
+  while (!step.done) {
+    await yieldToLoop();
+    step = work.next();
+  }
+  return step.value;
+}
+
+/** Does the work without a pause, where nobody waits for a turn. */
+export function atOnce<T>(work: Sliced<T>): T {
+  let step = work.next();
+  while (!step.done) step = work.next();
+  return step.value;
+}
+
+/** Lets one loop sleep until it is woken or its time has come. A wake while it is busy is not lost. */
+export class WakeUp {
+  #woken = false;
+  #sleep: Stop | null = null;
+
+  /** Ends the present wait, or the next one at once. */
+  wake(): void {
+    if (this.#woken) return;
+    this.#woken = true;
+    this.#sleep?.abort();
+  }
+
+  /** Waits until woken, or for `ms` milliseconds. For one waiter at a time. */
+  async wait(clock: Clock, ms: number): Promise<void> {
+    if (!this.#woken && ms > 0) {
+      this.#sleep = new Stop();
+      await clock.sleep(ms, this.#sleep);
+      this.#sleep = null;
+    }
+    this.#woken = false;
+  }
+}

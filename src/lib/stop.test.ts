@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { abortSignalOf, Stop } from './stop.ts';
+import { abortSignalOf, Flights, Stop } from './stop.ts';
 
 test('everybody who listens is told once, in order, and nobody who does not listen any more', () => {
   const stop = new Stop();
@@ -36,4 +36,54 @@ test('an AbortSignal follows it, before and after, and one that is an AbortSigna
   expect(abortSignalOf(stop).aborted).toBe(true);
   const { signal } = new AbortController();
   expect(abortSignalOf(signal)).toBe(signal);
+});
+
+const signal = new AbortController().signal;
+
+/** Work that ends when it is told to, and how often it was begun. */
+function work() {
+  const begun: { readonly signal: AbortSignal; readonly end: (value: string) => void }[] = [];
+  const run = (limit: AbortSignal) =>
+    new Promise<string>((resolve) => void begun.push({ signal: limit, end: resolve }));
+  return { begun, run };
+}
+
+test('what several want at the same time is done once, and anew afterwards', async () => {
+  const flights = new Flights<string>();
+  const { begun, run } = work();
+  const both = [flights.join('a', signal, run), flights.join('a', signal, run)];
+  const other = flights.join('b', signal, run);
+  expect(begun.length).toBe(2);
+  expect(flights.size).toBe(2);
+  begun[0]?.end('first');
+  begun[1]?.end('other');
+  expect(await Promise.all([...both, other])).toEqual(['first', 'first', 'other']);
+  expect(flights.size).toBe(0);
+  const later = flights.join('a', signal, run);
+  begun[2]?.end('second');
+  expect(await later).toBe('second');
+});
+
+test('it ends when the last who waits for it has given up, and whoever comes then begins anew', async () => {
+  const flights = new Flights<string>();
+  const { begun, run } = work();
+  const [one, two] = [new AbortController(), new AbortController()];
+  const first = flights.join('a', one.signal, run);
+  const second = flights.join('a', two.signal, run);
+  one.abort();
+  expect(await first).toBeNull();
+  expect(begun[0]?.signal.aborted).toBe(false);
+  two.abort();
+  expect(await second).toBeNull();
+  expect(begun[0]?.signal.aborted).toBe(true);
+  const third = flights.join('a', signal, run);
+  begun[0]?.end('stale');
+  begun[1]?.end('new');
+  expect(await third).toBe('new');
+});
+
+test('who has given up before begins nothing', async () => {
+  const { begun, run } = work();
+  expect(await new Flights<string>().join('a', AbortSignal.abort(), run)).toBeNull();
+  expect(begun).toEqual([]);
 });

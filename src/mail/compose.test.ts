@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Mailbox, parseMailbox } from '../domain/mailbox.ts';
+import { atOnce } from '../lib/clock.ts';
 import { seededRandom } from '../lib/random.ts';
-import { atOnce } from '../lib/slices.ts';
 import type { Attachment } from './attachment.ts';
 import { type ComposeContext, compose, type Draft } from './compose.ts';
 

@@ -1,7 +1,7 @@
 import type { Mailbox } from '../domain/mailbox.ts';
 import type { Content } from '../domain/message.ts';
+import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
-import { SLICE_BYTES, type Sliced } from '../lib/slices.ts';
 import { addressWords } from './address.ts';
 import { type Attachment, attachmentPart } from './attachment.ts';
 import { writeCustomHeader } from './custom-header.ts';

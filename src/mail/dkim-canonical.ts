@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { Sliced } from '../lib/slices.ts';
+import type { Sliced } from '../lib/clock.ts';
 
 /** The relaxed canonical form of headers and bodies (RFC 6376 §3.4.2, §3.4.4): what signatures are made over. */
 

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../lib/slices.ts';
+import { atOnce } from '../lib/clock.ts';
 import { readSignature, signedField, signingInput, unsignedField } from './dkim.ts';
 import { relaxedBodyHash, relaxedField } from './dkim-canonical.ts';
 import { MAX_SIGNED_FIELDS, signedNames, signedText } from './dkim-fields.ts';

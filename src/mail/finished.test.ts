@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatMailbox, parseMailbox } from '../domain/mailbox.ts';
+import { atOnce } from '../lib/clock.ts';
 import { seededRandom } from '../lib/random.ts';
-import { atOnce } from '../lib/slices.ts';
 import { compose } from './compose.ts';
 import { readFinished } from './finished.ts';
 

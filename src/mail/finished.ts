@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { formatMailbox, type Mailbox, parseAddressList, parseMailbox } from '../domain/mailbox.ts';
 import type { BodyFlags } from '../domain/message.ts';
-import type { Sliced } from '../lib/slices.ts';
+import type { Sliced } from '../lib/clock.ts';
 import { MAX_AUTHORS } from './authors.ts';
 import { withoutComments } from './comments.ts';
 import { formatDate, isDate } from './date.ts';

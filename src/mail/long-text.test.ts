@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SLICE_BYTES } from '../lib/slices.ts';
+import { SLICE_BYTES } from '../lib/clock.ts';
 import { toLongLines } from './long-text.ts';
 import { encodeText } from './transfer.ts';
 

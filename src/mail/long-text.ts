@@ -1,4 +1,4 @@
-import { SLICE_BYTES, type Sliced } from '../lib/slices.ts';
+import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 import { SOFT_LINE } from './field.ts';
 
 /** Text of many megabytes on its way to the wire: the same as for short text, in slices and without a string a line. */

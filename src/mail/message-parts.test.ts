@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { atOnce, SLICE_BYTES } from '../lib/slices.ts';
+import { atOnce, SLICE_BYTES } from '../lib/clock.ts';
 import { MAX_FILES, readParts } from './message-parts.ts';
 import type { Unrebuildable } from './unrebuildable.ts';
 

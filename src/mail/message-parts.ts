@@ -8,7 +8,7 @@
  * `x-`, a description that is the file's name, header fields of parts that do not begin with `Content-` (RFC 2046 §5.1),
  * an empty plain text beside HTML, and a Content-ID that nothing refers to.
  */
-import type { Sliced } from '../lib/slices.ts';
+import type { Sliced } from '../lib/clock.ts';
 import { type MessageHeader, readMessageHeader } from './message-header.ts';
 import { decodeBytes, decodeText } from './mime-body.ts';
 import { type Entity, readEntity } from './mime-entity.ts';

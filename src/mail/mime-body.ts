@@ -1,7 +1,7 @@
 /** What the body of a part says: bytes, or text (RFC 2045 §6, RFC 2046 §4.1). */
 import { isAscii } from 'node:buffer';
 import { TextDecoder } from 'node:util';
-import { SLICE_BYTES, type Sliced } from '../lib/slices.ts';
+import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 import type { Entity } from './mime-entity.ts';
 import { decodeLeaf, isEncoding } from './seven-bit-leaf.ts';
 import { Refused } from './unrebuildable.ts';

@@ -1,4 +1,4 @@
-import { SLICE_BYTES, type Sliced } from '../lib/slices.ts';
+import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 
 const CR = 0x0d;
 const LF = 0x0a;

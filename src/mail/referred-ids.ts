@@ -1,4 +1,4 @@
-import { SLICE_BYTES, type Sliced } from '../lib/slices.ts';
+import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 
 const REFERENCE = /cid:([^"'<>()\s]{1,900})/gi;
 /** References of one text; of more, the others are not known. */

@@ -1,6 +1,6 @@
 import type { BodyFlags, Content } from '../domain/message.ts';
+import type { Sliced } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
-import type { Sliced } from '../lib/slices.ts';
 import { formatDate } from './date.ts';
 import { foldableWords, writeField } from './field.ts';
 import { type Leaf, multipart, needsDotStuffing, writeMessage } from './part.ts';

@@ -1,4 +1,4 @@
-import type { Sliced } from '../lib/slices.ts';
+import type { Sliced } from '../lib/clock.ts';
 import { hasLeadingDot, isSevenBitLines } from './attachment.ts';
 import { shownSubject } from './finished.ts';
 import { readLooseHeader } from './header-block.ts';

@@ -1,5 +1,5 @@
 /** Encoding the body of one part that an older server does not take as it is (RFC 2045 §6). */
-import { SLICE_BYTES, type Sliced } from '../lib/slices.ts';
+import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 import { encodeBase64 } from './base64.ts';
 import { encodeQuotedPrintable } from './quoted-printable.ts';
 

@@ -1,6 +1,6 @@
 /** Cutting the body of a multipart at its boundaries (RFC 2046 §5.1.1), so that joining the pieces gives it back. */
 
-import { SLICE_BYTES, type Sliced } from '../lib/slices.ts';
+import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 
 /** One part, and the boundary line before it. */
 export interface SplitPart {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atOnce } from '../lib/slices.ts';
+import { atOnce } from '../lib/clock.ts';
 import { encodedWords } from './encoded-word.ts';
 import { type Allowed, toSevenBit } from './seven-bit.ts';
 

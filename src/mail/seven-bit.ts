@@ -4,7 +4,7 @@
  * bytes. Signatures over what is changed (DKIM) do not hold any more; a part that is signed by itself is not changed.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
-import type { Sliced } from '../lib/slices.ts';
+import type { Sliced } from '../lib/clock.ts';
 import { withoutComments } from './comments.ts';
 import { type ContentType, parseContentType } from './content-type.ts';
 import { type FieldSpan, type HeaderBlock, readLooseHeader } from './header-block.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../lib/slices.ts';
+import { atOnce } from '../lib/clock.ts';
 import { encodeBase64 } from './base64.ts';
 import { encodeText } from './transfer.ts';
 

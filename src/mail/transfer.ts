@@ -1,4 +1,4 @@
-import type { Sliced } from '../lib/slices.ts';
+import type { Sliced } from '../lib/clock.ts';
 import { encodeBase64 } from './base64.ts';
 import { SOFT_LINE } from './field.ts';
 import { toLongLines } from './long-text.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atOnce, SLICE_BYTES } from '../lib/slices.ts';
+import { atOnce, SLICE_BYTES } from '../lib/clock.ts';
 import { toWireLines } from './wire-lines.ts';
 
 const MAX = 1000_000;

@@ -1,4 +1,4 @@
-import { SLICE_BYTES, type Sliced } from '../lib/slices.ts';
+import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 import { HARD_LINE } from './field.ts';
 import type { Fault } from './headers.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '../domain/health.ts';
 import type { MissingRelay } from '../domain/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Figures, LaneDepth, Views } from '../store/views.ts';
 import type { HealthReport, NodeStatus, RelayStatus } from './health-report.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { Log, LogFields } from '../lib/log.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
 import { type AddressDetail, hideAddresses } from './addresses.ts';
 import { LOG_LEVELS, type LogLevel } from './log-level.ts';
 import type { LogRing } from './log-ring.ts';

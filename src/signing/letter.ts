@@ -1,4 +1,4 @@
-import type { Sliced } from '../lib/slices.ts';
+import type { Sliced } from '../lib/clock.ts';
 import { relaxedBodyHash } from '../mail/dkim-canonical.ts';
 import { signedNames, signedText } from '../mail/dkim-fields.ts';
 import { type FieldSpan, readLooseHeader } from '../mail/header-block.ts';

@@ -10,8 +10,8 @@ import {
 } from '../../test/support/dkim.ts';
 import type { SigningRights } from '../domain/message.ts';
 import type { SendingDomain } from '../domain/sending-domain.ts';
+import { atOnce } from '../lib/clock.ts';
 import type { Log, LogFields } from '../lib/log.ts';
-import { atOnce } from '../lib/slices.ts';
 import { toSevenBit } from '../mail/seven-bit.ts';
 import { createSigningKeys } from './keys.ts';
 

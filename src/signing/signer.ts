@@ -1,8 +1,8 @@
 import type { Content, SigningRights } from '../domain/message.ts';
 import type { Signer } from '../engine/signer.ts';
 import type { Clock } from '../lib/clock.ts';
+import { inSlices } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { inSlices } from '../lib/slices.ts';
 import {
   type ReadSignature,
   readSignature,

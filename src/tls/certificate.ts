@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { formatTimestamp } from '../lib/timestamp.ts';
 import { OwnCertificate } from './own-certificate.ts';
 import { expiryOf, namesOfFiles, pairReader } from './pair.ts';
 import type { CertificateOptions, CertificateOrigin, LoadedPair, PairSource } from './pair-source.ts';

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { replaceFile } from '../lib/lasting-file.ts';
+import { replaceFile } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import { type PairReader, pairReader } from './pair.ts';
 import type { CertificateOptions, LoadedPair, PairSource } from './pair-source.ts';

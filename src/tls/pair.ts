@@ -1,8 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { ownUser, userText } from '../lib/owner.ts';
-import { readError } from '../lib/read-error.ts';
+import { ownUser, userText } from '../lib/command.ts';
+import { readError } from '../lib/files.ts';
 import type { KeyAndCertificate } from './self-signed.ts';
 
 /** A certificate that cannot be used. The message names the setting or file, and says why. */

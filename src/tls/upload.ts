@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 import { certificatesIn, faultOf } from './pair.ts';
 import type { KeyAndCertificate } from './self-signed.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atOnce } from '../../src/lib/slices.ts';
+import { atOnce } from '../../src/lib/clock.ts';
 import { writeCustomHeader } from '../../src/mail/custom-header.ts';
 import { decodeWords } from '../../src/mail/decode-words.ts';
 import { readFinished } from '../../src/mail/finished.ts';

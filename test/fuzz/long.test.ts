@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseAddressList, parseMailbox } from '../../src/domain/mailbox.ts';
-import { SLICE_BYTES, type Sliced } from '../../src/lib/slices.ts';
+import { SLICE_BYTES, type Sliced } from '../../src/lib/clock.ts';
 import { encodeText } from '../../src/mail/transfer.ts';
 import { toWireLines } from '../../src/mail/wire-lines.ts';
 

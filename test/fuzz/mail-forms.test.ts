@@ -4,7 +4,7 @@ import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atOnce } from '../../src/lib/slices.ts';
+import { atOnce } from '../../src/lib/clock.ts';
 import { relaxedBodyHash, relaxedField } from '../../src/mail/dkim-canonical.ts';
 import { toSevenBit } from '../../src/mail/seven-bit.ts';
 import { bodyHashOf, readLetter, withoutFields } from '../../src/signing/letter.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atOnce } from '../../src/lib/slices.ts';
+import { atOnce } from '../../src/lib/clock.ts';
 import { MAX_FILES, readParts } from '../../src/mail/message-parts.ts';
 import { UNREBUILDABLE } from '../../src/mail/unrebuildable.ts';
 import { corpus } from './corpus.ts';

@@ -1,8 +1,8 @@
 /** What we sign is verified by two libraries that are not ours, and by neither once it was changed. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { atOnce } from '../../src/lib/clock.ts';
 import { seededRandom } from '../../src/lib/random.ts';
-import { atOnce } from '../../src/lib/slices.ts';
 import { compose } from '../../src/mail/compose.ts';
 import { describeIf } from '../peers/need.ts';
 import {

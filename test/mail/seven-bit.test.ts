@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
-import { atOnce } from '../../src/lib/slices.ts';
+import { atOnce } from '../../src/lib/clock.ts';
 import { toSevenBit } from '../../src/mail/seven-bit.ts';
 
 const NOTHING = { eightBitHeaders: false, eightBitBodies: false };

@@ -94,12 +94,12 @@ export const BORDER: readonly Mutant[] = [
     breaks: 'A range lets in who is in it: here only its first byte is compared.',
     edits: [
       {
-        file: 'src/lib/cidr.ts',
+        file: 'src/lib/network.ts',
         before: 'return network.every((byte, i) => byte === ((address[i] ?? 0) & byteMask(bits, i)));',
         after: 'return network[0] === ((address[0] ?? 0) & byteMask(bits, 0));',
       },
     ],
-    traps: [{ file: 'src/lib/cidr.test.ts', test: '172.16.0.0/12 and 172.32.0.0: false' }],
+    traps: [{ file: 'src/lib/network.test.ts', test: '172.16.0.0/12 and 172.32.0.0: false' }],
   },
   {
     name: 'revoked-key-accepted',
@@ -124,7 +124,7 @@ export const BORDER: readonly Mutant[] = [
     breaks: 'The whole key counts: here its first 20 characters do.',
     edits: [
       {
-        file: 'src/lib/key-secret.ts',
+        file: 'src/lib/id.ts',
         before: "createHash('sha256').update(secret).digest('hex')",
         after: "createHash('sha256').update(secret.slice(0, 20)).digest('hex')",
       },

@@ -2,7 +2,7 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { Endpoint } from '../../src/lib/endpoint.ts';
+import type { Endpoint } from '../../src/lib/network.ts';
 import {
   cutOff,
   type DnsContent,

@@ -1,4 +1,4 @@
-import { type CidrSet, parseCidrs } from '../../src/lib/cidr.ts';
+import { type CidrSet, parseCidrs } from '../../src/lib/network.ts';
 
 /** A set of ranges. */
 export function cidrs(...ranges: string[]): CidrSet {

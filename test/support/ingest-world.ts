@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../src/domain/key.ts';
 import type { Submission } from '../../src/domain/message.ts';
 import { createShared, type IngestShared, type SharedLimits } from '../../src/ingest/shared.ts';
-import { generateSecret, hashSecret, secretPrefix } from '../../src/lib/key-secret.ts';
+import { generateSecret, hashSecret, secretPrefix } from '../../src/lib/id.ts';
 import type { Log, LogFields } from '../../src/lib/log.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { logEvents } from '../../src/observe/event-log.ts';

@@ -1,4 +1,4 @@
-import { type CidrSet, parseCidrs } from '../../lib/cidr.ts';
+import { type CidrSet, parseCidrs } from '../../lib/network.ts';
 
 /** Addresses that do not reach the Internet: loopback, private, shared (RFC 6598), link-local. */
 const INSIDE = [

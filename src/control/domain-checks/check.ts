@@ -1,6 +1,6 @@
 /** `waybill domains check`: what the DNS says of domains, each line with what to paste. */
 import { createPolicyFetch } from '../../dns/client/policy-fetch.ts';
-import { isPublicAddress } from '../../lib/public-address.ts';
+import { isPublicAddress } from '../../lib/network.ts';
 import { type Finding, skipped } from '../doctor/finding.ts';
 import { realMachine } from '../doctor/machine.ts';
 import { namesCheck } from '../doctor/names.ts';

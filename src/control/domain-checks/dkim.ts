@@ -1,6 +1,6 @@
 import { keyState, recordUntil } from '../../domain/domain-keys.ts';
 import type { DomainKey } from '../../domain/sending-domain.ts';
-import { formatTimestamp } from '../../lib/timestamp.ts';
+import { formatTimestamp } from '../../lib/clock.ts';
 import { type Finding, fail, ok, skipped, warn } from '../doctor/finding.ts';
 import { keyName, keyRecord, publish, zoneLine } from '../domain-records.ts';
 import { lookForKey, type Sight } from '../domain-sight.ts';

@@ -1,6 +1,6 @@
 /** One question, put to the servers until one answers. */
 import type { Clock } from '../../lib/clock.ts';
-import type { Endpoint } from '../../lib/endpoint.ts';
+import type { Endpoint } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';
 import { CODE, mixCase, type Query } from '../message.ts';
 import { type Reading, readAnswer } from '../read-answer.ts';

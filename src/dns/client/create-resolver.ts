@@ -1,9 +1,9 @@
 /** The resolver over sockets: cache, equal questions shared, a bound on questions under way. */
 import { Budget } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Endpoint } from '../../lib/endpoint.ts';
-import { Flights } from '../../lib/flights.ts';
+import type { Endpoint } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';
+import { Flights } from '../../lib/stop.ts';
 import { parseQueryName } from '../name.ts';
 import { MAX_ALIASES } from '../read-answer.ts';
 import type { DnsAnswer, DnsFailure, RecordType, Resolver } from '../resolver.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Endpoint } from '../../lib/endpoint.ts';
+import type { Endpoint } from '../../lib/network.ts';
 
 /** A server that did not answer is asked after the others for so long. */
 const AVOID_MS = 30_000;

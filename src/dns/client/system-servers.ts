@@ -1,7 +1,7 @@
 /** The servers that the system asks (resolv.conf(5)). */
 import { readFileSync, statSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
-import { type Endpoint, parseEndpoint } from '../../lib/endpoint.ts';
+import { type Endpoint, parseEndpoint } from '../../lib/network.ts';
 
 const DNS_PORT = 53;
 const RESOLV_CONF = '/etc/resolv.conf';

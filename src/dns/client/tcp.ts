@@ -1,6 +1,6 @@
 /** One query over TCP (RFC 7766), on a connection of its own. */
 import { connect } from 'node:net';
-import type { Endpoint } from '../../lib/endpoint.ts';
+import type { Endpoint } from '../../lib/network.ts';
 import { answers, encodeQuery, parseResponse, type Query } from '../message.ts';
 import { type Exchange, garbled, unheard } from './exchange.ts';
 

@@ -1,7 +1,7 @@
 /** One query over UDP, from a socket and a port of its own. */
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import type { Endpoint } from '../../lib/endpoint.ts';
+import type { Endpoint } from '../../lib/network.ts';
 import { answers, encodeQuery, parseResponse, type Query } from '../message.ts';
 import { type Exchange, unheard } from './exchange.ts';
 

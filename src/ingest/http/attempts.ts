@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Attempt, AttemptResult, AttemptTimings } from '../../domain/attempt.ts';
 import type { Outcome } from '../../domain/outcome.ts';
-import { formatTimestamp } from '../../lib/timestamp.ts';
+import { formatTimestamp } from '../../lib/clock.ts';
 import type { AttemptPage, RecipientRecord, Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
 import { type Findable, findReadable } from './find-message.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { SLICE_BYTES, type Sliced } from '../../lib/slices.ts';
+import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
 
 /** What a submission's repeats are compared by (contract §2: `Idempotency-Key`). */
 

@@ -4,9 +4,9 @@ import { conditionName, type RouteFacts } from '../../domain/route-match.ts';
 import { ownerOf } from '../../domain/source.ts';
 import { isTag } from '../../domain/tag.ts';
 import type { Intake, RouteExplanation } from '../../engine/intake.ts';
-import { parseCidrs } from '../../lib/cidr.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { formatTimestamp } from '../../lib/timestamp.ts';
+import { formatTimestamp } from '../../lib/clock.ts';
+import { parseCidrs } from '../../lib/network.ts';
 import type { Call, Endpoint } from './call.ts';
 import {
   asInteger,

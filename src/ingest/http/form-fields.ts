@@ -1,7 +1,7 @@
 import type { FieldFault } from '../../http/problem.ts';
 import { pointerToken } from '../../http/quote.ts';
 import { Suggester } from '../../http/suggest.ts';
-import { formatTimestamp } from '../../lib/timestamp.ts';
+import { formatTimestamp } from '../../lib/clock.ts';
 import { contentIdOf } from '../../mail/attachment.ts';
 import { isDate } from '../../mail/date.ts';
 import type { AttachmentField, FieldName, Fields, NamedValue, PointTo, ReadFields } from './fields.ts';

@@ -1,8 +1,8 @@
 import type { Acts } from '../../engine/acts.ts';
 import type { Intake } from '../../engine/intake.ts';
-import type { CidrSet } from '../../lib/cidr.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import type { CidrSet } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Events } from '../../observe/events.ts';
 import type { Spool } from '../../spool/spool.ts';

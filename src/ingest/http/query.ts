@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type FieldFault, Problem } from '../../http/problem.ts';
 import { pointerToken, quote } from '../../http/quote.ts';
 import { Suggester } from '../../http/suggest.ts';
-import { parseTimestamp } from '../../lib/timestamp.ts';
+import { parseTimestamp } from '../../lib/clock.ts';
 
 /**
  * Parameters of a query, read by a table. The same table describes them to people and programs, so that what is

@@ -5,8 +5,7 @@ import { readWholeBody } from '../../http/body.ts';
 import type { FieldFault } from '../../http/problem.ts';
 import { pointerToken } from '../../http/quote.ts';
 import { heldWhile, type Share } from '../../lib/budget.ts';
-import { inSlices, type Sliced } from '../../lib/slices.ts';
-import { parseTimestamp } from '../../lib/timestamp.ts';
+import { inSlices, parseTimestamp, type Sliced } from '../../lib/clock.ts';
 import {
   type FinishedMessage,
   isBlind,

@@ -6,7 +6,7 @@ import { isUtf8, type MediaType, parseMediaType } from '../../http/media-type.ts
 import { boundaryOf, fieldText, MultipartParser, type MultipartPart } from '../../http/multipart.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Share } from '../../lib/budget.ts';
-import { giveBack, giveBackAllBut } from '../../lib/give-back.ts';
+import { giveBack, giveBackAllBut } from '../../lib/budget.ts';
 import type { ReadFields } from './fields.ts';
 import { type FormEntry, fieldsFromForm } from './form-fields.ts';
 import type { IngestLimits } from './limits.ts';

@@ -1,7 +1,7 @@
 import { isFinal } from '../../domain/delivery.ts';
 import type { MessageRecord } from '../../domain/message.ts';
 import { firstTry, waitOf } from '../../domain/next-try.ts';
-import { formatTimestamp } from '../../lib/timestamp.ts';
+import { formatTimestamp } from '../../lib/clock.ts';
 import type { MessageDetail, RecipientRecord } from '../../store/views.ts';
 import { type LanesSeen, nextTryOf, type Outlook } from '../outlook.ts';
 

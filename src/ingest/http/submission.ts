@@ -1,8 +1,8 @@
 import { addressKey, formatMailbox, type Mailbox, parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
-import { giveBackAllBut } from '../../lib/give-back.ts';
-import type { Sliced } from '../../lib/slices.ts';
-import { parseTimestamp } from '../../lib/timestamp.ts';
+import { giveBackAllBut } from '../../lib/budget.ts';
+import type { Sliced } from '../../lib/clock.ts';
+import { parseTimestamp } from '../../lib/clock.ts';
 import { addressWords } from '../../mail/address.ts';
 import { type Attachment, UNKNOWN_TYPE } from '../../mail/attachment.ts';
 import { compose } from '../../mail/compose.ts';

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../domain/outcome.ts';
-import { WakeUp } from '../../lib/wakeup.ts';
+import { WakeUp } from '../../lib/clock.ts';
 import type { Event, Events, Unsubscribe } from '../../observe/events.ts';
 
 /** In the place of a message's id: whatever the local inbox captures next. */

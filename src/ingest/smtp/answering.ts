@@ -1,5 +1,5 @@
 import type { IntakeAnswer } from '../../engine/intake.ts';
-import { sourceGroup } from '../../lib/cidr.ts';
+import { sourceGroup } from '../../lib/network.ts';
 import type { Question, ReversePath } from '../../smtp/receiver/effect.ts';
 import type { Receiver } from '../../smtp/receiver/receiver.ts';
 import { StoreError } from '../../store/store.ts';

@@ -1,5 +1,5 @@
-import { sourceGroup } from '../../lib/cidr.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { sourceGroup } from '../../lib/network.ts';
 
 /** The first failure of a source waits so long, in ms; each further one twice as long as the one before. */
 const FIRST_MS = 250;

@@ -1,4 +1,4 @@
-import { sourceGroup } from '../../lib/cidr.ts';
+import { sourceGroup } from '../../lib/network.ts';
 
 /** How many connections there are over all threads that accept, in all and of one source (IPv6 by /64). */
 export interface Crowd {

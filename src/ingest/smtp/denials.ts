@@ -1,5 +1,5 @@
-import { sourceGroup } from '../../lib/cidr.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { sourceGroup } from '../../lib/network.ts';
 import type { Event, Events } from '../../observe/events.ts';
 
 /** Refusals of one source for one reason that are told one by one within a minute; more are summed up. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PolicyWorld } from '../../../test/support/policy-world.ts';
 import type { ApiKey } from '../../domain/key.ts';
-import { generateSecret } from '../../lib/key-secret.ts';
+import { generateSecret } from '../../lib/id.ts';
 
 const NO_KEY = '535 5.7.8 The password must be a valid API key; create one with: waybill keys create';
 

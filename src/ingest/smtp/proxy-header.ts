@@ -3,7 +3,7 @@
  * specification of 2020/03/05 (proxy-protocol.txt). No I/O: bytes in, values out.
  */
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
-import { normaliseAddress } from '../../lib/cidr.ts';
+import { normaliseAddress } from '../../lib/network.ts';
 
 /**
  * What the first bytes of a connection are: not yet a whole header, never one, or one.

@@ -1,5 +1,5 @@
 import { ownerOf } from '../../domain/source.ts';
-import { sourceGroup } from '../../lib/cidr.ts';
+import { sourceGroup } from '../../lib/network.ts';
 import type { RateLimiter, RateVerdict } from '../rate.ts';
 import type { IngestShared } from '../shared.ts';
 import type { SmtpOptions } from './options.ts';

@@ -1,5 +1,5 @@
 import type { Crowd } from '../../ingest/smtp/crowd.ts';
-import { sourceGroup } from '../../lib/cidr.ts';
+import { sourceGroup } from '../../lib/network.ts';
 
 /**
  * Places for the counts of sources. Two sources may share one, and then share what one of them may have: with 1,000

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { IngestRooms } from '../../app/mail-parts.ts';
 import { loadConfig, NOTHING_STORED } from '../../config/load.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { generateSecret } from '../../lib/key-secret.ts';
+import { generateSecret } from '../../lib/id.ts';
 import { ListenError } from '../../lib/listen.ts';
 import { silentLog } from '../../lib/log.ts';
 import { seededRandom } from '../../lib/random.ts';

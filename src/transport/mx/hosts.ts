@@ -6,7 +6,7 @@ import { type MxHosts, selectHosts } from '../../dns/mx.ts';
 import { type DnsRefusal, deferred, rejected } from '../../dns/refusal.ts';
 import type { Resolver } from '../../dns/resolver.ts';
 import type { MxSettings } from '../../domain/relay.ts';
-import { isPublicAddress } from '../../lib/public-address.ts';
+import { isPublicAddress } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';
 import type { SourceAddresses } from '../smtp/source-addresses.ts';
 import { byName, decideSecurity, type HostSecurity } from './security.ts';

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
 import type { Clock } from '../../lib/clock.ts';
-import { isPublicAddress } from '../../lib/public-address.ts';
+import { isPublicAddress } from '../../lib/network.ts';
 import type { ProviderTimeouts } from './limits.ts';
 import type { ConnectionFacts, ProviderTrace } from './trace.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ProviderSettings } from '../../domain/relay.ts';
-import { atOnce } from '../../lib/slices.ts';
+import { atOnce } from '../../lib/clock.ts';
 import { graphProvider } from './graph.ts';
 import type { HttpAnswer, ProviderMessage } from './provider.ts';
 

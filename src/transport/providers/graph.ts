@@ -1,6 +1,6 @@
 import { localReply } from '../../domain/outcome.ts';
 import { microsoftTokenUrl, type ProviderSettings } from '../../domain/relay.ts';
-import { SLICE_BYTES, type Sliced } from '../../lib/slices.ts';
+import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
 import { tokenSource } from './grants.ts';
 import { graphAnswers } from './graph-answers.ts';
 import { graphSender } from './graph-envelope.ts';

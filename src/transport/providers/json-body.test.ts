@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atOnce, SLICE_BYTES } from '../../lib/slices.ts';
+import { atOnce, SLICE_BYTES } from '../../lib/clock.ts';
 import { Base64, type Json, jsonObject, writeJson } from './json-body.ts';
 
 function parsed(value: Json): unknown {

@@ -1,5 +1,5 @@
 /** Writing JSON of any size in slices: long texts and files in it would keep everybody else waiting. */
-import { SLICE_BYTES, type Sliced } from '../../lib/slices.ts';
+import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
 
 /** What is written. Objects are maps, for their names may come from messages. */
 export type Json = string | number | boolean | null | readonly Json[] | ReadonlyMap<string, Json> | Base64;

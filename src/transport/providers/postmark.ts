@@ -1,7 +1,7 @@
 /** Postmark (postmarkapp.com/developer): `POST /email`, one message made of its parts. */
 import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
-import type { Sliced } from '../../lib/slices.ts';
+import type { Sliced } from '../../lib/clock.ts';
 import type { FilePart } from '../../mail/message-parts.ts';
 import { jsonOf, memberOf, textOf } from './json-answer.ts';
 import { Base64, type Json, jsonObject, writeJson } from './json-body.ts';

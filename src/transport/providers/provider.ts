@@ -5,7 +5,7 @@
 import type { Envelope } from '../../domain/envelope.ts';
 import type { BodyFlags } from '../../domain/message.ts';
 import type { Reply } from '../../domain/outcome.ts';
-import type { Sliced } from '../../lib/slices.ts';
+import type { Sliced } from '../../lib/clock.ts';
 
 /** What an answer means for the message, and for the relay. */
 export type Meaning =
@@ -106,7 +106,7 @@ export interface Provider {
   readonly idempotency: string | null;
   /** What its answers mean. */
   readonly answers: readonly AnswerRow[];
-  /** Makes the request. Pauses where there is much to do, so that the loop goes on (`lib/slices.ts`). */
+  /** Makes the request. Pauses where there is much to do, so that the loop goes on (`lib/clock.ts`). */
   prepare(message: ProviderMessage, context: PrepareContext): Sliced<Prepared>;
   /** Reads an answer. Never throws, whatever came. */
   read(answer: HttpAnswer): AnswerFacts;

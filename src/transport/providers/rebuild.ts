@@ -4,7 +4,7 @@
  */
 import type { Envelope } from '../../domain/envelope.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
-import type { Sliced } from '../../lib/slices.ts';
+import type { Sliced } from '../../lib/clock.ts';
 import type { HeaderField } from '../../mail/headers.ts';
 import { type FilePart, type MessageParts, readParts } from '../../mail/message-parts.ts';
 import { UNREBUILDABLE } from '../../mail/unrebuildable.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Envelope } from '../../domain/envelope.ts';
 import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
-import type { Sliced } from '../../lib/slices.ts';
+import type { Sliced } from '../../lib/clock.ts';
 import type { FilePart } from '../../mail/message-parts.ts';
 import { jsonOf, memberOf, textOf } from './json-answer.ts';
 import { Base64, type Json, jsonObject, writeJson } from './json-body.ts';

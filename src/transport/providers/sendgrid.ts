@@ -2,7 +2,7 @@
 import type { Mailbox } from '../../domain/mailbox.ts';
 import { quote } from '../../domain/quoted-string.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
-import type { Sliced } from '../../lib/slices.ts';
+import type { Sliced } from '../../lib/clock.ts';
 import type { FilePart } from '../../mail/message-parts.ts';
 import { jsonOf, memberOf, textOf } from './json-answer.ts';
 import { Base64, type Json, jsonObject, writeJson } from './json-body.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Envelope } from '../../domain/envelope.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
-import type { Sliced } from '../../lib/slices.ts';
+import type { Sliced } from '../../lib/clock.ts';
 import type { FieldSpan } from '../../mail/header-block.ts';
 import type { Prepared, Provider, ProviderRequest } from './provider.ts';
 import { readAccount } from './ses-account.ts';

@@ -2,7 +2,7 @@
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { OAuthSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { Flights } from '../../lib/flights.ts';
+import { Flights } from '../../lib/stop.ts';
 import type { TokenDesk, TokenResult } from '../token-desk.ts';
 import { type Call, callsOver } from './calls.ts';
 import { Connections } from './connections.ts';

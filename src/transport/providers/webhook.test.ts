@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atOnce } from '../../lib/slices.ts';
+import { atOnce } from '../../lib/clock.ts';
 import { webhookKey, webhookProvider } from './webhook.ts';
 
 test.each([

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Envelope } from '../../domain/envelope.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
-import { SLICE_BYTES, type Sliced } from '../../lib/slices.ts';
+import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
 import { jsonOf, textOf } from './json-answer.ts';
 import type {
   AnswerFacts,

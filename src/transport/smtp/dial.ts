@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
-import { LINK_LOCAL } from '../../lib/link-local.ts';
+import { LINK_LOCAL } from '../../lib/network.ts';
 import { Deadline } from './deadline.ts';
 import { connectFailure, HopFailure, timeoutReply } from './failure.ts';
 import type { Family, SourceAddresses } from './source-addresses.ts';

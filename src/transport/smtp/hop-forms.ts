@@ -2,7 +2,7 @@
 import type { Envelope } from '../../domain/envelope.ts';
 import { localReply, type Outcome, type Reply } from '../../domain/outcome.ts';
 import { Budget, type Release } from '../../lib/budget.ts';
-import { inSlices } from '../../lib/slices.ts';
+import { inSlices } from '../../lib/clock.ts';
 import { LineLength } from '../../mail/line-length.ts';
 import { type Allowed, toSevenBit, type Unconvertible } from '../../mail/seven-bit.ts';
 import type { Capabilities } from '../../smtp/capabilities.ts';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ANY_MAIL, type MailQuery, parseQuery } from '../../../src/domain/query.ts';
 import { queryTest } from '../../../src/domain/query-test.ts';
+import { formatTimestamp } from '../../../src/lib/clock.ts';
 import { messageIdTime } from '../../../src/lib/id.ts';
-import { formatTimestamp } from '../../../src/lib/timestamp.ts';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
 import type { SearchQuery } from '../../../src/store/views.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { generateSecret } from '../../../src/lib/key-secret.ts';
+import { generateSecret } from '../../../src/lib/id.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import { StoreError } from '../../../src/store/store.ts';
 import { RawClient } from '../../peers/http.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fieldsFromJson } from '../../../src/ingest/http/schema.ts';
-import { generateSecret } from '../../../src/lib/key-secret.ts';
+import { generateSecret } from '../../../src/lib/id.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import { wrongKey } from '../../support/wrong-key.ts';
 import { formOf, MAIL, World } from './world.ts';

@@ -11,8 +11,8 @@ import { createHintFeed, type HintFeed } from '../../../src/dashboard/hint-feed.
 import { createDashboard, type DashboardOptions } from '../../../src/dashboard/server.ts';
 import type { Visitors } from '../../../src/dashboard/visitors.ts';
 import { ROLES } from '../../../src/domain/account.ts';
-import { parseCidrs } from '../../../src/lib/cidr.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { parseCidrs } from '../../../src/lib/network.ts';
 import { systemRandom } from '../../../src/lib/random.ts';
 import type { Event } from '../../../src/observe/events.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';

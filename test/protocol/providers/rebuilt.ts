@@ -1,7 +1,7 @@
 /** Messages for providers that compose messages themselves, and what is expected of all of them. */
 import { expect, test } from 'vitest';
 import type { ProviderSettings } from '../../../src/domain/relay.ts';
-import { SLICE_BYTES } from '../../../src/lib/slices.ts';
+import { SLICE_BYTES } from '../../../src/lib/clock.ts';
 import { rowFor } from '../../../src/transport/providers/judge.ts';
 import type {
   AnswerRow,

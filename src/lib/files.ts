@@ -1,9 +1,10 @@
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
 /**
  * Small files that only their owner may read, and that a crash or a power cut leaves as they were or as they shall be, whole:
  * each is written under another name, flushed, and only then given its own.
  */
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
 
 /** What file systems say that know no second name for a file. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
@@ -56,4 +57,12 @@ function flush(folder: string): void {
   } finally {
     closeSync(file);
   }
+}
+
+/** Why a file cannot be read, in words where they are known. */
+export function readError(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EACCES') return 'this user may not read it';
+  return error instanceof Error ? error.message : String(error);
 }

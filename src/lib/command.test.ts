@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { shellWord } from './shell-word.ts';
+import { shellWord } from './command.ts';
 
 test.for(['/srv/mail', 'my data', "it's", '$(id) `id` "x" \\', '', 'a\nb'])('%j stays one word', (text) => {
   const printed = execFileSync('sh', ['-c', `printf %s, ${shellWord(text)}`], { encoding: 'utf8' });

@@ -1,4 +1,18 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { relative } from 'node:path';
+
+/** What the program is called by who reads this: compiled, it runs from a package that npm has installed. */
+export const COMMAND = import.meta.url.endsWith('.ts') ? './waybill' : 'waybill';
+
+/** ` --data DIR`, as a command needs it that is pasted here; empty where it finds that directory without. */
+export function dataOption(dataDir: string): string {
+  return relative(process.cwd(), dataDir) === 'data' ? '' : ` --data ${shellWord(dataDir)}`;
+}
+
+/** Text as one word of a shell's command line, in quotes where it needs them. */
+export function shellWord(text: string): string {
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
 
 /**
  * Goes on as the owner of a directory, for the rest of the process, where root is at work in somebody else's: files that root

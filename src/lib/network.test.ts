@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { normaliseAddress, overlap, parseCidrs, sourceGroup } from './cidr.ts';
+import {
+  isPublicAddress,
+  normaliseAddress,
+  overlap,
+  parseCidrs,
+  parseEndpoint,
+  sourceGroup,
+} from './network.ts';
 import { type Random, seededRandom } from './random.ts';
 
 function contains(ranges: readonly string[], address: string): boolean {
@@ -128,4 +135,84 @@ test.each([
   ['10.0.0.0/33', '10.0.0.0/8', false],
 ])('ranges overlap where one begins in the other: %s, %s', (a, b, expected) => {
   expect(overlap(a, b)).toBe(expected);
+});
+
+test.each(['1.1.1.1', '9.255.255.255', '11.0.0.0', '172.15.0.1', '172.32.0.1', '223.255.255.255'])(
+  '%s is of the Internet',
+  (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+    expect(isPublicAddress(`::ffff:${address}`)).toBe(true);
+    expect(isPublicAddress(`64:ff9b::${address}`)).toBe(true);
+  },
+);
+
+test.each(['2606:4700::1', '2a00:1450::1', '2001:4860:4860::8888'])('%s is of the Internet', (address) => {
+  expect(isPublicAddress(address)).toBe(true);
+});
+
+test.each([
+  '0.0.0.0',
+  '10.1.2.3',
+  '100.64.0.1',
+  '127.0.0.1',
+  '169.254.169.254',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.168.1.1',
+  '198.18.0.1',
+  '203.0.113.7',
+  '224.0.0.1',
+  '255.255.255.255',
+])('%s is not, in no clothes', (address) => {
+  expect(isPublicAddress(address)).toBe(false);
+  expect(isPublicAddress(`::ffff:${address}`)).toBe(false);
+  expect(isPublicAddress(`::${address}`)).toBe(false);
+  expect(isPublicAddress(`64:ff9b::${address}`)).toBe(false);
+});
+
+test.each([
+  '::',
+  '::1',
+  'fe80::1',
+  'fe80::1%eth0',
+  '2606:4700::1%eth0',
+  'fc00::1',
+  'fd12::1',
+  'fec0::1',
+  'ff02::1',
+  '2001:db8::1',
+  '2001::1',
+  '2002:a00:1::1',
+  '64:ff9b:1::1',
+  '::ffff:7f00:1',
+  'localhost',
+  '',
+  '1.2.3',
+])('%j is not', (address) => {
+  expect(isPublicAddress(address)).toBe(false);
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1', 53],
+  ['192.0.2.1:5353', '192.0.2.1', 5353],
+  ['2001:db8::1', '2001:db8::1', 53],
+  ['[2001:db8::1]:65535', '2001:db8::1', 65_535],
+])('an address may have a port: %s', (text, address, port) => {
+  expect(parseEndpoint(text, 53)).toEqual({ address, port });
+});
+
+test.each([
+  '',
+  'localhost',
+  '192.0.2',
+  '192.0.2.1:',
+  '192.0.2.1:0',
+  '192.0.2.1:65536',
+  '192.0.2.1:53 ',
+  '[192.0.2.1]:53',
+  '[2001:db8::1]',
+  '[2001:db8::1]:x',
+  'fe80::1%eth0',
+])('what is neither is none: %s', (text) => {
+  expect(parseEndpoint(text, 53)).toBeNull();
 });

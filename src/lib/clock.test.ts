@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatTimestamp, parseTimestamp } from './timestamp.ts';
+import { atOnce, formatTimestamp, inSlices, parseTimestamp, type Sliced } from './clock.ts';
 
 test.each([
   ['2026-11-20T11:15:00.123Z', Date.UTC(2026, 10, 20, 11, 15, 0, 123)],
@@ -35,4 +35,33 @@ test.each([
 test('what is written is read back', () => {
   for (const ms of [0, 1, 1_790_000_000_123, 253_402_300_799_999])
     expect(parseTimestamp(formatTimestamp(ms))).toBe(ms);
+});
+
+function* count(slices: number, noted: string[] = []): Sliced<number> {
+  for (let slice = 1; slice < slices; slice++) {
+    noted.push(`slice ${slice}`);
+    yield;
+  }
+  return slices;
+}
+
+test('others have their turn between the slices', async () => {
+  const noted: string[] = [];
+  const work = inSlices(count(3, noted));
+  setImmediate(() => noted.push('another'));
+  expect(await work).toBe(3);
+  expect(noted).toEqual(['slice 1', 'slice 2', 'another']);
+});
+
+test('at once is without a pause, and gives the same', () => {
+  expect(atOnce(count(5))).toBe(5);
+});
+
+test('what the work throws is thrown', async () => {
+  // biome-ignore lint/correctness/useYield: work that fails before its first pause.
+  const fail = function* (): Sliced<never> {
+    throw new RangeError('no');
+  };
+  await expect(inSlices(fail())).rejects.toThrow(RangeError);
+  expect(() => atOnce(fail())).toThrow(RangeError);
 });

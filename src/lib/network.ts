@@ -1,4 +1,4 @@
-import { isIP, isIPv4 } from 'node:net';
+import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /** A set of address ranges (RFC 4632). */
 export interface CidrSet {
@@ -183,4 +183,113 @@ function groupBytes(groups: string): number[] {
     const value = Number.parseInt(group, 16);
     return [value >> 8, value & 0xff];
   });
+}
+
+/** IPv4 that is nobody's on the Internet (IANA's registry of special-purpose addresses, RFC 6890). */
+const SPECIAL_IPV4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+
+/** Within what is given out of IPv6, that which is not: IETF's own with Teredo, documentation, 6to4, SRv6. */
+const SPECIAL_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '5f00::/16'];
+
+/** Global unicast (RFC 4291), and IPv4 behind NAT64 (RFC 6052), which is looked at as what it stands for. */
+const GIVEN_OUT_IPV6 = ['2000::/3', '64:ff9b::/96'];
+
+const given = setOf(GIVEN_OUT_IPV6);
+const special = setOf([...SPECIAL_IPV4, ...SPECIAL_IPV6, ...SPECIAL_IPV4.map(behindNat64)]);
+
+/**
+ * Whether an address is of the Internet: not private, loopback, link-local, multicast, unspecified, reserved, or one
+ * of these in the clothes of IPv6. What is no address is not.
+ */
+export function isPublicAddress(address: string): boolean {
+  // A zone means nothing beyond this machine.
+  if (address.includes('%')) return false;
+  const plain = normaliseAddress(address);
+  const family = isIP(plain);
+  if (family === 0 || (family === 6 && !given.contains(plain))) return false;
+  return !special.contains(plain);
+}
+
+function behindNat64(range: string): string {
+  const [address = '', bits = ''] = range.split('/');
+  return `64:ff9b::${address}/${96 + Number(bits)}`;
+}
+
+function setOf(ranges: readonly string[]): CidrSet {
+  const parsed = parseCidrs(ranges);
+  if (!parsed.ok) throw new Error(`${parsed.entry}: ${parsed.reason}`);
+  return parsed.cidrs;
+}
+
+/**
+ * Addresses that only the neighbours of a machine have (RFC 3927, RFC 4291), and those at which clouds tell machines about
+ * themselves, secrets too. No mail server has one.
+ */
+export const LINK_LOCAL = new BlockList();
+LINK_LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');
+LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
+LINK_LOCAL.addAddress('fd00:ec2::254', 'ipv6');
+LINK_LOCAL.addAddress('100.100.100.200', 'ipv4');
+LINK_LOCAL.addSubnet('::ffff:169.254.0.0', 112, 'ipv6');
+
+/** An address and a port. */
+export interface Endpoint {
+  /** IPv4 or IPv6, without brackets. */
+  readonly address: string;
+  readonly port: number;
+}
+
+const WITH_PORT = /^(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+)):([1-9][0-9]{0,4})$/;
+const MAX_PORT = 65_535;
+
+/**
+ * Reads `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`; without a port it is `defaultPort`. Null
+ * when it is none of them.
+ */
+export function parseEndpoint(text: string, defaultPort: number): Endpoint | null {
+  if (isIP(text) !== 0) return text.includes('%') ? null : { address: text, port: defaultPort };
+  const [, v6, v4, port = ''] = WITH_PORT.exec(text) ?? [];
+  const isGood = v6 === undefined ? isIP(v4 ?? '') === 4 : isIP(v6) === 6;
+  return isGood && Number(port) <= MAX_PORT ? { address: v6 ?? v4 ?? '', port: Number(port) } : null;
+}
+
+/** The names that are ours. */
+export interface OwnHosts {
+  /** `webui.allowed_hosts` */
+  readonly allowedHosts: readonly string[];
+  /** `server.hostname` */
+  readonly hostname: string;
+  /** A set-up link is out: whoever holds it may come by a name that is not ours yet. */
+  readonly anyHost?: boolean;
+}
+
+const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::\d{1,5})?$/;
+
+/** Whether a host as in a URL, in lower case, with or without a port, is ours. Addresses are. */
+export function isOwnHost(host: string, { allowedHosts, hostname, anyHost = false }: OwnHosts): boolean {
+  const [, address, name] = HOST.exec(host) ?? [];
+  if (address !== undefined) return isIP(address) === 6;
+  if (name === undefined) return false;
+  const plain = name.replace(/\.$/, '');
+  return (
+    anyHost ||
+    isIP(plain) === 4 ||
+    ['localhost', hostname, ...allowedHosts].some((own) => own.toLowerCase() === plain)
+  );
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makeFile, replaceFile } from './lasting-file.ts';
+import { makeFile, replaceFile } from './files.ts';
 
 let folder: string;
 let path: string;
