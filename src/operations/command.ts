@@ -2,7 +2,7 @@
  * How people ask for an operation on the command line: each field of its request is an argument, an option, or a value that the
  * command stands for. The command itself is made of that by `cli/operation-command.ts`.
  */
-import { formatTimestamp } from '../lib/timestamp.ts';
+import { formatTimestamp } from '../lib/clock.ts';
 
 /** What was typed is not what belongs there. The message ends a sentence that names the argument or option. */
 export class Misread extends Error {}
