@@ -1,6 +1,7 @@
 import type { Session, SessionStage, User } from '../domain/account.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { NewestMap } from '../lib/newest-map.ts';
 import type { Random } from '../lib/random.ts';
 import type { Accounts } from '../store/accounts.ts';
 import { hashToken, isToken, newSessionId, newToken } from './tokens.ts';
@@ -70,7 +71,7 @@ interface Use {
  */
 export class Sessions {
   readonly #deps: SessionDeps;
-  readonly #cache = new Map<string, CacheEntry>();
+  readonly #cache = new NewestMap<string, CacheEntry>(MAX_CACHED);
   /** By id; of those that were found here and have not ended since. */
   readonly #uses = new Map<string, Use>();
   readonly #listeners = new Set<(sessionId: string) => void>();
@@ -187,18 +188,9 @@ export class Sessions {
   #lookUp(hash: string): Promise<Found | null> {
     const { accounts, clock } = this.#deps;
     const entry = { lookup: accounts.session(hash, clock.wall()), since: clock.mono() };
-    this.#cache.delete(hash);
     this.#cache.set(hash, entry);
     entry.lookup.catch(() => this.#cache.get(hash) === entry && this.#cache.delete(hash));
-    if (this.#cache.size > MAX_CACHED) this.#dropOldest();
     return entry.lookup;
-  }
-
-  #dropOldest(): void {
-    for (const hash of this.#cache.keys()) {
-      this.#cache.delete(hash);
-      return;
-    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { sourceGroup } from '../lib/network.ts';
+import { NewestMap } from '../lib/newest-map.ts';
 
 /**
  * Slows down whoever guesses. What counts is a source's failures at one account, and a source's failures at all of them:
@@ -116,11 +117,11 @@ interface Entry {
 
 /** Failures by name. Those of a name are forgotten after an hour without one. */
 class Failures {
-  readonly #entries = new Map<string, Entry>();
-  readonly #maxEntries: number;
+  /** By name; the one that failed longest ago makes room. */
+  readonly #entries: NewestMap<string, Entry>;
 
   constructor(maxEntries: number) {
-    this.#maxEntries = maxEntries;
+    this.#entries = new NewestMap(maxEntries);
   }
 
   count(key: string, now: number): number {
@@ -149,10 +150,7 @@ class Failures {
     entry.count++;
     entry.inHour++;
     entry.lastAt = now;
-    // Deleted and set again: the map's order is the order of the last failure.
-    this.#entries.delete(key);
     this.#entries.set(key, entry);
-    if (this.#entries.size > this.#maxEntries) this.#dropOldest();
     return entry.count;
   }
 
@@ -179,12 +177,5 @@ class Failures {
     if (now - entry.lastAt < HOUR_MS) return entry;
     this.#entries.delete(key);
     return null;
-  }
-
-  #dropOldest(): void {
-    for (const key of this.#entries.keys()) {
-      this.#entries.delete(key);
-      return;
-    }
   }
 }

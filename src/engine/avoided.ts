@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import { NewestMap } from '../lib/newest-map.ts';
 
 /** So many lanes are avoided at the same time; of more the first are forgotten, and may be taken again early. */
 const MAX_AVOIDED = 4_000;
@@ -7,7 +8,7 @@ const MAX_AVOIDED = 4_000;
 export class Avoided {
   readonly #clock: Pick<Clock, 'mono'>;
   /** Until when (monotonic ms). */
-  readonly #until = new Map<string, number>();
+  readonly #until = new NewestMap<string, number>(MAX_AVOIDED);
 
   constructor(clock: Pick<Clock, 'mono'>) {
     this.#clock = clock;
@@ -15,12 +16,7 @@ export class Avoided {
 
   /** Leaves a lane to others for `ms` milliseconds. */
   add(lane: string, ms: number): void {
-    this.#until.delete(lane);
     this.#until.set(lane, this.#clock.mono() + ms);
-    for (const oldest of this.#until.keys()) {
-      if (this.#until.size <= MAX_AVOIDED) return;
-      this.#until.delete(oldest);
-    }
   }
 
   /** Whether a lane is left to others at this moment. */

@@ -1,3 +1,4 @@
+import { NewestMap } from '../lib/newest-map.ts';
 import type { AcceptWish, Foresight, QueueLimits } from '../store/accepting.ts';
 
 /** How many keys' budgets are remembered; for any other key the store is asked. */
@@ -12,7 +13,7 @@ export class Budget {
   #limits: QueueLimits | null = null;
   #bytes = 0;
   /** Messages by key; the longest known first. */
-  readonly #messages = new Map<string, number>();
+  readonly #messages = new NewestMap<string, number>(MAX_KEYS);
 
   /** Spends what these need; false, and nothing is spent, when it does not suffice or the limits were changed. */
   spend(wishes: readonly AcceptWish[], limits: QueueLimits): boolean {
@@ -26,7 +27,8 @@ export class Budget {
     if (bytes > this.#bytes) return false;
     for (const [keyId, messages] of needed) if (messages > (this.#messages.get(keyId) ?? 0)) return false;
     this.#bytes -= bytes;
-    for (const [keyId, messages] of needed) this.#set(keyId, (this.#messages.get(keyId) ?? 0) - messages);
+    for (const [keyId, messages] of needed)
+      this.#messages.set(keyId, (this.#messages.get(keyId) ?? 0) - messages);
     return true;
   }
 
@@ -37,7 +39,7 @@ export class Budget {
     for (const [place, { bytesLeft, messagesLeft }] of foresights.entries()) {
       this.#bytes = bytesLeft;
       const keyId = wishes[place]?.keyId ?? null;
-      if (keyId !== null) this.#set(keyId, messagesLeft);
+      if (keyId !== null) this.#messages.set(keyId, messagesLeft);
     }
   }
 
@@ -48,12 +50,5 @@ export class Budget {
 
   #isUnder({ maxBytes, maxMessagesPerKey }: QueueLimits): boolean {
     return this.#limits?.maxBytes === maxBytes && this.#limits.maxMessagesPerKey === maxMessagesPerKey;
-  }
-
-  #set(keyId: string, messages: number): void {
-    this.#messages.delete(keyId);
-    this.#messages.set(keyId, messages);
-    const [oldest] = this.#messages.keys();
-    if (this.#messages.size > MAX_KEYS && oldest !== undefined) this.#messages.delete(oldest);
   }
 }

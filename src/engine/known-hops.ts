@@ -3,6 +3,7 @@ import { relayOfLane } from '../domain/lane.ts';
 import { type MailboxProvider, mailboxProviderOf } from '../domain/mailbox-provider.ts';
 import type { Reply } from '../domain/outcome.ts';
 import { openWindow, type Window } from '../domain/window.ts';
+import { NewestMap } from '../lib/newest-map.ts';
 import type { Lane } from './lanes.ts';
 import type { RelayAtWork } from './relay-at-work.ts';
 
@@ -29,7 +30,7 @@ export interface RelaysOfHops {
 export class KnownHops {
   readonly #relays: RelaysOfHops;
   /** Of lanes that were let go, the last so many. */
-  readonly #remembered = new Map<string, Known>();
+  readonly #remembered = new NewestMap<string, Known>(MAX_REMEMBERED);
 
   constructor(relays: RelaysOfHops) {
     this.#relays = relays;
@@ -70,10 +71,6 @@ export class KnownHops {
     this.#remembered.delete(name);
     if (window === null && provider === null && breaker.failures === 0) return;
     this.#remembered.set(name, { window, provider, breaker, restReply });
-    for (const oldest of this.#remembered.keys()) {
-      if (this.#remembered.size <= MAX_REMEMBERED) return;
-      this.#remembered.delete(oldest);
-    }
   }
 
   /** What was known of a lane's hop is worth nothing any more. */

@@ -1,5 +1,6 @@
 import type { Submission } from '../domain/message.ts';
 import type { Clock } from '../lib/clock.ts';
+import { NewestMap } from '../lib/newest-map.ts';
 import type { AcceptAnswer, AcceptWish, Foresight, QueueLimits } from '../store/accepting.ts';
 import type { Store } from '../store/store.ts';
 import { Budget } from './budget.ts';
@@ -70,7 +71,7 @@ export class QueueRoom {
   /** Nobody's message fits. Holds until room is seen. */
   #full = false;
   /** By key, until when (monotonic ms) it is believed to be full; the longest known first. */
-  readonly #keysUntil = new Map<string, number>();
+  readonly #keysUntil = new NewestMap<string, number>(MAX_KEYS);
 
   constructor(deps: QueueRoomDeps) {
     this.#deps = deps;
@@ -109,7 +110,7 @@ export class QueueRoom {
   /** Remembers whose queue is full; returns what its sender is told. */
   noteFull({ whose, tooLarge }: QueueFull, keyId: string | null): Suspension {
     if (tooLarge) return FULL.tooLarge;
-    if (whose === 'key' && keyId !== null) this.#remember(keyId, this.#deps.clock.mono() + REMEMBER_MS);
+    if (whose === 'key' && keyId !== null) this.#keysUntil.set(keyId, this.#deps.clock.mono() + REMEMBER_MS);
     return FULL[whose];
   }
 
@@ -176,13 +177,6 @@ export class QueueRoom {
     for (const [place, wish] of wishes.entries())
       if (answers[place]?.answer.kind === 'fits') this.#admitted.add(wish);
     return answers;
-  }
-
-  #remember(keyId: string, until: number): void {
-    this.#keysUntil.delete(keyId);
-    this.#keysUntil.set(keyId, until);
-    const [oldest] = this.#keysUntil.keys();
-    if (this.#keysUntil.size > MAX_KEYS && oldest !== undefined) this.#keysUntil.delete(oldest);
   }
 }
 

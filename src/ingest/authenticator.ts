@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { hashSecret, inspectSecret } from '../lib/id.ts';
 import type { Log } from '../lib/log.ts';
 import { type CidrSet, parseCidrs } from '../lib/network.ts';
+import { NewestMap } from '../lib/newest-map.ts';
 import type { Keyring } from '../store/keyring.ts';
 
 /** Who speaks to us: a key that is good now. */
@@ -43,13 +44,12 @@ interface CacheEntry {
  */
 export class Authenticator {
   readonly #deps: AuthDeps;
-  readonly #maxCached: number;
-  readonly #cache = new Map<string, CacheEntry>();
+  readonly #cache: NewestMap<string, CacheEntry>;
   #uses = new Map<string, number>();
 
   constructor(deps: AuthDeps, options: { readonly maxCached: number }) {
     this.#deps = deps;
-    this.#maxCached = options.maxCached;
+    this.#cache = new NewestMap(options.maxCached);
   }
 
   /** Finds who has this secret. Rejects with `StoreError` when the keyring cannot be read. */
@@ -97,19 +97,9 @@ export class Authenticator {
     const { clock, keyring } = this.#deps;
     const lookup = keyring.findByHash(hashSecret(secret), clock.wall()).then(toCaller);
     const entry = { lookup, since: clock.mono() };
-    // Deleted and set again: the map's order is the order of look-up, the oldest first.
-    this.#cache.delete(secret);
     this.#cache.set(secret, entry);
     lookup.catch(() => this.#cache.get(secret) === entry && this.#cache.delete(secret));
-    if (this.#cache.size > this.#maxCached) this.#dropOldest();
     return lookup;
-  }
-
-  #dropOldest(): void {
-    for (const secret of this.#cache.keys()) {
-      this.#cache.delete(secret);
-      return;
-    }
   }
 }
 

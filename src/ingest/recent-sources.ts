@@ -1,4 +1,5 @@
 import { sourceGroup } from '../lib/network.ts';
+import { NewestMap } from '../lib/newest-map.ts';
 
 /** How long it is remembered what a source did, in ms (contract §1). */
 const RECENT_MS = 10 * 60_000;
@@ -11,9 +12,9 @@ const TELL_AGAIN_MS = 60_000;
 /** The sources that did something a short while ago, IPv6 by /64. Time is an argument, monotonic ms. */
 export class RecentSources {
   /** By group, when; the oldest first. */
-  readonly #seen = new Map<string, number>();
+  readonly #seen = new NewestMap<string, number>(MAX_RECENT_SOURCES);
   /** By group, when other threads were told of it; the oldest first. */
-  readonly #toldAt = new Map<string, number>();
+  readonly #toldAt = new NewestMap<string, number>(MAX_RECENT_SOURCES);
   readonly #tellOthers: ((group: string) => void) | null;
 
   /** `tellOthers` is told the group of a source that did it; null: no other thread wants to know. */
@@ -31,29 +32,18 @@ export class RecentSources {
   add(address: string, nowMs: number): void {
     const group = sourceGroup(address);
     if (this.#tellOthers !== null) this.#tell(group, nowMs, this.#tellOthers);
-    keepNewest(this.#seen, group, nowMs);
+    this.#seen.set(group, nowMs);
   }
 
   /** Another thread has seen a source do it, told of by its group. */
   hear(group: string, nowMs: number): void {
-    keepNewest(this.#seen, group, nowMs);
+    this.#seen.set(group, nowMs);
   }
 
   #tell(group: string, nowMs: number, tell: (group: string) => void): void {
     const toldAt = this.#toldAt.get(group);
     if (toldAt !== undefined && nowMs - toldAt < TELL_AGAIN_MS) return;
-    keepNewest(this.#toldAt, group, nowMs);
+    this.#toldAt.set(group, nowMs);
     tell(group);
-  }
-}
-
-/** Deleted and set again: the map's order is the order of the last time. The oldest makes room. */
-function keepNewest(times: Map<string, number>, group: string, nowMs: number): void {
-  times.delete(group);
-  times.set(group, nowMs);
-  if (times.size <= MAX_RECENT_SOURCES) return;
-  for (const oldest of times.keys()) {
-    times.delete(oldest);
-    return;
   }
 }

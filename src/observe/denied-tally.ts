@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import { NewestMap } from '../lib/newest-map.ts';
 import type { Events, Unsubscribe } from './events.ts';
 
 /** How often a source was refused for a reason, on this node since it started. */
@@ -29,38 +30,30 @@ export interface DeniedSources {
 /** Begins to remember who is refused. */
 export function rememberDenied(events: Events, clock: Pick<Clock, 'wall'>): DeniedSources {
   /** By reason and source; the one refused longest ago first. */
-  const tallies = new Map<string, DeniedTally>();
+  const tallies = new NewestMap<string, Omit<DeniedTally, 'count'> & { count: number }>(MAX_DENIED);
   const stop = events.on((event) => {
     if (event.type !== 'denied' || event.sourceAddress === null) return;
     const { reason, sourceAddress, port = null, count } = event;
     const name = nameOf(reason, port, sourceAddress);
     const now = clock.wall();
     const known = tallies.get(name);
-    tallies.delete(name);
     tallies.set(name, {
       ...{ sourceAddress, reason, port, lastAt: now },
       count: (known?.count ?? 0) + count,
       firstAt: known?.firstAt ?? now,
     });
-    if (tallies.size > MAX_DENIED) dropFirst(tallies);
   });
   const takeBack = (sourceAddress: string, reason: string) => {
     const name = nameOf(reason, null, sourceAddress);
     const known = tallies.get(name);
     if (known === undefined) return;
-    if (known.count > 1) tallies.set(name, { ...known, count: known.count - 1 });
+    // Set again, it would be the newest.
+    if (known.count > 1) known.count--;
     else tallies.delete(name);
   };
-  return { list: () => [...tallies.values()].reverse(), takeBack, stop };
+  return { list: () => [...tallies.values()].map((tally) => ({ ...tally })).reverse(), takeBack, stop };
 }
 
 function nameOf(reason: string, port: DeniedTally['port'], sourceAddress: string): string {
   return `${reason} ${port} ${sourceAddress}`;
-}
-
-function dropFirst(tallies: Map<string, unknown>): void {
-  for (const name of tallies.keys()) {
-    tallies.delete(name);
-    return;
-  }
 }

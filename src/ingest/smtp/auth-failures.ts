@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { sourceGroup } from '../../lib/network.ts';
+import { NewestMap } from '../../lib/newest-map.ts';
 
 /** The first failure of a source waits so long, in ms; each further one twice as long as the one before. */
 const FIRST_MS = 250;
@@ -32,7 +33,7 @@ interface Failing {
 export class AuthFailures {
   readonly #clock: Clock;
   /** By group; the one that failed longest ago first. */
-  readonly #failing = new Map<string, Failing>();
+  readonly #failing = new NewestMap<string, Failing>(MAX_FAILING_SOURCES);
   #waiting = 0;
 
   constructor(clock: Clock) {
@@ -58,16 +59,7 @@ export class AuthFailures {
     if (now - source.lastAt >= FORGET_MS) source.failures = 0;
     source.failures += 1;
     source.lastAt = now;
-    this.#failing.delete(group);
     this.#failing.set(group, source);
-    if (this.#failing.size > MAX_FAILING_SOURCES) this.#forgetOldest();
     return source;
-  }
-
-  #forgetOldest(): void {
-    for (const group of this.#failing.keys()) {
-      this.#failing.delete(group);
-      return;
-    }
   }
 }

@@ -1,4 +1,5 @@
 import type { ContentRef } from '../../domain/message.ts';
+import { NewestMap } from '../../lib/newest-map.ts';
 import type { Descriptors } from './descriptors.ts';
 import { readFully, type SpoolFiles } from './files.ts';
 
@@ -25,7 +26,7 @@ export class Neighbours {
   /** The newest last. */
   #blocks: Block[] = [];
   /** Where each segment was read last; the map's order is the order of use. */
-  readonly #lasts = new Map<number, number>();
+  readonly #lasts = new NewestMap<number, number>(BLOCKS);
 
   constructor(files: Pick<SpoolFiles, 'pread'>, descriptors: Descriptors) {
     this.#files = files;
@@ -38,7 +39,7 @@ export class Neighbours {
    */
   bytesOf({ segment, offset }: ContentRef, length: number): Buffer | Promise<Buffer | null> | null {
     const last = this.#lasts.get(segment);
-    this.#remember(segment, offset);
+    this.#lasts.set(segment, offset);
     if (length > BLOCK_BYTES) return null;
     const isNear = last !== undefined && offset > last && offset - last < BLOCK_BYTES;
     const block = this.#holding(segment, offset, length) ?? (isNear ? this.#read(segment, offset) : null);
@@ -66,13 +67,6 @@ export class Neighbours {
         offset + length <=
           block.from + (block.bytes instanceof Promise ? BLOCK_BYTES : block.bytes.byteLength),
     );
-  }
-
-  #remember(segment: number, offset: number): void {
-    this.#lasts.delete(segment);
-    this.#lasts.set(segment, offset);
-    const [oldest] = this.#lasts.keys();
-    if (this.#lasts.size > BLOCKS && oldest !== undefined) this.#lasts.delete(oldest);
   }
 
   #read(segment: number, from: number): Block {

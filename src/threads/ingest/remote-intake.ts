@@ -9,6 +9,7 @@ import type {
 } from '../../engine/intake.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createIdSource } from '../../lib/id.ts';
+import { NewestMap } from '../../lib/newest-map.ts';
 import type { Random } from '../../lib/random.ts';
 import { packSubmission } from './letters.ts';
 import type { Line } from './line.ts';
@@ -32,7 +33,9 @@ export class RemoteIntake implements Intake {
   readonly #deps: RemoteIntakeDeps;
   readonly #nextId: () => string;
   /** By key: why its mail is refused, and until when that is believed (monotonic ms). The oldest first. */
-  readonly #full = new Map<string, { readonly suspension: Suspension; readonly until: number }>();
+  readonly #full = new NewestMap<string, { readonly suspension: Suspension; readonly until: number }>(
+    MAX_FULL_KEYS,
+  );
 
   constructor(deps: RemoteIntakeDeps) {
     this.#deps = deps;
@@ -73,12 +76,6 @@ export class RemoteIntake implements Intake {
 
   #noteFull(keyId: string | null, suspension: Suspension): void {
     if (keyId === null || suspension.code !== 'queue_limit') return;
-    this.#full.delete(keyId);
     this.#full.set(keyId, { suspension, until: this.#deps.clock.mono() + BELIEVE_MS });
-    if (this.#full.size <= MAX_FULL_KEYS) return;
-    for (const oldest of this.#full.keys()) {
-      this.#full.delete(oldest);
-      return;
-    }
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { NewestMap } from '../../lib/newest-map.ts';
 
 /** For so long an address that could not be connected to is tried after all others. */
 const REMEMBERED_MS = 60_000;
@@ -12,7 +13,7 @@ const MAX_ADDRESSES = 1000;
 export class Unreachable {
   readonly #clock: Clock;
   /** Until when (monotonic ms), the latest noted last. */
-  readonly #until = new Map<string, number>();
+  readonly #until = new NewestMap<string, number>(MAX_ADDRESSES);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -25,12 +26,7 @@ export class Unreachable {
 
   /** It could not be connected to just now. */
   note(address: string): void {
-    this.#until.delete(address);
     this.#until.set(address, this.#clock.mono() + REMEMBERED_MS);
-    for (const oldest of this.#until.keys()) {
-      if (this.#until.size <= MAX_ADDRESSES) return;
-      this.#until.delete(oldest);
-    }
   }
 
   /** Whether it is to be tried after all others. */
