@@ -1,5 +1,4 @@
 import { outlookOf } from '../control/outlook.ts';
-import { queueForApi } from '../control/queue-for-api.ts';
 import { Problem } from '../http/problem.ts';
 import type { ReadWords } from '../ingest/http/inbox.ts';
 import { PreviewError } from '../preview/parsed.ts';
@@ -11,14 +10,9 @@ import type { IngestRooms } from './mail-parts.ts';
 export function ingestRooms(parts: ListenerParts): IngestRooms {
   const { engine, storage, live, clock } = parts;
   const { intake, acts } = engine;
-  const { views, spool, keyring, registry, journal } = storage;
-  const queue = queueForApi({
-    ...{ views, acts, clock, registry, journal, queue: parts.queue },
-    resolution: () => live.loaded,
-    reload: () => live.reload(),
-  });
+  const { views, spool, keyring } = storage;
   return {
-    ...{ intake, acts, queue, spool, views, keyring },
+    ...{ intake, acts, spool, views, keyring },
     readWords: readWordsOf(parts),
     admin: adminForApi(parts.door, () => live.config.api.maxMessageBytes),
     outlook: outlookOf({ views, clock, queue: parts.queue, resolution: () => live.loaded }),

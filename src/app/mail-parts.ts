@@ -26,10 +26,7 @@ export interface MailListeners {
 
 /** What the API and SMTP ask of the rest of the service. */
 export interface IngestRooms
-  extends Pick<
-    IngestDeps,
-    'intake' | 'acts' | 'queue' | 'readWords' | 'admin' | 'spool' | 'views' | 'outlook'
-  > {
+  extends Pick<IngestDeps, 'intake' | 'acts' | 'readWords' | 'admin' | 'spool' | 'views' | 'outlook'> {
   readonly keyring: Keyring;
 }
 

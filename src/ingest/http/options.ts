@@ -9,7 +9,6 @@ import type { Spool } from '../../spool/spool.ts';
 import type { Views } from '../../store/views.ts';
 import type { AdminDoor } from '../admin-door.ts';
 import type { Outlook } from '../outlook.ts';
-import type { QueueOperations } from '../queue-door.ts';
 import type { IngestShared } from '../shared.ts';
 import type { ReadWords } from './inbox.ts';
 import type { IngestLimits } from './limits.ts';
@@ -27,9 +26,7 @@ export interface IngestDeps {
   readonly outlook: Outlook;
   /** Reads what a message says. Throws a `Problem`. */
   readonly readWords: ReadWords;
-  /** Looking at the queue and acting on it. What it refuses is a `Problem`. */
-  readonly queue: QueueOperations;
-  /** Everything else that operators can ask for. What it refuses is a `Problem`. */
+  /** Everything that operators can ask for. What it refuses is a `Problem`. */
   readonly admin: AdminDoor;
   readonly shared: IngestShared;
   readonly events: Events;

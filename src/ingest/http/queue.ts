@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { readWholeBody } from '../../http/body.ts';
 import { parseJson } from '../../http/json.ts';
+import { Problem } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
+import type { AdminDoor } from '../admin-door.ts';
 import { type QueueActRequest, type QueueOperations, selectionSchema } from '../queue-door.ts';
 import { requestFaults } from '../request-faults.ts';
 import type { Call, Endpoint } from './call.ts';
@@ -13,7 +15,7 @@ import { requireType } from './read-fields.ts';
 
 /** What the endpoints need. */
 export interface QueueDeps {
-  readonly queue: QueueOperations;
+  readonly admin: AdminDoor;
   /** Bytes of bodies in memory. */
   readonly budget: Budget;
 }
@@ -57,10 +59,10 @@ export const rerouteBodySchema = queueActBodySchema.extend({
 });
 
 /** The view. */
-export function queueEndpoint({ queue }: Pick<QueueDeps, 'queue'>): Endpoint {
-  return endpoint('read', async ({ exchange }) => {
-    const { relay = null } = readParameters(exchange.query, QUEUE_PARAMETERS);
-    exchange.json(200, await queue.queue({ relay }));
+export function queueEndpoint(deps: Pick<QueueDeps, 'admin'>): Endpoint {
+  return endpoint('read', async (call) => {
+    const { relay = null } = readParameters(call.exchange.query, QUEUE_PARAMETERS);
+    call.exchange.json(200, await ask('queue', { relay }, call, deps));
   });
 }
 
@@ -68,7 +70,7 @@ export function queueEndpoint({ queue }: Pick<QueueDeps, 'queue'>): Endpoint {
 export function holdEndpoint(kind: 'pause' | 'drain' | null, deps: QueueDeps): Endpoint {
   return endpoint('send', async (call) => {
     const { target } = await readFields(call, holdBodySchema, deps);
-    call.exchange.json(200, await deps.queue.hold({ target, kind }));
+    call.exchange.json(200, await ask('hold', { target, kind }, call, deps));
   });
 }
 
@@ -81,9 +83,35 @@ export function queueActEndpoint(act: QueueActRequest['act'], deps: QueueDeps): 
     const { lane = null, relay = null, statuses = [], tag = null, to = null, from = null } = selection;
     const { olderThanSeconds = null, all = false } = selection;
     const whole = { lane, relay, statuses, tag, to, from, olderThanSeconds, all };
-    const { matched, acted, next } = await deps.queue.actOnQueue({ act, ...rest, selection: whole });
+    const request = { act, ...rest, selection: whole };
+    const { matched, acted, next } = await ask('actOnQueue', request, call, deps);
     call.exchange.json(200, { matched, acted, more: next !== null, cursor: next });
   });
+}
+
+/** What these endpoints call a refusal of the operation. */
+const CODES: Readonly<Record<string, string>> = {
+  not_found: 'relay_not_found',
+  refused: 'relay_disabled',
+  unavailable: 'store_unavailable',
+};
+
+/** Asks for an operation as the key that calls: it is in the activity under the key's name and address. */
+async function ask<K extends keyof QueueOperations>(
+  operation: K,
+  request: Parameters<QueueOperations[K]>[0],
+  { caller, sourceAddress, exchange }: Call,
+  { admin }: Pick<QueueDeps, 'admin'>,
+): Promise<Awaited<ReturnType<QueueOperations[K]>>> {
+  const who = { keyName: caller.key.name, sourceAddress };
+  try {
+    const answer = await admin.call(who, operation, request, { tell() {}, signal: exchange.signal });
+    // Sound because the operation of this name answers so.
+    return answer as Awaited<ReturnType<QueueOperations[K]>>;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw new Problem(error.status, CODES[error.code] ?? error.code, error.detail, { errors: error.errors });
+  }
 }
 
 function endpoint(window: Endpoint['window'], handle: Endpoint['handle']): Endpoint {

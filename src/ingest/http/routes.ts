@@ -43,7 +43,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
   const inProgress = new InProgress({ max: MAX_KEYS_IN_PROGRESS });
   const submitDeps = { intake, sending, views, clock, random, budget, inProgress, nextToken, options };
   const actDeps = { acts, views, outlook, budget };
-  const queueDeps = { queue: deps.queue, budget };
+  const queueDeps = { admin: deps.admin, budget };
   const adminDeps = { admin: deps.admin, budget, limits: () => options.limits };
   return [
     { method: 'POST', path: '/api/v1/messages', target: submitEndpoint(submitDeps) },

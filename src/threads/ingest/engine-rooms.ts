@@ -19,9 +19,9 @@ export function engineRooms(
   calls: CallsUnderWay,
   tellStep: (call: number, step: unknown) => void,
 ): Rooms {
-  const { intake, views, acts, queue, keyring } = rooms;
+  const { intake, views, acts, keyring } = rooms;
   return {
-    ...{ views, acts, queue, keyring },
+    ...{ views, acts, keyring },
     intake: {
       accept: (packed: readonly PackedSubmission[]) => intake.accept(packed.map(unpackSubmission)),
       plan: (packed: PackedSubmission) => intake.plan(unpackSubmission(packed)),

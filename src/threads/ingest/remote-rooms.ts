@@ -23,7 +23,6 @@ export function remoteRooms(
     intake,
     views: room('views'),
     acts: room('acts'),
-    queue: room('queue'),
     keyring: room('keyring'),
     readWords: (message) => line.ask('words', 'read', [message]) as ReturnType<IngestRooms['readWords']>,
     outlook: (messages) => line.ask('outlook', 'look', [messages]) as Promise<LanesSeen>,

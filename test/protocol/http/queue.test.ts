@@ -9,7 +9,7 @@ let admin: string;
 
 beforeEach(async () => {
   world = await World.start();
-  admin = await world.key({ scopes: ['admin'] });
+  admin = await world.key({ name: 'operator', scopes: ['admin'] });
 });
 afterEach(() => world.close());
 
@@ -21,6 +21,9 @@ async function submit(): Promise<string> {
   const { json } = await world.post(sender, MAIL);
   return String(json['id']);
 }
+
+const activity = () =>
+  world.stores.journal.entries({ actor: null, action: null, subject: null, limit: 10, before: null });
 
 test('a lane is seen, held and let go', async () => {
   await submit();
@@ -43,6 +46,28 @@ test('what a selection names is retried, counted, rerouted and cancelled', async
   expect((await post('reroute', { selection, toRelay: 'inbox' })).json).toEqual(done(1, 1));
   expect((await post('cancel', { selection: { all: true } })).json).toEqual(done(1, 1));
   expect((await world.stores.views.message(id))?.message.outcome).toBe('cancelled');
+});
+
+test.each<[string, object, string, string]>([
+  ['pause', { target: 'inbox' }, 'hold', 'inbox'],
+  ['drain', { target: 'inbox' }, 'hold', 'inbox'],
+  ['resume', { target: 'inbox' }, 'hold', 'inbox'],
+  ['retry', { selection: { all: true } }, 'actOnQueue', 'retry'],
+  ['cancel', { selection: { all: true } }, 'actOnQueue', 'cancel'],
+  ['reroute', { selection: { all: true }, toRelay: 'inbox' }, 'actOnQueue', 'reroute'],
+])('%s is in the activity, under the name and address of the key', async (act, body, action, subject) => {
+  expect((await post(act, body)).status).toBe(200);
+  const { entries } = await activity();
+  expect(entries).toMatchObject([
+    { actorKind: 'key', actor: 'operator', sourceAddress: '127.0.0.1', action, subject },
+  ]);
+});
+
+test('looking at the queue is not in the activity, and a refusal is, by its code', async () => {
+  await world.ask({ path: '/api/v1/queue', key: admin });
+  await post('pause', { target: 'nowhere' });
+  const { entries } = await activity();
+  expect(entries).toMatchObject([{ action: 'hold', subject: 'nowhere', after: '{"error":"not_found"}' }]);
 });
 
 test('only a key with the scope admin may', async () => {

@@ -6,8 +6,8 @@ import { expect } from 'vitest';
 import { adminForApi } from '../../../src/app/admin-api.ts';
 import { loadConfig, NOTHING_STORED } from '../../../src/config/load.ts';
 import { createDoor } from '../../../src/control/door.ts';
+import { queueOperations } from '../../../src/control/local-queue.ts';
 import { outlookOf } from '../../../src/control/outlook.ts';
-import { queueForApi } from '../../../src/control/queue-for-api.ts';
 import type { Submission } from '../../../src/domain/message.ts';
 import type { LaneFigures } from '../../../src/engine/queue-figures.ts';
 import type { HttpLimits } from '../../../src/http/limits.ts';
@@ -129,10 +129,10 @@ function queueOf({ stores, intake, clock, figures }: World) {
       return [];
     },
   };
-  return { queue: queueForApi(parts), outlook: outlookOf(parts) };
+  return { queue: queueOperations(parts), outlook: outlookOf(parts) };
 }
 
-/** Everything that operators can ask for; but for the queue, it is only noted. */
+/** Everything that operators can ask for; but for the queue and the activity, it is only noted. */
 function adminOf(world: World, queue: QueueOperations): IngestDeps['admin'] {
   const operations = { ...recordingOperations(world.done), ...queue };
   const { clock, log } = world;
@@ -166,7 +166,7 @@ export class World extends IngestWorld {
         ...{ intake, views, shared, events, clock, random, log, signal },
         sending: () => this.sending,
         acts: intake,
-        ...{ queue, outlook },
+        outlook,
         spool: intake,
         readWords: async (message) => parseMessage(await readContent(message, intake, 404)),
         admin: adminOf(this, queue),
