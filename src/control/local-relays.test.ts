@@ -1,9 +1,15 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
+import { loadConfig, NOTHING_STORED } from '../config/load.ts';
 import { RELAY_FIELDS, REQUIRED_FIELDS, SECRET_FIELDS } from '../config/relay-fields.ts';
 import { RELAY_TYPES } from '../config/relay-types.ts';
+import { systemRandom } from '../lib/random.ts';
+import { openSqlite } from '../store/sqlite/open.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { relayOperations } from './local-relays.ts';
 import type { Offline } from './offline.ts';
 
 const SMTP = { name: 'out', type: 'smtp', host: 'mail.example', username: 'u' };
@@ -199,4 +205,22 @@ test('a relay is shown and changed by the command line', async () => {
   expect(await here.json(args)).toMatchObject({ host: 'other.example', hasSecret: true });
   expect((await here.waybill(['relays', 'edit', 'out'])).status).toBe(2);
   opened = await here.open();
+});
+
+test('a relay that cannot come into force is not left stored, nor as the default', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'waybill-relays-'));
+  const stores = openSqlite(join(dataDir, 'waybill.db'));
+  const sources = { dataDir, environment: {}, stored: NOTHING_STORED, random: systemRandom };
+  const loaded = loadConfig(sources);
+  const fault = { key: 'relays', value: null, rule: 'must be right', source: 'waybill.yaml' };
+  // The file is changed by somebody while the relay is added.
+  const faults = [[], [fault], []];
+  const registry = stores.registry;
+  const deps = { registry, resolution: () => loaded, reload: async () => faults.shift() };
+  const { addRelay } = relayOperations(deps as unknown as LocalDeps);
+  const definition = { name: 'direct', type: 'mx', helo: 'mail.example.com' };
+  await expect(addRelay({ definition, secret: null, makeDefault: true })).rejects.toThrow('must be right');
+  expect([await registry.relays(), (await registry.settings()).size, faults]).toEqual([[], 0, []]);
+  await stores.store.close();
+  rmSync(dataDir, { recursive: true });
 });

@@ -86,16 +86,26 @@ async function addRelay(request: AddRelayRequest, deps: LocalDeps): Promise<Rela
       'The key that seals passwords cannot be read. See: waybill config',
     );
   const packed = packSecrets(definition, secret);
+  const before = await registry.settings();
   // The secret is always the one that came with this very definition: none is ever carried over to another host, endpoint,
   // port, type or verification, to which whoever may change relays could have it sent.
-  await registry.putRelay({
-    name: relay.name,
-    definition: JSON.stringify(definition),
-    secret: packed === null ? null : (vault?.seal(packed, relay.name) ?? null),
-    disabled: false,
-  });
-  if (makeDefault) await registry.putSetting(DEFAULT_RELAY, JSON.stringify(relay.name));
-  await deps.reload();
+  await registry.putRelay(
+    {
+      name: relay.name,
+      definition: JSON.stringify(definition),
+      secret: packed === null ? null : (vault?.seal(packed, relay.name) ?? null),
+      disabled: false,
+    },
+    // In one transaction: relays besides the inbox without a default relay are a configuration that refuses to start.
+    new Map(makeDefault ? [[DEFAULT_RELAY, JSON.stringify(relay.name)]] : []),
+  );
+  const faults = await deps.reload();
+  if (faults.length > 0) {
+    // What cannot come into force must not keep the server from its next start either.
+    await registry.removeRelay(relay.name, new Map([[DEFAULT_RELAY, before.get(DEFAULT_RELAY) ?? null]]));
+    await deps.reload();
+    throw new OperationError('invalid', faults.map(formatFault).join('\n'));
+  }
   return await viewOf(relay.name, deps);
 }
 
@@ -147,8 +157,9 @@ async function removeRelay(request: RelayRequest, deps: LocalDeps): Promise<Rela
       `Reports to senders go by ${relay.name}; change delivery.report_relay first.`,
     );
   refuseRouted(relay.name, deps);
-  if (relay.isDefault) await giveUpDefault(relay.name, deps);
-  await registry.removeRelay(relay.name);
+  if (relay.isDefault) requireLast(relay.name, deps);
+  // In one transaction: a default relay that is gone is a configuration that refuses to start.
+  await registry.removeRelay(relay.name, new Map(relay.isDefault ? [[DEFAULT_RELAY, null]] : []));
   await deps.reload();
   return relay;
 }
@@ -166,7 +177,7 @@ function refuseRouted(name: string, deps: LocalDeps): void {
 }
 
 /** The default relay may go if it is the last one: then mail is captured again. */
-async function giveUpDefault(name: string, deps: LocalDeps): Promise<void> {
+function requireLast(name: string, deps: LocalDeps): void {
   const { origin, source } = defaultRelay(deps);
   if (origin === 'file' || origin === 'environment')
     throw new OperationError(
@@ -181,7 +192,6 @@ async function giveUpDefault(name: string, deps: LocalDeps): Promise<void> {
       'refused',
       `Mail goes to ${name} by default, and there are other relays. Set ${DEFAULT_RELAY} to one of them in the configuration file first.`,
     );
-  await deps.registry.putSetting(DEFAULT_RELAY, null);
 }
 
 async function switchRelay({ name, disabled }: SwitchRelayRequest, deps: LocalDeps): Promise<RelaySwitch> {

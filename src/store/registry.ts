@@ -4,19 +4,19 @@ import type { HoldKind } from '../domain/hold.ts';
 export interface Registry {
   /** Every stored relay, by name. */
   relays(): Promise<StoredRelay[]>;
-  /** Adds or replaces. */
-  putRelay(relay: StoredRelay): Promise<void>;
+  /** Adds or replaces, and sets or removes `settings` as {@link putSettings} does, in one transaction. */
+  putRelay(relay: StoredRelay, settings?: SettingChanges): Promise<void>;
   /**
    * False: no such relay. What held it or its lanes back goes with it: another of its name begins free. Refuses nothing
-   * else: whether mail still waits for it, the caller checks.
+   * else: whether mail still waits for it, the caller checks. Sets or removes `settings` in the same transaction.
    */
-  removeRelay(name: string): Promise<boolean>;
+  removeRelay(name: string, settings?: SettingChanges): Promise<boolean>;
   /** Settings by key, values as JSON. */
   settings(): Promise<Map<string, string>>;
   /** Sets (a JSON text) or removes (null). */
   putSetting(key: string, value: string | null): Promise<void>;
   /** The same of several, in one transaction. */
-  putSettings(values: ReadonlyMap<string, string | null>): Promise<void>;
+  putSettings(values: SettingChanges): Promise<void>;
   /** Every domain that mail is sent from, by name. */
   domains(): Promise<StoredDomain[]>;
   /** Adds or replaces. */
@@ -40,6 +40,9 @@ export interface Registry {
   /** The tables published last, newest first; at most `limit`. */
   routeTables(limit: number): Promise<StoredRoutes[]>;
 }
+
+/** Settings by key: a JSON text that is set, or null for one that is removed. */
+export type SettingChanges = ReadonlyMap<string, string | null>;
 
 /** Begins the keys of what is kept among the settings and is none: notes of the program to itself. */
 export const NOTE_PREFIX = 'note.';

@@ -1,5 +1,12 @@
 import type { Database, Queries } from '../../postgres/database.ts';
-import type { Registry, StoredDomain, StoredHold, StoredRelay, StoredRoutes } from '../registry.ts';
+import type {
+  Registry,
+  SettingChanges,
+  StoredDomain,
+  StoredHold,
+  StoredRelay,
+  StoredRoutes,
+} from '../registry.ts';
 import { MAX_ROUTE_TABLES, UNPUBLISHED } from '../registry.ts';
 
 /** The registry over a database. */
@@ -15,10 +22,14 @@ export function registryOver(database: Database): Registry {
     change((db) => db.run(sql, parameters));
   return {
     relays: () => database.rows<StoredRelay>(RELAYS),
-    putRelay: async ({ name, definition, secret, disabled }) =>
-      void (await run(PUT_RELAY, [name, definition, secret, disabled])),
-    removeRelay: (name) =>
+    putRelay: ({ name, definition, secret, disabled }, settings) =>
       change(async (db) => {
+        await db.run(PUT_RELAY, [name, definition, secret, disabled]);
+        await putSettings(db, settings);
+      }),
+    removeRelay: (name, settings) =>
+      change(async (db) => {
+        await putSettings(db, settings);
         await db.run(REMOVE_HOLDS, [name]);
         return (await db.run('DELETE FROM relays WHERE name = $1', [name])) === 1;
       }),
@@ -27,10 +38,7 @@ export function registryOver(database: Database): Registry {
       return new Map(rows.map(({ name, value }) => [name, value]));
     },
     putSetting: (key, value) => change((db) => putSetting(db, key, value)),
-    putSettings: (values) =>
-      change(async (db) => {
-        for (const [key, value] of sorted(values)) await putSetting(db, key, value);
-      }),
+    putSettings: (values) => change((db) => putSettings(db, values)),
     domains: () => database.rows<StoredDomain>(DOMAINS),
     putDomain: async ({ name, definition, secrets }) =>
       void (await run(PUT_DOMAIN, [name, definition, secrets])),
@@ -56,8 +64,9 @@ async function putSetting(db: Queries, key: string, value: string | null): Promi
 }
 
 /** By name: two nodes that write the same settings lock them in one order. */
-function sorted(values: ReadonlyMap<string, string | null>): [string, string | null][] {
-  return [...values].sort(([a], [b]) => (a < b ? -1 : 1));
+async function putSettings(db: Queries, values: SettingChanges = new Map()): Promise<void> {
+  for (const [key, value] of [...values].sort(([a], [b]) => (a < b ? -1 : 1)))
+    await putSetting(db, key, value);
 }
 
 async function publish(

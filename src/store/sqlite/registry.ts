@@ -1,6 +1,7 @@
 import type { HoldKind } from '../../domain/hold.ts';
 import {
   MAX_ROUTE_TABLES,
+  type SettingChanges,
   type StoredDomain,
   type StoredHold,
   type StoredRelay,
@@ -17,6 +18,9 @@ export function registryVerbs(db: Driver) {
     if (value === null) sql.removeSetting.run(key);
     else sql.putSetting.run(key, value);
   };
+  const putSettings = (values: SettingChanges): void => {
+    for (const [key, value] of values) putSetting(key, value);
+  };
   return {
     relays: (): StoredRelay[] =>
       sql.relays.all().map(([name, definition, secret, disabled]) => ({
@@ -25,18 +29,18 @@ export function registryVerbs(db: Driver) {
         secret,
         disabled: disabled === 1,
       })),
-    putRelay: ({ name, definition, secret, disabled }: StoredRelay): void => {
+    putRelay: ({ name, definition, secret, disabled }: StoredRelay, settings?: SettingChanges): void => {
       sql.putRelay.run(name, definition, secret, asFlag(disabled));
+      if (settings !== undefined) putSettings(settings);
     },
-    removeRelay: (name: string): boolean => {
+    removeRelay: (name: string, settings?: SettingChanges): boolean => {
+      if (settings !== undefined) putSettings(settings);
       sql.removeHoldsOf.run(name, `${name}/`, `${name}0`);
       return sql.removeRelay.run(name) === 1;
     },
     settings: (): Map<string, string> => new Map(sql.settings.all()),
     putSetting,
-    putSettings: (values: ReadonlyMap<string, string | null>): void => {
-      for (const [key, value] of values) putSetting(key, value);
-    },
+    putSettings,
     domains: (): StoredDomain[] =>
       sql.domains.all().map(([name, definition, secrets]) => ({ name, definition, secrets })),
     putDomain: ({ name, definition, secrets }: StoredDomain): void => {

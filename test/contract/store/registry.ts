@@ -53,6 +53,31 @@ export function registryContract(open: OpenSubject): void {
       ]);
     });
 
+    it('puts and removes a relay together with settings', async () => {
+      const relay = { name: 'out', definition: '{}', secret: null, disabled: false };
+      await subject.registry.putSetting('kept', '1');
+      await subject.registry.putRelay(relay, new Map([['default', '"out"']]));
+      subject = await subject.reopen();
+      expect(await subject.registry.relays()).toEqual([relay]);
+      expect([...(await subject.registry.settings())]).toEqual([
+        ['default', '"out"'],
+        ['kept', '1'],
+      ]);
+      expect(await subject.registry.removeRelay('out', new Map([['default', null]]))).toBe(true);
+      subject = await subject.reopen();
+      expect(await subject.registry.relays()).toEqual([]);
+      expect([...(await subject.registry.settings())]).toEqual([['kept', '1']]);
+    });
+
+    it('puts neither a relay nor its settings where one of them cannot be put', async () => {
+      const relay = { name: 'out', definition: '{}', secret: null, disabled: false };
+      // A text that is none: it fails in the database, after the relay was put.
+      const broken = new Map([['default', { no: 'text' } as unknown as string]]);
+      await expect(subject.registry.putRelay(relay, broken)).rejects.toThrow();
+      expect(await subject.registry.relays()).toEqual([]);
+      expect((await subject.registry.settings()).size).toBe(0);
+    });
+
     it('keeps holds until they are let go, across a restart', async () => {
       const { registry } = subject;
       expect(await registry.holds()).toEqual([]);
