@@ -1,7 +1,7 @@
 /** Writes docs/providers.md from the answer tables in src/transport/providers: `node tools/providers-doc.ts`. */
 import { writeFileSync } from 'node:fs';
 import type { ProviderSettings } from '../src/domain/relay.ts';
-import { UNREBUILDABLE } from '../src/mail/unrebuildable.ts';
+import { UNREBUILDABLE } from '../src/mail/mime-entity.ts';
 import { COMMON_ANSWERS } from '../src/transport/providers/judge.ts';
 import { MAX_REST_MS, PROVIDER_TIMEOUTS } from '../src/transport/providers/limits.ts';
 import { MAILGUN_PROSE } from '../src/transport/providers/mailgun.ts';

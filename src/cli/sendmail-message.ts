@@ -1,7 +1,6 @@
 /** What sendmail is handed, made a message with whole addresses. */
 import { parseAddress } from '../domain/mailbox.ts';
-import { addressWords } from '../mail/address.ts';
-import { writeField } from '../mail/field.ts';
+import { addressWords, writeField } from '../mail/field.ts';
 import { MAX_HANDED_IN_HEADER } from '../mail/handed-in.ts';
 import { changeHeader, type FieldSpan, type HeaderBlock, readLooseHeader } from '../mail/header-block.ts';
 import { wholeAddresses } from '../mail/local-addresses.ts';

@@ -2,7 +2,7 @@ import type { RetryPolicy } from '../domain/backoff.ts';
 import type { Recipient } from '../domain/envelope.ts';
 import type { Reply } from '../domain/outcome.ts';
 import { type Transition, waitUntold } from '../domain/settle.ts';
-import type { ReportAction, ReportedRecipient } from '../mail/report.ts';
+import type { ReportAction, ReportedRecipient } from '../mail/report-parts.ts';
 import type { ExpiringDelivery, ExpiringMessage, Settlement, Unit, UnitDelivery } from '../store/store.ts';
 
 /** Who is owed a delivery status notification, and what it tells (RFC 3461 §4.1, §5.2; contract §11). */

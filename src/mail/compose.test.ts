@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { type Mailbox, parseMailbox } from '../domain/mailbox.ts';
 import { atOnce } from '../lib/clock.ts';
 import { seededRandom } from '../lib/random.ts';
-import type { Attachment } from './attachment.ts';
 import { type ComposeContext, compose, type Draft } from './compose.ts';
+import type { Attachment } from './part.ts';
 
 const context = (partial: Partial<ComposeContext> = {}): ComposeContext => ({
   date: Date.UTC(2026, 10, 20, 11, 15),

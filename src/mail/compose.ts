@@ -1,16 +1,21 @@
-import type { Mailbox } from '../domain/mailbox.ts';
+import { type Mailbox, parseAddressList } from '../domain/mailbox.ts';
 import type { Content } from '../domain/message.ts';
 import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
-import { addressWords } from './address.ts';
-import { type Attachment, attachmentPart } from './attachment.ts';
-import { writeCustomHeader } from './custom-header.ts';
-import { formatDate } from './date.ts';
-import { unstructuredWords } from './encoded-word.ts';
-import { writeField } from './field.ts';
-import { effectiveMessageId, findHeader, type HeaderField } from './headers.ts';
-import { type Leaf, multipart, needsDotStuffing, type Part, writeMessage } from './part.ts';
-import { encodeText } from './transfer.ts';
+import { addressWords, tokenWords, unstructuredWords, writeField } from './field.ts';
+import { withDecodedName } from './field-values.ts';
+import { effectiveMessageId, findHeader, type HeaderField, headerKind } from './headers.ts';
+import {
+  type Attachment,
+  attachmentPart,
+  type Leaf,
+  multipart,
+  needsDotStuffing,
+  type Part,
+  writeMessage,
+} from './part.ts';
+import { encodeText } from './text-body.ts';
+import { formatDate } from './trace.ts';
 
 /** A message as its author sees it. Parsed and checked: see `checkHeader`, `checkSubject`, `checkAttachment`. */
 export interface Draft {
@@ -126,4 +131,19 @@ function* attachmentParts(attachments: readonly Attachment[]): Sliced<Leaf[]> {
 /** The underscore after the sign of equality keeps it from ever being part of a quoted-printable or base64 body. */
 function boundary(random: Random): string {
   return `=_${Buffer.from(random.fill(new Uint8Array(BOUNDARY_BYTES))).toString('hex')}`;
+}
+
+/** Writes a field that `checkHeader` has let pass, by its kind. Throws a RangeError on one it would not have. */
+export function writeCustomHeader([name, value]: HeaderField): string {
+  switch (headerKind(name)) {
+    case 'addresses': {
+      const parsed = parseAddressList(value);
+      if (!parsed.ok) throw new RangeError(`header field ${name} is not an address list`);
+      return writeField(name, addressWords(parsed.value.map(withDecodedName)));
+    }
+    case 'tokens':
+      return writeField(name, tokenWords(value));
+    case 'unstructured':
+      return writeField(name, unstructuredWords(value.trim(), name));
+  }
 }

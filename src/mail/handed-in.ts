@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { RecipientKind } from '../domain/envelope.ts';
-import { decodeWords } from './decode-words.ts';
+import { decodeWords } from './field-values.ts';
 import { isBlind, MAX_MESSAGE_ID, parseAuthors, shownMailbox, shownSubject } from './finished.ts';
 import {
   changeHeader,

@@ -1,7 +1,7 @@
 /** The rules for header fields that a client sets (contract §2). */
 import { parseAddressList, parseMailbox } from '../domain/mailbox.ts';
-import { isDate } from './date.ts';
 import { breaksLine, HARD_LINE, tokenWords } from './field.ts';
+import { isDate } from './trace.ts';
 
 /** A header field as a client gave it. */
 export type HeaderField = readonly [name: string, value: string];

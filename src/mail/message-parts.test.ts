@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { atOnce, SLICE_BYTES } from '../lib/clock.ts';
 import { MAX_FILES, readParts } from './message-parts.ts';
-import type { Unrebuildable } from './unrebuildable.ts';
+import type { Unrebuildable } from './mime-entity.ts';
 
 const HEAD = 'From: Jane <jane@a.test>\r\nTo: john@b.test\r\nSubject: Hello\r\n';
 const FILE = 'Content-Type: application/pdf\r\nContent-Disposition: attachment; filename=a.pdf\r\n\r\nPDF';

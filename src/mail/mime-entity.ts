@@ -1,10 +1,12 @@
-/** A message or a part of one, read as far as its own header tells of it: type, disposition, encoding (RFC 2045, 2183). */
+import { isAscii } from 'node:buffer';
 import { TextDecoder } from 'node:util';
-import { withoutComments } from './comments.ts';
-import { type ContentType, parseContentType } from './content-type.ts';
-import { decodeWords } from './decode-words.ts';
+import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
+import type { Parameter } from './field.ts';
+import { type ContentType, decodeWords, parseContentType, withoutComments } from './field-values.ts';
 import { type FieldSpan, type HeaderBlock, readLooseHeader } from './header-block.ts';
-import type { Parameter } from './parameter.ts';
+import { decodeLeaf, isEncoding } from './seven-bit-parts.ts';
+
+/** A message or a part of one, as its own header tells of it (RFC 2045, 2183): type, disposition, encoding, its body decoded, and why it may be one that cannot be rebuilt. */
 
 /** An entity: header, blank line, body. */
 export interface Entity {
@@ -191,4 +193,99 @@ function percentDecoded(text: string): Buffer {
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
   return Buffer.from(latin1, 'latin1');
+}
+
+/** What the body of a part says: bytes, or text (RFC 2045 §6, RFC 2046 §4.1). */
+
+/** Names of ASCII, the charset of what names none (RFC 2046 §4.1.2). */
+const ASCII_NAMES: ReadonlySet<string> = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968', 'iso646-us']);
+/** Parameters of a text that mean nothing once it is decoded, or what every text is. */
+const IDLE_PARAMETERS: readonly (readonly [name: string, value: string])[] = [
+  ['format', 'fixed'],
+  ['delsp', 'no'],
+];
+
+/** The bytes of a part. Throws {@link Refused}. */
+export function* decodeBytes({ body, encoding }: Entity): Sliced<Buffer> {
+  const bytes = isEncoding(encoding) ? yield* decodeLeaf(body, encoding) : null;
+  if (bytes === null) throw new Refused('body_encoding');
+  return bytes;
+}
+
+/** The text of a part, its lines ended as they are. Throws {@link Refused}. */
+export function* decodeText(entity: Entity): Sliced<string> {
+  for (const [name, value] of entity.parameters)
+    if (name !== 'charset' && !name.startsWith('x-') && !isIdle(name, value))
+      throw new Refused('text_format');
+  const bytes = yield* decodeBytes(entity);
+  const charset = (entity.parameters.get('charset') ?? 'us-ascii').trim().toLowerCase();
+  if (ASCII_NAMES.has(charset) && !isAscii(bytes)) throw new Refused('charset');
+  const text = yield* decoded(bytes, ASCII_NAMES.has(charset) ? 'utf-8' : charset);
+  // An API may end its string there.
+  if (text.includes('\0')) throw new Refused('charset');
+  return text;
+}
+
+function isIdle(name: string, value: string): boolean {
+  return IDLE_PARAMETERS.some(([idle, only]) => name === idle && value.toLowerCase() === only);
+}
+
+function* decoded(bytes: Buffer, charset: string): Sliced<string> {
+  try {
+    const decoder = new TextDecoder(charset, { fatal: true, ignoreBOM: true });
+    let text = '';
+    for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
+      if (from > 0) yield;
+      text += decoder.decode(bytes.subarray(from, from + SLICE_BYTES), { stream: true });
+    }
+    return text + decoder.decode();
+  } catch (error) {
+    // Both the charset that is not known and the byte that is not of it.
+    if (error instanceof TypeError || error instanceof RangeError) throw new Refused('charset');
+    throw error;
+  }
+}
+
+/**
+ * Why a message cannot be written anew from its parts so that it still says the same. Where only its encoding would
+ * change (transfer encodings, charsets that become UTF-8, boundaries, folding, the order of header fields) it can.
+ */
+
+/** See {@link UNREBUILDABLE}, which says each in words. */
+export type Unrebuildable = keyof typeof UNREBUILDABLE;
+
+/** Each reason as the end of a sentence that begins with "it cannot be rebuilt from its parts:". */
+export const UNREBUILDABLE = {
+  address_form: 'From, To, Cc, Reply-To or Sender has a group, a comment or an address that cannot be read',
+  address_repeated: 'an address stands more than once in To and Cc',
+  alternatives:
+    'it has other alternatives than one plain text followed by one HTML text, such as an invitation',
+  attachment_name: 'an attachment has no file name',
+  authors: 'From does not name exactly one author',
+  body_encoding: 'a part cannot be decoded by its Content-Transfer-Encoding',
+  charset: 'a text is in no charset that is known, or has bytes that are not of its charset',
+  content_fields:
+    'a part has fields or parameters that would be lost, or its file name, a parameter or its Content-ID has control characters',
+  header: 'its header cannot be read in one way only',
+  header_eight_bit: 'a header field has bytes over 127 outside of addresses and Subject',
+  header_repeated: 'a header field that may stand only once stands more often',
+  header_words: 'a header field has encoded words that cannot be read, or text that looks like one',
+  message_part: 'it has a message within that is not attached as a file, or a report',
+  place: 'it has a part that would come to stand in another place, such as a second text',
+  resent: 'it was resent (Resent-From and its like)',
+  sender: 'its Sender is another than its author',
+  signed: 'it is signed or encrypted (S/MIME, OpenPGP)',
+  structure: 'its parts cannot be told apart in one way only, or are of a kind that no rebuild has',
+  text_format: 'its text has format=flowed, or another parameter that would be lost',
+  too_many_parts: 'it has too many parts',
+} as const;
+
+/** Raised where a message is read and caught at the top of it: a part deep below ends it all. */
+export class Refused extends Error {
+  readonly because: Unrebuildable;
+
+  constructor(because: Unrebuildable) {
+    super(because);
+    this.because = because;
+  }
 }

@@ -1,6 +1,9 @@
-/** Cutting the body of a multipart at its boundaries (RFC 2046 §5.1.1), so that joining the pieces gives it back. */
-
 import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
+import { encodeBase64, encodeQuotedPrintable } from './transfer-encoding.ts';
+
+/** Bodies, as they are read for converting or taking apart: cutting a multipart at its boundaries, encoding and decoding a leaf. */
+
+/** Cutting the body of a multipart at its boundaries (RFC 2046 §5.1.1), so that joining the pieces gives it back. */
 
 /** One part, and the boundary line before it. */
 export interface SplitPart {
@@ -87,4 +90,156 @@ function* boundaryLines(body: Buffer, boundary: string): Sliced<BoundaryLine[]> 
     before = end;
   }
   return lines;
+}
+
+/** Encoding the body of one part that an older server does not take as it is (RFC 2045 §6). */
+
+/** Encodings that a body may have. */
+export type LeafEncoding = 'quoted-printable' | 'base64';
+
+/** A body as it is written. */
+export interface EncodedLeaf {
+  readonly encoding: LeafEncoding;
+  readonly body: readonly Uint8Array[];
+}
+
+const ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary', 'quoted-printable', 'base64']);
+const CR = 0x0d;
+const LF = 0x0a;
+const TAB = 0x09;
+const SPACE = 0x20;
+const EQUALS = 0x3d;
+const LINE_END = Buffer.from('\r\n');
+/** The value of each hexadecimal digit; -1 for every other byte. */
+const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
+  const value = Number.parseInt(String.fromCharCode(byte), 16);
+  return Number.isNaN(value) ? -1 : value;
+});
+const [OTHER, BLANK, LETTER] = [0, 1, 2];
+/** What each byte is in base64; padding counts as blank. */
+const BASE64 = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  if (/[A-Za-z0-9+/]/.test(character)) return LETTER;
+  return /[\t\r\n =]/.test(character) ? BLANK : OTHER;
+});
+/** Where encoding has broken a line in the middle, something that could be taken for a boundary. */
+const NEW_BOUNDARY = Buffer.from('=\r\n--');
+
+/** Whether a Content-Transfer-Encoding (lower case) is one that can be decoded. */
+export function isEncoding(encoding: string): boolean {
+  return ENCODINGS.has(encoding);
+}
+
+/**
+ * Encodes a body, decoding it first if it was encoded badly. Text becomes quoted-printable, if it can; the rest base64.
+ * Null for base64 with something in it that is none: it would be lost.
+ */
+export function* encodeLeaf(body: Buffer, isText: boolean, encoding: string): Sliced<EncodedLeaf | null> {
+  const bytes = yield* decodeLeaf(body, encoding);
+  if (bytes === null) return null;
+  if (isText && (yield* isLines(bytes))) {
+    const encoded = yield* encodeQuotedPrintable(bytes);
+    if (!(yield* hasNewBoundary(encoded))) return { encoding: 'quoted-printable', body: encoded };
+  }
+  return { encoding: 'base64', body: [encodeBase64(bytes)] };
+}
+
+/** Whether every line end is CRLF, and there is no NUL: quoted-printable text cannot say anything else. */
+function* isLines(bytes: Buffer): Sliced<boolean> {
+  let before = 0;
+  for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
+    yield;
+    for (const byte of bytes.subarray(from, from + SLICE_BYTES)) {
+      if (byte === 0 || (byte === LF) !== (before === CR)) return false;
+      before = byte;
+    }
+  }
+  return before !== CR;
+}
+
+/** Looks into each piece, and over the seam behind it. */
+function* hasNewBoundary(pieces: readonly Uint8Array[]): Sliced<boolean> {
+  let seam: Buffer = Buffer.alloc(0);
+  for (const piece of pieces) {
+    yield;
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+    const over = Buffer.concat([seam, bytes.subarray(0, NEW_BOUNDARY.length)]);
+    if (bytes.includes(NEW_BOUNDARY) || over.includes(NEW_BOUNDARY)) return true;
+    seam = Buffer.concat([seam, bytes.subarray(-NEW_BOUNDARY.length)]).subarray(-NEW_BOUNDARY.length);
+  }
+  return false;
+}
+
+/** What a body says, by its encoding (lower case), which {@link isEncoding}. Null for base64 with something in it that is none. */
+export function* decodeLeaf(body: Buffer, encoding: string): Sliced<Buffer | null> {
+  if (encoding === 'base64') return yield* decodeBase64(body);
+  return encoding === 'quoted-printable' ? yield* decodeQuotedPrintable(body) : body;
+}
+
+/** Null where decoding would lose something: there are letters of base64, blanks and line ends, then nothing but padding. */
+function* decodeBase64(body: Buffer): Sliced<Buffer | null> {
+  const out = Buffer.allocUnsafe(Math.ceil(body.length / 4) * 3);
+  let length = 0;
+  let letters = 0;
+  let isPadded = false;
+  let decoded = 0;
+  for (let from = 0; from < body.length; from += SLICE_BYTES) {
+    yield;
+    const until = Math.min(from + SLICE_BYTES, body.length);
+    // Behind the last four letters that are a group of their own.
+    let groupEnd = decoded;
+    for (let at = from; at < until; at++) {
+      const byte = body[at] as number;
+      const kind = BASE64[byte];
+      if (kind === OTHER || (kind === LETTER && isPadded)) return null;
+      if (kind === LETTER && ++letters % 4 === 0) groupEnd = at + 1;
+      isPadded ||= byte === EQUALS;
+    }
+    const end = until === body.length ? until : groupEnd;
+    length += out.write(body.toString('latin1', decoded, end), length, 'base64');
+    decoded = end;
+  }
+  // One letter alone is less than a byte.
+  return letters % 4 === 1 ? null : out.subarray(0, length);
+}
+
+/** Reads quoted-printable (RFC 2045 §6.7); what is none of it is taken as it stands. */
+function* decodeQuotedPrintable(body: Buffer): Sliced<Buffer> {
+  const out = Buffer.allocUnsafe(body.length);
+  let length = 0;
+  let slice = SLICE_BYTES;
+  for (let start = 0; start < body.length; ) {
+    if (start > slice) {
+      yield;
+      slice = start + SLICE_BYTES;
+    }
+    const found = body.indexOf(LINE_END, start);
+    const end = found < 0 ? body.length : found;
+    const text = textEnd(body, start, end);
+    const isSoft = text > start && body[text - 1] === EQUALS;
+    length = decodeLine(body, start, isSoft ? text - 1 : text, out, length);
+    if (found >= 0 && !isSoft) length += LINE_END.copy(out, length);
+    start = end + LINE_END.length;
+  }
+  return out.subarray(0, length);
+}
+
+/** Where the blanks at the end of a line begin, which are not of it (rule 3). */
+function textEnd(body: Buffer, start: number, end: number): number {
+  let at = end;
+  while (at > start && (body[at - 1] === SPACE || body[at - 1] === TAB)) at--;
+  return at;
+}
+
+/** Decodes from `start` to `end`; gives where the copy ends. */
+function decodeLine(body: Buffer, start: number, end: number, out: Buffer, from: number): number {
+  let length = from;
+  for (let at = start; at < end; at++) {
+    const byte = body[at] as number;
+    const high = byte === EQUALS && at + 2 < end ? (HEX[body[at + 1] as number] as number) : -1;
+    const low = high >= 0 ? (HEX[body[at + 2] as number] as number) : -1;
+    if (low >= 0) at += 2;
+    out[length++] = low >= 0 ? high * 16 + low : byte;
+  }
+  return length;
 }

@@ -1,6 +1,6 @@
 import { maySendFrom } from '../domain/key.ts';
 import type { SigningRights } from '../domain/message.ts';
-import { authorsOf } from '../mail/authors.ts';
+import { authorsOf } from '../mail/field-values.ts';
 import type { FieldSpan } from '../mail/header-block.ts';
 import type { SigningKey } from './keys.ts';
 

@@ -1,6 +1,5 @@
 import type { Sliced } from '../lib/clock.ts';
-import { relaxedBodyHash } from '../mail/dkim-canonical.ts';
-import { signedNames, signedText } from '../mail/dkim-fields.ts';
+import { relaxedBodyHash, signedNames, signedText } from '../mail/dkim-canonical.ts';
 import { type FieldSpan, readLooseHeader } from '../mail/header-block.ts';
 
 /** Headers are smaller (`MAX_HANDED_IN_HEADER`), but for what was put on top of them. */

@@ -11,7 +11,7 @@ import {
   signingInput,
   unsignedField,
 } from '../mail/dkim.ts';
-import { namesAgain, signedText } from '../mail/dkim-fields.ts';
+import { namesAgain, signedText } from '../mail/dkim-canonical.ts';
 import type { FieldSpan } from '../mail/header-block.ts';
 import { keysForAuthor } from './domain-choice.ts';
 import type { SigningKey, SigningKeys } from './keys.ts';

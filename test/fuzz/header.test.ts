@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { atOnce } from '../../src/lib/clock.ts';
-import { writeCustomHeader } from '../../src/mail/custom-header.ts';
-import { decodeWords } from '../../src/mail/decode-words.ts';
-import { readFinished } from '../../src/mail/finished.ts';
+import { writeCustomHeader } from '../../src/mail/compose.ts';
+import { decodeWords } from '../../src/mail/field-values.ts';
+import { readFinished, toWireLines } from '../../src/mail/finished.ts';
 import { changeHeader, readHeader } from '../../src/mail/header-block.ts';
 import { checkHeader, checkSubject } from '../../src/mail/headers.ts';
-import { toWireLines } from '../../src/mail/wire-lines.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
 import { textOf } from './inputs.ts';

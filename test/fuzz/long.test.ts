@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseAddressList, parseMailbox } from '../../src/domain/mailbox.ts';
 import { SLICE_BYTES, type Sliced } from '../../src/lib/clock.ts';
-import { encodeText } from '../../src/mail/transfer.ts';
-import { toWireLines } from '../../src/mail/wire-lines.ts';
+import { toWireLines } from '../../src/mail/finished.ts';
+import { encodeText } from '../../src/mail/text-body.ts';
 
 /** Bodies as large as they may be, of what costs the most: nobody waits for more than a slice of the work. */
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { atOnce } from '../../src/lib/clock.ts';
 import { MAX_FILES, readParts } from '../../src/mail/message-parts.ts';
-import { UNREBUILDABLE } from '../../src/mail/unrebuildable.ts';
+import { UNREBUILDABLE } from '../../src/mail/mime-entity.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
 import { textOf } from './inputs.ts';

@@ -7,7 +7,7 @@ import { formatTimestamp, parseTimestamp } from '../../src/lib/clock.ts';
 import { generateSecret, inspectSecret } from '../../src/lib/id.ts';
 import { parseCidrs } from '../../src/lib/network.ts';
 import { seededRandom } from '../../src/lib/random.ts';
-import { isDate } from '../../src/mail/date.ts';
+import { isDate } from '../../src/mail/trace.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
 import { textOf } from './inputs.ts';

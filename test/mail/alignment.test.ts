@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { alignmentOf } from '../../src/domain/alignment.ts';
 import type { SigningRights } from '../../src/domain/message.ts';
 import { areAligned } from '../../src/lib/organizational-domain.ts';
-import { authorsOf } from '../../src/mail/authors.ts';
+import { authorsOf } from '../../src/mail/field-values.ts';
 import { readLooseHeader } from '../../src/mail/header-block.ts';
 import { keysForAuthor } from '../../src/signing/domain-choice.ts';
 import { createSigningKeys } from '../../src/signing/keys.ts';

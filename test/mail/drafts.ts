@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import type { Mailbox } from '../../src/domain/mailbox.ts';
 import { parseMailbox } from '../../src/domain/mailbox.ts';
-import type { Attachment } from '../../src/mail/attachment.ts';
 import type { Draft } from '../../src/mail/compose.ts';
+import type { Attachment } from '../../src/mail/part.ts';
 
 const SEED = 20261120;
 

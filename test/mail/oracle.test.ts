@@ -7,9 +7,9 @@ import { type Mailbox, parseAddressList } from '../../src/domain/mailbox.ts';
 import type { Content } from '../../src/domain/message.ts';
 import { atOnce } from '../../src/lib/clock.ts';
 import { seededRandom } from '../../src/lib/random.ts';
-import type { Attachment } from '../../src/mail/attachment.ts';
 import { compose, type Draft } from '../../src/mail/compose.ts';
 import { effectiveMessageId, findHeader } from '../../src/mail/headers.ts';
+import type { Attachment } from '../../src/mail/part.ts';
 import { describeWith } from '../peers/need.ts';
 import { awkwardDrafts, draftsBeyondPostalMime, generatedDrafts } from './drafts.ts';
 

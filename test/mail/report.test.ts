@@ -7,9 +7,9 @@ import { expect, test } from 'vitest';
 import type { Reply } from '../../src/domain/outcome.ts';
 import { atOnce } from '../../src/lib/clock.ts';
 import { seededRandom } from '../../src/lib/random.ts';
-import type { Report, ReportedRecipient } from '../../src/mail/report.ts';
-import { composeReport } from '../../src/mail/report-compose.ts';
-import { NOTHING_RETURNED, returnedOf } from '../../src/mail/report-return.ts';
+import { composeReport } from '../../src/mail/report.ts';
+import type { Report, ReportedRecipient } from '../../src/mail/report-parts.ts';
+import { NOTHING_RETURNED, returnedOf } from '../../src/mail/report-parts.ts';
 import { describeWith } from '../peers/need.ts';
 
 const READER = fileURLToPath(new URL('./read_reports.py', import.meta.url));

@@ -9,7 +9,7 @@ import {
   parseAddressList,
   parseMailbox,
 } from '../../domain/mailbox.ts';
-import { withDecodedName } from '../../mail/decode-words.ts';
+import { withDecodedName } from '../../mail/field-values.ts';
 import type { Faults } from './faults.ts';
 import type { Fields } from './fields.ts';
 

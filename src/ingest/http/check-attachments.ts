@@ -1,5 +1,5 @@
 import type { FieldFault } from '../../http/problem.ts';
-import { type Attachment, checkAttachment } from '../../mail/attachment.ts';
+import { type Attachment, checkAttachment } from '../../mail/part.ts';
 import { tooMany } from '../message-rules.ts';
 import type { Faults } from './faults.ts';
 import type { AttachmentField } from './fields.ts';

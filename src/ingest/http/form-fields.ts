@@ -2,8 +2,8 @@ import type { FieldFault } from '../../http/problem.ts';
 import { pointerToken } from '../../http/quote.ts';
 import { Suggester } from '../../http/suggest.ts';
 import { formatTimestamp } from '../../lib/clock.ts';
-import { contentIdOf } from '../../mail/attachment.ts';
-import { isDate } from '../../mail/date.ts';
+import { contentIdOf } from '../../mail/part.ts';
+import { isDate } from '../../mail/trace.ts';
 import type { AttachmentField, FieldName, Fields, NamedValue, PointTo, ReadFields } from './fields.ts';
 import { unknownField } from './unknown-field.ts';
 

@@ -3,7 +3,7 @@ import { type ApiKey, maySendFrom } from '../../domain/key.ts';
 import type { Submission } from '../../domain/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Random } from '../../lib/random.ts';
-import { authorsOf } from '../../mail/authors.ts';
+import { authorsOf } from '../../mail/field-values.ts';
 import type { FieldSpan } from '../../mail/header-block.ts';
 import { receivedHeader } from '../../mail/trace.ts';
 import { messageTooLarge } from './too-large.ts';

@@ -3,11 +3,11 @@ import type { Content, Submission } from '../../domain/message.ts';
 import { giveBackAllBut } from '../../lib/budget.ts';
 import type { Sliced } from '../../lib/clock.ts';
 import { parseTimestamp } from '../../lib/clock.ts';
-import { addressWords } from '../../mail/address.ts';
-import { type Attachment, UNKNOWN_TYPE } from '../../mail/attachment.ts';
 import { compose } from '../../mail/compose.ts';
-import { withDecodedName } from '../../mail/decode-words.ts';
+import { addressWords } from '../../mail/field.ts';
+import { withDecodedName } from '../../mail/field-values.ts';
 import { effectiveMessageId, findHeader } from '../../mail/headers.ts';
+import { type Attachment, UNKNOWN_TYPE } from '../../mail/part.ts';
 import { type Addresses, checkAddresses } from './check-addresses.ts';
 import { checkAttachments } from './check-attachments.ts';
 import {

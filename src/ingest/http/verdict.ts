@@ -5,7 +5,7 @@ import { INBOX, type Relay } from '../../domain/relay.ts';
 import type { SendingDomain } from '../../domain/sending-domain.ts';
 import type { Intake } from '../../engine/intake.ts';
 import { areAligned } from '../../lib/organizational-domain.ts';
-import { authorsOf } from '../../mail/authors.ts';
+import { authorsOf } from '../../mail/field-values.ts';
 import { readHandedIn } from '../../mail/handed-in.ts';
 
 /** What a dry run answers (contract §2): what would be sent, and the way each recipient's copy would take. */

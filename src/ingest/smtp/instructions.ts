@@ -1,6 +1,6 @@
 import type { Parsed } from '../../domain/address-entry.ts';
 import type { Submission } from '../../domain/message.ts';
-import { decodeWords } from '../../mail/decode-words.ts';
+import { decodeWords } from '../../mail/field-values.ts';
 import { OURS_PREFIX } from '../../mail/finished.ts';
 import type { FieldSpan } from '../../mail/header-block.ts';
 import type { Fault } from '../../mail/headers.ts';

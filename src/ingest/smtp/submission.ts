@@ -1,7 +1,7 @@
 import type { Recipient } from '../../domain/envelope.ts';
 import { addressKey } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
-import { authorsOf } from '../../mail/authors.ts';
+import { authorsOf } from '../../mail/field-values.ts';
 import { MAX_RECEIVED, missingFields } from '../../mail/finished.ts';
 import {
   type HandedIn,

@@ -1,8 +1,8 @@
 import type { Envelope } from '../../domain/envelope.ts';
 import { type Mailbox, parseAddressList } from '../../domain/mailbox.ts';
 import { localReply, type Reply } from '../../domain/outcome.ts';
-import { withoutComments } from '../../mail/comments.ts';
 import { writeField } from '../../mail/field.ts';
+import { withoutComments } from '../../mail/field-values.ts';
 import { type FieldSpan, readLooseHeader } from '../../mail/header-block.ts';
 
 /**

@@ -7,7 +7,7 @@ import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { Sliced } from '../../lib/clock.ts';
 import type { HeaderField } from '../../mail/headers.ts';
 import { type FilePart, type MessageParts, readParts } from '../../mail/message-parts.ts';
-import { UNREBUILDABLE } from '../../mail/unrebuildable.ts';
+import { UNREBUILDABLE } from '../../mail/mime-entity.ts';
 import type { ProviderMessage } from './provider.ts';
 
 /** What an API can say. */

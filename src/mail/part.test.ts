@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Attachment, attachmentPart, checkAttachment } from './attachment.ts';
+import { type Attachment, attachmentPart, checkAttachment } from './part.ts';
 
 const file = (partial: Partial<Attachment>): Attachment => ({
   filename: null,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../lib/clock.ts';
-import { encodeBase64 } from './base64.ts';
-import { encodeText } from './transfer.ts';
+import { atOnce, SLICE_BYTES } from '../lib/clock.ts';
+import { encodeText, toLongLines } from './text-body.ts';
+import { encodeBase64 } from './transfer-encoding.ts';
 
 const body = (text: string) => {
   const { body: encoded } = atOnce(encodeText(text));
@@ -88,4 +88,50 @@ test('base64 has lines of 76 characters and no line ending at its end', () => {
         .match(/.{1,76}/g) ?? [];
     expect(Buffer.from(encodeBase64(input)).toString('latin1')).toBe(lines.join('\r\n'));
   }
+});
+
+/** The result, and how often others had a turn. */
+function run<T>(work: Generator<undefined, T, undefined>): { value: T; turns: number } {
+  let turns = 0;
+  let step = work.next();
+  for (; !step.done; step = work.next()) turns += 1;
+  return { value: step.value, turns };
+}
+
+test('long text comes out in the same lines as short text', () => {
+  const unit = fc.constantFrom(
+    '\r',
+    '\n',
+    '\r\n',
+    'a',
+    '.',
+    ' ',
+    '\t',
+    'é',
+    '👩‍🚀',
+    '=',
+    '\0',
+    'x'.repeat(77),
+  );
+  const property = fc.property(fc.string({ unit, maxLength: 40 }), (text) => {
+    const { bytes, isShortLined } = run(toLongLines(text)).value;
+    expect(bytes.toString()).toBe(text.replace(/\r\n?|\n/g, '\r\n'));
+    const isAscii = bytes.length === bytes.toString().length;
+    const asShort = run(encodeText(text)).value;
+    if (isAscii) expect(isShortLined).toBe(asShort.encoding === '7bit');
+  });
+  fc.assert(property, { numRuns: 10_000 });
+});
+
+test.each(['\n', '\r\n', 'a\n', '\r', '.\n', '='])('a long text of %j is encoded in slices', (unit) => {
+  const text = unit.repeat((2.5 * SLICE_BYTES) / unit.length);
+  const { value, turns } = run(encodeText(text));
+  expect(turns).toBeGreaterThanOrEqual(3);
+  const encoded = typeof value.body === 'string' ? value.body : Buffer.concat(value.body).toString('latin1');
+  const decoded = encoded.replaceAll('=\r\n', '').replaceAll('=2E', '.').replaceAll('=3D', '=');
+  expect(decoded === text.replace(/\r\n?|\n/g, '\r\n')).toBe(true);
+});
+
+test('a short text is encoded at once', () => {
+  expect(run(encodeText('a\n'.repeat(30_000))).turns).toBe(0);
 });
