@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { createResolver } from '../dns/client/create-resolver.ts';
-import { createServerList } from '../dns/client/system-servers.ts';
+import { createServerList } from '../dns/client/servers.ts';
 import type { Resolver } from '../dns/resolver.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';

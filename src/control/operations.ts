@@ -7,7 +7,7 @@ import type { attemptsJson } from '../ingest/http/attempts.ts';
 import type { MessageJson, StatusJson } from '../ingest/http/record.ts';
 import { QUEUE_REQUESTS, type QueueOperations } from '../ingest/queue-door.ts';
 import { faultLines, requestFaults } from '../ingest/request-faults.ts';
-import { isEnvid, isNotify } from '../smtp/dsn.ts';
+import { isEnvid, isNotify } from '../smtp/command.ts';
 import { ACCOUNT_REQUESTS, type AccountOperations } from './account-operations.ts';
 import type { Finding } from './doctor/finding.ts';
 import { DOMAIN_REQUESTS, type DomainOperations } from './domain-operations.ts';

@@ -1,7 +1,8 @@
-/** Whether a server's certificates are those that its TLSA records name (RFC 7672 §3, RFC 7671). */
 import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { subjectPublicKeyInfo } from './certificate-key.ts';
-import type { RecordData } from './resolver.ts';
+import type { HostAddresses } from './hosts.ts';
+import { type DnsAnswer, type DnsRefusal, deferred, type RecordData, type Resolver } from './resolver.ts';
+
+/** Whether a server's certificates are those that its TLSA records name (RFC 7672 §3, RFC 7671). */
 
 /** One TLSA record (RFC 6698 §2.1). */
 export type Tlsa = RecordData['TLSA'];
@@ -136,4 +137,118 @@ function readKey(hex: string): KeyObject | null {
   } catch {
     return null;
   }
+}
+
+/** The public key of a certificate, as the bytes that stand in it. */
+
+const SEQUENCE = 0x30;
+const VERSION = 0xa0;
+
+/** One element of DER (ITU-T X.690 §8.1): where it begins, where its contents do, where it ends. */
+interface Element {
+  readonly tag: number;
+  readonly start: number;
+  readonly contents: number;
+  readonly end: number;
+}
+
+/**
+ * SubjectPublicKeyInfo of a certificate in DER (RFC 5280 §4.1), for selector 1 of TLSA records: what is in the
+ * certificate, and not what a library would write for the same key. Null when the bytes are no certificate.
+ */
+export function subjectPublicKeyInfo(certificate: Uint8Array): Uint8Array | null {
+  const whole = elementAt(certificate, 0, certificate.length);
+  const body = whole?.tag === SEQUENCE ? elementAt(certificate, whole.contents, whole.end) : null;
+  if (body?.tag !== SEQUENCE) return null;
+  let at = body.contents;
+  const version = elementAt(certificate, at, body.end);
+  if (version?.tag === VERSION) at = version.end;
+  // serialNumber, signature, issuer, validity, subject
+  for (let fields = 0; fields < 5; fields++) {
+    const field = elementAt(certificate, at, body.end);
+    if (field === null) return null;
+    at = field.end;
+  }
+  const key = elementAt(certificate, at, body.end);
+  return key?.tag === SEQUENCE ? certificate.subarray(key.start, key.end) : null;
+}
+
+/** Null when it does not end before `limit`. Lengths of more than three octets are longer than any certificate. */
+function elementAt(bytes: Uint8Array, start: number, limit: number): Element | null {
+  const tag = bytes[start];
+  const first = bytes[start + 1];
+  if (tag === undefined || first === undefined) return null;
+  const octets = first < 0x80 ? 0 : first & 0x7f;
+  if (first === 0x80 || octets > 3) return null;
+  let length = octets === 0 ? first : 0;
+  for (let i = 0; i < octets; i++) length = length * 256 + (bytes[start + 2 + i] ?? 0);
+  const contents = start + 2 + octets;
+  return contents + length <= limit ? { tag, start, contents, end: contents + length } : null;
+}
+
+/** DANE for SMTP (RFC 7672): whether a host's records ask for TLS with a certificate that matches them. */
+
+/**
+ * What DANE asks of the connection to a host.
+ * - `opportunistic`: DANE does not apply, `why` says for what reason.
+ * - `mandatory`: TLS, with a chain that `matchTlsa` accepts; nothing else is checked.
+ * - `mandatory_unauthenticated`: TLS, any certificate: there are records, and none is usable (RFC 7672 §2.2).
+ * - `deferred`: this host may not be used now, since its records could not be had.
+ */
+export type DaneDecision =
+  | { readonly kind: 'opportunistic'; readonly why: 'insecure' | 'no_records' }
+  | {
+      readonly kind: 'mandatory';
+      /** Usable ones, at least one. */
+      readonly records: readonly Tlsa[];
+      /** The host's name in the question that found them: SNI, and one of the names for usage 2. */
+      readonly baseDomain: string;
+    }
+  | { readonly kind: 'mandatory_unauthenticated'; readonly baseDomain: string }
+  | DnsRefusal;
+
+/** The host DANE is looked up for. */
+export interface DaneHost {
+  /** The MX answer, or the proof that there is none, was validated (`MxHosts.authenticated`). */
+  readonly mxAuthenticated: boolean;
+  /** The host's name, as the MX record has it. */
+  readonly name: string;
+  readonly port: number;
+  readonly addresses: HostAddresses;
+}
+
+/** Of more records the first count: each may cost a check of a signature. */
+const MAX_RECORDS = 16;
+/**
+ * Asks for TLSA records, where MX and addresses were validated, and decides. Where the host's name is an alias, the
+ * name behind it is asked for first, then its own (RFC 7672 §2.2.2). Records that were not validated count as none.
+ * When a question has no answer, somebody may be keeping it back: deferred, 4.7.5 `dane_lookup_failed`.
+ */
+export async function lookUpDane(
+  resolver: Resolver,
+  host: DaneHost,
+  signal: AbortSignal,
+): Promise<DaneDecision> {
+  const { addresses, name, port } = host;
+  if (!host.mxAuthenticated || !addresses.authenticated) return { kind: 'opportunistic', why: 'insecure' };
+  for (const baseDomain of new Set([addresses.canonicalName, name])) {
+    const answer = await resolver.resolve(`_${port}._tcp.${baseDomain}`, 'TLSA', signal);
+    const decision = decide(answer, baseDomain);
+    if (decision !== null) return decision;
+  }
+  return { kind: 'opportunistic', why: 'no_records' };
+}
+
+/** Null: there is nothing at this name. */
+function decide(answer: DnsAnswer<'TLSA'>, baseDomain: string): DaneDecision | null {
+  if (answer.kind === 'failed') {
+    if (answer.cause === 'dns_invalid') return null;
+    const text = `The TLSA records of ${baseDomain} are not known: ${answer.text}`;
+    return deferred('dane_lookup_failed', '4.7.5', text);
+  }
+  if (answer.kind !== 'found' || !answer.authenticated) return null;
+  const records = answer.records.filter(isUsable).slice(0, MAX_RECORDS);
+  return records.length === 0
+    ? { kind: 'mandatory_unauthenticated', baseDomain }
+    : { kind: 'mandatory', records, baseDomain };
 }

@@ -1,5 +1,8 @@
+import type { Clock } from '../lib/clock.ts';
+import { Flights } from '../lib/stop.ts';
+import { isHostName, type Resolver } from './resolver.ts';
+
 /** MTA-STS (RFC 8461): what a domain publishes about TLS to its mail servers. */
-import { isHostName } from './name.ts';
 
 /** A policy as its file has it. */
 export interface MtaStsPolicy {
@@ -82,4 +85,159 @@ function isPattern(pattern: string): boolean {
 
 function flaw(reason: string): StsPolicyResult {
   return { ok: false, reason };
+}
+
+/** The MTA-STS policies of the domains mail goes to: asked for, kept, renewed (RFC 8461 §3, §5). */
+
+/** Gets a domain's policy file. Never rejects. `text` of a failure is fit for a log line. */
+export type PolicyFetch = (
+  domain: string,
+  signal: AbortSignal,
+) => Promise<
+  { readonly kind: 'fetched'; readonly body: string } | { readonly kind: 'failed'; readonly text: string }
+>;
+
+/** What a domain asks for. */
+export type MtaStsVerdict =
+  /** Nothing. `why`: what it may ask for could not be had, for this reason; null where it publishes nothing. */
+  | { readonly kind: 'none'; readonly why: string | null }
+  | {
+      readonly kind: 'policy';
+      readonly policy: MtaStsPolicy;
+      /** The record's id when it was fetched. */
+      readonly id: string;
+      /** It was fetched for this question, or kept from before. */
+      readonly source: 'fetched' | 'kept';
+    };
+
+/** What policies are made of. */
+export interface MtaStsParts {
+  readonly fetch: PolicyFetch;
+  readonly clock: Clock;
+  /** Most domains remembered, with {@link BYTES_PER_ENTRY} of names each on average. Default 10,000. */
+  readonly maxEntries?: number;
+}
+
+/** What is known of a domain. */
+interface Entry {
+  readonly kept: Kept | null;
+  /** The id that was last asked for in vain, and until when it is not asked for again. */
+  readonly failed: { readonly id: string; readonly until: number; readonly why: string } | null;
+}
+
+interface Kept {
+  readonly id: string;
+  readonly policy: MtaStsPolicy;
+  readonly expiresAt: number;
+  /** It is fetched anew from here on, though its id is the same. */
+  readonly renewAt: number;
+}
+
+const MAX_ENTRIES = 10_000;
+const BYTES_PER_ENTRY = 512;
+/** RFC 8461 §3.3: after a failure at least five minutes. */
+const RETRY_AFTER_MS = 300_000;
+/** RFC 8461 §10.2 asks for a look once a day. */
+const RENEW_AFTER_MS = 86_400_000;
+const NOBODY_ENDS_IT = new AbortController().signal;
+
+/**
+ * Policies by domain, in memory: after a restart they are fetched anew, and a domain whose policy cannot be had then
+ * is for that time without one. The domains longest unused are forgotten first.
+ */
+export class MtaStsPolicies {
+  readonly #parts: MtaStsParts;
+  readonly #fetches = new Flights<Entry>();
+  /** The one used last is last. */
+  readonly #entries = new Map<string, Entry>();
+  #bytes = 0;
+
+  constructor(parts: MtaStsParts) {
+    this.#parts = parts;
+  }
+
+  /** How many domains are remembered. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /**
+   * What `domain` (lower case, in A-labels) asks for; `resolver` is asked for its record. A policy is fetched when its id is new, and kept for as long as
+   * it says, whatever becomes of its record and its file (RFC 8461 §5.1). Never rejects; what cannot be had counts as
+   * none, unless one is kept that still holds.
+   */
+  async policyFor(domain: string, resolver: Resolver, signal: AbortSignal): Promise<MtaStsVerdict> {
+    const answer = await resolver.resolve(`_mta-sts.${domain}`, 'TXT', signal);
+    const id = answer.kind === 'found' ? parseStsRecord(answer.records) : null;
+    const entry = this.#entry(domain);
+    if (id === null)
+      return verdict(entry.kept, answer.kind === 'failed' ? `its record is not known: ${answer.text}` : null);
+    const now = this.#parts.clock.mono();
+    if (entry.kept?.id === id && now < entry.kept.renewAt) return verdict(entry.kept, null);
+    if (entry.failed?.id === id && now < entry.failed.until) return verdict(entry.kept, entry.failed.why);
+    const fetching = this.#fetches.join(domain, entry.kept?.id === id ? NOBODY_ENDS_IT : signal, (limit) =>
+      this.#fetch(domain, id, limit),
+    );
+    // The same policy still holds: mail does not wait for it to be renewed.
+    if (entry.kept?.id === id) return verdict(entry.kept, null);
+    const fetched = await fetching;
+    if (fetched === null) return verdict(entry.kept, 'there was no time to fetch the policy');
+    const isNew = fetched.kept !== null && fetched.kept !== entry.kept;
+    return verdict(fetched.kept, fetched.failed?.why ?? null, isNew ? 'fetched' : 'kept');
+  }
+
+  async #fetch(domain: string, id: string, signal: AbortSignal): Promise<Entry> {
+    const answer = await this.#parts.fetch(domain, signal);
+    const parsed = answer.kind === 'fetched' ? parseStsPolicy(answer.body) : null;
+    const { kept } = this.#entry(domain);
+    if (signal.aborted) return { kept, failed: null };
+    const now = this.#parts.clock.mono();
+    if (parsed?.ok) {
+      const lastsMs = parsed.policy.maxAgeSeconds * 1000;
+      const renewAt = now + Math.min(RENEW_AFTER_MS, lastsMs / 2);
+      return this.#put(domain, {
+        kept: { id, policy: parsed.policy, expiresAt: now + lastsMs, renewAt },
+        failed: null,
+      });
+    }
+    const reason = answer.kind === 'failed' ? answer.text : (parsed?.reason ?? '');
+    const why = `the policy cannot be had: ${reason}`;
+    return this.#put(domain, { kept, failed: { id, until: now + RETRY_AFTER_MS, why } });
+  }
+
+  /** What is known of a domain, without what no longer holds. */
+  #entry(domain: string): Entry {
+    const entry = this.#entries.get(domain);
+    if (entry === undefined) return { kept: null, failed: null };
+    this.#remove(domain, entry);
+    const holds = entry.kept !== null && this.#parts.clock.mono() < entry.kept.expiresAt;
+    return this.#put(domain, holds ? entry : { ...entry, kept: null });
+  }
+
+  #put(domain: string, entry: Entry): Entry {
+    const old = this.#entries.get(domain);
+    if (old) this.#remove(domain, old);
+    this.#entries.set(domain, entry);
+    this.#bytes += bytesOf(entry);
+    const most = this.#parts.maxEntries ?? MAX_ENTRIES;
+    for (const [oldest, known] of this.#entries) {
+      if (this.#entries.size <= most && this.#bytes <= most * BYTES_PER_ENTRY) break;
+      this.#remove(oldest, known);
+    }
+    return entry;
+  }
+
+  #remove(domain: string, entry: Entry): void {
+    this.#entries.delete(domain);
+    this.#bytes -= bytesOf(entry);
+  }
+}
+
+function bytesOf({ kept, failed }: Entry): number {
+  const names = kept?.policy.mx.reduce((sum, pattern) => sum + pattern.length, 0) ?? 0;
+  return names + (failed?.why.length ?? 0);
+}
+
+function verdict(kept: Kept | null, why: string | null, source: 'fetched' | 'kept' = 'kept'): MtaStsVerdict {
+  return kept === null ? { kind: 'none', why } : { kind: 'policy', policy: kept.policy, id: kept.id, source };
 }

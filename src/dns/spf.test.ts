@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { found, ScriptedResolver } from '../../test/support/scripted-resolver.ts';
-import { evaluateSpf, walkSpf } from './spf.ts';
-import { parseSpf, spfRecords } from './spf-record.ts';
+import { evaluateSpf, parseSpf, spfRecords, walkSpf } from './spf.ts';
 
 const forever = new AbortController().signal;
 

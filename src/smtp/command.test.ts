@@ -1,5 +1,17 @@
 import { expect, test } from 'vitest';
-import { authCommand, helloCommand, isSafePath, mailCommand, rcptCommand, responseLine } from './command.ts';
+import {
+  asciiOrcpt,
+  authCommand,
+  helloCommand,
+  isEnvid,
+  isNotify,
+  isOrcpt,
+  isSafePath,
+  mailCommand,
+  orcptOf,
+  rcptCommand,
+  responseLine,
+} from './command.ts';
 
 test('commands are written as RFC 5321 has them', () => {
   expect(mailCommand('', {})).toBe('MAIL FROM:<>\r\n');
@@ -23,4 +35,43 @@ test('no character that ends a line or a path, and no half character, is written
   expect(() => rcptCommand('a\r\nQUIT@x.test')).toThrow(RangeError);
   expect(() => helloCommand('EHLO', 'a b')).toThrow(RangeError);
   expect(() => responseLine('a\r\nQUIT')).toThrow(RangeError);
+});
+
+test.each([
+  ['QQ314159', true],
+  ['a+2Bb+3D', true],
+  ['a+b', false],
+  ['a=b', false],
+  ['a b', false],
+  ['ü', false],
+  ['', false],
+  ['x'.repeat(101), false],
+])('ENVID %j: %s', (text, valid) => {
+  expect(isEnvid(text)).toBe(valid);
+});
+
+test.each([
+  ['NEVER', true],
+  ['SUCCESS,FAILURE,DELAY', true],
+  ['NEVER,DELAY', false],
+  ['SUCCESS,', false],
+  ['delay', false],
+])('NOTIFY %j: %s', (text, valid) => {
+  expect(isNotify(text)).toBe(valid);
+});
+
+test('the ORCPT of any address can be written, and is read back as it', () => {
+  for (const address of ['a@x.test', 'a+b=c@x.test', '"a\\"b"@x.test']) {
+    const orcpt = orcptOf(address, false) ?? '';
+    expect(isOrcpt(orcpt)).toBe(true);
+    const [type, xtext = ''] = orcpt.split(';');
+    expect(type).toBe('rfc822');
+    expect(xtext.replace(/\+([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))).toBe(
+      address,
+    );
+  }
+  expect(orcptOf('jürgen@x.test', true)).toBe('utf-8;jürgen@x.test');
+  expect(orcptOf('jürgen@x.test', false)).toBe('utf-8;j\\x{FC}rgen@x.test');
+  expect(orcptOf(`${'+'.repeat(200)}@x.test`, false)).toBeNull();
+  expect(asciiOrcpt('utf-8;😀@x.test')).toBe('utf-8;\\x{1F600}@x.test');
 });

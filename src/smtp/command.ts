@@ -1,9 +1,11 @@
+import type { Envelope } from '../domain/envelope.ts';
+import type { BodyFlags } from '../domain/message.ts';
+import type { Capabilities } from './reply.ts';
+
 /**
  * SMTP commands as they go on the wire (RFC 5321 §4.1), each with its CRLF. What was checked when it came in is
  * checked again here: nothing that ends a line or a path can be written, whatever a caller passes.
  */
-
-import { isEnvid, isNotify, isOrcpt } from './dsn.ts';
 
 const UNSAFE_IN_PATH = /[\u0000-\u0020\u007f-\u009f<>]/;
 const HOST_NAME = /^[0-9A-Za-z.:_[\]-]{1,255}$/;
@@ -100,4 +102,119 @@ function checkedParameter(keyword: string, value: string | undefined, isValid: (
 function checkedPath(address: string): string {
   if (!isSafePath(address)) throw new RangeError('not a safe path');
   return address;
+}
+
+/** The values of RFC 3461's parameters, as they may be written behind MAIL and RCPT. */
+
+const XTEXT = /^(?:[!-*,-<>-~]|\+[0-9A-F]{2})+$/;
+const NOTIFY = /^(?:NEVER|(?:SUCCESS|FAILURE|DELAY)(?:,(?:SUCCESS|FAILURE|DELAY)){0,2})$/;
+/** The address behind the type is xtext, or in UTF-8 (RFC 6533 §3). */
+const ORCPT = /^[A-Za-z0-9-]{1,32};[!-<>-~\u0080-\u{10ffff}]+$/u;
+const CONTROL = /[\u0080-\u009f]/;
+const NON_ASCII = /[^\u0000-\u007f]/;
+/** What xtext writes as it is. */
+const NOT_LITERAL = /[^!-*,-<>-~]/g;
+/** RFC 3461 §4.4. */
+export const MAX_ENVID = 100;
+/** RFC 3461 §4.2. */
+export const MAX_ORCPT = 500;
+
+/** Whether this is xtext that ENVID may have. */
+export function isEnvid(text: string): boolean {
+  return text.length <= MAX_ENVID && XTEXT.test(text);
+}
+
+/** Whether this is what NOTIFY may have: `NEVER`, or a list of the others. */
+export function isNotify(text: string): boolean {
+  return NOTIFY.test(text);
+}
+
+/** Whether this is what ORCPT may have: a type, a semicolon, and an address in xtext or UTF-8. */
+export function isOrcpt(text: string): boolean {
+  return text.length <= MAX_ORCPT && ORCPT.test(text) && !CONTROL.test(text) && text.isWellFormed();
+}
+
+/** The ORCPT of an address whose sender gave none (RFC 3461 §5.2.1, RFC 6533 §3). Null where it would be too long. */
+export function orcptOf(address: string, utf8: boolean): string | null {
+  const type = NON_ASCII.test(address) ? 'utf-8' : 'rfc822';
+  const xtext = address.replace(NOT_LITERAL, (unit) => (NON_ASCII.test(unit) ? unit : hex(unit)));
+  const text = `${type};${xtext}`;
+  const written = utf8 ? text : asciiOrcpt(text);
+  return isOrcpt(written) ? written : null;
+}
+
+/** An ORCPT as a session without SMTPUTF8 may carry it: what is not ASCII as `\x{…}` (RFC 6533 §3). */
+export function asciiOrcpt(orcpt: string): string {
+  return Array.from(orcpt, (character) =>
+    NON_ASCII.test(character) ? `\\x{${character.codePointAt(0)?.toString(16).toUpperCase()}}` : character,
+  ).join('');
+}
+
+function hex(character: string): string {
+  return `+${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+}
+
+/** The lines that carry an envelope, with the parameters that the peer's extensions allow and the message needs. */
+
+/** Whether an envelope can only be sent with SMTPUTF8 (RFC 6531 §3.2). Domains are A-labels: it is for local parts. */
+export function hasUtf8Address({ reversePath, recipients }: Envelope): boolean {
+  return NON_ASCII.test(reversePath) || recipients.some(({ address }) => NON_ASCII.test(address));
+}
+
+/** Writes the MAIL and the RCPTs of one message. */
+export class EnvelopeLines {
+  /** It takes SMTPUTF8 to send this. */
+  readonly needsUtf8: boolean;
+  readonly #envelope: Envelope;
+  readonly #parameters: MailParameters;
+  readonly #capabilities: Capabilities;
+
+  constructor(envelope: Envelope, sizeBytes: number, flags: BodyFlags, capabilities: Capabilities) {
+    this.needsUtf8 = flags.utf8 || hasUtf8Address(envelope);
+    this.#envelope = envelope;
+    this.#capabilities = capabilities;
+    const { ret, envid } = envelope;
+    this.#parameters = {
+      ...(capabilities.size ? { sizeBytes } : {}),
+      eightBit: flags.eightBit,
+      utf8: this.needsUtf8,
+      ...(capabilities.dsn && ret !== null ? { ret } : {}),
+      ...(capabilities.dsn && envid !== null && isEnvid(envid) ? { envid } : {}),
+    };
+  }
+
+  /** Throws RangeError for a reverse-path that cannot be written. */
+  mail(): string {
+    return mailCommand(this.#envelope.reversePath, this.#parameters);
+  }
+
+  /** Throws RangeError for a recipient that is not there, or cannot be written. */
+  rcpt(index: number): string {
+    const recipient = this.#envelope.recipients[index];
+    if (!recipient) throw new RangeError('no such recipient');
+    const { address, notify, orcpt } = recipient;
+    return rcptCommand(address, this.#capabilities.dsn ? this.#reporting(address, notify, orcpt) : {});
+  }
+
+  /**
+   * As stored; what was stored by other rules and cannot be written is left out. Where reports are asked for, and
+   * nobody said for whom, the address goes along: behind an alias it would be lost (RFC 3461 §5.2.1).
+   */
+  #reporting(address: string, notify: string | null, orcpt: string | null): RcptParameters {
+    const wanted = notify !== null && isNotify(notify) ? notify : null;
+    const original = orcpt === null ? this.#originalOf(address, wanted) : this.#writable(orcpt);
+    return {
+      ...(wanted === null ? {} : { notify: wanted }),
+      ...(original === null ? {} : { orcpt: original }),
+    };
+  }
+
+  #originalOf(address: string, notify: string | null): string | null {
+    return notify === null || notify === 'NEVER' ? null : orcptOf(address, this.needsUtf8);
+  }
+
+  #writable(orcpt: string): string | null {
+    const written = this.needsUtf8 ? orcpt : asciiOrcpt(orcpt);
+    return isOrcpt(orcpt) && isOrcpt(written) ? written : null;
+  }
 }

@@ -4,9 +4,9 @@
  */
 import type { TlsMode } from '../domain/relay.ts';
 import { type AuthPeer, type AuthPlan, authCure, type Credentials, challengeOf, planAuth } from './auth.ts';
-import { type Capabilities, NO_CAPABILITIES, parseCapabilities } from './capabilities.ts';
 import { authCommand, helloCommand, responseLine, STARTTLS } from './command.ts';
 import type { SmtpReply } from './reply.ts';
+import { type Capabilities, NO_CAPABILITIES, parseCapabilities } from './reply.ts';
 
 /** What is to be reached. */
 export interface OpeningPlan {

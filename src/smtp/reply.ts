@@ -139,3 +139,89 @@ function clean(line: string): string {
   if (PLAIN_TEXT.test(line)) return line;
   return Buffer.from(line, 'latin1').toString('utf8').replace(UNPRINTABLE, ' ');
 }
+
+/** What a server said in its answer to EHLO (RFC 5321 §4.1.1.1). */
+export interface Capabilities {
+  /** RFC 2920. */
+  readonly pipelining: boolean;
+  /** RFC 1870: the largest message taken, in bytes; null when none was declared. */
+  readonly maxSizeBytes: number | null;
+  /** RFC 1870: whether MAIL may carry SIZE. */
+  readonly size: boolean;
+  /** RFC 6152. */
+  readonly eightBitMime: boolean;
+  /** RFC 6531. */
+  readonly smtpUtf8: boolean;
+  /** RFC 3030: content may be sent by BDAT. */
+  readonly chunking: boolean;
+  /** RFC 3461. */
+  readonly dsn: boolean;
+  /** RFC 3207. */
+  readonly startTls: boolean;
+  /** RFC 4954: mechanisms, upper case. */
+  readonly authMechanisms: ReadonlySet<string>;
+}
+
+/** A server that knows HELO only. */
+export const NO_CAPABILITIES: Capabilities = {
+  pipelining: false,
+  maxSizeBytes: null,
+  size: false,
+  eightBitMime: false,
+  smtpUtf8: false,
+  chunking: false,
+  dsn: false,
+  startTls: false,
+  authMechanisms: new Set(),
+};
+
+/** Reads the keywords of a positive reply to EHLO. Unknown ones are ignored. */
+export function parseCapabilities(reply: SmtpReply): Capabilities {
+  const keywords = new Map<string, string>();
+  const mechanisms = new Set<string>();
+  for (const line of reply.lines.slice(1)) {
+    // Old servers write `AUTH=LOGIN` for clients that were written before the standard.
+    const [keyword = '', ...parameters] = line.toUpperCase().trim().split(/[ =]+/);
+    keywords.set(keyword, parameters[0] ?? '');
+    if (keyword === 'AUTH') for (const mechanism of parameters) mechanisms.add(mechanism);
+  }
+  const size = keywords.get('SIZE');
+  return {
+    pipelining: keywords.has('PIPELINING'),
+    maxSizeBytes: size !== undefined && /^[1-9]\d{0,14}$/.test(size) ? Number(size) : null,
+    size: size !== undefined,
+    eightBitMime: keywords.has('8BITMIME'),
+    smtpUtf8: keywords.has('SMTPUTF8'),
+    chunking: keywords.has('CHUNKING'),
+    dsn: keywords.has('DSN'),
+    startTls: keywords.has('STARTTLS'),
+    authMechanisms: mechanisms,
+  };
+}
+
+/** What servers say when they take a message, with what they call it. The first that matches counts. */
+const FORMS: readonly RegExp[] = [
+  // Postfix, Haraka, SendGrid, Waybill: `Ok: queued as 4Q2xYz1`
+  /\bqueued as <?([\w.@+-]{1,200})>?/i,
+  // Exim: `OK id=1rAbCd-0001aB-2C`
+  /\bid=<?([\w.@+-]{1,200})>?/,
+  // Exchange: `<…> [InternalId=1234, Hostname=…] … Queued mail for delivery`
+  /\bInternalId=(\d{1,30})\b/,
+  // Gmail: `OK  1700000000 a1-20020a0562.123 - gsmtp`
+  /^OK\s+\d+ ([\w.-]{1,200}) - gsmtp$/,
+  // sendmail, OpenSMTPD: `3AB1cD2e012345 Message accepted for delivery`
+  /^(?:Ok:? )?([\w.-]{6,200}):? Message accepted for delivery/i,
+  // qmail: `ok 1700000000 qp 12345`
+  /^ok \d+ (qp \d{1,20})$/,
+  // Amazon SES: `Ok 0102018c0f1e2d3c-…-000000`
+  /^Ok ([\w-]{20,200})$/,
+];
+
+/** The id in the text of a positive reply to the final dot, without its enhanced code; null when there is none. */
+export function providerMessageId(text: string): string | null {
+  for (const form of FORMS) {
+    const id = form.exec(text)?.[1];
+    if (id !== undefined) return id;
+  }
+  return null;
+}

@@ -6,11 +6,9 @@
 import type { Envelope } from '../domain/envelope.ts';
 import type { BodyFlags } from '../domain/message.ts';
 import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
-import type { Capabilities } from './capabilities.ts';
-import { DATA, isSafePath } from './command.ts';
-import { EnvelopeLines } from './envelope-lines.ts';
-import { providerMessageId } from './provider-id.ts';
-import type { SmtpReply } from './reply.ts';
+import { DATA, EnvelopeLines, isSafePath } from './command.ts';
+import type { Capabilities, SmtpReply } from './reply.ts';
+import { providerMessageId } from './reply.ts';
 import {
   isHopsIllness,
   isOneTooMany,

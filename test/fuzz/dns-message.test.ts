@@ -1,8 +1,7 @@
 /** The DNS message parser against anything a server, or one who guesses, may send. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { encodeQuery, MAX_RECORDS, parseResponse } from '../../src/dns/message.ts';
-import { readAnswer } from '../../src/dns/read-answer.ts';
+import { encodeQuery, MAX_RECORDS, parseResponse, readAnswer } from '../../src/dns/message.ts';
 import { readQuery, writeResponse } from '../peers/dns-message.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';

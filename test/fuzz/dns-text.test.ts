@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { subjectPublicKeyInfo } from '../../src/dns/certificate-key.ts';
-import { matchTlsa, type Tlsa } from '../../src/dns/dane.ts';
+import { matchTlsa, subjectPublicKeyInfo, type Tlsa } from '../../src/dns/dane.ts';
 import {
   parseDkimRecord,
   parseDmarcRecord,
@@ -11,8 +10,8 @@ import {
   parseTlsReportRecord,
 } from '../../src/dns/mail-records.ts';
 import { matchesPolicy, parseStsPolicy, parseStsRecord } from '../../src/dns/mta-sts.ts';
-import { isHostName, parseQueryName } from '../../src/dns/name.ts';
-import { parseSpf, spfRecords } from '../../src/dns/spf-record.ts';
+import { isHostName, parseQueryName } from '../../src/dns/resolver.ts';
+import { parseSpf, spfRecords } from '../../src/dns/spf.ts';
 import { parseDomain } from '../../src/domain/domain-name.ts';
 import { readSignature } from '../../src/mail/dkim.ts';
 import { corpus, examplesIn } from './corpus.ts';

@@ -1,11 +1,10 @@
 /** Paths and parameters of MAIL and RCPT, the values of DSN, and what a server says that it can. */
 import { expect, test } from 'vitest';
-import { parseCapabilities } from '../../src/smtp/capabilities.ts';
-import { mailCommand, rcptCommand } from '../../src/smtp/command.ts';
-import { asciiOrcpt, isEnvid, isOrcpt, orcptOf } from '../../src/smtp/dsn.ts';
+import { asciiOrcpt, isEnvid, isOrcpt, mailCommand, orcptOf, rcptCommand } from '../../src/smtp/command.ts';
 import { readMailParameters, readRcptParameters } from '../../src/smtp/receiver/parameters.ts';
 import { type OrReply, readMailbox, scanPath } from '../../src/smtp/receiver/path.ts';
 import { formatReply } from '../../src/smtp/receiver/session-reply.ts';
+import { parseCapabilities } from '../../src/smtp/reply.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
 import { textOf } from './inputs.ts';

@@ -2,9 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { localReply } from '../../src/domain/outcome.ts';
-import { NO_CAPABILITIES } from '../../src/smtp/capabilities.ts';
 import { Opening } from '../../src/smtp/opening.ts';
-import { ReplyParser, type SmtpReply } from '../../src/smtp/reply.ts';
+import { NO_CAPABILITIES, ReplyParser, type SmtpReply } from '../../src/smtp/reply.ts';
 import { Sender } from '../../src/smtp/sender.ts';
 import { before, tell } from '../support/proof.ts';
 import { corpus } from './corpus.ts';

@@ -1,4 +1,4 @@
-import { MtaStsPolicies } from '../../src/dns/mta-sts-policies.ts';
+import { MtaStsPolicies } from '../../src/dns/mta-sts.ts';
 import type { DnsAnswer, RecordType, Resolver } from '../../src/dns/resolver.ts';
 import type { Outcome, Reply } from '../../src/domain/outcome.ts';
 import type { Relay } from '../../src/domain/relay.ts';

@@ -1,7 +1,7 @@
 import { isFullName } from '../../config/helo-name.ts';
 import { serverName } from '../../config/server-name.ts';
-import { lookUpAddresses } from '../../dns/addresses.ts';
-import type { DnsRefusal } from '../../dns/refusal.ts';
+import { lookUpAddresses } from '../../dns/hosts.ts';
+import type { DnsRefusal } from '../../dns/resolver.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
 import { isInside, isLoopback } from './ranges.ts';

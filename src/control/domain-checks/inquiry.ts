@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts';
-import type { PolicyFetch } from '../../dns/mta-sts-policies.ts';
+import type { PolicyFetch } from '../../dns/mta-sts.ts';
 import type { Resolver } from '../../dns/resolver.ts';
 import type { SendingDomain } from '../../domain/sending-domain.ts';
 import type { Finding } from '../doctor/finding.ts';

@@ -1,7 +1,7 @@
 /** How the domain receives mail: bounces and answers must find their way back, and may be secured on it. */
 import { isFullName } from '../../config/helo-name.ts';
 import { serverName } from '../../config/server-name.ts';
-import { lookUpAddresses } from '../../dns/addresses.ts';
+import { lookUpAddresses } from '../../dns/hosts.ts';
 import { parseTlsReportRecord, tlsReportRecords } from '../../dns/mail-records.ts';
 import { matchesPolicy, parseStsPolicy, parseStsRecord } from '../../dns/mta-sts.ts';
 import type { Resolver } from '../../dns/resolver.ts';

@@ -1,7 +1,7 @@
 /** The SPF record to publish in the place of one with faults, and what those faults are. */
 
 import type { SpfNode } from '../../dns/spf.ts';
-import { parseSpf } from '../../dns/spf-record.ts';
+import { parseSpf } from '../../dns/spf.ts';
 
 /** A record that another one leads to, and that counts for nothing. */
 export interface DeadEnd {

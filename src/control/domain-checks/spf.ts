@@ -1,6 +1,6 @@
 import { isFullName } from '../../config/helo-name.ts';
 import { serverName } from '../../config/server-name.ts';
-import { lookUpAddresses } from '../../dns/addresses.ts';
+import { lookUpAddresses } from '../../dns/hosts.ts';
 import {
   evaluateSpf,
   MAX_SPF_HOSTS,

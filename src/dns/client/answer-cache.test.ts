@@ -4,7 +4,7 @@ import { code, silence } from '../../../test/peers/dns-faults.ts';
 import { dnsWorld, forever } from '../../../test/support/dns-world.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import type { DnsAnswer } from '../resolver.ts';
-import { AnswerCache } from './cache.ts';
+import { AnswerCache } from './create-resolver.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,15 +1,23 @@
-/** One question, put to the servers until one answers. */
+import { createSocket } from 'node:dgram';
+import { connect, isIPv6 } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import type { Endpoint } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';
-import { CODE, mixCase, type Query } from '../message.ts';
-import { type Reading, readAnswer } from '../read-answer.ts';
+import {
+  answers,
+  CODE,
+  type DnsResponse,
+  encodeQuery,
+  mixCase,
+  parseResponse,
+  type Query,
+  type Reading,
+  readAnswer,
+} from '../message.ts';
 import type { DnsFailure, RecordType } from '../resolver.ts';
-import { type Exchange, type ExchangeFailure, unheard } from './exchange.ts';
-import type { ServerOrder } from './server-order.ts';
-import { askByTcp } from './tcp.ts';
-import { askByUdp } from './udp.ts';
-import { within } from './within.ts';
+import type { ServerOrder } from './servers.ts';
+
+/** One question, put to the servers until one answers. */
 
 /** A name without aliases, and how it is asked for. */
 export interface Question<T extends RecordType> {
@@ -105,4 +113,173 @@ function isPuzzled(exchange: Exchange): boolean {
     exchange.kind === 'response' &&
     (exchange.response.code === CODE.formatError || exchange.response.code === CODE.notImplemented)
   );
+}
+
+/** What one query to one server comes to. `by_tcp`: this way says nothing that can be trusted; the same is to be asked over TCP. */
+export type Exchange =
+  | { readonly kind: 'response'; readonly response: DnsResponse }
+  | { readonly kind: 'by_tcp' }
+  | ExchangeFailure;
+
+/** The server gave no answer that can be used. */
+export interface ExchangeFailure {
+  readonly kind: 'failed';
+  readonly cause: DnsFailure;
+  /** Fit for a log line; names no server. */
+  readonly text: string;
+}
+
+/** A failure for want of an answer. */
+function unheard(error: Error | null): ExchangeFailure {
+  const why = error === null ? 'does not answer' : `cannot be reached (${codeOf(error)})`;
+  return { kind: 'failed', cause: 'dns_timeout', text: why };
+}
+
+/** A failure for an answer that is none. */
+function garbled(reason: string): ExchangeFailure {
+  return { kind: 'failed', cause: 'dns_malformed', text: `gives an answer that cannot be read: ${reason}` };
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : error.message;
+}
+
+/** Given, because making the default reason, an exception, costs more than all else. */
+const OVER = 'over';
+
+/**
+ * Gives `work` a signal that aborts after `ms`, or with `signal`, and ends the timer with the work. What the work makes
+ * of its signal is its own.
+ */
+export async function within<T>(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const end = new AbortController();
+  const stop = () => end.abort(OVER);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  void clock.sleep(ms, end.signal).then(stop);
+  try {
+    return await work(end.signal);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
+/** One query over UDP, from a socket and a port of its own. */
+
+/** So many datagrams that answer something else are let pass; more are an attempt to guess the id. */
+const MAX_STRAYS = 8;
+
+/**
+ * Asks, and waits for the datagram that answers exactly this query: from this address and port (the socket is
+ * connected), to this port (the system draws it at random), with this id, question and case of letters. Others are
+ * dropped, and the waiting goes on: whoever guesses must not end it. An answer in which only the case is wrong, or
+ * which cannot be read, or that was cut off, is to be had over TCP, where nobody can guess. Aborted: `dns_timeout`.
+ */
+function askByUdp(query: Query, server: Endpoint, signal: AbortSignal): Promise<Exchange> {
+  return new Promise((resolve) => {
+    const socket = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4');
+    let strays = 0;
+    const finish = (exchange: Exchange) => {
+      signal.removeEventListener('abort', onAbort);
+      socket.removeAllListeners();
+      // What the system still has to say of a socket that is closed is of no use.
+      socket.on('error', () => {});
+      socket.close();
+      resolve(exchange);
+    };
+    const onAbort = () => finish(unheard(null));
+    socket.on('error', (error) => finish(unheard(error)));
+    socket.on('message', (bytes) => {
+      const exchange = readDatagram(query, bytes);
+      if (exchange !== null) finish(exchange);
+      else if (++strays > MAX_STRAYS) finish({ kind: 'by_tcp' });
+    });
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) return onAbort();
+    socket.once('connect', () => socket.send(encodeQuery(query)));
+    socket.connect(server.port, server.address);
+  });
+}
+
+/** Null for what answers something else. */
+function readDatagram(query: Query, bytes: Buffer): Exchange | null {
+  const parsed = parseResponse(bytes);
+  if (!parsed.ok) return hasId(query, bytes) ? { kind: 'by_tcp' } : null;
+  const { response } = parsed;
+  if (!answers(query, response, false)) return null;
+  if (response.truncated || !answers(query, response, true)) return { kind: 'by_tcp' };
+  return { kind: 'response', response };
+}
+
+function hasId({ id }: Query, bytes: Buffer): boolean {
+  return bytes.length >= 2 && bytes.readUInt16BE(0) === id;
+}
+
+/** One query over TCP (RFC 7766), on a connection of its own. */
+
+/** Octets of the length in front of a message. */
+const PREFIX = 2;
+
+/**
+ * Asks, and reads the one message that comes, of at most 64 KiB. Nobody but the server can answer here, so the case of
+ * letters does not matter. Never comes to `by_tcp`. Aborted: `dns_timeout`.
+ */
+function askByTcp(query: Query, server: Endpoint, signal: AbortSignal): Promise<Exchange> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: server.address, port: server.port, noDelay: true });
+    const frame = new Frame();
+    const finish = (exchange: Exchange) => {
+      signal.removeEventListener('abort', onAbort);
+      socket.removeAllListeners();
+      // A socket that is being destroyed may still report an error, to no one.
+      socket.on('error', () => {});
+      socket.destroy();
+      resolve(exchange);
+    };
+    const onAbort = () => finish(unheard(null));
+    socket.once('error', (error) => finish(unheard(error)));
+    socket.once('close', () => finish(garbled('the connection was closed before its end')));
+    socket.on('data', (chunk) => {
+      const message = frame.push(chunk);
+      if (message !== null) finish(readMessage(query, message));
+    });
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) return onAbort();
+    const message = encodeQuery(query);
+    socket.write(Buffer.concat([Buffer.of(message.length >> 8, message.length & 0xff), message]));
+  });
+}
+
+/** The message behind a length, in whatever pieces both come. What follows it was not asked for. */
+class Frame {
+  readonly #prefix = Buffer.alloc(PREFIX);
+  #message: Buffer | null = null;
+  #received = 0;
+
+  /** The message once it is whole; null until then. */
+  push(chunk: Buffer): Buffer | null {
+    const ofPrefix = chunk.subarray(0, Math.max(0, PREFIX - this.#received));
+    ofPrefix.copy(this.#prefix, this.#received);
+    const place = Math.max(0, this.#received - PREFIX);
+    this.#received += chunk.length;
+    if (this.#received < PREFIX) return null;
+    this.#message ??= Buffer.alloc(this.#prefix.readUInt16BE(0));
+    chunk.subarray(ofPrefix.length).copy(this.#message, place);
+    return this.#received - PREFIX >= this.#message.length ? this.#message : null;
+  }
+}
+
+function readMessage(query: Query, bytes: Buffer): Exchange {
+  const parsed = parseResponse(bytes);
+  if (!parsed.ok) return garbled(parsed.reason);
+  const { response } = parsed;
+  if (response.truncated) return garbled('it is cut off, over TCP');
+  if (!answers(query, response, false)) return garbled('it answers another question');
+  return { kind: 'response', response };
 }

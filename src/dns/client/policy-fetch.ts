@@ -2,10 +2,10 @@
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import type { Clock } from '../../lib/clock.ts';
-import { lookUpAddresses } from '../addresses.ts';
-import type { PolicyFetch } from '../mta-sts-policies.ts';
+import { lookUpAddresses } from '../hosts.ts';
+import type { PolicyFetch } from '../mta-sts.ts';
 import type { Resolver } from '../resolver.ts';
-import { within } from './within.ts';
+import { within } from './ask.ts';
 
 /** What the fetching needs. */
 export interface PolicyFetchParts {

@@ -1,5 +1,5 @@
 /** Parameters of MAIL and RCPT (RFC 5321 §4.1.2; RFC 1870, 3461, 4954, 6152, 6531). */
-import { isEnvid, isNotify, isOrcpt, MAX_ENVID, MAX_ORCPT } from '../dsn.ts';
+import { isEnvid, isNotify, isOrcpt, MAX_ENVID, MAX_ORCPT } from '../command.ts';
 import type { OrReply } from './path.ts';
 import { sessionReply } from './session-reply.ts';
 

@@ -1,10 +1,15 @@
 /** Where a domain's mail can be taken to, one host after another. */
 import { isIPv6 } from 'node:net';
-import { FAMILY_NAMES, type HostAddresses, lookUpAddresses } from '../../dns/addresses.ts';
-import type { MtaStsPolicies, MtaStsVerdict } from '../../dns/mta-sts-policies.ts';
-import { type MxHosts, selectHosts } from '../../dns/mx.ts';
-import { type DnsRefusal, deferred, rejected } from '../../dns/refusal.ts';
+import {
+  FAMILY_NAMES,
+  type HostAddresses,
+  lookUpAddresses,
+  type MxHosts,
+  selectHosts,
+} from '../../dns/hosts.ts';
+import type { MtaStsPolicies, MtaStsVerdict } from '../../dns/mta-sts.ts';
 import type { Resolver } from '../../dns/resolver.ts';
+import { type DnsRefusal, deferred, rejected } from '../../dns/resolver.ts';
 import type { MxSettings } from '../../domain/relay.ts';
 import { isPublicAddress } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';

@@ -1,4 +1,4 @@
-import type { MtaStsPolicies } from '../../dns/mta-sts-policies.ts';
+import type { MtaStsPolicies } from '../../dns/mta-sts.ts';
 import type { MxSettings, Relay } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';

@@ -1,6 +1,7 @@
 /** The `mx` relay: hands messages to the recipients' own servers (RFC 5321 §5). */
-import { type DnsRefusal, deferred } from '../../dns/refusal.ts';
+
 import type { Resolver } from '../../dns/resolver.ts';
+import { type DnsRefusal, deferred } from '../../dns/resolver.ts';
 import type { Reply } from '../../domain/outcome.ts';
 import type { Log } from '../../lib/log.ts';
 import { abortSignalOf, type StopSignal } from '../../lib/stop.ts';

@@ -1,10 +1,11 @@
 /** How the connection to one of a domain's hosts is secured: DANE before MTA-STS before the relay's own wish. */
-import type { HostAddresses } from '../../dns/addresses.ts';
-import { lookUpDane } from '../../dns/dane-lookup.ts';
+
+import { lookUpDane } from '../../dns/dane.ts';
+import type { HostAddresses } from '../../dns/hosts.ts';
+import type { MtaStsVerdict } from '../../dns/mta-sts.ts';
 import { matchesPolicy } from '../../dns/mta-sts.ts';
-import type { MtaStsVerdict } from '../../dns/mta-sts-policies.ts';
-import { type DnsRefusal, deferred } from '../../dns/refusal.ts';
 import type { Resolver } from '../../dns/resolver.ts';
+import { type DnsRefusal, deferred } from '../../dns/resolver.ts';
 import type { Destination } from '../smtp/open.ts';
 
 /** Hosts that one text names. */

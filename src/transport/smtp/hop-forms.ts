@@ -4,8 +4,8 @@ import { localReply, type Outcome, type Reply } from '../../domain/outcome.ts';
 import { Budget, type Release } from '../../lib/budget.ts';
 import { inSlices } from '../../lib/clock.ts';
 import { type Allowed, LineLength, toSevenBit, type Unconvertible } from '../../mail/seven-bit.ts';
-import type { Capabilities } from '../../smtp/capabilities.ts';
-import { hasUtf8Address } from '../../smtp/envelope-lines.ts';
+import { hasUtf8Address } from '../../smtp/command.ts';
+import type { Capabilities } from '../../smtp/reply.ts';
 import { NO_EIGHT_BIT, NO_UTF8, notForThisHop } from '../../smtp/verdict.ts';
 import { isInMemory, type TransportContent } from '../transport.ts';
 

@@ -2,11 +2,9 @@
 import type { Reply } from '../../domain/outcome.ts';
 import type { TlsMode } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type Credentials, challengeOf } from '../../smtp/auth.ts';
-import { concealing, withoutSecrets } from '../../smtp/auth-reply.ts';
-import type { Capabilities } from '../../smtp/capabilities.ts';
+import { type Credentials, challengeOf, concealing, withoutSecrets } from '../../smtp/auth.ts';
 import { Opening, type OpeningAction } from '../../smtp/opening.ts';
-import type { SmtpReply } from '../../smtp/reply.ts';
+import type { Capabilities, SmtpReply } from '../../smtp/reply.ts';
 import type { TokenDesk } from '../token-desk.ts';
 import { type ConnectionUser, SmtpConnection } from './connection.ts';
 import { Deadline } from './deadline.ts';

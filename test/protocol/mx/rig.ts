@@ -1,7 +1,7 @@
 /** A DNS server, SMTP sinks on loopback addresses of one port, and the `mx` transport that delivers to them. */
 import { afterEach, expect, onTestFinished } from 'vitest';
 import { createResolver } from '../../../src/dns/client/create-resolver.ts';
-import { MtaStsPolicies } from '../../../src/dns/mta-sts-policies.ts';
+import { MtaStsPolicies } from '../../../src/dns/mta-sts.ts';
 import type { MxSettings, Relay } from '../../../src/domain/relay.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { seededRandom } from '../../../src/lib/random.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { createServerList, parseResolvConf } from './system-servers.ts';
+import { createServerList, parseResolvConf } from './servers.ts';
 
 const HERE = [{ address: '127.0.0.1', port: 53 }];
 
