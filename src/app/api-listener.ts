@@ -1,6 +1,6 @@
 import type { SecureContextOptions } from 'node:tls';
 import { serverName } from '../config/server-name.ts';
-import type { HttpLimits } from '../http/limits.ts';
+import type { HttpLimits } from '../http/server.ts';
 import { createHttpServer, type Handler, type HttpServer } from '../http/server.ts';
 import { createIngestApi } from '../ingest/http/api.ts';
 import { onDashboardOnly } from '../ingest/http/nothing-here.ts';

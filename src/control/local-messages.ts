@@ -1,5 +1,5 @@
 import type { Submission } from '../domain/message.ts';
-import { quote } from '../http/quote.ts';
+import { quote } from '../http/problem.ts';
 import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
 import { attemptsJson } from '../ingest/http/attempts.ts';
 import { handOver } from '../ingest/http/hand-over.ts';

@@ -1,7 +1,7 @@
 import type { Actor } from '../control/actor.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { Flow } from '../http/flow.ts';
 import { Problem } from '../http/problem.ts';
+import type { Flow } from '../http/stream.ts';
 import type { HintFeed } from './hint-feed.ts';
 import type { Visitors } from './visitors.ts';
 

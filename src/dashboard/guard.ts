@@ -1,5 +1,5 @@
-import { clientAddress } from '../http/client-address.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { clientAddress } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
 import type { CidrSet } from '../lib/network.ts';
 import { isOwnHost, type OwnHosts } from '../lib/network.ts';

@@ -1,7 +1,7 @@
-import { clientAddress } from '../http/client-address.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { HttpLimits } from '../http/limits.ts';
+import { clientAddress } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
+import type { HttpLimits } from '../http/server.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { Budget } from '../lib/budget.ts';
 import type { Clock } from '../lib/clock.ts';

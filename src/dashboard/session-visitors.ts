@@ -1,8 +1,8 @@
 import type { Reception } from '../accounts/reception.ts';
 import { AccountRefusal, type RefusalCode } from '../accounts/refusal.ts';
 import type { Found, Visit } from '../accounts/sessions.ts';
-import { clientAddress } from '../http/client-address.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { clientAddress } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
 import { Budget } from '../lib/budget.ts';
 import type { CidrSet } from '../lib/network.ts';

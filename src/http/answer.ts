@@ -2,13 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { giveBack } from '../lib/budget.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Connection } from './connections.ts';
-import { drain, isDrainable } from './drain.ts';
-import { Ending } from './ending.ts';
-import { type Flow, ResponseFlow } from './flow.ts';
-import { lingeringClose } from './linger.ts';
+import { drain, Ending, isDrainable, lingeringClose } from './ending.ts';
 import type { Answerable } from './pipeline.ts';
-import { PacedWriter, releasedPieces, SLICE_BYTES, type StreamedBody } from './stream.ts';
-import type { UnsentAnswers } from './unsent.ts';
+import type { UnsentAnswers } from './slow-clients.ts';
+import {
+  type Flow,
+  PacedWriter,
+  ResponseFlow,
+  releasedPieces,
+  SLICE_BYTES,
+  type StreamedBody,
+} from './stream.ts';
 
 /** What an answer needs of its server. */
 export interface AnswerHost {

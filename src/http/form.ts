@@ -1,7 +1,28 @@
-import { decodePercent, PERCENT_CURE } from './percent.ts';
-import { fieldProblem, Problem } from './problem.ts';
-import { pointerToken, quote } from './quote.ts';
-import { decodeUtf8 } from './utf8.ts';
+import { decodeUtf8, type FieldFault, fieldProblem, Problem, pointerToken, quote } from './problem.ts';
+
+/** Text in `application/x-www-form-urlencoded`, read strictly, nothing patched: forms, and the queries of targets. */
+
+/** What is wrong where {@link decodePercent} gives null, as the end of a sentence. */
+const PERCENT_CURE = 'a malformed percent escape; write UTF-8, and "%" as "%25".';
+
+/** Decodes a name or a value; null for a malformed escape, and for escapes that are no UTF-8. */
+function decodePercent(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}
+
+/** The pairs of a form or query as sent: a name, and a value that is empty where there is none. */
+function pairsOf(parts: readonly string[]): (readonly [name: string, value: string])[] {
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => {
+      const equals = part.indexOf('=');
+      return equals < 0 ? [part, ''] : [part.slice(0, equals), part.slice(equals + 1)];
+    });
+}
 
 /** A form field: its name and its value. */
 export type FormField = readonly [name: string, value: string];
@@ -20,20 +41,62 @@ export function parseForm(body: Buffer, limits: { readonly maxFields: number }):
       'too_many_fields',
       `A form may have at most ${limits.maxFields} fields; leave some out.`,
     );
-  return pairs.filter((pair) => pair !== '').map(parsePair);
-}
-
-function parsePair(pair: string): FormField {
-  const equals = pair.indexOf('=');
-  const rawName = equals < 0 ? pair : pair.slice(0, equals);
-  const name = decode(rawName, rawName);
-  return [name, equals < 0 ? '' : decode(pair.slice(equals + 1), name)];
+  return pairsOf(pairs).map(([rawName, value]) => {
+    const name = decodeField(rawName, rawName);
+    return [name, decodeField(value, name)];
+  });
 }
 
 /** Decodes a name or a value; `name` is what the field is called in a refusal. */
-function decode(text: string, name: string): string {
+function decodeField(text: string, name: string): string {
   const decoded = decodePercent(text);
   if (decoded !== null) return decoded;
   const detail = `The field ${quote(name)} has ${PERCENT_CURE}`;
   throw fieldProblem(400, { pointer: `/${pointerToken(name)}`, code: 'malformed_form', detail });
+}
+
+/** What a request asks for: its target, taken apart. */
+export interface Target {
+  /** The path, still percent-encoded. */
+  readonly path: string;
+  /** The query as sent, without `?`. */
+  readonly search: string;
+}
+
+/** One answer tells at most so many faults. */
+const MAX_FAULTS = 100;
+const BEYOND_ASCII = /[^\x21-\x7e]/;
+
+/** Takes a target apart. RFC 9112 §3.2.2: a server must take the absolute form too. */
+export function parseTarget(target: string): Target {
+  const origin = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '') || '/';
+  const mark = origin.indexOf('?');
+  if (mark < 0) return { path: origin, search: '' };
+  return { path: origin.slice(0, mark), search: origin.slice(mark + 1) };
+}
+
+/**
+ * Decodes a query as strictly as a form: patched, a malformed escape would make another address of the one that
+ * was meant. Throws the problem 400 `invalid_query` with every parameter that has one.
+ */
+export function parseQuery(search: string): URLSearchParams {
+  const query = new URLSearchParams();
+  const faults: FieldFault[] = [];
+  for (const [rawName, rawValue] of pairsOf(search.split('&'))) {
+    const [name, value] = [decodeParameter(rawName), decodeParameter(rawValue)];
+    if (name !== null && value !== null) query.append(name, value);
+    else if (faults.length < MAX_FAULTS) faults.push(malformedParameter(name ?? rawName));
+  }
+  if (faults.length === 0) return query;
+  throw new Problem(400, 'invalid_query', 'Some parameters are not valid; see errors.', { errors: faults });
+}
+
+/** Node reads bytes beyond ASCII, which have no place in a target (RFC 9112 §3.2), as if they were Latin-1. */
+function decodeParameter(text: string): string | null {
+  return BEYOND_ASCII.test(text) ? null : decodePercent(text);
+}
+
+function malformedParameter(name: string): FieldFault {
+  const detail = `The parameter ${quote(name)} has ${PERCENT_CURE}`;
+  return { pointer: `/${pointerToken(name)}`, code: 'malformed_escape', detail };
 }

@@ -1,8 +1,5 @@
-import { type MediaType, parseMediaType } from './media-type.ts';
-import { type ParameterizedValue, parseParameterized } from './parameters.ts';
-import { fieldProblem, Problem } from './problem.ts';
-import { pointerToken, quote } from './quote.ts';
-import { decodeUtf8 } from './utf8.ts';
+import { type MediaType, type ParameterizedValue, parseMediaType, parseParameterized } from './media-type.ts';
+import { decodeUtf8, fieldProblem, Problem, pointerToken, quote } from './problem.ts';
 
 /** What the header of a part says. */
 export interface PartHeader {

@@ -9,8 +9,7 @@ import {
   type PartHeader,
   parsePartHeader,
 } from './multipart-header.ts';
-import { fieldProblem, Problem } from './problem.ts';
-import { pointerToken, quote } from './quote.ts';
+import { fieldProblem, Problem, pointerToken, quote } from './problem.ts';
 
 /** One part of a form, its body as the pieces that arrived: views, not copies. */
 export interface MultipartPart extends PartHeader {

@@ -1,4 +1,4 @@
-import { shorten } from './quote.ts';
+import { isUtf8 as isUtf8Bytes } from 'node:buffer';
 
 /** One faulty field of a request. */
 export interface FieldFault {
@@ -93,4 +93,30 @@ export function problemBody(problem: Problem, requestId: string): string {
 export function problemJson({ status, code, detail, errors }: Problem) {
   const title = titleOf(status);
   return { type: URN + code, title, status, detail, code, error: shorten(detail, MAX_SHORT), errors };
+}
+
+const MAX_QUOTED = 64;
+/** Longer than any name that is taken. */
+const MAX_TOKEN = 128;
+
+/** Text from the client, cut so that an answer never outgrows its request; an ellipsis shows the cut. */
+function shorten(text: string, maxCharacters: number): string {
+  return text.length > maxCharacters ? `${text.slice(0, maxCharacters - 1).toWellFormed()}…` : text;
+}
+
+/** A name from the client, bounded, for an error's text. */
+export function quote(text: string): string {
+  return JSON.stringify(shorten(text, MAX_QUOTED));
+}
+
+/** One reference token of a JSON pointer, escaped (RFC 6901 §3); of a name too long to be one of ours, the start. */
+export function pointerToken(text: string): string {
+  return shorten(text, MAX_TOKEN).replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** Decodes bytes that must be UTF-8 (a byte order mark stays). Throws the problem 400 `invalid_utf8`. */
+export function decodeUtf8(bytes: Buffer, what: string): string {
+  if (!isUtf8Bytes(bytes))
+    throw new Problem(400, 'invalid_utf8', `${what} is not valid UTF-8; encode it as UTF-8.`);
+  return bytes.toString('utf8');
 }

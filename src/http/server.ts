@@ -3,28 +3,27 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
+import { createRequestIds } from '../lib/id.ts';
 import { bindAll, TLS_RULES } from '../lib/listen.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import { RequestAborted } from './body.ts';
 import {
   answerRaw,
   type ClientError,
+  checkHead,
   isBeyondLast,
+  plainOnTlsPort,
   problemOfClientError,
+  takePlainToo,
   tooManyConnections,
   unsupportedMethod,
-} from './client-error.ts';
+} from './bad-request.ts';
+import { RequestAborted } from './body.ts';
 import { type Connection, Connections } from './connections.ts';
+import { lingeringClose } from './ending.ts';
 import { Exchange } from './exchange.ts';
-import type { HttpLimits } from './limits.ts';
-import { lingeringClose } from './linger.ts';
-import { Pace } from './pace.ts';
-import { plainOnTlsPort, takePlainToo } from './plain-on-tls.ts';
 import { internalError, Problem } from './problem.ts';
-import { checkHead } from './request-head.ts';
-import { createRequestIds } from './request-id.ts';
-import { UnsentAnswers } from './unsent.ts';
+import { Pace, UnsentAnswers } from './slow-clients.ts';
 
 /**
  * What answers a request: by the exchange's functions, or by throwing a `Problem`. When it returns, or what it
@@ -269,4 +268,29 @@ class NodeHttpServer implements HttpServer {
     const { code, status } = problem;
     this.#options.log.info('http.request_refused', { code, status, requestId, source: connection.peer });
   }
+}
+
+/** Bounds on what clients may hold or send. */
+export interface HttpLimits {
+  /** Open connections over all addresses. One more takes a place of the source that has most, or is refused. */
+  readonly maxConnections: number;
+  /** From the first byte (or the connection) to the end of the header, and for a TLS handshake. */
+  readonly headerTimeoutMs: number;
+  /**
+   * From the end of the header to the end of the body, roughly: checked once a second. And how long a client may
+   * take nothing of its answer.
+   */
+  readonly bodyTimeoutMs: number;
+  /** How long an idle connection is kept. */
+  readonly keepAliveMs: number;
+  /** Of a request's header, its first line included. */
+  readonly maxHeaderBytes: number;
+  /** Fields of a request's header, repeated ones counted each. */
+  readonly maxHeaders: number;
+  /** Requests of one connection at work at once; further ones are held back and the socket is not read. */
+  readonly maxPipelinedRequests: number;
+  /** Slowest pace of a body over ten seconds; 0 means any. Asked for anew each time. */
+  readonly minBodyBytesPerSecond: number;
+  /** Bytes of answers that clients have not taken yet; beyond it, who stands still longest is cut off. */
+  readonly maxUnsentBytes: number;
 }

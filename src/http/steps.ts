@@ -1,7 +1,7 @@
 import type { Exchange } from './exchange.ts';
-import type { Flow } from './flow.ts';
 import type { Problem } from './problem.ts';
 import { problemJson } from './problem.ts';
+import type { Flow } from './stream.ts';
 
 /**
  * Answers that come line by line (`application/x-ndjson`): `{"step": …}` for each step of the work as it happens, then

@@ -5,7 +5,7 @@ import { exchangeRaw, type Served, serve, WIDE_LIMITS } from '../../test/peers/h
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { yieldToLoop } from '../lib/clock.ts';
 import type { Exchange } from './exchange.ts';
-import type { HttpLimits } from './limits.ts';
+import type { HttpLimits } from './server.ts';
 
 /** Answers that nobody reads: how long they are kept, and how many. */
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { FieldFault } from '../http/problem.ts';
-import { pointerToken, quote } from '../http/quote.ts';
+import { pointerToken, quote } from '../http/problem.ts';
 
 /** What the schema of an operator's request finds wrong, field by field, in the API's words and codes. */
 

@@ -2,10 +2,10 @@
 import { isIP } from 'node:net';
 import { expect, test } from 'vitest';
 import { SessionCookie } from '../../src/dashboard/session-cookie.ts';
-import { clientAddress } from '../../src/http/client-address.ts';
+import { clientAddress } from '../../src/http/exchange.ts';
+import { parseQuery, parseTarget } from '../../src/http/form.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { Router } from '../../src/http/router.ts';
-import { parseQuery, parseTarget } from '../../src/http/target.ts';
 import { idempotencyKeyFault } from '../../src/ingest/message-rules.ts';
 import { isOwnHost, parseCidrs, parseEndpoint } from '../../src/lib/network.ts';
 import { restOf } from '../../src/transport/providers/judge.ts';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseForm } from '../../src/http/form.ts';
-import { parseMediaType } from '../../src/http/media-type.ts';
-import { parseParameterized } from '../../src/http/parameters.ts';
-import { pointerToken } from '../../src/http/quote.ts';
+import { parseMediaType, parseParameterized } from '../../src/http/media-type.ts';
+import { pointerToken } from '../../src/http/problem.ts';
 import { type FormEntry, fieldsFromForm } from '../../src/ingest/http/form-fields.ts';
 import { LIST_PARAMETERS } from '../../src/ingest/http/list-query.ts';
 import { readParameters } from '../../src/ingest/http/query.ts';

@@ -2,7 +2,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { HttpLimits } from '../../src/http/limits.ts';
+import type { HttpLimits } from '../../src/http/server.ts';
 import {
   createHttpServer,
   type Handler,

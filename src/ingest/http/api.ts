@@ -1,5 +1,5 @@
-import { clientAddress } from '../../http/client-address.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import { clientAddress } from '../../http/exchange.ts';
 import { internalError, Problem } from '../../http/problem.ts';
 import { Router, targetOf } from '../../http/router.ts';
 import type { Handler } from '../../http/server.ts';

@@ -1,5 +1,5 @@
 import type { FieldFault } from '../../http/problem.ts';
-import { pointerToken } from '../../http/quote.ts';
+import { pointerToken } from '../../http/problem.ts';
 import { Suggester } from '../../http/suggest.ts';
 import { formatTimestamp } from '../../lib/clock.ts';
 import { contentIdOf } from '../../mail/part.ts';

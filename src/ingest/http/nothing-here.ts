@@ -1,6 +1,5 @@
-import { whereHealthIs } from '../../http/client-error.ts';
-import { Problem } from '../../http/problem.ts';
-import { quote } from '../../http/quote.ts';
+import { whereHealthIs } from '../../http/bad-request.ts';
+import { Problem, quote } from '../../http/problem.ts';
 
 /** What `webui.port` answers, and people look for here. */
 const ELSEWHERE = new Set(['/', '/health', '/metrics', '/livez', '/readyz']);

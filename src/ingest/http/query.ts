@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type FieldFault, Problem } from '../../http/problem.ts';
-import { pointerToken, quote } from '../../http/quote.ts';
+import { type FieldFault, Problem, pointerToken, quote } from '../../http/problem.ts';
 import { Suggester } from '../../http/suggest.ts';
 import { parseTimestamp } from '../../lib/clock.ts';
 

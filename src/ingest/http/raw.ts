@@ -3,7 +3,7 @@ import type { Mailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
 import { readWholeBody } from '../../http/body.ts';
 import type { FieldFault } from '../../http/problem.ts';
-import { pointerToken } from '../../http/quote.ts';
+import { pointerToken } from '../../http/problem.ts';
 import { heldWhile, type Share } from '../../lib/budget.ts';
 import { inSlices, parseTimestamp, type Sliced } from '../../lib/clock.ts';
 import {

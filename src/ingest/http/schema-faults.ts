@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { FieldFault } from '../../http/problem.ts';
-import { pointerToken } from '../../http/quote.ts';
+import { pointerToken } from '../../http/problem.ts';
 import type { Suggester } from '../../http/suggest.ts';
 import { attachmentSchema, submissionSchema } from './submission-schema.ts';
 import { unknownField } from './unknown-field.ts';

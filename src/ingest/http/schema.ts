@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { pointerToken } from '../../http/quote.ts';
+import { pointerToken } from '../../http/problem.ts';
 import { Suggester } from '../../http/suggest.ts';
 import { decodeBase64 } from '../../lib/base64.ts';
 import { firstFaults } from './faults.ts';

@@ -1,4 +1,4 @@
-import { quote } from '../../http/quote.ts';
+import { quote } from '../../http/problem.ts';
 import type { Suggester } from '../../http/suggest.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { lingeringClose } from '../../http/linger.ts';
+import { lingeringClose } from '../../http/ending.ts';
 import { formatReply } from '../../smtp/receiver/session-reply.ts';
 import type { Member, Timeouts } from './connections.ts';
 import type { ListenerContext } from './context.ts';

@@ -1,4 +1,4 @@
-import { Gatherer } from '../../http/gather.ts';
+import { Gatherer } from '../../http/body.ts';
 import type { Budget, Release, Share } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { HeldPace } from './pace.ts';

@@ -2,7 +2,7 @@
 import { constants } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
-import { createRequestIds } from '../../http/request-id.ts';
+import { createRequestIds } from '../../lib/id.ts';
 import { bindAll, TLS_RULES } from '../../lib/listen.ts';
 import { normaliseAddress } from '../../lib/network.ts';
 import { Arrival, type Arrived, sayAndClose, tellTurnedAway } from './arrival.ts';

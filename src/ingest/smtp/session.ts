@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { answerRaw, spokenToSmtp } from '../../http/client-error.ts';
-import { lingeringClose } from '../../http/linger.ts';
+import { answerRaw, spokenToSmtp } from '../../http/bad-request.ts';
+import { lingeringClose } from '../../http/ending.ts';
 import { yieldToLoop } from '../../lib/clock.ts';
 import type { CloseReason, Effect, Question } from '../../smtp/receiver/effect.ts';
 import { Receiver } from '../../smtp/receiver/receiver.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { HttpLimits } from '../../../src/http/limits.ts';
+import type { HttpLimits } from '../../../src/http/server.ts';
 import { exchangeRaw, RawClient } from '../../peers/http.ts';
 import { MAIL, World } from './world.ts';
 

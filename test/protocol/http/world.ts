@@ -10,7 +10,7 @@ import { queueOperations } from '../../../src/control/local-queue.ts';
 import { outlookOf } from '../../../src/control/outlook.ts';
 import type { Submission } from '../../../src/domain/message.ts';
 import type { LaneFigures } from '../../../src/engine/queue-figures.ts';
-import type { HttpLimits } from '../../../src/http/limits.ts';
+import type { HttpLimits } from '../../../src/http/server.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
 import { createIngestApi } from '../../../src/ingest/http/api.ts';
 import type { IngestLimits } from '../../../src/ingest/http/limits.ts';

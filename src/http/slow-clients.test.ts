@@ -3,7 +3,7 @@ import { RawClient, serve, WIDE_LIMITS } from '../../test/peers/http.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { Budget } from '../lib/budget.ts';
 import { receiveBody } from './body.ts';
-import type { HttpLimits } from './limits.ts';
+import type { HttpLimits } from './server.ts';
 
 const SIZE = 100_000;
 

@@ -1,0 +1,228 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Server as TlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { PROBLEM_TYPE, Problem, problemBody } from './problem.ts';
+
+/** Requests that are refused before anybody looks at what they are for, and what is no request at all. */
+
+/** What a request's header may have. */
+export interface HeadLimits {
+  /** Fields, repeated ones counted each. */
+  readonly maxHeaders: number;
+}
+
+/** The longest request target taken; RFC 9112 §3 asks for 8,000 at least. */
+const MAX_TARGET_BYTES = 8192;
+
+/** Fields of which a second one would have to be guessed about: Node keeps the first, or joins them. */
+const SINGLE = new Set(['host', 'authorization', 'content-type', 'idempotency-key']);
+const LONGEST_SINGLE = 'idempotency-key'.length;
+/** A host and perhaps a port (RFC 9110 §7.2); empty where the target has no host. */
+const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
+
+/**
+ * What is wrong with a request before anybody looks at what it is for: RFC 9110 and 9112 want these refused, and
+ * Node lets them pass. Null when all is well.
+ */
+export function checkHead(request: IncomingMessage, limits: HeadLimits): Problem | null {
+  const { rawHeaders, headers, httpVersion } = request;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return wrongVersion();
+  if ((request.url ?? '').length > MAX_TARGET_BYTES) return targetTooLong();
+  if (rawHeaders.length > 2 * limits.maxHeaders) return tooManyHeaders(limits.maxHeaders);
+  const repeated = repeatedField(rawHeaders);
+  if (repeated !== null)
+    return new Problem(400, 'header_repeated', `The field ${repeated} may stand only once in a header.`);
+  return checkHost(headers.host, httpVersion) ?? checkFraming(request);
+}
+
+/** The refusal of a request target that is too long. */
+function targetTooLong(): Problem {
+  return new Problem(
+    414,
+    'target_too_long',
+    `The request target may have at most ${MAX_TARGET_BYTES} bytes.`,
+  );
+}
+
+/** The refusal of another version of HTTP (RFC 9110 §15.6.6). */
+function wrongVersion(): Problem {
+  return new Problem(505, 'unsupported_http_version', 'Speak HTTP/1.1 to this port.');
+}
+
+function tooManyHeaders(max: number): Problem {
+  return new Problem(
+    431,
+    'too_many_headers',
+    `A request may have at most ${max} header fields (api.max_request_headers).`,
+  );
+}
+
+/** The first single field that stands there twice. */
+function repeatedField(rawHeaders: readonly string[]): string | null {
+  let seen: string[] | null = null;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const raw = rawHeaders[i] ?? '';
+    if (raw.length > LONGEST_SINGLE) continue;
+    const name = raw.toLowerCase();
+    if (!SINGLE.has(name)) continue;
+    if (seen?.includes(name)) return name;
+    seen ??= [];
+    seen.push(name);
+  }
+  return null;
+}
+
+function checkHost(host: string | undefined, httpVersion: string): Problem | null {
+  if (host === undefined)
+    return httpVersion === '1.1'
+      ? new Problem(400, 'host_missing', 'An HTTP/1.1 request must name its Host.')
+      : null;
+  if (HOST.test(host)) return null;
+  return new Problem(400, 'host_malformed', 'Host must be a host name or address, and perhaps a port.');
+}
+
+function checkFraming({ headers, httpVersion }: IncomingMessage): Problem | null {
+  if (httpVersion === '1.0') {
+    // RFC 9112 §6.1: where such a message ends cannot be trusted. And §10.1.1: its Expect is to be ignored.
+    if (headers['transfer-encoding'] === undefined) return null;
+    return new Problem(400, 'malformed_request', 'HTTP/1.0 has no Transfer-Encoding; send Content-Length.');
+  }
+  const { expect } = headers;
+  if (expect === undefined || expect.toLowerCase() === '100-continue') return null;
+  return new Problem(417, 'expectation_failed', 'The only expectation met is 100-continue.');
+}
+
+/** What Node says when it cannot read a request. */
+export interface ClientError extends Error {
+  readonly code?: string;
+  /** What the last read from the socket brought. */
+  readonly rawPacket?: Buffer;
+  /** How much of it was understood. */
+  readonly bytesParsed?: number;
+}
+
+/** The first bytes of a TLS connection: a record of type handshake, version 3 (RFC 8446 §5.1). */
+const TLS_HANDSHAKE = '\x16\x03';
+
+/** Bytes behind the last request of a connection (`Connection: close`): to be ignored (RFC 9112 §9.6). */
+export function isBeyondLast(error: ClientError): boolean {
+  return error.code === 'HPE_CLOSED_CONNECTION';
+}
+
+/** The answer to a request that could not be read; null when there is nobody to answer. */
+export function problemOfClientError(error: ClientError, socket: Socket): Problem | null {
+  const { code = '' } = error;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    // Opened in advance, as browsers do, and not used: nobody has asked anything.
+    if (socket.bytesRead === 0) return null;
+    return new Problem(408, 'request_timeout', 'The request did not arrive in time; send it faster.');
+  }
+  if (!code.startsWith('HPE_')) return null;
+  const line = faultyLine(error);
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return line.length > MAX_TARGET_BYTES && /^[A-Z]+ /.test(line) ? targetTooLong() : headerTooLarge();
+    case 'HPE_INVALID_METHOD':
+      if (line.startsWith(TLS_HANDSHAKE)) return tlsOnPlainPort();
+      return /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r?$/.test(line) ? unsupportedMethod() : malformed();
+    case 'HPE_INVALID_VERSION':
+      return / HTTP\/(?!1\.[01]\s*$)\S+\s*$/.test(line) ? wrongVersion() : malformed();
+    case 'HPE_PAUSED_H2_UPGRADE':
+      return wrongVersion();
+    default:
+      return malformed();
+  }
+}
+
+/** The line that could not be read, as far as it lies in the last packet. */
+function faultyLine({ rawPacket, bytesParsed = 0 }: ClientError): string {
+  const text = rawPacket?.toString('latin1') ?? '';
+  const start = bytesParsed === 0 ? 0 : text.lastIndexOf('\n', bytesParsed - 1) + 1;
+  const end = text.indexOf('\n', start);
+  return text.slice(start, end < 0 ? undefined : end);
+}
+
+/** The refusal of a method that no server of ours knows (RFC 9110 §9.1). */
+export function unsupportedMethod(): Problem {
+  return new Problem(501, 'unsupported_method', 'This server does not know that method.');
+}
+
+/** The refusal of a connection too many. */
+export function tooManyConnections(max: number): Problem {
+  const detail = `There are too many connections; at most ${max} are taken. Nothing was accepted.`;
+  return new Problem(503, 'too_many_connections', detail, { headers: { 'Retry-After': '1' } });
+}
+
+/** The refusal of HTTP that is spoken to an SMTP port (contract §1). */
+export function spokenToSmtp(webuiPort: number | null): Problem {
+  return new Problem(404, 'not_found', `This port speaks SMTP. ${whereHealthIs(webuiPort)}`);
+}
+
+/** Where to look for health on this server, whose dashboard has this port, or none. */
+export function whereHealthIs(webuiPort: number | null): string {
+  return webuiPort === null
+    ? 'This server has no dashboard, /health or /metrics: webui.port is off, or another node has that role.'
+    : `/health, /metrics and the dashboard are on port ${webuiPort} (webui.port), over HTTPS.`;
+}
+
+/** Answers on a connection whose request no server of Node's has read, or could read; ends nothing. */
+export function answerRaw(problem: Problem, socket: Socket, requestId: string, isHead = false): void {
+  const body = problemBody(problem, requestId);
+  socket.write(
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}\r\n` +
+      `X-Request-Id: ${requestId}\r\nContent-Type: ${PROBLEM_TYPE}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${isHead ? '' : body}`,
+  );
+}
+
+function headerTooLarge(): Problem {
+  return new Problem(
+    431,
+    'header_too_large',
+    'The header of the request is too large; send fewer or shorter fields (api.max_request_header_bytes).',
+  );
+}
+
+function tlsOnPlainPort(): Problem {
+  return new Problem(400, 'tls_on_plain_port', 'This port speaks plain HTTP; use http:// or the TLS port.');
+}
+
+function malformed(): Problem {
+  return new Problem(400, 'malformed_request', 'The request is not well-formed HTTP/1.1 (RFC 9112).');
+}
+
+/** The first byte of every TLS connection: a record of type handshake (RFC 8446 §5.1). */
+const HANDSHAKE_RECORD = 0x16;
+
+/** The refusal of plain HTTP where TLS is spoken. */
+export function plainOnTlsPort(): Problem {
+  return new Problem(400, 'plain_on_tls_port', 'This port speaks TLS; use https:// or the plain port.');
+}
+
+/**
+ * Lets an HTTPS server take plain HTTP on the same port, so that a client who forgot the `s` can be told.
+ * The first byte decides; a connection that sends none for `patienceMs` is ended. Must be called before
+ * anything else listens for connections.
+ */
+export function takePlainToo(server: TlsServer, patienceMs: number): void {
+  const startTls = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    const giveUp = () => socket.destroy();
+    // Until a protocol has taken over, nobody else listens, and an unheard error would end the process.
+    socket.on('error', giveUp);
+    socket.setTimeout(patienceMs, giveUp);
+    socket.once('readable', () => {
+      const first: Buffer | null = socket.read(1);
+      if (first === null) {
+        giveUp();
+        return;
+      }
+      socket.unshift(first);
+      socket.setTimeout(0, giveUp);
+      if (first[0] === HANDSHAKE_RECORD) for (const start of startTls) start.call(server, socket);
+      // What HTTPS does with a connection once it is deciphered is what has to be done with this one now.
+      else server.emit('secureConnection', socket);
+    });
+  });
+}
