@@ -32,18 +32,21 @@ import type { RunningServer } from './control/running-server.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';
 import { sessionLimits } from './control/session-limits.ts';
 import { storedRows } from './control/stored-rows.ts';
-import { countTopics, type TopicCounts } from './dashboard/topic-counts.ts';
+import { countTopics, type TopicCounts } from './dashboard/hints.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Random } from './lib/random.ts';
 import { SharedClock } from './lib/shared-clock.ts';
-import { type Denials, tallyDenials } from './observe/denials.ts';
-import { type DeniedSources, rememberDenied } from './observe/denied-tally.ts';
 import { logEvents } from './observe/event-log.ts';
 import { Events } from './observe/events.ts';
-import { createLog, type ServiceLog } from './observe/log.ts';
-import { LogRing } from './observe/log-ring.ts';
-import { Output } from './observe/output.ts';
-import { type RelayHistory, rememberRelays } from './observe/relay-history.ts';
+import { createLog, LogRing, Output, type ServiceLog } from './observe/log.ts';
+import {
+  type Denials,
+  type DeniedSources,
+  type RelayHistory,
+  rememberDenied,
+  rememberRelays,
+  tallyDenials,
+} from './observe/remembered.ts';
 import { createPreviewer, type Previewer } from './preview/previewer.ts';
 
 /** What the service is started with. */

@@ -1,6 +1,7 @@
 import { argon2, timingSafeEqual } from 'node:crypto';
+import { MAX_PASSWORD, MIN_PASSWORD } from '../domain/account.ts';
+import { sourceGroup } from '../lib/network.ts';
 import type { Random } from '../lib/random.ts';
-import { Turnstile } from './turnstile.ts';
 
 /** What argon2id costs: 32 MiB and three passes, in one lane (RFC 9106); about a tenth of a second. */
 const COST: Cost = { memoryKib: 32 * 1024, passes: 3, lanes: 1 };
@@ -112,4 +113,69 @@ function readPhc(text: string): Stored | null {
   return isBearable
     ? { ...cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') }
     : null;
+}
+
+/** How many of one network may wait: an IPv4 address, or the /48 that a provider gives a customer. */
+const MAX_OF_NETWORK = 4;
+
+/** Lets a few through at a time; the others wait in line, up to a number, and networks are served in turn. */
+export class Turnstile {
+  readonly #atOnce: number;
+  readonly #maxWaiting: number;
+  /** By network; the one that was served last is last. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #inLine = 0;
+  #inside = 0;
+
+  constructor(atOnce: number, maxWaiting: number) {
+    this.#atOnce = atOnce;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /**
+   * Resolves, once it is their turn, with what is to be called on leaving; null at once where too many wait, all together or
+   * of the network of `source` (an address; empty for what was asked for on this machine).
+   */
+  async enter(source: string): Promise<(() => void) | null> {
+    if (this.#inside < this.#atOnce) this.#inside++;
+    else {
+      const network = networkOf(source);
+      const line = this.#waiting.get(network) ?? [];
+      if (this.#inLine >= this.#maxWaiting || line.length >= MAX_OF_NETWORK) return null;
+      this.#waiting.set(network, line);
+      this.#inLine++;
+      // Whoever leaves hands their place over.
+      await new Promise<void>((resolve) => line.push(resolve));
+    }
+    return () => this.#leave();
+  }
+
+  #leave(): void {
+    for (const [network, line] of this.#waiting) {
+      const next = line.shift();
+      this.#waiting.delete(network);
+      if (next === undefined) continue;
+      if (line.length > 0) this.#waiting.set(network, line);
+      this.#inLine--;
+      next();
+      return;
+    }
+    this.#inside--;
+  }
+}
+
+function networkOf(source: string): string {
+  const group = sourceGroup(source);
+  return group.includes(':') ? group.split(':').slice(0, 3).join(':') : group;
+}
+
+/** What is wrong with a password that someone chose; null: nothing. `name` is the user's. */
+export function passwordFault(password: string, name: string): string | null {
+  const { length } = [...password];
+  if (length < MIN_PASSWORD) return `must have at least ${MIN_PASSWORD} characters`;
+  if (length > MAX_PASSWORD) return `may have at most ${MAX_PASSWORD} characters`;
+  if (!password.isWellFormed() || /\p{Cc}/u.test(password)) return 'must have no control characters';
+  if (new Set(password).size < 4) return 'must have at least 4 different characters';
+  if (password.toLowerCase() === name) return 'must not be the name itself';
+  return null;
 }

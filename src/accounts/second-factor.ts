@@ -1,9 +1,7 @@
 import type { User } from '../domain/account.ts';
-import { attempt, type Reception } from './reception.ts';
-import { AccountRefusal, signedOut } from './refusal.ts';
+import { AccountRefusal, attempt, type Reception, signedOut } from './reception.ts';
+import { hashToken, matchCode, newRecoveryCode, newTotpSecret, qrRows, totpUrl } from './secrets.ts';
 import type { Found, Visit } from './sessions.ts';
-import { hashToken, newRecoveryCode } from './tokens.ts';
-import { matchCode, newTotpSecret, qrRows, totpUrl } from './totp.ts';
 
 /** Who the codes are for, as authenticator apps show it. */
 const ISSUER = 'Waybill';

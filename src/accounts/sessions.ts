@@ -4,7 +4,7 @@ import type { Log } from '../lib/log.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 import type { Random } from '../lib/random.ts';
 import type { Accounts } from '../store/accounts.ts';
-import { hashToken, isToken, newSessionId, newToken } from './tokens.ts';
+import { hashToken, isToken, newSessionId, newToken } from './secrets.ts';
 
 /** How long sessions live, and how many there may be. */
 export interface SessionLimits {

@@ -1,13 +1,10 @@
 import type { Session, User } from '../domain/account.ts';
-import { findLink } from './links.ts';
-import { passwordFault } from './password-rules.ts';
-import { PasswordsBusy } from './passwords.ts';
-import { attempt, type Reception } from './reception.ts';
-import { AccountRefusal, signedOut } from './refusal.ts';
+import type { SetupLink } from '../store/accounts.ts';
+import { PasswordsBusy, passwordFault } from './passwords.ts';
+import { AccountRefusal, attempt, type Reception, signedOut } from './reception.ts';
 import { openFactor } from './second-factor.ts';
+import { hashToken, isToken, matchCode, newToken, readRecoveryCode } from './secrets.ts';
 import type { Found, Opened, Visit } from './sessions.ts';
-import { hashToken, isToken, readRecoveryCode } from './tokens.ts';
-import { matchCode } from './totp.ts';
 
 /** Codes that may be tried after one password. */
 const TRIES_AT_A_CODE = 5;
@@ -231,4 +228,42 @@ export function linkRefused(): AccountRefusal {
     'link_refused',
     'This link was used, or has ended. Make a new one with: waybill admin setup-link',
   );
+}
+
+/** How long a set-up link works (contract §14). */
+const LINK_MS = 60 * 60_000;
+
+/** A new link's token, and until when it works (wall ms). */
+export interface NewLink {
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+type LinkDeps = Pick<Reception, 'accounts' | 'clock' | 'random' | 'linkMade'>;
+
+/** Makes a link by which a user, or (null) the first administrator, chooses a password; an older one of theirs ends. */
+export async function makeLink(
+  { accounts, clock, random, linkMade }: LinkDeps,
+  user: string | null,
+): Promise<NewLink> {
+  const token = newToken(random);
+  const now = clock.wall();
+  const expiresAt = now + LINK_MS;
+  await accounts.putLink({ hash: hashToken(token), user, expiresAt }, now);
+  // Links for others are handed on by someone who reaches us by a name that is ours.
+  if (user === null) linkMade(expiresAt);
+  return { token, expiresAt };
+}
+
+/** The link of a token; null when it was used, has ended, or never was. */
+export async function findLink(
+  { accounts, clock }: Pick<LinkDeps, 'accounts' | 'clock'>,
+  token: string,
+): Promise<SetupLink | null> {
+  return isToken(token) ? await accounts.link(hashToken(token), clock.wall()) : null;
+}
+
+/** The dashboard's path of a link: what follows the # never leaves the browser. */
+export function linkPath({ token }: NewLink): string {
+  return `/setup#${token}`;
 }

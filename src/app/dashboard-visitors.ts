@@ -1,8 +1,8 @@
 import { hostname as hostNames } from '../config/kinds.ts';
 import { sessionLimits } from '../control/session-limits.ts';
-import type { FirstStepsBook, Pointers } from '../dashboard/session-view.ts';
-import { createVisitors } from '../dashboard/session-visitors.ts';
+import type { FirstStepsBook, Pointers } from '../dashboard/session-calls.ts';
 import type { Visitors } from '../dashboard/visitors.ts';
+import { createVisitors } from '../dashboard/visitors.ts';
 import { INBOX } from '../domain/relay.ts';
 import { isOwnHost } from '../lib/network.ts';
 import { StoreError } from '../store/store.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createHintFeed } from '../dashboard/hint-feed.ts';
+import { createHintFeed } from '../dashboard/hints.ts';
 import { createDashboard, type Dashboard } from '../dashboard/server.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { dashboardVisitors, hostsAreOpen } from './dashboard-visitors.ts';

@@ -9,7 +9,7 @@ import type { StreamedBody } from '../http/stream.ts';
 import { openContent } from '../ingest/http/stored-content.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMessageId } from '../lib/id.ts';
-import { DOCUMENT_POLICY, documentOf } from '../preview/document.ts';
+import { DOCUMENT_POLICY, documentOf } from '../preview/parsed.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Views } from '../store/views.ts';

@@ -1,6 +1,6 @@
-import { linkPath, makeLink } from '../accounts/links.ts';
-import { passwordFault } from '../accounts/password-rules.ts';
+import { passwordFault } from '../accounts/passwords.ts';
 import type { Reception } from '../accounts/reception.ts';
+import { linkPath, makeLink } from '../accounts/sign-in.ts';
 import type { Fault } from '../config/fault.ts';
 import { variable } from '../config/load.ts';
 import { readError } from '../lib/files.ts';

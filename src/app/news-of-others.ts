@@ -1,7 +1,7 @@
 import type { NodesSight } from '../control/nodes/sight.ts';
 import type { Topic } from '../dashboard/contract.ts';
-import type { HintFeed } from '../dashboard/hint-feed.ts';
-import { isTopic } from '../dashboard/hint-topics.ts';
+import type { HintFeed } from '../dashboard/hints.ts';
+import { isTopic } from '../dashboard/hints.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** What it takes. */

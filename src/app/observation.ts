@@ -3,10 +3,14 @@ import { relaysOfAll } from '../control/nodes/figures.ts';
 import type { HealthCheck } from '../domain/health.ts';
 import { missingRelays } from '../domain/route.ts';
 import type { IntakeTrouble } from '../engine/accept.ts';
-import { Counters } from '../observe/counters.ts';
 import { createHealth, type Health } from '../observe/health.ts';
-import { createMetrics, type MetricSources, type Metrics } from '../observe/metrics.ts';
-import { createProcessMeter } from '../observe/process-figures.ts';
+import {
+  Counters,
+  createMetrics,
+  createProcessMeter,
+  type MetricSources,
+  type Metrics,
+} from '../observe/metrics.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import type { ListenerParts } from './listener-parts.ts';
 import { type BoundPorts, portsStatus } from './ports.ts';

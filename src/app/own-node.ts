@@ -2,12 +2,11 @@ import { hostname } from 'node:os';
 import { rolesOf } from '../config/roles.ts';
 import type { Config } from '../config/schema.ts';
 import { writeReport } from '../control/nodes/report.ts';
-import type { TopicCounts } from '../dashboard/topic-counts.ts';
+import type { TopicCounts } from '../dashboard/hints.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
-import type { DeniedSources } from '../observe/denied-tally.ts';
-import type { RelayHistory } from '../observe/relay-history.ts';
+import type { DeniedSources, RelayHistory } from '../observe/remembered.ts';
 import type { NodeBeat } from '../store/cluster.ts';
 import { relayStates } from './relays.ts';
 

@@ -1,9 +1,8 @@
 /** What sendmail is handed, made a message with whole addresses. */
 import { parseAddress } from '../domain/mailbox.ts';
 import { addressWords, writeField } from '../mail/field.ts';
-import { MAX_HANDED_IN_HEADER } from '../mail/handed-in.ts';
+import { MAX_HANDED_IN_HEADER, wholeAddresses } from '../mail/handed-in.ts';
 import { changeHeader, type FieldSpan, type HeaderBlock, readLooseHeader } from '../mail/header-block.ts';
-import { wholeAddresses } from '../mail/local-addresses.ts';
 import { Exit } from './exit.ts';
 import type { SendmailOptions } from './sendmail-options.ts';
 import type { Terminal } from './terminal.ts';

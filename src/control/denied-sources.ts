@@ -1,5 +1,5 @@
 import { formatTimestamp } from '../lib/clock.ts';
-import type { DeniedTally } from '../observe/denied-tally.ts';
+import type { DeniedTally } from '../observe/remembered.ts';
 import type { ALLOW_LISTS, DeniedSource } from './settings-operations.ts';
 
 /** Refused sources as they are shown. */

@@ -1,6 +1,6 @@
-import { linkPath, makeLink } from '../accounts/links.ts';
-import { passwordFault } from '../accounts/password-rules.ts';
+import { passwordFault } from '../accounts/passwords.ts';
 import type { Reception } from '../accounts/reception.ts';
+import { linkPath, makeLink } from '../accounts/sign-in.ts';
 import type { Session, User } from '../domain/account.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import type { UserAnswer } from '../store/accounts.ts';

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { formatTimestamp } from '../lib/clock.ts';
 import type { Certificate } from '../tls/certificate.ts';
-import { namesIn, uploadFault } from '../tls/upload.ts';
+import { namesIn, uploadFault } from '../tls/pair.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { OperationError } from './operations.ts';
 import type { CertificateView, PutCertificateRequest, SettingsOperations } from './settings-operations.ts';

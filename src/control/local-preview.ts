@@ -1,5 +1,5 @@
-import { draftOf } from '../preview/draft.ts';
 import type { ParsedMessage } from '../preview/parsed.ts';
+import { draftOf } from '../preview/parsed.ts';
 import type { LocalDeps } from './local-deps.ts';
 import type { MessageDraft, MessagePreview, SearchOperations } from './search-operations.ts';
 

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { formatTimestamp } from '../lib/clock.ts';
-import { LOG_LEVELS } from '../observe/log-level.ts';
+import { LOG_LEVELS } from '../observe/log.ts';
 import type { JournalEntry } from '../store/journal.ts';
 import { lastBackup } from './backup-files.ts';
 import { layoutOf } from './layout.ts';

@@ -1,7 +1,6 @@
-import type { DeniedTally } from '../observe/denied-tally.ts';
 import type { HealthReport } from '../observe/health-report.ts';
-import type { KeptLine } from '../observe/log-ring.ts';
-import type { LaneHappening } from '../observe/relay-history.ts';
+import type { KeptLine } from '../observe/log.ts';
+import type { DeniedTally, LaneHappening } from '../observe/remembered.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
 /** What the running server knows in memory, of itself since it started, and of the other nodes. */

@@ -1,14 +1,20 @@
 import { ACCESS } from '../control/access.ts';
 import type { Actor } from '../control/actor.ts';
 import type { Door } from '../control/door.ts';
-import { OPERATION_NAMES, type OperationName } from '../control/operations.ts';
+import {
+  OPERATION_NAMES,
+  OperationError,
+  type OperationErrorCode,
+  type OperationName,
+} from '../control/operations.ts';
 import { mayAct, type Role } from '../domain/account.ts';
+import { readWholeBody } from '../http/body.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { StepLines, wantsSteps } from '../http/exchange.ts';
+import { parseJson } from '../http/json.ts';
+import { isUtf8, parseMediaType } from '../http/media-type.ts';
 import { internalError, Problem } from '../http/problem.ts';
-import { StepLines, wantsSteps } from '../http/steps.ts';
-import type { Budget } from '../lib/budget.ts';
-import { readJson } from './json-request.ts';
-import { asProblem } from './refusals.ts';
+import type { Budget, Share } from '../lib/budget.ts';
 
 /** What calling operations needs. */
 export interface CallDeps {
@@ -82,4 +88,45 @@ async function answerInSteps(
     // The server answers what was not told of, and logs what is no refusal.
     if (!told || !(problem instanceof Problem)) throw problem;
   }
+}
+
+/** Far beyond what any request needs: the largest is a message with its fields. */
+const JSON_LIMITS = { maxDepth: 32, maxValues: 100_000 };
+
+/**
+ * Throws 415 for a body that does not say it is JSON. A form of another site can send other types without asking first;
+ * never this one.
+ */
+export function requireJson({ headers }: Pick<Exchange, 'headers'>): void {
+  const mediaType = parseMediaType(headers['content-type']);
+  if (mediaType?.type === 'application/json' && isUtf8(mediaType)) return;
+  throw new Problem(415, 'unsupported_media_type', 'Content-Type must be application/json.', {
+    headers: { Accept: 'application/json' },
+  });
+}
+
+/** Reads a JSON body. Throws the problems 415, 413, 400 and 503, and what reading a body throws. */
+export async function readJson(exchange: Exchange, maxBytes: number, budget: Share): Promise<unknown> {
+  requireJson(exchange);
+  return parseJson(await readWholeBody(exchange, { maxBytes, budget }), JSON_LIMITS);
+}
+
+/** What a refusal of an operation is over HTTP; its code is the problem's. */
+const STATUSES: Readonly<Record<OperationErrorCode, number>> = {
+  invalid: 400,
+  not_found: 404,
+  refused: 409,
+  unavailable: 503,
+  forbidden: 403,
+};
+
+/** A refused operation as the problem that tells of it; anything else as it is. */
+export function asProblem(error: unknown): unknown {
+  if (!(error instanceof OperationError)) return error;
+  return new Problem(STATUSES[error.code], error.code, error.message);
+}
+
+/** The refusal of whoever is not signed in. */
+export function signedOut(): Problem {
+  return new Problem(401, 'signed_out', 'Sign in first.', { headers: { 'WWW-Authenticate': 'Session' } });
 }

@@ -1,5 +1,10 @@
 import type { Actor } from '../control/actor.ts';
+import type { Role } from '../domain/account.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { Problem } from '../http/problem.ts';
 import type { StreamedBody } from '../http/stream.ts';
+import { requireRole } from './calls.ts';
+import { BARE_POLICY } from './guard.ts';
 
 /** The forms of an export. */
 export const EXPORT_FORMATS = ['csv', 'json'] as const;
@@ -29,4 +34,158 @@ export interface Downloads {
   ): Promise<AsyncIterable<Uint8Array>>;
   /** A backup of the data directory's own folder, by its name; who took it is written down. */
   backup(actor: Actor, name: string): Promise<StreamedBody>;
+}
+
+/** Characters of a name that is offered. */
+const MAX_NAME = 150;
+/** A run at the end is tried from its beginning alone: from each of it, a long name would take the square of its length. */
+const NOT_AT_ENDS = /^[. ]+|(?<![. ])[. ]+$/g;
+/** Names that are devices on Windows, whatever their ending. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+
+/**
+ * `Content-Disposition` for a download (RFC 6266, RFC 8187) under a name that a stranger may have written: without a path,
+ * without controls or direction marks that would hide its ending, and never empty. `fallback` is a name of ours.
+ */
+export function attachmentHeader(name: string, fallback: string): string {
+  const safe = safeName(name) ?? fallback;
+  const ascii = safe.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
+  const plain = `attachment; filename="${ascii}"`;
+  return ascii === safe ? plain : `${plain}; filename*=UTF-8''${encodeExtended(safe)}`;
+}
+
+function safeName(name: string): string | null {
+  const last = name.toWellFormed().split(/[/\\]/).at(-1) ?? '';
+  const printable = last.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').replace(/[<>:"|?*]/g, '_');
+  const trimmed = printable.replace(NOT_AT_ENDS, '');
+  const short = shortened(trimmed);
+  if (short === '') return null;
+  return DEVICE.test(short) ? `_${short}` : short;
+}
+
+/** Keeps the ending, which says what the file is. */
+function shortened(name: string): string {
+  const characters = [...name];
+  if (characters.length <= MAX_NAME) return name;
+  const ending = /\.[\p{L}\p{N}]{1,10}$/u.exec(name)?.[0] ?? '';
+  // What was in the middle is at the end now.
+  return `${characters.slice(0, MAX_NAME - ending.length).join('')}${ending}`.replace(NOT_AT_ENDS, '');
+}
+
+/** RFC 8187 §3.2.1: what `encodeURIComponent` leaves and the grammar does not. */
+function encodeExtended(text: string): string {
+  return encodeURIComponent(text).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** What downloading needs. */
+export interface DownloadDeps {
+  readonly downloads: Downloads;
+}
+
+/** One request for something to download. */
+interface DownloadVisit {
+  readonly exchange: Exchange;
+  readonly content: DownloadDeps;
+  /** Named segments of the path. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** A path, and its answer for whoever is signed in. */
+interface DownloadRoute {
+  readonly path: string;
+  readonly answer: (visit: DownloadVisit, actor: Actor) => Promise<void>;
+}
+
+/** A file's type is a stranger's word: nothing is told, so that nothing is done with it but to be kept. */
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  json: 'application/json; charset=utf-8',
+};
+
+/** Everything that can be downloaded, and previews. */
+export const DOWNLOADS: readonly DownloadRoute[] = [
+  open('/api/messages/:id/source', 'viewer', answerSource),
+  open('/api/messages/:id/parts/:number', 'viewer', answerPart),
+  open('/preview/:id', 'viewer', answerPreview),
+  open('/api/export', 'operator', answerExport),
+  open('/api/backups/:name', 'admin', answerBackup),
+];
+
+function open(path: string, from: Role, answer: DownloadRoute['answer']): DownloadRoute {
+  return {
+    path,
+    answer: async (visit, actor) => {
+      requireRole(actor, from);
+      await answer(visit, actor);
+    },
+  };
+}
+
+async function answerSource({ exchange, content, params }: DownloadVisit): Promise<void> {
+  const id = params['id'] ?? '';
+  const body = await content.downloads.source(id);
+  await exchange.stream(200, 'message/rfc822', body, asAttachment(`${id}.eml`, 'message.eml'));
+}
+
+async function answerPart({ exchange, content, params }: DownloadVisit): Promise<void> {
+  const { filename, bytes } = await content.downloads.part(
+    params['id'] ?? '',
+    numberIn(params['number'] ?? ''),
+  );
+  exchange.send(200, UNKNOWN_TYPE, bytes, asAttachment(filename, 'attachment'));
+}
+
+async function answerPreview({ exchange, content, params }: DownloadVisit): Promise<void> {
+  if (exchange.query.get('view') !== 'html')
+    throw new Problem(400, 'invalid', 'Ask for view=html; the text is in messagePreview.');
+  const { html, policy } = await content.downloads.document(params['id'] ?? '');
+  exchange.send(200, 'text/html; charset=utf-8', html, {
+    'Content-Security-Policy': policy,
+    'X-Frame-Options': 'SAMEORIGIN',
+  });
+}
+
+async function answerExport({ exchange, content }: DownloadVisit, actor: Actor): Promise<void> {
+  const asked = exchange.query.get('format');
+  const format = EXPORT_FORMATS.find((known) => known === asked);
+  if (format === undefined) throw new Problem(400, 'invalid', 'format must be csv or json.');
+  if (exchange.method === 'HEAD') return exchange.send(200, EXPORT_TYPES[format], '');
+  const request = { query: exchange.query.get('query') ?? '', format };
+  const pieces = await content.downloads.export(actor, request, exchange.signal);
+  const name = `messages-${dayOf(exchange)}.${format}`;
+  const flow = exchange.flow(200, EXPORT_TYPES[format], asAttachment(name, name));
+  if (flow === null) return;
+  try {
+    for await (const piece of pieces) if (!(await flow.pass(piece))) return;
+    flow.end();
+  } catch (error) {
+    // A part must not look like the whole.
+    flow.cut();
+    throw error;
+  }
+}
+
+async function answerBackup({ exchange, content, params }: DownloadVisit, actor: Actor): Promise<void> {
+  const name = params['name'] ?? '';
+  const body = await content.downloads.backup(actor, name);
+  await exchange.stream(200, UNKNOWN_TYPE, body, asAttachment(name, 'backup'));
+}
+
+function asAttachment(name: string, fallback: string): Record<string, string> {
+  return { 'Content-Disposition': attachmentHeader(name, fallback), 'Content-Security-Policy': BARE_POLICY };
+}
+
+function numberIn(text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw new Problem(404, 'not_found', 'The message has no such file.');
+  return Number(text);
+}
+
+/** Today in UTC, for a file's name. */
+function dayOf({ clock }: Exchange): string {
+  return new Date(clock.wall()).toISOString().slice(0, 10);
 }

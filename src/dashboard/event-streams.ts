@@ -2,7 +2,7 @@ import type { Actor } from '../control/actor.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
 import type { Flow } from '../http/stream.ts';
-import type { HintFeed } from './hint-feed.ts';
+import type { HintFeed } from './hints.ts';
 import type { Visitors } from './visitors.ts';
 
 /** `GET /api/events`: who listens to hints, until they or their session go. */

@@ -2,22 +2,20 @@ import type { Actor } from '../control/actor.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
 import { type Match, Router, targetOf } from '../http/router.ts';
-import { EXPOSITION_TYPE } from '../observe/exposition.ts';
 import type { Health } from '../observe/health.ts';
+import { EXPOSITION_TYPE } from '../observe/metric-table.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { answerCall, type CallDeps } from './calls.ts';
-import { DOWNLOADS, type DownloadDeps } from './download-routes.ts';
+import { answerCall, type CallDeps, requireJson, signedOut } from './calls.ts';
+import { DOWNLOADS, type DownloadDeps } from './downloads.ts';
 import type { EventStreams } from './event-streams.ts';
 import {
   type GuardSettings,
+  harden,
   refuseForeignFetch,
   requireOwnHost,
   requireOwnOrigin,
   requireSource,
 } from './guard.ts';
-import { harden } from './headers.ts';
-import { requireJson } from './json-request.ts';
-import { signedOut } from './refusals.ts';
 import type { Site } from './site.ts';
 import type { Visitors } from './visitors.ts';
 

@@ -9,10 +9,10 @@ import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import type { Certificate } from '../tls/certificate.ts';
+import { asProblem } from './calls.ts';
 import { EventStreams } from './event-streams.ts';
 import type { GuardSettings } from './guard.ts';
-import type { HintFeed } from './hint-feed.ts';
-import { asProblem } from './refusals.ts';
+import type { HintFeed } from './hints.ts';
 import { answerRequest, type DashboardContent } from './routes.ts';
 import { Site } from './site.ts';
 

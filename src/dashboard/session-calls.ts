@@ -1,21 +1,21 @@
-import { findLink } from '../accounts/links.ts';
-import type { Reception } from '../accounts/reception.ts';
-import { signedOut } from '../accounts/refusal.ts';
+import { z } from 'zod';
+import { type Reception, signedOut } from '../accounts/reception.ts';
 import { giveUpFactor, offerFactor, takeUpFactor } from '../accounts/second-factor.ts';
 import type { Found, Opened, Visit } from '../accounts/sessions.ts';
 import {
   changePassword,
   confirmPassword,
+  findLink,
   giveCode,
   linkRefused,
   logIn,
   logOut,
   setUp,
 } from '../accounts/sign-in.ts';
+import { MAX_PASSWORD } from '../domain/account.ts';
+import { Problem } from '../http/problem.ts';
 import { formatTimestamp } from '../lib/clock.ts';
-import type { SessionCalls } from './contract.ts';
-import type { CallName } from './session-requests.ts';
-import type { FirstStepsBook } from './session-view.ts';
+import type { FirstSteps, SessionCalls, SessionUser, SessionView } from './contract.ts';
 
 /** Who asks. */
 export interface Caller {
@@ -149,4 +149,103 @@ function answer<Answer>(value: Answer): { readonly kind: 'answer'; readonly answ
 function signedIn({ found }: Caller): Found {
   if (found?.session.stage !== 'full') throw signedOut();
   return found;
+}
+
+/** What a user is called when signing in. */
+const newName = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._@-]{0,63}$/,
+    'must be 1 to 64 of a-z 0-9 . _ @ -, beginning with a letter or digit',
+  );
+/** Code points may take two units each. */
+const password = z.string().max(2 * MAX_PASSWORD);
+const token = z.string().max(100);
+const code = z.string().max(50);
+const nothing = z.strictObject({});
+
+/** The shape of each request. */
+const REQUESTS: { readonly [Name in keyof SessionCalls]: z.ZodType<SessionCalls[Name]['request']> } = {
+  setup: z.strictObject({ token, name: newName.nullable(), password }),
+  link: z.strictObject({ token }),
+  login: z.strictObject({ name: z.string().max(200), password }),
+  second_factor: z.strictObject({ code }),
+  logout: nothing,
+  password: z.strictObject({ current: password, next: password }),
+  totp_begin: z.strictObject({ password }),
+  totp_confirm: z.strictObject({ code }),
+  totp_remove: z.strictObject({ password }),
+  sessions: nothing,
+  end_session: z.strictObject({ id: z.string().max(64) }),
+  sign_out_others: nothing,
+  first_steps: z.strictObject({ skipped: z.boolean() }),
+};
+
+/** The name of a call. */
+export type CallName = keyof SessionCalls;
+
+/** The call that goes by a name; null: there is none. */
+export function callOf(name: string): CallName | null {
+  return (Object.keys(REQUESTS) as CallName[]).find((known) => known === name) ?? null;
+}
+
+/** The request of a call. Throws the problem 400, which never repeats what was sent. */
+export function readRequest<Name extends CallName>(name: Name, body: unknown): SessionCalls[Name]['request'] {
+  const parsed = REQUESTS[name].safeParse(body);
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.map(({ path, message }) => ({
+    pointer: `/${path.join('/')}`,
+    code: 'invalid',
+    detail: message,
+  }));
+  const [first] = errors;
+  throw new Problem(400, 'invalid', `${first?.pointer ?? '/'}: ${first?.detail ?? 'is wrong'}.`, { errors });
+}
+
+/** What is told of this installation to those who are signed in. */
+export interface Surroundings {
+  readonly version: string;
+  /** `webui.session_timeout_minutes` */
+  readonly idleMs: () => number;
+  /** How the API and the SMTP listener are reached by someone who reaches us by this host name. */
+  readonly pointers: (host: string) => Pointers;
+  readonly firstSteps: FirstStepsBook;
+  /** Whether anybody has chosen a password yet. */
+  readonly isClaimed: () => Promise<boolean>;
+}
+
+/** See {@link Surroundings.pointers}. */
+export interface Pointers {
+  readonly apiUrl: string | null;
+  readonly smtp: { readonly host: string; readonly port: number } | null;
+}
+
+/** How far the installation is on the guided path. */
+export interface FirstStepsBook {
+  read(): Promise<FirstSteps>;
+  skip(skipped: boolean): Promise<void>;
+}
+
+/** What `GET /api/session` says to someone with this session, who reaches us by this host name. */
+export async function sessionView(
+  found: Found | null,
+  host: string,
+  surroundings: Surroundings,
+): Promise<SessionView> {
+  const { version, idleMs, pointers, firstSteps, isClaimed } = surroundings;
+  if (found === null) return { state: (await isClaimed()) ? 'anonymous' : 'setup' };
+  if (found.session.stage === 'second_factor') return { state: 'second_factor' };
+  return {
+    state: 'signed_in',
+    version,
+    user: userView(found),
+    idleMs: idleMs(),
+    ...pointers(host),
+    firstSteps: await firstSteps.read(),
+  };
+}
+
+function userView({ user, session }: Found): SessionUser {
+  const { name, role, secondFactor, recoveryCodesLeft } = user;
+  return { name, role, secondFactor: secondFactor !== null, recoveryCodesLeft, session: session.id };
 }

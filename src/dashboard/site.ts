@@ -5,8 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Exchange } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
-import { BARE_POLICY, PAGE_OPENER, PAGE_POLICY } from './headers.ts';
-import { SITE_MISSING } from './site-missing.ts';
+import { BARE_POLICY, PAGE_OPENER, PAGE_POLICY } from './guard.ts';
 
 /**
  * The dashboard's page: the files that `npm run web` built. What is served is looked up in a list of what lies there, so that
@@ -191,3 +190,23 @@ function compressed(file: Loaded, coding: Coding): Promise<Buffer> {
   file.coded.set(coding, made);
   return made;
 }
+
+/** What a browser is shown where the dashboard's page was not built: what to do, and what works without it. */
+const SITE_MISSING = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Waybill</title>
+</head>
+<body>
+<main>
+<h1>Waybill is running; its dashboard is not built yet</h1>
+<p>In the folder that Waybill was started from, run <code>npm start</code>, which builds it once, or <code>npm run web</code>
+while the server runs. Then load this page again.</p>
+<p>Everything else works: mail is accepted and delivered. For machines: <a href="/health">/health</a>,
+<a href="/metrics">/metrics</a>.</p>
+</main>
+</body>
+</html>
+`;

@@ -1,5 +1,23 @@
+import { AccountRefusal, type Reception, type RefusalCode } from '../accounts/reception.ts';
+import type { Found, Visit } from '../accounts/sessions.ts';
 import type { Actor } from '../control/actor.ts';
-import type { Exchange } from '../http/exchange.ts';
+import { clientAddress, type Exchange } from '../http/exchange.ts';
+import { Problem } from '../http/problem.ts';
+import { Budget } from '../lib/budget.ts';
+import { type CidrSet, sourceGroup } from '../lib/network.ts';
+import { readJson } from './calls.ts';
+import type { SessionCalls } from './contract.ts';
+import {
+  CALLS,
+  type CallDeps,
+  type Caller,
+  type CallName,
+  type CallResult,
+  callOf,
+  readRequest,
+  type Surroundings,
+  sessionView,
+} from './session-calls.ts';
 
 /** Those who use the dashboard, as its routes see them. */
 export interface Visitors {
@@ -12,3 +30,153 @@ export interface Visitors {
   /** Is told of sessions that end, so that what they hold open can be closed, until the returned function is called. */
   onEnded(listener: (sessionId: string) => void): () => void;
 }
+
+/** What visitors are received with. */
+export interface VisitorsOptions extends CallDeps, Surroundings {
+  readonly reception: Reception;
+  /** Names this installation in its cookie: letters and digits. */
+  readonly instance: string;
+  /** `webui.trusted_proxies` */
+  readonly trustedProxies: () => CidrSet;
+}
+
+/** Requests that the page makes by itself say so with this header: they keep no session alive. */
+const BY_ITSELF = 'waybill-background';
+/** Browsers open it again by themselves, and cannot add a header. */
+const EVENTS = '/api/events';
+const MAX_REQUEST_BYTES = 16 * 1024;
+/** Bytes of requests in memory, all together; each source has its share of them. */
+const REQUEST_MEMORY = { capacity: 1024 * 1024, maxWaiters: 64 };
+
+/** HTTP's word for each refusal. */
+const STATUSES: Readonly<Record<RefusalCode, number>> = {
+  sign_in_refused: 401,
+  code_refused: 401,
+  password_refused: 403,
+  signed_out: 401,
+  user_disabled: 403,
+  link_refused: 403,
+  name_taken: 409,
+  password_unfit: 400,
+  sign_in_slowed: 429,
+  sign_in_busy: 503,
+  second_factor_unreadable: 503,
+  second_factor_missing: 409,
+};
+
+/** Those who use the dashboard, as its routes see them, by sessions in cookies. */
+export function createVisitors(options: VisitorsOptions): Visitors {
+  const { reception, trustedProxies } = options;
+  const cookie = new SessionCookie(options.instance);
+  const budget = new Budget(REQUEST_MEMORY);
+
+  const visitOf = (exchange: Exchange): Visit => ({
+    sourceAddress: clientAddress(exchange, trustedProxies()),
+    agent: exchange.headers['user-agent'] ?? '',
+  });
+  const findOf = async (exchange: Exchange, token: string | null): Promise<Found | null> =>
+    token === null ? null : await reception.sessions.find(token, isUse(exchange));
+
+  const show = async (exchange: Exchange, found: Found | null) =>
+    exchange.json(200, await sessionView(found, hostOf(exchange), options));
+
+  const answer = async <Name extends CallName>(exchange: Exchange, name: Name): Promise<void> => {
+    const visit = visitOf(exchange);
+    const body = await readJson(exchange, MAX_REQUEST_BYTES, budget.share(sourceGroup(visit.sourceAddress)));
+    const request = readRequest(name, body);
+    const token = cookie.read(exchange);
+    const caller: Caller = { visit, token, host: hostOf(exchange), found: await findOf(exchange, token) };
+    // Sound because name and request belong together, which the type of the table cannot say.
+    const call = CALLS[name] as (
+      request: SessionCalls[Name]['request'],
+      caller: Caller,
+      deps: CallDeps,
+    ) => Promise<CallResult<SessionCalls[Name]['answer']>>;
+    const result = await asProblems(call(request, caller, options));
+    if (result.kind === 'answer') return exchange.json(200, result.answer);
+    if (result.kind === 'opened') cookie.give(exchange, result.opened.token);
+    if (result.kind === 'ended') cookie.take(exchange);
+    if (result.kind === 'same') return await show(exchange, await findOf(exchange, token));
+    return await show(exchange, result.kind === 'opened' ? result.opened : null);
+  };
+
+  return {
+    actorOf: async (exchange) => {
+      const found = await findOf(exchange, cookie.read(exchange));
+      if (found === null || found.session.stage !== 'full') return null;
+      const { session, user } = found;
+      const { sourceAddress } = visitOf(exchange);
+      const { name, role } = user;
+      const host = hostOf(exchange);
+      return { kind: 'user', name, role, sourceAddress, sessionId: session.id, host };
+    },
+    show: async (exchange) => {
+      const token = cookie.read(exchange);
+      const found = await findOf(exchange, token);
+      if (token !== null && found === null) cookie.take(exchange);
+      await show(exchange, found);
+    },
+    answer: async (exchange, name) => {
+      const call = callOf(name);
+      if (call === null) throw new Problem(404, 'not_found', 'There is nothing here.');
+      await answer(exchange, call);
+    },
+    onEnded: (listener) => reception.sessions.onEnded(listener),
+  };
+}
+
+function isUse({ headers, path }: Exchange): boolean {
+  return headers[BY_ITSELF] === undefined && path !== EVENTS;
+}
+
+/** The name, without a port, by which we were reached; the routes have looked at it. */
+function hostOf({ headers }: Exchange): string {
+  return (headers.host ?? '').toLowerCase().replace(/:\d{1,5}$/, '');
+}
+
+async function asProblems<T>(done: Promise<T>): Promise<T> {
+  try {
+    return await done;
+  } catch (error) {
+    if (!(error instanceof AccountRefusal)) throw error;
+    const status = STATUSES[error.code];
+    const headers = {
+      ...(error.waitMs === null ? {} : { 'Retry-After': String(Math.ceil(error.waitMs / 1000)) }),
+      ...(status === 401 ? { 'WWW-Authenticate': 'Session' } : {}),
+    };
+    throw new Problem(status, error.code, error.message, { headers });
+  }
+}
+
+/**
+ * The cookie that carries a session's token. `__Host-` holds it to this very host over TLS, whole; the instance's own name
+ * keeps two installations on one host apart, since cookies ignore ports.
+ */
+export class SessionCookie {
+  readonly #name: string;
+
+  constructor(instance: string) {
+    this.#name = `__Host-waybill-${instance}`;
+  }
+
+  /** The token that a request carries; null without one. */
+  read({ headers }: Pick<Exchange, 'headers'>): string | null {
+    for (const pair of (headers.cookie ?? '').split(';')) {
+      const [name, value] = pair.trim().split('=', 2);
+      if (name === this.#name) return value ?? null;
+    }
+    return null;
+  }
+
+  /** Has the browser keep a token until it is closed. */
+  give(exchange: Pick<Exchange, 'setHeader'>, token: string): void {
+    exchange.setHeader('Set-Cookie', `${this.#name}=${token}; ${ATTRIBUTES}`);
+  }
+
+  /** Has the browser forget it. */
+  take(exchange: Pick<Exchange, 'setHeader'>): void {
+    exchange.setHeader('Set-Cookie', `${this.#name}=; ${ATTRIBUTES}; Max-Age=0`);
+  }
+}
+
+const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Strict';

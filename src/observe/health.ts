@@ -13,8 +13,8 @@ import { formatTimestamp } from '../lib/clock.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Figures, LaneDepth, Views } from '../store/views.ts';
 import type { HealthReport, NodeStatus, RelayStatus } from './health-report.ts';
+import { dueBesides, spentRelays } from './health-report.ts';
 import { Poll } from './poll.ts';
-import { dueBesides, spentRelays } from './spent-relays.ts';
 
 /** Where health looks. Every function answers at once from memory; only `views` and `spool` are asked in the background. */
 export interface HealthSources {

@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest';
-import { createLog, type LogOptions } from './log.ts';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
+import { createLog, hideAddresses, type LogOptions, Output } from './log.ts';
 
 const AT = Date.UTC(2026, 10, 20, 11, 15, 0, 123);
 
@@ -105,3 +110,91 @@ test('text is for people, and cannot steer their terminal', () => {
       'reply="no \\u001b[31m\\u009b31m\\u202e\\nfoo=bar"\n',
   ]);
 });
+
+test.each([
+  ['joe@example.com', '*@example.com', '*'],
+  ['550 5.1.1 <joe@example.com>: unknown', '550 5.1.1 <*@example.com>: unknown', '550 5.1.1 <*>: unknown'],
+  ['a@x.org,b@y.org', '*@x.org,*@y.org', '*,*'],
+  ["o'brien+tag=home@x.org", '*@x.org', '*'],
+  ['"joe smith"@x.org', '*@x.org', '*'],
+  ['"a\\"b"@x.org', '*@x.org', '*'],
+  ['jürgen@bücher.example', '*@bücher.example', '*'],
+  ['joe@[192.0.2.1] refused', '*@[192.0.2.1] refused', '* refused'],
+  ['mailto:joe@x.org', 'mailto:*@x.org', 'mailto:*'],
+  ['no address here', 'no address here', 'no address here'],
+])('%s', (text, domain, none) => {
+  expect(hideAddresses(text, 'full')).toBe(text);
+  expect(hideAddresses(text, 'domain')).toBe(domain);
+  expect(hideAddresses(text, 'none')).toBe(none);
+});
+
+test('a long hostile text is searched in linear time', () => {
+  for (const piece of ['a', '"', '\\"', 'a@', '@', '"a'])
+    expect(hideAddresses(piece.repeat(100_000), 'none').length).toBeLessThanOrEqual(200_000);
+});
+
+const MIB = 1024 * 1024;
+
+function temporary(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'waybill-output-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, name);
+}
+
+function open(path: string, flags: string | number): number {
+  const fd = openSync(path, flags);
+  onTestFinished(() => closeSync(fd));
+  return fd;
+}
+
+test('lines gather until they fill a buffer, or a moment has passed, or they are flushed', async () => {
+  const path = temporary('log');
+  const clock = new ManualClock();
+  const output = new Output(open(path, 'w'), clock);
+  output.write('one\n');
+  expect(readFileSync(path, 'utf8')).toBe('');
+  await clock.advance(100);
+  expect(readFileSync(path, 'utf8')).toBe('one\n');
+  output.write('two\n');
+  output.flushSync();
+  expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n');
+  const long = `${'x'.repeat(8192)}\n`;
+  output.write(long);
+  expect(readFileSync(path, 'utf8')).toBe(`one\ntwo\n${long}`);
+});
+
+test('what a full pipe does not take follows once there is a reader, up to a bound', async () => {
+  const path = temporary('pipe');
+  execFileSync('mkfifo', [path]);
+  const clock = new ManualClock();
+  const fd = open(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const output = new Output(fd, clock);
+  const line = `${'ü'.repeat(511)}\n`;
+  for (let count = 0; count < 4096; count++) output.write(line);
+  const read = Buffer.alloc(4 * MIB);
+  let size = 0;
+  for (let rounds = 0; rounds < 100; rounds++) {
+    size += readWaiting(fd, read.subarray(size));
+    await clock.advance(100);
+  }
+  const lines = read.toString('utf8', 0, size).split('\n').slice(0, -1);
+  expect(new Set(lines)).toEqual(new Set([line.trimEnd()]));
+  expect(size).toBeGreaterThan(MIB);
+  expect(size).toBeLessThan(2 * MIB);
+});
+
+test('what cannot be written is dropped', () => {
+  const output = new Output(open('/dev/full', 'w'), new ManualClock());
+  output.write('lost\n');
+  expect(() => output.flushSync()).not.toThrow();
+});
+
+/** What lies in a pipe now. */
+function readWaiting(fd: number, target: Uint8Array): number {
+  let size = 0;
+  try {
+    for (;;) size += readSync(fd, target, size, target.length - size, null);
+  } catch {
+    return size;
+  }
+}

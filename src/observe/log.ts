@@ -1,9 +1,6 @@
-import type { Clock } from '../lib/clock.ts';
-import { formatTimestamp } from '../lib/clock.ts';
+import { writeSync } from 'node:fs';
+import { type Clock, formatTimestamp } from '../lib/clock.ts';
 import type { Log, LogFields } from '../lib/log.ts';
-import { type AddressDetail, hideAddresses } from './addresses.ts';
-import { LOG_LEVELS, type LogLevel } from './log-level.ts';
-import type { LogRing } from './log-ring.ts';
 
 /** What can be changed while the service runs. */
 export interface LogSettings {
@@ -134,4 +131,130 @@ function printable(value: string | number | boolean): string {
     /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** How serious lines of the log are, rising. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+/** How serious a line is. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** A line of the log that is still remembered. */
+export interface KeptLine {
+  /** From 1 on, without gaps. */
+  readonly number: number;
+  /** Wall ms. */
+  readonly at: number;
+  readonly level: LogLevel;
+  readonly event: string;
+  readonly fields: LogFields;
+}
+
+/** Lines remembered; the oldest go first. */
+export const MAX_LINES = 2000;
+/** Characters of one field. */
+const MAX_FIELD = 1000;
+
+/** The last lines of the log, for people who look at it from afar. What the log does not say is not in here either. */
+export class LogRing {
+  readonly #lines: KeptLine[] = [];
+  #count = 0;
+
+  /** Remembers a line as it was written. */
+  add(at: number, level: LogLevel, event: string, fields: LogFields): void {
+    this.#lines[this.#count % MAX_LINES] = { number: ++this.#count, at, level, event, fields: short(fields) };
+  }
+
+  /** The lines that are remembered, the oldest first. */
+  lines(): KeptLine[] {
+    const start = this.#count % MAX_LINES;
+    if (this.#count < MAX_LINES) return [...this.#lines];
+    return [...this.#lines.slice(start), ...this.#lines.slice(0, start)];
+  }
+}
+
+function short(fields: LogFields): LogFields {
+  let cut: Record<string, LogFields[string]> | null = null;
+  for (const name in fields) {
+    const value = fields[name];
+    if (typeof value !== 'string' || value.length <= MAX_FIELD) continue;
+    cut ??= { ...fields };
+    cut[name] = `${value.slice(0, MAX_FIELD - 1)}…`;
+  }
+  return cut ?? fields;
+}
+
+/** How much of a mail address the log shows (contract §16): all, what follows the `@`, or nothing. */
+export type AddressDetail = 'full' | 'domain' | 'none';
+
+/**
+ * A mail address wherever it stands in text. A local part is at most 64 octets, quoted or a run without
+ * delimiters, so that the search is linear in the text, which a hostile peer may have written.
+ */
+const ADDRESS =
+  /(?:"(?:[^"\\]|\\.){0,64}"|(?<![^\s<>()[\]",;:@])[^\s<>()[\]",;:@]+)@(\[[^\s\]]*\]|[^\s<>()[\]",;:]*)/gu;
+
+/** `text` with every mail address in it shortened: `joe@example.com` → `*@example.com` or `*`. */
+export function hideAddresses(text: string, detail: AddressDetail): string {
+  if (detail === 'full' || !text.includes('@')) return text;
+  return text.replace(ADDRESS, (_match, domain: string) => (detail === 'domain' ? `*@${domain}` : '*'));
+}
+
+/** Lines are written together once they fill this much, or after {@link FLUSH_MS}. */
+const BUFFER_BYTES = 8192;
+const FLUSH_MS = 100;
+/** Most that waits for a reader who is slow; more is dropped. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * Writes lines to a file descriptor. It neither waits nor fails: what a full pipe does not take is kept for a
+ * while, and what cannot be written at all (the reader has gone, the disk is full) is dropped, since a log must
+ * not stop the mail.
+ */
+export class Output implements LogDestination {
+  readonly #fd: number;
+  readonly #clock: Pick<Clock, 'sleep'>;
+  #lines = '';
+  /** What a full pipe has not taken. */
+  #left: Uint8Array = NOTHING;
+  #timed = false;
+
+  constructor(fd: number, clock: Pick<Clock, 'sleep'>) {
+    this.#fd = fd;
+    this.#clock = clock;
+  }
+
+  write(line: string): void {
+    if (this.#left.length + this.#lines.length >= MAX_WAITING_BYTES) return;
+    this.#lines += line;
+    if (this.#lines.length >= BUFFER_BYTES) this.flushSync();
+    else if (!this.#timed) void this.#flushLater();
+  }
+
+  flushSync(): void {
+    let bytes: Uint8Array = Buffer.concat([this.#left, Buffer.from(this.#lines)]);
+    this.#lines = '';
+    this.#left = NOTHING;
+    try {
+      while (bytes.length > 0) bytes = bytes.subarray(writeSync(this.#fd, bytes));
+    } catch (error) {
+      if (!isFull(error)) return;
+      this.#left = bytes;
+      if (!this.#timed) void this.#flushLater();
+    }
+  }
+
+  async #flushLater(): Promise<void> {
+    this.#timed = true;
+    await this.#clock.sleep(FLUSH_MS);
+    this.#timed = false;
+    this.flushSync();
+  }
+}
+
+/** Whether a pipe takes nothing now, and may later. */
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EAGAIN';
 }

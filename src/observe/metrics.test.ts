@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Outcome } from '../domain/outcome.ts';
-import { Counters, Histogram } from './counters.ts';
 import { Events } from './events.ts';
-import { createMetrics } from './metrics.ts';
-import { createProcessMeter } from './process-figures.ts';
+import { Counters, createMetrics, createProcessMeter, Histogram } from './metrics.ts';
 
 test('a label with quotes, backslashes or line ends is escaped', () => {
   const text = createMetrics({

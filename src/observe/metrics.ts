@@ -1,9 +1,11 @@
+import { type ELDHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Outcome } from '../domain/outcome.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Figures } from '../store/views.ts';
-import type { Counters } from './counters.ts';
-import { type MetricValues, renderExposition, type Sample } from './exposition.ts';
+import type { Event, Events, Unsubscribe } from './events.ts';
 import type { HealthSnapshot } from './health.ts';
 import type { RelayStatus } from './health-report.ts';
-import type { ProcessFigures } from './process-figures.ts';
+import { type HistogramSample, type MetricValues, renderExposition, type Sample } from './metric-table.ts';
 
 /** Where the values come from. Every function answers at once from memory. */
 export interface MetricSources {
@@ -150,4 +152,115 @@ function byLabel<K extends string>(
   values: Readonly<Record<K, number>>,
 ): readonly Sample[] {
   return keys.map((key) => ({ labels: { [label]: key }, value: values[key] }));
+}
+
+/** Observations sorted into buckets as they come. */
+export class Histogram implements HistogramSample {
+  readonly bounds: readonly number[];
+  readonly counts: number[];
+  sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+    this.counts = new Array<number>(bounds.length + 1).fill(0);
+  }
+
+  /** Adds one. */
+  observe(value: number): void {
+    let bucket = 0;
+    while (bucket < this.bounds.length && value > (this.bounds[bucket] ?? 0)) bucket++;
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    this.sum += value;
+  }
+}
+
+const ACCEPT_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+const ATTEMPT_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** What this process has done since it started. */
+export class Counters {
+  readonly accepted: Record<'api' | 'smtp' | 'cli', number> = { api: 0, smtp: 0, cli: 0 };
+  acceptedBytes = 0;
+  readonly results: Record<Outcome['kind'], number> = { delivered: 0, deferred: 0, rejected: 0, unknown: 0 };
+  denied = 0;
+  /** In seconds. */
+  readonly acceptDuration = new Histogram(ACCEPT_BOUNDS);
+  /** In seconds. */
+  readonly attemptDuration = new Histogram(ATTEMPT_BOUNDS);
+
+  /** Counts what the bus tells from now on. */
+  listen(events: Events): Unsubscribe {
+    return events.on((event) => this.#count(event));
+  }
+
+  #count(event: Event): void {
+    switch (event.type) {
+      case 'accepted':
+        if (isSource(event.source)) this.accepted[event.source]++;
+        this.acceptedBytes += event.sizeBytes;
+        this.acceptDuration.observe(event.durationMs / 1000);
+        break;
+      case 'attempted':
+        this.attemptDuration.observe(event.durationMs / 1000);
+        for (const { outcome } of event.results) this.results[outcome.kind]++;
+        break;
+      case 'denied':
+        this.denied += event.count;
+        break;
+    }
+  }
+}
+
+function isSource(source: string): source is keyof Counters['accepted'] {
+  return source === 'api' || source === 'smtp' || source === 'cli';
+}
+
+/** What the process uses. */
+export interface ProcessFigures {
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+  /** Seconds. */
+  readonly loopDelay: Readonly<Record<'mean' | 'p99' | 'max', number>>;
+}
+
+/** Reads the figures; {@link ProcessMeter.stop} ends measuring. */
+export interface ProcessMeter {
+  read(): ProcessFigures;
+  stop(): void;
+}
+
+const RESOLUTION_MS = 20;
+/** Delays are gathered over at least this long, so that several scrapers see the same figures. */
+const WINDOW_MS = 10_000;
+const NS_PER_SECOND = 1e9;
+
+/** Begins to measure how late the event loop is. */
+export function createProcessMeter(clock: Pick<Clock, 'mono'>): ProcessMeter {
+  const monitor = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  monitor.enable();
+  let windowStart = clock.mono();
+  let loopDelay = readDelay(monitor);
+  return {
+    read: () => {
+      if (clock.mono() - windowStart >= WINDOW_MS) {
+        loopDelay = readDelay(monitor);
+        monitor.reset();
+        windowStart = clock.mono();
+      }
+      const { user, system } = process.cpuUsage();
+      const { rss, heapUsed } = process.memoryUsage();
+      return { cpuSeconds: (user + system) / 1e6, residentBytes: rss, heapBytes: heapUsed, loopDelay };
+    },
+    stop: () => {
+      monitor.disable();
+    },
+  };
+}
+
+/** What was measured, less the interval at which it was: a loop that is never late has 0. */
+function readDelay(monitor: ELDHistogram): ProcessFigures['loopDelay'] {
+  if (monitor.count === 0) return { mean: 0, p99: 0, max: 0 };
+  const late = (ns: number) => Math.max(0, ns / NS_PER_SECOND - RESOLUTION_MS / 1000);
+  return { mean: late(monitor.mean), p99: late(monitor.percentile(99)), max: late(monitor.max) };
 }

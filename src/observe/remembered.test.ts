@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { localReply } from '../domain/outcome.ts';
-import { MAX_DENIED, rememberDenied } from './denied-tally.ts';
+import { silentLog } from '../lib/log.ts';
 import { type Event, Events } from './events.ts';
-import { createLog } from './log.ts';
-import { LogRing, MAX_LINES } from './log-ring.ts';
-import { MAX_HAPPENINGS, rememberRelays } from './relay-history.ts';
+import { createLog, LogRing, MAX_LINES } from './log.ts';
+import { MAX_DENIED, MAX_HAPPENINGS, rememberDenied, rememberRelays, tallyDenials } from './remembered.ts';
 
 const denied = (sourceAddress: string, rest: Partial<Extract<Event, { type: 'denied' }>> = {}): Event => ({
   ...{ type: 'denied', reason: 'relay_not_allowed', sourceAddress, count: 1 },
@@ -92,4 +91,61 @@ test('the last lines of the log are remembered as they were written, up to a num
   const numbers = ring.lines().map(({ number }) => number);
   expect(numbers).toHaveLength(MAX_LINES);
   expect([numbers[0], numbers.at(-1)]).toEqual([2, MAX_LINES + 1]);
+});
+
+const NOW = Date.UTC(2026, 10, 20);
+
+function world(refuse: () => boolean = () => false) {
+  const events = new Events();
+  const clock = new ManualClock(NOW);
+  const written: [count: number, now: number][] = [];
+  const store = {
+    tally: async (counts: readonly { count: number }[], at: { now: number }) => {
+      if (refuse()) throw new Error('no');
+      for (const { count } of counts) written.push([count, at.now]);
+    },
+  };
+  const deny = (count: number) =>
+    events.emit({ type: 'denied', reason: 'key_unknown', sourceAddress: null, count });
+  const denials = tallyDenials({ events, store, node: 'n1', clock, log: silentLog });
+  return { clock, written, deny, denials, events };
+}
+
+test('refusals are written once a second, together', async () => {
+  const { clock, written, deny, denials } = world();
+  deny(1);
+  deny(2);
+  expect(written).toEqual([]);
+  await clock.advance(1000);
+  expect(written).toEqual([[3, NOW + 1000]]);
+  await clock.advance(5000);
+  expect(written).toHaveLength(1);
+  await denials.stop();
+});
+
+test('what is pending at the stop is written, and nothing is counted after it', async () => {
+  const { written, deny, denials } = world();
+  deny(4);
+  await denials.stop();
+  deny(1);
+  expect(written).toEqual([[4, NOW]]);
+});
+
+test('what the store does not take is kept for the next second', async () => {
+  let refusing = true;
+  const { clock, written, deny, denials } = world(() => refusing);
+  deny(1);
+  await clock.advance(1000);
+  deny(1);
+  refusing = false;
+  await clock.advance(1000);
+  expect(written).toEqual([[2, NOW + 2000]]);
+  await denials.stop();
+});
+
+test('only refusals are counted', async () => {
+  const { events, written, denials } = world();
+  events.emit({ type: 'reclaimed', released: 3, unknown: 0 });
+  await denials.stop();
+  expect(written).toEqual([]);
 });

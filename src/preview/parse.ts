@@ -1,6 +1,11 @@
 import PostalMime, { type Address, type Attachment, decodeWords } from 'postal-mime';
-import { codesIn, linksIn } from './findings.ts';
-import { type ParsedAttachment, type ParsedField, type ParsedMessage, PreviewError } from './parsed.ts';
+import {
+  type FoundLink,
+  type ParsedAttachment,
+  type ParsedField,
+  type ParsedMessage,
+  PreviewError,
+} from './parsed.ts';
 
 /** Parts inside each other; deeper ones are nobody's mail. */
 const MAX_NESTING = 32;
@@ -92,4 +97,138 @@ function fileName(given: string | null, index: number): string {
     .trim()
     .replace(/^[.\s]+/, '');
   return name === '' ? `file-${index + 1}` : Array.from(name).slice(0, MAX_NAME).join('');
+}
+
+/** Links that are given. */
+export const MAX_LINKS = 100;
+/** Codes that are given. */
+export const MAX_CODES = 10;
+const MAX_URL = 2048;
+const MAX_LABEL = 200;
+/** Characters that are searched. */
+const MAX_SEARCHED = 512 * 1024;
+
+const HREF = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
+/** Longer tags are not looked at. */
+const MAX_TAG = 8192;
+const PLAIN_URL = /\bhttps?:\/\/[^\s<>"'`\\^{|}\p{C}]{1,2048}/giu;
+/** Tried from the beginning of a run alone, so that it takes no more than the length of the text. */
+const PUNCTUATION_AT_END = /(?<![.,;:!?)\]])[.,;:!?)\]]+$/;
+/** Four to eight digits, also as two groups of three, or six to ten capitals and digits: by themselves. */
+const CODE =
+  /(?<![\w.,:/@#$€£+-]|\d )(\d{3}[- ]\d{3}|\d{4,8}|(?=[A-Z]*\d)[A-Z0-9]{6,10})(?![\w@/%€£-]|[.,:]\d)/g;
+const CODE_WORD = /code|pin\b|otp|verif|passcode|password|confirm|one-time|token|einmal|bestätig/gi;
+/** Numbers that are looked at. */
+const MAX_CANDIDATES = 1000;
+/** Such as 2026, which is seldom a code. */
+const YEAR = /^(?:19|20)\d\d$/;
+
+/** The web addresses in a message, each once, in the order in which they stand: those of HTML, else of the text. */
+export function linksIn({ html, text }: Pick<ParsedMessage, 'html' | 'text'>): FoundLink[] {
+  const found = new Map<string, FoundLink>();
+  const add = (url: string, inner: string) => {
+    if (found.size >= MAX_LINKS || url.length > MAX_URL || found.has(url) || !isWebAddress(url)) return;
+    const label = plainText(inner.split(/<\/a/i, 1)[0] ?? '').slice(0, MAX_LABEL);
+    found.set(url, { url, text: label === url ? '' : label });
+  };
+  for (const { url, inner } of anchors((html ?? '').slice(0, MAX_SEARCHED))) add(url, inner);
+  for (const [url] of (text ?? '').slice(0, MAX_SEARCHED).matchAll(PLAIN_URL))
+    add(url.replace(PUNCTUATION_AT_END, ''), '');
+  return [...found.values()];
+}
+
+/** The `href` of each anchor, and what follows it, of which only links that are given are looked at: there may be many. */
+function* anchors(html: string): Generator<{ readonly url: string; readonly inner: string }> {
+  for (const { start, end } of tagsOf(html)) {
+    if (end - start > MAX_TAG || !/^<a\s/i.test(html.slice(start, start + 3))) continue;
+    const match = HREF.exec(html.slice(start, end));
+    const url = decodeEntities(match?.[1] ?? match?.[2] ?? match?.[3] ?? '').trim();
+    if (url !== '') yield { url, inner: html.slice(end, end + 2000) };
+  }
+}
+
+/** Where tags begin and end, in one pass whatever the text: what is inside quotes is not told apart. */
+function* tagsOf(html: string): Generator<{ readonly start: number; readonly end: number }> {
+  let start = html.indexOf('<');
+  while (start >= 0) {
+    const end = html.indexOf('>', start);
+    if (end < 0) return;
+    const last = html.lastIndexOf('<', end);
+    yield { start: last, end: end + 1 };
+    start = html.indexOf('<', end);
+  }
+}
+
+/** What looks like a code to be typed in: those beside a word that says so first. */
+export function codesIn({ html, text, subject }: Pick<ParsedMessage, 'html' | 'text' | 'subject'>): string[] {
+  const body = text ?? plainText((html ?? '').slice(0, MAX_SEARCHED));
+  const source = `${subject}\n${body.slice(0, MAX_SEARCHED)}`.replace(PLAIN_URL, ' ');
+  const found = [...source.matchAll(CODE)].slice(0, MAX_CANDIDATES).map((match) => {
+    const code = match[1] ?? '';
+    return { code: code.replace(/[- ]/g, ''), distance: distanceToWord(source, match.index, code.length) };
+  });
+  const good = found.filter(
+    ({ code, distance }) => !YEAR.test(code) && (distance < Number.POSITIVE_INFINITY || /^\d{6}$/.test(code)),
+  );
+  good.sort((a, b) => a.distance - b.distance);
+  return [...new Set(good.map(({ code }) => code))].slice(0, MAX_CODES);
+}
+
+/** How far away a word is that calls it a code: shortly before it, or right behind it. */
+function distanceToWord(text: string, at: number, length: number): number {
+  const before = text.slice(Math.max(0, at - 60), at);
+  const behind = text.slice(at + length, at + length + 25);
+  const ahead = [...before.matchAll(CODE_WORD)].at(-1);
+  const after = behind.search(CODE_WORD);
+  return Math.min(
+    ahead === undefined ? Number.POSITIVE_INFINITY : before.length - ahead.index - ahead[0].length,
+    after < 0 ? Number.POSITIVE_INFINITY : after,
+  );
+}
+
+/** Only these are told as links: what else stands in an `href` may be anything. */
+function isWebAddress(url: string): boolean {
+  if (!/^https?:\/\//i.test(url)) return false;
+  return URL.canParse(url);
+}
+
+/** What is read of HTML: without tags, and without what only browsers read. */
+function plainText(html: string): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { start, end } of tagsOf(html)) {
+    if (start < from) continue;
+    pieces.push(html.slice(from, start), ' ');
+    const hidden = /^<(style|script|head)\b/i.exec(html.slice(start, start + 8))?.[1];
+    const close = hidden === undefined ? -1 : indexOfEnd(html, hidden, end);
+    if (hidden !== undefined && close < 0) return decodeEntities(pieces.join('')).trim();
+    from = close < 0 ? end : close;
+  }
+  pieces.push(html.slice(from));
+  return decodeEntities(pieces.join('')).replace(/\s+/g, ' ').trim();
+}
+
+/** Where an element's end tag begins, whatever its letter case; -1 without one. */
+function indexOfEnd(html: string, element: string, from: number): number {
+  const end = new RegExp(`</${element}`, 'gi');
+  end.lastIndex = from;
+  return end.exec(html)?.index ?? -1;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+};
+
+function decodeEntities(text: string): string {
+  return text.replace(/&(#x[0-9a-f]{1,6}|#\d{1,7}|[a-z]{2,5});/gi, (whole: string, name: string) => {
+    if (!name.startsWith('#')) return ENTITIES[name.toLowerCase()] ?? whole;
+    const code =
+      name[1] === 'x' || name[1] === 'X' ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
+    return code > 31 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
 }

@@ -1,3 +1,5 @@
+import { checkHeader } from '../mail/headers.ts';
+
 /** A message as it was read. All of it is text of strangers. */
 export interface ParsedMessage {
   readonly subject: string;
@@ -54,4 +56,147 @@ export class PreviewError extends Error {
     this.name = 'PreviewError';
     this.code = code;
   }
+}
+
+/**
+ * The policy of a document made of a message: an origin of its own, no script, no form, no frame, nothing from anywhere
+ * (design §11).
+ */
+export const DOCUMENT_POLICY =
+  "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/** Bytes of pictures that are put into a document. */
+const MAX_PICTURES = 10 * 1024 * 1024;
+const PICTURE_TYPE = /^image\/(?:png|jpeg|gif|webp|bmp|x-icon|avif)$/;
+
+/**
+ * Elements that could make a browser ask for something in spite of a policy (a look-up of a name, a connection made
+ * ahead), lead elsewhere, or run. They lose their names, and with them what they do.
+ */
+const ACTIVE =
+  /<(\/?)(?=(?:base|meta|link|script|iframe|frame|frameset|object|embed|applet|form|portal|template|plaintext|xmp|noscript)[\s/>])/gi;
+
+/** A document that shows a message's HTML, or its text, and can do nothing. */
+export function documentOf(message: ParsedMessage): string {
+  const body = message.html === null ? textDocument(message.text ?? '') : htmlDocument(message, message.html);
+  return `<!doctype html><html><head><meta charset="utf-8"><meta name="referrer" content="no-referrer"><style>${STYLE}</style></head><body>${body}</body></html>`;
+}
+
+const STYLE =
+  'html{color-scheme:light;background:#fff;color:#111}body{margin:12px;font:14px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}img{max-width:100%}pre{white-space:pre-wrap;font:13px/1.5 ui-monospace,monospace;margin:0}x-script,x-noscript,x-template,x-title{display:none}';
+
+function htmlDocument(message: ParsedMessage, html: string): string {
+  return withPictures(html.replace(ACTIVE, '<$1x-'), message.attachments);
+}
+
+function textDocument(text: string): string {
+  return `<pre>${escapeHtml(text)}</pre>`;
+}
+
+/** Pictures that travel with the message stand in the place of their references (RFC 2392). */
+function withPictures(html: string, attachments: readonly ParsedAttachment[]): string {
+  const byId = new Map(
+    attachments
+      .filter(({ contentId, contentType }) => contentId !== null && PICTURE_TYPE.test(contentType))
+      .map((file) => [file.contentId, file]),
+  );
+  if (byId.size === 0) return html;
+  let left = MAX_PICTURES;
+  return html.replace(/\bcid:([^"'\s)>]{1,250})/gi, (reference: string, id: string) => {
+    const file = byId.get(decoded(id));
+    if (file === undefined || file.content.length > left) return reference;
+    left -= file.content.length;
+    return `data:${file.contentType};base64,${Buffer.from(file.content).toString('base64')}`;
+  });
+}
+
+function decoded(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** What a draft needs to know of a message besides what it says: whom it was for. */
+export interface DraftOf {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly bcc: readonly string[];
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly priority: string;
+}
+
+/** A new message's fields, in the form of the API's JSON, and what of the old one is not in them. */
+export interface Draft {
+  readonly message: Readonly<Record<string, unknown>>;
+  readonly notes: readonly string[];
+}
+
+/** Bytes of files that come along, all together: a draft travels to a browser and back. */
+export const MAX_DRAFT_FILES = 5 * 1024 * 1024;
+/** As many custom headers as the API takes unless told otherwise. */
+const MAX_HEADERS = 50;
+
+/** Fields that a message gets from us, or from whatever handed it on: a new one gets its own. */
+const OWN = new Set(['date', 'message-id', 'return-path', 'delivered-to', 'user-agent', 'x-mailer']);
+
+/** Makes of a message the fields of one like it. */
+export function draftOf(of: DraftOf, parsed: ParsedMessage): Draft {
+  const notes: string[] = [];
+  const { html, text } = parsed;
+  const message = {
+    from: of.from,
+    to: of.to,
+    cc: of.cc,
+    bcc: of.bcc,
+    subject: parsed.subject,
+    text: text ?? (html === null ? '' : null),
+    html,
+    headers: headersOf(parsed),
+    attachments: filesOf(parsed, notes),
+    tags: of.tags,
+    metadata: of.metadata,
+    priority: of.priority,
+  };
+  return { message, notes: [...parsed.notes, ...notes] };
+}
+
+function headersOf({ headers }: ParsedMessage): Record<string, string> {
+  const kept: Record<string, string> = Object.create(null);
+  const seen = new Set<string>();
+  for (const { name, value } of headers) {
+    const lower = name.toLowerCase();
+    if (OWN.has(lower) || seen.has(lower) || seen.size >= MAX_HEADERS) continue;
+    if (checkHeader(name, value) !== null) continue;
+    seen.add(lower);
+    kept[name] = value;
+  }
+  return { ...kept };
+}
+
+function filesOf({ attachments }: ParsedMessage, notes: string[]): object[] {
+  let left = MAX_DRAFT_FILES;
+  const files: object[] = [];
+  for (const { filename, contentType, inline, contentId, content } of attachments) {
+    if (content.length > left) {
+      notes.push(`${filename} is too large to be sent along from here.`);
+      continue;
+    }
+    left -= content.length;
+    files.push({
+      filename,
+      contentType,
+      content: Buffer.from(content).toString('base64'),
+      disposition: inline ? 'inline' : 'attachment',
+      ...(contentId === null ? {} : { contentId }),
+    });
+  }
+  return files;
 }

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { documentOf } from './document.ts';
-import { draftOf, MAX_DRAFT_FILES } from './draft.ts';
-import { codesIn, linksIn, MAX_CODES, MAX_LINKS } from './findings.ts';
+import { codesIn, linksIn, MAX_CODES, MAX_LINKS } from './parse.ts';
 import type { ParsedMessage } from './parsed.ts';
+import { documentOf, draftOf, MAX_DRAFT_FILES } from './parsed.ts';
 
 const EMPTY: ParsedMessage = {
   subject: '',

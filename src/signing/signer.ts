@@ -1,7 +1,7 @@
+import { createHash, sign, verify } from 'node:crypto';
 import type { Content, SigningRights } from '../domain/message.ts';
 import type { Signer } from '../engine/signer.ts';
-import type { Clock } from '../lib/clock.ts';
-import { inSlices } from '../lib/clock.ts';
+import { type Clock, inSlices } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import {
   type ReadSignature,
@@ -13,8 +13,7 @@ import {
 } from '../mail/dkim.ts';
 import { namesAgain, signedText } from '../mail/dkim-canonical.ts';
 import type { FieldSpan } from '../mail/header-block.ts';
-import { keysForAuthor } from './domain-choice.ts';
-import type { SigningKey, SigningKeys } from './keys.ts';
+import { keysForAuthor, type SigningKey, type SigningKeys } from './keys.ts';
 import {
   allNames,
   bodyHashOf,
@@ -24,7 +23,6 @@ import {
   signableOf,
   withoutFields,
 } from './letter.ts';
-import { isSignedBy, Signing } from './sign.ts';
 
 /** What signing needs. */
 export interface SignerParts {
@@ -200,4 +198,58 @@ function isSignatureOf(letter: Letter, uses: readonly Use[]): (field: FieldSpan)
 
 function lengthOf(chunks: readonly Uint8Array[]): number {
   return chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+}
+
+/**
+ * Signatures by RSA under way at once. They are made in the pool of threads in which files are read and flushed as well, which has
+ * four: with more, flushes would wait behind them. The mail that waits for one is bounded by the intake.
+ */
+export const MAX_UNDER_WAY = 3;
+
+/** Makes signatures: RSA's beside the event loop, a few at once. */
+export class Signing {
+  readonly #waiting: (() => void)[] = [];
+  #underWay = 0;
+
+  /** How many are made now. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  /** The signature, base64. The same input always gets the same. Rejects when the key cannot be used. */
+  async sign(key: SigningKey, input: Buffer): Promise<string> {
+    const privateKey = key.privateKey();
+    // It costs less than the way to the pool and back, and mail that is accepted together stays together.
+    if (key.algorithm === 'ed25519-sha256') return sign(null, digestOf(input), privateKey).toString('base64');
+    if (this.#underWay >= MAX_UNDER_WAY) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#underWay += 1;
+    try {
+      return await new Promise<string>((resolve, reject) => {
+        const done = (error: Error | null, signature: Buffer) =>
+          error === null ? resolve(signature.toString('base64')) : reject(error);
+        sign('sha256', input, privateKey, done);
+      });
+    } finally {
+      const next = this.#waiting.shift();
+      // The place goes to whoever waits, without becoming free.
+      if (next === undefined) this.#underWay -= 1;
+      else next();
+    }
+  }
+}
+
+/** Whether a key made this signature (base64). False when the key cannot be used. */
+export function isSignedBy(key: SigningKey, input: Buffer, signature: string): boolean {
+  try {
+    const bytes = Buffer.from(signature, 'base64');
+    if (key.algorithm === 'rsa-sha256') return verify('sha256', input, key.publicKey(), bytes);
+    return verify(null, digestOf(input), key.publicKey(), bytes);
+  } catch {
+    return false;
+  }
+}
+
+/** RFC 8463 §3: Ed25519 signs the sum of what is signed. */
+function digestOf(input: Buffer): Buffer {
+  return createHash('sha256').update(input).digest();
 }

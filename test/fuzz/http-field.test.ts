@@ -1,7 +1,7 @@
 /** What stands in the head of a request, but for what Node reads itself: target, addresses, host, cookie, key. */
 import { isIP } from 'node:net';
 import { expect, test } from 'vitest';
-import { SessionCookie } from '../../src/dashboard/session-cookie.ts';
+import { SessionCookie } from '../../src/dashboard/visitors.ts';
 import { clientAddress } from '../../src/http/exchange.ts';
 import { parseQuery, parseTarget } from '../../src/http/form.ts';
 import { Problem } from '../../src/http/problem.ts';

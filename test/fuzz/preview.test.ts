@@ -1,9 +1,14 @@
 /** The preview of messages that nobody vouches for: MIME as it comes, shown to people. */
 import { expect, test } from 'vitest';
-import { documentOf } from '../../src/preview/document.ts';
-import { MAX_CODES, MAX_LINKS } from '../../src/preview/findings.ts';
-import { MAX_FIELDS, MAX_FILES, MAX_TEXT, parseMessage } from '../../src/preview/parse.ts';
-import { type ParsedMessage, PreviewError } from '../../src/preview/parsed.ts';
+import {
+  MAX_CODES,
+  MAX_FIELDS,
+  MAX_FILES,
+  MAX_LINKS,
+  MAX_TEXT,
+  parseMessage,
+} from '../../src/preview/parse.ts';
+import { documentOf, type ParsedMessage, PreviewError } from '../../src/preview/parsed.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
 import { textOf } from './inputs.ts';

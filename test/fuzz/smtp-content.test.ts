@@ -1,7 +1,7 @@
 /** Where a content ends: after DATA at the final dot, after BDAT by its size, and as it is sent on. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DataFramer } from '../../src/smtp/data.ts';
+import { DataFramer } from '../../src/smtp/command.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
 import { cutAt, eachByte, inCrlf } from './inputs.ts';

@@ -6,8 +6,7 @@ import type { SigningRights } from '../../src/domain/message.ts';
 import { areAligned } from '../../src/lib/organizational-domain.ts';
 import { authorsOf } from '../../src/mail/field-values.ts';
 import { readLooseHeader } from '../../src/mail/header-block.ts';
-import { keysForAuthor } from '../../src/signing/domain-choice.ts';
-import { createSigningKeys } from '../../src/signing/keys.ts';
+import { createSigningKeys, keysForAuthor } from '../../src/signing/keys.ts';
 import { signedDomain } from '../support/signed-domain.ts';
 
 const NAMES = ['example.com', 'a.example.com', 'b.a.example.com', 'example.net', 'xexample.com', 'com'];

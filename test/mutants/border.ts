@@ -7,13 +7,13 @@ export const BORDER: readonly Mutant[] = [
     breaks: 'A line that begins with a dot arrives as it was, and none of them ends the message.',
     edits: [
       {
-        file: 'src/smtp/data.ts',
+        file: 'src/smtp/command.ts',
         before: 'const framed = this.#stuff ? this.#double(chunk) : chunk;',
         after: 'const framed = chunk;',
       },
     ],
     traps: [
-      { file: 'src/smtp/data.test.ts', test: 'whatever is sent is received, however it is cut' },
+      { file: 'src/smtp/command.test.ts', test: 'whatever is sent is received, however it is cut' },
       {
         file: 'test/protocol/smtp-out/gate.test.ts',
         test: 'dots at the beginning of lines arrive as they were',

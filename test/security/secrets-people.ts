@@ -1,7 +1,7 @@
 /** People at the dashboard of a service that has many secrets, and what it shows them. */
 import { once } from 'node:events';
 import { request } from 'node:https';
-import { totpCode } from '../../src/accounts/totp.ts';
+import { totpCode } from '../../src/accounts/secrets.ts';
 import { ACCESS } from '../../src/control/access.ts';
 import { OPERATION_NAMES, type OperationName } from '../../src/control/operations.ts';
 import { askDashboard, type SecretsWorld } from './secrets-world.ts';

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { serverName } from '../../config/server-name.ts';
-import { SELF_SIGNED_FILE, UPLOADED_FILE } from '../../tls/own-certificate.ts';
+import { SELF_SIGNED_FILE, UPLOADED_FILE } from '../../tls/certificate.ts';
 import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { LaneFigures } from '../../engine/queue-figures.ts';
-import type { DeniedTally } from '../../observe/denied-tally.ts';
 import type { RelayStatus } from '../../observe/health-report.ts';
-import { type LaneHappening, MAX_HAPPENINGS } from '../../observe/relay-history.ts';
+import type { DeniedTally } from '../../observe/remembered.ts';
+import { type LaneHappening, MAX_HAPPENINGS } from '../../observe/remembered.ts';
 import { deniedOfAll, happeningsOfAll, lanesOfAll, queueOfAll, relaysOfAll } from './figures.ts';
 import type { NodeReport } from './report.ts';
 

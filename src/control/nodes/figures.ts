@@ -1,9 +1,9 @@
 import type { BreakerState } from '../../domain/health.ts';
 import { relayOfLane } from '../../domain/lane.ts';
 import type { LaneFigures, QueueFigures } from '../../engine/queue-figures.ts';
-import type { DeniedTally } from '../../observe/denied-tally.ts';
 import type { RelayStatus } from '../../observe/health-report.ts';
-import { type LaneHappening, MAX_HAPPENINGS } from '../../observe/relay-history.ts';
+import type { DeniedTally } from '../../observe/remembered.ts';
+import { type LaneHappening, MAX_HAPPENINGS } from '../../observe/remembered.ts';
 import type { NodeReport } from './report.ts';
 
 /** Figures of all nodes together: of this one as it knows them now, of the others as they told them last. */

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { relayOfLane } from '../../domain/lane.ts';
 import type { LaneFigures } from '../../engine/queue-figures.ts';
-import type { DeniedTally } from '../../observe/denied-tally.ts';
 import type { RelayStatus } from '../../observe/health-report.ts';
-import type { LaneHappening } from '../../observe/relay-history.ts';
+import type { DeniedTally, LaneHappening } from '../../observe/remembered.ts';
 
 /**
  * What only a node itself knows, and the others show: written as JSON with every beat (`NodeBeat.report`), read by nodes that

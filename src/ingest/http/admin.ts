@@ -1,7 +1,7 @@
 import { readWholeBody } from '../../http/body.ts';
+import { StepLines, wantsSteps } from '../../http/exchange.ts';
 import { parseJson } from '../../http/json.ts';
 import { internalError, Problem } from '../../http/problem.ts';
-import { StepLines, wantsSteps } from '../../http/steps.ts';
 import type { Budget } from '../../lib/budget.ts';
 import type { AdminDoor } from '../admin-door.ts';
 import type { Call, Endpoint } from './call.ts';

@@ -1,6 +1,5 @@
 /** Writing a content over a connection: by DATA or in chunks, whole or as fast as the peer takes it. */
-import { bdatCommand } from '../../smtp/command.ts';
-import { DataFramer } from '../../smtp/data.ts';
+import { bdatCommand, DataFramer } from '../../smtp/command.ts';
 import { isInMemory, type TransportContent } from '../transport.ts';
 import type { SmtpConnection } from './connection.ts';
 

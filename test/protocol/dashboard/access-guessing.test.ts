@@ -1,6 +1,6 @@
 /** Guessing passwords and codes: slowed by account and source, and nobody kept out by what others do. */
 import { expect, test, vi } from 'vitest';
-import { matchCode, stepAt, totpCode } from '../../../src/accounts/totp.ts';
+import { matchCode, stepAt, totpCode } from '../../../src/accounts/secrets.ts';
 import { type Browser, MINUTE, PASSWORD, startAccess } from './access-world.ts';
 
 const STRANGER = '203.0.113.66';

@@ -1,13 +1,13 @@
 /** A dashboard that people sign in to, over TLS, with a store of its own and a clock that stands still. */
 import { request } from 'node:https';
 import { onTestFinished } from 'vitest';
-import { linkPath, makeLink } from '../../../src/accounts/links.ts';
 import { Passwords } from '../../../src/accounts/passwords.ts';
 import { createReception, type Reception, type SecretBox } from '../../../src/accounts/reception.ts';
+import { linkPath, makeLink } from '../../../src/accounts/sign-in.ts';
 import { createVault } from '../../../src/config/secrets.ts';
 import { accountOperations } from '../../../src/control/local-accounts.ts';
 import type { SessionCalls, SessionView } from '../../../src/dashboard/contract.ts';
-import { createVisitors } from '../../../src/dashboard/session-visitors.ts';
+import { createVisitors } from '../../../src/dashboard/visitors.ts';
 import type { Role } from '../../../src/domain/account.ts';
 import { seededRandom, systemRandom } from '../../../src/lib/random.ts';
 import type { JournalEntry } from '../../../src/store/journal.ts';

@@ -7,7 +7,7 @@ import { createDownloads } from '../../../src/app/downloads.ts';
 import { OperationError } from '../../../src/control/operations.ts';
 import type { Downloads } from '../../../src/dashboard/downloads.ts';
 import type { StreamedBody } from '../../../src/http/stream.ts';
-import { DOCUMENT_POLICY } from '../../../src/preview/document.ts';
+import { DOCUMENT_POLICY } from '../../../src/preview/parsed.ts';
 import type { NewJournalEntry } from '../../../src/store/journal.ts';
 import { cookieOf, type Setup, startDashboard } from '../ops/dashboard-server.ts';
 

@@ -4,7 +4,7 @@ import { request as tlsRequest } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { MAX_STREAMS_OF_SESSION } from '../../../src/dashboard/event-streams.ts';
-import { HINT_MS, type HintStream } from '../../../src/dashboard/hint-feed.ts';
+import { HINT_MS, type HintStream } from '../../../src/dashboard/hints.ts';
 import { cookieOf, startDashboard } from '../ops/dashboard-server.ts';
 
 /** A stream as a browser reads it. */

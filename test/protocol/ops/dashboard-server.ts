@@ -7,7 +7,7 @@ import { createDoor } from '../../../src/control/door.ts';
 import { OperationError, type Operations } from '../../../src/control/operations.ts';
 import type { Downloads } from '../../../src/dashboard/downloads.ts';
 import type { GuardSettings } from '../../../src/dashboard/guard.ts';
-import { createHintFeed, type HintFeed } from '../../../src/dashboard/hint-feed.ts';
+import { createHintFeed, type HintFeed } from '../../../src/dashboard/hints.ts';
 import { createDashboard, type DashboardOptions } from '../../../src/dashboard/server.ts';
 import type { Visitors } from '../../../src/dashboard/visitors.ts';
 import { ROLES } from '../../../src/domain/account.ts';

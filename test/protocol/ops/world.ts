@@ -1,11 +1,9 @@
 /** Health and metrics over sources that a test can change. */
 import { silentLog } from '../../../src/lib/log.ts';
-import { Counters } from '../../../src/observe/counters.ts';
 import { Events } from '../../../src/observe/events.ts';
 import { createHealth, type Health, type HealthSources } from '../../../src/observe/health.ts';
-import type { NodeStatus } from '../../../src/observe/health-report.ts';
-import { createMetrics, type MetricSources } from '../../../src/observe/metrics.ts';
-import type { RelayQuota } from '../../../src/observe/spent-relays.ts';
+import type { NodeStatus, RelayQuota } from '../../../src/observe/health-report.ts';
+import { Counters, createMetrics, type MetricSources } from '../../../src/observe/metrics.ts';
 import type { Figures, Views } from '../../../src/store/views.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { IncomingContent } from '../../../src/ingest/smtp/content.ts';
 import { Budget } from '../../../src/lib/budget.ts';
 import { passOn, readHandedIn } from '../../../src/mail/handed-in.ts';
-import { DataFramer } from '../../../src/smtp/data.ts';
+import { DataFramer } from '../../../src/smtp/command.ts';
 import { Receiver } from '../../../src/smtp/receiver/receiver.ts';
 import { encodeSmall } from '../../../src/spool/record.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -2,7 +2,26 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { seededRandom } from '../lib/random.ts';
 import { type Event, Events } from '../observe/events.ts';
-import { createHintFeed, HEARTBEAT_MS, HINT_MS, type HintFeed, MAX_REMEMBERED } from './hint-feed.ts';
+import {
+  countTopics,
+  createHintFeed,
+  HEARTBEAT_MS,
+  HINT_MS,
+  type HintFeed,
+  MAX_REMEMBERED,
+} from './hints.ts';
+
+test('what pages are told of is counted, for the pages of other nodes', () => {
+  const events = new Events();
+  const topics = countTopics(events);
+  expect(topics.counts()).toEqual({});
+  events.emit({ type: 'operated', operation: 'createKey' });
+  events.emit({ type: 'operated', operation: 'backup' });
+  expect(topics.counts()).toEqual({ keys: 1, health: 1, activity: 2 });
+  topics.stop();
+  events.emit({ type: 'operated', operation: 'createKey' });
+  expect(topics.counts()).toMatchObject({ keys: 1 });
+});
 
 function setUp() {
   const events = new Events();

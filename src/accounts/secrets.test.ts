@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../lib/random.ts';
-import { newRecoveryCode, readRecoveryCode } from './tokens.ts';
-import { matchCode, newTotpSecret, qrRows, stepAt, totpCode, totpUrl } from './totp.ts';
+import {
+  matchCode,
+  newRecoveryCode,
+  newTotpSecret,
+  qrRows,
+  readRecoveryCode,
+  stepAt,
+  totpCode,
+  totpUrl,
+} from './secrets.ts';
 
 /** RFC 6238, appendix B: the secret of its vectors for SHA-1. */
 const SECRET = Buffer.from('12345678901234567890');

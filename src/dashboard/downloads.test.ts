@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attachmentHeader } from './file-name.ts';
+import { attachmentHeader } from './downloads.ts';
 
 test.each([
   ['invoice.pdf', 'attachment; filename="invoice.pdf"'],

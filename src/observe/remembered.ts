@@ -1,0 +1,178 @@
+import { relayOfLane } from '../domain/lane.ts';
+import { shortReply } from '../domain/outcome.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { NewestMap } from '../lib/newest-map.ts';
+import type { Store } from '../store/store.ts';
+import type { Events, Unsubscribe } from './events.ts';
+
+/** How often a source was refused for a reason, on this node since it started. */
+export interface DeniedTally {
+  readonly sourceAddress: string;
+  /** The code of the refusal. */
+  readonly reason: string;
+  /** Whose list of allowed sources it was not on; null where that was not why, or SMTP. */
+  readonly port: 'api' | 'webui' | null;
+  readonly count: number;
+  /** Wall ms. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+}
+
+/** Sources and reasons remembered; the one that was refused longest ago makes room. */
+export const MAX_DENIED = 500;
+
+/** Remembers who was refused. */
+export interface DeniedSources {
+  /** Those refused last come first. */
+  list(): readonly DeniedTally[];
+  /** Takes one refusal of a source for a reason back: it was a test of our own. */
+  takeBack(sourceAddress: string, reason: string): void;
+  readonly stop: Unsubscribe;
+}
+
+/** Begins to remember who is refused. */
+export function rememberDenied(events: Events, clock: Pick<Clock, 'wall'>): DeniedSources {
+  /** By reason and source; the one refused longest ago first. */
+  const tallies = new NewestMap<string, Omit<DeniedTally, 'count'> & { count: number }>(MAX_DENIED);
+  const stop = events.on((event) => {
+    if (event.type !== 'denied' || event.sourceAddress === null) return;
+    const { reason, sourceAddress, port = null, count } = event;
+    const name = nameOf(reason, port, sourceAddress);
+    const now = clock.wall();
+    const known = tallies.get(name);
+    tallies.set(name, {
+      ...{ sourceAddress, reason, port, lastAt: now },
+      count: (known?.count ?? 0) + count,
+      firstAt: known?.firstAt ?? now,
+    });
+  });
+  const takeBack = (sourceAddress: string, reason: string) => {
+    const name = nameOf(reason, null, sourceAddress);
+    const known = tallies.get(name);
+    if (known === undefined) return;
+    // Set again, it would be the newest.
+    if (known.count > 1) known.count--;
+    else tallies.delete(name);
+  };
+  return { list: () => [...tallies.values()].map((tally) => ({ ...tally })).reverse(), takeBack, stop };
+}
+
+function nameOf(reason: string, port: DeniedTally['port'], sourceAddress: string): string {
+  return `${reason} ${port} ${sourceAddress}`;
+}
+
+/** What tallying needs. */
+export interface DenialOptions {
+  readonly events: Events;
+  readonly store: Pick<Store, 'tally'>;
+  /** The node that counts. */
+  readonly node: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Carries refusals into the store. */
+export interface Denials {
+  /** Stops counting, and writes what is not yet written. */
+  stop(): Promise<void>;
+}
+
+const EVERY_MS = 1000;
+
+/**
+ * Counts refusals in memory and adds them to the store's figures once a second, so that a flood of strangers
+ * costs one transaction a second. What the store does not take now is kept and tried again.
+ */
+export function tallyDenials(options: DenialOptions): Denials {
+  const { events, store, node, clock, log } = options;
+  const stopping = new AbortController();
+  let pending = 0;
+  const unsubscribe = events.on((event) => {
+    if (event.type === 'denied') pending += event.count;
+  });
+
+  const write = async () => {
+    const count = pending;
+    if (count === 0) return;
+    pending = 0;
+    try {
+      await store.tally([{ event: 'denied', count }], { node, now: clock.wall() });
+    } catch (error) {
+      pending += count;
+      log.debug('denials.not_tallied', { error: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(EVERY_MS, stopping.signal);
+      await write();
+    }
+  };
+  const running = run();
+  return {
+    stop: () => {
+      unsubscribe();
+      stopping.abort();
+      return running;
+    },
+  };
+}
+
+/** A lane began to rest, or its next hop works again. */
+export interface LaneHappening {
+  /** Wall ms. */
+  readonly at: number;
+  readonly lane: string;
+  readonly kind: 'rested' | 'recovered';
+  /** How long it rests, in ms, and why; null for a recovery. */
+  readonly pauseMs: number | null;
+  readonly cause: string | null;
+}
+
+/** Happenings remembered of one relay; the oldest go first. */
+export const MAX_HAPPENINGS = 50;
+/** Relays they are remembered of; the one of which nothing was heard for longest makes room. */
+const MAX_RELAYS = 1000;
+/** Characters of a cause: a peer may have written it. */
+const MAX_CAUSE = 500;
+
+/** Remembers how the next hops of relays did, on this node since it started. */
+export interface RelayHistory {
+  /** Of one relay, the newest first. */
+  of(relay: string): readonly LaneHappening[];
+  /** Of all relays together, the newest first; as many as are remembered of one. */
+  newest(): readonly LaneHappening[];
+  readonly stop: Unsubscribe;
+}
+
+/** Begins to remember. */
+export function rememberRelays(events: Events, clock: Pick<Clock, 'wall'>): RelayHistory {
+  const byRelay = new Map<string, readonly LaneHappening[]>();
+  let newest: readonly LaneHappening[] = [];
+  const add = (happening: LaneHappening) => {
+    newest = [happening, ...newest].slice(0, MAX_HAPPENINGS);
+    const relay = relayOfLane(happening.lane);
+    const before = byRelay.get(relay) ?? [];
+    byRelay.delete(relay);
+    byRelay.set(relay, [happening, ...before].slice(0, MAX_HAPPENINGS));
+    if (byRelay.size > MAX_RELAYS) dropFirst(byRelay);
+  };
+  const stop = events.on((event) => {
+    if (event.type === 'lane_paused') {
+      const at = clock.wall();
+      const { lane, pauseMs } = event;
+      const cause = shortReply(event.reply);
+      add({ at, lane, kind: 'rested', pauseMs, cause: cause.slice(0, MAX_CAUSE) });
+    } else if (event.type === 'lane_resumed')
+      add({ at: clock.wall(), lane: event.lane, kind: 'recovered', pauseMs: null, cause: null });
+  });
+  return { of: (relay) => byRelay.get(relay) ?? [], newest: () => newest, stop };
+}
+
+function dropFirst(relays: Map<string, unknown>): void {
+  for (const name of relays.keys()) {
+    relays.delete(name);
+    return;
+  }
+}
