@@ -1,6 +1,7 @@
 import type { User } from '../domain/account.ts';
+import { hashSecret } from '../lib/id.ts';
 import { AccountRefusal, attempt, type Reception, signedOut } from './reception.ts';
-import { hashToken, matchCode, newRecoveryCode, newTotpSecret, qrRows, totpUrl } from './secrets.ts';
+import { matchCode, newRecoveryCode, newTotpSecret, qrRows, totpUrl } from './secrets.ts';
 import type { Found, Visit } from './sessions.ts';
 
 /** Who the codes are for, as authenticator apps show it. */
@@ -64,7 +65,7 @@ export async function takeUpFactor(
     message: 'That is not the code of now. Is the clock of the device right?',
   });
   const codes = Array.from({ length: RECOVERY_CODES }, () => newRecoveryCode(random));
-  const recoveryHashes = codes.map(hashToken);
+  const recoveryHashes = codes.map(hashSecret);
   await accounts.putSecondFactor(user.name, { sealed, step: step ?? 0, recoveryHashes });
   reception.sessions.refresh();
   await reception.note(

@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { correction, generate, mode } from 'lean-qr';
 import type { Random } from '../lib/random.ts';
 
@@ -18,11 +18,6 @@ export function newToken(random: Random): string {
 /** Whether a text has the form of a token. */
 export function isToken(text: string): boolean {
   return TOKEN.test(text);
-}
-
-/** SHA-256 of a token or recovery code, hex: the only form in which it is kept. Fast is enough for so many bits. */
-export function hashToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
 }
 
 /** A new name for a session, which is no secret. */

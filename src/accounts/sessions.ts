@@ -1,10 +1,11 @@
 import type { Session, SessionStage, User } from '../domain/account.ts';
 import type { Clock } from '../lib/clock.ts';
+import { hashSecret } from '../lib/id.ts';
 import type { Log } from '../lib/log.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 import type { Random } from '../lib/random.ts';
 import type { Accounts } from '../store/accounts.ts';
-import { hashToken, isToken, newSessionId, newToken } from './secrets.ts';
+import { isToken, newSessionId, newToken } from './secrets.ts';
 
 /** How long sessions live, and how many there may be. */
 export interface SessionLimits {
@@ -90,7 +91,7 @@ export class Sessions {
     const token = newToken(random);
     const now = clock.wall();
     const session: Session = {
-      ...{ hash: hashToken(token), id: newSessionId(random), user: user.name, stage },
+      ...{ hash: hashSecret(token), id: newSessionId(random), user: user.name, stage },
       ...{ createdAt: now, lastSeenAt: now, offered: null, sourceAddress: visit.sourceAddress },
       expiresAt: now + (stage === 'full' ? maxMs : Math.min(maxMs, SECOND_FACTOR_MS)),
       agent: plainAgent(visit.agent),
@@ -106,7 +107,7 @@ export class Sessions {
   /** The session of a token, if it is good now. `counts`: finding it is a use of it. */
   async find(token: string, counts: boolean): Promise<Found | null> {
     if (!isToken(token)) return null;
-    const hash = hashToken(token);
+    const hash = hashSecret(token);
     const found = await (this.#cached(hash) ?? this.#lookUp(hash));
     if (found === null) return null;
     const { session, user } = found;

@@ -1,9 +1,10 @@
 import type { Session, User } from '../domain/account.ts';
+import { hashSecret } from '../lib/id.ts';
 import type { SetupLink } from '../store/accounts.ts';
 import { PasswordsBusy, passwordFault } from './passwords.ts';
 import { AccountRefusal, attempt, type Reception, signedOut } from './reception.ts';
 import { openFactor } from './second-factor.ts';
-import { hashToken, isToken, matchCode, newToken, readRecoveryCode } from './secrets.ts';
+import { isToken, matchCode, newToken, readRecoveryCode } from './secrets.ts';
 import type { Found, Opened, Visit } from './sessions.ts';
 
 /** Codes that may be tried after one password. */
@@ -64,7 +65,7 @@ export async function giveCode(
     if ((await accounts.countTry(session.hash)) > TRIES_AT_A_CODE) throw await tooOften(reception, session);
     return recovery === null
       ? await isFreshCode(reception, user, code)
-      : await accounts.spendRecoveryCode(user.name, hashToken(recovery));
+      : await accounts.spendRecoveryCode(user.name, hashSecret(recovery));
   };
   const guess = recovery === null ? 'code' : 'recovery';
   await attempt(reception, { guess, account: user.name, user: user.name, visit }, isRight, {
@@ -120,7 +121,7 @@ export async function setUp(
   if (name === null) throw new AccountRefusal('link_refused', 'Choose a name, too.');
   refuseUnfit(chosen.password, name);
   const passwordHash = await busyAsRefusal(passwords.hash(chosen.password, visit.sourceAddress));
-  const answer = await accounts.redeemLink(hashToken(chosen.token), { name, passwordHash }, clock.wall());
+  const answer = await accounts.redeemLink(hashSecret(chosen.token), { name, passwordHash }, clock.wall());
   if (answer.kind === 'taken') throw new AccountRefusal('name_taken', `There is a user ${name} already.`);
   if (answer.kind !== 'done') throw linkRefused();
   sessions.forget(answer.ended);
@@ -192,7 +193,7 @@ function readName(text: string): string {
 
 /** The hash of the session that a new one takes the place of. */
 function replaced(before: string | null): string | null {
-  return before !== null && isToken(before) ? hashToken(before) : null;
+  return before !== null && isToken(before) ? hashSecret(before) : null;
 }
 
 async function isPassword(
@@ -249,7 +250,7 @@ export async function makeLink(
   const token = newToken(random);
   const now = clock.wall();
   const expiresAt = now + LINK_MS;
-  await accounts.putLink({ hash: hashToken(token), user, expiresAt }, now);
+  await accounts.putLink({ hash: hashSecret(token), user, expiresAt }, now);
   // Links for others are handed on by someone who reaches us by a name that is ours.
   if (user === null) linkMade(expiresAt);
   return { token, expiresAt };
@@ -260,7 +261,7 @@ export async function findLink(
   { accounts, clock }: Pick<LinkDeps, 'accounts' | 'clock'>,
   token: string,
 ): Promise<SetupLink | null> {
-  return isToken(token) ? await accounts.link(hashToken(token), clock.wall()) : null;
+  return isToken(token) ? await accounts.link(hashSecret(token), clock.wall()) : null;
 }
 
 /** The dashboard's path of a link: what follows the # never leaves the browser. */

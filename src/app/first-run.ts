@@ -3,7 +3,7 @@ import type { Reception } from '../accounts/reception.ts';
 import { linkPath, makeLink } from '../accounts/sign-in.ts';
 import type { Fault } from '../config/fault.ts';
 import { variable } from '../config/load.ts';
-import { readError } from '../lib/files.ts';
+import { readError } from '../lib/error.ts';
 
 /** The variable that sets the first password (contract §14), and the name it is for. */
 const VARIABLE = 'WAYBILL_ADMIN_PASSWORD';

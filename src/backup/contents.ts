@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { decodeJson } from '../lib/decode.ts';
 import { ArchiveError, shownName } from './archive-error.ts';
 
 /** What lies in a backup, by name, in this order: the manifest first, the sums last (docs/backup.md). */
@@ -59,7 +60,7 @@ export function manifestText(manifest: Manifest): string {
 
 /** Reads a manifest. Throws `ArchiveError`. */
 export function readManifest(text: string): Manifest {
-  const parsed = manifestSchema.safeParse(jsonOf(text));
+  const parsed = manifestSchema.safeParse(decodeJson(text));
   if (!parsed.success) throw new ArchiveError(`The ${MANIFEST} in the archive is not valid.`);
   const { format, ...manifest } = parsed.data;
   if (format > FORMAT)
@@ -92,12 +93,4 @@ export function compareSums(stated: ReadonlyMap<string, string>, found: Readonly
   }
   for (const name of stated.keys())
     if (!found.has(name)) throw new ArchiveError(`${name} is missing from the archive.`);
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -12,7 +12,7 @@ import {
 import { basename, join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { becomeOwnerOf } from '../lib/command.ts';
-import { readError } from '../lib/files.ts';
+import { readError } from '../lib/error.ts';
 import { lockDirectory } from '../store/sqlite/lock.ts';
 import { openDatabase } from '../store/sqlite/open.ts';
 import { forgetLog, forgetSessions, holdRestored } from '../store/sqlite/restored.ts';

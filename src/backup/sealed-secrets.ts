@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { decodeJson } from '../lib/decode.ts';
 import type { Random } from '../lib/random.ts';
 import { ArchiveError } from './archive-error.ts';
 
@@ -52,7 +53,7 @@ export async function sealSecrets(files: SecretFiles, passphrase: string, random
 
 /** Decrypts what {@link sealSecrets} made. Throws `ArchiveError`, also for a wrong passphrase. */
 export async function openSecrets(sealed: string, passphrase: string): Promise<SecretFiles> {
-  const parsed = sealedSchema.safeParse(jsonOf(sealed));
+  const parsed = sealedSchema.safeParse(decodeJson(sealed));
   if (!parsed.success) throw new ArchiveError('The secrets in the archive are not valid.');
   const { salt, nonce, tag, data } = parsed.data;
   const decipher = createDecipheriv(CIPHER, await keyFrom(passphrase, salt), nonce, {
@@ -65,7 +66,7 @@ export async function openSecrets(sealed: string, passphrase: string): Promise<S
   } catch (error) {
     throw new ArchiveError('The passphrase does not open the secrets in the archive.', { cause: error });
   }
-  const files = filesSchema.safeParse(jsonOf(plain));
+  const files = filesSchema.safeParse(decodeJson(plain));
   if (!files.success) throw new ArchiveError('The secrets in the archive are not valid.');
   return new Map(Object.entries(files.data).filter(([, bytes]) => bytes !== undefined));
 }
@@ -78,12 +79,4 @@ function keyFrom(passphrase: string, salt: Buffer): Promise<Buffer> {
 
 function text(bytes: Buffer): string {
   return bytes.toString('base64');
-}
-
-function jsonOf(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return null;
-  }
 }

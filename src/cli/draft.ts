@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import type { Message } from '../client/message.ts';
 import type { RawEnvelope } from '../client/raw.ts';
 import type { Priority } from '../domain/message.ts';
-import { readError } from '../lib/files.ts';
+import { readError } from '../lib/error.ts';
 import { Exit } from './exit.ts';
 import { readInput, type Terminal } from './terminal.ts';
 

@@ -1,7 +1,7 @@
 /** What takes a message's bytes: reading them, and sending them once more. */
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { readError } from '../lib/files.ts';
+import { readError } from '../lib/error.ts';
 import { type Context, print } from './context.ts';
 import { Exit } from './exit.ts';
 import { needsUrl } from './outbox.ts';

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { readYaml } from '../config/yaml.ts';
-import { readError } from '../lib/files.ts';
+import { readError } from '../lib/error.ts';
 import { Exit } from './exit.ts';
 
 /** The file name that means the standard input. */

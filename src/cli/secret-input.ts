@@ -1,6 +1,6 @@
 /** How a command is given a secret: never as an argument, which others on the machine could read. */
 import { createReadStream } from 'node:fs';
-import { readError } from '../lib/files.ts';
+import { readError } from '../lib/error.ts';
 import { Exit } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { DomainKey, SendingDomain } from '../domain/sending-domain.ts';
+import { decodeJson } from '../lib/decode.ts';
 import type { StoredDomain } from '../store/registry.ts';
 import type { Fault } from './fault.ts';
 import { sealedUnder, type Vault } from './secrets.ts';
@@ -96,17 +97,9 @@ function keyOwner(domain: string, selector: string): string {
 
 function readRow({ definition, secrets }: StoredDomain) {
   const read = {
-    definition: DEFINITION.safeParse(json(definition)),
-    secrets: SECRETS.safeParse(json(secrets)),
+    definition: DEFINITION.safeParse(decodeJson(definition)),
+    secrets: SECRETS.safeParse(decodeJson(secrets)),
   };
   if (!read.definition.success || !read.secrets.success) return null;
   return { definition: read.definition.data, secrets: read.secrets.data };
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,5 @@
 import { RELAY_NAME } from '../domain/relay.ts';
-import { readError } from '../lib/files.ts';
+import { readError } from '../lib/error.ts';
 import { NOTE_PREFIX } from '../store/registry.ts';
 import { type Fault, showValue, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';

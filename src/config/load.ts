@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve as resolvePath } from 'node:path';
 import type { HoldKind } from '../domain/hold.ts';
-import { readError } from '../lib/files.ts';
+import { readError } from '../lib/error.ts';
 import type { Random } from '../lib/random.ts';
 import type { StoredDomain, StoredHold, StoredRelay } from '../store/registry.ts';
 import { foreignDomains, openDomains } from './domains.ts';

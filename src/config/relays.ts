@@ -6,7 +6,7 @@ import {
   type RelayLimits,
   type SmarthostSettings,
 } from '../domain/relay.ts';
-import { readError } from '../lib/files.ts';
+import { readError } from '../lib/error.ts';
 import { type Fault, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
 import { clashFaults, mayBePrivate, ruleFor } from './relay-checks.ts';

@@ -9,7 +9,7 @@ import {
   type YAMLMap,
   type YAMLParseError,
 } from 'yaml';
-import { readError } from '../lib/files.ts';
+import { readError } from '../lib/error.ts';
 
 /** What a text says, null if nothing; or every fault that is found in it, as rules. */
 export type ReadYaml =

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Exchange } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
+import { withoutUrlEscapes } from '../lib/decode.ts';
 import { BARE_POLICY, PAGE_OPENER, PAGE_POLICY } from './guard.ts';
 
 /**
@@ -72,7 +73,7 @@ export class Site {
   /** Answers for a path: a file of that name, else the page. Throws 404 for an asset that there is not. */
   async answer(exchange: Exchange): Promise<void> {
     const build = await this.#current();
-    const path = pathOf(exchange.path);
+    const path = withoutUrlEscapes(exchange.path);
     if (build === null) return answerMissing(exchange);
     if (path !== '/index.html' && build.paths.has(path)) await this.#answerFile(exchange, build, path);
     else if (isPage(path)) await this.#answerFile(exchange, build, '/index.html');
@@ -123,15 +124,6 @@ function answerMissing(exchange: Exchange): void {
     'Content-Security-Policy': BARE_POLICY,
     'Cache-Control': 'no-store',
   });
-}
-
-/** Decoded, or as it is where it cannot be: then it is no file's. */
-function pathOf(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }
 
 /** Whether a path without a file is one of the page's own. */

@@ -261,6 +261,7 @@ function refusal(code: number): Reading<never> {
     : failed('dns_refused', code === CODE.refused ? 'refuses (REFUSED)' : `says code ${code}`);
 }
 
-function failed(cause: DnsFailure, text: string): { kind: 'failed'; cause: DnsFailure; text: string } {
+/** Why nothing is known, in a word and in words that are fit for a log line. */
+export function failed(cause: DnsFailure, text: string): { kind: 'failed'; cause: DnsFailure; text: string } {
   return { kind: 'failed', cause, text };
 }

@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorCode } from './error.ts';
 
 /**
  * Small files that only their owner may read, and that a crash or a power cut leaves as they were or as they shall be, whole:
@@ -17,7 +18,7 @@ export function makeFile(path: string, text: string): boolean {
   try {
     linkSync(draft, path);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = errorCode(error) ?? '';
     if (code === 'EEXIST') return false;
     if (!NO_LINKS.has(code)) throw error;
     renameSync(draft, path);
@@ -57,12 +58,4 @@ function flush(folder: string): void {
   } finally {
     closeSync(file);
   }
-}
-
-/** Why a file cannot be read, in words where they are known. */
-export function readError(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : null;
-  if (code === 'ENOENT') return 'there is no such file';
-  if (code === 'EACCES') return 'this user may not read it';
-  return error instanceof Error ? error.message : String(error);
 }

@@ -4,7 +4,7 @@ import type { BodyFlags } from '../domain/message.ts';
 import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 import { HARD_LINE, writeField } from './field.ts';
 import { decodeWords, MAX_AUTHORS, withoutComments } from './field-values.ts';
-import { type FieldSpan, type HeaderBlock, readHeader } from './header-block.ts';
+import { type FieldSpan, fieldValue, type HeaderBlock, readHeader } from './header-block.ts';
 import type { Fault } from './headers.ts';
 import { formatDate, isDate } from './trace.ts';
 
@@ -228,11 +228,6 @@ function readFrom(fields: readonly FieldSpan[], faults: MessageFault[]): string 
   const sender = parseMailbox(senderText);
   if (!sender.ok) faults.push(fault('Sender', 'header_address', sender.detail));
   return from;
-}
-
-/** The value of the first field of a name in lower case; null without one. */
-function fieldValue(fields: readonly FieldSpan[], lowerName: string): string | null {
-  return fields.find((field) => field.lowerName === lowerName)?.value ?? null;
 }
 
 /** Looser than for a Message-ID that a client gives as a field: generators write many that RFC 5322 does not allow. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Fault } from './headers.ts';
+import { fault } from './headers.ts';
 
 /** The header of a finished message as its fields and where they lie, and changing it without touching the rest. */
 
@@ -269,6 +270,7 @@ function closeField(
   return { name, lowerName: name.toLowerCase(), value: raw.replace(FOLD, '').trim(), start, end };
 }
 
-function fault(code: string, detail: string): Fault {
-  return { code, detail };
+/** The value of the first field of a name in lower case; null without one. */
+export function fieldValue(fields: readonly FieldSpan[], lowerName: string): string | null {
+  return fields.find((field) => field.lowerName === lowerName)?.value ?? null;
 }

@@ -189,6 +189,7 @@ function checkAddresses(name: string, lower: string, value: string): Fault | nul
     : null;
 }
 
-function fault(code: string, detail: string): Fault {
+/** A fault. */
+export function fault(code: string, detail: string): Fault {
   return { code, detail };
 }

@@ -1,14 +1,14 @@
 import { type Mailbox, parseAddressList } from '../domain/mailbox.ts';
 import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
+import { withoutUrlEscapes } from '../lib/decode.ts';
 import { isBlind } from './finished.ts';
-import { type FieldSpan, type HeaderBlock, MAILBOX_LINE } from './header-block.ts';
+import { type FieldSpan, fieldValue, type HeaderBlock, MAILBOX_LINE } from './header-block.ts';
 import type { HeaderField } from './headers.ts';
 import {
   decodeBytes,
   decodedText,
   decodeText,
   type Entity,
-  fieldValue,
   Refused,
   readEntity,
   type Unrebuildable,
@@ -367,16 +367,8 @@ function* referredIds(html: string): Sliced<ReadonlySet<string>> {
     const text = html.slice(from, from + SLICE_BYTES + 1000);
     for (const [, id = ''] of text.matchAll(REFERENCE)) {
       if (ids.size >= MAX_REFERENCES) return ids;
-      ids.add(unescaped(id));
+      ids.add(withoutUrlEscapes(id));
     }
   }
   return ids;
-}
-
-function unescaped(id: string): string {
-  try {
-    return decodeURIComponent(id);
-  } catch {
-    return id;
-  }
 }

@@ -3,7 +3,7 @@ import { TextDecoder } from 'node:util';
 import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 import type { Parameter } from './field.ts';
 import { type ContentType, decodeWords, parseContentType, withoutComments } from './field-values.ts';
-import { type FieldSpan, type HeaderBlock, readLooseHeader } from './header-block.ts';
+import { type FieldSpan, fieldValue, type HeaderBlock, readLooseHeader } from './header-block.ts';
 import { decodeLeaf, isEncoding } from './seven-bit-parts.ts';
 
 /** A message or a part of one, as its own header tells of it (RFC 2045, 2183): type, disposition, encoding, its body decoded, and why it may be one that cannot be rebuilt. */
@@ -73,11 +73,6 @@ export function readEntity(bytes: Buffer): Entity | null {
     contentId,
     encoding: encoding.trim().toLowerCase(),
   };
-}
-
-/** The value of the first field of a name in lower case; null without one. */
-export function fieldValue(fields: readonly FieldSpan[], lowerName: string): string | null {
-  return fields.find((field) => field.lowerName === lowerName)?.value ?? null;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { type Clock, formatTimestamp } from '../lib/clock.ts';
+import { errorCode } from '../lib/error.ts';
 import type { Log, LogFields } from '../lib/log.ts';
 
 /** What can be changed while the service runs. */
@@ -256,5 +257,5 @@ export class Output implements LogDestination {
 
 /** Whether a pipe takes nothing now, and may later. */
 function isFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+  return errorCode(error) === 'EAGAIN';
 }

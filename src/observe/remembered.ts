@@ -148,15 +148,13 @@ export interface RelayHistory {
 
 /** Begins to remember. */
 export function rememberRelays(events: Events, clock: Pick<Clock, 'wall'>): RelayHistory {
-  const byRelay = new Map<string, readonly LaneHappening[]>();
+  const byRelay = new NewestMap<string, readonly LaneHappening[]>(MAX_RELAYS);
   let newest: readonly LaneHappening[] = [];
   const add = (happening: LaneHappening) => {
     newest = [happening, ...newest].slice(0, MAX_HAPPENINGS);
     const relay = relayOfLane(happening.lane);
     const before = byRelay.get(relay) ?? [];
-    byRelay.delete(relay);
     byRelay.set(relay, [happening, ...before].slice(0, MAX_HAPPENINGS));
-    if (byRelay.size > MAX_RELAYS) dropFirst(byRelay);
   };
   const stop = events.on((event) => {
     if (event.type === 'lane_paused') {
@@ -168,11 +166,4 @@ export function rememberRelays(events: Events, clock: Pick<Clock, 'wall'>): Rela
       add({ at: clock.wall(), lane: event.lane, kind: 'recovered', pauseMs: null, cause: null });
   });
   return { of: (relay) => byRelay.get(relay) ?? [], newest: () => newest, stop };
-}
-
-function dropFirst(relays: Map<string, unknown>): void {
-  for (const name of relays.keys()) {
-    relays.delete(name);
-    return;
-  }
 }

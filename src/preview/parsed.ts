@@ -1,3 +1,4 @@
+import { withoutUrlEscapes } from '../lib/decode.ts';
 import { checkHeader } from '../mail/headers.ts';
 
 /** A message as it was read. All of it is text of strangers. */
@@ -103,19 +104,11 @@ function withPictures(html: string, attachments: readonly ParsedAttachment[]): s
   if (byId.size === 0) return html;
   let left = MAX_PICTURES;
   return html.replace(/\bcid:([^"'\s)>]{1,250})/gi, (reference: string, id: string) => {
-    const file = byId.get(decoded(id));
+    const file = byId.get(withoutUrlEscapes(id));
     if (file === undefined || file.content.length > left) return reference;
     left -= file.content.length;
     return `data:${file.contentType};base64,${Buffer.from(file.content).toString('base64')}`;
   });
-}
-
-function decoded(id: string): string {
-  try {
-    return decodeURIComponent(id);
-  } catch {
-    return id;
-  }
 }
 
 function escapeHtml(text: string): string {

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, formatTimestamp } from '../lib/clock.ts';
+import { errorCode } from '../lib/error.ts';
 import { replaceFile } from '../lib/files.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -256,7 +257,7 @@ class OwnCertificate implements PairSource {
 }
 
 function isMissing({ cause }: Error): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+  return errorCode(cause) === 'ENOENT';
 }
 
 function isGoodFor(pair: KeyAndCertificate, host: string, now: number): boolean {

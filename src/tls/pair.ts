@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { formatTimestamp } from '../lib/clock.ts';
 import { ownUser, userText } from '../lib/command.ts';
-import { readError } from '../lib/files.ts';
+import { errorCode, readError } from '../lib/error.ts';
 import type { KeyAndCertificate } from './self-signed.ts';
 
 /** A certificate that cannot be used. The message names the setting or file, and says why. */
@@ -52,13 +52,9 @@ async function readPem(path: string, name: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const who = isForeign(error) ? `; let ${userText(ownUser())} read it` : '';
+    const who = errorCode(error) === 'EACCES' ? `; let ${userText(ownUser())} read it` : '';
     throw new CertificateError(`${name} cannot be read: ${readError(error)}${who}`, { cause: error });
   }
-}
-
-function isForeign(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EACCES';
 }
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;

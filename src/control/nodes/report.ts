@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { relayOfLane } from '../../domain/lane.ts';
 import type { LaneFigures } from '../../engine/queue-figures.ts';
+import { decodeJson } from '../../lib/decode.ts';
 import type { RelayStatus } from '../../observe/health-report.ts';
 import type { DeniedTally, LaneHappening } from '../../observe/remembered.ts';
 
@@ -52,7 +53,7 @@ export function writeReport(facts: NodeReport): string {
 
 /** Reads what {@link writeReport} wrote on whatever node. Never throws. */
 export function readReport(json: string): NodeReport {
-  const parsed = reportSchema.safeParse(jsonOf(json));
+  const parsed = reportSchema.safeParse(decodeJson(json));
   return parsed.success ? parsed.data : NO_REPORT;
 }
 
@@ -86,14 +87,6 @@ function fitting<T>(items: readonly T[], maxBytes: number): T[] {
     fit.push(item);
   }
   return fit;
-}
-
-function jsonOf(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
 }
 
 const NO_REPORT: NodeReport = { relays: [], lanes: [], denied: [], happenings: [], news: {} };

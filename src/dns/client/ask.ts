@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
+import { errorCode } from '../../lib/error.ts';
 import type { Endpoint } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';
 import {
@@ -131,17 +132,13 @@ export interface ExchangeFailure {
 
 /** A failure for want of an answer. */
 function unheard(error: Error | null): ExchangeFailure {
-  const why = error === null ? 'does not answer' : `cannot be reached (${codeOf(error)})`;
+  const why = error === null ? 'does not answer' : `cannot be reached (${errorCode(error) ?? error.message})`;
   return { kind: 'failed', cause: 'dns_timeout', text: why };
 }
 
 /** A failure for an answer that is none. */
 function garbled(reason: string): ExchangeFailure {
   return { kind: 'failed', cause: 'dns_malformed', text: `gives an answer that cannot be read: ${reason}` };
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error ? String(error.code) : error.message;
 }
 
 /** Given, because making the default reason, an exception, costs more than all else. */

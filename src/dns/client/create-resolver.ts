@@ -3,10 +3,9 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Endpoint } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';
 import { Flights } from '../../lib/stop.ts';
-import { MAX_ALIASES } from '../message.ts';
+import { failed, MAX_ALIASES } from '../message.ts';
 import {
   type DnsAnswer,
-  type DnsFailure,
   parseQueryName,
   type RecordData,
   type RecordType,
@@ -137,10 +136,6 @@ function isTrusted({ trustAd, servers }: ResolverSettings): boolean {
 }
 
 const LOOPBACK = /^(?:127\.[0-9.]+|::1)$/;
-
-function failed(cause: DnsFailure, text: string): { kind: 'failed'; cause: DnsFailure; text: string } {
-  return { kind: 'failed', cause, text };
-}
 
 /** What failed is asked for again after so long (RFC 9520 §3.2 asks for at least one second). */
 const FAILURE_SECONDS = 5;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { pointerToken } from '../../http/problem.ts';
 import { Suggester } from '../../http/suggest.ts';
-import { decodeBase64 } from '../../lib/base64.ts';
+import { decodeBase64 } from '../../lib/decode.ts';
 import { firstFaults } from './faults.ts';
 import {
   type AddressField,

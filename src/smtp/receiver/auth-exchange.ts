@@ -1,6 +1,6 @@
 /** AUTH PLAIN and AUTH LOGIN from the server's side (RFC 4954, RFC 4616). */
 import { isUtf8 } from 'node:buffer';
-import { decodeBase64 } from '../../lib/base64.ts';
+import { decodeBase64 } from '../../lib/decode.ts';
 import { type SessionReply, sessionReply } from './session-reply.ts';
 
 /** What a client proves itself with. Never to be logged. */

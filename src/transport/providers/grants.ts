@@ -1,7 +1,8 @@
 /** How an access token is asked for, by what there is to show for it (RFC 6749 §4.4 and §6, RFC 7523 §2.1). */
 import { sign } from 'node:crypto';
 import type { OAuthGrant } from '../../domain/relay.ts';
-import { jsonOf, memberOf } from './json-answer.ts';
+import { decodeJson } from '../../lib/decode.ts';
+import { memberOf } from './json-answer.ts';
 import type { GivenToken, HttpAnswer, TokenSource } from './provider.ts';
 
 /** RFC 6750 §2.1; those of Microsoft are of some 2,000 characters. */
@@ -53,7 +54,7 @@ export function tokenSource(grant: OAuthGrant, { url, setting, scope }: GrantPla
 
 /** The grant with the refresh token that the answer gives instead; the same where it gives none. */
 function rotated(grant: OAuthGrant, { body }: HttpAnswer): OAuthGrant {
-  const refreshToken = memberOf(jsonOf(body), 'refresh_token');
+  const refreshToken = memberOf(decodeJson(body), 'refresh_token');
   if (grant.kind !== 'refresh_token' || typeof refreshToken !== 'string') return grant;
   if (refreshToken === grant.refreshToken || !REFRESH_TOKEN.test(refreshToken)) return grant;
   return { ...grant, refreshToken };
@@ -115,7 +116,7 @@ function secretsOf(grant: OAuthGrant): readonly string[] {
 }
 
 function readToken({ status, body }: HttpAnswer): Omit<GivenToken, 'isRotated'> | null {
-  const answer = status === 200 ? jsonOf(body) : null;
+  const answer = status === 200 ? decodeJson(body) : null;
   const token = memberOf(answer, 'access_token');
   if (typeof token !== 'string' || !TOKEN.test(token)) return null;
   // Whoever does not know the type must not use the token (RFC 6749 §7.1).

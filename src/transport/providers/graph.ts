@@ -1,10 +1,11 @@
 import { localReply } from '../../domain/outcome.ts';
 import { microsoftTokenUrl, type ProviderSettings } from '../../domain/relay.ts';
 import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
+import { decodeJson } from '../../lib/decode.ts';
 import { tokenSource } from './grants.ts';
 import { graphAnswers } from './graph-answers.ts';
 import { graphSender } from './graph-envelope.ts';
-import { jsonOf, memberOf, textOf } from './json-answer.ts';
+import { memberOf, textOf } from './json-answer.ts';
 import type {
   AnswerFacts,
   CheckFinding,
@@ -102,7 +103,7 @@ function sendMail(
 function readAnswer({ status, body }: HttpAnswer): AnswerFacts {
   // 202 has no body, and no id.
   if (status === 202) return { code: null, text: null, messageId: null, understood: true };
-  const error = memberOf(jsonOf(body), 'error');
+  const error = memberOf(decodeJson(body), 'error');
   const code = textOf(error, 'code', MAX_CODE);
   return { code, text: textOf(error, 'message', MAX_TEXT), messageId: null, understood: code !== null };
 }

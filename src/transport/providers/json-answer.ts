@@ -1,12 +1,3 @@
-/** The JSON of an answer; null when it is none. */
-export function jsonOf(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return null;
-  }
-}
-
 /** A member of an object of JSON; null when it has none of that name, or is no object. */
 export function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)

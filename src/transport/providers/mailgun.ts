@@ -1,7 +1,8 @@
 /** Mailgun: the message as it stands, in a form. */
 import { createHash } from 'node:crypto';
 import type { ProviderSettings } from '../../domain/relay.ts';
-import { jsonOf, textOf } from './json-answer.ts';
+import { decodeJson } from '../../lib/decode.ts';
+import { textOf } from './json-answer.ts';
 import type {
   AnswerFacts,
   AnswerRow,
@@ -134,7 +135,7 @@ function boundaryOf({ id, content }: ProviderMessage): string {
 }
 
 function readAnswer({ status, body }: HttpAnswer): AnswerFacts {
-  const value = jsonOf(body);
+  const value = decodeJson(body);
   const messageId = textOf(value, 'id', MAX_TEXT);
   if (status < 300) return { code: null, text: null, messageId, understood: messageId !== null };
   // Some refusals, such as that of a bad key, are a word and no JSON.
@@ -150,7 +151,7 @@ function checked(answer: HttpAnswer): CheckFinding | null {
   const { code } = readAnswer(answer);
   const isAsked =
     answer.status === 400 &&
-    textOf(jsonOf(answer.body), 'message', MAX_TEXT) !== null &&
+    textOf(decodeJson(answer.body), 'message', MAX_TEXT) !== null &&
     (code === null || code === 'bad_recipient' || code === 'bad_message');
   return isAsked ? { good: true, text: 'the key may send for the domain' } : null;
 }

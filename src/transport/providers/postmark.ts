@@ -2,8 +2,9 @@
 import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
+import { decodeJson } from '../../lib/decode.ts';
 import type { FilePart } from '../../mail/message-parts.ts';
-import { jsonOf, memberOf, textOf } from './json-answer.ts';
+import { memberOf, textOf } from './json-answer.ts';
 import { Base64, type Json, jsonObject, writeJson } from './json-body.ts';
 import type {
   AnswerFacts,
@@ -193,7 +194,7 @@ function fileOf(file: FilePart): Json {
 }
 
 function read({ status, body }: HttpAnswer): AnswerFacts {
-  const answer = jsonOf(body);
+  const answer = decodeJson(body);
   const number = memberOf(answer, 'ErrorCode');
   const code = typeof number === 'number' ? String(number) : null;
   const messageId = textOf(answer, 'MessageID', MAX_ID);
@@ -220,7 +221,7 @@ function inactiveOf(text: string): string[] {
 }
 
 function checked({ status, body }: HttpAnswer): CheckFinding | null {
-  const answer = jsonOf(body);
+  const answer = decodeJson(body);
   const name = textOf(answer, 'Name', MAX_ID);
   if (status !== 200 || name === null) return null;
   const sandbox = memberOf(answer, 'DeliveryType') === 'Sandbox' ? ', a sandbox, which delivers nothing' : '';

@@ -4,8 +4,9 @@ import type { Envelope } from '../../domain/envelope.ts';
 import { formatMailbox, type Mailbox } from '../../domain/mailbox.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
+import { decodeJson } from '../../lib/decode.ts';
 import type { FilePart } from '../../mail/message-parts.ts';
-import { jsonOf, memberOf, textOf } from './json-answer.ts';
+import { memberOf, textOf } from './json-answer.ts';
 import { Base64, type Json, jsonObject, writeJson } from './json-body.ts';
 import type {
   AnswerFacts,
@@ -248,7 +249,7 @@ function fileOf(file: FilePart): Json {
 }
 
 function read({ status, body }: HttpAnswer): AnswerFacts {
-  const answer = jsonOf(body);
+  const answer = decodeJson(body);
   if (status === 200) {
     const messageId = textOf(answer, 'id', MAX_ID);
     return { code: null, text: null, messageId, understood: messageId !== null };
@@ -264,7 +265,7 @@ function checked(answer: HttpAnswer): CheckFinding | null {
   const { code } = read(answer);
   if (answer.status === 401 && code === 'restricted_api_key')
     return { good: true, text: 'The API key may send mail, and nothing else' };
-  if (answer.status === 200 && Array.isArray(memberOf(jsonOf(answer.body), 'data')))
+  if (answer.status === 200 && Array.isArray(memberOf(decodeJson(answer.body), 'data')))
     return { good: true, text: 'The API key has full access' };
   return null;
 }

@@ -3,8 +3,9 @@ import type { Mailbox } from '../../domain/mailbox.ts';
 import { quote } from '../../domain/quoted-string.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
+import { decodeJson } from '../../lib/decode.ts';
 import type { FilePart } from '../../mail/message-parts.ts';
-import { jsonOf, memberOf, textOf } from './json-answer.ts';
+import { memberOf, textOf } from './json-answer.ts';
 import { Base64, type Json, jsonObject, writeJson } from './json-body.ts';
 import type {
   AnswerFacts,
@@ -171,7 +172,7 @@ function read({ status, headers, body }: HttpAnswer): AnswerFacts {
       messageId: textOf(headers, 'x-message-id', MAX_ID),
       understood: true,
     };
-  const errors = memberOf(jsonOf(body), 'errors');
+  const errors = memberOf(decodeJson(body), 'errors');
   const first: unknown = Array.isArray(errors) ? errors[0] : null;
   const message = textOf(first, 'message', body.length);
   const field = textOf(first, 'field', MAX_FIELD);
@@ -182,7 +183,7 @@ function read({ status, headers, body }: HttpAnswer): AnswerFacts {
 }
 
 function checked(answer: HttpAnswer): CheckFinding | null {
-  const scopes = memberOf(jsonOf(answer.body), 'scopes');
+  const scopes = memberOf(decodeJson(answer.body), 'scopes');
   if (answer.status !== 200 || !Array.isArray(scopes)) return null;
   return scopes.includes(SCOPE)
     ? { good: true, text: 'The API key may send mail' }

@@ -1,5 +1,6 @@
+import { decodeJson } from '../../lib/decode.ts';
 /** What SES says of our account (GetAccount): whether it may send, to whom, and how much. */
-import { jsonOf, memberOf } from './json-answer.ts';
+import { memberOf } from './json-answer.ts';
 import type { CheckFinding, HttpAnswer } from './provider.ts';
 import { readSesAnswer } from './ses-answers.ts';
 
@@ -7,7 +8,7 @@ import { readSesAnswer } from './ses-answers.ts';
 export function readAccount(answer: HttpAnswer): CheckFinding | null {
   if (answer.status !== 200)
     return readSesAnswer(answer).code === 'AccessDeniedException' ? MAY_NOT_ASK : null;
-  const account = jsonOf(answer.body);
+  const account = decodeJson(answer.body);
   const enabled = memberOf(account, 'SendingEnabled');
   if (typeof enabled !== 'boolean') return null;
   const quota = quotaOf(memberOf(account, 'SendQuota'));

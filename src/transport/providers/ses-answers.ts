@@ -1,4 +1,5 @@
-import { jsonOf, textOf } from './json-answer.ts';
+import { decodeJson } from '../../lib/decode.ts';
+import { textOf } from './json-answer.ts';
 import type { AnswerFacts, AnswerRow, HttpAnswer, Meaning } from './provider.ts';
 
 /** Characters of what SES says that are read. */
@@ -124,7 +125,7 @@ export function sesAnswers(configurationSet: string | null): readonly AnswerRow[
 
 /** Reads an answer; where a code says too little, its text tells more, by a code of ours. */
 export function readSesAnswer({ status, headers, body }: HttpAnswer): AnswerFacts {
-  const value = jsonOf(body);
+  const value = decodeJson(body);
   const messageId = textOf(value, 'MessageId', MAX_TEXT);
   if (status < 300) return { code: null, text: null, messageId, understood: messageId !== null };
   const text = textOf(value, 'message', MAX_TEXT) ?? textOf(value, 'Message', MAX_TEXT);

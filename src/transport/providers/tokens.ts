@@ -2,13 +2,14 @@
 import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { OAuthSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { decodeJson } from '../../lib/decode.ts';
 import { Flights } from '../../lib/stop.ts';
 import type { TokenDesk, TokenResult } from '../token-desk.ts';
 import { type Call, callsOver } from './calls.ts';
 import { Connections } from './connections.ts';
 import { type Resolve, systemResolve } from './dial.ts';
 import { tokenSource } from './grants.ts';
-import { jsonOf, textOf } from './json-answer.ts';
+import { textOf } from './json-answer.ts';
 import { restOf } from './judge.ts';
 import { PROVIDER_TIMEOUTS, type ProviderTimeouts } from './limits.ts';
 import type { HttpAnswer, ProviderRequest, TokenSource } from './provider.ts';
@@ -154,7 +155,7 @@ function isPassing(status: number): boolean {
 function refusal(answer: HttpAnswer, request: ProviderRequest, source: TokenSource): Reply {
   const { status, body } = answer;
   const secrets = formsOf([...source.secrets, ...assertionsIn(request)], request.headers);
-  const json = jsonOf(body);
+  const json = decodeJson(body);
   const error = status === 200 ? null : textOf(json, 'error', MAX_ERROR);
   const description = error === null ? '' : (textOf(json, 'error_description', MAX_DESCRIPTION) ?? '');
   const said = plainText(`No access token: ${wordsOf(answer, error, description, source, secrets)}`, secrets);

@@ -1,5 +1,6 @@
 /** What keeps a request from getting an answer, in words an operator understands. */
 import { localReply, type Reply } from '../../domain/outcome.ts';
+import { errorCode } from '../../lib/error.ts';
 import { noTlsText } from '../tls-words.ts';
 
 /** Something went wrong before there was an answer. */
@@ -26,7 +27,7 @@ export const LEASE_LOST: Reply = localReply(
 
 /** The name means no address. */
 export function dnsTrouble(host: string, error: unknown): Trouble {
-  const text = `The name ${host} could not be resolved (${codeOf(error)})`;
+  const text = `The name ${host} could not be resolved (${errorCode(error) ?? 'unknown error'})`;
   return trouble('dns_failed', '4.4.3', text, error);
 }
 
@@ -47,7 +48,7 @@ export function plainTrouble(host: string): Trouble {
 
 /** No connection was made. */
 export function connectTrouble(where: string, error: unknown): Trouble {
-  const code = codeOf(error);
+  const code = errorCode(error) ?? 'unknown error';
   if (code === 'ECONNREFUSED')
     return trouble('connect_refused', '4.4.1', `${where} refuses connections`, error);
   if (code === 'ETIMEDOUT') return trouble('timeout_connect', '4.4.1', `${where} does not answer`, error);
@@ -66,7 +67,7 @@ export function timeoutTrouble(step: string, host: string, ms: number): Trouble 
 
 /** The connection ended, or what came over it was no HTTP. */
 export function lostTrouble(host: string, error: unknown): Trouble {
-  const code = codeOf(error);
+  const code = errorCode(error) ?? 'unknown error';
   if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
     return trouble('bad_answer', '4.5.0', `${host} answers what cannot be understood (${code})`, error);
   return trouble('connection_lost', '4.4.2', `The connection with ${host} was lost (${code})`, error);
@@ -79,8 +80,4 @@ export function abortTrouble(): Trouble {
 
 function trouble(cause: string, enhanced: string, text: string, error?: unknown): Trouble {
   return new Trouble(localReply(cause, enhanced, text), { cause: error });
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

@@ -2,7 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 import type { Envelope } from '../../domain/envelope.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
-import { jsonOf, textOf } from './json-answer.ts';
+import { decodeJson } from '../../lib/decode.ts';
+import { textOf } from './json-answer.ts';
 import type {
   AnswerFacts,
   AnswerRow,
@@ -198,7 +199,7 @@ function partOf({ recipients }: Envelope): string {
 }
 
 function readAnswer({ status, headers, body }: HttpAnswer): AnswerFacts {
-  const answer = jsonOf(body);
+  const answer = decodeJson(body);
   const messageId = status < 300 ? textOf(answer, 'id', MAX_ID) : null;
   // Whatever stands in the body of a 2xx: the receiver has the message.
   if (status < 300) return { code: null, text: null, messageId, understood: true };

@@ -1,5 +1,6 @@
 /** What went wrong with a hop, in words an operator understands. */
 import { localReply, type Reply } from '../../domain/outcome.ts';
+import { errorCode } from '../../lib/error.ts';
 import { withCure } from '../../smtp/auth.ts';
 import type { OpeningAction } from '../../smtp/opening.ts';
 import { describeReply, type ReplyFault } from '../../smtp/reply.ts';
@@ -23,7 +24,7 @@ export class HopFailure extends Error {
 
 /** A name that did not resolve, or a connection that was not made. */
 export function connectFailure(error: unknown, host: string, port: number): HopFailure {
-  const code = errorCode(error);
+  const code = errorCode(error) ?? 'unknown error';
   const where = `${host}:${port}`;
   if (isDnsError(error))
     return failure('dns_failed', '4.4.3', `The name ${host} could not be resolved (${code})`, error);
@@ -68,7 +69,7 @@ export function timeoutReply(verb: TimedVerb, host: string, ms: number): Reply {
 
 /** The connection ended while it was in use. */
 export function lostReply(host: string, error: unknown): Reply {
-  const why = error === null ? 'closed the connection' : `was lost (${errorCode(error)})`;
+  const why = error === null ? 'closed the connection' : `was lost (${errorCode(error) ?? 'unknown error'})`;
   return localReply('connection_lost', '4.4.2', `${host} ${why}`);
 }
 
@@ -119,8 +120,4 @@ function sourceOf(error: Error): string {
 
 function isDnsError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'getaddrinfo';
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

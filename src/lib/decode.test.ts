@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeBase64 } from './base64.ts';
+import { decodeBase64, decodeJson, withoutUrlEscapes } from './decode.ts';
 
 test('what Node encodes is decoded', () => {
   fc.assert(
@@ -34,3 +34,13 @@ test.each([
   ['a character beyond ASCII', 'QUJé'],
   ['a character whose lower byte is of the alphabet', 'Q\u0130JDQUJD'],
 ])('%s is refused', (_, text) => expect(decodeBase64(text)).toBeNull());
+
+test('what is no JSON is null', () => {
+  expect(decodeJson('{"a":[1]}')).toEqual({ a: [1] });
+  for (const text of ['', '{', '{"a":1}}']) expect(decodeJson(text)).toBe(null);
+});
+
+test('escapes of a URL are decoded all or not at all', () => {
+  expect(withoutUrlEscapes('a%20b%C3%A9')).toBe('a bé');
+  for (const text of ['100%', '%C3%28', 'a%20b%']) expect(withoutUrlEscapes(text)).toBe(text);
+});
