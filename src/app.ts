@@ -2,6 +2,7 @@
  * The composition root: the only place that puts rooms together. Start order: lock, store, configuration, spool,
  * engine, listeners. Stop order is the reverse, and what is under way gets its time.
  */
+
 import { createReception, type Reception } from './accounts/reception.ts';
 import { announced } from './app/announced-door.ts';
 import { banner, type Condition, statusLine } from './app/banner.ts';
@@ -26,7 +27,6 @@ import { layoutOf } from './control/layout.ts';
 import { createLocalOperations } from './control/local.ts';
 import { createMessageWords, type MessageWords } from './control/message-words.ts';
 import { deniedOfAll, happeningsOfAll } from './control/nodes/figures.ts';
-import type { Operations } from './control/operations.ts';
 import { publishTable } from './control/route-tables.ts';
 import type { RunningServer } from './control/running-server.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';
@@ -47,6 +47,7 @@ import {
   rememberRelays,
   tallyDenials,
 } from './observe/remembered.ts';
+import type { Operations } from './operations/table.ts';
 import { createPreviewer, type Previewer } from './preview/previewer.ts';
 
 /** What the service is started with. */

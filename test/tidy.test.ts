@@ -88,12 +88,22 @@ const LAWS: Readonly<Record<string, Law>> = {
       'lib',
       ...CONTRACTS,
       'observe/events.ts',
+      'operations',
       'preview/parsed.ts',
       'lib/organizational-domain.ts',
     ],
     packages: /^(node:.*|zod)$/,
   },
-  operations: { rooms: ['domain', 'lib'], packages: /^zod$/ },
+  // What can be asked for, and of whom; of those who carry it out, and show it elsewhere, it knows types.
+  operations: {
+    rooms: [
+      ...['domain', 'lib', 'http', 'smtp', 'client/types.ts', 'config/relay-fields.ts', 'config/routes.ts'],
+      ...['ingest/http/attempts.ts', 'ingest/http/explain.ts', 'ingest/http/record.ts'],
+      ...['control/doctor/finding.ts', 'control/route-tables.ts', 'observe/health-report.ts'],
+      ...['store/relocating.ts', 'transport/probe-step.ts'],
+    ],
+    packages: /^zod$/,
+  },
   // Runs in other people's programs, browsers too: nothing of ours, nothing of Node's.
   client: { rooms: [], packages: /^$/ },
   observe: { rooms: ['domain', 'http', 'lib', ...CONTRACTS], packages: /^node:/ },
@@ -114,14 +124,7 @@ const LAWS: Readonly<Record<string, Law>> = {
   dashboard: {
     rooms: [
       ...['domain', 'http', 'lib', ...CONTRACTS, 'observe', 'tls'],
-      ...[
-        'control/operations.ts',
-        'control/access.ts',
-        'control/actor.ts',
-        'control/door.ts',
-        'control/progress.ts',
-        'accounts',
-      ],
+      ...['operations', 'control/actor.ts', 'control/door.ts', 'accounts'],
     ],
     packages: /^(node:.*|zod)$/,
   },

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createControlClient } from '../../src/control/client.ts';
-import type { Operations } from '../../src/control/operations.ts';
+import type { Operations } from '../../src/operations/table.ts';
 import { countFlushes, traced } from '../measure/flushes.ts';
 import { usageOf } from '../measure/process-tree.ts';
 import { startChild } from './child.ts';

@@ -1,10 +1,10 @@
 import type { Actor } from '../control/actor.ts';
 import type { Door } from '../control/door.ts';
-import { OperationError, type OperationErrorCode } from '../control/operations.ts';
 import { maxRequestBytes } from '../dashboard/calls.ts';
 import { Problem } from '../http/problem.ts';
 import type { AdminDoor } from '../ingest/admin-door.ts';
 import { faultyFields } from '../ingest/http/faults.ts';
+import { OperationError, type OperationErrorCode } from '../operations/call.ts';
 
 /** What a refusal of an operation is over the API. A key of the scope `admin` may do everything. */
 const PROBLEMS: Readonly<Record<OperationErrorCode, readonly [status: number, code: string]>> = {

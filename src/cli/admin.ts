@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import type { UserLink, UserView } from '../control/account-operations.ts';
-import type { Operations } from '../control/operations.ts';
 import { MIN_PASSWORD } from '../domain/account.ts';
+import type { UserLink, UserView } from '../operations/accounts.ts';
+import type { Operations } from '../operations/table.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';
 import { promptForSecret, readSecretFile } from './secret-input.ts';

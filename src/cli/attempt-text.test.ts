@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Attempts } from '../control/operations.ts';
+import type { Attempts } from '../operations/messages.ts';
 import { timelineText } from './attempt-text.ts';
 import { fold } from './terminal.ts';
 

@@ -1,4 +1,4 @@
-import type { Attempts } from '../control/operations.ts';
+import type { Attempts } from '../operations/messages.ts';
 import { fold, oneLine } from './terminal.ts';
 
 /** A message's attempts as a story for people. */

@@ -1,4 +1,4 @@
-import type { BackupStep } from '../control/system-operations.ts';
+import type { BackupStep } from '../operations/system.ts';
 import { bytesText } from './bytes-text.ts';
 import { percentOf, type StepText } from './step-teller.ts';
 

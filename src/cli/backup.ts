@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { MIN_PASSPHRASE } from '../control/system-operations.ts';
 import { COMMAND, shellWord } from '../lib/command.ts';
+import { MIN_PASSPHRASE } from '../operations/system.ts';
 import { backupStepText } from './backup-steps.ts';
 import { bytesText } from './bytes-text.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ok, warn } from '../control/doctor/finding.ts';
-import type { DomainDetail, DomainKeyView } from '../control/domain-operations.ts';
+import type { DomainDetail, DomainKeyView } from '../operations/domains.ts';
 import { checkedText, rotatedText } from './domains-text.ts';
 
 const T = '2026-11-22T00:00:00.000Z';

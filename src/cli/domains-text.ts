@@ -1,14 +1,14 @@
 /** What `waybill domains` prints. */
 
 import type { Finding } from '../control/doctor/finding.ts';
+import { keyName, revocation, zoneLine } from '../control/domain-records.ts';
 import type {
   CheckedDomain,
   DomainDetail,
   DomainKeyView,
   DomainView,
   RecordView,
-} from '../control/domain-operations.ts';
-import { keyName, revocation, zoneLine } from '../control/domain-records.ts';
+} from '../operations/domains.ts';
 import { findingsText } from './findings-text.ts';
 import { fittingTable, foldedTable, foldLine, shortTime } from './fitting.ts';
 import { counted } from './terminal.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { Operations } from '../control/operations.ts';
 import { type CommandForm, choice, flag, text } from '../operations/command.ts';
+import type { Operations } from '../operations/table.ts';
 import type { Context } from './context.ts';
 import { addedText, checkedText, detailText, domainTable, removedText, rotatedText } from './domains-text.ts';
 import { operationCommand } from './operation-command.ts';

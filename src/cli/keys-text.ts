@@ -1,6 +1,6 @@
-import type { KeyView } from '../control/operations.ts';
 import type { Clock } from '../lib/clock.ts';
 import { formatTimestamp } from '../lib/clock.ts';
+import type { KeyView } from '../operations/keys.ts';
 import { Exit } from './exit.ts';
 import { counted, table } from './terminal.ts';
 

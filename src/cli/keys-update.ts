@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { UpdateKeyRequest } from '../control/operations.ts';
 import { SCOPES, type Scope } from '../domain/key.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { RequestOf } from '../operations/table.ts';
 import {
   type CommonOptions,
   type Context,
@@ -59,7 +59,7 @@ export function updateCommand(context: Context): Command {
     });
 }
 
-function requestOf(key: string, options: UpdateOptions, clock: Clock): UpdateKeyRequest {
+function requestOf(key: string, options: UpdateOptions, clock: Clock): RequestOf<'updateKey'> {
   const { name, scope, rate, expires, contentDays } = options;
   const cidrs = listOf(options.cidr, options.anywhere, '--cidr', '--anywhere');
   const senderDomains = listOf(options.senderDomain, options.anySender, '--sender-domain', '--any-sender');

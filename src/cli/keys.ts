@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import type { CreatedKey, Operations } from '../control/operations.ts';
 import { SCOPES, type Scope } from '../domain/key.ts';
 import { type CommandForm, flag, integer, list, text, time, wordList } from '../operations/command.ts';
+import type { CreatedKey } from '../operations/keys.ts';
+import type { Operations } from '../operations/table.ts';
 import type { Context } from './context.ts';
 import { keyTable, MAX_CONTENT_DAYS, MAX_RATE } from './keys-text.ts';
 import { updateCommand } from './keys-update.ts';

@@ -1,7 +1,7 @@
-import type { Attempts, MessagesPage, StatusRecord } from '../control/operations.ts';
-import type { Obstacle, RecipientWay } from '../control/search-operations.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { isMessageId, messageIdTime } from '../lib/id.ts';
+import type { Attempts, MessagesPage, StatusRecord } from '../operations/messages.ts';
+import type { Obstacle, RecipientWay } from '../operations/search.ts';
 import { clip, fittingTable, foldedTable, foldLine, shortTime } from './fitting.ts';
 import { table } from './terminal.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { SearchPage } from '../control/search-operations.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { isMessageId, messageIdTime } from '../lib/id.ts';
+import type { SearchPage } from '../operations/search.ts';
 import { type CommonOptions, type Context, command, print, wholeNumber } from './context.ts';
 import { pageText } from './message-text.ts';
 import { withOperations } from './session.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { Attempts, MessageOperations, StatusRecord } from '../control/operations.ts';
 import { MESSAGE_STATUSES, type MessageStatus } from '../domain/delivery.ts';
+import type { Attempts, MessageOperations, StatusRecord } from '../operations/messages.ts';
 import { timelineText } from './attempt-text.ts';
 import { type Context, collectFrom, print, wholeNumber } from './context.ts';
 import { attemptsText, messageText, pageText, waysText } from './message-text.ts';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { OperationName, Operations } from '../control/operations.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type CommandForm, type Fixed, Misread, type Typed } from '../operations/command.ts';
+import type { OperationName, Operations } from '../operations/table.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';
 import { withOperations } from './session.ts';

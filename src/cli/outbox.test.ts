@@ -1,7 +1,9 @@
 /** Waiting for the end of a message that was handed to the installation here. */
+
 import { expect, test } from 'vitest';
-import { OperationError, type StatusRecord } from '../control/operations.ts';
 import type { Clock } from '../lib/clock.ts';
+import { OperationError } from '../operations/call.ts';
+import type { StatusRecord } from '../operations/messages.ts';
 import { localOutbox } from './outbox.ts';
 
 const AWAY = new OperationError('unavailable', 'The server went away.');

@@ -1,15 +1,10 @@
 import { toSubmission } from '../client/message.ts';
 import type { Verdict } from '../client/types.ts';
 import type { Waybill } from '../client/waybill.ts';
-import {
-  type MessageOperations,
-  OperationError,
-  type StatusRecord,
-  type SubmitOperations,
-  type Submitted,
-} from '../control/operations.ts';
 import { isFinal } from '../domain/delivery.ts';
 import type { Clock } from '../lib/clock.ts';
+import { OperationError } from '../operations/call.ts';
+import type { MessageOperations, StatusRecord, SubmitOperations, Submitted } from '../operations/messages.ts';
 import type { Draft } from './draft.ts';
 import { Exit } from './exit.ts';
 import { sentBy, taken } from './remote.ts';

@@ -1,11 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Operations } from '../control/operations.ts';
-import {
-  type QueueActRequest,
-  SELECTABLE_STATUSES,
-  type SelectableStatus,
-  type Selection,
-} from '../ingest/queue-door.ts';
+import { SELECTABLE_STATUSES, type SelectableStatus, type Selection } from '../operations/queue.ts';
+import type { Operations, RequestOf } from '../operations/table.ts';
 import { type CommonOptions, type Context, collectFrom, command, print } from './context.ts';
 import { decideRestored, restoredOption } from './queue-restored.ts';
 import { withOperations } from './session.ts';
@@ -71,7 +66,12 @@ function rerouteCommand(context: Context): Command {
   return actCommand(context, shell, 'reroute', 'Sent another way');
 }
 
-function actCommand(context: Context, shell: Command, act: QueueActRequest['act'], done: string): Command {
+function actCommand(
+  context: Context,
+  shell: Command,
+  act: RequestOf<'actOnQueue'>['act'],
+  done: string,
+): Command {
   return withSelection(shell).action(async (options: ActOptions) => {
     if (options.restored) return await decideRestored(context, options, 'cancel');
     const request = {
@@ -116,7 +116,7 @@ function selectionOf(options: ActOptions): Selection {
 
 /** Calls until nothing is left, and says now and then how far it is. */
 async function actOnAll(
-  request: Omit<QueueActRequest, 'cursor'>,
+  request: Omit<RequestOf<'actOnQueue'>, 'cursor'>,
   operations: Operations,
   { terminal, clock }: Context,
 ): Promise<Sum> {

@@ -1,4 +1,4 @@
-import type { LaneState, QueueLane, QueueView } from '../ingest/queue-door.ts';
+import type { LaneState, QueueLane, QueueView } from '../operations/queue.ts';
 import { clip } from './fitting.ts';
 import { oneLine, table } from './terminal.ts';
 

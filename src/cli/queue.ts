@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { HoldRequest, HoldView } from '../ingest/queue-door.ts';
 import { type CommandForm, fixed, text } from '../operations/command.ts';
+import type { HoldView } from '../operations/queue.ts';
+import type { RequestOf } from '../operations/table.ts';
 import { type CommonOptions, type Context, command, print, suggestingCommands } from './context.ts';
 import { Exit } from './exit.ts';
 import { operationCommand } from './operation-command.ts';
@@ -18,7 +19,7 @@ interface QueueOptions extends CommonOptions {
 const TARGET = "a relay's name, or a lane: an mx relay's name, a slash and a domain";
 
 // Holding mail back must not wait until a configuration is free of faults.
-const PAUSE: CommandForm<HoldRequest> = {
+const PAUSE: CommandForm<RequestOf<'hold'>> = {
   words: 'queue pause',
   summary: 'send nothing by a lane or relay until it is resumed; what is routed to it waits',
   examples: ['waybill queue pause out', 'waybill queue pause direct/example.com'],
@@ -26,7 +27,7 @@ const PAUSE: CommandForm<HoldRequest> = {
   cures: true,
 };
 
-const DRAIN: CommandForm<HoldRequest> = {
+const DRAIN: CommandForm<RequestOf<'hold'>> = {
   words: 'queue drain',
   summary: 'send what waits for a lane or relay, but route nothing new to it',
   examples: ['waybill queue drain out'],

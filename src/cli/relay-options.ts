@@ -1,9 +1,10 @@
 /** The options that describe a relay, each for one field of its definition. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { GivenSecret, RelayFieldName, SecretField } from '../config/relay-fields.ts';
 import { isProviderType, RELAY_TYPES } from '../config/relay-types.ts';
-import { OperationError } from '../control/operations.ts';
 import { OAUTH_PRESETS } from '../domain/relay.ts';
+import { OperationError } from '../operations/call.ts';
 import { type CommonOptions, type Context, collect, wholeNumber } from './context.ts';
 import { Exit } from './exit.ts';
 import { promptForSecret, readSecretFile } from './secret-input.ts';

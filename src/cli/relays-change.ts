@@ -1,6 +1,7 @@
 /** `waybill relays show` and `waybill relays edit`: a relay as it is, and as it is to be. */
+
 import type { Command } from 'commander';
-import type { RelayDetail } from '../control/relay-operations.ts';
+import type { RelayDetail } from '../operations/relays.ts';
 import { type Context, collect, command, print } from './context.ts';
 import { Exit } from './exit.ts';
 import {

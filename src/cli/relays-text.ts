@@ -1,4 +1,4 @@
-import type { RelayDetail, RelaySwitch, RelayTest, RelayView } from '../control/relay-operations.ts';
+import type { RelayDetail, RelaySwitch, RelayTest, RelayView } from '../operations/relays.ts';
 import { clip, fittingTable } from './fitting.ts';
 import { laneStateText } from './queue-text.ts';
 import { oneLine, table } from './terminal.ts';

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import type { GivenSecret } from '../config/relay-fields.ts';
-import type { Operations } from '../control/operations.ts';
-import type { CheckRelayRequest, RelayView, TestRelayRequest } from '../control/relay-operations.ts';
 import { type CommandForm, fixed, text } from '../operations/command.ts';
+import type { RelayView } from '../operations/relays.ts';
+import type { Operations, RequestOf } from '../operations/table.ts';
 import { type Context, command, print } from './context.ts';
 import { Exit } from './exit.ts';
 import { operationCommand } from './operation-command.ts';
@@ -154,7 +154,7 @@ function testCommand(context: Context): Command {
 
 /** The secret of a definition in which nothing else is wrong: nobody is to type one in vain. Throws `Exit`. */
 async function checkedSecret(
-  request: CheckRelayRequest,
+  request: RequestOf<'checkRelay'>,
   options: DescribingOptions,
   context: Context,
 ): Promise<GivenSecret | null> {
@@ -171,7 +171,7 @@ async function testRequest(
   name: string | undefined,
   options: TestOptions,
   context: Context,
-): Promise<TestRelayRequest> {
+): Promise<RequestOf<'testRelay'>> {
   const to = options.to ?? null;
   if (options.type !== undefined) {
     const definition = definitionOf(name ?? NAMELESS, options);

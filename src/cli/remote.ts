@@ -2,16 +2,10 @@ import type { Command } from 'commander';
 import type { ClientError, Result } from '../client/result.ts';
 import { baseOf } from '../client/settings.ts';
 import { Waybill } from '../client/waybill.ts';
-import {
-  type Attempts,
-  type MessageOperations,
-  type MessagesPage,
-  type MessagesRequest,
-  OperationError,
-  type OperationErrorCode,
-  type StatusRecord,
-} from '../control/operations.ts';
 import { shellWord } from '../lib/command.ts';
+import { OperationError, type OperationErrorCode } from '../operations/call.ts';
+import type { Attempts, MessageOperations, MessagesPage, StatusRecord } from '../operations/messages.ts';
+import type { RequestOf } from '../operations/table.ts';
 import { type CommonOptions, type Context, command } from './context.ts';
 import { Exit } from './exit.ts';
 import { readSecretFile } from './secret-input.ts';
@@ -87,7 +81,7 @@ function remoteOperations(client: Waybill): MessageOperations {
   };
 }
 
-async function listPage(request: MessagesRequest, client: Waybill): Promise<MessagesPage> {
+async function listPage(request: RequestOf<'messages'>, client: Waybill): Promise<MessagesPage> {
   const { statuses, filter, limit, before } = request;
   const asked = await client.listPage({ ...filter, status: statuses, limit, cursor: before ?? undefined });
   const { messages, nextCursor } = taken(asked);

@@ -1,4 +1,4 @@
-import type { ExplanationView, RehearsalView, RouteTableSummary } from '../control/route-operations.ts';
+import type { ExplanationView, RehearsalView, RouteTableSummary } from '../operations/routes.ts';
 import { counted, table } from './terminal.ts';
 
 /** Routes as text for people. */

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { stringify } from 'yaml';
-import type { Operations } from '../control/operations.ts';
-import { MAX_REHEARSED, type RouteTableView } from '../control/route-operations.ts';
 import { type CommandForm, integer } from '../operations/command.ts';
+import { MAX_REHEARSED, type RouteTableView } from '../operations/routes.ts';
+import type { Operations } from '../operations/table.ts';
 import {
   type CommonOptions,
   type Context,

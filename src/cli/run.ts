@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { OperationError } from '../control/operations.ts';
+import { OperationError } from '../operations/call.ts';
 import { adminCommand } from './admin.ts';
 import { backupCommand } from './backup.ts';
 import { configCommand } from './config.ts';

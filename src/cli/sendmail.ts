@@ -1,7 +1,8 @@
 import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { OperationError, type OperationErrorCode, type Operations } from '../control/operations.ts';
 import { COMMAND } from '../lib/command.ts';
+import { OperationError, type OperationErrorCode } from '../operations/call.ts';
+import type { Operations } from '../operations/table.ts';
 import { type Context, print } from './context.ts';
 import { Exit } from './exit.ts';
 import { connect, type RemoteOptions, remoteCommand, taken } from './remote.ts';

@@ -4,7 +4,7 @@ import { dataDirectory } from '../config/load.ts';
 import { createControlClient, isServerRunning } from '../control/client.ts';
 import { requireDataDirectory } from '../control/layout.ts';
 import type { Offline } from '../control/offline.ts';
-import type { Operations } from '../control/operations.ts';
+import type { Operations } from '../operations/table.ts';
 import { StoreError } from '../store/store.ts';
 import type { Context, Places } from './context.ts';
 import { Exit } from './exit.ts';

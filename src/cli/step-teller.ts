@@ -1,4 +1,4 @@
-import type { Progress } from '../control/progress.ts';
+import type { Progress } from '../operations/operation.ts';
 import type { CommonOptions, Context } from './context.ts';
 
 /** What a person is told of a step. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Role } from '../domain/account.ts';
-import type { ActorKind } from './system-operations.ts';
+import type { ActorKind } from '../operations/system.ts';
 
 /** Who asks for an operation. */
 export interface Actor {

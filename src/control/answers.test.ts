@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
+import { OPERATION_NAMES, type OperationName } from '../operations/table.ts';
 import { COMMAND_LINE } from './actor.ts';
 import type { Offline } from './offline.ts';
-import { OPERATION_NAMES, type OperationName } from './operations.ts';
 
 /** Every place that holds a secret has one with this in it. */
 const PLANTED = 'planted1secret';

@@ -2,8 +2,8 @@ import { type FileHandle, open, readdir, readFile, rm, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { MANIFEST, type Manifest, readManifest } from '../backup/contents.ts';
 import { BLOCK_BYTES, readTarHeader } from '../backup/tar.ts';
-import { OperationError } from './operations.ts';
-import type { BackupView } from './system-operations.ts';
+import { OperationError } from '../operations/call.ts';
+import type { BackupView } from '../operations/system.ts';
 
 /** Backups that lie in the data directory's own folder, and the note of the last one that was taken anywhere. */
 

@@ -1,7 +1,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { COMMAND, ownerOf, ownUser, sudoTo, userText } from '../lib/command.ts';
-import { errorSchema, OPERATION_NAMES, OperationError, type Operations } from './operations.ts';
-import { type Progress, UNWATCHED } from './progress.ts';
+import { errorSchema, OperationError } from '../operations/call.ts';
+import { type Progress, UNWATCHED } from '../operations/operation.ts';
+import { OPERATION_NAMES, type Operations } from '../operations/table.ts';
 import { type SocketAddress, socketAddress, socketFile } from './socket.ts';
 import { readStream, STREAM_TYPE } from './stream.ts';
 

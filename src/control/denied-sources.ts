@@ -1,6 +1,6 @@
 import { formatTimestamp } from '../lib/clock.ts';
 import type { DeniedTally } from '../observe/remembered.ts';
-import type { ALLOW_LISTS, DeniedSource } from './settings-operations.ts';
+import type { ALLOW_LISTS, DeniedSource } from '../operations/settings.ts';
 
 /** Refused sources as they are shown. */
 export function deniedSources(tallies: readonly DeniedTally[]): DeniedSource[] {

@@ -1,10 +1,11 @@
 /** Changes of stored domains, one after the other: each sees what the one before it wrote. */
+
 import { openDomains, sealDomain } from '../config/domains.ts';
 import { formatFault } from '../config/fault.ts';
 import type { SendingDomain } from '../domain/sending-domain.ts';
+import { OperationError } from '../operations/call.ts';
 import type { Registry, StoredDomain } from '../store/registry.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
 
 /** What changing domains takes. */
 export type BookDeps = Pick<LocalDeps, 'registry' | 'resolution' | 'reload'>;

@@ -1,9 +1,10 @@
 /** The records that a domain needs in the DNS, ready to be pasted. */
+
 import type { Config } from '../config/schema.ts';
 import { keyState, recordUntil } from '../domain/domain-keys.ts';
 import type { DkimAlgorithm, DomainKey, SendingDomain } from '../domain/sending-domain.ts';
 import { formatTimestamp } from '../lib/clock.ts';
-import type { RecordView } from './domain-operations.ts';
+import type { RecordView } from '../operations/domains.ts';
 import { mechanismsOf, sendersOf } from './domain-senders.ts';
 
 /** RFC 1035 §3.3: octets of one string. */

@@ -4,13 +4,12 @@ import { ManualClock } from '../../test/support/manual-clock.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { LogFields } from '../lib/log.ts';
 import { silentLog } from '../lib/log.ts';
+import type { ActivityEntry } from '../operations/system.ts';
+import { OPERATION_NAMES, OPERATIONS, type Operations } from '../operations/table.ts';
 import { type Journal, MAX_JOURNAL_TEXT } from '../store/journal.ts';
-import { ACCESS } from './access.ts';
 import type { Actor } from './actor.ts';
 import { createDoor, operationsOf } from './door.ts';
 import type { Offline } from './offline.ts';
-import { OPERATION_NAMES, type Operations } from './operations.ts';
-import type { ActivityEntry } from './system-operations.ts';
 
 const ADA: Actor = { kind: 'user', name: 'ada', role: 'admin', sourceAddress: '192.0.2.7', sessionId: 's1' };
 const SECRET = 'hunter2-is-planted-here';
@@ -104,7 +103,7 @@ describe('a door', () => {
 
   test('lets nobody do what their role does not allow', async () => {
     for (const name of OPERATION_NAMES) {
-      const rank = ['viewer', 'operator', 'admin'].indexOf(ACCESS[name].role);
+      const rank = ['viewer', 'operator', 'admin'].indexOf(OPERATIONS[name].access.role);
       const lower = (['viewer', 'operator'] as const).slice(0, rank);
       for (const role of lower)
         await expect(opened.door.call({ ...ADA, role }, name, {})).rejects.toMatchObject({

@@ -1,19 +1,18 @@
 import { mayAct } from '../domain/account.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { Journal, NewJournalEntry } from '../store/journal.ts';
-import { ACCESS, type Audit } from './access.ts';
-import { type Actor, ASKING } from './actor.ts';
-import { differences, kept, MAX_SUBJECT, shortened } from './kept.ts';
-import type { Asked, Look } from './looks.ts';
+import { callByName, OperationError } from '../operations/call.ts';
+import { type Asked, type Audit, type Look, type Progress, UNWATCHED } from '../operations/operation.ts';
 import {
-  callByName,
   OPERATION_NAMES,
-  OperationError,
+  OPERATIONS,
   type OperationName,
   type Operations,
-} from './operations.ts';
-import { type Progress, UNWATCHED } from './progress.ts';
+  operationNamed,
+} from '../operations/table.ts';
+import type { Journal, NewJournalEntry } from '../store/journal.ts';
+import { type Actor, ASKING } from './actor.ts';
+import { differences, kept, MAX_SUBJECT, shortened } from './kept.ts';
 
 /** The one way to the operations for everybody but this process itself: asks whether they may, and writes down what they did. */
 export interface Door {
@@ -34,9 +33,9 @@ export function createDoor(deps: DoorDeps): Door {
   return {
     call: async (actor, name, request, progress = UNWATCHED) => {
       const { operations } = deps;
-      const operation = OPERATION_NAMES.find((known) => known === name);
-      if (operation === undefined) return await callByName(operations, name, request, progress);
-      const { role, audit } = ACCESS[operation];
+      const operation = operationNamed(name);
+      if (operation === null) return await callByName(operations, name, request, progress);
+      const { role, audit } = OPERATIONS[operation].access;
       if (!mayAct(actor.role, role)) {
         // Not in the journal: whoever may change nothing could fill it with this.
         deps.log.warn('operation.forbidden', { operation, actor: actor.name, source: actor.sourceAddress });

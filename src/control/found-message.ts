@@ -1,12 +1,12 @@
 import type { MessageRecord } from '../domain/message.ts';
 import { type Findable, namedId } from '../ingest/http/find-message.ts';
 import { messageJson } from '../ingest/http/record.ts';
+import { OperationError } from '../operations/call.ts';
+import type { FoundMessage } from '../operations/search.ts';
 import type { Keyring } from '../store/keyring.ts';
 import type { MessageDetail } from '../store/views.ts';
 import { asOperationError } from './operation-error.ts';
-import { OperationError } from './operations.ts';
 import { type OutlookDeps, outlookOf } from './outlook.ts';
-import type { FoundMessage } from './search-operations.ts';
 
 /** Messages as lists show them, with the names of their keys. */
 export async function foundMessages(

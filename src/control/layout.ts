@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { COMMAND, dataOption, ownerOf, ownUser, shellWord, sudoTo, userText } from '../lib/command.ts';
-import { OperationError } from './operations.ts';
+import { OperationError } from '../operations/call.ts';
 
 /** Where things lie in the data directory. */
 export interface Layout {

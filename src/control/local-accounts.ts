@@ -3,23 +3,21 @@ import type { Reception } from '../accounts/reception.ts';
 import { linkPath, makeLink } from '../accounts/sign-in.ts';
 import type { Session, User } from '../domain/account.ts';
 import { formatTimestamp } from '../lib/clock.ts';
-import type { UserAnswer } from '../store/accounts.ts';
-import { MAX_USERS } from '../store/accounts.ts';
 import {
   type AccountOperations,
-  type CreateUserRequest,
-  type ResetPasswordRequest,
   type SessionRow,
-  type UpdateUserRequest,
   type UserLink,
   type UserView,
   userName,
-} from './account-operations.ts';
+} from '../operations/accounts.ts';
+import { OperationError } from '../operations/call.ts';
+import type { RequestOf } from '../operations/table.ts';
+import type { UserAnswer } from '../store/accounts.ts';
+import { MAX_USERS } from '../store/accounts.ts';
 import { ASKING } from './actor.ts';
 import { readRuntime } from './doctor/runtime.ts';
 import { layoutOf } from './layout.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
 
 type Deps = Pick<LocalDeps, 'reception' | 'resolution' | 'running' | 'dataDir'>;
 
@@ -63,7 +61,7 @@ export function accountOperations(deps: Deps): AccountOperations {
   };
 }
 
-async function createUser({ name, role }: CreateUserRequest, deps: Deps): Promise<UserLink> {
+async function createUser({ name, role }: RequestOf<'createUser'>, deps: Deps): Promise<UserLink> {
   const { accounts, clock } = deps.reception;
   if (!(await hasPassword(deps.reception)))
     throw new OperationError(
@@ -77,7 +75,7 @@ async function createUser({ name, role }: CreateUserRequest, deps: Deps): Promis
   return await linkFor(name, deps);
 }
 
-async function updateUser(request: UpdateUserRequest, reception: Reception): Promise<UserView> {
+async function updateUser(request: RequestOf<'updateUser'>, reception: Reception): Promise<UserView> {
   const { name, role, disabled } = request;
   done(await reception.accounts.changeUser(name, { role, disabled }), name, reception);
   return userView(await findUser(name, reception));
@@ -98,7 +96,7 @@ async function setupLink(name: string | null, deps: Deps): Promise<UserLink> {
 }
 
 async function resetPassword(
-  { name, password }: ResetPasswordRequest,
+  { name, password }: RequestOf<'resetPassword'>,
   reception: Reception,
 ): Promise<UserView> {
   const { accounts, clock, passwords, throttle } = reception;

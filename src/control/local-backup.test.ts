@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import type { ActorKind } from '../operations/system.ts';
 import { ASKING, COMMAND_LINE } from './actor.ts';
 import { backupOperations } from './local-backup.ts';
 import type { LocalDeps } from './local-deps.ts';
-import type { ActorKind } from './system-operations.ts';
 
 /** Where a path is taken, the collector is asked to wait: the first thing that a backup does. */
 async function backUpAs(kind: ActorKind, file: string | null): Promise<unknown> {

@@ -3,14 +3,15 @@ import { basename, isAbsolute, join } from 'node:path';
 import { ArchiveError } from '../backup/archive-error.ts';
 import { version } from '../cli/version.ts';
 import { formatTimestamp } from '../lib/clock.ts';
+import { OperationError } from '../operations/call.ts';
+import { type Progress, UNWATCHED } from '../operations/operation.ts';
+import type { BackupStep, BackupView, SystemOperations } from '../operations/system.ts';
+import type { RequestOf } from '../operations/table.ts';
 import { backUpInThread } from '../threads/backup-client.ts';
 import { ASKING } from './actor.ts';
 import { backupFolder, deleteBackup, listBackups, noteLastBackup, removeUnfinished } from './backup-files.ts';
 import { layoutOf } from './layout.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
-import { type Progress, UNWATCHED } from './progress.ts';
-import type { BackupRequest, BackupStep, BackupView, SystemOperations } from './system-operations.ts';
 
 type BackupOperation = 'backup' | 'backups' | 'removeBackup' | 'decideRestored';
 
@@ -37,7 +38,7 @@ export function backupOperations(deps: LocalDeps): Pick<SystemOperations, Backup
 }
 
 /** Whoever asks from elsewhere may not say where on this machine files are written, or learn which there are. */
-function refusePath({ file }: BackupRequest): void {
+function refusePath({ file }: RequestOf<'backup'>): void {
   const kind = ASKING.getStore()?.kind;
   if (file !== null && (kind === 'user' || kind === 'key'))
     throw new OperationError(
@@ -58,7 +59,7 @@ function refuseDatabase({ cluster, resolution, dataDir }: LocalDeps): void {
 }
 
 async function backUp(
-  { file, passphrase }: BackupRequest,
+  { file, passphrase }: RequestOf<'backup'>,
   deps: LocalDeps,
   progress: Progress<BackupStep>,
 ): Promise<BackupView> {

@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { formatTimestamp } from '../lib/clock.ts';
+import { OperationError } from '../operations/call.ts';
+import type { CertificateView, SettingsOperations } from '../operations/settings.ts';
+import type { RequestOf } from '../operations/table.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { namesIn, uploadFault } from '../tls/pair.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
-import type { CertificateView, PutCertificateRequest, SettingsOperations } from './settings-operations.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -25,7 +26,7 @@ export function certificateOperations(deps: CertificateDeps): Pick<SettingsOpera
 }
 
 async function putCertificate(
-  { certificate: cert, key }: PutCertificateRequest,
+  { certificate: cert, key }: RequestOf<'putCertificate'>,
   deps: CertificateDeps,
 ): Promise<CertificateView> {
   const certificate = ours(deps);

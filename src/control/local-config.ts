@@ -12,8 +12,9 @@ import type {
   RelayLimits,
   SmarthostSettings,
 } from '../domain/relay.ts';
+import type { SettingView } from '../operations/system.ts';
+import type { Operations } from '../operations/table.ts';
 import type { LocalDeps } from './local-deps.ts';
-import type { Operations, SettingView } from './operations.ts';
 
 const MASK = '********';
 

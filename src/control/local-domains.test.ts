@@ -3,15 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { domainDesk, keyRecords, publishRecords } from '../../test/support/domain-desk.ts';
 import { MAX_DOMAIN_KEYS, MAX_DOMAINS } from '../domain/domain-keys.ts';
 import { OVERLAP_MS } from '../domain/sending-domain.ts';
+import type { RequestOf } from '../operations/table.ts';
 import { changeDomain } from './domain-book.ts';
-import type { AddDomainRequest, RotateDomainRequest } from './domain-operations.ts';
 import { zoneLine } from './domain-records.ts';
 
 const NAME = 'example.com';
-const add = (more: Partial<AddDomainRequest> = {}): AddDomainRequest => ({
+const add = (more: Partial<RequestOf<'addDomain'>> = {}): RequestOf<'addDomain'> => ({
   ...{ name: NAME, algorithm: 'ed25519', selector: null, ...more },
 });
-const rotate = (more: Partial<RotateDomainRequest> = {}): RotateDomainRequest => ({
+const rotate = (more: Partial<RequestOf<'rotateDomain'>> = {}): RequestOf<'rotateDomain'> => ({
   ...{ name: NAME, algorithm: null, selector: null, now: false, ...more },
 });
 

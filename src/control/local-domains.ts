@@ -12,25 +12,19 @@ import {
 import { parseDomain } from '../domain/domain-name.ts';
 import type { DkimAlgorithm, DomainKey, SendingDomain } from '../domain/sending-domain.ts';
 import { formatTimestamp } from '../lib/clock.ts';
+import { OperationError } from '../operations/call.ts';
+import type { DomainDetail, DomainKeyView, DomainOperations, DomainView } from '../operations/domains.ts';
+import type { RequestOf } from '../operations/table.ts';
 import { realMachine } from './doctor/machine.ts';
 import { changeDomain } from './domain-book.ts';
 import { checkDomains, type DomainDeps } from './domain-checks/check.ts';
 import { newKeys, selectorsFor } from './domain-new-keys.ts';
-import type {
-  AddDomainRequest,
-  DomainDetail,
-  DomainKeyView,
-  DomainOperations,
-  DomainView,
-  RotateDomainRequest,
-} from './domain-operations.ts';
 import { keyName, recordsOf } from './domain-records.ts';
-import { OperationError } from './operations.ts';
 
 /** Longest name of a key's record (RFC 1035 §2.3.4, as text). */
 const MAX_NAME = 253;
 
-const ALGORITHMS: Readonly<Record<AddDomainRequest['algorithm'], readonly DkimAlgorithm[]>> = {
+const ALGORITHMS: Readonly<Record<RequestOf<'addDomain'>['algorithm'], readonly DkimAlgorithm[]>> = {
   rsa: ['rsa-sha256'],
   ed25519: ['ed25519-sha256'],
   both: ['rsa-sha256', 'ed25519-sha256'],
@@ -53,7 +47,7 @@ export function domainOperations(deps: DomainDeps): DomainOperations {
   };
 }
 
-async function addDomain(request: AddDomainRequest, deps: DomainDeps): Promise<DomainDetail> {
+async function addDomain(request: RequestOf<'addDomain'>, deps: DomainDeps): Promise<DomainDetail> {
   const name = readName(request.name);
   if (deps.resolution().config.domains.some((domain) => domain.name === name)) throw knownAlready(name);
   const now = deps.clock.wall();
@@ -76,7 +70,7 @@ async function addDomain(request: AddDomainRequest, deps: DomainDeps): Promise<D
   return detailOf(made(after), deps);
 }
 
-async function rotateDomain(request: RotateDomainRequest, deps: DomainDeps): Promise<DomainDetail> {
+async function rotateDomain(request: RequestOf<'rotateDomain'>, deps: DomainDeps): Promise<DomainDetail> {
   const domain = domainNamed(request.name, deps);
   const now = deps.clock.wall();
   const algorithms = request.algorithm === null ? algorithmsOf(domain) : ALGORITHMS[request.algorithm];

@@ -1,17 +1,12 @@
 import { parseQuery } from '../domain/query.ts';
 import { INBOX } from '../domain/relay.ts';
 import { createTokenSource, isMessageId } from '../lib/id.ts';
+import { OperationError } from '../operations/call.ts';
+import type { InboxOperations, InboxPage } from '../operations/inbox.ts';
+import type { RequestOf } from '../operations/table.ts';
 import type { FoundPage, ListPage } from '../store/views.ts';
 import { foundMessages } from './found-message.ts';
-import type {
-  DeleteCapturedRequest,
-  InboxOperations,
-  InboxPage,
-  InboxRequest,
-  ReleaseRequest,
-} from './inbox-operations.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
 import { sendAgain } from './send-again.ts';
 
 /** Captured messages that one call removes. */
@@ -27,7 +22,7 @@ export function inboxOperations(deps: LocalDeps): InboxOperations {
   };
 }
 
-async function inbox(request: InboxRequest, deps: LocalDeps): Promise<InboxPage> {
+async function inbox(request: RequestOf<'inbox'>, deps: LocalDeps): Promise<InboxPage> {
   const { views, clock } = deps;
   if (request.before !== null && !isMessageId(request.before))
     throw new OperationError('invalid', 'before: must be the next of a page.');
@@ -47,7 +42,7 @@ async function inbox(request: InboxRequest, deps: LocalDeps): Promise<InboxPage>
 
 /** Without a query by the inbox's own index; else as all mail is searched. */
 async function find(
-  { query, limit, before }: InboxRequest,
+  { query, limit, before }: RequestOf<'inbox'>,
   keyId: string | null,
   { views }: LocalDeps,
 ): Promise<{ readonly page: ListPage | FoundPage; readonly notes: readonly string[] }> {
@@ -72,7 +67,7 @@ async function keyIdOf(key: string | null, { keyring }: LocalDeps): Promise<stri
 }
 
 async function deleteCaptured(
-  { ids, key, upTo = null }: DeleteCapturedRequest,
+  { ids, key, upTo = null }: RequestOf<'deleteCaptured'>,
   deps: LocalDeps,
 ): Promise<{ readonly deleted: number; readonly more: boolean }> {
   if (ids !== null) return { deleted: await deps.acts.discard(ids), more: false };
@@ -87,7 +82,7 @@ async function deleteCaptured(
 }
 
 async function release(
-  { id, relay }: ReleaseRequest,
+  { id, relay }: RequestOf<'releaseCaptured'>,
   token: string,
   deps: LocalDeps,
 ): Promise<{ readonly id: string }> {

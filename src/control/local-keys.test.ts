@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
 import { systemClock } from '../lib/clock.ts';
+import type { RequestOf } from '../operations/table.ts';
 import type { Offline } from './offline.ts';
-import type { CreateKeyRequest } from './operations.ts';
 
-const KEY: CreateKeyRequest = {
+const KEY: RequestOf<'createKey'> = {
   ...{ name: 'shop', test: false, scopes: ['messages:send', 'messages:read'], rateLimit: 7 },
   ...{ expiresAt: null, cidrs: ['192.0.2.0/24'], senderDomains: ['shop.example'] },
 };

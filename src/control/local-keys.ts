@@ -5,29 +5,18 @@ import { formatTimestamp, parseTimestamp } from '../lib/clock.ts';
 import { generateSecret, hashSecret, secretPrefix, withoutKeys } from '../lib/id.ts';
 import { parseCidrs } from '../lib/network.ts';
 import type { Random } from '../lib/random.ts';
+import { OperationError } from '../operations/call.ts';
+import type { CreatedKey, KeyOperations, KeyView, RevokedKey, RotatedKey } from '../operations/keys.ts';
+import type { RequestOf } from '../operations/table.ts';
 import type { ListPage, ListQuery } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
-import {
-  type CreatedKey,
-  type CreateKeyRequest,
-  type KeyRequest,
-  type KeyView,
-  OperationError,
-  type Operations,
-  type RevokedKey,
-  type RevokeKeyRequest,
-  type RotatedKey,
-  type UpdateKeyRequest,
-} from './operations.ts';
 
 /** How long the old secret works after a rotation (contract §9). */
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
 const ID_BYTES = 10;
 
-type KeyOperation = 'createKey' | 'listKeys' | 'updateKey' | 'revokeKey' | 'rotateKey';
-
 /** The operations on API keys. */
-export function keyOperations(deps: LocalDeps): Pick<Operations, KeyOperation> {
+export function keyOperations(deps: LocalDeps): KeyOperations {
   return {
     createKey: (request) => createKey(request, deps),
     listKeys: async () => (await deps.keyring.list()).map(keyView),
@@ -37,7 +26,7 @@ export function keyOperations(deps: LocalDeps): Pick<Operations, KeyOperation> {
   };
 }
 
-async function createKey(request: CreateKeyRequest, deps: LocalDeps): Promise<CreatedKey> {
+async function createKey(request: RequestOf<'createKey'>, deps: LocalDeps): Promise<CreatedKey> {
   const { keyring, clock, random } = deps;
   const mode = request.test ? 'test' : 'live';
   const now = clock.wall();
@@ -84,7 +73,10 @@ function readSenderDomain(text: string): string {
   return domain;
 }
 
-async function updateKey({ key: named, ...changes }: UpdateKeyRequest, deps: LocalDeps): Promise<KeyView> {
+async function updateKey(
+  { key: named, ...changes }: RequestOf<'updateKey'>,
+  deps: LocalDeps,
+): Promise<KeyView> {
   const key = await findKey(named, deps);
   const { name, scopes, rateLimit, expiresAt, cidrs, senderDomains, contentDays } = changes;
   if (name !== undefined && name !== key.name) refuseRouted(key.name, deps);
@@ -135,7 +127,7 @@ function refuseRouted(name: string, deps: LocalDeps): void {
     );
 }
 
-async function revokeKey(request: RevokeKeyRequest, deps: LocalDeps): Promise<RevokedKey> {
+async function revokeKey(request: RequestOf<'revokeKey'>, deps: LocalDeps): Promise<RevokedKey> {
   const key = await findKey(request.key, deps);
   const now = deps.clock.wall();
   const cancelQueued = request.cancelQueued ?? false;
@@ -171,7 +163,7 @@ async function cancelMailOf(key: ApiKey, justRevoked: boolean, deps: LocalDeps):
   return cancelled;
 }
 
-async function rotateKey(request: KeyRequest, deps: LocalDeps): Promise<RotatedKey> {
+async function rotateKey(request: RequestOf<'rotateKey'>, deps: LocalDeps): Promise<RotatedKey> {
   const key = await findKey(request.key, deps);
   const secret = generateSecret(deps.random, key.mode);
   const prefix = secretPrefix(secret);

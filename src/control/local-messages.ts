@@ -13,24 +13,22 @@ import { buildSubmission } from '../ingest/http/submission.ts';
 import { verdictOf } from '../ingest/http/verdict.ts';
 import { inSlices } from '../lib/clock.ts';
 import { createTokenSource, isMessageId } from '../lib/id.ts';
+import { OperationError } from '../operations/call.ts';
+import type {
+  Attempts,
+  KeptContent,
+  MessageOperations,
+  MessagesPage,
+  StatusRecord,
+  SubmitOperations,
+  Submitted,
+} from '../operations/messages.ts';
+import type { Operations, RequestOf } from '../operations/table.ts';
 import type { ListFilter, MessageDetail } from '../store/views.ts';
 import { findNamed } from './found-message.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { submitRaw } from './local-raw.ts';
 import { asOperationError } from './operation-error.ts';
-import {
-  type Attempts,
-  type AttemptsRequest,
-  type KeptContent,
-  type MessageOperations,
-  type MessagesPage,
-  type MessagesRequest,
-  OperationError,
-  type Operations,
-  type StatusRecord,
-  type SubmitOperations,
-  type Submitted,
-} from './operations.ts';
 import { operatorContext } from './operator-context.ts';
 import { outlookOf } from './outlook.ts';
 import { wayOf } from './ways.ts';
@@ -90,7 +88,7 @@ function findMessage(id: string, { views }: Pick<LocalDeps, 'views'>): Promise<M
   return findNamed(id, views, ' See: waybill messages list');
 }
 
-async function listMessages(request: MessagesRequest, deps: LocalDeps): Promise<MessagesPage> {
+async function listMessages(request: RequestOf<'messages'>, deps: LocalDeps): Promise<MessagesPage> {
   const { statuses, limit, before } = request;
   if (before !== null && !isMessageId(before))
     throw new OperationError(
@@ -101,7 +99,7 @@ async function listMessages(request: MessagesRequest, deps: LocalDeps): Promise<
   return { messages: await messagesJson(page.messages, outlookOf(deps)), next: page.next };
 }
 
-function readFilter({ filter }: MessagesRequest): ListFilter {
+function readFilter({ filter }: RequestOf<'messages'>): ListFilter {
   try {
     return listFilter(readParameters(new URLSearchParams(filter), FILTER_PARAMETERS));
   } catch (error) {
@@ -109,7 +107,7 @@ function readFilter({ filter }: MessagesRequest): ListFilter {
   }
 }
 
-async function listAttempts({ id, cursor }: AttemptsRequest, deps: LocalDeps): Promise<Attempts> {
+async function listAttempts({ id, cursor }: RequestOf<'attempts'>, deps: LocalDeps): Promise<Attempts> {
   const { message, recipients } = await findMessage(id, deps);
   const after = Number(cursor ?? 0);
   return attemptsJson(await deps.views.attempts(message.id, { after, limit: MAX_LIMIT }), after, recipients);

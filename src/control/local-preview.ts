@@ -1,7 +1,6 @@
-import type { ParsedMessage } from '../preview/parsed.ts';
-import { draftOf } from '../preview/parsed.ts';
+import type { MessageDraft, MessagePreview, SearchOperations } from '../operations/search.ts';
+import { draftOf, type ParsedMessage } from '../preview/parsed.ts';
 import type { LocalDeps } from './local-deps.ts';
-import type { MessageDraft, MessagePreview, SearchOperations } from './search-operations.ts';
 
 /** Those of the operations on mail that read what a message says. */
 export type PreviewOperations = Pick<SearchOperations, 'messagePreview' | 'messageDraft'>;

@@ -18,9 +18,10 @@ import { localReply, type Outcome } from '../domain/outcome.ts';
 import { settle } from '../domain/settle.ts';
 import type { Acts } from '../engine/acts.ts';
 import { IDLE, type LaneFigures } from '../engine/queue-figures.ts';
-import type { QueueActRequest, QueueOperations, Selection } from '../ingest/queue-door.ts';
 import { systemClock } from '../lib/clock.ts';
 import { systemRandom } from '../lib/random.ts';
+import type { QueueOperations, Selection } from '../operations/queue.ts';
+import type { RequestOf } from '../operations/table.ts';
 import type { AcceptDelivery, AcceptRecord } from '../store/accepting.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import { type QueueDeps, queueOperations } from './local-queue.ts';
@@ -150,9 +151,9 @@ const ALL: Selection = { ...NOTHING, all: true };
 
 /** Acts until nothing is left; the sum. */
 async function act(
-  what: QueueActRequest['act'],
+  what: RequestOf<'actOnQueue'>['act'],
   selection: Partial<Selection>,
-  more: Partial<QueueActRequest> = {},
+  more: Partial<RequestOf<'actOnQueue'>> = {},
 ): Promise<{ matched: number; acted: number; calls: number }> {
   const sum = { matched: 0, acted: 0, calls: 0 };
   let cursor: string | null = null;

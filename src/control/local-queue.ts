@@ -4,20 +4,13 @@ import type { HoldKind } from '../domain/hold.ts';
 import { relayOfLane } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { LaneFigures } from '../engine/queue-figures.ts';
-import type {
-  HoldRequest,
-  HoldView,
-  LaneState,
-  QueueLane,
-  QueueOperations,
-  QueueRequest,
-  QueueView,
-} from '../ingest/queue-door.ts';
 import { formatTimestamp } from '../lib/clock.ts';
+import { OperationError } from '../operations/call.ts';
+import type { HoldView, LaneState, QueueLane, QueueOperations, QueueView } from '../operations/queue.ts';
+import type { RequestOf } from '../operations/table.ts';
 import type { LaneDepth } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { tellsSomething } from './nodes/report.ts';
-import { OperationError } from './operations.ts';
 import { actOnQueue } from './queue-selection.ts';
 import { untriedRelays } from './untried-relays.ts';
 
@@ -44,7 +37,7 @@ export function queueOperations(deps: QueueDeps): QueueOperations {
   };
 }
 
-async function queueView({ relay }: QueueRequest, deps: QueueDeps): Promise<QueueView> {
+async function queueView({ relay }: RequestOf<'queue'>, deps: QueueDeps): Promise<QueueView> {
   const { config } = deps.resolution();
   if (relay !== null && !config.relays.some(({ name }) => name === relay)) throw noSuchRelay(relay);
   const figures = deps.queue.lanes();
@@ -167,7 +160,7 @@ export function laneState(
   return untried.has(relay.name) ? 'untried' : 'ready';
 }
 
-async function hold(request: HoldRequest, deps: QueueDeps): Promise<HoldView> {
+async function hold(request: RequestOf<'hold'>, deps: QueueDeps): Promise<HoldView> {
   const { holds } = deps.resolution();
   const target = holds.has(request.target) ? request.target : readTarget(request.target, deps);
   const { kind } = request;

@@ -4,10 +4,12 @@ import { handOver } from '../ingest/http/hand-over.ts';
 import { refuseTooLarge } from '../ingest/http/submission-context.ts';
 import type { Origin } from '../ingest/smtp/origin.ts';
 import { buildSubmission } from '../ingest/smtp/submission.ts';
+import { OperationError } from '../operations/call.ts';
+import type { Submitted } from '../operations/messages.ts';
+import type { RequestOf } from '../operations/table.ts';
 import type { TakenEnvelope } from '../smtp/receiver/effect.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { asOperationError } from './operation-error.ts';
-import { OperationError, type SubmitRawRequest, type Submitted } from './operations.ts';
 
 /** Whoever may use the control socket may send as anyone. */
 const OWNER: Origin = {
@@ -21,7 +23,7 @@ const OWNER: Origin = {
 const NOT_WIRE = /\0|\r(?!\n)|(?<!\r)\n/;
 
 /** See {@link SubmitOperations.submitRaw}. Throws `OperationError`. */
-export async function submitRaw(request: SubmitRawRequest, deps: LocalDeps): Promise<Submitted> {
+export async function submitRaw(request: RequestOf<'submitRaw'>, deps: LocalDeps): Promise<Submitted> {
   const { config } = deps.resolution();
   const content = Buffer.from(request.content, 'base64');
   const text = content.toString('latin1');
@@ -56,7 +58,7 @@ export async function submitRaw(request: SubmitRawRequest, deps: LocalDeps): Pro
   }
 }
 
-function envelopeOf({ from, to, notify, ret, envid }: SubmitRawRequest): TakenEnvelope {
+function envelopeOf({ from, to, notify, ret, envid }: RequestOf<'submitRaw'>): TakenEnvelope {
   const mailbox = from === '' ? null : mailboxOf('from', from);
   const plain = { sizeBytes: null, body: null, auth: null };
   return {

@@ -3,22 +3,15 @@ import { heloFault } from '../config/helo-name.ts';
 import { packSecrets } from '../config/relay-fields.ts';
 import type { Effective } from '../config/sources.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';
+import { OperationError } from '../operations/call.ts';
+import { UNWATCHED } from '../operations/operation.ts';
+import type { RelayOperations, RelaySwitch, RelayView } from '../operations/relays.ts';
+import type { RequestOf } from '../operations/table.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
-import { UNWATCHED } from './progress.ts';
 import { updateRelay } from './relay-changes.ts';
 import { readDefinition, SECRET_TO_COME } from './relay-definition.ts';
 import { relayDetail } from './relay-detail.ts';
 import { relayForms } from './relay-forms.ts';
-import type {
-  AddRelayRequest,
-  CheckRelayRequest,
-  RelayOperations,
-  RelayRequest,
-  RelaySwitch,
-  RelayView,
-  SwitchRelayRequest,
-} from './relay-operations.ts';
 import { testRelay } from './relay-test.ts';
 import { relayViews, viewOf } from './relay-views.ts';
 
@@ -42,9 +35,9 @@ export function relayOperations(deps: LocalDeps): RelayOperations {
 }
 
 async function checkRelay(
-  { definition, makeDefault }: CheckRelayRequest,
+  { definition, makeDefault }: RequestOf<'checkRelay'>,
   deps: LocalDeps,
-): Promise<RelayRequest> {
+): Promise<RequestOf<'removeRelay'>> {
   if (makeDefault === null) return { name: readDefinition(definition, SECRET_TO_COME, deps).name };
   await requireGoodSources(deps);
   return { name: newRelay({ definition, secret: SECRET_TO_COME, makeDefault }, deps).name };
@@ -56,7 +49,7 @@ function newRelay(
     definition,
     secret,
     makeDefault,
-  }: Pick<AddRelayRequest, 'definition' | 'makeDefault'> & {
+  }: Pick<RequestOf<'addRelay'>, 'definition' | 'makeDefault'> & {
     readonly secret: Parameters<typeof readDefinition>[1];
   },
   deps: LocalDeps,
@@ -74,7 +67,7 @@ function newRelay(
   return relay;
 }
 
-async function addRelay(request: AddRelayRequest, deps: LocalDeps): Promise<RelayView> {
+async function addRelay(request: RequestOf<'addRelay'>, deps: LocalDeps): Promise<RelayView> {
   const { registry } = deps;
   await requireGoodSources(deps);
   const { vault } = deps.resolution();
@@ -134,7 +127,7 @@ function checkDefault(name: string, makeDefault: boolean, deps: LocalDeps): void
     );
 }
 
-async function removeRelay(request: RelayRequest, deps: LocalDeps): Promise<RelayView> {
+async function removeRelay(request: RequestOf<'removeRelay'>, deps: LocalDeps): Promise<RelayView> {
   const { registry } = deps;
   await requireGoodSources(deps);
   const relay = await viewOf(request.name, deps);
@@ -194,7 +187,10 @@ function requireLast(name: string, deps: LocalDeps): void {
     );
 }
 
-async function switchRelay({ name, disabled }: SwitchRelayRequest, deps: LocalDeps): Promise<RelaySwitch> {
+async function switchRelay(
+  { name, disabled }: RequestOf<'switchRelay'>,
+  deps: LocalDeps,
+): Promise<RelaySwitch> {
   const { registry } = deps;
   await requireGoodSources(deps);
   const relay = await viewOf(name, deps);

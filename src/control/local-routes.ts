@@ -4,21 +4,20 @@ import { readRoutes, ruleDefinition } from '../config/routes.ts';
 import type { RouteRule } from '../domain/route.ts';
 import { explainQuery } from '../ingest/http/explain.ts';
 import { formatTimestamp } from '../lib/clock.ts';
-import type { StoredRoutes } from '../store/registry.ts';
-import type { LocalDeps } from './local-deps.ts';
-import { asOperationError } from './operation-error.ts';
-import { OperationError } from './operations.ts';
-import { type Progress, UNWATCHED } from './progress.ts';
-import { rehearse } from './rehearsal.ts';
+import { OperationError } from '../operations/call.ts';
+import { type Progress, UNWATCHED } from '../operations/operation.ts';
 import type {
-  ExplainRequest,
   ExplanationView,
   RehearsalView,
-  RehearseRequest,
   RouteOperations,
   RouteTableSummary,
   RouteTableView,
-} from './route-operations.ts';
+} from '../operations/routes.ts';
+import type { RequestOf } from '../operations/table.ts';
+import type { StoredRoutes } from '../store/registry.ts';
+import type { LocalDeps } from './local-deps.ts';
+import { asOperationError } from './operation-error.ts';
+import { rehearse } from './rehearsal.ts';
 import { type TableDefinition, tableOf } from './route-tables.ts';
 
 /** More tables than the store keeps. */
@@ -50,7 +49,7 @@ export function routeOperations(deps: LocalDeps): RouteOperations {
   };
 }
 
-async function explain({ query }: ExplainRequest, deps: LocalDeps): Promise<ExplanationView> {
+async function explain({ query }: RequestOf<'explainRoute'>, deps: LocalDeps): Promise<ExplanationView> {
   const given = new URLSearchParams();
   for (const [name, value] of query) given.append(name, value);
   try {
@@ -61,7 +60,7 @@ async function explain({ query }: ExplainRequest, deps: LocalDeps): Promise<Expl
 }
 
 async function rehearseRoutes(
-  { routes, last }: RehearseRequest,
+  { routes, last }: RequestOf<'rehearseRoutes'>,
   deps: LocalDeps,
   { signal }: Progress<unknown>,
 ): Promise<RehearsalView> {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
+import type { Operations } from '../operations/table.ts';
 import type { Offline } from './offline.ts';
-import type { Operations } from './operations.ts';
 
 /** The operations over a real store, spool and engine; nothing is delivered, so that all mail waits. */
 describe('the operations on all mail', () => {

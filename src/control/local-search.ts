@@ -1,23 +1,16 @@
 import { Problem } from '../http/problem.ts';
 import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
 import { createTokenSource } from '../lib/id.ts';
+import { OperationError } from '../operations/call.ts';
+import { type ActedMessages, MAX_NEW, type SearchOperations, type SearchPage } from '../operations/search.ts';
+import type { RequestOf } from '../operations/table.ts';
 import { findNamed, foundMessages } from './found-message.ts';
 import type { LocalDeps } from './local-deps.ts';
 import type { PreviewOperations } from './local-preview.ts';
 import { readQuery, requireId } from './mail-search.ts';
 import { messageStory } from './message-story.ts';
 import { asOperationError } from './operation-error.ts';
-import { OperationError } from './operations.ts';
 import { createOverview, series } from './overview.ts';
-import {
-  type ActedMessages,
-  type ActOnMessagesRequest,
-  type CountNewRequest,
-  MAX_NEW,
-  type SearchOperations,
-  type SearchPage,
-  type SearchRequest,
-} from './search-operations.ts';
 import { sendAgain } from './send-again.ts';
 
 /** Messages acted on at once: enough to share commits, few enough to be read into memory. */
@@ -39,14 +32,17 @@ export function searchOperations(deps: LocalDeps): Omit<SearchOperations, keyof 
   };
 }
 
-async function search({ query: text, limit, before }: SearchRequest, deps: LocalDeps): Promise<SearchPage> {
+async function search(
+  { query: text, limit, before }: RequestOf<'search'>,
+  deps: LocalDeps,
+): Promise<SearchPage> {
   const { query, notes } = await readQuery(text, deps);
   const wanted = { query, after: null, before: requireId('before', before), limit };
   const { messages, next, behind } = await deps.views.search(wanted);
   return { messages: await foundMessages(messages, deps), next, notes, behind };
 }
 
-async function countNew({ query: text, after }: CountNewRequest, deps: LocalDeps) {
+async function countNew({ query: text, after }: RequestOf<'countNew'>, deps: LocalDeps) {
   const { query } = await readQuery(text, deps);
   return await deps.views.countFound({
     query,
@@ -57,7 +53,10 @@ async function countNew({ query: text, after }: CountNewRequest, deps: LocalDeps
 }
 
 /** One message's refusal is its own: the others are acted on. */
-async function actOnMessages({ act, ids }: ActOnMessagesRequest, deps: LocalDeps): Promise<ActedMessages> {
+async function actOnMessages(
+  { act, ids }: RequestOf<'actOnMessages'>,
+  deps: LocalDeps,
+): Promise<ActedMessages> {
   const refused: { readonly id: string; readonly reason: string }[] = [];
   const wanted = [...new Set(ids)];
   for (let start = 0; start < wanted.length; start += ACTED_AT_ONCE) {

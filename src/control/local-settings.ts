@@ -1,18 +1,14 @@
 import { formatFault, unknownRule } from '../config/fault.ts';
 import { isSettingKey, SETTING_KEYS, type SettingKey } from '../config/schema.ts';
 import { SETTINGS } from '../config/settings.ts';
+import { OperationError } from '../operations/call.ts';
+import type { SettingRow, SettingsOperations } from '../operations/settings.ts';
+import type { RequestOf } from '../operations/table.ts';
 import { ASKING } from './actor.ts';
 import { deniedSources } from './denied-sources.ts';
 import { certificateOperations } from './local-certificate.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
 import { lockOf, settingRows } from './setting-rows.ts';
-import type {
-  AllowSourceRequest,
-  PutSettingsRequest,
-  SettingRow,
-  SettingsOperations,
-} from './settings-operations.ts';
 import { refuseShutOut } from './shut-out.ts';
 
 /** Runs one piece of work after another. */
@@ -41,7 +37,7 @@ function turns(): InTurn {
 }
 
 async function putSettings(
-  { values, unset = [] }: PutSettingsRequest,
+  { values, unset = [] }: RequestOf<'putSettings'>,
   deps: LocalDeps,
 ): Promise<readonly SettingRow[]> {
   const keys = [...Object.keys(values), ...unset];
@@ -112,7 +108,10 @@ async function refuseFaulty(
   if (faults.length > 0) throw new OperationError('invalid', faults.map(formatFault).join('\n'));
 }
 
-async function allowSource({ setting, cidr }: AllowSourceRequest, deps: LocalDeps): Promise<SettingRow> {
+async function allowSource(
+  { setting, cidr }: RequestOf<'allowSource'>,
+  deps: LocalDeps,
+): Promise<SettingRow> {
   const rowOf = (rows: readonly SettingRow[]) => {
     const found = rows.find(({ key }) => key === setting);
     if (found === undefined) throw new Error(`the table of settings lacks ${setting}`);

@@ -3,22 +3,21 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { formatTimestamp } from '../lib/clock.ts';
 import { LOG_LEVELS } from '../observe/log.ts';
+import { OperationError } from '../operations/call.ts';
+import type {
+  ActivityEntry,
+  ActivityPage,
+  LogLine,
+  LogTail,
+  SystemOperations,
+  SystemView,
+} from '../operations/system.ts';
+import type { RequestOf } from '../operations/table.ts';
 import type { JournalEntry } from '../store/journal.ts';
 import { lastBackup } from './backup-files.ts';
 import { layoutOf } from './layout.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
 import type { RunningServer } from './running-server.ts';
-import type {
-  ActivityEntry,
-  ActivityPage,
-  ActivityRequest,
-  LogLine,
-  LogTail,
-  LogTailRequest,
-  SystemOperations,
-  SystemView,
-} from './system-operations.ts';
 
 /** The operations on the installation as a whole. */
 export function systemOperations(
@@ -84,7 +83,7 @@ async function bytesIn(folder: string): Promise<number> {
   return bytes;
 }
 
-function logTail({ level, contains, after, limit }: LogTailRequest, deps: LocalDeps): LogTail {
+function logTail({ level, contains, after, limit }: RequestOf<'logTail'>, deps: LocalDeps): LogTail {
   const server = deps.server();
   const all = server?.logLines() ?? [];
   const least = LOG_LEVELS.indexOf(level);
@@ -103,7 +102,7 @@ function logTail({ level, contains, after, limit }: LogTailRequest, deps: LocalD
   return { node: server?.node.name ?? '', lines, last: isCut ? (lines.at(-1)?.number ?? newest) : newest };
 }
 
-async function activity(request: ActivityRequest, { journal }: LocalDeps): Promise<ActivityPage> {
+async function activity(request: RequestOf<'activity'>, { journal }: LocalDeps): Promise<ActivityPage> {
   const { entries, next } = await journal.entries(request);
   return { entries: entries.map(entryView), next };
 }

@@ -1,3 +1,4 @@
+import type { Operations } from '../operations/table.ts';
 import { accountOperations } from './local-accounts.ts';
 import { backupOperations } from './local-backup.ts';
 import { configOperations } from './local-config.ts';
@@ -13,7 +14,6 @@ import { routeOperations } from './local-routes.ts';
 import { searchOperations } from './local-search.ts';
 import { settingsOperations } from './local-settings.ts';
 import { systemOperations } from './local-system.ts';
-import type { Operations } from './operations.ts';
 
 /** The operations, done here: in the server, or by a command that holds the data directory. */
 export function createLocalOperations(deps: LocalDeps): Operations {

@@ -1,8 +1,8 @@
 import type { ApiKey } from '../domain/key.ts';
 import { type ParsedQuery, parseQuery } from '../domain/query.ts';
 import { isMessageId } from '../lib/id.ts';
+import { OperationError } from '../operations/call.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
 
 /** What reading a query takes: who the keys are, and which relays there are. */
 export type QueryDeps = Pick<LocalDeps, 'keyring' | 'resolution'>;

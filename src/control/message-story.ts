@@ -4,10 +4,10 @@ import { attemptsJson } from '../ingest/http/attempts.ts';
 import { MAX_LIMIT } from '../ingest/http/paging.ts';
 import { statusJson } from '../ingest/http/record.ts';
 import { formatTimestamp } from '../lib/clock.ts';
+import type { MessageStory } from '../operations/search.ts';
 import type { MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { outlookOf } from './outlook.ts';
-import type { MessageStory } from './search-operations.ts';
 import { wayOf } from './ways.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import { Problem } from '../http/problem.ts';
-import { OperationError, type OperationErrorCode } from './operations.ts';
+import { OperationError, type OperationErrorCode } from '../operations/call.ts';
 
 /** What the API answers with other statuses is wrong in itself. */
 const CODES: Readonly<Record<number, OperationErrorCode>> = {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { callByName, type Operations } from './operations.ts';
+import { callByName } from '../operations/call.ts';
+import type { Operations } from '../operations/table.ts';
 
 test('the faults of a request are told a line each, beginning with the field', async () => {
   // Sound because nothing is called: the request is refused before.

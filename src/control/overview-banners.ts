@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import { INBOX } from '../domain/relay.ts';
 import type { HealthReport } from '../observe/health-report.ts';
-import type { OverviewBanner } from './search-operations.ts';
+import type { OverviewBanner } from '../operations/search.ts';
 
 /** A message that is so much from the future tells that the clock went back. */
 const AHEAD_MS = 60_000;

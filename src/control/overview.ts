@@ -2,20 +2,14 @@ import { ANY_MAIL } from '../domain/query.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { messageIdTime } from '../lib/id.ts';
 import type { HealthReport } from '../observe/health-report.ts';
+import type { DayCounts, Overview, OverviewRelay, Series, SeriesEvent } from '../operations/search.ts';
+import type { RequestOf } from '../operations/table.ts';
 import type { CountedEvent } from '../store/counting.ts';
 import type { Figures, LaneDepth } from '../store/views.ts';
 import { foundMessages } from './found-message.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { laneState } from './local-queue.ts';
 import { bannersOf } from './overview-banners.ts';
-import type {
-  DayCounts,
-  Overview,
-  OverviewRelay,
-  Series,
-  SeriesEvent,
-  SeriesRequest,
-} from './search-operations.ts';
 import { untriedRelays } from './untried-relays.ts';
 
 const MINUTE_MS = 60_000;
@@ -150,7 +144,7 @@ const OF_RELAY: readonly (readonly [SeriesEvent, CountedEvent])[] = [
 
 /** The operation `series`. */
 export async function series(
-  { step, count, relay }: SeriesRequest,
+  { step, count, relay }: RequestOf<'series'>,
   { views, clock }: Pick<LocalDeps, 'views' | 'clock'>,
 ): Promise<Series> {
   const stepMs = STEP_MINUTES[step] * MINUTE_MS;

@@ -3,10 +3,11 @@ import { addressTest } from '../domain/address-test.ts';
 import { laneOf, relayOfLane } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
 import { MANUAL_RULE } from '../domain/route.ts';
-import type { QueueActRequest, QueueActView, SelectableStatus, Selection } from '../ingest/queue-door.ts';
+import { OperationError } from '../operations/call.ts';
+import type { QueueActView, SelectableStatus, Selection } from '../operations/queue.ts';
+import type { RequestOf } from '../operations/table.ts';
 import type { MessageDetail, RecipientRecord, WaitingDelivery, WaitingQuery } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
 
 /**
  * Acts on what a selection names, a bounded part at a time. What waits is walked as it lies in the store, lane by lane
@@ -22,14 +23,14 @@ const FAILED_PAGE = 100;
 const FAILED_PHASE = 'failed ';
 
 /** What each act is usually meant for. */
-const USUAL: Readonly<Record<QueueActRequest['act'], readonly SelectableStatus[]>> = {
+const USUAL: Readonly<Record<RequestOf<'actOnQueue'>['act'], readonly SelectableStatus[]>> = {
   retry: ['retrying'],
   cancel: ['queued', 'retrying'],
   reroute: ['queued', 'retrying'],
 };
 
 /** What can be acted on at all. */
-const POSSIBLE: Readonly<Record<QueueActRequest['act'], readonly SelectableStatus[]>> = {
+const POSSIBLE: Readonly<Record<RequestOf<'actOnQueue'>['act'], readonly SelectableStatus[]>> = {
   ...USUAL,
   retry: ['retrying', 'failed'],
 };
@@ -40,7 +41,7 @@ interface ActDeps extends Pick<LocalDeps, 'views' | 'acts' | 'clock'> {
 }
 
 /** See `QueueOperations.actOnQueue`. */
-export async function actOnQueue(request: QueueActRequest, deps: ActDeps): Promise<QueueActView> {
+export async function actOnQueue(request: RequestOf<'actOnQueue'>, deps: ActDeps): Promise<QueueActView> {
   const job = readJob(request, deps);
   const { cursor } = request;
   const wantsFailed = job.statuses.has('failed');
@@ -52,7 +53,7 @@ export async function actOnQueue(request: QueueActRequest, deps: ActDeps): Promi
 }
 
 /** A request whose parts are known to make sense. */
-interface Job extends Pick<QueueActRequest, 'act' | 'dryRun'> {
+interface Job extends Pick<RequestOf<'actOnQueue'>, 'act' | 'dryRun'> {
   readonly selection: Selection;
   readonly statuses: ReadonlySet<SelectableStatus>;
   /** Where rerouted mail goes; null for where the table says. */
@@ -62,7 +63,7 @@ interface Job extends Pick<QueueActRequest, 'act' | 'dryRun'> {
   readonly isSender: (address: string) => boolean;
 }
 
-function readJob({ act, selection, toRelay, dryRun }: QueueActRequest, deps: ActDeps): Job {
+function readJob({ act, selection, toRelay, dryRun }: RequestOf<'actOnQueue'>, deps: ActDeps): Job {
   const { all, statuses, ...conditions } = selection;
   const some = statuses.length > 0 || Object.values(conditions).some((value) => value !== null);
   if (some === all)

@@ -2,10 +2,10 @@ import type { MessageRecord } from '../domain/message.ts';
 import { messageDice, type RouteDecision, type RoutingTable, route } from '../domain/route.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
 import { inSlices, type Sliced } from '../lib/clock.ts';
+import { OperationError } from '../operations/call.ts';
+import { UNWATCHED } from '../operations/operation.ts';
+import type { RehearsalView, RehearsedExample } from '../operations/routes.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
-import { UNWATCHED } from './progress.ts';
-import type { RehearsalView, RehearsedExample } from './route-operations.ts';
 
 /** Plays the mail that was stored last through a changed table. */
 

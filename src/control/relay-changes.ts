@@ -2,15 +2,16 @@ import { formatFault } from '../config/fault.ts';
 import { heloFault } from '../config/helo-name.ts';
 import { packSecrets, unpackSecrets } from '../config/relay-fields.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';
+import { OperationError } from '../operations/call.ts';
+import type { RelayView } from '../operations/relays.ts';
+import type { RequestOf } from '../operations/table.ts';
 import type { StoredRelay } from '../store/registry.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
 import { readDefinition, SECRET_TO_COME } from './relay-definition.ts';
-import type { RelayView, UpdateRelayRequest } from './relay-operations.ts';
 import { viewOf } from './relay-views.ts';
 
 /** See `RelayOperations.updateRelay`. The caller has seen that the sources are good. */
-export async function updateRelay(request: UpdateRelayRequest, deps: LocalDeps): Promise<RelayView> {
+export async function updateRelay(request: RequestOf<'updateRelay'>, deps: LocalDeps): Promise<RelayView> {
   const { name, secret } = request;
   const { registry } = deps;
   const view = await viewOf(name, deps);

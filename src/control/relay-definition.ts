@@ -2,8 +2,8 @@ import { formatFault } from '../config/fault.ts';
 import { type GivenSecret, SECRET_FIELDS, secretFields } from '../config/relay-fields.ts';
 import { readRelay } from '../config/relays.ts';
 import type { Relay } from '../domain/relay.ts';
+import { OperationError } from '../operations/call.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
 
 /** In the place of a secret that is not asked for before the rest is known to be right. */
 export const SECRET_TO_COME = Symbol('secret to come');

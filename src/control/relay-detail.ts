@@ -1,14 +1,15 @@
 import { SECRET_FIELDS } from '../config/relay-fields.ts';
 import type { Relay } from '../domain/relay.ts';
 import { formatTimestamp } from '../lib/clock.ts';
+import type { LimitsView, RelayDetail } from '../operations/relays.ts';
+import type { RequestOf } from '../operations/table.ts';
 import type { StoredRelay } from '../store/registry.ts';
 import { relayFields } from './local-config.ts';
 import type { LocalDeps } from './local-deps.ts';
-import type { LimitsView, RelayDetail, RelayRequest } from './relay-operations.ts';
 import { viewOf } from './relay-views.ts';
 
 /** See `RelayOperations.relay`. */
-export async function relayDetail({ name }: RelayRequest, deps: LocalDeps): Promise<RelayDetail> {
+export async function relayDetail({ name }: RequestOf<'removeRelay'>, deps: LocalDeps): Promise<RelayDetail> {
   const view = await viewOf(name, deps);
   const { config } = deps.resolution();
   const stored = (await deps.registry.relays()).find((row) => row.name === name);

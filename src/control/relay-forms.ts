@@ -13,8 +13,8 @@ import {
   RELAY_TYPES,
   USUAL_CONCURRENCY,
 } from '../config/relay-types.ts';
+import type { RelayForm, RelayFormField } from '../operations/relays.ts';
 import { RELAY_HELP } from './relay-help.ts';
-import type { RelayForm, RelayFormField } from './relay-operations.ts';
 
 /** The forms of all types of relay, from the one table of fields. */
 export function relayForms(): RelayForm[] {

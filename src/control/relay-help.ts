@@ -1,5 +1,5 @@
 import type { DeclaredType } from '../config/relay-types.ts';
-import type { RelayForm } from './relay-operations.ts';
+import type { RelayForm } from '../operations/relays.ts';
 
 /** What is told of each type of relay beside its form; docs/relays.md and docs/providers.md say more. */
 export const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summary' | 'help'>>> = {

@@ -1,6 +1,10 @@
 import { createMailDns, NOTHING_BOUND } from '../app/mail-dns.ts';
 import { serverName } from '../config/server-name.ts';
 import type { Relay } from '../domain/relay.ts';
+import { OperationError } from '../operations/call.ts';
+import type { Progress } from '../operations/operation.ts';
+import type { RelayTest } from '../operations/relays.ts';
+import type { RequestOf } from '../operations/table.ts';
 import { mxMeans } from '../transport/mx/means.ts';
 import { probeMx, READY } from '../transport/mx/probe.ts';
 import type { ProbeStep } from '../transport/probe-step.ts';
@@ -11,10 +15,7 @@ import { probeSmarthost } from '../transport/smtp/probe.ts';
 import { readRuntime } from './doctor/runtime.ts';
 import { layoutOf } from './layout.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { OperationError } from './operations.ts';
-import type { Progress } from './progress.ts';
 import { readDefinition } from './relay-definition.ts';
-import type { RelayTest, TestRelayRequest } from './relay-operations.ts';
 import { noSuchRelay } from './relay-views.ts';
 
 /** How long a test connection may take in all. */
@@ -26,7 +27,7 @@ const MAX_STEPS = 1000;
 
 /** See {@link RelayOperations.testRelay}. */
 export async function testRelay(
-  request: TestRelayRequest,
+  request: RequestOf<'testRelay'>,
   deps: LocalDeps,
   { tell, signal }: Progress<ProbeStep>,
 ): Promise<RelayTest> {
@@ -65,7 +66,7 @@ function outOfTime({ atMs }: ProbeStep): ProbeStep {
 }
 
 /** The relay that is asked for: one that is there, or one that is only tried, which brings its own secret. */
-function relayOf({ name, unsaved }: TestRelayRequest, deps: LocalDeps): Relay {
+function relayOf({ name, unsaved }: RequestOf<'testRelay'>, deps: LocalDeps): Relay {
   if (unsaved !== null) return readDefinition({ ...unsaved.definition, name }, unsaved.secret, deps);
   const { config } = deps.resolution();
   const relay = config.relays.find((candidate) => candidate.name === name);

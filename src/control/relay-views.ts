@@ -2,11 +2,11 @@ import type { Config } from '../config/schema.ts';
 import { relayOfLane } from '../domain/lane.ts';
 import { allowanceOf, beginsAfter, dayOf, dayText, endOfDay, shareOf } from '../domain/quota.ts';
 import type { Relay, WarmUp } from '../domain/relay.ts';
+import { OperationError } from '../operations/call.ts';
+import type { RelayView, WarmUpView } from '../operations/relays.ts';
 import type { LaneDepth } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { laneState } from './local-queue.ts';
-import { OperationError } from './operations.ts';
-import type { RelayView, WarmUpView } from './relay-operations.ts';
 import { untriedRelays } from './untried-relays.ts';
 
 /** More lanes than this with mail in them are not looked at. */

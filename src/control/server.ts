@@ -1,9 +1,9 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Log } from '../lib/log.ts';
+import { OperationError } from '../operations/call.ts';
 import { COMMAND_LINE } from './actor.ts';
 import type { Door } from './door.ts';
-import { OperationError } from './operations.ts';
 import { socketAddress, socketFile } from './socket.ts';
 import { stepWriter } from './stream.ts';
 

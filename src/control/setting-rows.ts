@@ -4,7 +4,7 @@ import type { Setting } from '../config/setting.ts';
 import { SETTINGS } from '../config/settings.ts';
 import type { Effective } from '../config/sources.ts';
 import { sourceDefinition } from '../config/sources-kind.ts';
-import type { SettingRow } from './settings-operations.ts';
+import type { SettingRow } from '../operations/settings.ts';
 
 /** In the place of a secret that is set. */
 const MASK = '********';

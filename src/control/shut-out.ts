@@ -1,8 +1,8 @@
 import type { Config } from '../config/schema.ts';
 import { serverName } from '../config/server-name.ts';
 import { isOwnHost, parseCidrs } from '../lib/network.ts';
+import { OperationError } from '../operations/call.ts';
 import type { Actor } from './actor.ts';
-import { OperationError } from './operations.ts';
 
 /** The sources that may come the way by which somebody asks; the command line comes by none. */
 const SOURCES: Readonly<Partial<Record<Actor['kind'], string>>> = {

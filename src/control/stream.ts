@@ -3,10 +3,11 @@
  * it happens, then one line `{"result": …}` or `{"error": …}`. An operation that tells of no step is answered at once, as
  * plain JSON.
  */
+
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { errorSchema, OperationError } from './operations.ts';
-import type { Progress } from './progress.ts';
+import { errorSchema, OperationError } from '../operations/call.ts';
+import type { Progress } from '../operations/operation.ts';
 
 /** The type of such an answer. */
 export const STREAM_TYPE = 'application/x-ndjson';

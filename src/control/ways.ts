@@ -4,11 +4,11 @@ import { HOLD_KINDS, type HoldKind } from '../domain/hold.ts';
 import { laneOf } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
 import { formatTimestamp } from '../lib/clock.ts';
+import type { Obstacle, RecipientWay } from '../operations/search.ts';
 import type { RecipientRecord } from '../store/views.ts';
 import type { LocalDeps } from './local-deps.ts';
 import { laneState } from './local-queue.ts';
 import { MAX_AGE, warmUpBegins } from './relay-views.ts';
-import type { Obstacle, RecipientWay } from './search-operations.ts';
 
 const HELD = { pause: 'paused', drain: 'draining' } as const;
 

@@ -1,20 +1,14 @@
-import { ACCESS } from '../control/access.ts';
 import type { Actor } from '../control/actor.ts';
 import type { Door } from '../control/door.ts';
-import {
-  OPERATION_NAMES,
-  OperationError,
-  type OperationErrorCode,
-  type OperationName,
-} from '../control/operations.ts';
 import { mayAct, type Role } from '../domain/account.ts';
 import { readWholeBody } from '../http/body.ts';
-import type { Exchange } from '../http/exchange.ts';
-import { StepLines, wantsSteps } from '../http/exchange.ts';
+import { type Exchange, StepLines, wantsSteps } from '../http/exchange.ts';
 import { parseJson } from '../http/json.ts';
 import { isUtf8, parseMediaType } from '../http/media-type.ts';
 import { internalError, Problem } from '../http/problem.ts';
 import type { Budget, Share } from '../lib/budget.ts';
+import { OperationError, type OperationErrorCode } from '../operations/call.ts';
+import { OPERATIONS, type OperationName, operationNamed } from '../operations/table.ts';
 
 /** What calling operations needs. */
 export interface CallDeps {
@@ -38,11 +32,11 @@ export async function answerCall(
   name: string,
   { door, maxMessageBytes, budget }: CallDeps,
 ): Promise<void> {
-  const operation = operationOf(name);
+  const operation = operationNamed(name);
   const maxBytes = maxRequestBytes(name, maxMessageBytes());
   if (operation === null || maxBytes === null)
     throw new Problem(404, 'not_found', 'There is no such operation.');
-  requireRole(actor, ACCESS[operation].role);
+  requireRole(actor, OPERATIONS[operation].access.role);
   const request = await readJson(exchange, maxBytes, budget.share(actor.name));
   if (wantsSteps(exchange)) await answerInSteps(exchange, (lines) => door.call(actor, name, request, lines));
   else {
@@ -53,13 +47,9 @@ export async function answerCall(
 
 /** Bytes that the request of an operation may have; null where there is no such operation. */
 export function maxRequestBytes(name: string, maxMessageBytes: number): number | null {
-  const operation = operationOf(name);
+  const operation = operationNamed(name);
   if (operation === null) return null;
   return WITH_MESSAGE.includes(operation) ? Math.ceil(maxMessageBytes * MESSAGE_OVERHEAD) : MAX_REQUEST_BYTES;
-}
-
-function operationOf(name: string): OperationName | null {
-  return OPERATION_NAMES.find((known) => known === name) ?? null;
 }
 
 /** Throws 403 for an actor whose role does not go so far. */

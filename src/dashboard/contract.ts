@@ -1,24 +1,10 @@
-import type { Operations } from '../control/operations.ts';
 import type { Role } from '../domain/account.ts';
+import type { ResultOf } from '../operations/table.ts';
 
 /**
- * What the dashboard's page and its server say to each other: the only file that `web/` may see, as types. Operations
- * are asked for by `POST /api/call/<operation>`; see `src/control/access.ts` for who may.
+ * What the dashboard's page and its server say to each other besides operations, which are asked for by
+ * `POST /api/call/<operation>`. This file and `src/operations/table.ts` are all that `web/` may see, as types.
  */
-
-/** An operation's name. */
-export type Operation = keyof Operations;
-/** Its request. */
-export type RequestOf<Name extends Operation> = Parameters<Operations[Name]>[0];
-/** Its result. */
-export type ResultOf<Name extends Operation> = Awaited<ReturnType<Operations[Name]>>;
-/** What it tells of on the way; never, where it tells nothing. */
-export type StepOf<Name extends Operation> =
-  Parameters<Operations[Name]> extends [unknown, progress?: infer Told]
-    ? Told extends { tell(step: infer Step): void }
-      ? Step
-      : never
-    : never;
 
 /** `GET /api/session`: who asks, as far as is known. */
 export type SessionView =

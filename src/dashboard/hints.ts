@@ -1,7 +1,7 @@
-import { OPERATION_NAMES, type OperationName } from '../control/operations.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Event, Events, Unsubscribe } from '../observe/events.ts';
+import { type OperationName, operationNamed } from '../operations/table.ts';
 import type { Hint, Topic } from './contract.ts';
 
 /** What may look different after something has happened. */
@@ -67,8 +67,8 @@ function topicsOfEvent(event: Event): readonly Topic[] {
 }
 
 function topicsOfOperation(name: string): readonly Topic[] {
-  const operation = OPERATION_NAMES.find((known) => known === name);
-  const own = operation === undefined ? undefined : OF_OPERATIONS[operation];
+  const operation = operationNamed(name);
+  const own = operation === null ? undefined : OF_OPERATIONS[operation];
   return [...(own ?? []), ...OF_EVENTS.operated];
 }
 

@@ -1,8 +1,9 @@
 /** What lies in the data directory, seen from outside the real process (contract §12, §15). */
+
 import { chownSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { RelayView } from '../../src/control/relay-operations.ts';
+import type { RelayView } from '../../src/operations/relays.ts';
 import { openBetterSqlite3 } from '../../src/store/sqlite/better-sqlite3.ts';
 import { installed } from '../e2e/service.ts';
 import type { Installation } from '../peers/server.ts';

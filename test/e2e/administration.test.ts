@@ -1,9 +1,10 @@
 /** What administrators change while the real program runs holds within a second. */
+
 import { X509Certificate } from 'node:crypto';
 import { connect } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createControlClient } from '../../src/control/client.ts';
-import type { Operations } from '../../src/control/operations.ts';
+import type { Operations } from '../../src/operations/table.ts';
 import { createAuthority, createCertificate } from '../peers/certificate.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
 import { createKey, type Service, startService } from './service.ts';

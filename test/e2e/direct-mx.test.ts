@@ -1,6 +1,7 @@
 /** Direct delivery by the real program: the DNS asked, the hosts found, and what is kept and shown of it. */
+
 import { expect, test } from 'vitest';
-import type { RelayTest, RelayView } from '../../src/control/relay-operations.ts';
+import type { RelayTest, RelayView } from '../../src/operations/relays.ts';
 import { startDnsServer } from '../peers/dns-server.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
 import { startService } from './service.ts';

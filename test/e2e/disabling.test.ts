@@ -1,8 +1,9 @@
 /** A relay disabled by the real program: its mail moves or waits, and is delivered once it is enabled. */
+
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { QueueView } from '../../src/ingest/queue-door.ts';
+import type { QueueView } from '../../src/operations/queue.ts';
 import { ask } from '../crash/customer.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { type Service, startService } from './service.ts';

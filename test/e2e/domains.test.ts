@@ -1,8 +1,9 @@
 /** Domains by the real program: registered, published, checked, rotated; and what a recipient's server sees of it. */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { CheckedDomain, DomainDetail, DomainView } from '../../src/control/domain-operations.ts';
+import type { CheckedDomain, DomainDetail, DomainView } from '../../src/operations/domains.ts';
 import { startDnsServer } from '../peers/dns-server.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
 import { keyRecords, publishRecords } from '../support/domain-desk.ts';

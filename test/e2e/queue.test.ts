@@ -1,6 +1,7 @@
 /** The queue in an operator's hands: held, drained, rerouted and shown, by the real program over real peers. */
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { QueueView } from '../../src/ingest/queue-door.ts';
+import type { QueueView } from '../../src/operations/queue.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { type Service, startService } from './service.ts';
 

@@ -1,6 +1,7 @@
 /** The real server with a group of two relays, customers who hand in mail to it, and a book of what arrives where. */
+
 import { expect, type TestContext, vi } from 'vitest';
-import type { QueueView } from '../../src/ingest/queue-door.ts';
+import type { QueueView } from '../../src/operations/queue.ts';
 import { Book, messagesIn, readStore, untilAllIsFinal } from '../crash/book.ts';
 import { ask, type Customer, LETTER } from '../crash/customer.ts';
 import { type HttpAnswer, HttpCustomer } from '../crash/http-customer.ts';

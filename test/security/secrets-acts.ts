@@ -1,9 +1,10 @@
 /** What is done to a service that has many secrets: what goes well, and above all what goes wrong. */
+
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
-import type { CreateKeyRequest } from '../../src/control/operations.ts';
+import type { RequestOf } from '../../src/operations/table.ts';
 import { createCertificate } from '../peers/certificate.ts';
 import { Installation } from '../peers/server.ts';
 import { SmtpClient } from '../peers/smtp-client.ts';
@@ -52,7 +53,7 @@ export const PRIVATE_RELAYS = STORED.map(({ name }) => name).filter((name) => na
 
 /** Makes keys, one with a second secret, and gives both their secrets to the book. */
 export async function makeKeys({ operations, book }: SecretsWorld): Promise<Keys> {
-  const make = async (name: string, scopes: CreateKeyRequest['scopes'], test = false) => {
+  const make = async (name: string, scopes: RequestOf<'createKey'>['scopes'], test = false) => {
     const rest = { rateLimit: 0, expiresAt: null, cidrs: [], senderDomains: [] };
     const { secret } = await operations.createKey({ name, test, scopes, ...rest });
     return book.add(`key ${name}`, secret);

@@ -1,9 +1,9 @@
 /** People at the dashboard of a service that has many secrets, and what it shows them. */
+
 import { once } from 'node:events';
 import { request } from 'node:https';
 import { totpCode } from '../../src/accounts/secrets.ts';
-import { ACCESS } from '../../src/control/access.ts';
-import { OPERATION_NAMES, type OperationName } from '../../src/control/operations.ts';
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/operations/table.ts';
 import { askDashboard, type SecretsWorld } from './secrets-world.ts';
 
 const STEP_MS = 30_000;
@@ -154,7 +154,7 @@ export async function lookAround(
   ids: readonly string[],
 ): Promise<readonly string[]> {
   const refused: string[] = [];
-  for (const name of OPERATION_NAMES.filter((one) => ACCESS[one].audit === null)) {
+  for (const name of OPERATION_NAMES.filter((one) => OPERATIONS[one].access.audit === null)) {
     const { status } = await askDashboard(world, `/api/call/${name}`, {
       cookie,
       body: requests(ids[0] ?? '')[name] ?? {},

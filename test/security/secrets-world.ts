@@ -2,6 +2,7 @@
  * The whole service with many secrets, and next hops that say aloud what they were told in confidence. What it and its commands
  * leave behind is kept in `traces`; the secrets are in `book`.
  */
+
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { createControlClient } from '../../src/control/client.ts';
-import type { Operations } from '../../src/control/operations.ts';
+import type { Operations } from '../../src/operations/table.ts';
 import { createCertificate } from '../peers/certificate.ts';
 import { type ApiRequest, answerJson, type ProviderApi } from '../peers/provider-api.ts';
 import { Installation, type RunningServer } from '../peers/server.ts';

@@ -1,15 +1,16 @@
 /** The operations on domains over a real store and a real configuration, with a DNS server that tests write. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Loaded, loadConfig } from '../../src/config/load.ts';
 import type { DomainDeps } from '../../src/control/domain-checks/check.ts';
-import type { DomainDetail, DomainOperations, RecordView } from '../../src/control/domain-operations.ts';
 import { domainOperations } from '../../src/control/local-domains.ts';
 import { storedRows } from '../../src/control/stored-rows.ts';
 import type { SendingDomain } from '../../src/domain/sending-domain.ts';
 import { systemRandom } from '../../src/lib/random.ts';
+import type { DomainDetail, DomainOperations, RecordView } from '../../src/operations/domains.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { type DnsServer, startDnsServer } from '../peers/dns-server.ts';
 import { ManualClock } from './manual-clock.ts';

@@ -1,6 +1,7 @@
+import { OperationError } from '../../src/operations/call.ts';
+import type { Progress } from '../../src/operations/operation.ts';
+import { OPERATION_NAMES, type Operations } from '../../src/operations/table.ts';
 /** Operations that only say that they were done. */
-import { OPERATION_NAMES, OperationError, type Operations } from '../../src/control/operations.ts';
-import type { Progress } from '../../src/control/progress.ts';
 
 /** An operation that was done. */
 export interface Done {

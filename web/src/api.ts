@@ -1,4 +1,5 @@
-import type { Operation, RequestOf, ResultOf, SessionCalls, StepOf } from '../../src/dashboard/contract.ts';
+import type { SessionCalls } from '../../src/dashboard/contract.ts';
+import type { OperationName, RequestOf, ResultOf, StepOf } from '../../src/operations/table.ts';
 import { withPresence } from './presence.ts';
 
 /** Longer than the slowest call may take, except those whose steps are streamed. */
@@ -50,7 +51,7 @@ export function whenSignedOut(handler: () => void): void {
 }
 
 /** Calls an operation. */
-export async function call<Name extends Operation>(
+export async function call<Name extends OperationName>(
   operation: Name,
   request: RequestOf<Name>,
   signal?: AbortSignal,
@@ -59,7 +60,7 @@ export async function call<Name extends Operation>(
 }
 
 /** Calls an operation that takes a while, and tells of each step as it happens. */
-export async function stream<Name extends Operation>(
+export async function stream<Name extends OperationName>(
   operation: Name,
   request: RequestOf<Name>,
   onStep: (step: StepOf<Name>) => void,

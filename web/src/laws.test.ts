@@ -1,4 +1,4 @@
-/** Holds the web to its laws: of the server it sees types of the contract alone, and nothing of it writes HTML. */
+/** Holds the web to its laws: of the server it sees types of the contract and of the operations alone, and nothing of it writes HTML. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,14 +9,14 @@ const files = globSync('**/*.{ts,tsx}', { cwd: import.meta.dirname })
   .sort()
   .map((path) => ({ path, text: readFileSync(join(import.meta.dirname, path), 'utf8') }));
 
-test('of the server only types of the contract are imported', () => {
+/** What of the server it may see, as types. */
+const SEEN = /\/src\/(dashboard\/contract|operations\/table)\.ts$/;
+
+test('of the server only types of the contract and of operations are imported', () => {
   const shipped = files.filter(({ path }) => !path.includes('.test.'));
   const breaches = shipped.flatMap(({ path, text }) =>
     [...text.matchAll(/^import ([^;]*?)from '((?:\.\.\/)+src\/[^']+)';/gm)]
-      .filter(
-        ([, names = '', from = '']) =>
-          !names.startsWith('type ') || !from.endsWith('/src/dashboard/contract.ts'),
-      )
+      .filter(([, names = '', from = '']) => !names.startsWith('type ') || !SEEN.test(from))
       .map(([statement]) => `${path}: ${statement}`),
   );
   expect(breaches).toEqual([]);

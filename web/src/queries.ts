@@ -11,7 +11,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { Operation, RequestOf, ResultOf, Topic } from '../../src/dashboard/contract.ts';
+import type { Topic } from '../../src/dashboard/contract.ts';
+import type { OperationName, RequestOf, ResultOf } from '../../src/operations/table.ts';
 import { ApiError, call } from './api.ts';
 import { toast } from './parts/toast.tsx';
 
@@ -46,7 +47,7 @@ export interface CallOptions {
 }
 
 /** The answer of an operation, kept up to date. */
-export function useCall<Name extends Operation>(
+export function useCall<Name extends OperationName>(
   operation: Name,
   request: RequestOf<Name>,
   { topics = [], enabled = true, everyMs, keep = false }: CallOptions = {},
@@ -73,7 +74,7 @@ export interface Pages<Page, Row> {
 }
 
 /** How a list is asked for by pages. */
-export interface PagesOptions<Name extends Operation, Cursor, Row> extends CallOptions {
+export interface PagesOptions<Name extends OperationName, Cursor, Row> extends CallOptions {
   /** The request for the page that begins at a cursor; null is the first. */
   readonly request: (before: Cursor | null) => RequestOf<Name>;
   readonly rows: (page: ResultOf<Name>) => readonly Row[];
@@ -82,7 +83,7 @@ export interface PagesOptions<Name extends Operation, Cursor, Row> extends CallO
 }
 
 /** A list that is fetched page by page, by an operation with a cursor. */
-export function usePages<Name extends Operation, Cursor extends string | number, Row>(
+export function usePages<Name extends OperationName, Cursor extends string | number, Row>(
   operation: Name,
   { request, rows, next, topics = [], enabled = true, keep = false }: PagesOptions<Name, Cursor, Row>,
 ): Pages<ResultOf<Name>, Row> {
@@ -119,7 +120,7 @@ export function usePages<Name extends Operation, Cursor extends string | number,
 }
 
 /** What happens after an act. */
-export interface ActOptions<Name extends Operation> {
+export interface ActOptions<Name extends OperationName> {
   /** Said when it was done; by default nothing. */
   readonly done?: string | ((result: ResultOf<Name>) => string);
   /** What it changes: fetched again. */
@@ -130,7 +131,7 @@ export interface ActOptions<Name extends Operation> {
 }
 
 /** An operation that changes something: `const cancel = useAct('cancelMessage', { changes: ['messages'] })`. */
-export function useAct<Name extends Operation>(
+export function useAct<Name extends OperationName>(
   operation: Name,
   { done, changes = [], quiet = false, onDone }: ActOptions<Name> = {},
 ): UseMutationResult<ResultOf<Name>, ApiError, RequestOf<Name>> {

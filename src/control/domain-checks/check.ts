@@ -1,11 +1,12 @@
 /** `waybill domains check`: what the DNS says of domains, each line with what to paste. */
+
 import { createPolicyFetch } from '../../dns/client/policy-fetch.ts';
 import { isPublicAddress } from '../../lib/network.ts';
+import { type CheckedDomain, MAX_CHECKED } from '../../operations/domains.ts';
 import { type Finding, skipped } from '../doctor/finding.ts';
 import { realMachine } from '../doctor/machine.ts';
 import { namesCheck } from '../doctor/names.ts';
 import { mindDomain } from '../domain-minding.ts';
-import { type CheckedDomain, MAX_CHECKED } from '../domain-operations.ts';
 import { freshResolver } from '../fresh-resolver.ts';
 import type { LocalDeps } from '../local-deps.ts';
 import { dkimCheck } from './dkim.ts';

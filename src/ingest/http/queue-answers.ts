@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HOLD_KINDS } from '../../domain/hold.ts';
-import { LANE_STATES } from '../queue-door.ts';
+import { LANE_STATES } from '../../operations/queue.ts';
 
 /** The shapes of the answers on the queue; see `answers.ts`. */
 

@@ -3,9 +3,10 @@ import { readWholeBody } from '../../http/body.ts';
 import { parseJson } from '../../http/json.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
+import { type QueueOperations, selectionSchema } from '../../operations/queue.ts';
+import { requestFaults } from '../../operations/request-faults.ts';
+import type { RequestOf } from '../../operations/table.ts';
 import type { AdminDoor } from '../admin-door.ts';
-import { type QueueActRequest, type QueueOperations, selectionSchema } from '../queue-door.ts';
-import { requestFaults } from '../request-faults.ts';
 import type { Call, Endpoint } from './call.ts';
 import { faultyFields } from './faults.ts';
 import { asText, NO_PARAMETERS, readParameters } from './query.ts';
@@ -75,7 +76,7 @@ export function holdEndpoint(kind: 'pause' | 'drain' | null, deps: QueueDeps): E
 }
 
 /** Retries, cancels or reroutes a part of what a selection names. */
-export function queueActEndpoint(act: QueueActRequest['act'], deps: QueueDeps): Endpoint {
+export function queueActEndpoint(act: RequestOf<'actOnQueue'>['act'], deps: QueueDeps): Endpoint {
   return endpoint('send', async (call) => {
     const schema =
       act === 'reroute' ? rerouteBodySchema : queueActBodySchema.extend({ toRelay: z.null().default(null) });

@@ -1,12 +1,13 @@
 /** What can be downloaded, and previews: under which names and policies, and what a broken one looks like. */
+
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDownloads } from '../../../src/app/downloads.ts';
-import { OperationError } from '../../../src/control/operations.ts';
 import type { Downloads } from '../../../src/dashboard/downloads.ts';
 import type { StreamedBody } from '../../../src/http/stream.ts';
+import { OperationError } from '../../../src/operations/call.ts';
 import { DOCUMENT_POLICY } from '../../../src/preview/parsed.ts';
 import type { NewJournalEntry } from '../../../src/store/journal.ts';
 import { cookieOf, type Setup, startDashboard } from '../ops/dashboard-server.ts';

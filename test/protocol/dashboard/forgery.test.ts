@@ -1,6 +1,7 @@
 /** What a page of another site can have a browser send to the dashboard: nothing that does anything. */
+
 import { expect, test } from 'vitest';
-import { OPERATION_NAMES } from '../../../src/control/operations.ts';
+import { OPERATION_NAMES } from '../../../src/operations/table.ts';
 import { startDashboard } from '../ops/dashboard-server.ts';
 
 /** Header fields that differ from those of our own page; null leaves one out. */

@@ -1,8 +1,8 @@
 /** Who may do what: by the table that says so, over the wire. */
+
 import { expect, test } from 'vitest';
-import { ACCESS } from '../../../src/control/access.ts';
-import { OPERATION_NAMES } from '../../../src/control/operations.ts';
 import { mayAct, ROLES } from '../../../src/domain/account.ts';
+import { OPERATION_NAMES, OPERATIONS } from '../../../src/operations/table.ts';
 import { cookieOf, startDashboard } from '../ops/dashboard-server.ts';
 
 /** Operations that only look, though they need more than a viewer; and `submit`, which the message's own record tells of. */
@@ -20,7 +20,7 @@ const NOT_WRITTEN = [
 
 test('what a viewer may call changes nothing, and what changes something is written down', () => {
   for (const name of OPERATION_NAMES) {
-    const { role, audit } = ACCESS[name];
+    const { role, audit } = OPERATIONS[name].access;
     if (role === 'viewer') expect([name, audit]).toEqual([name, null]);
     else if (!NOT_WRITTEN.includes(name)) expect([name, audit !== null]).toEqual([name, true]);
   }
@@ -32,7 +32,9 @@ test.each(ROLES)('a %s is refused every operation that needs more, before its bo
   for (const name of OPERATION_NAMES) {
     // Whoever is let through is told that this is not JSON.
     const answer = await call(name, { headers, body: '{' });
-    const expected = mayAct(role, ACCESS[name].role) ? [400, 'malformed_json'] : [403, 'forbidden'];
+    const expected = mayAct(role, OPERATIONS[name].access.role)
+      ? [400, 'malformed_json']
+      : [403, 'forbidden'];
     expect([name, answer.status, JSON.parse(answer.body).code]).toEqual([name, ...expected]);
   }
   expect(done).toEqual([]);

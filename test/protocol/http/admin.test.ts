@@ -1,7 +1,8 @@
 /** `POST /api/v1/admin/{operation}`: everything that the dashboard does, for scripts with a key. */
+
 import { request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { OPERATION_NAMES } from '../../../src/control/operations.ts';
+import { OPERATION_NAMES } from '../../../src/operations/table.ts';
 import { cidrs } from '../../support/cidrs.ts';
 import { requestFor } from '../../support/recording-operations.ts';
 import { World } from './world.ts';

@@ -1,10 +1,10 @@
 /** A dashboard on a free port of this machine, and a client for it. */
+
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as plainRequest } from 'node:http';
 import { Agent, request as tlsRequest } from 'node:https';
 import { onTestFinished } from 'vitest';
 import { createDoor } from '../../../src/control/door.ts';
-import { OperationError, type Operations } from '../../../src/control/operations.ts';
 import type { Downloads } from '../../../src/dashboard/downloads.ts';
 import type { GuardSettings } from '../../../src/dashboard/guard.ts';
 import { createHintFeed, type HintFeed } from '../../../src/dashboard/hints.ts';
@@ -15,6 +15,8 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { parseCidrs } from '../../../src/lib/network.ts';
 import { systemRandom } from '../../../src/lib/random.ts';
 import type { Event } from '../../../src/observe/events.ts';
+import { OperationError } from '../../../src/operations/call.ts';
+import type { Operations } from '../../../src/operations/table.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import { createSelfSigned, type KeyAndCertificate } from '../../../src/tls/self-signed.ts';
 import { type Done, recordingOperations } from '../../support/recording-operations.ts';

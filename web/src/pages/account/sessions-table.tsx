@@ -1,6 +1,6 @@
 import { LogOut, Monitor } from 'lucide-react';
 import { useMemo } from 'react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { CellActions, type Column, DataTable } from '../../parts/data-table.tsx';

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { ApiError, call } from '../../api.ts';
 import { formatBytes, plural } from '../../format.ts';
 import { Banner } from '../../parts/banner.tsx';

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { faultsOf } from '../../faults.ts';
 import { Button } from '../../parts/button.tsx';
 import { Checkbox } from '../../parts/checkbox.tsx';

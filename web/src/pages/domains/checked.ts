@@ -1,4 +1,4 @@
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 
 /** What a check of the DNS found, beside the records that it is about. */
 

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { call } from '../../api.ts';
 import { useCall } from '../../queries.ts';
 import { useSteadyList } from '../messages/steady-list.ts';

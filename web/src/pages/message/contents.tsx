@@ -1,6 +1,6 @@
 import { Monitor, Smartphone } from 'lucide-react';
 import { useState } from 'react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { Banner } from '../../parts/banner.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Said } from '../../parts/said.tsx';

@@ -1,4 +1,4 @@
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatDuration, plural } from '../../format.ts';
 import { isKept, waitingWords } from './waiting-words.ts';
 

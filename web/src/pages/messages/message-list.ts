@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef } from 'react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { call } from '../../api.ts';
 import { useCall } from '../../queries.ts';
 import { type SteadyList, useSteadyList } from './steady-list.ts';

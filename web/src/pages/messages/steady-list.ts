@@ -1,6 +1,7 @@
 import { useQueries, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { Hint, ResultOf, Topic } from '../../../../src/dashboard/contract.ts';
+import type { Hint, Topic } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import type { ApiError } from '../../api.ts';
 import { useHints } from '../../live.ts';
 import { idAfter } from './next-id.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { RequestOf, ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { RequestOf, ResultOf } from '../../../../src/operations/table.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/text-field.tsx';

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { Card } from '../../parts/card.tsx';
 import { Time } from '../../parts/values.tsx';
 

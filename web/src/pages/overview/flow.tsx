@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatCount, formatDuration } from '../../format.ts';
 import { classNames } from '../../parts/class-names.ts';
 import { Bytes } from '../../parts/values.tsx';

@@ -1,6 +1,6 @@
 import { linkOptions } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/states.tsx';

@@ -1,4 +1,4 @@
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatChange, formatCount } from '../../format.ts';
 import { Stat, StatRow } from '../../parts/card.tsx';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RequestOf, ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { RequestOf, ResultOf } from '../../../../src/operations/table.ts';
 import { type ActProgress, actOnAll, countFor, EVERYTHING, MAX_COUNTED, ofLane, ofRelay } from './act.ts';
 
 type Part = ResultOf<'actOnQueue'>;

@@ -1,4 +1,4 @@
-import type { RequestOf, ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { RequestOf, ResultOf } from '../../../../src/operations/table.ts';
 
 /** What is done to the mail of a selection. */
 export type QueueAct = RequestOf<'actOnQueue'>['act'];

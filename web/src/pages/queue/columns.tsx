@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { EllipsisVertical } from 'lucide-react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatDuration } from '../../format.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { IconButton } from '../../parts/button.tsx';

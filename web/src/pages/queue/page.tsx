@@ -1,7 +1,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ListOrdered, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatCount, formatDuration, plural } from '../../format.ts';
 import { Banner } from '../../parts/banner.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';

@@ -1,4 +1,4 @@
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAct } from '../../queries.ts';
 
 const WORDS = { pause: 'is paused', drain: 'is drained: what waits is sent, nothing new is routed to it' };

@@ -1,4 +1,4 @@
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatBytes, formatCount } from '../../format.ts';
 
 type RelayDetail = ResultOf<'relay'>;

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { Banner } from '../../parts/banner.tsx';
 import { Card, KeyValue, Stat, StatRow } from '../../parts/card.tsx';
 import { Count } from '../../parts/values.tsx';

@@ -1,4 +1,4 @@
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { type Draft, readDraft, sameValue } from '../settings/setting-values.ts';
 
 /** What the form of a relay holds, and the definition that it comes to. */

@@ -1,4 +1,4 @@
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatCount } from '../../format.ts';
 import { Progress } from '../../parts/progress.tsx';
 

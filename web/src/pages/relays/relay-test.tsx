@@ -1,6 +1,6 @@
 import { PlugZap } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import type { RequestOf, StepOf } from '../../../../src/dashboard/contract.ts';
+import type { RequestOf, StepOf } from '../../../../src/operations/table.ts';
 import { stream } from '../../api.ts';
 import { Button } from '../../parts/button.tsx';
 import { FormError } from '../../parts/form-error.tsx';

@@ -1,4 +1,4 @@
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { sameValue } from '../settings/setting-values.ts';
 
 /** The rules of routing as they are edited: in order, each with conditions and a group of relays. */

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { sameValue } from '../settings/setting-values.ts';
 import { draftsOf, moved, type RuleDraft, rulesOf } from './rules.ts';
 

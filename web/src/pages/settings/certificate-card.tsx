@@ -1,6 +1,6 @@
 import { FileUp, RefreshCw } from 'lucide-react';
 import { useState } from 'react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';

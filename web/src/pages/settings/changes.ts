@@ -1,4 +1,4 @@
-import type { RequestOf } from '../../../../src/dashboard/contract.ts';
+import type { RequestOf } from '../../../../src/operations/table.ts';
 import { type Draft, draftOf, type Reading, readDraft, type Setting, sameValue } from './setting-values.ts';
 
 /** Changes of settings that are not stored yet, by their keys. */

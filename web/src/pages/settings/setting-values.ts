@@ -1,4 +1,4 @@
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatBytes } from '../../format.ts';
 
 /** Values of settings as people read and write them. */

@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import type { ResultOf, StepOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf, StepOf } from '../../../../src/operations/table.ts';
 import { stream } from '../../api.ts';
 import { formatBytes, plural } from '../../format.ts';
 import { Banner } from '../../parts/banner.tsx';

@@ -1,4 +1,4 @@
-import type { StepOf } from '../../../../src/dashboard/contract.ts';
+import type { StepOf } from '../../../../src/operations/table.ts';
 
 type BackupStep = StepOf<'backup'>;
 

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Archive, Download, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';

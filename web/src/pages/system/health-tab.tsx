@@ -1,4 +1,4 @@
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { Card, KeyValue } from '../../parts/card.tsx';
 import { Fetched } from '../../parts/states.tsx';

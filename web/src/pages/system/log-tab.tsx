@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
 import { useCallback, useLayoutEffect, useRef, useState } from 'react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { Switch } from '../../parts/choice.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Segments } from '../../parts/segments.tsx';

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatBytes } from '../../format.ts';
 import { Card, KeyValue } from '../../parts/card.tsx';
 import { PartsBar, Progress } from '../../parts/progress.tsx';

@@ -1,4 +1,4 @@
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { Time } from '../../parts/values.tsx';
 import { SecretOnce } from '../settings/keys/secret-once.tsx';
 

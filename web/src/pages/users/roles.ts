@@ -1,4 +1,4 @@
-import type { ResultOf } from '../../../../src/dashboard/contract.ts';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 
 /** A user as the server tells of them. */
 export type User = ResultOf<'users'>[number];

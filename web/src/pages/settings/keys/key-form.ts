@@ -1,4 +1,4 @@
-import type { RequestOf, ResultOf } from '../../../../../src/dashboard/contract.ts';
+import type { RequestOf, ResultOf } from '../../../../../src/operations/table.ts';
 
 /** What the forms of API keys hold, and the requests that they come to. */
 

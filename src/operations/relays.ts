@@ -1,30 +1,8 @@
 import { z } from 'zod';
 import type { SecretField } from '../config/relay-fields.ts';
-import type { LaneState } from '../ingest/queue-door.ts';
 import type { ProbeStep } from '../transport/probe-step.ts';
-import type { Progress } from './progress.ts';
-
-/** What operators can ask of relays, and do to them: a part of the operations. */
-export interface RelayOperations {
-  /** Every relay, and how much waits for it. */
-  relays(request: Record<string, never>): Promise<readonly RelayView[]>;
-  /** Stores a relay and starts using it. */
-  addRelay(request: AddRelayRequest): Promise<RelayView>;
-  /** Finds what is wrong with a definition, before its secret is asked for; stores nothing. Throws as adding it would. */
-  checkRelay(request: CheckRelayRequest): Promise<RelayRequest>;
-  /** A stored relay's definition, to be changed; never its secret. */
-  relay(request: RelayRequest): Promise<RelayDetail>;
-  /** Puts another definition in the place of a stored relay's. Another host, port, type or verification needs the secret anew. */
-  updateRelay(request: UpdateRelayRequest): Promise<RelayView>;
-  /** Every type of relay with the fields of its definition and what they mean. */
-  relayForms(request: Record<string, never>): Promise<readonly RelayForm[]>;
-  /** Forgets a stored relay that no mail waits for. */
-  removeRelay(request: RelayRequest): Promise<RelayView>;
-  /** Disables a stored relay, so that nothing is sent by it, or enables it again. */
-  switchRelay(request: SwitchRelayRequest): Promise<RelaySwitch>;
-  /** Connects to a relay without sending anything, and tells of each step as it happens. */
-  testRelay(request: TestRelayRequest, progress?: Progress<ProbeStep>): Promise<RelayTest>;
-}
+import { answers, changes, isRecord, look, type OperationsOf, READ } from './operation.ts';
+import type { LaneState } from './queue.ts';
 
 /** The secret of a definition, or by the names of their fields those of one that has several; null for none. */
 const secret = z
@@ -43,44 +21,6 @@ const secret = z
   .nullable();
 /** A definition as in the configuration file, without its password or secret, which is given apart. */
 const definition = z.record(z.string(), z.unknown());
-
-/** The shape of every request on relays. */
-export const RELAY_REQUESTS = {
-  relays: z.strictObject({}),
-  addRelay: z.strictObject({ definition, secret, makeDefault: z.boolean() }),
-  /** `makeDefault` as for `addRelay`; null where it is only to be tried. */
-  checkRelay: z.strictObject({ definition, makeDefault: z.boolean().nullable() }),
-  removeRelay: z.strictObject({ name: z.string() }),
-  relay: z.strictObject({ name: z.string() }),
-  updateRelay: z.strictObject({
-    name: z.string(),
-    definition,
-    /** Null keeps the present one, where that is allowed. */
-    secret,
-  }),
-  relayForms: z.strictObject({}),
-  switchRelay: z.strictObject({ name: z.string(), disabled: z.boolean() }),
-  testRelay: z.strictObject({
-    name: z.string(),
-    /** Whose mail servers to try, for a relay of type `mx`; null for others. */
-    to: z.string().nullable(),
-    /** A definition that is not stored, to be tried in the place of a relay that is there; null: the relay of that name. */
-    unsaved: z.strictObject({ definition, secret }).nullable(),
-  }),
-};
-
-/** See {@link RelayOperations.addRelay}. */
-export type AddRelayRequest = z.infer<typeof RELAY_REQUESTS.addRelay>;
-/** See {@link RelayOperations.checkRelay}. */
-export type CheckRelayRequest = z.infer<typeof RELAY_REQUESTS.checkRelay>;
-/** See {@link RelayOperations.testRelay}. */
-export type TestRelayRequest = z.infer<typeof RELAY_REQUESTS.testRelay>;
-/** See {@link RelayOperations.switchRelay}. */
-export type SwitchRelayRequest = z.infer<typeof RELAY_REQUESTS.switchRelay>;
-/** See {@link RelayOperations.updateRelay}. */
-export type UpdateRelayRequest = z.infer<typeof RELAY_REQUESTS.updateRelay>;
-/** Names a relay. */
-export type RelayRequest = z.infer<typeof RELAY_REQUESTS.removeRelay>;
 
 /** A relay without its secret. */
 export interface RelayView {
@@ -198,3 +138,87 @@ export interface RelayFormField {
   /** Not always needed: sign-in by OAuth, connection, limits or pace, to be shown folded. */
   readonly group: 'main' | 'oauth' | 'connection' | 'limits' | 'warmup';
 }
+
+/** A relay by its name: what can be changed of it. */
+const RELAY = look<RelayDetail>(
+  'relay',
+  ({ name, definition }) => ({ name: name ?? (isRecord(definition) ? definition['name'] : undefined) }),
+  ({ name, type, definition, hasSecret, disabled, isDefault }) => ({
+    ...{ name, type, definition, hasSecret, disabled, isDefault },
+  }),
+);
+
+/** What operators can ask of relays, and do to them. */
+export const RELAY_OPERATIONS = {
+  relays: {
+    meaning: 'Every relay, and how much waits for it.',
+    access: READ,
+    request: z.strictObject({}),
+    answer: answers<readonly RelayView[]>(),
+  },
+  addRelay: {
+    meaning: 'Stores a relay and starts using it.',
+    access: changes('definition.name', { look: RELAY, hide: ['secret'] }),
+    request: z.strictObject({ definition, secret, makeDefault: z.boolean() }),
+    answer: answers<RelayView>(),
+  },
+  checkRelay: {
+    meaning:
+      'Finds what is wrong with a definition, before its secret is asked for; stores nothing. Throws as adding it would.',
+    access: READ,
+    /** `makeDefault` as for `addRelay`; null where it is only to be tried. */
+    request: z.strictObject({ definition, makeDefault: z.boolean().nullable() }),
+    answer: answers<{ readonly name: string }>(),
+  },
+  relay: {
+    meaning: "A stored relay's definition, to be changed; never its secret.",
+    access: READ,
+    request: z.strictObject({ name: z.string() }),
+    answer: answers<RelayDetail>(),
+  },
+  updateRelay: {
+    meaning:
+      "Puts another definition in the place of a stored relay's. Another host, port, type or verification needs the secret anew.",
+    access: changes('name', { look: RELAY, hide: ['secret'] }),
+    request: z.strictObject({
+      name: z.string(),
+      definition,
+      /** Null keeps the present one, where that is allowed. */
+      secret,
+    }),
+    answer: answers<RelayView>(),
+  },
+  relayForms: {
+    meaning: 'Every type of relay with the fields of its definition and what they mean.',
+    access: READ,
+    request: z.strictObject({}),
+    answer: answers<readonly RelayForm[]>(),
+  },
+  removeRelay: {
+    meaning: 'Forgets a stored relay that no mail waits for.',
+    access: changes('name', { look: RELAY }),
+    request: z.strictObject({ name: z.string() }),
+    answer: answers<RelayView>(),
+  },
+  switchRelay: {
+    meaning: 'Disables a stored relay, so that nothing is sent by it, or enables it again.',
+    access: changes('name', { look: RELAY }),
+    request: z.strictObject({ name: z.string(), disabled: z.boolean() }),
+    answer: answers<RelaySwitch>(),
+  },
+  testRelay: {
+    meaning: 'Connects to a relay without sending anything, and tells of each step as it happens.',
+    access: changes('name', { hide: ['unsaved'] }),
+    request: z.strictObject({
+      name: z.string(),
+      /** Whose mail servers to try, for a relay of type `mx`; null for others. */
+      to: z.string().nullable(),
+      /** A definition that is not stored, to be tried in the place of a relay that is there; null: the relay of that name. */
+      unsaved: z.strictObject({ definition, secret }).nullable(),
+    }),
+    answer: answers<RelayTest, ProbeStep>(),
+  },
+};
+
+/** Those who carry them out. */
+export type RelayOperations = OperationsOf<typeof RELAY_OPERATIONS>;

@@ -1,18 +1,6 @@
 import { z } from 'zod';
 import { HOLD_KINDS, type HoldKind } from '../domain/hold.ts';
-
-/** What operators can ask of the queue, and do to it: a part of the operations. */
-export interface QueueOperations {
-  /** What waits where, and how each lane does. */
-  queue(request: QueueRequest): Promise<QueueView>;
-  /** Holds a lane back, or a relay with all its lanes, or lets it go. Survives a restart. */
-  hold(request: HoldRequest): Promise<HoldView>;
-  /**
-   * Acts on what a selection names: on a bounded part of it; to be called again with `next` until that is null. A dry
-   * run only counts.
-   */
-  actOnQueue(request: QueueActRequest): Promise<QueueActView>;
-}
+import { acts, answers, type OperationsOf, READ } from './operation.ts';
 
 /** The acts on a selection. */
 const QUEUE_ACTS = ['retry', 'cancel', 'reroute'] as const;
@@ -43,35 +31,6 @@ export const selectionSchema = z.strictObject({
   all: z.boolean(),
 });
 
-/** The shape of every request on the queue. */
-export const QUEUE_REQUESTS = {
-  queue: z.strictObject({
-    /** Only the lanes of this relay; null for all. */
-    relay: name.nullable(),
-  }),
-  hold: z.strictObject({
-    /** A lane's name, or a relay's. */
-    target: name,
-    /** Null lets it go. */
-    kind: z.enum(HOLD_KINDS).nullable(),
-  }),
-  actOnQueue: z.strictObject({
-    act: z.enum(QUEUE_ACTS),
-    selection: selectionSchema,
-    /** Of `reroute`: where mail is to go; null decides anew by the routing table. */
-    toRelay: name.nullable(),
-    dryRun: z.boolean(),
-    /** The `next` of an earlier call; null starts. */
-    cursor: z.string().max(MAX_TEXT).nullable(),
-  }),
-};
-
-/** See {@link QueueOperations.queue}. */
-export type QueueRequest = z.infer<typeof QUEUE_REQUESTS.queue>;
-/** See {@link QueueOperations.hold}. */
-export type HoldRequest = z.infer<typeof QUEUE_REQUESTS.hold>;
-/** See {@link QueueOperations.actOnQueue}. */
-export type QueueActRequest = z.infer<typeof QUEUE_REQUESTS.actOnQueue>;
 /** See {@link selectionSchema}. */
 export type Selection = z.infer<typeof selectionSchema>;
 
@@ -160,3 +119,45 @@ export interface QueueActView {
   /** Where the next call goes on; null when this was the end. */
   readonly next: string | null;
 }
+
+/** What operators can ask of the queue, and do to it. */
+export const QUEUE_OPERATIONS = {
+  queue: {
+    meaning: 'What waits where, and how each lane does.',
+    access: READ,
+    request: z.strictObject({
+      /** Only the lanes of this relay; null for all. */
+      relay: name.nullable(),
+    }),
+    answer: answers<QueueView>(),
+  },
+  hold: {
+    meaning: 'Holds a lane back, or a relay with all its lanes, or lets it go. Survives a restart.',
+    access: acts('target'),
+    request: z.strictObject({
+      /** A lane's name, or a relay's. */
+      target: name,
+      /** Null lets it go. */
+      kind: z.enum(HOLD_KINDS).nullable(),
+    }),
+    answer: answers<HoldView>(),
+  },
+  actOnQueue: {
+    meaning:
+      'Acts on what a selection names: on a bounded part of it; to be called again with `next` until that is null. A dry run only counts.',
+    access: acts('act'),
+    request: z.strictObject({
+      act: z.enum(QUEUE_ACTS),
+      selection: selectionSchema,
+      /** Of `reroute`: where mail is to go; null decides anew by the routing table. */
+      toRelay: name.nullable(),
+      dryRun: z.boolean(),
+      /** The `next` of an earlier call; null starts. */
+      cursor: z.string().max(MAX_TEXT).nullable(),
+    }),
+    answer: answers<QueueActView>(),
+  },
+};
+
+/** Those who carry them out. */
+export type QueueOperations = OperationsOf<typeof QUEUE_OPERATIONS>;

@@ -1,28 +1,7 @@
 import { z } from 'zod';
 import type { attemptsJson } from '../ingest/http/attempts.ts';
 import type { MessageJson, StatusJson } from '../ingest/http/record.ts';
-
-/** What operators can ask of all mail, and do to single messages: a part of the operations. */
-export interface SearchOperations {
-  /** Messages that a query finds, newest first: words and tokens such as `to:`, see docs/search.md. */
-  search(request: SearchRequest): Promise<SearchPage>;
-  /** How many messages that a query finds are newer than one; counts to {@link MAX_NEW}. */
-  countNew(request: CountNewRequest): Promise<{ readonly count: number; readonly more: boolean }>;
-  /** All that is known of a message. */
-  messageStory(request: { readonly id: string }): Promise<MessageStory>;
-  /** What a message says: its parts as a person reads them. Nothing of it is to be trusted. */
-  messagePreview(request: { readonly id: string }): Promise<MessagePreview>;
-  /** A message's fields in the form of the API's JSON, to be changed and submitted anew; without attachments that are too large. */
-  messageDraft(request: { readonly id: string }): Promise<MessageDraft>;
-  /** Sends a kept message again, to all its recipients, as a new one. */
-  resendMessage(request: { readonly id: string }): Promise<{ readonly id: string }>;
-  /** Retries or cancels messages by their ids; what does not allow it is left alone. */
-  actOnMessages(request: ActOnMessagesRequest): Promise<ActedMessages>;
-  /** The numbers of the first page. */
-  overview(request: Record<string, never>): Promise<Overview>;
-  /** Events counted over time, all nodes together. */
-  series(request: SeriesRequest): Promise<Series>;
-}
+import { acts, answers, type OperationsOf, READ } from './operation.ts';
 
 /** New messages are counted up to here. */
 export const MAX_NEW = 100;
@@ -36,40 +15,6 @@ const query = z.string().max(MAX_QUERY);
 /** An id, or a Message-ID in angle brackets. */
 const named = z.strictObject({ id: z.string().max(1_000) });
 const one = z.strictObject({ id });
-
-/** The shape of every request on mail. */
-export const SEARCH_REQUESTS = {
-  search: z.strictObject({
-    query,
-    limit: z.int().min(1).max(200),
-    /** The `next` of an earlier page; null starts at the newest. */
-    before: id.nullable(),
-  }),
-  countNew: z.strictObject({ query, after: id }),
-  messageStory: named,
-  messagePreview: one,
-  messageDraft: one,
-  resendMessage: named,
-  actOnMessages: z.strictObject({ act: z.enum(['retry', 'cancel']), ids: z.array(id).min(1).max(MAX_ACTED) }),
-  overview: z.strictObject({}),
-  series: z.strictObject({
-    /** `minute`: the last hour or less; `hour`: the last days; `day`: the last months. */
-    step: z.enum(['minute', 'hour', 'day']),
-    /** How many steps back from now, this one included. */
-    count: z.int().min(1).max(400),
-    /** Of one relay, counted in recipients; null: of the service, in messages. */
-    relay: z.string().max(64).nullable(),
-  }),
-};
-
-/** See {@link SearchOperations.search}. */
-export type SearchRequest = z.infer<typeof SEARCH_REQUESTS.search>;
-/** See {@link SearchOperations.countNew}. */
-export type CountNewRequest = z.infer<typeof SEARCH_REQUESTS.countNew>;
-/** See {@link SearchOperations.actOnMessages}. */
-export type ActOnMessagesRequest = z.infer<typeof SEARCH_REQUESTS.actOnMessages>;
-/** See {@link SearchOperations.series}. */
-export type SeriesRequest = z.infer<typeof SEARCH_REQUESTS.series>;
 
 /** A message of a list, and whose it is. */
 export type FoundMessage = MessageJson & {
@@ -232,3 +177,77 @@ export interface Series {
 
 /** What is counted. */
 export type SeriesEvent = 'received' | 'delivered' | 'failed' | 'retried' | 'denied';
+
+/** What operators can ask of all mail, and do to single messages. */
+export const SEARCH_OPERATIONS = {
+  search: {
+    meaning: 'Messages that a query finds, newest first: words and tokens such as `to:`, see docs/search.md.',
+    access: READ,
+    request: z.strictObject({
+      query,
+      limit: z.int().min(1).max(200),
+      /** The `next` of an earlier page; null starts at the newest. */
+      before: id.nullable(),
+    }),
+    answer: answers<SearchPage>(),
+  },
+  countNew: {
+    meaning: 'How many messages that a query finds are newer than one; counts to `MAX_NEW`.',
+    access: READ,
+    request: z.strictObject({ query, after: id }),
+    answer: answers<{ readonly count: number; readonly more: boolean }>(),
+  },
+  messageStory: {
+    meaning: 'All that is known of a message.',
+    access: READ,
+    request: named,
+    answer: answers<MessageStory>(),
+  },
+  messagePreview: {
+    meaning: 'What a message says: its parts as a person reads them. Nothing of it is to be trusted.',
+    access: READ,
+    request: one,
+    answer: answers<MessagePreview>(),
+  },
+  messageDraft: {
+    meaning:
+      "A message's fields in the form of the API's JSON, to be changed and submitted anew; without attachments that are too large.",
+    access: READ,
+    request: one,
+    answer: answers<MessageDraft>(),
+  },
+  resendMessage: {
+    meaning: 'Sends a kept message again, to all its recipients, as a new one.',
+    access: acts('id'),
+    request: named,
+    answer: answers<{ readonly id: string }>(),
+  },
+  actOnMessages: {
+    meaning: 'Retries or cancels messages by their ids; what does not allow it is left alone.',
+    access: acts('act'),
+    request: z.strictObject({ act: z.enum(['retry', 'cancel']), ids: z.array(id).min(1).max(MAX_ACTED) }),
+    answer: answers<ActedMessages>(),
+  },
+  overview: {
+    meaning: 'The numbers of the first page.',
+    access: READ,
+    request: z.strictObject({}),
+    answer: answers<Overview>(),
+  },
+  series: {
+    meaning: 'Events counted over time, all nodes together.',
+    access: READ,
+    request: z.strictObject({
+      /** `minute`: the last hour or less; `hour`: the last days; `day`: the last months. */
+      step: z.enum(['minute', 'hour', 'day']),
+      /** How many steps back from now, this one included. */
+      count: z.int().min(1).max(400),
+      /** Of one relay, counted in recipients; null: of the service, in messages. */
+      relay: z.string().max(64).nullable(),
+    }),
+    answer: answers<Series>(),
+  },
+};
+
+/** Those who carry them out. */
+export type SearchOperations = OperationsOf<typeof SEARCH_OPERATIONS>;

@@ -1,73 +1,14 @@
 import { z } from 'zod';
+import type { Finding } from '../control/doctor/finding.ts';
 import type { HealthReport } from '../observe/health-report.ts';
 import type { RestoredAct } from '../store/relocating.ts';
-import type { Progress } from './progress.ts';
-
-/** What operators can ask of the installation, and do to it: a part of the operations. */
-export interface SystemOperations {
-  /** The body of `GET /health`. */
-  health(request: Record<string, never>): Promise<HealthReport>;
-  /** Version, process, storage by class, last backup. */
-  system(request: Record<string, never>): Promise<SystemView>;
-  /** The log's last lines on the node that answers, newest last. */
-  logTail(request: LogTailRequest): Promise<LogTail>;
-  /** Who did what, newest first. */
-  activity(request: ActivityRequest): Promise<ActivityPage>;
-  /** Writes a backup while the service goes on, and reads it back. */
-  backup(request: BackupRequest, progress?: Progress<BackupStep>): Promise<BackupView>;
-  /** Backups in the data directory's own folder, newest first. */
-  backups(request: Record<string, never>): Promise<readonly BackupView[]>;
-  /** Removes one of those. */
-  removeBackup(request: { readonly name: string }): Promise<BackupView>;
-  /** Sends what came back with a backup and was still to be sent then, or cancels it. */
-  decideRestored(request: { readonly act: RestoredAct }): Promise<RestoredDecision>;
-}
+import { acts, answers, CONFIDENTIAL, changes, type OperationsOf, READ, unrecorded } from './operation.ts';
 
 /** The levels of the log, the least first. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 /** Characters that the passphrase of a backup must have. */
 export const MIN_PASSPHRASE = 12;
-
-/** The shape of every request on the installation. */
-export const SYSTEM_REQUESTS = {
-  health: z.strictObject({}),
-  system: z.strictObject({}),
-  logTail: z.strictObject({
-    level: z.enum(LOG_LEVELS),
-    /** Text that a line contains, whatever its case; empty for all. */
-    contains: z.string().max(200),
-    /** Only lines after this number; null for the last ones. */
-    after: z.int().min(0).nullable(),
-    limit: z.int().min(1).max(1000),
-  }),
-  activity: z.strictObject({
-    actor: z.string().max(200).nullable(),
-    /** An operation's name. */
-    action: z.string().max(100).nullable(),
-    /** Text that the subject contains. */
-    subject: z.string().max(200).nullable(),
-    limit: z.int().min(1).max(200),
-    /** The `next` of an earlier page. */
-    before: z.int().min(1).nullable(),
-  }),
-  backup: z.strictObject({
-    /** An absolute path that does not exist; null: a name by the time, in the data directory's folder `backups`. Only the command line may give a path. */
-    file: z.string().max(4096).nullable(),
-    /** Encrypts the secret key that goes along; null leaves the secret key out. */
-    passphrase: z.string().min(MIN_PASSPHRASE).max(1024).nullable(),
-  }),
-  backups: z.strictObject({}),
-  removeBackup: z.strictObject({ name: z.string().max(200) }),
-  decideRestored: z.strictObject({ act: z.enum(['resume', 'cancel']) }),
-};
-
-/** See {@link SystemOperations.logTail}. */
-export type LogTailRequest = z.infer<typeof SYSTEM_REQUESTS.logTail>;
-/** See {@link SystemOperations.activity}. */
-export type ActivityRequest = z.infer<typeof SYSTEM_REQUESTS.activity>;
-/** See {@link SystemOperations.backup}. */
-export type BackupRequest = z.infer<typeof SYSTEM_REQUESTS.backup>;
 
 /** The installation. */
 export interface SystemView {
@@ -168,3 +109,101 @@ export interface BackupStep {
   readonly doneBytes: number;
   readonly totalBytes: number;
 }
+
+/** A setting in force, or a relay's field, such as `relays.out.host`. */
+export interface SettingView {
+  readonly key: string;
+  readonly value: unknown;
+  readonly source: string;
+  readonly applies: 'live' | 'restart';
+  /** What the value will be after a restart; only where that differs. */
+  readonly afterRestart?: unknown;
+}
+
+/** What operators can ask of the installation, and do to it. */
+export const SYSTEM_OPERATIONS = {
+  health: {
+    meaning: 'The body of `GET /health`.',
+    access: READ,
+    request: z.strictObject({}),
+    answer: answers<HealthReport>(),
+  },
+  system: {
+    meaning: 'Version, process, storage by class, last backup.',
+    access: READ,
+    request: z.strictObject({}),
+    answer: answers<SystemView>(),
+  },
+  logTail: {
+    meaning: "The log's last lines on the node that answers, newest last.",
+    access: unrecorded('operator'),
+    request: z.strictObject({
+      level: z.enum(LOG_LEVELS),
+      /** Text that a line contains, whatever its case; empty for all. */
+      contains: z.string().max(200),
+      /** Only lines after this number; null for the last ones. */
+      after: z.int().min(0).nullable(),
+      limit: z.int().min(1).max(1000),
+    }),
+    answer: answers<LogTail>(),
+  },
+  activity: {
+    meaning: 'Who did what, newest first.',
+    access: CONFIDENTIAL,
+    request: z.strictObject({
+      actor: z.string().max(200).nullable(),
+      /** An operation's name. */
+      action: z.string().max(100).nullable(),
+      /** Text that the subject contains. */
+      subject: z.string().max(200).nullable(),
+      limit: z.int().min(1).max(200),
+      /** The `next` of an earlier page. */
+      before: z.int().min(1).nullable(),
+    }),
+    answer: answers<ActivityPage>(),
+  },
+  backup: {
+    meaning: 'Writes a backup while the service goes on, and reads it back.',
+    access: changes('file', { hide: ['passphrase'] }),
+    request: z.strictObject({
+      /** An absolute path that does not exist; null: a name by the time, in the data directory's folder `backups`. Only the command line may give a path. */
+      file: z.string().max(4096).nullable(),
+      /** Encrypts the secret key that goes along; null leaves the secret key out. */
+      passphrase: z.string().min(MIN_PASSPHRASE).max(1024).nullable(),
+    }),
+    answer: answers<BackupView, BackupStep>(),
+  },
+  backups: {
+    meaning: "Backups in the data directory's own folder, newest first.",
+    access: unrecorded('admin'),
+    request: z.strictObject({}),
+    answer: answers<readonly BackupView[]>(),
+  },
+  removeBackup: {
+    meaning: 'Removes one of those.',
+    access: changes('name'),
+    request: z.strictObject({ name: z.string().max(200) }),
+    answer: answers<BackupView>(),
+  },
+  decideRestored: {
+    meaning: 'Sends what came back with a backup and was still to be sent then, or cancels it.',
+    access: acts('act'),
+    request: z.strictObject({ act: z.enum(['resume', 'cancel']) }),
+    answer: answers<RestoredDecision>(),
+  },
+  configuration: {
+    meaning: "The settings in force, and every relay's fields after them; secrets masked.",
+    access: READ,
+    request: z.strictObject({}),
+    answer: answers<readonly SettingView[]>(),
+  },
+  doctor: {
+    meaning: 'What could keep mail from coming in or going out. Takes a few seconds.',
+    access: READ,
+    request: z.strictObject({}),
+    answer: answers<readonly Finding[]>(),
+  },
+};
+
+/** Those who carry them out. */
+export type SystemOperations = OperationsOf<typeof SYSTEM_OPERATIONS>;

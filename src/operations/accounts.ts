@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { ROLES, type Role } from '../domain/account.ts';
+import { answers, CONFIDENTIAL, changes, look, type OperationsOf } from './operation.ts';
+
+/** What a user is called when signing in. */
+export const userName = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._@-]{0,63}$/,
+    'must be 1 to 64 of a-z 0-9 . _ @ -, beginning with a letter or digit',
+  );
+
+const role = z.enum(ROLES);
+const userRequest = z.strictObject({ name: z.string().max(64) });
+
+/** A user as shown. Times are RFC 3339. */
+export interface UserView {
+  readonly name: string;
+  readonly role: Role;
+  readonly disabled: boolean;
+  /** False until they chose a password. */
+  readonly hasPassword: boolean;
+  readonly secondFactor: boolean;
+  readonly createdAt: string;
+  readonly lastSignInAt: string | null;
+  readonly sessions: number;
+}
+
+/** A way for a user to choose a password, once. */
+export interface UserLink {
+  /** Null for the first administrator, who chooses a name too. */
+  readonly name: string | null;
+  /** The dashboard's path with the token in its fragment, such as `/setup#…`: never sent to a server by a browser. */
+  readonly path: string;
+  /** The same with the host, where the server knows how it is reached; null when its port is off. */
+  readonly url: string | null;
+  readonly expiresAt: string;
+}
+
+/** A session as shown; never its secret. */
+export interface SessionRow {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly lastSeenAt: string;
+  readonly expiresAt: string;
+  readonly sourceAddress: string;
+  /** What the browser called itself, at most 200 characters. */
+  readonly agent: string;
+  /** It is the one that asks. */
+  readonly current: boolean;
+}
+
+/** A user by name. */
+const USER = look<readonly UserView[]>(
+  'users',
+  () => ({}),
+  (users, { name }) => {
+    const found = users.find((user) => user.name === name);
+    if (found === undefined) return undefined;
+    const { lastSignInAt: _, sessions: __, ...rest } = found;
+    return rest;
+  },
+);
+
+/** What operators can ask of those who use the dashboard, and do to them. */
+export const ACCOUNT_OPERATIONS = {
+  users: {
+    meaning: 'Every user, by name.',
+    access: CONFIDENTIAL,
+    request: z.strictObject({}),
+    answer: answers<readonly UserView[]>(),
+  },
+  createUser: {
+    meaning: 'Adds a user, who chooses a password by the link in the result.',
+    access: changes('name', { look: USER }),
+    request: z.strictObject({ name: userName, role }),
+    answer: answers<UserLink>(),
+  },
+  updateUser: {
+    meaning: "Changes a user's role, or whether they may sign in. The last administrator stays one.",
+    access: changes('name', { look: USER }),
+    request: z.strictObject({
+      ...userRequest.shape,
+      /** Null leaves it as it is. */
+      role: role.nullable(),
+      disabled: z.boolean().nullable(),
+    }),
+    answer: answers<UserView>(),
+  },
+  removeUser: {
+    meaning: 'Forgets a user and ends their sessions.',
+    access: changes('name', { look: USER }),
+    request: userRequest,
+    answer: answers<UserView>(),
+  },
+  setupLink: {
+    meaning:
+      'A link by which a user, or (null) the first administrator, chooses a password, once, within an hour.',
+    access: changes('name'),
+    request: z.strictObject({ name: z.string().max(64).nullable() }),
+    answer: answers<UserLink>(),
+  },
+  resetPassword: {
+    meaning:
+      "Sets a password and ends the user's sessions; makes the first administrator where there is none.",
+    access: changes('name', { look: USER, hide: ['password'] }),
+    request: z.strictObject({ ...userRequest.shape, password: z.string().max(1024) }),
+    answer: answers<UserView>(),
+  },
+  resetSecondFactor: {
+    meaning: "Takes a user's second factor away.",
+    access: changes('name', { look: USER }),
+    request: userRequest,
+    answer: answers<UserView>(),
+  },
+  sessions: {
+    meaning: 'Sessions that have not ended, of one user or (null) of all; the one used last first.',
+    access: CONFIDENTIAL,
+    request: z.strictObject({ name: z.string().max(64).nullable() }),
+    answer: answers<readonly SessionRow[]>(),
+  },
+  endSession: {
+    meaning: 'Ends a session.',
+    access: changes('id'),
+    request: z.strictObject({ id: z.string().max(64) }),
+    answer: answers<SessionRow>(),
+  },
+  endSessions: {
+    meaning: 'Ends every session of a user. Gives how many.',
+    access: changes('name'),
+    request: userRequest,
+    answer: answers<{ readonly ended: number }>(),
+  },
+};
+
+/** Those who carry them out. */
+export type AccountOperations = OperationsOf<typeof ACCOUNT_OPERATIONS>;

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { acts, answers, type OperationsOf, READ } from './operation.ts';
+import type { FoundMessage } from './search.ts';
+
+const id = z.string().max(64);
+
+/** A page of captured mail. */
+export interface InboxPage {
+  readonly messages: readonly FoundMessage[];
+  /** `before` of the next page; null when there is none. */
+  readonly next: string | null;
+  /** What the query could not be read as. */
+  readonly notes: readonly string[];
+  /** Bytes of captured contents that are kept, and how many may be. */
+  readonly bytes: number;
+  readonly maxBytes: number;
+}
+
+/** What operators can ask of captured mail, and do to it. */
+export const INBOX_OPERATIONS = {
+  inbox: {
+    meaning: 'Captured messages, newest first.',
+    access: READ,
+    request: z.strictObject({
+      /** As for `search`. */
+      query: z.string().max(500),
+      /** Only mail of this key, by name or id; null for all. */
+      key: z.string().max(100).nullable(),
+      limit: z.int().min(1).max(200),
+      before: id.nullable(),
+    }),
+    answer: answers<InboxPage>(),
+  },
+  deleteCaptured: {
+    meaning: "Removes captured messages' contents and takes them out of the inbox; their records stay.",
+    access: acts(null),
+    request: z.strictObject({
+      /** Null: all of the key, or of every key; to be called again while `more`. */
+      ids: z.array(id).min(1).max(500).nullable(),
+      key: z.string().max(100).nullable(),
+      /** Of all, only what is not newer than this message: what comes while it is being deleted stays. */
+      upTo: id.nullable().default(null),
+    }),
+    answer: answers<{ readonly deleted: number; readonly more: boolean }>(),
+  },
+  releaseCaptured: {
+    meaning: 'Sends a captured message on by a relay, as a new message. Never one of a test key.',
+    access: acts('id'),
+    request: z.strictObject({ id, relay: z.string().max(64) }),
+    answer: answers<{ readonly id: string }>(),
+  },
+};
+
+/** Those who carry them out. */
+export type InboxOperations = OperationsOf<typeof INBOX_OPERATIONS>;

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import type { Verdict } from '../client/types.ts';
+import { MESSAGE_STATUSES } from '../domain/delivery.ts';
+import type { attemptsJson } from '../ingest/http/attempts.ts';
+import type { MessageJson, StatusJson } from '../ingest/http/record.ts';
+import { isEnvid, isNotify } from '../smtp/command.ts';
+import { acts, answers, type OperationsOf, READ, unrecorded } from './operation.ts';
+import type { RecipientWay } from './search.ts';
+
+/** More than api.max_recipients can be. */
+const MAX_RAW_RECIPIENTS = 100_000;
+
+/** Names a message. */
+const messageRequest = z.strictObject({ id: z.string() });
+
+/** A message, in the form of the API's JSON. */
+const submitRequest = z.strictObject({ message: z.unknown() });
+
+/** What became of a submission. */
+export interface Submitted {
+  readonly id: string;
+  readonly message: string;
+}
+
+/** A message as the API shows it. */
+export type StatusRecord = StatusJson;
+
+/** A page of a message's attempts as the API shows them. */
+export type Attempts = ReturnType<typeof attemptsJson>;
+
+/** The bytes of a message. */
+export interface KeptContent {
+  readonly id: string;
+  readonly sizeBytes: number;
+  /** In base64. */
+  readonly content: string;
+}
+
+/** A page of messages as the API shows them. */
+export interface MessagesPage {
+  readonly messages: readonly MessageJson[];
+  /** `before` of the next page; null when there is none. */
+  readonly next: string | null;
+}
+
+/** What can be asked of messages, and done with them; the command line asks it of servers far away, too. */
+export const MESSAGE_OPERATIONS = {
+  submit: {
+    meaning: "Accepts a message, in the form of the API's JSON.",
+    // Its message's own record tells of it.
+    access: unrecorded('operator'),
+    request: submitRequest,
+    answer: answers<Submitted>(),
+  },
+  submitRaw: {
+    meaning: 'Accepts a finished message as it is, as over SMTP from this machine (sendmail).',
+    access: unrecorded('operator'),
+    request: z.strictObject({
+      /** The reverse-path; empty for the null one. */
+      from: z.string(),
+      to: z.array(z.string()).min(1).max(MAX_RAW_RECIPIENTS),
+      /** CRLF lines, the last one ended, in base64. */
+      content: z.base64(),
+      notify: z.string().refine(isNotify, 'must be as NOTIFY of RFC 3461').nullable(),
+      ret: z.enum(['FULL', 'HDRS']).nullable(),
+      envid: z.string().refine(isEnvid, 'must be as ENVID of RFC 3461').nullable(),
+    }),
+    answer: answers<Submitted>(),
+  },
+  checkMessage: {
+    meaning: 'Checks a message as if it were submitted; stores and sends nothing.',
+    access: READ,
+    request: submitRequest,
+    answer: answers<Verdict>(),
+  },
+  message: {
+    meaning: "A message's status record.",
+    access: READ,
+    request: messageRequest,
+    answer: answers<StatusRecord>(),
+  },
+  ways: {
+    meaning: "The way of each recipient's copy, and what it waits for. Empty where the server is far away.",
+    access: READ,
+    request: messageRequest,
+    answer: answers<readonly RecipientWay[]>(),
+  },
+  messages: {
+    meaning: 'Messages of every key, newest first.',
+    access: READ,
+    request: z.strictObject({
+      statuses: z.array(z.enum(MESSAGE_STATUSES)),
+      /** Further parameters of the API's list, by name, as text: `tag`, `to`, `from`, `subject`, `since`, `until`. */
+      filter: z.record(z.string(), z.string()),
+      limit: z.int().min(1).max(200),
+      /** The `next` of an earlier page; null starts at the newest. */
+      before: z.string().nullable(),
+    }),
+    answer: answers<MessagesPage>(),
+  },
+  attempts: {
+    meaning: 'A page of the tries to hand a message on, oldest first.',
+    access: READ,
+    request: z.strictObject({
+      id: z.string(),
+      /** The `nextCursor` of an earlier page; null starts at the first. */
+      cursor: z
+        .string()
+        .regex(/^[1-9]\d{0,14}$/)
+        .nullable(),
+    }),
+    answer: answers<Attempts>(),
+  },
+  messageContent: {
+    meaning: 'A message as it is sent, while it is kept.',
+    access: READ,
+    request: messageRequest,
+    answer: answers<KeptContent>(),
+  },
+  cancelMessage: {
+    meaning: 'Cancels what of a message is not final. Gives the record as it is then.',
+    access: acts('id'),
+    request: messageRequest,
+    answer: answers<StatusRecord>(),
+  },
+  retryMessage: {
+    meaning: "Tries a message's failed and retrying recipients again, now. Gives the record as it is then.",
+    access: acts('id'),
+    request: messageRequest,
+    answer: answers<StatusRecord>(),
+  },
+};
+
+/** Those who carry out the ones that take messages. */
+export type SubmitOperations = Pick<OperationsOf<typeof MESSAGE_OPERATIONS>, 'submit' | 'checkMessage'>;
+
+/** Those who carry out the ones on messages that are there: what the owner of a single key can ask of a server far away. */
+export type MessageOperations = Pick<
+  OperationsOf<typeof MESSAGE_OPERATIONS>,
+  'message' | 'ways' | 'messages' | 'attempts' | 'messageContent' | 'cancelMessage' | 'retryMessage'
+>;

@@ -1,0 +1,121 @@
+import type { z } from 'zod';
+import type { Role } from '../domain/account.ts';
+
+/** What an operation is made of: each stands in one record of this folder, of which all else is derived. */
+
+/** An operation that people and programs can ask for. Request and result are plain JSON. */
+export interface Operation {
+  /** What it does, in one or two sentences, for docs/administering.md. */
+  readonly meaning: string;
+  readonly access: Access;
+  /** The shape of its request. */
+  readonly request: z.ZodType;
+  readonly answer: Answer<unknown, unknown>;
+}
+
+/** The types of the result, and of the steps that are told on the way, of which there is no value. */
+export interface Answer<Result, Step> {
+  readonly result?: Result;
+  readonly step?: Step;
+}
+
+/** The answer of an operation: for types alone. */
+export function answers<Result, Step = never>(): Answer<Result, Step> {
+  return {};
+}
+
+/** Records by the names of their operations. */
+type Records = Readonly<Record<string, Operation>>;
+/** The request of one of the records. */
+export type RequestIn<R extends Records, K extends keyof R> = z.input<R[K]['request']>;
+/** Its result. */
+export type ResultIn<R extends Records, K extends keyof R> =
+  R[K]['answer'] extends Answer<infer Result, unknown> ? Result : never;
+/** What it tells of on the way; never, where it tells nothing. */
+export type StepIn<R extends Records, K extends keyof R> =
+  R[K]['answer'] extends Answer<unknown, infer Step> ? Step : never;
+
+/** Those who carry out the operations of some records. Errors are `OperationError`. */
+export type OperationsOf<R extends Records> = {
+  readonly [K in keyof R]: (
+    request: RequestIn<R, K>,
+    progress?: Progress<StepIn<R, K>>,
+  ) => Promise<ResultIn<R, K>>;
+};
+
+/** How an operation that takes a while tells of its steps, and learns that nobody waits for it any more. */
+export interface Progress<Step> {
+  /** Tells of a step, plain JSON, as it happens. */
+  tell(step: Step): void;
+  /** Aborts when the caller has gone away. */
+  readonly signal: AbortSignal;
+}
+
+/** For a caller to whom the result is enough. */
+export const UNWATCHED: Progress<unknown> = { tell() {}, signal: new AbortController().signal };
+
+/** Who may ask for an operation, and what of it is written down. */
+export interface Access {
+  /** Open from this role on. */
+  readonly role: Role;
+  /** Written into the activity, with what it was done to; null for reads. */
+  readonly audit: Audit | null;
+}
+
+/** How an operation is written down. */
+export interface Audit {
+  /** The field of the request that says what it is done to, such as `definition.name`; null where the operation's name says it all. */
+  readonly subject: string | null;
+  /** How that thing is seen: kept as it was before and after. Without, the request is kept. */
+  readonly look?: Look;
+  /** Fields of the request that are never kept. */
+  readonly hide?: readonly string[];
+}
+
+/** Changes nothing, and connects to nothing. */
+export const READ: Access = unrecorded('viewer');
+/** What a viewer need not know: keys, users, what others did. */
+export const CONFIDENTIAL: Access = unrecorded('admin');
+
+/** Open from a role on, and left out of the activity, for a reason that stands beside it. */
+export function unrecorded(role: Role): Access {
+  return { role, audit: null };
+}
+
+/** For operators: acts on mail that is there. */
+export function acts(subject: string | null = null, rest: Omit<Audit, 'subject'> = {}): Access {
+  return { role: 'operator', audit: { subject, ...rest } };
+}
+
+/** For administrators: changes how the installation works. */
+export function changes(subject: string | null = null, rest: Omit<Audit, 'subject'> = {}): Access {
+  return { role: 'admin', audit: { subject, ...rest } };
+}
+
+/** What an operation was asked for, before its shape is known to be right. */
+export type Asked = Readonly<Record<string, unknown>>;
+
+/** How the thing that an operation is done to is seen, before and after it. */
+export interface Look {
+  /** The operation that shows it, which is a read. */
+  readonly operation: string;
+  /** Its request. */
+  readonly request: (asked: Asked) => unknown;
+  /** What of the answer is kept; undefined where the thing is not there. */
+  readonly show: (answer: unknown, asked: Asked) => unknown;
+}
+
+/** A look by the operation of that name, whose result is of the type `Result`. */
+export function look<Result>(
+  operation: string,
+  request: (asked: Asked) => unknown,
+  show: (answer: Result, asked: Asked) => unknown,
+): Look {
+  // Sound because the answer is always that of the operation named beside it.
+  return { operation, request, show: show as Look['show'] };
+}
+
+/** Whether a value is a map of fields. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import type { RuleDefinition } from '../config/routes.ts';
+import type { TableDefinition } from '../control/route-tables.ts';
+import type { explainQuery } from '../ingest/http/explain.ts';
+import { answers, changes, look, type OperationsOf, READ, unrecorded } from './operation.ts';
+
+/** Most messages that are rehearsed. */
+export const MAX_REHEARSED = 10_000;
+
+/** A published table without its rules. */
+export interface RouteTableSummary extends Omit<TableDefinition, 'rules'> {
+  readonly version: number;
+  readonly publishedAt: string;
+  /** Where its rules came from: the file, or what was published by command. */
+  readonly origin: 'file' | 'stored';
+  readonly inForce: boolean;
+  readonly ruleCount: number;
+}
+
+/** A published table. */
+export interface RouteTableView extends RouteTableSummary {
+  readonly rules: readonly RuleDefinition[];
+}
+
+/** An explanation as the API gives it. */
+export type ExplanationView = Awaited<ReturnType<typeof explainQuery>>;
+
+/** What a changed table would do. Counts are of recipients, but for `messages`. */
+export interface RehearsalView {
+  readonly messages: number;
+  readonly recipients: number;
+  /** Their first relay, and what follows it, is the same. */
+  readonly unchanged: number;
+  /** The first relay is the same, those that follow are not. */
+  readonly otherFallback: number;
+  /** What would go elsewhere, the most first. */
+  readonly moves: readonly RehearsedMove[];
+  /** Rules that looked at where messages were submitted from, which is not kept with them: none matched. */
+  readonly blindRules: readonly string[];
+}
+
+/** Mail that would go by another relay. */
+export interface RehearsedMove {
+  readonly from: string;
+  readonly to: string;
+  readonly recipients: number;
+  /** The first that were found, which are the newest. */
+  readonly examples: readonly RehearsedExample[];
+}
+
+/** See {@link RehearsedMove.examples}. */
+export interface RehearsedExample {
+  readonly id: string;
+  readonly recipient: string;
+  /** The rules that decide now, and would; null for the default relay. */
+  readonly rule: string | null;
+  readonly newRule: string | null;
+}
+
+/** The routing table in force. */
+const ROUTES = look<RouteTableView>(
+  'routeTable',
+  () => ({ version: null }),
+  (table) => table,
+);
+
+/** What operators can ask of routing, and do to it. */
+export const ROUTE_OPERATIONS = {
+  routeTables: {
+    meaning: 'The tables published last, newest first.',
+    access: READ,
+    request: z.strictObject({ limit: z.int().min(1).max(1000) }),
+    answer: answers<readonly RouteTableSummary[]>(),
+  },
+  routeTable: {
+    meaning: 'A published table with its rules.',
+    access: READ,
+    request: z.strictObject({
+      /** Null for the one in force. */
+      version: z.int().min(1).nullable(),
+    }),
+    answer: answers<RouteTableView>(),
+  },
+  explainRoute: {
+    meaning: 'Where mail would go, and why.',
+    access: READ,
+    request: z.strictObject({
+      /** The parameters of `GET /api/v1/routes/explain`, by name. */
+      query: z.array(z.tuple([z.string(), z.string()])).max(200),
+    }),
+    answer: answers<ExplanationView>(),
+  },
+  rehearseRoutes: {
+    meaning:
+      'What of the mail stored last a changed table would send elsewhere: of fewer messages than asked for where the table is large. Changes nothing. One at a time; refused while another is played.',
+    // Changes nothing, but takes seconds of the processor.
+    access: unrecorded('operator'),
+    request: z.strictObject({
+      /** The list of rules as in the configuration file. */
+      routes: z.unknown(),
+      /** At most so many messages. */
+      last: z.int().min(1).max(MAX_REHEARSED),
+    }),
+    answer: answers<RehearsalView, never>(),
+  },
+  publishRoutes: {
+    meaning: 'Puts rules into force, in the place of those there are.',
+    access: changes(null, { look: ROUTES }),
+    request: z.strictObject({ routes: z.unknown() }),
+    answer: answers<RouteTableView>(),
+  },
+  rollbackRoutes: {
+    meaning: 'Puts the rules of an earlier version into force again, as a new one.',
+    access: changes('version', { look: ROUTES }),
+    request: z.strictObject({ version: z.int().min(1) }),
+    answer: answers<RouteTableView>(),
+  },
+};
+
+/** Those who carry them out. */
+export type RouteOperations = OperationsOf<typeof ROUTE_OPERATIONS>;

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { answers, changes, isRecord, look, type OperationsOf, READ } from './operation.ts';
+
+const key = z.string().max(100);
+/** More than there are settings. */
+const MAX_UNSET = 1000;
+
+/** The settings that a refused source can be added to. */
+export const ALLOW_LISTS = ['listener.allowed_cidrs', 'api.allowed_cidrs', 'webui.allowed_cidrs'] as const;
+
+/** What a form shows a setting with. */
+export type SettingKind = 'boolean' | 'integer' | 'text' | 'choice' | 'list' | 'json' | 'secret';
+
+/** A setting of the table, as it is shown. */
+export interface SettingRow {
+  readonly key: string;
+  /** The first part of the key. */
+  readonly section: string;
+  readonly meaning: string;
+  readonly kind: SettingKind;
+  /** Of kind `choice`. */
+  readonly choices: readonly string[];
+  /** May be without a value. */
+  readonly nullable: boolean;
+  /** What holds without a value, in a few words; null where it always has one. */
+  readonly none: string | null;
+  /** In force; masked where secret. */
+  readonly value: unknown;
+  readonly defaultValue: unknown;
+  readonly origin: 'environment' | 'file' | 'stored' | 'default';
+  /** Which file or variable, for people. */
+  readonly source: string;
+  /** File or environment set it, or it can be set nowhere else: why; null where it can be changed here. */
+  readonly locked: string | null;
+  readonly applies: 'live' | 'restart';
+  /** What it will be after a restart; absent where that is the same. */
+  readonly afterRestart?: unknown;
+}
+
+/** A certificate as shown. Times are RFC 3339. */
+export interface CertificateView {
+  /** `self-signed`: ours; `uploaded`: by `putCertificate`; `file`: `tls.cert_file`. */
+  readonly origin: 'self-signed' | 'uploaded' | 'file';
+  readonly subject: string;
+  readonly issuer: string;
+  readonly names: readonly string[];
+  readonly validFrom: string;
+  readonly validUntil: string;
+  /** Whole days until then; negative when it has expired. */
+  readonly daysLeft: number;
+  /** SHA-256, as browsers show it. */
+  readonly fingerprint: string;
+}
+
+/** A source that was refused. */
+export interface DeniedSource {
+  readonly sourceAddress: string;
+  /** The code of the refusal. */
+  readonly reason: string;
+  readonly count: number;
+  readonly firstAt: string;
+  readonly lastAt: string;
+  /** Where it could be allowed; null where that is no matter of addresses. */
+  readonly setting: (typeof ALLOW_LISTS)[number] | null;
+}
+
+/** The settings that are given, by key. */
+const SETTINGS_GIVEN = look<readonly SettingRow[]>(
+  'settings',
+  () => ({}),
+  (rows, { values, unset, setting }) => {
+    const taken: readonly unknown[] = Array.isArray(unset) ? unset : [];
+    const keys = isRecord(values) ? [...Object.keys(values), ...taken] : [setting];
+    const given = rows.filter(({ key }) => keys.includes(key));
+    return Object.fromEntries(given.map((row) => [row.key, { value: row.value, origin: row.origin }]));
+  },
+);
+
+/** The certificate in use. */
+const CERTIFICATE = look<CertificateView>(
+  'certificate',
+  () => ({}),
+  ({ origin, subject, names, validUntil, fingerprint }) => ({
+    ...{ origin, subject, names, validUntil, fingerprint },
+  }),
+);
+
+/** What operators can ask of settings, the certificate and refused sources, and do to them. */
+export const SETTINGS_OPERATIONS = {
+  settings: {
+    meaning: 'Every setting of the table, with its value and where that comes from.',
+    access: READ,
+    request: z.strictObject({}),
+    answer: answers<readonly SettingRow[]>(),
+  },
+  putSettings: {
+    meaning:
+      'Stores values, and takes stored ones away, all or none. What file or environment set is refused, and what would shut out whoever asks.',
+    access: changes(null, { look: SETTINGS_GIVEN }),
+    request: z.strictObject({
+      /** By key; values as in the configuration file: null is a value too, such as of a port that is switched off. */
+      values: z.record(key, z.unknown()),
+      /** Keys whose stored values are taken away: they are then as they are without. */
+      unset: z.array(key).max(MAX_UNSET).optional(),
+    }),
+    answer: answers<readonly SettingRow[]>(),
+  },
+  certificate: {
+    meaning: 'The certificate that is shown to clients.',
+    access: READ,
+    request: z.strictObject({}),
+    answer: answers<CertificateView>(),
+  },
+  putCertificate: {
+    meaning:
+      'Puts an uploaded certificate and its key in the place of the present one. Refused where a file is configured.',
+    access: changes(null, { look: CERTIFICATE, hide: ['key', 'certificate'] }),
+    request: z.strictObject({
+      /** PEM: the certificate and those between it and the root. */
+      certificate: z.string().max(256 * 1024),
+      /** PEM; not encrypted. */
+      key: z.string().max(64 * 1024),
+    }),
+    answer: answers<CertificateView>(),
+  },
+  renewCertificate: {
+    meaning: 'Makes a new self-signed certificate, also in the place of an uploaded one.',
+    access: changes(null, { look: CERTIFICATE }),
+    request: z.strictObject({}),
+    answer: answers<CertificateView>(),
+  },
+  denials: {
+    meaning: 'Who was refused lately, on this node, the newest first.',
+    access: READ,
+    request: z.strictObject({}),
+    answer: answers<readonly DeniedSource[]>(),
+  },
+  allowSource: {
+    meaning: 'Adds a range of sources to a list of those that are allowed.',
+    access: changes('cidr', { look: SETTINGS_GIVEN }),
+    request: z.strictObject({ setting: z.enum(ALLOW_LISTS), cidr: z.string().max(100) }),
+    answer: answers<SettingRow>(),
+  },
+};
+
+/** Those who carry them out. */
+export type SettingsOperations = OperationsOf<typeof SETTINGS_OPERATIONS>;

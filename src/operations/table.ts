@@ -1,0 +1,48 @@
+import { ACCOUNT_OPERATIONS } from './accounts.ts';
+import { DOMAIN_OPERATIONS } from './domains.ts';
+import { INBOX_OPERATIONS } from './inbox.ts';
+import { KEY_OPERATIONS } from './keys.ts';
+import { MESSAGE_OPERATIONS } from './messages.ts';
+import type { Operation, OperationsOf, RequestIn, ResultIn, StepIn } from './operation.ts';
+import { QUEUE_OPERATIONS } from './queue.ts';
+import { RELAY_OPERATIONS } from './relays.ts';
+import { ROUTE_OPERATIONS } from './routes.ts';
+import { SEARCH_OPERATIONS } from './search.ts';
+import { SETTINGS_OPERATIONS } from './settings.ts';
+import { SYSTEM_OPERATIONS } from './system.ts';
+
+/** Every operation: all that the dashboard, the command line, and scripts can ask of an installation. */
+export const OPERATIONS = {
+  ...KEY_OPERATIONS,
+  ...MESSAGE_OPERATIONS,
+  ...QUEUE_OPERATIONS,
+  ...RELAY_OPERATIONS,
+  ...ROUTE_OPERATIONS,
+  ...DOMAIN_OPERATIONS,
+  ...ACCOUNT_OPERATIONS,
+  ...SETTINGS_OPERATIONS,
+  ...SEARCH_OPERATIONS,
+  ...INBOX_OPERATIONS,
+  ...SYSTEM_OPERATIONS,
+} satisfies Readonly<Record<string, Operation>>;
+
+type Table = typeof OPERATIONS;
+/** The name of an operation. */
+export type OperationName = keyof Table;
+/** What it is asked for. */
+export type RequestOf<K extends OperationName> = RequestIn<Table, K>;
+/** What it answers. */
+export type ResultOf<K extends OperationName> = ResultIn<Table, K>;
+/** What it tells of on the way; never, where it tells nothing. */
+export type StepOf<K extends OperationName> = StepIn<Table, K>;
+
+/** Those who carry out all of them: the same call works in this process and through the control socket. */
+export type Operations = OperationsOf<Table>;
+
+/** Every operation's name. */
+export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];
+
+/** The operation of a name; null where there is none. */
+export function operationNamed(name: string): OperationName | null {
+  return OPERATION_NAMES.find((known) => known === name) ?? null;
+}
