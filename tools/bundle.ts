@@ -20,7 +20,7 @@ const EXTERNAL = ['better-sqlite3', 'pg', 'pg-native'];
 
 /** What modules make of where they lie, by module: the same as from source. */
 const CHANGES: Readonly<Record<string, readonly [was: string, is: string]>> = {
-  'store/sqlite/migrate.ts': ["'./migrations/'", "'../../src/store/sqlite/migrations/'"],
+  'store/sqlite/open.ts': ["'./migrations/'", "'../../src/store/sqlite/migrations/'"],
   'store/postgres/migrate.ts': ["'./migrations/'", "'../../src/store/postgres/migrations/'"],
   'lib/command.ts': ["import.meta.url.endsWith('.ts')", 'true'],
 };

@@ -3,9 +3,8 @@ import { MIN_PASSWORD } from '../domain/account.ts';
 import type { UserLink, UserView } from '../operations/accounts.ts';
 import type { Operations } from '../operations/table.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
-import { Exit } from './exit.ts';
-import { promptForSecret, readSecretFile } from './secret-input.ts';
 import { withOperations } from './session.ts';
+import { Exit, promptForSecret, readSecretFile } from './terminal.ts';
 
 interface PasswordOptions extends CommonOptions {
   readonly stdin?: true;

@@ -2,14 +2,10 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { COMMAND, shellWord } from '../lib/command.ts';
 import { MIN_PASSPHRASE } from '../operations/system.ts';
-import { backupStepText } from './backup-steps.ts';
-import { bytesText } from './bytes-text.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
-import { Exit } from './exit.ts';
-import { promptForSecret, readSecretFile } from './secret-input.ts';
 import { withOperations } from './session.ts';
-import { stepTeller } from './step-teller.ts';
-import { counted } from './terminal.ts';
+import { backupStepText, bytesText, stepTeller } from './step-teller.ts';
+import { counted, Exit, promptForSecret, readSecretFile } from './terminal.ts';
 
 interface BackupOptions extends CommonOptions {
   readonly passphraseFile?: string;

@@ -4,9 +4,8 @@ import { createControlClient, isServerRunning } from '../control/client.ts';
 import { type Finding, fail } from '../control/doctor/finding.ts';
 import { requireDataDirectory } from '../control/layout.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
-import { Exit } from './exit.ts';
 import { findingsText } from './findings-text.ts';
-import { DEFAULT_COLUMNS } from './terminal.ts';
+import { DEFAULT_COLUMNS, Exit } from './terminal.ts';
 
 /** How long the server, or whoever has the data directory, is waited for: it is not well if it takes longer. */
 const GREETING_MS = 1_000;

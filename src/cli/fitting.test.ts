@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
-import { settingsText } from './config-text.ts';
+import { settingsText } from './config.ts';
 import { fittingTable, foldedTable, shortTime } from './fitting.ts';
 import { table } from './terminal.ts';
 

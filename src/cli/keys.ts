@@ -1,12 +1,75 @@
 import { Command } from 'commander';
 import { SCOPES, type Scope } from '../domain/key.ts';
+import { type Clock, formatTimestamp } from '../lib/clock.ts';
 import { type CommandForm, flag, integer, list, text, time, wordList } from '../operations/command.ts';
-import type { CreatedKey } from '../operations/keys.ts';
-import type { Operations } from '../operations/table.ts';
-import type { Context } from './context.ts';
-import { keyTable, MAX_CONTENT_DAYS, MAX_RATE } from './keys-text.ts';
-import { updateCommand } from './keys-update.ts';
+import type { CreatedKey, KeyView } from '../operations/keys.ts';
+import type { Operations, RequestOf } from '../operations/table.ts';
+import {
+  type CommonOptions,
+  type Context,
+  collect,
+  collectFrom,
+  command,
+  print,
+  wholeNumber,
+} from './context.ts';
 import { operationCommand } from './operation-command.ts';
+import { withOperations } from './session.ts';
+import { counted, Exit, table } from './terminal.ts';
+
+/** Most requests a minute that a key may be given. */
+const MAX_RATE = 10_000_000;
+/** Most days that a key's contents may be kept. */
+const MAX_CONTENT_DAYS = 3650;
+const DAYS = /^([1-9]\d{0,4})d$/;
+/** What a time begins with; whether it is one is told by whoever reads it. */
+const DATE = /^\d{4}-/;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A number of days from now as a time; what may be a time as it is. Throws `Exit` for anything else. */
+function expiryOf(when: string, clock: Clock): string {
+  const [, days] = DAYS.exec(when) ?? [];
+  if (days !== undefined) return formatTimestamp(clock.wall() + Number(days) * DAY_MS);
+  if (DATE.test(when)) return when;
+  throw new Exit(
+    2,
+    `--expires: '${when}' is neither a time (RFC 3339) such as 2027-01-31T12:00:00Z nor a number of days such as 90d.`,
+  );
+}
+
+/** Keys as a table, or that there are none. */
+function keyTable(keys: readonly KeyView[]): string {
+  if (keys.length === 0) return 'There are no keys. Make one with: waybill keys create NAME';
+  const rows = keys.map((key) => [
+    key.name,
+    `${key.prefix}…`,
+    key.revokedAt === null ? key.mode : 'revoked',
+    key.scopes.join(' '),
+    key.rateLimit === null ? 'default' : String(key.rateLimit),
+    key.contentDays === null ? 'default' : counted(key.contentDays, 'day'),
+    key.createdAt,
+    key.lastUsedAt ?? 'never',
+    key.expiresAt ?? 'never',
+    key.cidrs.length === 0 ? 'anywhere' : key.cidrs.join(' '),
+    key.senderDomains.length === 0 ? 'any' : key.senderDomains.join(' '),
+  ]);
+  return table(
+    [
+      'NAME',
+      'KEY',
+      'STATE',
+      'SCOPES',
+      'RATE',
+      'KEEPS',
+      'CREATED',
+      'LAST USED',
+      'EXPIRES',
+      'USED FROM',
+      'SENDS AS',
+    ],
+    rows,
+  );
+}
 
 type Form<K extends keyof Operations> = CommandForm<Parameters<Operations[K]>[0]>;
 
@@ -100,4 +163,82 @@ export function keysCommand(context: Context): Command {
 /** A secret, and below it that it is the key's. */
 function secretText({ key, secret }: CreatedKey): string {
   return `${secret}\n\nThis is the secret of ${key.name}. It is not shown again.`;
+}
+
+interface UpdateOptions extends CommonOptions {
+  readonly name?: string;
+  readonly scope?: readonly Scope[];
+  readonly rate?: number | 'default';
+  readonly expires?: string;
+  readonly cidr?: readonly string[];
+  readonly anywhere?: true;
+  readonly senderDomain?: readonly string[];
+  readonly anySender?: true;
+  readonly contentDays?: number | 'default';
+}
+
+const USAGE = 2;
+
+/** `waybill keys update KEY`. */
+function updateCommand(context: Context): Command {
+  return command('update', 'change what a key may do; its secret stays', [
+    'waybill keys update shop --rate 500 --expires 90d',
+    'waybill keys update shop --rate default --expires never',
+    'waybill keys update partner --cidr 192.0.2.0/24 --cidr 198.51.100.7 --any-sender',
+  ])
+    .argument('<key>', 'name or id')
+    .option('--name <name>', 'another name to know it by')
+    .option('--scope <scope>', `in the place of all it has: ${SCOPES.join(', ')}`, collectFrom(SCOPES))
+    .option('--rate <n>', 'requests a minute; 0 for no limit, default for the setting', orDefault(MAX_RATE))
+    .option('--expires <when>', 'end it then: a time, in so many days such as 90d, or never')
+    .option('--cidr <range>', 'accept it only from there, in the place of all ranges it has', collect)
+    .option('--anywhere', 'accept it from anywhere')
+    .option('--sender-domain <domain>', 'let it send only from there, in the place of all it has', collect)
+    .option('--any-sender', 'let it send from any domain')
+    .option(
+      '--content-days <n>',
+      "keep contents so many days after a message's end, default for the setting",
+      orDefault(MAX_CONTENT_DAYS),
+    )
+    .action(async (key: string, options: UpdateOptions) => {
+      const request = requestOf(key, options, context.clock);
+      await withOperations(context, options, {}, async (operations) => {
+        const changed = await operations.updateKey(request);
+        print(context, options, changed, () => keyTable([changed]));
+      });
+    });
+}
+
+function requestOf(key: string, options: UpdateOptions, clock: Clock): RequestOf<'updateKey'> {
+  const { name, scope, rate, expires, contentDays } = options;
+  const cidrs = listOf(options.cidr, options.anywhere, '--cidr', '--anywhere');
+  const senderDomains = listOf(options.senderDomain, options.anySender, '--sender-domain', '--any-sender');
+  const changes = {
+    ...(name === undefined ? {} : { name }),
+    ...(scope === undefined ? {} : { scopes: [...scope] }),
+    ...(rate === undefined ? {} : { rateLimit: rate === 'default' ? null : rate }),
+    ...(expires === undefined ? {} : { expiresAt: expires === 'never' ? null : expiryOf(expires, clock) }),
+    ...(cidrs === undefined ? {} : { cidrs }),
+    ...(senderDomains === undefined ? {} : { senderDomains }),
+    ...(contentDays === undefined ? {} : { contentDays: contentDays === 'default' ? null : contentDays }),
+  };
+  if (Object.keys(changes).length === 0)
+    throw new Exit(USAGE, 'Say what is to change. See: waybill keys update --help');
+  return { key, ...changes };
+}
+
+/** The list that was given; none of it where anything goes. */
+function listOf(
+  given: readonly string[] | undefined,
+  any: true | undefined,
+  option: string,
+  anyOption: string,
+): string[] | undefined {
+  if (given !== undefined && any) throw new Exit(USAGE, `${option} and ${anyOption} do not go together.`);
+  return any ? [] : given === undefined ? undefined : [...given];
+}
+
+function orDefault(max: number): (text: string) => number | 'default' {
+  const number = wholeNumber(0, max);
+  return (text) => (text === 'default' ? text : number(text));
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation, type Running } from '../../test/support/installation.ts';
 import type { Context } from './context.ts';
 import { attemptsText, messageText, pageText } from './message-text.ts';
-import { followPages } from './messages-search.ts';
+import { followPages } from './messages.ts';
 
 let here: Installation;
 beforeEach(() => {

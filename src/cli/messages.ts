@@ -1,13 +1,18 @@
+import { writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { MESSAGE_STATUSES, type MessageStatus } from '../domain/delivery.ts';
+import { formatTimestamp } from '../lib/clock.ts';
+import { readError } from '../lib/error.ts';
+import { isMessageId, messageIdTime } from '../lib/id.ts';
 import type { Attempts, MessageOperations, StatusRecord } from '../operations/messages.ts';
-import { timelineText } from './attempt-text.ts';
-import { type Context, collectFrom, print, wholeNumber } from './context.ts';
-import { attemptsText, messageText, pageText, waysText } from './message-text.ts';
-import { contentCommand, resendCommand } from './messages-content.ts';
-import { followPages, searchCommand } from './messages-search.ts';
-import { type RemoteOptions, remoteCommand, withMessages } from './remote.ts';
-import { DEFAULT_COLUMNS } from './terminal.ts';
+import type { SearchPage } from '../operations/search.ts';
+import { type CommonOptions, type Context, collectFrom, command, print, wholeNumber } from './context.ts';
+import { attemptsText, messageText, pageText, timelineText, waysText } from './message-text.ts';
+import { connect, type RemoteOptions, remoteCommand, sentBy, withMessages } from './remote.ts';
+import { needsUrl } from './send.ts';
+import { withOperations } from './session.ts';
+import { stepTeller } from './step-teller.ts';
+import { DEFAULT_COLUMNS, Exit, harmless } from './terminal.ts';
 
 interface ListOptions extends RemoteOptions, Filter {
   readonly status?: readonly MessageStatus[];
@@ -172,4 +177,147 @@ function recordCommand(
         print(context, options, record, () => `${messageText(record, context.terminal.columns())}${end}`);
       });
     });
+}
+
+/** What takes a message's bytes: reading them, and sending them once more. */
+
+interface ContentOptions extends RemoteOptions {
+  readonly output?: string;
+}
+
+interface ResendOptions extends RemoteOptions {
+  readonly idempotencyKey?: string;
+}
+
+/** For its owner alone: it is mail. */
+const FILE_MODE = 0o600;
+
+/** `waybill messages content ID`: the message as it is sent. */
+function contentCommand(context: Context): Command {
+  return remoteCommand('content', 'write a message as it is sent (RFC 822), while it is kept', [
+    'waybill messages content msg_01k…',
+    'waybill messages content msg_01k… --output mail.eml',
+    'waybill messages content msg_01k… --url https://mail.example.net:8026 --key-file key   # needs messages:content',
+  ])
+    .argument('<id>', "the message's id, or its Message-ID: '<…@…>'")
+    .option('--output <file>', 'write it there instead of to the standard output; must not exist yet')
+    .action(async (id: string, options: ContentOptions) => {
+      await withMessages(context, options, async (operations) => {
+        const kept = await operations.messageContent({ id });
+        const bytes = Buffer.from(kept.content, 'base64');
+        const { output } = options;
+        if (output !== undefined) {
+          writeNew(output, bytes);
+          const told = { id: kept.id, sizeBytes: kept.sizeBytes, file: output };
+          print(context, options, told, () => `${output}: ${kept.sizeBytes} bytes.`);
+        } else if (options.json) print(context, options, kept, () => '');
+        else await show(bytes, context);
+      });
+    });
+}
+
+/** `waybill messages resend ID`: the same message to the same recipients, as a new one. */
+function resendCommand(context: Context): Command {
+  return remoteCommand(
+    'resend',
+    'send a kept message once more, to all its recipients, as a new message; retry sends to failed ones only',
+    ['waybill messages resend msg_01k…'],
+  )
+    .argument('<id>', "the message's id, or its Message-ID: '<…@…>'")
+    .option('--idempotency-key <key>', 'send nothing if that was sent under this key already (with --url)')
+    .action(async (id: string, options: ResendOptions) => {
+      const { idempotencyKey } = options;
+      const client = await connect(options);
+      if (client !== null) {
+        const sent = sentBy(await client.resend(id, { idempotencyKey }));
+        return print(context, options, sent, () => `${sent.id}\n${sent.message}`);
+      }
+      if (idempotencyKey !== undefined) throw needsUrl('--idempotency-key');
+      await withOperations(context, options, {}, async (operations, running) => {
+        const sent = await operations.resendMessage({ id });
+        const note = running ? '' : ' The server does not run; delivery begins when it starts.';
+        print(context, options, sent, () => `${sent.id}\nAccepted as a new message.${note}`);
+      });
+    });
+}
+
+/** A person sees text that cannot move the cursor; a file or a program gets the bytes. */
+async function show(bytes: Buffer, { terminal }: Context): Promise<void> {
+  if (terminal.columns() === null) await terminal.write(bytes);
+  else terminal.out(harmless(bytes.toString().replaceAll('\r\n', '\n')));
+}
+
+function writeNew(path: string, bytes: Buffer): void {
+  try {
+    writeFileSync(path, bytes, { flag: 'wx', mode: FILE_MODE });
+  } catch (error) {
+    throw new Exit(1, `Nothing was written: ${path} cannot be made: ${readError(error)}`);
+  }
+}
+
+interface SearchOptions extends CommonOptions {
+  readonly limit: number;
+  readonly before?: string;
+}
+
+const DEFAULT_SEARCH_LIMIT = 20;
+const MAX_SEARCH_LIMIT = 200;
+/** Pages that are looked through for what few messages have; each looks at 20,000 or more. */
+const MAX_PAGES = 100;
+
+/** `waybill messages search`: finds mail of all keys. */
+function searchCommand(context: Context): Command {
+  return command('search', 'find messages of every key by words and tokens, newest first', [
+    'waybill messages search invoice to:@example.net',
+    `waybill messages search '"your invoice" status:failed after:2026-11-20'`,
+    "waybill messages search 'key:shop -tag:news'",
+  ])
+    .argument('[query...]', 'words, "phrases", and tokens such as to:, subject:, status:; see docs/search.md')
+    .option('--limit <n>', 'how many', wholeNumber(1, MAX_SEARCH_LIMIT), DEFAULT_SEARCH_LIMIT)
+    .option('--before <id>', 'go on where a page ended: the id in its last line')
+    .action(async (words: readonly string[], options: SearchOptions) => {
+      await withOperations(context, options, {}, async ({ search }) => {
+        const query = words.join(' ');
+        const ask = (limit: number, before: string | null) => search({ query, limit, before });
+        const page = await followPages(context, options, options.limit, ask);
+        print(context, options, page, () => foundText(page));
+      });
+    });
+}
+
+/** What a page of messages has, whatever else it has. */
+interface Page {
+  readonly messages: readonly unknown[];
+  readonly next: string | null;
+}
+
+/**
+ * Asks for pages until so many messages were found, or there are no more, or enough pages were looked through; a person is told
+ * how far it is. Gives the last page with all that was found.
+ */
+export async function followPages<P extends Page>(
+  context: Context,
+  options: CommonOptions & { readonly before?: string; readonly limit: number },
+  enough: number,
+  ask: (limit: number, before: string | null) => Promise<P>,
+): Promise<P> {
+  const progress = stepTeller(context, options, (place: string) => ({
+    title: 'Looking at older messages',
+    share: isMessageId(place) ? `before ${formatTimestamp(messageIdTime(place))}` : '',
+  }));
+  let page = await ask(options.limit, options.before ?? null);
+  const found = [...page.messages];
+  for (let pages = 1; page.next !== null && found.length < enough && pages < MAX_PAGES; pages++) {
+    progress.tell(page.next);
+    page = await ask(options.limit - found.length, page.next);
+    found.push(...page.messages);
+  }
+  return { ...page, messages: found };
+}
+
+/** What was found, for people, and what to know of it. */
+function foundText(page: SearchPage): string {
+  const notes = page.notes.map((note) => `Note: ${note}`);
+  if (page.behind > 0) notes.push(`Note: about ${page.behind} older messages are not found by words yet.`);
+  return [...notes, pageText(page)].join('\n');
 }

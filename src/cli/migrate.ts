@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Context, command } from './context.ts';
-import { Exit } from './exit.ts';
 import type { MigrateOptions } from './migrating.ts';
+import { Exit } from './terminal.ts';
 
 /** `waybill migrate --to …`: everything from SQLite into a PostgreSQL, or back, while no server runs. */
 export function migrateCommand(context: Context): Command {

@@ -3,8 +3,8 @@ import type { Clock } from '../lib/clock.ts';
 import { type CommandForm, type Fixed, Misread, type Typed } from '../operations/command.ts';
 import type { OperationName, Operations } from '../operations/table.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
-import { Exit } from './exit.ts';
 import { withOperations } from './session.ts';
+import { Exit } from './terminal.ts';
 
 /** Commands that each ask for one operation: made of its form, and of how its result is told. */
 

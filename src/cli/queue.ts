@@ -1,15 +1,25 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CommandForm, fixed, text } from '../operations/command.ts';
-import type { HoldView } from '../operations/queue.ts';
-import type { RequestOf } from '../operations/table.ts';
-import { type CommonOptions, type Context, command, print, suggestingCommands } from './context.ts';
-import { Exit } from './exit.ts';
+import {
+  type HoldView,
+  SELECTABLE_STATUSES,
+  type SelectableStatus,
+  type Selection,
+} from '../operations/queue.ts';
+import type { Operations, RequestOf } from '../operations/table.ts';
+import type { RestoredAct } from '../store/relocating.ts';
+import {
+  type CommonOptions,
+  type Context,
+  collectFrom,
+  command,
+  print,
+  suggestingCommands,
+} from './context.ts';
 import { operationCommand } from './operation-command.ts';
-import { queueActCommands } from './queue-acts.ts';
-import { decideRestored, restoredOption } from './queue-restored.ts';
 import { queueText } from './queue-text.ts';
 import { withOperations } from './session.ts';
-import { harmless } from './terminal.ts';
+import { counted, Exit, harmless } from './terminal.ts';
 
 interface QueueOptions extends CommonOptions {
   readonly watch?: true;
@@ -136,4 +146,169 @@ function resumedText({ target, changed, waiting }: HoldView): string {
 function notEmpty(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('It must not be empty.');
+}
+
+/** `waybill queue resume|cancel --restored`: decides on what came back with a backup. */
+
+/** The option that asks for it. */
+function restoredOption(act: RestoredAct): Option {
+  const what = act === 'resume' ? 'send' : 'cancel';
+  return new Option('--restored', `${what} what came back with a backup and was still to be sent then`);
+}
+
+/** Decides on all of it. */
+async function decideRestored(
+  context: Context,
+  options: CommonOptions,
+  act: RestoredAct,
+): Promise<void> {
+  await withOperations(context, options, { tolerateFaults: true }, async (operations, running) => {
+    const decision = await operations.decideRestored({ act });
+    const who = counted(decision.recipients, 'recipient');
+    print(context, options, decision, () =>
+      act === 'cancel'
+        ? `Mail to ${who} that came back with the backup is cancelled.`
+        : `Mail to ${who} that came back with the backup is sent${running ? ' now' : ' when the server runs'}; each may be a second copy.`,
+    );
+  });
+}
+
+/** `waybill queue retry|cancel|reroute`: acts on what a selection names. */
+
+interface ActOptions extends CommonOptions {
+  readonly lane?: string;
+  readonly relay?: string;
+  readonly status?: readonly SelectableStatus[];
+  readonly tag?: string;
+  readonly to?: string;
+  readonly from?: string;
+  readonly olderThan?: number;
+  readonly all?: true;
+  readonly dryRun?: true;
+  readonly toRelay?: string;
+  readonly restored?: true;
+}
+
+/** What was done in all calls together. */
+interface Sum {
+  readonly matched: number;
+  readonly acted: number;
+}
+
+/** The options that select, or only count. */
+const SELECTING = ['lane', 'relay', 'status', 'tag', 'to', 'from', 'olderThan', 'all', 'dryRun'];
+
+/** How often a person is told how far it is. */
+const PROGRESS_MS = 1_000;
+
+/** The commands that act on a selection. */
+function queueActCommands(context: Context): Command[] {
+  return [retryCommand(context), cancelCommand(context), rerouteCommand(context)];
+}
+
+function retryCommand(context: Context): Command {
+  const shell = command(
+    'retry',
+    'try messages again, now: those with retrying recipients, or with --status failed those that have failed',
+    ['waybill queue retry --relay out', 'waybill queue retry --status failed --older-than 1h --dry-run'],
+  );
+  return actCommand(context, shell, 'retry', 'Tried again now');
+}
+
+function cancelCommand(context: Context): Command {
+  const shell = command('cancel', 'fail what of messages still waits; an attempt under way is the last', [
+    'waybill queue cancel --tag newsletter --dry-run',
+    'waybill queue cancel --from @example.com --older-than 2d',
+    'waybill queue cancel --restored',
+  ]).addOption(restoredOption('cancel').conflicts(SELECTING));
+  return actCommand(context, shell, 'cancel', 'Cancelled');
+}
+
+function rerouteCommand(context: Context): Command {
+  const shell = command(
+    'reroute',
+    'give waiting recipients another way: a relay, or what the routing table says now',
+    ['waybill queue reroute --relay out --to-relay backup', 'waybill queue reroute --all'],
+  ).option('--to-relay <name>', 'the relay they are to go by (default: decided anew by the routing table)');
+  return actCommand(context, shell, 'reroute', 'Sent another way');
+}
+
+function actCommand(
+  context: Context,
+  shell: Command,
+  act: RequestOf<'actOnQueue'>['act'],
+  done: string,
+): Command {
+  return withSelection(shell).action(async (options: ActOptions) => {
+    if (options.restored) return await decideRestored(context, options, 'cancel');
+    const request = {
+      ...{ act, selection: selectionOf(options) },
+      ...{ toRelay: options.toRelay ?? null, dryRun: options.dryRun ?? false },
+    };
+    await withOperations(context, options, {}, async (operations) => {
+      const sum = await actOnAll(request, operations, context);
+      const { matched, acted } = sum;
+      const what = (count: number) => counted(count, act === 'reroute' ? 'recipient' : 'message');
+      print(context, options, { act, dryRun: request.dryRun, ...sum }, () =>
+        request.dryRun
+          ? `Meant: ${what(matched)}; nothing was done.`
+          : `${done}: ${what(acted)}.${acted < matched ? ` Left as they are: ${matched - acted}.` : ''}`,
+      );
+    });
+  });
+}
+
+function withSelection(shell: Command): Command {
+  return shell
+    .option('--lane <lane>', 'only what is in this lane')
+    .option('--relay <name>', 'only what is routed to this relay')
+    .option(
+      '--status <status>',
+      `only those that are ${SELECTABLE_STATUSES.join(', ')}; may be given several times`,
+      collectFrom(SELECTABLE_STATUSES),
+    )
+    .option('--tag <tag>', 'only those with exactly this tag')
+    .option('--to <address>', 'only those to this address, or to a whole domain: @example.net')
+    .option('--from <address>', 'only those from this envelope sender, or from a whole domain')
+    .option('--older-than <time>', 'only those accepted at least so long ago: 90s, 30m, 2h, 7d', duration)
+    .option('--all', 'all of it, with none of the conditions above')
+    .option('--dry-run', 'only count');
+}
+
+function selectionOf(options: ActOptions): Selection {
+  const { lane = null, relay = null, status = [], tag = null, to = null, from = null } = options;
+  const { olderThan = null, all = false } = options;
+  return { lane, relay, statuses: [...status], tag, to, from, olderThanSeconds: olderThan, all };
+}
+
+/** Calls until nothing is left, and says now and then how far it is. */
+async function actOnAll(
+  request: Omit<RequestOf<'actOnQueue'>, 'cursor'>,
+  operations: Operations,
+  { terminal, clock }: Context,
+): Promise<Sum> {
+  let [matched, acted] = [0, 0];
+  let cursor: string | null = null;
+  let toldAt = clock.mono();
+  do {
+    const part = await operations.actOnQueue({ ...request, cursor });
+    matched += part.matched;
+    acted += part.acted;
+    cursor = part.next;
+    if (cursor !== null && clock.mono() - toldAt >= PROGRESS_MS) {
+      terminal.err(`${request.dryRun ? matched : acted} so far …`);
+      toldAt = clock.mono();
+    }
+  } while (cursor !== null);
+  return { matched, acted };
+}
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** An option's parser: a duration such as `30m`, in seconds. */
+function duration(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,5})([smhd])$/.exec(text) ?? [];
+  const seconds = UNIT_SECONDS[unit];
+  if (seconds !== undefined) return Number(count) * seconds;
+  throw new InvalidArgumentError('It must be a number and a unit: 90s, 30m, 2h or 7d.');
 }

@@ -6,8 +6,7 @@ import { isProviderType, RELAY_TYPES } from '../config/relay-types.ts';
 import { OAUTH_PRESETS } from '../domain/relay.ts';
 import { OperationError } from '../operations/call.ts';
 import { type CommonOptions, type Context, collect, wholeNumber } from './context.ts';
-import { Exit } from './exit.ts';
-import { promptForSecret, readSecretFile } from './secret-input.ts';
+import { Exit, promptForSecret, readSecretFile } from './terminal.ts';
 
 /** What describes a relay, besides the options for single fields. */
 export interface DescribingOptions extends CommonOptions {

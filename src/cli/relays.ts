@@ -1,25 +1,24 @@
 import { Command } from 'commander';
 import type { GivenSecret } from '../config/relay-fields.ts';
 import { type CommandForm, fixed, text } from '../operations/command.ts';
-import type { RelayView } from '../operations/relays.ts';
+import type { RelayDetail, RelayView } from '../operations/relays.ts';
 import type { Operations, RequestOf } from '../operations/table.ts';
-import { type Context, command, print } from './context.ts';
-import { Exit } from './exit.ts';
+import { type Context, collect, command, print } from './context.ts';
 import { operationCommand } from './operation-command.ts';
 import {
   type DescribingOptions,
   definitionOf,
   fieldsOf,
+  givenSecretOf,
   inOptions,
   namesSecret,
   secretOf,
   takesSecret,
   withRelayOptions,
 } from './relay-options.ts';
-import { editCommand } from './relays-change.ts';
 import { addedText, detailText, disabledText, relayTable, stepLine } from './relays-text.ts';
 import { withOperations } from './session.ts';
-import { harmless, terminalJsonLine } from './terminal.ts';
+import { Exit, harmless, terminalJsonLine } from './terminal.ts';
 
 interface AddOptions extends DescribingOptions {
   readonly default?: true;
@@ -192,4 +191,41 @@ function noWay(name: string, to: string): string {
 
 function tryOut({ type }: RelayView): string {
   return type === 'mx' ? ' --to someone@example.net' : '';
+}
+
+/** `waybill relays show` and `waybill relays edit`: a relay as it is, and as it is to be. */
+
+interface EditOptions extends DescribingOptions {
+  readonly unset?: readonly string[];
+}
+
+/** `waybill relays edit NAME`. */
+function editCommand(context: Context): Command {
+  const shell = command('edit', 'change a stored relay; what is not given stays', [
+    'waybill relays edit out --max-concurrency 5',
+    'waybill relays edit out --host smtp2.example.net --password-file /run/secrets/p',
+    'waybill relays edit out --unset max_per_day --unset warmup_start',
+  ]).argument('<name>', "the relay's name");
+  return withRelayOptions(shell, false)
+    .option('--unset <field>', 'leave a field out, such as max_per_day; may be repeated', collect)
+    .action(async (name: string, options: EditOptions) => {
+      const given = { ...fieldsOf(options), ...(options.type === undefined ? {} : { type: options.type }) };
+      const secret = await givenSecretOf(options);
+      const unset = options.unset ?? [];
+      if (Object.keys(given).length === 0 && unset.length === 0 && secret === null)
+        throw new Exit(2, 'Say what is to change. See: waybill relays edit --help');
+      await withOperations(context, options, {}, async (operations) => {
+        const present = presentDefinition(await operations.relay({ name }));
+        const kept = Object.entries(present).filter(([field]) => !unset.includes(field));
+        const definition = { ...Object.fromEntries(kept), ...given };
+        await inOptions(operations.updateRelay({ name, definition, secret }));
+        const changed = await operations.relay({ name });
+        print(context, options, changed, () => detailText(changed));
+      });
+    });
+}
+
+function presentDefinition({ name, definition }: RelayDetail): Readonly<Record<string, unknown>> {
+  if (definition !== null) return definition;
+  throw new Exit(1, `The relay ${name} is built in and cannot be changed.`);
 }

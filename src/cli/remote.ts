@@ -7,9 +7,8 @@ import { OperationError, type OperationErrorCode } from '../operations/call.ts';
 import type { Attempts, MessageOperations, MessagesPage, StatusRecord } from '../operations/messages.ts';
 import type { RequestOf } from '../operations/table.ts';
 import { type CommonOptions, type Context, command } from './context.ts';
-import { Exit } from './exit.ts';
-import { readSecretFile } from './secret-input.ts';
 import { withOperations } from './session.ts';
+import { Exit, readSecretFile } from './terminal.ts';
 
 /** Commands on messages of a server far away: through its API, with a key, instead of the control socket. */
 

@@ -6,12 +6,9 @@ import { dataDirectory, type OutsideOptions } from '../config/load.ts';
 import { isServerRunning } from '../control/client.ts';
 import { isUsable } from '../control/layout.ts';
 import { COMMAND, dataOption } from '../lib/command.ts';
-import { backupStepText } from './backup-steps.ts';
 import { type CommonOptions, type Context, command, print } from './context.ts';
-import { Exit } from './exit.ts';
-import { readSecretFile } from './secret-input.ts';
-import { stepTeller } from './step-teller.ts';
-import { counted } from './terminal.ts';
+import { backupStepText, stepTeller } from './step-teller.ts';
+import { counted, Exit, readSecretFile } from './terminal.ts';
 
 interface RestoreOptions extends CommonOptions {
   readonly passphraseFile?: string;

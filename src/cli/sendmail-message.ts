@@ -3,9 +3,9 @@ import { parseAddress } from '../domain/mailbox.ts';
 import { addressWords, writeField } from '../mail/field.ts';
 import { MAX_HANDED_IN_HEADER, wholeAddresses } from '../mail/handed-in.ts';
 import { changeHeader, type FieldSpan, type HeaderBlock, readLooseHeader } from '../mail/header-block.ts';
-import { Exit } from './exit.ts';
 import type { SendmailOptions } from './sendmail-options.ts';
 import type { Terminal } from './terminal.ts';
+import { Exit } from './terminal.ts';
 
 /** A message that is ready to be handed over. */
 export interface Handed {

@@ -1,5 +1,5 @@
 /** The command line of sendmail(8), as far as programs that hand in mail use it. */
-import { Exit } from './exit.ts';
+import { Exit } from './terminal.ts';
 
 /** What sendmail was told. */
 export interface SendmailOptions {

@@ -4,11 +4,11 @@ import { COMMAND } from '../lib/command.ts';
 import { OperationError, type OperationErrorCode } from '../operations/call.ts';
 import type { Operations } from '../operations/table.ts';
 import { type Context, print } from './context.ts';
-import { Exit } from './exit.ts';
 import { connect, type RemoteOptions, remoteCommand, taken } from './remote.ts';
 import { handedMessage, readMessage } from './sendmail-message.ts';
 import { readSendmailOptions, type SendmailOptions } from './sendmail-options.ts';
 import { isInUse, withOperations } from './session.ts';
+import { Exit } from './terminal.ts';
 
 /** Statuses of sysexits.h, by which programs tell what went wrong. */
 const SYSEXITS = {

@@ -6,9 +6,8 @@ import { formatFault } from '../config/fault.ts';
 import { dataDirectory } from '../config/load.ts';
 import { makeDataDirectory } from '../control/layout.ts';
 import { StoreError } from '../store/store.ts';
-import { type CommonOptions, type Context, command } from './context.ts';
-import { Exit } from './exit.ts';
-import { version } from './version.ts';
+import { type CommonOptions, type Context, command, version } from './context.ts';
+import { Exit } from './terminal.ts';
 
 /** `waybill serve`: the server, until it is told to stop. */
 export function serveCommand(context: Context): Command {

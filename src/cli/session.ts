@@ -7,7 +7,7 @@ import type { Offline } from '../control/offline.ts';
 import type { Operations } from '../operations/table.ts';
 import { StoreError } from '../store/store.ts';
 import type { Context, Places } from './context.ts';
-import { Exit } from './exit.ts';
+import { Exit } from './terminal.ts';
 
 /** How an installation is opened. */
 interface SessionOptions {

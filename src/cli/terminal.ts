@@ -1,5 +1,28 @@
-import { askUnseen } from './ask-unseen.ts';
-import { Exit } from './exit.ts';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { readError } from '../lib/error.ts';
+
+/** Asks a question on this process's terminal and reads a line without showing it; null where there is no terminal. */
+async function askUnseen(question: string): Promise<string | null> {
+  const { stdin, stderr } = process;
+  if (!stdin.isTTY) return null;
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  // Terminal: true takes the echo from the system's hands; what is echoed instead goes nowhere.
+  const reader = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 });
+  try {
+    const answered = new Promise<string>((resolve) => {
+      // Whoever leaves without an answer has entered nothing.
+      reader.once('line', resolve).once('close', () => resolve(''));
+    });
+    // Not before the echo is off: what is typed ahead is not shown either.
+    stderr.write(question);
+    return await answered;
+  } finally {
+    reader.close();
+    stderr.write('\n');
+  }
+}
 
 /** Where a command writes to and what it is told by its surroundings. */
 export interface Terminal {
@@ -126,4 +149,59 @@ function pad(cell: string, width: number): string {
 /** A number of things: `1 message`, `2 messages`. */
 export function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+/** Ends a command with a status other than 0, and a line that says why unless all was said already. */
+export class Exit extends Error {
+  /** 1: failed; 2: wrong usage; 74: the machine failed. */
+  readonly status: number;
+  constructor(status: number, message = '') {
+    super(message);
+    this.name = 'Exit';
+    this.status = status;
+  }
+}
+
+/** How a command is given a secret: never as an argument, which others on the machine could read. */
+
+/** The file name that means the standard input. */
+const STANDARD_INPUT = '-';
+/** No password, key or token has so many characters, and no key of a service account so many more. */
+const LONGEST_SECRET = 4096;
+const LONGEST_DOCUMENT = 16 * 1024;
+
+/**
+ * The text of a file, or (`-`) of the standard input, without the end of its last line. Read piece by piece: a pipe may
+ * fill later, and a wrong name may be that of a large file. Throws `Exit`.
+ */
+export async function readSecretFile(path: string, what: string, isDocument = false): Promise<string> {
+  const longest = isDocument ? LONGEST_DOCUMENT : LONGEST_SECRET;
+  const isStandard = path === STANDARD_INPUT;
+  const source = isStandard ? process.stdin : createReadStream(path);
+  const place = isStandard ? 'the standard input' : path;
+  let text = '';
+  try {
+    for await (const piece of source.setEncoding('utf8')) {
+      text += piece;
+      if (text.length > longest) throw new Error(`it is too long for a ${what}`);
+    }
+  } catch (error) {
+    throw new Exit(1, `The ${what} cannot be read from ${place}: ${readError(error)}`);
+  }
+  const lines = text.trimEnd().split('\n').length;
+  if (text.trim() === '') throw new Exit(1, `There is no ${what} in ${place}: it is empty.`);
+  if (lines > 1 && !isDocument) throw new Exit(1, `A ${what} is one line, and ${place} has ${lines}.`);
+  return text.replace(/\r?\n$/, '');
+}
+
+/** Asks for a secret on the terminal. Throws `Exit` where there is none, saying what to give instead. */
+export async function promptForSecret(
+  terminal: Terminal,
+  question: string,
+  instead: string,
+): Promise<string> {
+  const answer = await terminal.askUnseen(question);
+  if (answer === null) throw new Exit(2, instead);
+  if (answer === '') throw new Exit(1, 'Nothing was entered, and nothing was done.');
+  return answer;
 }

@@ -1,10 +1,9 @@
 import { type Answer, isSuccess, refusalOf, strange } from './answer.ts';
-import { Deadline } from './deadline.ts';
 import { checkMs, InputFault, inputFailure } from './input.ts';
+import type { Machine } from './machine.ts';
 import { lossOf } from './network.ts';
 import type { CallOptions } from './options.ts';
 import { type Failure, failed, type Result, succeeded } from './result.ts';
-import { isPassing, isUnsure, readRetryAfter, waitBefore } from './retry.ts';
 import type { Settings } from './settings.ts';
 
 /** One request to the API: tried, and tried again while that can help and there is time. */
@@ -189,4 +188,95 @@ function checkOptions({ signal, timeoutMs }: CallOptions): void {
   if (timeoutMs !== undefined && timeoutMs !== null) checkMs('timeoutMs', timeoutMs);
   if (signal && typeof signal.addEventListener !== 'function')
     throw new InputFault('signal must be an AbortSignal, such as AbortSignal.timeout(5000).');
+}
+
+/** Why a {@link Deadline} is over. */
+type DeadlineEnd = 'timeout' | 'aborted';
+
+/**
+ * A bound in time that also ends when another signal does. `AbortSignal.any` and `AbortSignal.timeout` would do,
+ * were they in every runtime the client is for. To be released when it is not needed any more.
+ */
+class Deadline {
+  readonly #controller = new AbortController();
+  readonly #outer: AbortSignal | undefined;
+  readonly #follow = () => this.#end('aborted');
+  #ended: DeadlineEnd | null = null;
+
+  constructor(ms: number, outer: AbortSignal | undefined, machine: Machine) {
+    this.#outer = outer;
+    if (outer?.aborted) this.#end('aborted');
+    outer?.addEventListener('abort', this.#follow, { once: true });
+    void machine.sleep(ms, this.signal).then(() => this.#end('timeout'));
+  }
+
+  /** Aborts when the time is over. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Why it is over; `null` while it is not. */
+  get ended(): DeadlineEnd | null {
+    return this.#ended;
+  }
+
+  /** Forgets the timer and the other signal. */
+  release(): void {
+    this.#outer?.removeEventListener('abort', this.#follow);
+    // Ends the sleep; nobody listens to the signal any more.
+    this.#controller.abort();
+  }
+
+  #end(why: DeadlineEnd): void {
+    if (this.#controller.signal.aborted) return;
+    this.#ended = why;
+    this.#controller.abort();
+  }
+}
+
+/** When a call is made again, how long to wait before, and what a failed try may have done. Pure but for the dice. */
+
+/** Answers that may be another one soon: overload, time-outs, a server on its way up or down. */
+const PASSING_STATUSES = [408, 429, 502, 503, 504];
+/** The first try is still being worked on; its answer can be had soon. */
+const PASSING_CODE = 'idempotency_in_progress';
+/** Answers that do not say how far the request got: they come from whatever stands before the server, or it failed. */
+const UNSURE_STATUSES = [408, 500, 502, 504];
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 10_000;
+
+/** Whether an answer says: not now. */
+export function isPassing(status: number, code: string | null): boolean {
+  return PASSING_STATUSES.includes(status) || code === PASSING_CODE;
+}
+
+/** Whether what was asked may have been done, or be done yet, although this was the answer; no code: not the API's. */
+export function isUnsure(status: number, code: string | null): boolean {
+  if (UNSURE_STATUSES.includes(status) || code === PASSING_CODE) return true;
+  // The API's own 503 says that nothing was accepted; of anybody else's nobody knows.
+  return code === null && status >= 500;
+}
+
+/**
+ * Milliseconds to wait before the next try, after `tries` of them: anything up to a bound that doubles, so that
+ * many clients that failed together do not come back together. What the server asked for comes on top.
+ */
+export function waitBefore(
+  tries: number,
+  retryAfterMs: number | null,
+  dice: Pick<Machine, 'random'>,
+): number {
+  const bound = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1));
+  return (retryAfterMs ?? 0) + dice.random() * bound;
+}
+
+/**
+ * Reads `Retry-After` (RFC 9110 §10.2.3), seconds or a date, as milliseconds from now; `null` when it is absent or
+ * neither.
+ */
+export function readRetryAfter(text: string | null, wallMs: number): number | null {
+  if (text === null) return null;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : Math.max(0, at - wallMs);
 }

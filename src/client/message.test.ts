@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { base64 } from './base64.ts';
-import { type Attachment, toSubmission } from './message.ts';
+import { type Attachment, base64, toSubmission } from './message.ts';
 
 const LETTER = { from: 'a@example.com', to: 'b@example.net', text: 'x' };
 

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import { ArchiveError } from '../backup/archive-error.ts';
-import { version } from '../cli/version.ts';
+import { version } from '../cli/context.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';
 import { type Progress, UNWATCHED } from '../operations/operation.ts';

@@ -1,15 +1,20 @@
 import { formatFault, unknownRule } from '../config/fault.ts';
-import { isSettingKey, SETTING_KEYS, type SettingKey } from '../config/schema.ts';
+import type { Loaded } from '../config/load.ts';
+import { type Config, isSettingKey, SETTING_KEYS, type SettingKey } from '../config/schema.ts';
+import { serverName } from '../config/server-name.ts';
+import type { Setting } from '../config/setting.ts';
 import { SETTINGS } from '../config/settings.ts';
+import type { Effective } from '../config/sources.ts';
+import { sourceDefinition } from '../config/sources-kind.ts';
+import { formatTimestamp } from '../lib/clock.ts';
+import { isOwnHost, parseCidrs } from '../lib/network.ts';
+import type { DeniedTally } from '../observe/remembered.ts';
 import { OperationError } from '../operations/call.ts';
-import type { SettingRow, SettingsOperations } from '../operations/settings.ts';
+import type { ALLOW_LISTS, DeniedSource, SettingRow, SettingsOperations } from '../operations/settings.ts';
 import type { RequestOf } from '../operations/table.ts';
-import { ASKING } from './actor.ts';
-import { deniedSources } from './denied-sources.ts';
+import { type Actor, ASKING } from './actor.ts';
 import { certificateOperations } from './local-certificate.ts';
 import type { LocalDeps } from './local-deps.ts';
-import { lockOf, settingRows } from './setting-rows.ts';
-import { refuseShutOut } from './shut-out.ts';
 
 /** Runs one piece of work after another. */
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
@@ -121,4 +126,101 @@ async function allowSource(
   const ranges: readonly unknown[] = Array.isArray(row.value) ? row.value : [];
   if (ranges.includes(cidr)) return row;
   return rowOf(await putSettings({ values: { [setting]: [...ranges, cidr] } }, deps));
+}
+
+/** Refused sources as they are shown. */
+function deniedSources(tallies: readonly DeniedTally[]): DeniedSource[] {
+  return tallies.map(({ firstAt, lastAt, port, ...rest }) => ({
+    ...rest,
+    firstAt: formatTimestamp(firstAt),
+    lastAt: formatTimestamp(lastAt),
+    setting: settingOf(rest.reason, port),
+  }));
+}
+
+/** Where the source could be allowed what it was refused; null where its address is not why. */
+function settingOf(reason: string, port: DeniedTally['port']): (typeof ALLOW_LISTS)[number] | null {
+  if (reason === 'relay_not_allowed') return 'listener.allowed_cidrs';
+  if (reason === 'source_not_allowed' && port !== null) return `${port}.allowed_cidrs`;
+  return null;
+}
+
+/** In the place of a secret that is set. */
+const MASK = '********';
+
+/** Every setting as it is shown, in the table's order. */
+function settingRows(loaded: Pick<Loaded, 'effective' | 'pending' | 'config'>): SettingRow[] {
+  return loaded.effective.map((effective) => rowOf(effective, loaded));
+}
+
+function rowOf(effective: Effective, { pending, config }: Pick<Loaded, 'pending' | 'config'>): SettingRow {
+  const { key, value, origin, source } = effective;
+  const { kind, fallback, meaning, applies, secret }: Setting<unknown> = SETTINGS[key];
+  const shown = (plain: unknown) => (secret && plain !== '' && plain !== null ? MASK : plain);
+  const { form } = kind;
+  const waiting = pending.find((other) => other.key === key);
+  return {
+    ...{ key, section: key.split('.', 1)[0] ?? '', meaning },
+    kind: secret ? 'secret' : form.kind,
+    ...{ choices: form.choices, nullable: form.nullable, none: form.none },
+    value: shown(asInFile(key, value, config)),
+    ...{ defaultValue: fallback, origin, source },
+    locked: lockOf(waiting ?? effective),
+    applies,
+    ...(waiting === undefined ? {} : { afterRestart: shown(waiting.value) }),
+  };
+}
+
+/** The value as it would stand in the configuration file. */
+function asInFile(key: SettingKey, value: unknown, config: Pick<Config, 'listener'>): unknown {
+  return key === 'listener.sources' ? config.listener.sources.map(sourceDefinition) : value;
+}
+
+/** Why a setting cannot be stored at run time; null where it can. */
+function lockOf({ key, origin, source }: Pick<Effective, 'key' | 'origin' | 'source'>): string | null {
+  const { notStored, secret }: Setting<unknown> = SETTINGS[key];
+  if (origin === 'file' || origin === 'environment') return `Set by the ${source}; change it there.`;
+  if (notStored === true || secret) return 'Can be set in the configuration file and the environment only.';
+  return null;
+}
+
+/** The sources that may come the way by which somebody asks; the command line comes by none. */
+const SOURCES: Readonly<Partial<Record<Actor['kind'], string>>> = {
+  user: 'webui.allowed_cidrs',
+  key: 'api.allowed_cidrs',
+};
+const HOSTS = 'webui.allowed_hosts';
+
+/**
+ * Refuses settings under which whoever asks could not ask again, and so not take them back. `changed` are those that
+ * change, by key, each with the value it will have; they are known to be right.
+ */
+function refuseShutOut(
+  changed: ReadonlyMap<string, unknown>,
+  actor: Actor | undefined,
+  config: Pick<Config, 'server'>,
+): void {
+  if (actor === undefined) return;
+  const { kind, sourceAddress, host } = actor;
+  const key = SOURCES[kind];
+  const ranges = key === undefined ? undefined : changed.get(key);
+  if (key !== undefined && ranges !== undefined && sourceAddress !== null) {
+    const parsed = parseCidrs(wordsOf(ranges));
+    if (parsed.ok && !parsed.cidrs.contains(sourceAddress)) throw shutOut(key, sourceAddress);
+  }
+  const hosts = changed.get(HOSTS);
+  if (kind !== 'user' || hosts === undefined || host === undefined) return;
+  if (!isOwnHost(host, { allowedHosts: wordsOf(hosts), hostname: serverName(config) }))
+    throw shutOut(HOSTS, host);
+}
+
+function shutOut(key: string, missing: string): OperationError {
+  return new OperationError(
+    'refused',
+    `${key}: would shut you out, for you are here by ${missing}. Add it, or set this in the configuration file.`,
+  );
+}
+
+function wordsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [String(value)];
 }

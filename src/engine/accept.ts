@@ -1,5 +1,6 @@
-import { laneOf } from '../domain/lane.ts';
+import { laneOf, relayOfLane } from '../domain/lane.ts';
 import type { Content, ContentRef, Submission } from '../domain/message.ts';
+import { mostAtOnce } from '../domain/quota.ts';
 import { INBOX } from '../domain/relay.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -8,7 +9,7 @@ import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import { SpoolError } from '../spool/spool.ts';
 import type { AcceptAnswer, AcceptDelivery, AcceptRecord, AcceptWish } from '../store/accepting.ts';
-import { StoreError } from '../store/store.ts';
+import { StoreError, type Unit, type UnitDelivery } from '../store/store.ts';
 import type { Taken, Taking } from '../store/taking.ts';
 import type { Dispatch } from './dispatch.ts';
 import { Gate } from './gate.ts';
@@ -21,7 +22,6 @@ import { recordFactsOf } from './record.ts';
 import type { Relays } from './relays.ts';
 import { explainRoute, planRecipients, type RoutingParts, routeRecipients } from './routing.ts';
 import type { EngineSettings } from './settings.ts';
-import { unitsOf } from './shortway.ts';
 import type { Signer } from './signer.ts';
 
 /** What accepting needs. */
@@ -290,4 +290,49 @@ function answered(answer: IntakeAnswer | undefined): IntakeAnswer {
 
 function isReady<T>(one: T | Promise<T>): one is T {
   return !(one instanceof Promise);
+}
+
+/**
+ * The units of a freshly accepted message on one lane whose leases were granted in the transaction that
+ * accepted it: what `claim` would give for the same deliveries.
+ */
+function unitsOf(record: AcceptRecord, leased: readonly boolean[], lane: Lane, relays: Relays): Unit[] {
+  const deliveries: UnitDelivery[] = [];
+  const { expiresAt } = record;
+  for (const [index, delivery] of record.deliveries.entries())
+    if (leased[index] && delivery.lane === lane.name)
+      deliveries.push({
+        index,
+        recipient: delivery.recipient,
+        attempts: 0,
+        expiresAt,
+        dueAt: delivery.dueAt,
+        group: delivery.group,
+        delayReported: false,
+      });
+  const relay = relays.get(relayOfLane(lane.name));
+  const left = record.priority === 'high' ? relay?.leftForHigh : relay?.left;
+  const most = relay === undefined ? deliveries.length : mostAtOnce(relay, left ?? deliveries.length);
+  return slices(deliveries, Math.max(1, most)).map((slice) => unitOf(record, lane, slice));
+}
+
+function slices<T>(items: readonly T[], most: number): T[][] {
+  const found: T[][] = [];
+  for (let start = 0; start < items.length; start += most) found.push(items.slice(start, start + most));
+  return found;
+}
+
+function unitOf(record: AcceptRecord, lane: Lane, deliveries: readonly UnitDelivery[]): Unit {
+  const { id, reversePath, ret, envid, content, sizeBytes, flags, priority, test, reportable } = record;
+  const facts = { reversePath, ret, envid, content, sizeBytes, flags, priority, test, reportable };
+  const createdAt = Math.max(record.createdAt, record.sendAt ?? 0);
+  return {
+    ...facts,
+    messageId: id,
+    createdAt,
+    lane: lane.name,
+    fence: lane.fence,
+    relay: relayOfLane(lane.name),
+    deliveries,
+  };
 }

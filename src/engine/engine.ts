@@ -1,3 +1,4 @@
+import { relayOfLane } from '../domain/lane.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
@@ -16,14 +17,13 @@ import { Collection } from './collection.ts';
 import { Compaction } from './compaction.ts';
 import { Dispatch } from './dispatch.ts';
 import { Divert } from './divert.ts';
-import { queueFigures } from './figures.ts';
 import { Gate } from './gate.ts';
 import type { Intake } from './intake.ts';
 import type { Lane } from './lanes.ts';
 import { Leases } from './leases.ts';
 import { Membership, type NodeSelf } from './membership.ts';
 import { News } from './news.ts';
-import type { QueueFigures } from './queue-figures.ts';
+import type { LaneFigures, QueueFigures } from './queue-figures.ts';
 import { QueueRoom } from './queue-room.ts';
 import { Quotas } from './quotas.ts';
 import { Redecide } from './redecide.ts';
@@ -212,4 +212,34 @@ async function measureRoom(room: QueueRoom, { spool, views, clock }: EngineDeps)
     room.measure(space.freeBytes, queuedBytes);
   }
   await room.look();
+}
+
+/** What is known of these lanes, at each moment at which it is asked. */
+function queueFigures(lanes: ReadonlyMap<string, Lane>, relays: Relays, clock: Clock): QueueFigures {
+  return {
+    lanes: () => [...lanes.values()].map((lane) => figuresOf(lane, relays, clock.mono(), clock.wall())),
+    lane: (name) => {
+      const lane = lanes.get(name);
+      return lane === undefined ? null : figuresOf(lane, relays, clock.mono(), clock.wall());
+    },
+  };
+}
+
+function figuresOf(lane: Lane, relays: Relays, mono: number, wall: number): LaneFigures {
+  const relay = relays.get(relayOfLane(lane.name));
+  const rests = lane.restsUntil(mono);
+  return {
+    lane: lane.name,
+    relay: relayOfLane(lane.name),
+    inFlight: lane.inflight,
+    concurrency: lane.pace(mono, relay?.perLaneOf(lane) ?? 0),
+    inHand: lane.inHand,
+    perMinute: lane.rate.perMinute(mono),
+    lastReply: lane.lastReply,
+    state: lane.breakerState(mono),
+    restsUntil: rests === null ? null : wall + rests - mono,
+    restCause: lane.restCause,
+    spent: (relay?.left ?? 1) < 1,
+    held: relays.holdOf(lane.name),
+  };
 }

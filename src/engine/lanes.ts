@@ -27,7 +27,6 @@ import {
 } from '../domain/window.ts';
 import { Stop } from '../lib/stop.ts';
 import type { ClaimRequest } from '../store/store.ts';
-import { MinuteRate } from './minute-rate.ts';
 import type { LaneReply } from './queue-figures.ts';
 import { ReadyQueue } from './ready.ts';
 
@@ -318,5 +317,34 @@ export class Lane {
     if (this.nextDueAt !== null && dueAt >= this.nextDueAt) return false;
     this.nextDueAt = dueAt;
     return true;
+  }
+}
+
+const SLOTS = 6;
+const SLOT_MS = 10_000;
+
+/** Counts what happens, and tells how often it did within about the last minute. */
+export class MinuteRate {
+  readonly #counts = new Uint32Array(SLOTS);
+  #slot = Number.NEGATIVE_INFINITY;
+
+  /** Counts one at `now` (monotonic ms). */
+  add(now: number): void {
+    this.#turn(now);
+    const place = this.#slot % SLOTS;
+    this.#counts[place] = (this.#counts[place] ?? 0) + 1;
+  }
+
+  /** How many in the last minute. */
+  perMinute(now: number): number {
+    this.#turn(now);
+    return this.#counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  #turn(now: number): void {
+    const slot = Math.floor(now / SLOT_MS);
+    for (let old = Math.max(this.#slot + 1, slot - SLOTS + 1); old <= slot; old++)
+      this.#counts[old % SLOTS] = 0;
+    this.#slot = Math.max(this.#slot, slot);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MinuteRate } from './minute-rate.ts';
+import { MinuteRate } from './lanes.ts';
 
 test('counts about the last minute, and forgets what is older', () => {
   const rate = new MinuteRate();

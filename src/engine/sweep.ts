@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import { type Spool, SpoolError } from '../spool/spool.ts';
-import type { Store } from '../store/store.ts';
+import type { ExpiringMessage, Stamp, Store } from '../store/store.ts';
 import type { Collection } from './collection.ts';
 import type { Compaction } from './compaction.ts';
 import type { Dispatch } from './dispatch.ts';
@@ -11,10 +11,11 @@ import { Indexing } from './indexing.ts';
 import type { Leases } from './leases.ts';
 import type { Membership } from './membership.ts';
 import type { QueueRoom } from './queue-room.ts';
-import { expireAndReport } from './report-expiry.ts';
-import type { Reports } from './reports.ts';
+import { owedByExpiry } from './report-policy.ts';
+import type { Reports, WrittenReport } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
 import type { UpkeepRecord } from './upkeep-record.ts';
+import type { Wait } from './wait.ts';
 
 /** How many deliveries or messages one transaction of the sweep may touch: none may hold the store for long. */
 const BATCH = 500;
@@ -205,4 +206,57 @@ export class Sweep {
   #stamp() {
     return { node: this.#deps.node, now: this.#deps.clock.wall() };
   }
+}
+
+/** Reports that are in memory at the same time. */
+const AT_ONCE = 16;
+
+/** A message that is to expire, and the report that its sender is owed. */
+interface Ready {
+  readonly message: ExpiringMessage;
+  readonly report: WrittenReport | null;
+}
+
+/** What came of it: whether anything expired, and the reports that wait now. */
+interface Expired {
+  readonly any: boolean;
+  readonly waits: readonly Wait[];
+}
+
+/**
+ * Fails what waited beyond its time, each message with the report that its sender is owed. What there is no room to
+ * report on waits for another turn: nothing is lost by that. Rejects with the store's error.
+ */
+async function expireAndReport(
+  found: readonly ExpiringMessage[],
+  { store, reports, at }: { readonly store: Store; readonly reports: Reports; readonly at: () => Stamp },
+): Promise<Expired> {
+  const ready: Ready[] = [];
+  let answers: readonly boolean[] = [];
+  try {
+    for (let start = 0; start < found.length; start += AT_ONCE) {
+      const slice = found.slice(start, start + AT_ONCE);
+      await Promise.all(slice.map((message) => prepare(message, reports, ready)));
+    }
+    answers = await store.expire(ready.map(expiryOf), at());
+  } finally {
+    for (const [place, { report }] of ready.entries()) reports.decided(report, answers[place] === true);
+  }
+  const waits = ready.flatMap(({ report }, place) =>
+    report !== null && answers[place] === true ? reports.announce(report) : [],
+  );
+  return { any: answers.includes(true), waits };
+}
+
+async function prepare(message: ExpiringMessage, reports: Reports, ready: Ready[]): Promise<void> {
+  const owed = owedByExpiry(message);
+  try {
+    ready.push({ message, report: owed && (await reports.write(message, owed)) });
+  } catch (error) {
+    if (!(error instanceof SpoolError)) throw error;
+  }
+}
+
+function expiryOf({ message: { messageId, deliveries }, report }: Ready) {
+  return { messageId, indexes: deliveries.map(({ index }) => index), report: report?.record ?? null };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Turns } from './turns.ts';
+import { Turns } from './lists.ts';
 
 /** Works that wait to be let go, and their order. */
 function workshop() {

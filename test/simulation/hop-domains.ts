@@ -5,7 +5,7 @@ import type { Relay } from '../../src/domain/relay.ts';
 import type { Random } from '../../src/lib/random.ts';
 import { abortSignalOf } from '../../src/lib/stop.ts';
 import { HostFinder } from '../../src/transport/mx/hosts.ts';
-import { Pending } from '../../src/transport/mx/pending.ts';
+import { Pending } from '../../src/transport/mx/mx.ts';
 import { HopFailure } from '../../src/transport/smtp/failure.ts';
 import { SourceAddresses } from '../../src/transport/smtp/source-addresses.ts';
 import type { Transport, TransportJob, TransportResult } from '../../src/transport/transport.ts';

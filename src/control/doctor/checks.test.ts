@@ -5,10 +5,8 @@ import { BOUND, premises, scriptedResolver } from '../../../test/support/premise
 import { systemRandom } from '../../lib/random.ts';
 import { createSelfSigned } from '../../tls/self-signed.ts';
 import { certificateCheck } from './certificate.ts';
-import { clockCheck } from './clock.ts';
 import { configurationCheck, databaseCheck, secretKeyCheck } from './configuration.ts';
-import { diskCheck, flushCheck } from './disk.ts';
-import { holdsCheck } from './holds.ts';
+import { clockCheck, diskCheck, flushCheck, holdsCheck } from './doctor.ts';
 import { limitsCheck } from './limits.ts';
 import { namesCheck, reverseZoneName, sourceAddressesCheck } from './names.ts';
 import { openRelayCheck } from './open-relay.ts';

@@ -1,7 +1,7 @@
 /** What each check of a domain makes of what the DNS says. */
 import { describe } from 'vitest';
 import { KEY, T, table, txt } from '../../../test/support/domain-check.ts';
-import { dkimCheck } from './dkim.ts';
+import { dkimCheck } from './check.ts';
 import { mtaStsCheck, mxCheck, tlsReportCheck } from './receiving.ts';
 import { spfCheck } from './spf.ts';
 

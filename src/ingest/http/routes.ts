@@ -1,23 +1,26 @@
 import type { Exchange } from '../../http/exchange.ts';
 import type { Route } from '../../http/router.ts';
 import { createTokenSource } from '../../lib/id.ts';
+import type { Spool } from '../../spool/spool.ts';
 import { cancelEndpoint, retryEndpoint } from './acts.ts';
 import { adminEndpoint } from './admin.ts';
 import { attemptsEndpoint } from './attempts.ts';
 import { batchEndpoint } from './batch.ts';
-import type { Endpoint } from './call.ts';
-import { contentEndpoint } from './content.ts';
+import type { Call, Endpoint } from './call.ts';
 import { explainEndpoint } from './explain.ts';
+import { type Findable, findReadable } from './find-message.ts';
 import { InProgress } from './idempotency.ts';
 import { inboxEndpoint } from './inbox.ts';
 import { listEndpoint } from './list.ts';
 import { mailgunEndpoint } from './mailgun.ts';
 import { descriptionEndpoint } from './openapi/endpoint.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
+import { NO_PARAMETERS, readParameters } from './query.ts';
 import { holdEndpoint, queueActEndpoint, queueEndpoint } from './queue.ts';
 import { rawEndpoint } from './raw.ts';
 import { resendEndpoint } from './resend.ts';
 import { statusEndpoint } from './status.ts';
+import { openContent } from './stored-content.ts';
 import { submitEndpoint } from './submit.ts';
 import { Watchers } from './watchers.ts';
 
@@ -83,4 +86,31 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
 /** For a balancer before us: whether a message would be taken now. No key, no details. */
 function ready(exchange: Exchange, isReady: boolean): void {
   exchange.text(isReady ? 200 : 503, isReady ? 'ready\n' : 'not ready\n');
+}
+
+/** `GET /api/v1/messages/{id}/content`: the message's bytes as they are sent (contract §3.1). */
+
+/** What the endpoint needs. */
+interface ContentDeps {
+  readonly views: Findable;
+  readonly spool: Pick<Spool, 'read'>;
+}
+
+/** The endpoint. */
+function contentEndpoint(deps: ContentDeps): Endpoint {
+  return {
+    scopes: ['messages:content'],
+    window: 'read',
+    scheme: 'bearer',
+    handle: (call) => answerContent(call, deps),
+  };
+}
+
+async function answerContent({ exchange, caller, params }: Call, deps: ContentDeps): Promise<void> {
+  readParameters(exchange.query, NO_PARAMETERS);
+  const { message } = await findReadable(params['id'] ?? '', caller.key, deps.views);
+  const content = await openContent(message, deps.spool, 404);
+  await exchange.stream(200, 'message/rfc822', content, {
+    'Content-Disposition': `attachment; filename="${message.id}.eml"`,
+  });
 }

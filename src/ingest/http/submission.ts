@@ -1,15 +1,15 @@
 import { addressKey, formatMailbox, type Mailbox, parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
+import type { FieldFault } from '../../http/problem.ts';
 import { giveBackAllBut } from '../../lib/budget.ts';
-import type { Sliced } from '../../lib/clock.ts';
-import { parseTimestamp } from '../../lib/clock.ts';
+import { parseTimestamp, type Sliced } from '../../lib/clock.ts';
 import { compose } from '../../mail/compose.ts';
 import { addressWords } from '../../mail/field.ts';
 import { withDecodedName } from '../../mail/field-values.ts';
 import { effectiveMessageId, findHeader } from '../../mail/headers.ts';
-import { type Attachment, UNKNOWN_TYPE } from '../../mail/part.ts';
+import { type Attachment, checkAttachment, UNKNOWN_TYPE } from '../../mail/part.ts';
+import { tooMany } from '../message-rules.ts';
 import { type Addresses, checkAddresses } from './check-addresses.ts';
-import { checkAttachments } from './check-attachments.ts';
 import {
   checkBody,
   checkHeaders,
@@ -20,7 +20,7 @@ import {
 } from './check-fields.ts';
 import { digestible, digestOf, digestOfJson } from './digest.ts';
 import { Faults } from './faults.ts';
-import type { Fields, ReadFields } from './fields.ts';
+import type { AttachmentField, Fields, ReadFields } from './fields.ts';
 import type { IngestLimits } from './limits.ts';
 import {
   refuseAuthors,
@@ -155,4 +155,50 @@ function* hashOf(checked: Checked): Sliced<string> {
 
 function sorted(named: readonly (readonly [string, string])[]) {
   return named.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)));
+}
+
+const NOTHING = new Uint8Array(0);
+const UNSTATED = { filename: null, contentType: null, contentId: null };
+const STATED = ['filename', 'contentType', 'contentId'] as const;
+
+/** Checks the attachments. What is faulty is reported; the result is then not fit to be sent. */
+function checkAttachments(
+  given: readonly AttachmentField[],
+  maxAttachments: number,
+  faults: Faults,
+): Attachment[] {
+  if (given.length > maxAttachments) {
+    faults.add(tooMany(given.length, 'attachments', maxAttachments, 'api.max_attachments'), 'attachments');
+    return [];
+  }
+  return given.map((field, place) => checkOne(field, place, faults));
+}
+
+function checkOne(field: AttachmentField, place: number, faults: Faults): Attachment {
+  const refuse = (property: keyof AttachmentField, fault: Omit<FieldFault, 'pointer'>) =>
+    faults.add(fault, 'attachments', place, property);
+  const { filename, contentType, contentId } = field;
+  if (filename === null)
+    refuse('filename', { code: 'required', detail: 'A file name is needed, such as "report.pdf".' });
+  if (filename === '.' || filename === '..') {
+    const detail = 'This is a directory; give a file name, such as "report.pdf".';
+    refuse('filename', { code: 'attachment_filename', detail });
+  }
+  // Each by itself, so that all are told.
+  for (const property of STATED) {
+    const fault = checkAttachment({ ...UNSTATED, [property]: field[property] });
+    if (fault !== null) refuse(property, fault);
+  }
+  const disposition = field.disposition ?? 'attachment';
+  const known = disposition === 'attachment' || disposition === 'inline';
+  if (!known) refuse('disposition', { code: 'disposition', detail: 'Must be "attachment" or "inline".' });
+  const isRead = field.content instanceof Uint8Array;
+  if (!isRead) refuse('content', { code: 'base64', detail: field.content.rule });
+  return {
+    filename,
+    contentType,
+    contentId,
+    content: isRead ? field.content : NOTHING,
+    disposition: known ? disposition : 'attachment',
+  };
 }

@@ -3,7 +3,6 @@ import type { ContentRef } from '../../domain/message.ts';
 import { decodeHeader, HEADER_BYTES, type RecordHeader } from '../record.ts';
 import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
 import type { Descriptor, Descriptors } from './descriptors.ts';
-import { Few } from './few.ts';
 import { errorCode, readFully, type SpoolFiles } from './files.ts';
 import { Neighbours } from './neighbours.ts';
 
@@ -138,4 +137,29 @@ function missing(ref: ContentRef, cause?: unknown): SpoolError {
 function damaged(ref: ContentRef, cause?: unknown): SpoolError {
   const where = `segment ${ref.segment} at ${ref.offset}`;
   return new SpoolError('content_damaged', `the record in ${where} is not what was written`, { cause });
+}
+
+/** Lets a few works at a time; the others wait in line, and have no memory yet for what they will read. */
+export class Few {
+  readonly #atOnce: number;
+  readonly #line: (() => void)[] = [];
+  #inside = 0;
+
+  constructor(atOnce: number) {
+    this.#atOnce = atOnce;
+  }
+
+  /** Does the work when its turn comes; answers or rejects as the work does. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#inside < this.#atOnce) this.#inside++;
+    // Whoever is done hands their place over.
+    else await new Promise<void>((resolve) => this.#line.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#line.shift();
+      if (next === undefined) this.#inside--;
+      else next();
+    }
+  }
 }

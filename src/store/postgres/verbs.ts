@@ -1,19 +1,22 @@
+import { whenCancelled, whenRetried } from '../../domain/acts.ts';
 import type { LaneLease } from '../../domain/lane.ts';
 import type { Database } from '../../postgres/database.ts';
-import type { Stamp, Store } from '../store.ts';
+import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
+import { fromGroup } from '../columns.ts';
+import { BYTES_GAUGE } from '../counting.ts';
+import type { ContentPlace, Relocation, SegmentUse } from '../relocating.ts';
+import type { Reassignment, Stamp, Store } from '../store.ts';
 import { acceptCall, foresee } from './accept.ts';
-import { cancel, requeue } from './acts.ts';
+import { cancelDelivery, isWaiting, markCancelled, requeue as requeueDelivery } from './changes.ts';
 import { claim } from './claim.ts';
 import type { TakesContents } from './contents.ts';
-import { discard } from './discard.ts';
 import { expire, expiring } from './expire.ts';
 import { Gatherer } from './gatherer.ts';
 import type { Partitions } from './partitions.ts';
 import { purge, purgeFigures } from './purge.ts';
-import { reassign } from './reassign.ts';
 import { reclaim } from './reclaim.ts';
-import { relocatable, relocate, segmentUse } from './relocate.ts';
 import { beginCall, releaseCall, settleCall } from './settle.ts';
+import type { MessageRow } from './tables.ts';
 import { indexWords } from './words.ts';
 import { Work } from './work.ts';
 
@@ -128,3 +131,129 @@ async function liveSegments(database: Database, segments: readonly number[]): Pr
 const LIVE_SEGMENTS = 'SELECT segment, live FROM segments WHERE segment = ANY($1::bigint[])';
 const FORGET_SEGMENTS = `DELETE FROM segments WHERE live = 0 AND segment IN (
   SELECT segment FROM segments WHERE segment = ANY($1::bigint[]) ORDER BY segment FOR UPDATE)`;
+
+type KeptRow = Pick<MessageRow, 'id' | 'status' | 'segment' | 'length'>;
+
+/** The verb `discard`. */
+async function discard({ db, tallies }: Work, ids: readonly string[]): Promise<boolean[]> {
+  const rows: KeptRow[] = await db.rows(LOCK, [ids]);
+  for (const { segment, length, status } of rows) {
+    if (segment === null || length === null) continue;
+    tallies.segment(segment, -1, -length);
+    tallies.gauge(BYTES_GAUGE.captured, -length);
+    if (status === 'failed') tallies.gauge('failed_kept', -1);
+  }
+  const found = new Set(rows.map(({ id }) => id));
+  await db.run(DROP, [[...found]]);
+  return ids.map((id) => found.delete(id));
+}
+
+const LOCK = `SELECT id, status, segment, length FROM messages
+  WHERE id = ANY($1::text[]) AND kept = 'captured' ORDER BY id FOR UPDATE`;
+const DROP = `UPDATE messages SET kept = 'gone', segment = NULL, "offset" = NULL, length = NULL
+  WHERE id = ANY($1::text[]) AND kept = 'captured'`;
+
+/** The verb `reassign`. Another way changes no state, so no message is touched. */
+async function reassign(work: Work, moves: readonly Reassignment[]): Promise<boolean[]> {
+  await work.ledger.open(moves.map(({ messageId }) => messageId));
+  await work.ledger.load(moves.map(({ messageId, index }) => ({ messageId, indexes: [index] })));
+  return moves.map((move) => reassignDelivery(work, move));
+}
+
+function reassignDelivery({ ledger, tallies }: Work, move: Reassignment): boolean {
+  const { messageId, index, fromLane, to, rule, group } = move;
+  const delivery = ledger.delivery(messageId, index);
+  if (delivery === null || !isWaiting(delivery) || delivery.row.lane !== fromLane) return false;
+  const { row } = delivery;
+  row.lane = to?.lane ?? null;
+  row.relay = to?.relay ?? null;
+  row.routeRule = rule;
+  row.routeGroup = fromGroup(group);
+  tallies.lane(fromLane, -1, 0);
+  tallies.lane(row.lane, 1, 0);
+  ledger.touch(delivery);
+  return true;
+}
+
+/** The verb `relocatable`. */
+async function relocatable(database: Database, places: readonly ContentPlace[]): Promise<boolean[]> {
+  const answers: boolean[] = [];
+  for (const { messageId, content } of places) {
+    const rows = await database.rows(FIND, [messageId, content.segment, content.offset, content.length]);
+    answers.push(rows.length > 0);
+  }
+  return answers;
+}
+
+/** The verb `relocate`. Messages are locked in the order of their ids, as everywhere. */
+async function relocate({ db, tallies }: Work, batch: readonly Relocation[]): Promise<boolean[]> {
+  const moved = new Set<Relocation>();
+  for (const relocation of [...batch].sort((a, b) => (a.messageId < b.messageId ? -1 : 1))) {
+    const { messageId, content, to } = relocation;
+    const place = [messageId, content.segment, content.offset, content.length];
+    if ((await db.run(MOVE, [...place, to.segment, to.offset])) === 0) continue;
+    tallies.segment(content.segment, -1, -content.length);
+    tallies.segment(to.segment, 1, content.length);
+    moved.add(relocation);
+  }
+  return batch.map((relocation) => moved.has(relocation));
+}
+
+/** The verb `segmentUse`. */
+async function segmentUse(database: Database, segments: readonly number[]): Promise<Map<number, SegmentUse>> {
+  const rows = await database.rows<SegmentUse & { readonly segment: number }>(USE, [segments]);
+  const found = new Map(rows.map(({ segment, live, bytes }) => [segment, { live, bytes }]));
+  return new Map(segments.map((segment) => [segment, found.get(segment) ?? { live: 0, bytes: 0 }]));
+}
+
+const IS_THERE = 'id = $1 AND segment = $2 AND "offset" = $3 AND length = $4 AND processing = 0';
+const FIND = `SELECT 1 AS found FROM messages WHERE ${IS_THERE}`;
+const MOVE = `UPDATE messages SET segment = $5, "offset" = $6 WHERE ${IS_THERE}`;
+const USE = 'SELECT segment, live, bytes FROM segments WHERE segment = ANY($1::bigint[])';
+
+/** The verb `cancel`. */
+async function cancel(work: Work, ids: readonly string[]): Promise<CancelAnswer[]> {
+  await work.ledger.openWhole(ids);
+  return ids.map((id) => cancelMessage(work, id));
+}
+
+function cancelMessage(work: Work, id: string): CancelAnswer {
+  const message = work.ledger.message(id);
+  if (message === null) return 'not_found';
+  let cancelled = false;
+  for (const delivery of work.ledger.deliveriesOf(message)) {
+    const verdict = whenCancelled(delivery.row.state);
+    if (verdict === 'fails') cancelDelivery(work, delivery);
+    if (verdict === 'is_marked') markCancelled(work, delivery, true);
+    cancelled ||= verdict !== 'stays';
+  }
+  return cancelled ? 'cancelled' : 'final';
+}
+
+/** The verb `requeue`. */
+async function requeue(work: Work, requests: readonly RequeueRequest[]): Promise<RequeueAnswer[]> {
+  await work.ledger.openWhole(requests.map(({ id }) => id));
+  return requests.map((request) => requeueMessage(work, request));
+}
+
+function requeueMessage(work: Work, { id, expiresAt }: RequeueRequest): RequeueAnswer {
+  const message = work.ledger.message(id);
+  if (message === null) return { kind: 'not_found' };
+  const { failed, retrying } = message.counts;
+  if (failed + retrying > 0 && message.row.length === null) return { kind: 'content_expired' };
+  // What was cancelled before its time keeps its time, and as long a life from then on.
+  const dueAt = Math.max(work.at.now, message.row.notBefore ?? 0);
+  const endsAt = expiresAt + dueAt - work.at.now;
+  const lanes = new Set<string>();
+  let changed = false;
+  for (const delivery of work.ledger.deliveriesOf(message)) {
+    const verdict = whenRetried(delivery.row);
+    changed ||= verdict !== 'stays';
+    if (verdict === 'goes_on') markCancelled(work, delivery, false);
+    if (verdict !== 'queued' && verdict !== 'retrying') continue;
+    requeueDelivery(work, delivery, verdict, dueAt, endsAt);
+    if (delivery.row.lane !== null) lanes.add(delivery.row.lane);
+    message.expiresAt = Math.max(message.expiresAt, endsAt);
+  }
+  return changed ? { kind: 'requeued', lanes: [...lanes] } : { kind: 'nothing_to_retry' };
+}

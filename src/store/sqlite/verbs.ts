@@ -1,29 +1,31 @@
+import { whenCancelled, whenRetried } from '../../domain/acts.ts';
+import type { MessageStatus } from '../../domain/delivery.ts';
 import type { LaneLease } from '../../domain/lane.ts';
 import type { Accounts } from '../accounts.ts';
+import type { CancelAnswer, RequeueAnswer, RequeueRequest } from '../acting.ts';
 import type { Applying } from '../applying.ts';
+import { fromGroup } from '../columns.ts';
+import { BYTES_GAUGE } from '../counting.ts';
 import type { Journal } from '../journal.ts';
 import type { Keyring } from '../keyring.ts';
 import type { Registry } from '../registry.ts';
-import type { Stamp, Store } from '../store.ts';
+import type { ContentPlace, Relocation, SegmentUse } from '../relocating.ts';
+import type { Reassignment, Stamp, Store } from '../store.ts';
 import type { Tally } from '../upkeep.ts';
 import { acceptVerb, foreseeVerb } from './accept.ts';
 import { accountVerbs } from './accounts.ts';
-import { cancelVerb, requeueVerb } from './acts.ts';
 import { applyVerbs } from './apply.ts';
 import { AttemptLog } from './attempts.ts';
 import type { Books } from './books.ts';
 import { claimVerb } from './claim.ts';
 import { Deliveries } from './deliveries.ts';
-import { discardVerb } from './discard.ts';
+import type { Driver } from './driver.ts';
 import { journalVerbs } from './journal.ts';
 import { keyringVerbs } from './keyring.ts';
 import { purgeVerb } from './purge.ts';
-import { reassignVerb } from './reassign.ts';
 import { reclaimVerb } from './reclaim.ts';
 import { registryVerbs } from './registry.ts';
-import { relocateVerbs } from './relocate.ts';
 import { decideRestoredVerb } from './restored.ts';
-import { segmentVerbs } from './segments.ts';
 import { beginVerb, releaseVerb, settleVerb } from './settle.ts';
 import { expireVerb, expiringVerb } from './sweep.ts';
 import { indexVerb } from './word-index.ts';
@@ -94,4 +96,175 @@ function laneVerbs(books: Books) {
       for (const lease of held) leases.end(lease, at);
     },
   };
+}
+
+type KeptRow = [seq: number, status: MessageStatus, segment: number | null, length: number | null];
+
+/** Builds the verb `discard`. */
+function discardVerb({ db, tallies }: Books) {
+  const find = db.prepare<[id: string], KeptRow>(
+    `SELECT seq, status, segment, length FROM messages WHERE id = ? AND kept = 'captured'`,
+  );
+  const drop = db.prepare<[seq: number]>(
+    `UPDATE messages SET kept = 'gone', segment = NULL, offset = NULL, length = NULL WHERE seq = ?`,
+  );
+  return (ids: readonly string[]): boolean[] =>
+    ids.map((id) => {
+      const [seq, status, segment, length] = find.get(id) ?? [];
+      if (seq === undefined) return false;
+      drop.run(seq);
+      if (segment != null && length != null) {
+        tallies.segment(segment, -1, -length);
+        tallies.gauge(BYTES_GAUGE.captured, -length);
+        if (status === 'failed') tallies.gauge('failed_kept', -1);
+      }
+      return true;
+    });
+}
+
+/** Builds the verbs about segments' live counts. */
+function segmentVerbs(books: Books) {
+  const live = books.db.prepare<[segment: number], [live: number]>(
+    'SELECT live FROM segments WHERE segment = ?',
+  );
+  const use = books.db.prepare<[segment: number], [live: number, bytes: number]>(
+    'SELECT live, bytes FROM segments WHERE segment = ?',
+  );
+  const forget = books.db.prepare<[segment: number]>('DELETE FROM segments WHERE segment = ? AND live = 0');
+  return {
+    liveSegments: (segments: readonly number[]): Map<number, number> => {
+      books.tallies.flush();
+      return new Map(segments.map((segment) => [segment, live.get(segment)?.[0] ?? 0]));
+    },
+    segmentUse: (segments: readonly number[]): Map<number, SegmentUse> => {
+      books.tallies.flush();
+      return new Map(
+        segments.map((segment) => {
+          const [live, bytes] = use.get(segment) ?? [0, 0];
+          return [segment, { live, bytes }];
+        }),
+      );
+    },
+    forgetSegments: (segments: readonly number[]): void => {
+      books.tallies.flush();
+      for (const segment of segments) forget.run(segment);
+    },
+  };
+}
+
+/** Builds the verb `reassign`. Another way changes no state, so no message is touched. */
+function reassignVerb(books: Books) {
+  // The plus sign keeps the search to the primary key.
+  const move = books.db.prepare<
+    [
+      lane: string | null,
+      relay: string | null,
+      rule: string | null,
+      group: string | null,
+      id: string,
+      index: number,
+      fromLane: string | null,
+    ],
+    [dueAt: number]
+  >(
+    `UPDATE deliveries SET lane = ?, relay = ?, route_rule = ?, route_group = ?
+     WHERE message = (SELECT seq FROM messages WHERE id = ?) AND idx = ?
+       AND due_at IS NOT NULL AND +lane IS ? RETURNING due_at`,
+  );
+  return (moves: readonly Reassignment[], _at: Stamp): boolean[] => moves.map(reassign);
+
+  function reassign({ messageId, index, fromLane, to, rule, group }: Reassignment): boolean {
+    const lane = to?.lane ?? null;
+    const moved = move.get(lane, to?.relay ?? null, rule, fromGroup(group), messageId, index, fromLane);
+    if (moved === undefined) return false;
+    books.depths.leave(fromLane);
+    books.depths.enter(lane, moved[0]);
+    return true;
+  }
+}
+
+/** Builds the verbs about where contents lie. */
+function relocateVerbs(books: Books) {
+  const sql = prepareRelocate(books.db);
+  return {
+    relocatable: (places: readonly ContentPlace[]): boolean[] =>
+      places.map(({ messageId, content: { segment, offset, length } }) =>
+        Boolean(sql.find.get(messageId, segment, offset, length)),
+      ),
+    relocate: (batch: readonly Relocation[], _at: Stamp): boolean[] =>
+      batch.map(({ messageId, content, to }) => {
+        const { segment, offset, length } = content;
+        if (sql.move.run(to.segment, to.offset, messageId, segment, offset, length) === 0) return false;
+        books.tallies.segment(segment, -1, -length);
+        books.tallies.segment(to.segment, 1, length);
+        return true;
+      }),
+  };
+}
+
+/** While an attempt is under way it may read at the place it was leased with. */
+const IS_THERE = 'id = ? AND segment = ? AND offset = ? AND length = ? AND processing = 0';
+
+function prepareRelocate(db: Driver) {
+  return {
+    find: db.prepare<[id: string, segment: number, offset: number, length: number], [1]>(
+      `SELECT 1 FROM messages WHERE ${IS_THERE}`,
+    ),
+    move: db.prepare<
+      [toSegment: number, toOffset: number, id: string, segment: number, offset: number, length: number]
+    >(`UPDATE messages SET segment = ?, offset = ? WHERE ${IS_THERE}`),
+  };
+}
+
+/** Builds the verb `cancel`. */
+function cancelVerb(books: Books, deliveries: Deliveries) {
+  return (ids: readonly string[], at: Stamp): CancelAnswer[] => {
+    const answers = ids.map((id) => cancelMessage(id, at));
+    books.ledger.flush(at);
+    return answers;
+  };
+
+  function cancelMessage(id: string, at: Stamp): CancelAnswer {
+    const message = books.ledger.open(id);
+    if (message === null) return 'not_found';
+    let cancelled = false;
+    for (const delivery of deliveries.all(message)) {
+      const verdict = whenCancelled(delivery.state);
+      if (verdict === 'fails') deliveries.cancel(delivery, at);
+      if (verdict === 'is_marked') deliveries.requestCancel(delivery);
+      cancelled ||= verdict !== 'stays';
+    }
+    return cancelled ? 'cancelled' : 'final';
+  }
+}
+
+/** Builds the verb `requeue`. */
+function requeueVerb(books: Books, deliveries: Deliveries) {
+  return (requests: readonly RequeueRequest[], at: Stamp): RequeueAnswer[] => {
+    const answers = requests.map((request) => requeueMessage(request, at));
+    books.ledger.flush(at);
+    return answers;
+  };
+
+  function requeueMessage({ id, expiresAt }: RequeueRequest, at: Stamp): RequeueAnswer {
+    const message = books.ledger.open(id);
+    if (message === null) return { kind: 'not_found' };
+    const { failed, retrying } = message.counts;
+    if (failed + retrying > 0 && message.length === null) return { kind: 'content_expired' };
+    // What was cancelled before its time keeps its time, and as long a life from then on.
+    const dueAt = Math.max(at.now, message.notBefore ?? 0);
+    const endsAt = expiresAt + dueAt - at.now;
+    const lanes = new Set<string>();
+    let changed = false;
+    for (const delivery of deliveries.all(message)) {
+      const verdict = whenRetried(delivery);
+      changed ||= verdict !== 'stays';
+      if (verdict === 'goes_on') deliveries.forgetCancel(delivery);
+      if (verdict !== 'queued' && verdict !== 'retrying') continue;
+      deliveries.requeue(delivery, verdict, dueAt, endsAt);
+      if (delivery.lane !== null) lanes.add(delivery.lane);
+      message.expiresAt = Math.max(message.expiresAt, endsAt);
+    }
+    return changed ? { kind: 'requeued', lanes: [...lanes] } : { kind: 'nothing_to_retry' };
+  }
 }

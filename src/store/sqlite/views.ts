@@ -1,7 +1,11 @@
 import { IDEMPOTENCY_MS } from '../accepting.ts';
+import type { CountedEvent, Period } from '../counting.ts';
+import { addMinutes, type CountRow, countsOf } from '../periods.ts';
 import {
+  type CountRange,
   type FoundCount,
   type FoundPage,
+  type LaneDepth,
   type ListPage,
   type ListQuery,
   MAX_COUNTED,
@@ -12,10 +16,8 @@ import {
 } from '../views.ts';
 import { prepareFindIdempotency } from './accept.ts';
 import { attemptsView } from './attempts.ts';
-import { countsView } from './counts.ts';
 import type { Driver } from './driver.ts';
 import { figuresView } from './figures.ts';
-import { lanesView } from './lanes.ts';
 import { type ListSlice, Paging, type SliceRequest } from './paging.ts';
 import { quotaUsedView } from './quotas.ts';
 import { MESSAGE_COLUMNS, type MessageRow, messageOf } from './records.ts';
@@ -104,4 +106,74 @@ function messageView(db: Driver, inSnapshot: InSnapshot): (id: string) => Messag
       const [sourceAddress = null, routeTable = 0] = originOf.get(row[0]) ?? [];
       return { message: messageOf(row, recipients), recipients, origin: { sourceAddress, routeTable } };
     });
+}
+
+type DepthRow = [lane: string, waiting: number, processing: number, firstDue: number | null];
+
+/** Builds the view `lanes`. Costs by the number of lanes, not of deliveries. */
+function lanesView(db: Driver) {
+  const sql = prepareLanes(db);
+  return (relay: string | null, limit: number): LaneDepth[] => {
+    // A relay's name holds no slash: what comes after it in its lanes' names lies between "/" and "0".
+    const rows =
+      relay === null ? sql.all.all(limit) : sql.ofRelay.all(relay, `${relay}/`, `${relay}0`, limit);
+    return rows.map(([lane, waiting, processing, oldestDueAt]) => ({
+      lane,
+      waiting,
+      processing,
+      oldestDueAt,
+    }));
+  };
+}
+
+function prepareLanes(db: Driver) {
+  return {
+    all: db.prepare<[limit: number], DepthRow>(
+      `SELECT lane, waiting, processing, first_due FROM lanes WHERE waiting + processing > 0
+       ORDER BY waiting + processing DESC, lane LIMIT (SELECT ?)`,
+    ),
+    ofRelay: db.prepare<[relay: string, from: string, until: string, limit: number], DepthRow>(
+      `SELECT lane, waiting, processing, first_due FROM lanes
+       WHERE (lane = (SELECT ?) OR (lane >= (SELECT ?) AND lane < (SELECT ?))) AND waiting + processing > 0
+       ORDER BY waiting + processing DESC, lane LIMIT (SELECT ?)`,
+    ),
+  };
+}
+
+/** Builds the view `counts`. It reads the counters of the range, and for hours the minutes of those that are not over. */
+function countsView(
+  db: Driver,
+  inSnapshot: InSnapshot,
+): (range: CountRange) => ReadonlyMap<CountedEvent, readonly number[]> {
+  const sql = prepareCounts(db);
+  return (range) =>
+    inSnapshot(() => {
+      const { period, from, count } = range;
+      const relay = range.relay ?? '';
+      const rows: CountRow[] = sql.range.all(period, from, from + count, relay);
+      if (period !== 'hour') return countsOf(rows, range);
+      const summed = Math.max(from, sql.lastHour.get()?.[0] ?? 0);
+      const minutes = sql.minutes.all(summed * 60, (from + count) * 60, relay);
+      return countsOf(addMinutes(rows, minutes), range);
+    });
+}
+
+function prepareCounts(db: Driver) {
+  return {
+    range: db.prepare<
+      [period: Period, from: number, until: number, relay: string],
+      [start: number, event: CountedEvent, count: number]
+    >(
+      `SELECT start, event, sum(count) FROM counters
+       WHERE period = ? AND start >= ? AND start < ? AND relay = ? GROUP BY start, event`,
+    ),
+    lastHour: db.prepare<[], [hour: number | null]>(`SELECT max(start) FROM counters WHERE period = 'hour'`),
+    minutes: db.prepare<
+      [from: number, until: number, relay: string],
+      [hour: number, event: CountedEvent, count: number]
+    >(
+      `SELECT start / 60, event, sum(count) FROM counters
+       WHERE period = 'minute' AND start >= ? AND start < ? AND relay = ? GROUP BY start / 60, event`,
+    ),
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RateBook } from './rate-book.ts';
+import { RateBook } from './threads.ts';
 
 const units = (second: number, count: number, keyId = 'k') => ({
   keyId,

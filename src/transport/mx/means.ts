@@ -1,12 +1,12 @@
 import type { MtaStsPolicies } from '../../dns/mta-sts.ts';
 import type { MxSettings, Relay } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { NewestMap } from '../../lib/newest-map.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Way } from '../smtp/exchange.ts';
 import { SourceAddresses } from '../smtp/source-addresses.ts';
 import { TIMEOUTS, type Timeouts } from '../smtp/timeouts.ts';
 import { HostFinder } from './hosts.ts';
-import { Unreachable } from './unreachable.ts';
 
 /** What {@link MxMeans} are made of. */
 export interface MxParts {
@@ -42,4 +42,42 @@ export function mxMeans(parts: MxParts): MxMeans {
   const finder = new HostFinder({ ...parts, settings, sources, ownNames });
   const terms = { helo, sources, clock, timeouts: { ...TIMEOUTS, ...parts.timeouts } };
   return { settings, finder, terms, unreachable: new Unreachable(clock) };
+}
+
+/** For so long an address that could not be connected to is tried after all others. */
+const REMEMBERED_MS = 60_000;
+/** Addresses remembered; of more the oldest are forgotten. */
+const MAX_ADDRESSES = 1000;
+
+/**
+ * Addresses that lately could not be connected to. A host that is down would else cost every message the time it
+ * takes to find that out.
+ */
+export class Unreachable {
+  readonly #clock: Clock;
+  /** Until when (monotonic ms), the latest noted last. */
+  readonly #until = new NewestMap<string, number>(MAX_ADDRESSES);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How many are remembered. */
+  get size(): number {
+    return this.#until.size;
+  }
+
+  /** It could not be connected to just now. */
+  note(address: string): void {
+    this.#until.set(address, this.#clock.mono() + REMEMBERED_MS);
+  }
+
+  /** Whether it is to be tried after all others. */
+  has(address: string): boolean {
+    const until = this.#until.get(address);
+    if (until === undefined) return false;
+    if (this.#clock.mono() < until) return true;
+    this.#until.delete(address);
+    return false;
+  }
 }

@@ -1,13 +1,10 @@
-/** The `mx` relay: hands messages to the recipients' own servers (RFC 5321 §5). */
-
-import type { Resolver } from '../../dns/resolver.ts';
-import { type DnsRefusal, deferred } from '../../dns/resolver.ts';
-import type { Reply } from '../../domain/outcome.ts';
+import { type DnsRefusal, deferred, type Resolver } from '../../dns/resolver.ts';
+import type { Outcome, Reply } from '../../domain/outcome.ts';
 import type { Log } from '../../lib/log.ts';
 import { abortSignalOf, type StopSignal } from '../../lib/stop.ts';
 import { Deadline } from '../smtp/deadline.ts';
 import { Exchange, type Way } from '../smtp/exchange.ts';
-import { HopFailure } from '../smtp/failure.ts';
+import { ABORTED, HopFailure } from '../smtp/failure.ts';
 import type { Resign } from '../smtp/hop-forms.ts';
 import { ConnectionPool, type PoolLimits } from '../smtp/pool.ts';
 import { MAX_TRANSACTIONS } from '../smtp/smtp.ts';
@@ -16,10 +13,11 @@ import type { TransactionEnd } from '../smtp/transaction.ts';
 import type { Transport, TransportJob, TransportResult } from '../transport.ts';
 import { type DomainHosts, MAX_HOSTS, MAX_LOOKED_UP } from './hosts.ts';
 import { type MxMeans, type MxParts, mxMeans } from './means.ts';
-import { isHopBound, Pending, STOPPED } from './pending.ts';
 import { recording } from './recording-resolver.ts';
 import { describeSts, stsMode } from './security.ts';
 import { waysTo } from './ways.ts';
+
+/** The `mx` relay: hands messages to the recipients' own servers (RFC 5321 §5). */
 
 /** What a transport is made of. */
 export interface MxTransportOptions extends MxParts {
@@ -271,4 +269,60 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set(['connect_refused', 'connect_
 function domainOf({ envelope }: TransportJob): string {
   const address = envelope.recipients[0]?.address ?? '';
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+}
+
+/** Told to stop before anything else was known. */
+const STOPPED: Outcome & { readonly kind: 'deferred' } = { kind: 'deferred', reply: ABORTED };
+
+/** Whether another host may take what this one did not. */
+function isHopBound(outcome: Outcome): boolean {
+  return outcome.kind === 'rejected' && outcome.hopBound === true;
+}
+
+/** The recipients of a job over several hosts: who is decided, and who may still be tried. */
+export class Pending {
+  readonly #job: TransportJob;
+  readonly #outcomes: (Outcome | null)[];
+  /** Why the last host that lacked something did not take them: for those whom no other takes either. */
+  readonly #lacking: (Outcome | null)[];
+
+  constructor(job: TransportJob) {
+    this.#job = job;
+    this.#outcomes = job.envelope.recipients.map(() => null);
+    this.#lacking = job.envelope.recipients.map(() => null);
+  }
+
+  /** The job, for those that may still be tried. */
+  get job(): TransportJob {
+    if (this.#outcomes.every((outcome) => outcome === null)) return this.#job;
+    const { envelope } = this.#job;
+    const recipients = envelope.recipients.filter((_, index) => this.#outcomes[index] === null);
+    return { ...this.#job, envelope: { ...envelope, recipients } };
+  }
+
+  /**
+   * Takes what a transaction came to. Not decided, so that another host can be tried, are those whom this one did not
+   * take for what it lacks, and with `more` those that wait. True when someone is left.
+   */
+  take(outcomes: readonly Outcome[], more: boolean): boolean {
+    let next = 0;
+    for (const [index, known] of this.#outcomes.entries()) {
+      if (known !== null) continue;
+      const outcome = outcomes[next++] ?? null;
+      if (outcome !== null && isHopBound(outcome)) this.#lacking[index] = outcome;
+      else if (outcome !== null && !(more && outcome.kind === 'deferred')) this.#outcomes[index] = outcome;
+    }
+    return this.#outcomes.includes(null);
+  }
+
+  /**
+   * One per recipient; `rest` for those that are left, unless some host lacked something for one of them and no other
+   * may have it later. Null: nothing else is known of any.
+   */
+  settled(rest: Outcome | null): Outcome[] {
+    return this.#outcomes.map((outcome, index) => {
+      const lacking = rest?.kind === 'deferred' ? null : (this.#lacking[index] ?? null);
+      return outcome ?? lacking ?? rest ?? STOPPED;
+    });
+  }
 }

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { adminForApi } from '../../../src/app/admin-api.ts';
+import { adminForApi } from '../../../src/app/ingest-rooms.ts';
 import { loadConfig, NOTHING_STORED } from '../../../src/config/load.ts';
 import { createDoor } from '../../../src/control/door.ts';
 import { queueOperations } from '../../../src/control/local-queue.ts';

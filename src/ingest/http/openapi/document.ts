@@ -1,5 +1,8 @@
+import { titleOf } from '../../../http/problem.ts';
+import { INBOX_WAIT_PARAMETERS } from '../inbox.ts';
 import { ACTING } from './acting.ts';
 import { ADMIN } from './admin.ts';
+import * as examples from './examples.ts';
 import {
   ANSWER_HEADERS,
   EVERY_ANSWER,
@@ -7,10 +10,8 @@ import {
   REQUEST_HEADERS,
   type RequestHeader,
 } from './headers.ts';
-import { INBOX } from './inbox.ts';
 import { isRequired, type Json, namedSchemas, parameterSchema, schemaRef } from './json-schema.ts';
 import type { Media, Operation, RequestBody, Success, Tag } from './operation.ts';
-import { PREAMBLE } from './preamble.ts';
 import type { ProblemCode } from './problem-codes.ts';
 import { problemExamples } from './problem-examples.ts';
 import { QUEUE } from './queue.ts';
@@ -20,7 +21,43 @@ import { ROUTING } from './routing.ts';
 import { SENDING } from './sending.ts';
 import { SENDING_FINISHED } from './sending-finished.ts';
 import { SERVICE } from './service.ts';
-import { type Responses, SharedResponses } from './shared-responses.ts';
+
+/** What the document says of captured mail. */
+
+const WAIT: Operation = {
+  method: 'get',
+  path: '/api/v1/inbox/wait',
+  operationId: 'waitForCaptured',
+  tag: 'Reading',
+  summary: 'Wait for a captured message',
+  description:
+    'For tests of other programs: the newest message of the calling key that the local inbox captured and that matches, as soon as it is there, with its text, links and codes. A test key may ask; another needs `messages:content` as well.',
+  access: { scheme: 'bearer', scopes: ['messages:read', 'messages:read_all'] },
+  query: INBOX_WAIT_PARAMETERS,
+  requestHeaders: [],
+  body: null,
+  answers: [
+    {
+      status: 200,
+      description: 'The message, and what it says.',
+      headers: [],
+      content: {
+        'application/json': {
+          schema: 'CapturedMessage',
+          examples: { code: { summary: 'A code to sign in with', value: examples.CAPTURED_MESSAGE } },
+        },
+      },
+    },
+  ],
+  problems: {
+    404: ['nothing_captured', 'content_expired'],
+    409: ['unreadable_content'],
+    503: ['unreadable_content'],
+  },
+};
+
+/** The operations on captured mail. */
+const INBOX: readonly Operation[] = [WAIT];
 
 /** Every operation of the ingestion API. */
 export const OPERATIONS: readonly Operation[] = [
@@ -231,4 +268,77 @@ function strayResponses(): Json {
       headers: headerRefs([...EVERY_ANSWER, 'Allow']),
     },
   };
+}
+
+/** What the document says before anything else. */
+const PREAMBLE = `
+Every request but those under *Service* needs an API key: \`Authorization: Bearer <API_KEY>\`. Keys have scopes; an
+operation's \`security\` names the scopes of which one is needed.
+
+**Form.** JSON is UTF-8 with camelCase names. Times are RFC 3339 in UTC with milliseconds; durations end in \`Ms\`, sizes
+in \`Bytes\`. Members that do not apply are absent, unless a schema says that its shape is constant. Members may be added
+to answers: ignore those you do not know. Fields and parameters that do not exist are refused by name.
+
+**Methods.** HEAD answers as GET does, without the body. OPTIONS answers 204 with \`Allow\` on every path, without a key.
+Another method is 405 with \`Allow\`, and a path that is not described here 404.
+
+**Refusals** are \`application/problem+json\` (RFC 9457): tell them apart by \`code\`, and read \`errors\`, which names every
+faulty field at once. They are decided in this order: path 404, source 403, method 405, key 401, scope 403, rate 429,
+intake suspended 503, type 415, size 413, content 400, sender 403, idempotency 409. Every answer carries
+\`X-Request-Id\`, the request's own if it was 1 to 64 of \`A-Z a-z 0-9 . _ -\`.
+
+**Trying again.** 408, 429, 500, 502, 503, 504 and lost connections may be tried again, after \`Retry-After\` where it is
+given. With an \`Idempotency-Key\` no message is accepted twice.
+
+**Limits** in this document are those of the default configuration; the operator may have set others.
+`.trim();
+
+/** Responses that several operations have in common get a name, so that the document says them once. */
+
+/** An operation's responses by status. */
+type Responses = Readonly<Record<string, Json>>;
+
+/** Gathers responses; afterwards knows which are shared. */
+class SharedResponses {
+  /** How often each occurs, by its text. */
+  readonly #counts = new Map<string, number>();
+  readonly #names = new Map<string, string>();
+  readonly #named: Record<string, Json> = {};
+
+  constructor(all: readonly Responses[]) {
+    for (const response of all.flatMap((responses) => Object.values(responses))) {
+      const text = JSON.stringify(response);
+      this.#counts.set(text, (this.#counts.get(text) ?? 0) + 1);
+    }
+  }
+
+  /** The responses with references in place of those that others have too. */
+  refer(responses: Responses, operationId: string): Responses {
+    return Object.fromEntries(
+      Object.entries(responses).map(([status, response]) => {
+        const text = JSON.stringify(response);
+        if ((this.#counts.get(text) ?? 0) < 2) return [status, response];
+        const name = this.#names.get(text) ?? this.#newName(Number(status), text, operationId);
+        this.#names.set(text, name);
+        this.#named[name] = response;
+        return [status, { $ref: `#/components/responses/${name}` }];
+      }),
+    );
+  }
+
+  /** The shared responses by name, once all operations have referred to them. */
+  get named(): Responses {
+    return this.#named;
+  }
+
+  /** By its status, or what it gives; a second kind also by the first operation that has it. */
+  #newName(status: number, text: string, operationId: string): string {
+    const schema = /"#\/components\/schemas\/(\w+)"/.exec(text)?.[1] ?? 'Answer';
+    const title = status < 400 ? schema : pascal(titleOf(status));
+    return title in this.#named ? `${title}Of${pascal(operationId)}` : title;
+  }
+}
+
+function pascal(text: string): string {
+  return text.replace(/(?:^|[^A-Za-z]+)([A-Za-z])/g, (_, letter: string) => letter.toUpperCase());
 }

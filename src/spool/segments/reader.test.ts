@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { Few } from './reader.ts';
+
+test('a few work at a time, the others in line, and a failure hands its place over', async () => {
+  const few = new Few(2);
+  const begun: number[] = [];
+  const works = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
+  const done = works.map(({ promise }, place) =>
+    few
+      .run(() => {
+        begun.push(place);
+        return promise;
+      })
+      .catch((error: unknown) => error),
+  );
+  expect(begun).toEqual([0, 1]);
+  works[1]?.reject(new Error('broken'));
+  await done[1];
+  expect(begun).toEqual([0, 1, 2]);
+  for (const { resolve } of works) resolve();
+  await Promise.all(done);
+  expect(begun).toEqual([0, 1, 2, 3, 4]);
+  await few.run(() => Promise.resolve());
+});
