@@ -48,7 +48,7 @@ import {
   tallyDenials,
 } from './observe/remembered.ts';
 import type { Operations } from './operations/table.ts';
-import { createPreviewer, type Previewer } from './preview/previewer.ts';
+import { Previewer } from './preview/previewer.ts';
 
 /** What the service is started with. */
 export interface AppOptions {
@@ -168,7 +168,7 @@ class Service implements App {
     this.#work = work;
     const { engine, nodes } = work;
     this.#denials = tallyDenials({ events: this.#events, store: storage.store, node, clock, log });
-    this.#previewer = createPreviewer(clock);
+    this.#previewer = new Previewer(clock);
     const words = createMessageWords({ ...storage, previewer: this.#previewer });
     const reception = this.#receive(storage, live, log);
     const firstRun = await prepareFirstRun(reception, this.#options.environment);

@@ -5,7 +5,7 @@ import { MAX_SUBJECT, shortened } from '../control/kept.ts';
 import type { NodesSight } from '../control/nodes/sight.ts';
 import type { Topic } from '../dashboard/contract.ts';
 import type { Downloads } from '../dashboard/downloads.ts';
-import { createHintFeed, type HintFeed, isTopic } from '../dashboard/hints.ts';
+import { HintFeed, isTopic } from '../dashboard/hints.ts';
 import { createDashboard, type Dashboard } from '../dashboard/server.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Certificate } from '../tls/certificate.ts';
@@ -32,7 +32,7 @@ export function dashboard(
   bound: BoundPorts,
 ): Dashboard {
   const { live, clock, random, log, events, ready, door, words, storage, dataDir } = parts;
-  const feed = createHintFeed({ events, clock, random });
+  const feed = new HintFeed({ events, clock, random });
   void tellNewsOfOthers({ nodes: parts.nodes, feed, clock, signal: parts.signal });
   const downloads = createDownloads({
     ...{ storage, words, backupDirectory: join(dataDir, 'backups') },

@@ -3,7 +3,7 @@ import { relaysOfAll } from '../control/nodes/figures.ts';
 import type { HealthCheck } from '../domain/health.ts';
 import { missingRelays } from '../domain/route.ts';
 import type { IntakeTrouble } from '../engine/accept.ts';
-import { createHealth, type Health } from '../observe/health.ts';
+import { Health } from '../observe/health.ts';
 import {
   Counters,
   createMetrics,
@@ -53,7 +53,7 @@ export function observe(
   const { views, writer, cluster } = storage;
   // Over a database, only what this node itself writes lies on its disk.
   const spool = cluster === null ? storage.spool : { space: () => volumeOf(parts.dataDir) };
-  const health = createHealth(
+  const health = new Health(
     {
       ...{ clock, views, spool, relays, certificateExpiresAt },
       store: () => ({ failed: failed(), waitingMs: writer.waitingMs() }),

@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import { createSigningKeys } from '../signing/keys.ts';
-import { createSigner } from '../signing/signer.ts';
+import { MailSigner } from '../signing/signer.ts';
 import { PROVIDER_MEMORY } from '../transport/providers/limits.ts';
 import type { LiveConfig } from './live-config.ts';
 import { type BoundSmtp, createMailDns } from './mail-dns.ts';
@@ -45,7 +45,7 @@ export interface Work {
 export function createWork(parts: WorkParts): Work {
   const { storage, live, events, clock, random, log, node, version, bound } = parts;
   const keysOf = createSigningKeys();
-  const signer = createSigner({ keys: () => keysOf(live.config.domains), clock, log });
+  const signer = new MailSigner({ keys: () => keysOf(live.config.domains), clock, log });
   const self = ownNode(node, live.config, version, clock.wall());
   const nodes = createNodesSight(storage.cluster, self, clock);
   const engine: Engine = createEngine({

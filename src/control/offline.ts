@@ -13,9 +13,9 @@ import { refuseMoved } from '../migrate/marks.ts';
 import { Events } from '../observe/events.ts';
 import { OperationError } from '../operations/call.ts';
 import type { Operations } from '../operations/table.ts';
-import { createPreviewer } from '../preview/previewer.ts';
+import { Previewer } from '../preview/previewer.ts';
 import { createSigningKeys } from '../signing/keys.ts';
-import { createSigner } from '../signing/signer.ts';
+import { MailSigner } from '../signing/signer.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Cluster } from '../store/cluster.ts';
@@ -75,7 +75,7 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
       throw error;
     });
     const engine = openEngine(stores, () => loaded, options);
-    const previewer = createPreviewer(options.clock);
+    const previewer = new Previewer(options.clock);
     const reception = createReception({
       ...{ ...stores, ...options, log: silentLog, box: () => loaded.vault },
       limits: () => sessionLimits(loaded.config),
@@ -176,7 +176,7 @@ function openEngine(
   const events = new Events();
   const settings = engineSettingsOf(loaded);
   const keysOf = createSigningKeys();
-  const signer = createSigner({ keys: () => keysOf(loaded().config.domains), clock, log: silentLog });
+  const signer = new MailSigner({ keys: () => keysOf(loaded().config.domains), clock, log: silentLog });
   const engine = createEngine({
     ...{ store, views, spool, clock, random, events, settings, node: NODE, signer },
   });

@@ -14,7 +14,7 @@ const MAX_UNREAD_BYTES = 64 * 1024;
 
 /** What streams are made of. */
 export interface EventStreamOptions {
-  readonly feed: HintFeed;
+  readonly feed: Pick<HintFeed, 'add' | 'streams'>;
   readonly visitors: Pick<Visitors, 'onEnded'>;
   /** `webui.max_event_streams` */
   readonly max: () => number;

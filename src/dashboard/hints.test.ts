@@ -2,14 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { seededRandom } from '../lib/random.ts';
 import { type Event, Events } from '../observe/events.ts';
-import {
-  countTopics,
-  createHintFeed,
-  HEARTBEAT_MS,
-  HINT_MS,
-  type HintFeed,
-  MAX_REMEMBERED,
-} from './hints.ts';
+import { countTopics, HEARTBEAT_MS, HINT_MS, HintFeed, MAX_REMEMBERED } from './hints.ts';
 
 test('what pages are told of is counted, for the pages of other nodes', () => {
   const events = new Events();
@@ -26,7 +19,7 @@ test('what pages are told of is counted, for the pages of other nodes', () => {
 function setUp() {
   const events = new Events();
   const clock = new ManualClock();
-  const feed = createHintFeed({ events, clock, random: seededRandom(3) });
+  const feed = new HintFeed({ events, clock, random: seededRandom(3) });
   onTestFinished(() => feed.stop());
   return { events, clock, feed };
 }

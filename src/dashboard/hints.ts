@@ -99,21 +99,6 @@ export interface HintStream {
   send(bytes: Uint8Array): void;
 }
 
-/** Where the streams are given what happens. */
-export interface HintFeed {
-  /** Notes that something may have changed. */
-  note(topics: readonly Topic[]): void;
-  /**
-   * Gives a stream all hints from now on, until the returned function is called; before them what was missed since the id
-   * that it saw last, or `reset` where that is no longer known. Null for a stream that begins.
-   */
-  add(stream: HintStream, lastEventId: string | null): () => void;
-  /** Streams that are open. */
-  readonly streams: number;
-  /** Listens to nothing any more. */
-  stop(): void;
-}
-
 /** What a feed is made of. */
 export interface HintFeedOptions {
   readonly events: Events;
@@ -138,12 +123,8 @@ interface Remembered {
   readonly topics: readonly Topic[];
 }
 
-/** Makes a feed, which listens at once. */
-export function createHintFeed(options: HintFeedOptions): HintFeed {
-  return new Feed(options);
-}
-
-class Feed implements HintFeed {
+/** Where the streams are given what happens. */
+export class HintFeed {
   readonly #clock: Clock;
   readonly #streams = new Set<HintStream>();
   readonly #stopping = new AbortController();
@@ -163,10 +144,12 @@ class Feed implements HintFeed {
     this.#unsubscribe = events.on((event) => this.#hear(event));
   }
 
+  /** Streams that are open. */
   get streams(): number {
     return this.#streams.size;
   }
 
+  /** Notes that something may have changed. */
   note(topics: readonly Topic[]): void {
     for (const topic of topics) this.#topics.add(topic);
     if (this.#due || this.#topics.size === 0) return;
@@ -174,6 +157,10 @@ class Feed implements HintFeed {
     void this.#sendSoon();
   }
 
+  /**
+   * Gives a stream all hints from now on, until the returned function is called; before them what was missed since the id
+   * that it saw last, or `reset` where that is no longer known. Null for a stream that begins.
+   */
   add(stream: HintStream, lastEventId: string | null): () => void {
     stream.send(this.#welcome(lastEventId));
     this.#streams.add(stream);
@@ -181,6 +168,7 @@ class Feed implements HintFeed {
     return () => void this.#streams.delete(stream);
   }
 
+  /** Listens to nothing any more. */
   stop(): void {
     this.#unsubscribe();
     this.#stopping.abort();

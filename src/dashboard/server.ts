@@ -33,7 +33,7 @@ export interface DashboardOptions extends Omit<DashboardContent, 'site' | 'strea
   readonly events: Events;
   /** Where the built page lies. */
   readonly siteDirectory: string;
-  readonly feed: HintFeed;
+  readonly feed: Pick<HintFeed, 'add' | 'streams'>;
   /** `webui.max_event_streams` */
   readonly maxEventStreams: () => number;
 }

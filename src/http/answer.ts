@@ -5,14 +5,7 @@ import type { Connection } from './connections.ts';
 import { drain, Ending, isDrainable, lingeringClose } from './ending.ts';
 import type { Answerable } from './pipeline.ts';
 import type { UnsentAnswers } from './slow-clients.ts';
-import {
-  type Flow,
-  PacedWriter,
-  ResponseFlow,
-  releasedPieces,
-  SLICE_BYTES,
-  type StreamedBody,
-} from './stream.ts';
+import { Flow, PacedWriter, releasedPieces, SLICE_BYTES, type StreamedBody } from './stream.ts';
 
 /** What an answer needs of its server. */
 export interface AnswerHost {
@@ -140,7 +133,7 @@ export class Answer {
     const drained = this.#begin(head, null) ? this.#drain() : null;
     // Whoever waits for the first piece is told at once that there will be some.
     this.#response.flushHeaders();
-    return new ResponseFlow({
+    return new Flow({
       response: this.#response,
       connection: this.#connection,
       unsent: this.#host.unsent,

@@ -82,20 +82,6 @@ export class PacedWriter {
 /** How much is written before the client's pace is looked at again. */
 export const SLICE_BYTES = 64 * 1024;
 
-/** An answer whose length is not known when it begins, written piece by piece. */
-export interface Flow {
-  /** Bytes written that the client has not taken yet. */
-  readonly unread: number;
-  /** Writes without waiting; nothing once the client is gone. Who writes much looks at {@link unread}. */
-  write(bytes: Uint8Array): void;
-  /** Writes no faster than the client reads. Resolves to false when the client has gone. */
-  pass(bytes: Uint8Array): Promise<boolean>;
-  /** Ends the answer, whole. */
-  end(): void;
-  /** Cuts the connection, so that the client sees that something is missing. */
-  cut(): void;
-}
-
 /** What a flow needs of its answer. */
 interface FlowParts {
   readonly response: ServerResponse;
@@ -107,8 +93,8 @@ interface FlowParts {
   readonly onEnd: () => void;
 }
 
-/** See {@link Flow}. */
-export class ResponseFlow implements Flow {
+/** An answer whose length is not known when it begins, written piece by piece. */
+export class Flow {
   readonly #parts: FlowParts;
   readonly #writer: PacedWriter;
   #ended = false;
@@ -120,16 +106,19 @@ export class ResponseFlow implements Flow {
     response.once('close', () => this.#writer.stop());
   }
 
+  /** Bytes written that the client has not taken yet. */
   get unread(): number {
     return this.#parts.response.writableLength;
   }
 
+  /** Writes without waiting; nothing once the client is gone. Who writes much looks at {@link unread}. */
   write(bytes: Uint8Array): void {
     if (this.#isDone()) return;
     const { response, unsent, connection } = this.#parts;
     response.write(bytes, unsent.add(connection, bytes.length));
   }
 
+  /** Writes no faster than the client reads. Resolves to false when the client has gone. */
   async pass(bytes: Uint8Array): Promise<boolean> {
     if (this.#isDone()) return false;
     const { unsent, connection } = this.#parts;
@@ -139,12 +128,14 @@ export class ResponseFlow implements Flow {
     return true;
   }
 
+  /** Ends the answer, whole. */
   end(): void {
     if (this.#isDone()) return;
     this.#ended = true;
     this.#parts.onEnd();
   }
 
+  /** Cuts the connection, so that the client sees that something is missing. */
   cut(): void {
     this.#parts.connection.socket.destroy();
   }

@@ -79,18 +79,6 @@ export interface HealthSnapshot {
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number } | null;
 }
 
-/** Health, kept up to date in the background. */
-export interface Health {
-  /** Begins to look. Resolves when there is a first answer, or none is to be had in time. */
-  start(): Promise<void>;
-  /** How things are. Never waits for anything. */
-  report(): HealthReport;
-  /** The figures `report` is made of, for metrics. Never waits for anything. */
-  snapshot(): HealthSnapshot;
-  /** Stops looking. */
-  stop(): void;
-}
-
 /** How often the store and the volume are asked. */
 const POLL_MS = 1000;
 /** How often the lanes are asked for while a relay is spent: they are many, and change little. */
@@ -100,12 +88,8 @@ const MAX_LANES = 10_000;
 /** A store that has not answered for this long is unreachable. */
 const SILENT_MS = 2000;
 
-/** Makes the health of this process; it looks once told to start. */
-export function createHealth(sources: HealthSources, identity: HealthIdentity): Health {
-  return new PolledHealth(sources, identity);
-}
-
-class PolledHealth implements Health {
+/** Health, kept up to date in the background. */
+export class Health {
   readonly #sources: HealthSources;
   readonly #identity: HealthIdentity;
   readonly #startedAt: number;
@@ -129,11 +113,13 @@ class PolledHealth implements Health {
     this.#space = new Poll(() => spool.space(), POLL_MS, clock);
   }
 
+  /** Begins to look. Resolves when there is a first answer, or none is to be had in time. */
   async start(): Promise<void> {
     const polls = [this.#figures, this.#unrouted, this.#lanes, this.#space];
     await Promise.all(polls.map((poll) => poll.start(SILENT_MS)));
   }
 
+  /** Stops looking. */
   stop(): void {
     this.#figures.stop();
     this.#unrouted.stop();
@@ -141,6 +127,7 @@ class PolledHealth implements Health {
     this.#space.stop();
   }
 
+  /** The figures `report` is made of, for metrics. Never waits for anything. */
   snapshot(): HealthSnapshot {
     const { waitingMs } = this.#sources.store();
     return {
@@ -151,6 +138,7 @@ class PolledHealth implements Health {
     };
   }
 
+  /** How things are. Never waits for anything. */
   report(): HealthReport {
     const { clock, ports, relays, nodes } = this.#sources;
     const now = clock.wall();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { systemClock } from '../lib/clock.ts';
 import { MAX_FIELDS, MAX_FILES, MAX_TEXT, parseMessage } from './parse.ts';
-import { createPreviewer } from './previewer.ts';
+import { Previewer } from './previewer.ts';
 
 /** Loads the letter. */
 const letter = async () => bytes(LETTER);
@@ -104,7 +104,7 @@ test('whatever the bytes, they are read or refused', async () => {
 });
 
 test('a thread reads messages one after the other, and goes on after one that it refused', async () => {
-  const previewer = createPreviewer(systemClock, { maxBytes: 4096 });
+  const previewer = new Previewer(systemClock, { maxBytes: 4096 });
   try {
     const [good, large, again] = await Promise.allSettled([
       previewer.read(LETTER.length, letter),
@@ -132,7 +132,7 @@ test('what takes too long is given up, and the next one is read', async () => {
       });
     },
   };
-  const previewer = createPreviewer(clock, { timeLimitMs: 1234 });
+  const previewer = new Previewer(clock, { timeLimitMs: 1234 });
   try {
     await expect(previewer.read(LETTER.length, letter)).rejects.toMatchObject({ code: 'too_slow' });
     expect(await previewer.read(LETTER.length, letter)).toMatchObject({ subject: 'Grüße' });
@@ -142,7 +142,7 @@ test('what takes too long is given up, and the next one is read', async () => {
 });
 
 test('what waits to be read, or is too large, is not in memory', async () => {
-  const previewer = createPreviewer(systemClock, { maxBytes: 4096 });
+  const previewer = new Previewer(systemClock, { maxBytes: 4096 });
   let loaded = 0;
   let most = 0;
   const load = async () => {
@@ -163,7 +163,7 @@ test('what waits to be read, or is too large, is not in memory', async () => {
 });
 
 test('no more wait to be read than may', async () => {
-  const previewer = createPreviewer(systemClock, { maxWaiting: 2 });
+  const previewer = new Previewer(systemClock, { maxWaiting: 2 });
   try {
     const results = await Promise.allSettled([1, 2, 3].map(() => previewer.read(LETTER.length, letter)));
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);

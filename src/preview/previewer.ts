@@ -3,17 +3,6 @@ import type { Clock } from '../lib/clock.ts';
 import { startThread } from '../lib/thread.ts';
 import { type ParsedMessage, PreviewError } from './parsed.ts';
 
-/** Reads messages for people, away from the loop. */
-export interface Previewer {
-  /**
-   * Reads a message of this size, whose bytes are loaded when its turn has come: what waits is not in memory. Throws
-   * {@link PreviewError}, and whatever loading throws.
-   */
-  read(sizeBytes: number, load: () => Promise<Uint8Array>): Promise<ParsedMessage>;
-  /** Ends the thread, and what it reads. */
-  close(): Promise<void>;
-}
-
 /** Larger messages are not read for a preview. */
 const MAX_PREVIEW_BYTES = 32 * 1024 * 1024;
 /** What wants to be read meanwhile; more is refused. */
@@ -33,12 +22,8 @@ export interface PreviewerLimits {
   readonly timeLimitMs?: number;
 }
 
-/** A previewer with one thread, which starts when it is needed. */
-export function createPreviewer(clock: Clock, limits: PreviewerLimits = {}): Previewer {
-  return new ThreadPreviewer(clock, limits);
-}
-
-class ThreadPreviewer implements Previewer {
+/** Reads messages for people, away from the loop. */
+export class Previewer {
   readonly #clock: Clock;
   readonly #limits: Required<PreviewerLimits>;
   #worker: Worker | null = null;
@@ -47,7 +32,7 @@ class ThreadPreviewer implements Previewer {
   #last: Promise<unknown> = Promise.resolve();
   #idle = new AbortController();
 
-  constructor(clock: Clock, limits: PreviewerLimits) {
+  constructor(clock: Clock, limits: PreviewerLimits = {}) {
     this.#clock = clock;
     this.#limits = {
       maxBytes: limits.maxBytes ?? MAX_PREVIEW_BYTES,
@@ -56,6 +41,10 @@ class ThreadPreviewer implements Previewer {
     };
   }
 
+  /**
+   * Reads a message of this size, whose bytes are loaded when its turn has come: what waits is not in memory. Throws
+   * {@link PreviewError}, and whatever loading throws.
+   */
   read(sizeBytes: number, load: () => Promise<Uint8Array>): Promise<ParsedMessage> {
     const { maxBytes, maxWaiting } = this.#limits;
     if (sizeBytes > maxBytes)
@@ -67,6 +56,7 @@ class ThreadPreviewer implements Previewer {
     return turn;
   }
 
+  /** Ends the thread, and what it reads. */
   async close(): Promise<void> {
     this.#idle.abort();
     await this.#stop();

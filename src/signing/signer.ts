@@ -32,16 +32,6 @@ export interface SignerParts {
   readonly log: Log;
 }
 
-/** Signs mail when it is accepted, and again what had to be converted for a hop. */
-export interface MailSigner extends Signer {
-  /**
-   * Signs a converted message as `original` was: with the same keys and the same times, so that a repeat gives the same bytes.
-   * Only signatures of ours that hold are made anew, each for the fields that it was for: whatever was added since may be a
-   * stranger's. All others stay as they are. Never rejects.
-   */
-  resign(original: Uint8Array, converted: readonly Uint8Array[]): Promise<readonly Uint8Array[]>;
-}
-
 const SECOND_MS = 1000;
 /** How often a domain's trouble is told, in ms. */
 const TELL_EVERY_MS = 60_000;
@@ -51,11 +41,6 @@ const MAX_TOLD = 1000;
 const MAX_SIGNATURES = 8;
 const LOWER_NAME = SIGNATURE_NAME.toLowerCase();
 
-/** Signs with the keys of domains (RFC 6376, RFC 8463). */
-export function createSigner(parts: SignerParts): MailSigner {
-  return new DomainSigner(parts);
-}
-
 /** A key, since when a message is signed with it (Unix seconds), and the names of the fields that are. */
 interface Use {
   readonly key: SigningKey;
@@ -63,7 +48,8 @@ interface Use {
   readonly names: readonly string[];
 }
 
-class DomainSigner implements MailSigner {
+/** Signs mail when it is accepted, and again what had to be converted for a hop. */
+export class MailSigner implements Signer {
   readonly #parts: SignerParts;
   readonly #signing = new Signing();
   readonly #told = new Map<string, number>();
@@ -101,6 +87,11 @@ class DomainSigner implements MailSigner {
     }
   }
 
+  /**
+   * Signs a converted message as `original` was: with the same keys and the same times, so that a repeat gives the same bytes.
+   * Only signatures of ours that hold are made anew, each for the fields that it was for: whatever was added since may be a
+   * stranger's. All others stay as they are. Never rejects.
+   */
   async resign(original: Uint8Array, converted: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
     let domain = '';
     try {

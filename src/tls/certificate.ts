@@ -11,25 +11,6 @@ import type { Random } from '../lib/random.ts';
 import { expiryOf, namesOfFiles, type PairReader, pairReader } from './pair.ts';
 import { createSelfSigned, type KeyAndCertificate } from './self-signed.ts';
 
-/** The key and certificate of every TLS listener, kept up to date. */
-export interface Certificate {
-  readonly current: KeyAndCertificate;
-  /** `file`: `tls.cert_file`; the others are ours. */
-  readonly origin: CertificateOrigin;
-  /** Wall ms. */
-  readonly expiresAt: number;
-  /** Is told of every new pair, until the returned function is called. */
-  onChange(listener: (pair: KeyAndCertificate) => void): () => void;
-  /** Looks for a new one now: SIGHUP. One that is no good is logged, and the present one stays. */
-  reload(): Promise<void>;
-  /** Keeps a pair that was checked in the place of the present one. Only where no file is configured. */
-  upload(pair: KeyAndCertificate): Promise<void>;
-  /** Makes a new self-signed one, and forgets an uploaded one. Only where no file is configured. */
-  renew(): Promise<void>;
-  /** Stops looking. */
-  stop(): void;
-}
-
 /** How often files are looked at, and the self-signed certificate's age. */
 const CHECK_MS = 2_000;
 
@@ -37,7 +18,7 @@ const CHECK_MS = 2_000;
 export async function loadCertificate(options: CertificateOptions): Promise<Certificate> {
   const { files } = options;
   const source = files === null ? new OwnCertificate(options) : fileSource(files);
-  return new WatchedCertificate(source, await source.read(), options);
+  return new Certificate(source, await source.read(), options);
 }
 
 function fileSource({
@@ -52,7 +33,8 @@ function fileSource({
   return { read: async () => ({ pair: await read(), origin: 'file' }), upload: refuse, renew: refuse };
 }
 
-class WatchedCertificate implements Certificate {
+/** The key and certificate of every TLS listener, kept up to date. */
+export class Certificate {
   readonly #source: PairSource;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -78,23 +60,28 @@ class WatchedCertificate implements Certificate {
     return this.#current.pair;
   }
 
+  /** `file`: `tls.cert_file`; the others are ours. */
   get origin(): CertificateOrigin {
     return this.#current.origin;
   }
 
+  /** Wall ms. */
   get expiresAt(): number {
     return this.#expiresAt;
   }
 
+  /** Is told of every new pair, until the returned function is called. */
   onChange(listener: (pair: KeyAndCertificate) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
+  /** Stops looking. */
   stop(): void {
     this.#stop.abort();
   }
 
+  /** Looks for a new one now: SIGHUP. One that is no good is logged, and the present one stays. */
   async reload(): Promise<void> {
     try {
       const loaded = await this.#source.read();
@@ -106,11 +93,13 @@ class WatchedCertificate implements Certificate {
     }
   }
 
+  /** Keeps a pair that was checked in the place of the present one. Only where no file is configured. */
   async upload(pair: KeyAndCertificate): Promise<void> {
     await this.#source.upload(pair);
     await this.reload();
   }
 
+  /** Makes a new self-signed one, and forgets an uploaded one. Only where no file is configured. */
   async renew(): Promise<void> {
     await this.#source.renew();
     await this.reload();

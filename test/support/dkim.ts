@@ -8,7 +8,7 @@ import type { DkimAlgorithm, DomainKey, SendingDomain } from '../../src/domain/s
 import type { Clock } from '../../src/lib/clock.ts';
 import { type Log, silentLog } from '../../src/lib/log.ts';
 import { createSigningKeys } from '../../src/signing/keys.ts';
-import { createSigner, type MailSigner } from '../../src/signing/signer.ts';
+import { MailSigner } from '../../src/signing/signer.ts';
 
 const VERIFIER = fileURLToPath(new URL('../mail/verify_dkim.py', import.meta.url));
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -61,7 +61,7 @@ export function signerFor(
   clock = FIXED,
 ): MailSigner {
   const keysOf = createSigningKeys();
-  return createSigner({ keys: () => keysOf(domains), clock, log });
+  return new MailSigner({ keys: () => keysOf(domains), clock, log });
 }
 
 /** What the DNS says of the keys of these domains. */

@@ -136,8 +136,6 @@ test('who does not read is cut off, and the others hear on', async () => {
   const streams = new Set<HintStream>();
   const { port, feed, clock } = await startDashboard({
     feed: (inner) => ({
-      note: inner.note.bind(inner),
-      stop: inner.stop.bind(inner),
       get streams() {
         return inner.streams;
       },

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { createDoor } from '../../../src/control/door.ts';
 import type { Downloads } from '../../../src/dashboard/downloads.ts';
 import type { GuardSettings } from '../../../src/dashboard/guard.ts';
-import { createHintFeed, type HintFeed } from '../../../src/dashboard/hints.ts';
+import { HintFeed } from '../../../src/dashboard/hints.ts';
 import { createDashboard, type DashboardOptions } from '../../../src/dashboard/server.ts';
 import type { Visitors } from '../../../src/dashboard/visitors.ts';
 import { ROLES } from '../../../src/domain/account.ts';
@@ -38,7 +38,7 @@ export interface Setup {
   /** Instead of operations that only write down that they were asked for. */
   readonly operations?: Partial<Operations>;
   /** Stands before the feed of hints. */
-  readonly feed?: (feed: HintFeed) => HintFeed;
+  readonly feed?: (feed: HintFeed) => Pick<HintFeed, 'add' | 'streams'>;
 }
 
 /** A whole answer. */
@@ -123,7 +123,7 @@ export async function startDashboard(setup: Setup = {}) {
   const { journal } = openSqlite(':memory:');
   const { clock, events, log } = world;
   const operations = { ...recordingOperations(done), ...setup.operations };
-  const feed = createHintFeed({ events, clock, random: systemRandom });
+  const feed = new HintFeed({ events, clock, random: systemRandom });
   let pair = localPair();
   const listeners = new Set<(pair: KeyAndCertificate) => void>();
   const state = { ready: true };

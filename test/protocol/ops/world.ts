@@ -1,7 +1,7 @@
 /** Health and metrics over sources that a test can change. */
 import { silentLog } from '../../../src/lib/log.ts';
 import { Events } from '../../../src/observe/events.ts';
-import { createHealth, type Health, type HealthSources } from '../../../src/observe/health.ts';
+import { Health, type HealthSources } from '../../../src/observe/health.ts';
 import type { NodeStatus, RelayQuota } from '../../../src/observe/health-report.ts';
 import { Counters, createMetrics, type MetricSources } from '../../../src/observe/metrics.ts';
 import type { Figures, Views } from '../../../src/store/views.ts';
@@ -71,7 +71,7 @@ export async function createWorld(changes: SourceChanges = {}) {
     diskLimits: () => ({ lowBytes: GIB, criticalBytes: GIB / 5 }),
     ...changes,
   };
-  const health = createHealth(sources, {
+  const health = new Health(sources, {
     version: '0.1.0',
     engine: 'sqlite',
   });
