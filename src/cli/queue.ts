@@ -157,11 +157,7 @@ function restoredOption(act: RestoredAct): Option {
 }
 
 /** Decides on all of it. */
-async function decideRestored(
-  context: Context,
-  options: CommonOptions,
-  act: RestoredAct,
-): Promise<void> {
+async function decideRestored(context: Context, options: CommonOptions, act: RestoredAct): Promise<void> {
   await withOperations(context, options, { tolerateFaults: true }, async (operations, running) => {
     const decision = await operations.decideRestored({ act });
     const who = counted(decision.recipients, 'recipient');
