@@ -4,21 +4,17 @@
  */
 
 import { createReception, type Reception } from './accounts/reception.ts';
-import { announced } from './app/announced-door.ts';
-import { banner, type Condition, statusLine } from './app/banner.ts';
-import { readNotes } from './app/dashboard-notes.ts';
-import { keepDomains } from './app/domain-upkeep.ts';
-import { MachineFailure } from './app/failure.ts';
-import { prepareFirstRun } from './app/first-run.ts';
-import { keepJournal } from './app/journal-upkeep.ts';
+import { banner, type Condition, MachineFailure, prepareFirstRun, statusLine } from './app/banner.ts';
+import { readNotes } from './app/listener-parts.ts';
 import { createListeners, type Listeners } from './app/listeners.ts';
 import { LiveConfig } from './app/live-config.ts';
 import { NOTHING_BOUND } from './app/mail-dns.ts';
-import { nodeId } from './app/own-node.ts';
+import { announced } from './app/observation.ts';
 import { removeRuntime, writeRuntime } from './app/ports.ts';
 import { applyRelays } from './app/relays.ts';
 import { openStorage, type Storage } from './app/storage.ts';
-import { createWork, type Work } from './app/work.ts';
+import { keepDomains, keepJournal } from './app/upkeep.ts';
+import { createWork, nodeId, type Work } from './app/work.ts';
 import { earlyConfig } from './config/early.ts';
 import type { Fault } from './config/fault.ts';
 import { type Loaded, loadConfig } from './config/load.ts';

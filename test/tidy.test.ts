@@ -73,14 +73,13 @@ const LAWS: Readonly<Record<string, Law>> = {
     rooms: ['transport', 'domain', 'lib', 'mail', 'dns'],
     packages: /^(node:.*|undici)$/,
   },
-  // Signs mail at acceptance; `engine/signer.ts` is its contract.
-  signing: { rooms: ['engine/signer.ts', 'domain', 'lib', 'mail'], packages: /^node:/ },
+  // Signs mail at acceptance; `engine/contract.ts` is its contract.
+  signing: { rooms: ['engine/contract.ts', 'domain', 'lib', 'mail'], packages: /^node:/ },
   'transport/inbox': { rooms: ['transport', 'domain', 'lib'], packages: /^node:/ },
   engine: { rooms: ['domain', 'mail', 'lib', ...CONTRACTS, 'observe/events.ts'], packages: PURE_BUILTINS },
   ingest: {
     rooms: [
-      'engine/acts.ts',
-      'engine/intake.ts',
+      'engine/contract.ts',
       'smtp',
       'mail',
       'http',

@@ -1,7 +1,15 @@
+import { passwordFault } from '../accounts/passwords.ts';
+import type { Reception } from '../accounts/reception.ts';
+import { linkPath, makeLink } from '../accounts/sign-in.ts';
+import type { Fault } from '../config/fault.ts';
+import { variable } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { type HealthVerdict, portDetail } from '../domain/health.ts';
 import { INBOX } from '../domain/relay.ts';
+import type { Clock } from '../lib/clock.ts';
 import { COMMAND, dataOption } from '../lib/command.ts';
+import { readError } from '../lib/error.ts';
+import type { Log } from '../lib/log.ts';
 import type { BoundPorts } from './ports.ts';
 
 /** How the service is: what `/health` says, and why nobody's mail is taken (null where it is). */
@@ -105,4 +113,86 @@ function firstLetter(port: number): string[] {
   const letter = "printf 'Subject: Hello\\n\\nIt works.\\n'";
   const envelope = '--mail-from me@example.com --mail-rcpt you@example.com';
   return ['Or over SMTP:', '', `  ${letter} | curl -sS smtp://localhost:${port} ${envelope} --crlf -T -`, ''];
+}
+
+/** The variable that sets the first password (contract §14), and the name it is for. */
+const VARIABLE = 'WAYBILL_ADMIN_PASSWORD';
+const FIRST_NAME = 'admin';
+
+/** How the dashboard is to be claimed. */
+type FirstRun =
+  /** Somebody has a password. */
+  | { readonly kind: 'claimed' }
+  /** By this path of the dashboard, which has a token in it. */
+  | { readonly kind: 'link'; readonly path: string }
+  /** The environment's password is unfit, or cannot be read. */
+  | { readonly kind: 'faulty'; readonly fault: Fault };
+
+/**
+ * Sees to it that the dashboard can be claimed, by whoever started the service and by nobody else: sets the environment's
+ * password where there is one and none is set yet, else makes a link. Rejects with `StoreError`.
+ */
+export async function prepareFirstRun(
+  reception: Reception,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<FirstRun> {
+  const { accounts, clock, passwords } = reception;
+  const users = await accounts.users(clock.wall());
+  if (users.some(({ passwordHash }) => passwordHash !== null)) return { kind: 'claimed' };
+  const given = readVariable(environment);
+  if (typeof given === 'object') return { kind: 'faulty', fault: given };
+  if (given === undefined) return { kind: 'link', path: linkPath(await makeLink(reception, null)) };
+  const rule = passwordFault(given, FIRST_NAME);
+  if (rule !== null) return { kind: 'faulty', fault: faultOf(rule) };
+  await accounts.claimFirst(FIRST_NAME, await passwords.hash(given), clock.wall());
+  return { kind: 'claimed' };
+}
+
+function readVariable(environment: Readonly<Record<string, string | undefined>>): string | undefined | Fault {
+  try {
+    return variable(environment, VARIABLE);
+  } catch (error) {
+    return faultOf(`cannot be read: ${readError(error)}`);
+  }
+}
+
+/** Never with the password itself. */
+function faultOf(rule: string): Fault {
+  return { key: VARIABLE, value: null, rule, source: 'environment' };
+}
+
+/** Exit status after a failure of the machine: EX_IOERR of sysexits.h (contract §15). */
+export const EXIT_IO = 74;
+/** How long health shows the failure before the process ends, in ms. */
+const SHOW_MS = 10_000;
+
+/** A failure of the machine ends the service: at once for mail, a little later for the process. */
+export class MachineFailure {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #ended = Promise.withResolvers<number>();
+  #failed = false;
+
+  constructor(clock: Clock, log: Log) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Whether one has happened: nothing may be accepted or delivered any more. */
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** Resolves with the exit status when the process should end because of a failure. */
+  get ended(): Promise<number> {
+    return this.#ended.promise;
+  }
+
+  /** Reports a failure, once. */
+  report(error: Error & { readonly code: string }, stopWork: () => void): void {
+    this.#failed = true;
+    stopWork();
+    this.#log.error('machine.failed', { code: error.code, message: error.message, exitStatus: EXIT_IO });
+    void this.#clock.sleep(SHOW_MS).then(() => this.#ended.resolve(EXIT_IO));
+  }
 }

@@ -1,19 +1,34 @@
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hostname as hostNames } from '../config/kinds.ts';
 import { type ExportDeps, exportMessages } from '../control/export.ts';
 import { MAX_SUBJECT, shortened } from '../control/kept.ts';
+import type { MessageWords } from '../control/message-words.ts';
 import type { NodesSight } from '../control/nodes/sight.ts';
+import { sessionLimits } from '../control/session-limits.ts';
 import type { Topic } from '../dashboard/contract.ts';
 import type { Downloads } from '../dashboard/downloads.ts';
 import { HintFeed, isTopic } from '../dashboard/hints.ts';
 import { createDashboard, type Dashboard } from '../dashboard/server.ts';
+import type { FirstStepsBook, Pointers } from '../dashboard/session-calls.ts';
+import { createVisitors, type Visitors } from '../dashboard/visitors.ts';
+import { INBOX } from '../domain/relay.ts';
+import type { StreamedBody } from '../http/stream.ts';
+import { openContent } from '../ingest/http/stored-content.ts';
 import type { Clock } from '../lib/clock.ts';
+import { isMessageId } from '../lib/id.ts';
+import { isOwnHost } from '../lib/network.ts';
+import { OperationError } from '../operations/call.ts';
+import { DOCUMENT_POLICY, documentOf } from '../preview/parsed.ts';
+import type { Spool } from '../spool/spool.ts';
+import type { Journal } from '../store/journal.ts';
+import { StoreError } from '../store/store.ts';
+import type { Views } from '../store/views.ts';
 import type { Certificate } from '../tls/certificate.ts';
-import { dashboardVisitors, hostsAreOpen } from './dashboard-visitors.ts';
-import { createDownloads } from './downloads.ts';
-import { guardSettings } from './guard-settings.ts';
 import type { ListenerParts } from './listener-parts.ts';
-import type { LiveConfig } from './live-config.ts';
+import { cidrs, guardSettings, type LiveConfig } from './live-config.ts';
 import type { Observation } from './observation.ts';
 import type { BoundPorts } from './ports.ts';
 import type { Storage } from './storage.ts';
@@ -139,4 +154,140 @@ function changedTopics(before: ReadonlyMap<string, Counts>, now: ReadonlyMap<str
     for (const [topic, count] of Object.entries(counts))
       if (isTopic(topic) && count !== before.get(node)?.[topic]) changed.add(topic);
   return [...changed];
+}
+
+type Parts = Pick<ListenerParts, 'reception' | 'notes' | 'live' | 'storage' | 'version' | 'log'>;
+
+const HOST_KEY = 'webui.allowed_hosts';
+const MAX_HOSTS = 100;
+
+/** Receives those who use the dashboard. `bound` is looked at whenever somebody asks. */
+function dashboardVisitors(parts: Parts, bound: BoundPorts): Visitors {
+  const { reception, notes, live, version } = parts;
+  return createVisitors({
+    ...{ reception, version, instance: notes.instance },
+    trustedProxies: () => cidrs(live.config.webui.trustedProxies),
+    idleMs: () => sessionLimits(live.config).idleMs,
+    pointers: (host) => pointersFor(host, bound),
+    firstSteps: firstSteps(parts),
+    isClaimed: onceTrue(async () => {
+      const users = await reception.accounts.users(reception.clock.wall());
+      return users.some(({ passwordHash }) => passwordHash !== null);
+    }),
+    allowHost: (host) => allowHost(host, parts),
+  });
+}
+
+/** Whether `webui.allowed_hosts` may be added to: the file and the environment have the last word. */
+function hostsAreOpen(live: LiveConfig): boolean {
+  const origin = live.loaded.effective.find(({ key }) => key === HOST_KEY)?.origin;
+  return origin === 'default' || origin === 'stored';
+}
+
+/** Whoever holds the first set-up link was let in under any name (contract §1): from now on that name is ours. */
+async function allowHost(host: string, { live, storage, log }: Parts): Promise<boolean> {
+  const { allowedHosts } = live.config.webui;
+  const isKnown = isOwnHost(host, { ...guardSettings(live), anyHost: false });
+  const isNew = !isKnown && hostNames.read(host) !== undefined && allowedHosts.length < MAX_HOSTS;
+  if (!isNew || !hostsAreOpen(live)) return false;
+  await storage.registry.putSetting(HOST_KEY, JSON.stringify([...allowedHosts, host]));
+  await live.reload();
+  log.info('sign_in.host_allowed', { host });
+  return true;
+}
+
+/** By the name that someone has for us, where the ports are plain: what they paste must work. */
+function pointersFor(host: string, { api, apiTls, smtp }: BoundPorts): Pointers {
+  const [smtpPort] = smtp;
+  const plain = api === null ? null : `http://${host}:${api}`;
+  return {
+    apiUrl: plain ?? (apiTls === null ? null : `https://${host}:${apiTls}`),
+    smtp: smtpPort === undefined ? null : { host: host.replace(/^\[(.*)\]$/, '$1'), port: smtpPort },
+  };
+}
+
+function firstSteps({ notes, storage, live }: Parts): FirstStepsBook {
+  const hasKey = onceTrue(async () => (await storage.keyring.list()).length > 0);
+  const hasMessage = onceTrue(async () => {
+    const query = { owner: 'all', statuses: [], before: null, limit: 1 } as const;
+    return (await storage.views.list(query)).messages.length > 0;
+  });
+  return {
+    read: async () => ({
+      skipped: await notes.skipped(),
+      hasKey: await hasKey(),
+      hasMessage: await hasMessage(),
+      hasRelay: live.config.relays.some(({ name }) => name !== INBOX),
+    }),
+    skip: (skipped) => notes.skip(skipped),
+  };
+}
+
+/** Asks until the answer is yes, which it then is for good. While the store is too busy to say, it is no. */
+function onceTrue(ask: () => Promise<boolean>): () => Promise<boolean> {
+  let known = false;
+  return async () => {
+    try {
+      known ||= await ask();
+    } catch (error) {
+      if (!(error instanceof StoreError && error.code === 'store_busy')) throw error;
+    }
+    return known;
+  };
+}
+
+/** What downloads are made of. */
+interface DownloadParts {
+  readonly storage: { readonly views: Pick<Views, 'message'>; readonly spool: Pick<Spool, 'read'> };
+  readonly words: MessageWords;
+  /** What a query finds, as a file. */
+  readonly export: Downloads['export'];
+  /** The folder of the backups that this installation made. */
+  readonly backupDirectory: string;
+  /** Writes down, before the first byte, who took a backup. */
+  readonly journal: Pick<Journal, 'record'>;
+  readonly clock: Pick<Clock, 'wall'>;
+}
+
+/** Gives the dashboard what can be downloaded from it. */
+export function createDownloads({ storage, words, backupDirectory, ...parts }: DownloadParts): Downloads {
+  const { views, spool } = storage;
+  return {
+    source: async (id) => {
+      const detail = isMessageId(id) ? await views.message(id) : null;
+      if (detail === null) throw new OperationError('not_found', `There is no message ${id}.`);
+      return await openContent(detail.message, spool, 404);
+    },
+    part: async (id, number) => {
+      const file = (await words.read(id)).words.attachments[number];
+      if (file === undefined) throw new OperationError('not_found', 'The message has no such file.');
+      return { filename: file.filename, bytes: file.content };
+    },
+    document: async (id) => ({ html: documentOf((await words.read(id)).words), policy: DOCUMENT_POLICY }),
+    export: parts.export,
+    backup: async (actor, name) => {
+      const body = await openBackup(backupDirectory, name);
+      const { kind: actorKind, name: by, sourceAddress } = actor;
+      const act = {
+        action: 'downloadBackup',
+        subject: shortened(name, MAX_SUBJECT),
+        before: null,
+        after: null,
+      };
+      await parts.journal.record([{ at: parts.clock.wall(), actorKind, actor: by, sourceAddress, ...act }]);
+      return body;
+    },
+  };
+}
+
+/** A name is looked up among those that lie there, so that it can lead nowhere else. */
+async function openBackup(directory: string, name: string): Promise<StreamedBody> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  const found = entries.find((entry) => entry.isFile() && entry.name === name && !name.startsWith('.'));
+  if (found === undefined) throw new OperationError('not_found', 'There is no such backup.');
+  const file = join(directory, found.name);
+  const { size } = await stat(file);
+  // What is being written to while it is read would have another length than was told.
+  const end = size > 0 ? { end: size - 1 } : {};
+  return { sizeBytes: size, chunks: () => createReadStream(file, end) };
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { silentLog } from '../lib/log.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
-import { keepJournal } from './journal-upkeep.ts';
+import { keepJournal } from './upkeep.ts';
 
 const DAY_MS = 86_400_000;
 

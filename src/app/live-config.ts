@@ -4,10 +4,13 @@ import { type Fault, formatFault, shortKey } from '../config/fault.ts';
 import { type Loaded, type LoadOptions, loadConfig, type StoredRows } from '../config/load.ts';
 import { afterReload, changedSettings } from '../config/reload.ts';
 import type { Config } from '../config/schema.ts';
+import { serverName } from '../config/server-name.ts';
 import type { InForce } from '../control/route-tables.ts';
+import type { GuardSettings } from '../dashboard/guard.ts';
 import type { HealthCheck } from '../domain/health.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { type CidrSet, parseCidrs } from '../lib/network.ts';
 
 /** How often the file, and what other nodes store, is looked at, in ms: a change holds within a second (contract §12). */
 const LOOK_MS = 500;
@@ -32,7 +35,7 @@ const UNSIGNED: HealthCheck = {
 };
 
 /** What reloading needs. */
-export interface LiveConfigOptions extends Omit<LoadOptions, 'stored'> {
+interface LiveConfigOptions extends Omit<LoadOptions, 'stored'> {
   readonly first: InForce;
   readonly stored: () => Promise<StoredRows>;
   /** Another number once another node has changed what is stored. */
@@ -195,4 +198,26 @@ function stampOf(file: string): string {
   } catch (error) {
     return error instanceof Error && 'code' in error ? String(error.code) : String(error);
   }
+}
+
+const parsed = new WeakMap<readonly string[], CidrSet>();
+
+/** Ranges that the configuration has checked, parsed once for each list. */
+export function cidrs(list: readonly string[]): CidrSet {
+  const known = parsed.get(list);
+  if (known) return known;
+  const result = parseCidrs(list);
+  if (!result.ok) throw new Error(`an unchecked range: ${result.entry}`);
+  parsed.set(list, result.cidrs);
+  return result.cidrs;
+}
+
+/** Who may speak to the dashboard's port, as it is configured now; `anyHost` aside. */
+export function guardSettings({ config }: LiveConfig): Omit<GuardSettings, 'anyHost'> {
+  return {
+    allowedCidrs: cidrs(config.webui.allowedCidrs),
+    trustedProxies: cidrs(config.webui.trustedProxies),
+    allowedHosts: config.webui.allowedHosts,
+    hostname: serverName(config),
+  };
 }

@@ -9,7 +9,7 @@ import type { Resolver } from '../dns/resolver.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isPublicAddress, normaliseAddress } from '../lib/network.ts';
 import type { Random } from '../lib/random.ts';
-import type { SmtpPorts } from './smtp-ports.ts';
+import type { SmtpPorts } from './ports.ts';
 
 /** What direct delivery asks before it connects: the DNS, domains' policies, and which addresses are our own. */
 export interface MailDns {

@@ -1,9 +1,16 @@
 import type { SecureContextOptions } from 'node:tls';
-import type { Handler, HttpServer } from '../http/server.ts';
-import type { SmtpListener } from '../ingest/smtp/listener.ts';
-import { apiHandler, apiServer } from './api-listener.ts';
-import type { MailListeners, MailParts } from './mail-parts.ts';
-import { smtpListener } from './smtp-listener.ts';
+import type { Config } from '../config/schema.ts';
+import { localPostmaster, serverName } from '../config/server-name.ts';
+import type { NamedSource } from '../domain/source.ts';
+import { createHttpServer, type Handler, type HttpLimits, type HttpServer } from '../http/server.ts';
+import { createIngestApi } from '../ingest/http/api.ts';
+import { onDashboardOnly } from '../ingest/http/nothing-here.ts';
+import { createSmtpListener, type SmtpListener } from '../ingest/smtp/listener.ts';
+import type { SmtpOptions } from '../ingest/smtp/options.ts';
+import type { LiveConfig } from './live-config.ts';
+import { cidrs } from './live-config.ts';
+import { type MailListeners, type MailParts, partOf } from './mail-parts.ts';
+import type { SmtpPortPlan } from './ports.ts';
 
 /** Makes the listeners of this thread, which take no port yet. Without `tls` none of them speaks it. */
 export function createMailListeners(parts: MailParts, tls: SecureContextOptions | null): MailListeners {
@@ -57,4 +64,127 @@ class OwnListeners implements MailListeners {
     const all = [this.#smtp, ...this.#plain, ...this.#secure];
     await Promise.all(all.map((listener) => listener.close(deadline)));
   }
+}
+
+/** Makes what answers the requests of the ingestion API, on its plain port and its TLS port alike. */
+function apiHandler(parts: MailParts): Handler {
+  const { rooms, live, ...rest } = parts;
+  return createIngestApi({ ...rooms, ...rest, sending: () => live.config }, apiOptions(parts));
+}
+
+/** Makes the server of one port of the ingestion API; plain HTTP without a certificate. */
+function apiServer(
+  parts: MailParts,
+  port: number,
+  tls: SecureContextOptions | null,
+  handler: Handler,
+): HttpServer {
+  const { live, crowd, clock, random, log, webuiPort } = parts;
+  const { bind: hosts, ...api } = live.config.api;
+  const limits: HttpLimits = {
+    maxConnections: partOf(api.maxConnections, live.config),
+    headerTimeoutMs: api.headerTimeoutSeconds * 1000,
+    bodyTimeoutMs: api.bodyTimeoutSeconds * 1000,
+    keepAliveMs: api.keepAliveSeconds * 1000,
+    maxHeaderBytes: api.maxRequestHeaderBytes,
+    maxHeaders: api.maxRequestHeaders,
+    maxPipelinedRequests: api.maxPipelinedRequests,
+    maxUnsentBytes: partOf(live.config.limits.maxUnsentBytes, live.config),
+    get minBodyBytesPerSecond() {
+      return live.config.api.minBodyBytesPerSecond;
+    },
+  };
+  return createHttpServer({
+    ...{ hosts, port, tls, limits, clock, random, log, handler },
+    sharesPort: crowd !== null,
+    plainOnTls: (path) => onDashboardOnly(path, webuiPort()),
+  });
+}
+
+/** The API's options, read from the configuration each time so that keys apply live. */
+function apiOptions({ live }: Pick<MailParts, 'live'>) {
+  const { limits } = live.config;
+  return {
+    get hostname() {
+      return serverName(live.config);
+    },
+    get allowedCidrs() {
+      return cidrs(live.config.api.allowedCidrs);
+    },
+    get trustedProxies() {
+      return cidrs(live.config.api.trustedProxies);
+    },
+    get limits() {
+      return live.config.api;
+    },
+    maxWaitingReaders: partOf(limits.maxWaitingReaders, live.config),
+  };
+}
+
+/** Makes the SMTP listener, which takes no port yet. */
+function smtpListener(parts: MailParts, tls: SecureContextOptions | null): SmtpListener {
+  const { intake, views } = parts.rooms;
+  return createSmtpListener({ ...parts, intake, views }, smtpOptions(parts), tls);
+}
+
+/** The ports to bind. */
+export function smtpPortPlan({ config, loaded }: LiveConfig): SmtpPortPlan {
+  const { bind, ports, implicitTlsPorts } = config.listener;
+  const setting = loaded.effective.find(({ key }) => key === 'listener.ports');
+  return { bind, ports, implicitTlsPorts, set: setting?.origin !== 'default' };
+}
+
+/** The listener's options, read from the configuration each time so that keys apply live. */
+function smtpOptions({ live, webuiPort }: Pick<MailParts, 'live' | 'webuiPort'>): SmtpOptions {
+  return {
+    get webuiPort() {
+      return webuiPort();
+    },
+    get hostname() {
+      return serverName(live.config);
+    },
+    get postmaster() {
+      return live.config.server.postmaster ?? localPostmaster(live.config);
+    },
+    get settings() {
+      return live.config.listener;
+    },
+    get limits() {
+      return live.config.api;
+    },
+    get allowedCidrs() {
+      return cidrs(live.config.listener.allowedCidrs);
+    },
+    get trustedProxies() {
+      return cidrs(live.config.listener.trustedProxies);
+    },
+    get domains() {
+      return namesOf(live.config.domains);
+    },
+    get sources() {
+      return withCidrs(live.config.listener.sources);
+    },
+  };
+}
+
+const names = new WeakMap<Config['domains'], ReadonlySet<string>>();
+
+/** The names of registered domains, gathered once for each list. */
+function namesOf(list: Config['domains']): ReadonlySet<string> {
+  const known = names.get(list) ?? new Set(list.map(({ name }) => name));
+  names.set(list, known);
+  return known;
+}
+
+type SourceRows = SmtpOptions['sources'];
+
+const parsed = new WeakMap<readonly NamedSource[], SourceRows>();
+
+/** Rows that the configuration has checked, with their ranges parsed once for each list. */
+function withCidrs(list: readonly NamedSource[]): SourceRows {
+  const known = parsed.get(list);
+  if (known) return known;
+  const rows = list.map((source) => ({ source, cidrs: cidrs([source.cidr]) }));
+  parsed.set(list, rows);
+  return rows;
 }

@@ -1,8 +1,10 @@
 import { statfs } from 'node:fs/promises';
+import type { Door } from '../control/door.ts';
 import { relaysOfAll } from '../control/nodes/figures.ts';
 import type { HealthCheck } from '../domain/health.ts';
 import { missingRelays } from '../domain/route.ts';
 import type { IntakeTrouble } from '../engine/accept.ts';
+import type { Events } from '../observe/events.ts';
 import { Health } from '../observe/health.ts';
 import {
   Counters,
@@ -11,6 +13,7 @@ import {
   type MetricSources,
   type Metrics,
 } from '../observe/metrics.ts';
+import { OPERATIONS, operationNamed } from '../operations/table.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import type { ListenerParts } from './listener-parts.ts';
 import { type BoundPorts, portsStatus } from './ports.ts';
@@ -93,4 +96,17 @@ export function observe(
 async function volumeOf(folder: string): Promise<{ freeBytes: number; totalBytes: number }> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+}
+
+/** The same door; every operation through it that may have changed something is told as an event once it is done. */
+export function announced(door: Door, events: Events): Door {
+  return {
+    call: async (actor, name, request, progress) => {
+      const result = await door.call(actor, name, request, progress);
+      const operation = operationNamed(name);
+      if (operation !== null && OPERATIONS[operation].access.audit !== null)
+        events.emit({ type: 'operated', operation });
+      return result;
+    },
+  };
 }

@@ -1,9 +1,10 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { portsOf } from '../config/roles.ts';
 import type { Config, SettingKey } from '../config/schema.ts';
+import type { PortFault } from '../domain/health.ts';
 import { ListenError, type ListenErrorCode } from '../lib/listen.ts';
+import type { Log } from '../lib/log.ts';
 import type { PortsStatus } from '../observe/health.ts';
-import type { SmtpPorts } from './smtp-ports.ts';
 
 /** The ports really bound; null where a listener is switched off. */
 export interface BoundPorts extends SmtpPorts {
@@ -64,4 +65,78 @@ export function portsStatus(config: Config, bound: BoundPorts): PortsStatus {
     api: { port: bound.api, tlsPort: bound.apiTls },
     faults: bound.faults,
   };
+}
+
+/** What binds the ports of the SMTP listener. */
+export interface SmtpBinder {
+  /** Binds one port on every host, or on none. Rejects with `ListenError`. Resolves to the port bound. */
+  listen(hosts: readonly string[], port: number, implicitTls: boolean): Promise<number>;
+}
+
+/** What became of the ports that were asked for. */
+export interface SmtpPorts {
+  /** Bound, with STARTTLS. */
+  readonly smtp: readonly number[];
+  /** Bound, with TLS from the first byte. */
+  readonly smtpTls: readonly number[];
+  /** Not bound. */
+  readonly faults: readonly PortFault[];
+}
+
+/** Which ports are asked for, and where. */
+export interface SmtpPortPlan extends Pick<Config['listener'], 'bind' | 'ports' | 'implicitTlsPorts'> {
+  /** The operator set `listener.ports`; false for its default. */
+  readonly set: boolean;
+}
+
+type PortKey = 'listener.ports' | 'listener.implicit_tls_ports';
+
+const SMTP_PORT = 25;
+/** What a port 25 that cannot be had is replaced by (contract §1). */
+const FALLBACK_PORT = 2525;
+
+const REASONS: Readonly<Record<ListenErrorCode, PortFault['reason']>> = {
+  address_in_use: 'in_use',
+  permission_denied: 'no_privilege',
+  address_unavailable: 'unavailable',
+  listen_failed: 'failed',
+};
+
+/**
+ * Binds every port it can, in order. A port that cannot be bound is logged, told in `faults` and skipped; 25 is
+ * replaced by 2525, unless that is listed anyway. Rejects only with what is no `ListenError`.
+ */
+export async function bindSmtpPorts(binder: SmtpBinder, plan: SmtpPortPlan, log: Log): Promise<SmtpPorts> {
+  const smtp: number[] = [];
+  const smtpTls: number[] = [];
+  const faults: PortFault[] = [];
+  const listed = [...plan.ports, ...plan.implicitTlsPorts];
+  const attempt = async (key: PortKey, port: number): Promise<number | ListenError> => {
+    try {
+      return await binder.listen(plan.bind, port, key === 'listener.implicit_tls_ports');
+    } catch (error) {
+      if (!(error instanceof ListenError)) throw error;
+      log.warn('smtp.port_not_bound', { code: error.code, key, port, host: error.host });
+      return error;
+    }
+  };
+  const bindOne = async (key: PortKey, port: number, bound: number[]): Promise<void> => {
+    const first = await attempt(key, port);
+    if (typeof first === 'number') {
+      bound.push(first);
+      return;
+    }
+    const falls = key === 'listener.ports' && port === SMTP_PORT && !listed.includes(FALLBACK_PORT);
+    const second = falls ? await attempt(key, FALLBACK_PORT) : first;
+    const fallback = typeof second === 'number' ? second : null;
+    if (fallback !== null) {
+      bound.push(fallback);
+      log.warn('smtp.port_fallback', { key, port, bound: fallback });
+    }
+    const set = plan.set || key !== 'listener.ports';
+    faults.push({ key, port, reason: REASONS[first.code], set, fallback });
+  };
+  for (const port of plan.ports) await bindOne('listener.ports', port, smtp);
+  for (const port of plan.implicitTlsPorts) await bindOne('listener.implicit_tls_ports', port, smtpTls);
+  return { smtp, smtpTls, faults };
 }

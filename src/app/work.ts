@@ -1,23 +1,30 @@
+import { hostname } from 'node:os';
+import { rolesOf } from '../config/roles.ts';
+import type { Config } from '../config/schema.ts';
 import { engineSettingsOf } from '../control/engine-settings.ts';
 import { queueOfAll } from '../control/nodes/figures.ts';
+import { writeReport } from '../control/nodes/report.ts';
 import { createNodesSight, type NodesSight, type OwnNode } from '../control/nodes/sight.ts';
+import type { TopicCounts } from '../dashboard/hints.ts';
+import type { QueueFigures } from '../engine/contract.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
-import type { QueueFigures } from '../engine/queue-figures.ts';
 import { Budget } from '../lib/budget.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
+import type { DeniedSources, RelayHistory } from '../observe/remembered.ts';
 import { createSigningKeys } from '../signing/keys.ts';
 import { MailSigner } from '../signing/signer.ts';
+import type { NodeBeat } from '../store/cluster.ts';
 import { PROVIDER_MEMORY } from '../transport/providers/limits.ts';
 import type { LiveConfig } from './live-config.ts';
 import { type BoundSmtp, createMailDns } from './mail-dns.ts';
-import { type OwnKnowledge, ownNode, ownReport } from './own-node.ts';
-import { applyRelays, type TransportParts } from './relays.ts';
+import { applyRelays, relayStates, type TransportParts } from './relays.ts';
 import type { Storage } from './storage.ts';
 
 /** What the work with mail is made of. */
-export interface WorkParts extends OwnKnowledge {
+interface WorkParts extends OwnKnowledge {
   readonly storage: Storage;
   readonly live: LiveConfig;
   readonly events: Events;
@@ -63,4 +70,37 @@ export function createWork(parts: WorkParts): Work {
   applyRelays(engine.relays, live.config, transports);
   const queue = queueOfAll(engine.queue, () => nodes.reports());
   return { engine, self, transports, nodes, queue };
+}
+
+/** A name for this process in leases and counters, another at every start. */
+export function nodeId(name: string | null, random: Random): string {
+  const suffix = Buffer.from(random.fill(new Uint8Array(4))).toString('hex');
+  return `${name ?? hostname()}-${process.pid}-${suffix}`;
+}
+
+/** What the other nodes are told of this one once, at its start (`startedAt`: wall ms). */
+function ownNode(
+  id: string,
+  config: Pick<Config, 'node' | 'listener'>,
+  version: string,
+  startedAt: number,
+): Omit<NodeBeat, 'sharesWith' | 'report' | 'lanes'> {
+  return { id, name: config.node.name ?? hostname(), roles: rolesOf(config), version, startedAt };
+}
+
+/** What this process knows, in memory, that others are told of. */
+interface OwnKnowledge {
+  readonly denied: DeniedSources;
+  readonly history: RelayHistory;
+  readonly topics: TopicCounts;
+  readonly clock: Clock;
+}
+
+/** What the other nodes are told with every beat. */
+function ownReport({ relays, queue }: Engine, known: OwnKnowledge): string {
+  const { denied, history, topics, clock } = known;
+  return writeReport({
+    ...{ relays: relayStates(relays, clock), lanes: queue.lanes() },
+    ...{ denied: denied.list(), happenings: history.newest(), news: topics.counts() },
+  });
 }

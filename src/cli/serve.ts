@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { EXIT_IO } from '../app/failure.ts';
+import { EXIT_IO } from '../app/banner.ts';
 import type { ServiceManager } from '../app/service-manager.ts';
 import type { App, AppOptions } from '../app.ts';
 import { formatFault } from '../config/fault.ts';

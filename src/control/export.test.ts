@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { message } from '../../test/contract/store/fixtures.ts';
-import { IDLE } from '../engine/queue-figures.ts';
+import { IDLE } from '../engine/contract.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import { csvLine, exportMessages } from './export.ts';

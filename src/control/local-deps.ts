@@ -1,9 +1,7 @@
 import type { Reception } from '../accounts/reception.ts';
 import type { Fault } from '../config/fault.ts';
-import type { Acts } from '../engine/acts.ts';
+import type { Acts, Intake, QueueFigures } from '../engine/contract.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Intake } from '../engine/intake.ts';
-import type { QueueFigures } from '../engine/queue-figures.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Spool } from '../spool/spool.ts';

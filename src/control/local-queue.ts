@@ -3,7 +3,7 @@ import { parseDomain } from '../domain/domain-name.ts';
 import type { HoldKind } from '../domain/hold.ts';
 import { relayOfLane } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
-import type { LaneFigures } from '../engine/queue-figures.ts';
+import type { LaneFigures } from '../engine/contract.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';
 import type { HoldView, LaneState, QueueLane, QueueOperations, QueueView } from '../operations/queue.ts';

@@ -10,7 +10,7 @@ import {
   takeLane,
 } from '../../test/contract/store/fixtures.ts';
 import type { Relay } from '../domain/relay.ts';
-import type { LaneFigures } from '../engine/queue-figures.ts';
+import type { LaneFigures } from '../engine/contract.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import { untriedRelays } from './untried-relays.ts';

@@ -1,5 +1,5 @@
 import type { Relay } from '../domain/relay.ts';
-import type { LaneFigures } from '../engine/queue-figures.ts';
+import type { LaneFigures } from '../engine/contract.ts';
 import { dayOf, KEEP_DAYS } from '../store/counting.ts';
 import type { JournalEntry } from '../store/journal.ts';
 import type { LocalDeps } from './local-deps.ts';

@@ -11,18 +11,22 @@ import { SpoolError } from '../spool/spool.ts';
 import type { AcceptAnswer, AcceptDelivery, AcceptRecord, AcceptWish } from '../store/accepting.ts';
 import { StoreError, type Unit, type UnitDelivery } from '../store/store.ts';
 import type { Taken, Taking } from '../store/taking.ts';
+import type {
+  Intake,
+  IntakeAnswer,
+  PlannedDelivery,
+  RouteExplanation,
+  Signer,
+  Suspension,
+} from './contract.ts';
 import type { Dispatch } from './dispatch.ts';
-import { Gate } from './gate.ts';
-import type { Intake, IntakeAnswer, PlannedDelivery, RouteExplanation, Suspension } from './intake.ts';
 import type { Lane } from './lanes.ts';
 import type { Leases } from './leases.ts';
-import { isAmbiguous } from './persist.ts';
-import { type Admission, type QueueRoom, wishOf } from './queue-room.ts';
-import { recordFactsOf } from './record.ts';
+import { isAmbiguous, recordFactsOf } from './persist.ts';
+import { type Admission, Gate, type QueueRoom, wishOf } from './queue-room.ts';
 import type { Relays } from './relays.ts';
 import { explainRoute, planRecipients, type RoutingParts, routeRecipients } from './routing.ts';
 import type { EngineSettings } from './settings.ts';
-import type { Signer } from './signer.ts';
 
 /** What accepting needs. */
 export interface AcceptDeps {

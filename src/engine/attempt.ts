@@ -9,7 +9,7 @@ import type { BeginAnswer, BeginRequest, QuotaRequest, Store, Unit, UnitRef } fr
 import type { TransportContent, TransportJob, TransportResult } from '../transport/transport.ts';
 import type { Lane } from './lanes.ts';
 import type { Job } from './ready.ts';
-import type { RelayAtWork } from './relay-at-work.ts';
+import type { RelayAtWork } from './relays.ts';
 
 /** What an attempt needs of the engine. */
 export interface AttemptDeps {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Avoided } from './avoided.ts';
+import { Avoided } from './balance.ts';
 
 test('a lane is avoided for as long as was said last, and of very many the first are forgotten', () => {
   let now = 0;

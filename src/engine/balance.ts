@@ -1,10 +1,10 @@
 import { relayOfLane } from '../domain/lane.ts';
 import type { Share } from '../domain/share.ts';
-import type { Avoided } from './avoided.ts';
+import type { Clock } from '../lib/clock.ts';
+import { NewestMap } from '../lib/newest-map.ts';
 import type { Lane } from './lanes.ts';
 import type { Membership } from './membership.ts';
-import type { RelayAtWork } from './relay-at-work.ts';
-import type { Relays } from './relays.ts';
+import type { RelayAtWork, Relays } from './relays.ts';
 
 /** A node lets go of lanes when it has more than its part by one in so many, and by so many at least. */
 const SLACK_SHARE = 8;
@@ -15,7 +15,7 @@ const MIN_STEP = 8;
 const MAX_STEP = 256;
 
 /** How many lanes a node may hold, and how many it is to let go of now. */
-export interface Burden {
+interface Burden {
   readonly most: number;
   readonly surplus: number;
 }
@@ -30,7 +30,7 @@ export function burdenOf(own: number, others: readonly number[]): Burden {
 }
 
 /** What weighing takes. */
-export interface BalanceDeps {
+interface BalanceDeps {
   readonly membership: Membership;
   readonly relays: Relays;
   /** Lanes whose hops this node could not reach. They count as its own: others have them only for that. */
@@ -152,4 +152,35 @@ export class Balance {
 
 function isNotSentBy({ soleLane, slots }: RelayAtWork): boolean {
   return !soleLane && slots.most === 0;
+}
+
+/** So many lanes are avoided at the same time; of more the first are forgotten, and may be taken again early. */
+const MAX_AVOIDED = 4_000;
+
+/** Lanes that are left to other nodes for a while. */
+export class Avoided {
+  readonly #clock: Pick<Clock, 'mono'>;
+  /** Until when (monotonic ms). */
+  readonly #until = new NewestMap<string, number>(MAX_AVOIDED);
+
+  constructor(clock: Pick<Clock, 'mono'>) {
+    this.#clock = clock;
+  }
+
+  /** Leaves a lane to others for `ms` milliseconds. */
+  add(lane: string, ms: number): void {
+    this.#until.set(lane, this.#clock.mono() + ms);
+  }
+
+  /** Whether a lane is left to others at this moment. */
+  has(lane: string): boolean {
+    return (this.#until.get(lane) ?? Number.NEGATIVE_INFINITY) > this.#clock.mono();
+  }
+
+  /** All that are. */
+  names(): string[] {
+    const now = this.#clock.mono();
+    for (const [lane, until] of this.#until) if (until <= now) this.#until.delete(lane);
+    return [...this.#until.keys()];
+  }
 }

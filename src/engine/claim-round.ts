@@ -1,6 +1,6 @@
 import type { ClaimRequest } from '../store/store.ts';
 import type { Lane, LaneLimits } from './lanes.ts';
-import type { RelayAtWork } from './relay-at-work.ts';
+import type { RelayAtWork } from './relays.ts';
 import type { Throttle } from './throttle.ts';
 
 /** A lane, and what it would like to claim. */

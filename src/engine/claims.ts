@@ -4,8 +4,7 @@ import type { Store } from '../store/store.ts';
 import { ClaimRound, type Wish } from './claim-round.ts';
 import type { Lane } from './lanes.ts';
 import { isAmbiguous } from './persist.ts';
-import type { RelayAtWork } from './relay-at-work.ts';
-import type { Relays } from './relays.ts';
+import type { RelayAtWork, Relays } from './relays.ts';
 import type { Throttle } from './throttle.ts';
 
 /** How often lanes are asked for work even when nothing hints at any, in ms. */

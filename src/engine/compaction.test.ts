@@ -19,9 +19,7 @@ import type { Spool } from '../spool/spool.ts';
 import type { NewJournalEntry } from '../store/journal.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import { StoreError } from '../store/store.ts';
-import { Collection } from './collection.ts';
-import { Compaction } from './compaction.ts';
-import { UpkeepRecord } from './upkeep-record.ts';
+import { Collection, Compaction, UpkeepRecord } from './compaction.ts';
 
 const NOTHING_KEPT = { contentAgeMs: 0, contentMaxBytes: 0, capturedAgeMs: 0, capturedMaxBytes: 0 };
 const GO_ON = new AbortController().signal;

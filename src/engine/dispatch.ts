@@ -3,18 +3,16 @@ import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import { Stop } from '../lib/stop.ts';
 import type { Events } from '../observe/events.ts';
-import { Aftermath } from './aftermath.ts';
 import { type AttemptDeps, type AttemptTerms, attempt, type QuotaTaken } from './attempt.ts';
 import { Claims } from './claims.ts';
 import { Hops } from './hops.ts';
 import type { Lane } from './lanes.ts';
-import { takeQuota } from './quota-taken.ts';
+import { takeQuota } from './quota-watch.ts';
 import type { Job } from './ready.ts';
-import { Recorder } from './recorder.ts';
-import type { RelayAtWork } from './relay-at-work.ts';
-import type { Relays } from './relays.ts';
+import type { RelayAtWork, Relays } from './relays.ts';
 import type { Reports } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
+import { Aftermath, Recorder } from './settle.ts';
 import { slotsFor, type Throttle } from './throttle.ts';
 
 /** Units given back in one call: no transaction may hold the store for long. */

@@ -9,30 +9,23 @@ import { type Store, StoreError } from '../store/store.ts';
 import { type Taking, takingApart } from '../store/taking.ts';
 import type { Views } from '../store/views.ts';
 import { Accept, type IntakeTrouble } from './accept.ts';
-import { Acting } from './acting.ts';
-import type { Acts } from './acts.ts';
-import { Avoided } from './avoided.ts';
-import { Balance } from './balance.ts';
-import { Collection } from './collection.ts';
-import { Compaction } from './compaction.ts';
+import { Avoided, Balance } from './balance.ts';
+import { Collection, Compaction, UpkeepRecord } from './compaction.ts';
+import type { Acts, Intake, LaneFigures, QueueFigures, Signer } from './contract.ts';
 import { Dispatch } from './dispatch.ts';
 import { Divert } from './divert.ts';
-import { Gate } from './gate.ts';
-import type { Intake } from './intake.ts';
 import type { Lane } from './lanes.ts';
 import { Leases } from './leases.ts';
 import { Membership, type NodeSelf } from './membership.ts';
 import { News } from './news.ts';
-import type { LaneFigures, QueueFigures } from './queue-figures.ts';
-import { QueueRoom } from './queue-room.ts';
-import { Quotas } from './quotas.ts';
+import { Acting } from './operator-acts.ts';
+import { Gate, QueueRoom } from './queue-room.ts';
+import { Quotas } from './quota-watch.ts';
 import { Redecide } from './redecide.ts';
 import { Relays } from './relays.ts';
 import { Reports } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
-import type { Signer } from './signer.ts';
 import { Sweep } from './sweep.ts';
-import { UpkeepRecord } from './upkeep-record.ts';
 
 /** What an engine is made of. */
 export interface EngineDeps {

@@ -8,8 +8,7 @@ import type { Events } from '../observe/events.ts';
 import type { AttemptEnd } from './attempt.ts';
 import type { Claims } from './claims.ts';
 import type { Lane } from './lanes.ts';
-import type { RelayAtWork } from './relay-at-work.ts';
-import type { Relays } from './relays.ts';
+import type { RelayAtWork, Relays } from './relays.ts';
 
 /** How long finding out whether a hop is well again may take, in ms. */
 const PROBE_LIMIT_MS = 60_000;

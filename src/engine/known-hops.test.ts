@@ -5,7 +5,7 @@ import { openWindow } from '../domain/window.ts';
 import { systemClock } from '../lib/clock.ts';
 import { ClaimRound } from './claim-round.ts';
 import { Lane } from './lanes.ts';
-import type { RelayAtWork } from './relay-at-work.ts';
+import type { RelayAtWork } from './relays.ts';
 import { Relays } from './relays.ts';
 
 const TOO_MUCH: Outcome[] = [

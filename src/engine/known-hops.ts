@@ -2,10 +2,10 @@ import { type Breaker, CLOSED } from '../domain/breaker.ts';
 import { relayOfLane } from '../domain/lane.ts';
 import { type MailboxProvider, mailboxProviderOf } from '../domain/mailbox-provider.ts';
 import type { Reply } from '../domain/outcome.ts';
+import type { Relay } from '../domain/relay.ts';
 import { openWindow, type Window } from '../domain/window.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 import type { Lane } from './lanes.ts';
-import type { RelayAtWork } from './relay-at-work.ts';
 
 /** Attempts at once that a lane of a relay with many destinations begins with, until its hop has shown to bear more. */
 const INITIAL_CONCURRENCY = 5;
@@ -20,9 +20,15 @@ interface Known {
   readonly restReply: Reply | null;
 }
 
+/** A relay, as knowing its hops needs it. */
+interface RelayOfHops {
+  readonly relay: Pick<Relay, 'mx'>;
+  perLaneOf(lane: Lane): number;
+}
+
 /** The relays, as knowing hops needs them. */
 export interface RelaysOfHops {
-  get(name: string): RelayAtWork | undefined;
+  get(name: string): RelayOfHops | undefined;
   provided(lane: Lane, provider: MailboxProvider | null): void;
 }
 
@@ -55,7 +61,7 @@ export class KnownHops {
   }
 
   /** A host was spoken to for a lane: where it is a big mailbox provider's, the lane shares that one's pace from now on. */
-  spokeTo(lane: Lane, relay: RelayAtWork, host: string | null): void {
+  spokeTo(lane: Lane, relay: RelayOfHops, host: string | null): void {
     if (lane.provider !== null || lane.isKnown || host === null || relay.relay.mx?.presets !== true) return;
     lane.isKnown = true;
     const provider = mailboxProviderOf(domainOf(lane), host);

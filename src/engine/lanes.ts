@@ -27,7 +27,7 @@ import {
 } from '../domain/window.ts';
 import { Stop } from '../lib/stop.ts';
 import type { ClaimRequest } from '../store/store.ts';
-import type { LaneReply } from './queue-figures.ts';
+import type { LaneReply } from './contract.ts';
 import { ReadyQueue } from './ready.ts';
 
 /** How much a lane claims, as a multiple of what it may have under way: keeps slots from idling. */

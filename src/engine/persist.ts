@@ -1,4 +1,6 @@
+import type { Submission } from '../domain/message.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { AcceptRecord } from '../store/accepting.ts';
 import { StoreError } from '../store/store.ts';
 
 /** How long we wait before writing again what the store could not take, in ms. */
@@ -33,4 +35,26 @@ export async function persist<T>(
 /** Whether what was asked may have happened although it failed. */
 export function isAmbiguous(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'store_unavailable';
+}
+
+/** What of a record is not decided on accepting it. */
+type RecordFacts = Omit<
+  AcceptRecord,
+  'id' | 'createdAt' | 'expiresAt' | 'content' | 'deliveries' | 'routeTable'
+>;
+
+/** What the store is told of a submission, besides what accepting decides. */
+export function recordFactsOf(submission: Submission): RecordFacts {
+  const { envelope, content, source, sourceAddress, keyId, test, reportable } = submission;
+  const { header, tags, metadata, priority, sendAt, idempotency } = submission;
+  const { reversePath, ret, envid } = envelope;
+  const { sizeBytes, flags } = content;
+  const origin = { source, sourceAddress, keyId, test, reportable, idempotency };
+  return { ...origin, reversePath, ret, envid, header, tags, metadata, priority, sendAt, sizeBytes, flags };
+}
+
+/** Something waits in a lane, and comes due at a wall time in ms. */
+export interface Wait {
+  readonly lane: string;
+  readonly dueAt: number;
 }

@@ -3,8 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 import type { AcceptAnswer, AcceptWish, Foresight, QueueLimits } from '../store/accepting.ts';
 import type { Store } from '../store/store.ts';
-import { Budget } from './budget.ts';
-import type { Suspension } from './intake.ts';
+import type { Suspension } from './contract.ts';
 import type { EngineSettings } from './settings.ts';
 
 /** How long a key's full queue is believed to be full without asking the store again, in ms. */
@@ -36,7 +35,7 @@ const FULL: Readonly<Record<'all' | 'key' | 'tooLarge', Suspension>> = {
 };
 
 /** What asking for room needs. */
-export interface QueueRoomDeps {
+interface QueueRoomDeps {
   readonly store: Pick<Store, 'foresee'>;
   readonly clock: Clock;
   readonly node: string;
@@ -185,4 +184,96 @@ const FITS: Admission = { kind: 'fits' };
 /** What of a submission needs room. */
 export function wishOf({ keyId, content, idempotency }: Submission): AcceptWish {
   return { keyId, sizeBytes: content.sizeBytes, idempotency };
+}
+
+/** How many keys' budgets are remembered; for any other key the store is asked. */
+const MAX_BUDGET_KEYS = 1_000;
+
+/**
+ * What the store last said there is room for, less what was let in since: while it lasts, nobody needs to ask. What
+ * ends meanwhile is not seen, so it errs to the safe side; other nodes' mail is not seen either, so the store still
+ * decides.
+ */
+class Budget {
+  #limits: QueueLimits | null = null;
+  #bytes = 0;
+  /** Messages by key; the longest known first. */
+  readonly #messages = new NewestMap<string, number>(MAX_BUDGET_KEYS);
+
+  /** Spends what these need; false, and nothing is spent, when it does not suffice or the limits were changed. */
+  spend(wishes: readonly AcceptWish[], limits: QueueLimits): boolean {
+    if (!this.#isUnder(limits)) return false;
+    const needed = new Map<string, number>();
+    let bytes = 0;
+    for (const { keyId, sizeBytes } of wishes) {
+      bytes += sizeBytes;
+      if (keyId !== null) needed.set(keyId, (needed.get(keyId) ?? 0) + 1);
+    }
+    if (bytes > this.#bytes) return false;
+    for (const [keyId, messages] of needed) if (messages > (this.#messages.get(keyId) ?? 0)) return false;
+    this.#bytes -= bytes;
+    for (const [keyId, messages] of needed)
+      this.#messages.set(keyId, (this.#messages.get(keyId) ?? 0) - messages);
+    return true;
+  }
+
+  /** Takes note of what the store foresees under these limits, after everything it was asked for. */
+  learn(wishes: readonly AcceptWish[], foresights: readonly Foresight[], limits: QueueLimits): void {
+    if (!this.#isUnder(limits)) this.#messages.clear();
+    this.#limits = limits;
+    for (const [place, { bytesLeft, messagesLeft }] of foresights.entries()) {
+      this.#bytes = bytesLeft;
+      const keyId = wishes[place]?.keyId ?? null;
+      if (keyId !== null) this.#messages.set(keyId, messagesLeft);
+    }
+  }
+
+  /** The store refused what this had room for: it is asked before anything more is let in. */
+  distrust(): void {
+    this.#limits = null;
+  }
+
+  #isUnder({ maxBytes, maxMessagesPerKey }: QueueLimits): boolean {
+    return this.#limits?.maxBytes === maxBytes && this.#limits.maxMessagesPerKey === maxMessagesPerKey;
+  }
+}
+
+const SUSPENSIONS = {
+  shutting_down: { code: 'shutting_down', detail: 'The server is shutting down.', retryAfterSeconds: 10 },
+  store_unavailable: {
+    code: 'store_unavailable',
+    detail: 'The server cannot store messages at the moment.',
+    retryAfterSeconds: 5,
+  },
+  disk_full: {
+    code: 'disk_full',
+    detail: 'The server has no room for more messages at the moment.',
+    retryAfterSeconds: 30,
+  },
+} as const satisfies Record<string, Suspension>;
+
+/** A reason to suspend intake. */
+type SuspensionReason = keyof typeof SUSPENSIONS;
+
+/** Whether mail may come in: open unless something is held against it. */
+export class Gate {
+  readonly #reasons = new Set<SuspensionReason>();
+
+  /** Holds a reason against intake, or takes it back. */
+  set(reason: SuspensionReason, holds: boolean): void {
+    if (holds) this.#reasons.add(reason);
+    else this.#reasons.delete(reason);
+  }
+
+  /** The weightiest reason; null when intake is open. */
+  suspension(): Suspension | null {
+    for (const reason of Object.keys(SUSPENSIONS) as SuspensionReason[])
+      if (this.#reasons.has(reason)) return SUSPENSIONS[reason];
+    return null;
+  }
+
+  /** What a submission is told that met this trouble, whether or not it still holds. */
+  static because(reason: SuspensionReason): Suspension {
+    return SUSPENSIONS[reason];
+  }
 }

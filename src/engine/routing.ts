@@ -11,7 +11,7 @@ import {
   route,
 } from '../domain/route.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
-import type { PlannedDelivery, RouteExplanation } from './intake.ts';
+import type { PlannedDelivery, RouteExplanation } from './contract.ts';
 import type { Relays } from './relays.ts';
 
 /** What routing goes by. */

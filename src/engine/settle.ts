@@ -3,16 +3,24 @@ import { laneOf } from '../domain/lane.ts';
 import type { Priority } from '../domain/message.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { type SettlePolicy, settle, type Transition } from '../domain/settle.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
-import type { QuotaRefund, Settlement, Unit, UnitDelivery } from '../store/store.ts';
+import type { QuotaRefund, Settlement, Store, Unit, UnitDelivery } from '../store/store.ts';
 import { type AttemptEnd, refOf } from './attempt.ts';
-import type { Relays } from './relays.ts';
+import type { Lane } from './lanes.ts';
+import { persist, type Wait } from './persist.ts';
+import type { Job } from './ready.ts';
+import type { RelayAtWork, Relays } from './relays.ts';
+import { type Owed, owedBySettling, settlingUntold } from './report-policy.ts';
+import type { Reports, WrittenReport } from './reports.ts';
+import type { EngineSettings } from './settings.ts';
 
 /** What decides where a delivery goes that was not taken. */
-export type Ways = Pick<Relays, 'get' | 'fitness'>;
+type Ways = Pick<Relays, 'get' | 'fitness'>;
 
 /** What settling goes by. */
-export interface SettleContext {
+interface SettleContext {
   readonly policy: SettlePolicy;
   readonly ways: Ways;
   /** Wall ms. */
@@ -24,7 +32,7 @@ export interface SettleContext {
  * SETTLE: from what an attempt did to what the store will write. Siblings share the time and the dice. What was proven
  * not to be taken goes to the next relay of its group; what may have been stays where it is.
  */
-export function settlementOf(
+function settlementOf(
   unit: Unit,
   relay: string,
   end: AttemptEnd,
@@ -93,7 +101,7 @@ function transitionOf(
 }
 
 /** Tells the world what an attempt did; `cancelled`: the indexes that the store ended so instead. */
-export function announce(
+function announce(
   events: Events,
   unit: Unit,
   settlement: Pick<Settlement, 'attempt' | 'transitions'>,
@@ -116,4 +124,192 @@ export function announce(
         : [{ address, state: transition.state, outcome }];
     }),
   });
+}
+
+/** What recording needs. */
+interface RecorderDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Events;
+  readonly node: string;
+  readonly reports: Reports;
+  readonly settings: () => EngineSettings;
+}
+
+/**
+ * What came of writing: what it left waiting, if anything; `stale` when the work was no longer ours; `refused` when the
+ * store will never take it.
+ */
+type Recorded = { readonly waits: readonly Wait[] } | 'stale' | 'refused';
+
+/** SETTLE: writes what became of leased work, however long the store is full or away. */
+export class Recorder {
+  readonly #deps: RecorderDeps;
+  readonly #ways: Ways;
+  readonly #giveUp: AbortSignal;
+
+  /** `giveUp` ends the waiting for a store that is full or away. */
+  constructor(deps: RecorderDeps, ways: Ways, giveUp: AbortSignal) {
+    this.#deps = deps;
+    this.#ways = ways;
+    this.#giveUp = giveUp;
+  }
+
+  /** Writes what an attempt did, with the report that it owes, and tells the world once it is on disk. */
+  settle(job: Job, relay: RelayAtWork, end: AttemptEnd): Promise<Recorded> {
+    const { clock, random, settings } = this.#deps;
+    const now = clock.wall();
+    const { retry, reports: told } = settings();
+    const context = { policy: retry, ways: this.#ways, now, dice: random.next() };
+    const settling = settlementOf(job.unit, relay.relay.name, end, context);
+    const owed = owedBySettling(job.unit, settling, { now, delayAfterMs: told.delayAfterMs });
+    return owed === null && settling.refund === null
+      ? this.#write(job.unit, { ...settling, report: null, delayReported: [] }, null, now)
+      : this.#settleOwing(job, relay, settling, owed, context);
+  }
+
+  async #settleOwing(
+    job: Job,
+    relay: RelayAtWork,
+    settling: Omit<Settlement, 'report' | 'delayReported'>,
+    owed: Owed | null,
+    context: SettleContext,
+  ): Promise<Recorded> {
+    const { clock, reports } = this.#deps;
+    const written = owed && (await reports.writePatiently(job.unit, owed, this.#giveUp));
+    const isUntold = written === 'not_now';
+    const report = isUntold ? null : written;
+    const later = { ...context, now: clock.wall() };
+    const transitions = isUntold ? settlingUntold(job.unit, settling, later) : settling.transitions;
+    let taken = false;
+    try {
+      const delayReported = report?.owed.delayed ?? [];
+      const settlement = { ...settling, transitions, report: report?.record ?? null, delayReported };
+      const recorded = await this.#write(job.unit, settlement, report, context.now);
+      taken = recorded !== 'stale' && recorded !== 'refused';
+      if (taken && settling.refund !== null) relay.quota.refunded(settling.refund, clock.wall());
+      return recorded;
+    } finally {
+      reports.decided(report, taken);
+    }
+  }
+
+  async #write(
+    unit: Unit,
+    settlement: Settlement,
+    report: WrittenReport | null,
+    now: number,
+  ): Promise<Recorded> {
+    const { clock, store, node, events, reports } = this.#deps;
+    const answer = await persist(clock, this.#giveUp, 'harmless', () =>
+      store.settle([settlement], { node, now }),
+    );
+    if (answer === null) return 'refused';
+    if (answer[0]?.kind !== 'settled') return 'stale';
+    const { cancelled } = answer[0];
+    announce(events, unit, settlement, cancelled);
+    const { indexes, lane } = settlement.unit;
+    const waits = settlement.transitions.flatMap(({ nextAttemptAt, next }, place): Wait[] =>
+      nextAttemptAt === null || cancelled.includes(indexes[place] ?? -1)
+        ? []
+        : [{ lane: next?.lane ?? lane, dueAt: nextAttemptAt }],
+    );
+    return { waits: report === null ? waits : [...waits, ...reports.announce(report)] };
+  }
+
+  /**
+   * Gives back work that no peer can have taken; it is due at once, unless it was cancelled and ends by that. `refund`: what
+   * its one job had taken off the quota.
+   */
+  async release(jobs: readonly Job[], refund: QuotaRefund | null): Promise<Recorded> {
+    const { clock, store, node } = this.#deps;
+    const refs = jobs.map((job) => ({ ...refOf(job.unit), refund }));
+    // Asked twice, it could give back what has been claimed anew meanwhile, under the same fence.
+    const answers = await persist(clock, this.#giveUp, 'harmful', () =>
+      store.release(refs, { node, now: clock.wall() }),
+    );
+    if (answers === null) return 'refused';
+    const waits: Wait[] = [];
+    const now = clock.wall();
+    for (const [place, { unit }] of jobs.entries()) {
+      const answer = answers[place];
+      if (answer?.kind !== 'settled') continue;
+      if (answer.cancelled.length > 0) this.#announceCancelled(unit, answer.cancelled);
+      if (answer.cancelled.length < unit.deliveries.length) waits.push({ lane: unit.lane, dueAt: now });
+    }
+    return answers.some(({ kind }) => kind === 'settled') ? { waits } : 'stale';
+  }
+
+  #announceCancelled({ messageId, deliveries }: Unit, cancelled: readonly number[]): void {
+    const recipients = deliveries.flatMap(({ index, recipient }) =>
+      cancelled.includes(index) ? [recipient.address] : [],
+    );
+    this.#deps.events.emit({ type: 'cancelled', messageId, recipients });
+  }
+}
+
+/** What sees to the end of leased work needs. */
+interface AftermathDeps {
+  readonly clock: Clock;
+  /** Told of lanes that mail waits for and that may not be ours. */
+  readonly want: (lane: string) => void;
+  readonly fault: (code: string, error: unknown) => void;
+}
+
+/** Who works the lanes. */
+interface LaneWork {
+  /** A delivery waits in the store, due at `dueAt` (wall ms). */
+  expect(lane: string, dueAt: number): void;
+  /** Starts nothing more on a lane whose leases we cannot be sure to know. */
+  retire(lane: Lane): void;
+  /** Aborts when nothing is recorded any more. */
+  readonly givenUp: AbortSignal;
+}
+
+/** The end of leased work: it is recorded, or given back, and lanes hear of what waits after it. */
+export class Aftermath {
+  readonly #deps: AftermathDeps;
+  readonly #recorder: Recorder;
+  readonly #work: LaneWork;
+
+  constructor(deps: AftermathDeps, recorder: Recorder, work: LaneWork) {
+    this.#deps = deps;
+    this.#recorder = recorder;
+    this.#work = work;
+  }
+
+  /** An attempt has ended: what it did is settled, and what it did not begin is given back. */
+  async record(job: Job, lane: Lane, relay: RelayAtWork, end: AttemptEnd): Promise<void> {
+    const untouched = end.outcomes.every((outcome) => outcome.kind === 'deferred');
+    const nothingSent = !end.begun || (untouched && end.brokenOff);
+    if (!nothingSent) {
+      this.#note(lane, await this.#recorder.settle(job, relay, end));
+      return;
+    }
+    const recorded = await this.#recorder.release([job], end.quota);
+    const isRefunded = end.begun && typeof recorded === 'object';
+    if (end.quota !== null && isRefunded) relay.quota.refunded(end.quota, this.#deps.clock.wall());
+    this.#note(lane, recorded);
+  }
+
+  /** Gives back work that no peer can have taken; `refund`: what its one job had taken off the quota. */
+  async giveBack(lane: Lane, jobs: readonly Job[], refund: QuotaRefund | null): Promise<void> {
+    this.#note(lane, await this.#recorder.release(jobs, refund));
+  }
+
+  /** What was recorded waits for its time; what could not be comes back when its lane is let go and taken anew. */
+  #note(lane: Lane, recorded: Recorded): void {
+    if (recorded === 'stale') return;
+    if (recorded !== 'refused') {
+      for (const { lane: where, dueAt } of recorded.waits) {
+        if (where !== lane.name) this.#deps.want(where);
+        this.#work.expect(where, dueAt);
+      }
+      return;
+    }
+    if (this.#work.givenUp.aborted || lane.retired) return;
+    this.#deps.fault('not_recorded', new Error(`lane ${lane.name} is let go: the store refused a write`));
+    this.#work.retire(lane);
+  }
 }

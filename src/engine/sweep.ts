@@ -3,25 +3,21 @@ import type { Random } from '../lib/random.ts';
 import type { Events } from '../observe/events.ts';
 import { type Spool, SpoolError } from '../spool/spool.ts';
 import type { ExpiringMessage, Stamp, Store } from '../store/store.ts';
-import type { Collection } from './collection.ts';
-import type { Compaction } from './compaction.ts';
+import type { Collection, Compaction, UpkeepRecord } from './compaction.ts';
 import type { Dispatch } from './dispatch.ts';
-import type { Gate } from './gate.ts';
-import { Indexing } from './indexing.ts';
 import type { Leases } from './leases.ts';
 import type { Membership } from './membership.ts';
-import type { QueueRoom } from './queue-room.ts';
+import type { Wait } from './persist.ts';
+import type { Gate, QueueRoom } from './queue-room.ts';
 import { owedByExpiry } from './report-policy.ts';
 import type { Reports, WrittenReport } from './reports.ts';
 import type { EngineSettings } from './settings.ts';
-import type { UpkeepRecord } from './upkeep-record.ts';
-import type { Wait } from './wait.ts';
 
 /** How many deliveries or messages one transaction of the sweep may touch: none may hold the store for long. */
 const BATCH = 500;
 
 /** What the sweep needs. */
-export interface SweepDeps {
+interface SweepDeps {
   readonly store: Store;
   readonly spool: Spool;
   readonly clock: Clock;
@@ -33,7 +29,7 @@ export interface SweepDeps {
 }
 
 /** The rest of the engine, as the sweep sees it. */
-export interface SweepPeers {
+interface SweepPeers {
   readonly dispatch: Dispatch;
   readonly leases: Leases;
   readonly gate: Gate;
@@ -259,4 +255,53 @@ async function prepare(message: ExpiringMessage, reports: Reports, ready: Ready[
 
 function expiryOf({ message: { messageId, deliveries }, report }: Ready) {
   return { messageId, indexes: deliveries.map(({ index }) => index), report: report?.record ?? null };
+}
+
+/** Messages whose words are entered by one transaction: a few milliseconds of the store. */
+const INDEX_BATCH = 100;
+/** Between two batches, so many times as long as the last one took: whoever else waits for the store has nine tenths of it. */
+const REST = 9;
+/** At least so long, in ms. */
+const MIN_REST_MS = 5;
+
+/** What entering words takes. */
+interface IndexingDeps {
+  readonly store: Pick<Store, 'index'>;
+  readonly clock: Pick<Clock, 'mono' | 'sleep'>;
+  readonly events: Pick<Events, 'on'>;
+}
+
+/** Enters the words of messages, so that they are found by them. */
+export class Indexing {
+  readonly #deps: IndexingDeps;
+  /** Something may be left to enter: from before the start, or accepted since the last look. */
+  #isBehind = true;
+
+  constructor(deps: IndexingDeps) {
+    this.#deps = deps;
+    deps.events.on((event) => {
+      if (event.type === 'accepted') this.#isBehind = true;
+    });
+  }
+
+  /**
+   * Enters words until there are none left to enter; asks nothing of the store when nothing has come. Where the store has
+   * much to do a batch waits long for its turn, and so the next one comes late: mail is accepted and delivered first, and
+   * found by words when there is time.
+   */
+  async catchUp(signal: AbortSignal): Promise<void> {
+    const { store, clock } = this.#deps;
+    while (this.#isBehind && !signal.aborted) {
+      const start = clock.mono();
+      // What is accepted from here on may come too late for this batch. It waits for the next turn, not to cost a commit each.
+      this.#isBehind = false;
+      const { more } = await store.index(INDEX_BATCH).catch((error: unknown) => {
+        this.#isBehind = true;
+        throw error;
+      });
+      if (!more) return;
+      this.#isBehind = true;
+      await clock.sleep(Math.max(MIN_REST_MS, REST * (clock.mono() - start)), signal);
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import { createHash, sign, verify } from 'node:crypto';
 import type { Content, SigningRights } from '../domain/message.ts';
-import type { Signer } from '../engine/signer.ts';
+import type { Signer } from '../engine/contract.ts';
 import { type Clock, inSlices } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import {

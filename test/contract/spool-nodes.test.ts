@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { ContentRef } from '../../src/domain/message.ts';
-import { Collection } from '../../src/engine/collection.ts';
-import { Compaction } from '../../src/engine/compaction.ts';
-import { UpkeepRecord } from '../../src/engine/upkeep-record.ts';
+import { Collection, Compaction, UpkeepRecord } from '../../src/engine/compaction.ts';
 import { SEGMENT_MS } from '../../src/spool/postgres/active-segment.ts';
 import { EMPTIED_AT_ONCE, LINGER_MS } from '../../src/spool/postgres/all-segments.ts';
 import { openPostgresSpool } from '../../src/spool/postgres/postgres-spool.ts';

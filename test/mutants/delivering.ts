@@ -122,7 +122,7 @@ export const DELIVERING: readonly Mutant[] = [
     breaks: 'Nobody fails without the report that is owed: here it is left out while the disk is full.',
     edits: [
       {
-        file: 'src/engine/recorder.ts',
+        file: 'src/engine/settle.ts',
         before: 'isUntold ? settlingUntold(job.unit, settling, later) : settling.transitions',
         after: 'settling.transitions',
       },

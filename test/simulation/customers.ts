@@ -1,6 +1,6 @@
 import type { Submission } from '../../src/domain/message.ts';
+import type { IntakeAnswer } from '../../src/engine/contract.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import type { IntakeAnswer } from '../../src/engine/intake.ts';
 import type { Random } from '../../src/lib/random.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { DIRECT_DOMAINS, NO_MAIL_DOMAIN } from './hop-domains.ts';

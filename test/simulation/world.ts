@@ -1,7 +1,7 @@
 import type { MxSettings, Relay } from '../../src/domain/relay.ts';
 import type { RouteRule } from '../../src/domain/route.ts';
+import { NO_SIGNER } from '../../src/engine/contract.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
-import { NO_SIGNER } from '../../src/engine/signer.ts';
 import { type Random, seededRandom } from '../../src/lib/random.ts';
 import { Events } from '../../src/observe/events.ts';
 import type { Cluster } from '../../src/store/cluster.ts';

@@ -1,14 +1,14 @@
 import type { Content, ContentRef, Submission } from '../../src/domain/message.ts';
 import { INBOX } from '../../src/domain/relay.ts';
 import type { RouteFacts } from '../../src/domain/route-match.ts';
-import type { Acts } from '../../src/engine/acts.ts';
 import type {
+  Acts,
   Intake,
   IntakeAnswer,
   PlannedDelivery,
   RouteExplanation,
   Suspension,
-} from '../../src/engine/intake.ts';
+} from '../../src/engine/contract.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createIdSource, messageIdTime } from '../../src/lib/id.ts';
 import { seededRandom } from '../../src/lib/random.ts';

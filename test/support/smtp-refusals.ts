@@ -50,7 +50,7 @@ export function refusedCodes(): ReadonlySet<string> {
 
 /** Why nothing can be sent for now. */
 function suspensionCodes(): string[] {
-  const path = 'src/engine/intake.ts';
+  const path = 'src/engine/contract.ts';
   const found: string[] = [];
   walkFile(path, (node) => {
     if (node.type === 'TSInterfaceDeclaration' && isNamed(node['id'], /^Suspension$/))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LaneFigures } from '../../engine/queue-figures.ts';
+import type { LaneFigures } from '../../engine/contract.ts';
 import type { RelayStatus } from '../../observe/health-report.ts';
 import type { DeniedTally } from '../../observe/remembered.ts';
 import { type LaneHappening, MAX_HAPPENINGS } from '../../observe/remembered.ts';

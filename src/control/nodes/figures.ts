@@ -1,6 +1,6 @@
 import type { BreakerState } from '../../domain/health.ts';
 import { relayOfLane } from '../../domain/lane.ts';
-import type { LaneFigures, QueueFigures } from '../../engine/queue-figures.ts';
+import type { LaneFigures, QueueFigures } from '../../engine/contract.ts';
 import type { RelayStatus } from '../../observe/health-report.ts';
 import type { DeniedTally } from '../../observe/remembered.ts';
 import { type LaneHappening, MAX_HAPPENINGS } from '../../observe/remembered.ts';

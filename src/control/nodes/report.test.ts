@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LaneFigures } from '../../engine/queue-figures.ts';
+import type { LaneFigures } from '../../engine/contract.ts';
 import { MAX_REPORT_BYTES } from '../../store/cluster.ts';
 import { type NodeReport, readReport, writeReport } from './report.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { relayOfLane } from '../../domain/lane.ts';
-import type { LaneFigures } from '../../engine/queue-figures.ts';
+import type { LaneFigures } from '../../engine/contract.ts';
 import { decodeJson } from '../../lib/decode.ts';
 import type { RelayStatus } from '../../observe/health-report.ts';
 import type { DeniedTally, LaneHappening } from '../../observe/remembered.ts';

@@ -1,5 +1,5 @@
 import type { MessageRecord } from '../../domain/message.ts';
-import type { Acts } from '../../engine/acts.ts';
+import type { Acts } from '../../engine/contract.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
 import type { Outlook } from '../outlook.ts';

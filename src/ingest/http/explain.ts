@@ -3,7 +3,7 @@ import { parseMailbox } from '../../domain/mailbox.ts';
 import { conditionName, type RouteFacts } from '../../domain/route-match.ts';
 import { ownerOf } from '../../domain/source.ts';
 import { isTag } from '../../domain/tag.ts';
-import type { Intake, RouteExplanation } from '../../engine/intake.ts';
+import type { Intake, RouteExplanation } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { formatTimestamp } from '../../lib/clock.ts';
 import { parseCidrs } from '../../lib/network.ts';

@@ -1,6 +1,6 @@
 import type { Idempotency, Submission } from '../../domain/message.ts';
 import { INBOX } from '../../domain/relay.ts';
-import type { Intake, IntakeAnswer, Suspension } from '../../engine/intake.ts';
+import type { Intake, IntakeAnswer, Suspension } from '../../engine/contract.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Views } from '../../store/views.ts';
 

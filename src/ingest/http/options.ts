@@ -1,5 +1,4 @@
-import type { Acts } from '../../engine/acts.ts';
-import type { Intake } from '../../engine/intake.ts';
+import type { Acts, Intake } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { CidrSet } from '../../lib/network.ts';

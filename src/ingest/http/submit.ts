@@ -1,5 +1,5 @@
 import type { Submission } from '../../domain/message.ts';
-import type { Intake } from '../../engine/intake.ts';
+import type { Intake } from '../../engine/contract.ts';
 import { type Budget, heldWhile, type Share } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { inSlices } from '../../lib/clock.ts';

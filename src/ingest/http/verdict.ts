@@ -3,7 +3,7 @@ import { parseAddress } from '../../domain/mailbox.ts';
 import type { Submission } from '../../domain/message.ts';
 import { INBOX, type Relay } from '../../domain/relay.ts';
 import type { SendingDomain } from '../../domain/sending-domain.ts';
-import type { Intake } from '../../engine/intake.ts';
+import type { Intake } from '../../engine/contract.ts';
 import { areAligned } from '../../lib/organizational-domain.ts';
 import { authorsOf } from '../../mail/field-values.ts';
 import { readHandedIn } from '../../mail/handed-in.ts';

@@ -1,4 +1,4 @@
-import type { IntakeAnswer } from '../../engine/intake.ts';
+import type { IntakeAnswer } from '../../engine/contract.ts';
 import { sourceGroup } from '../../lib/network.ts';
 import type { Question, ReversePath } from '../../smtp/receiver/effect.ts';
 import type { Receiver } from '../../smtp/receiver/receiver.ts';

@@ -1,5 +1,5 @@
 import type { NamedSource } from '../../domain/source.ts';
-import type { Intake } from '../../engine/intake.ts';
+import type { Intake } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { CidrSet } from '../../lib/network.ts';

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../domain/key.ts';
-import type { Intake } from '../../engine/intake.ts';
+import type { Intake } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Credentials } from '../../smtp/receiver/auth-exchange.ts';
 import type { ForwardPath, ReversePath } from '../../smtp/receiver/effect.ts';

@@ -1,4 +1,4 @@
-import type { Suspension } from '../../engine/intake.ts';
+import type { Suspension } from '../../engine/contract.ts';
 import { type SessionReply, sessionReply } from '../../smtp/receiver/session-reply.ts';
 import type { Origin } from './origin.ts';
 

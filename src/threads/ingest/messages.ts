@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts';
-import type { Suspension } from '../../engine/intake.ts';
+import type { Suspension } from '../../engine/contract.ts';
 import type { LogFields } from '../../lib/log.ts';
 import type { Event } from '../../observe/events.ts';
 import type { KeyAndCertificate } from '../../tls/self-signed.ts';

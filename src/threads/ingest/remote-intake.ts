@@ -6,7 +6,7 @@ import type {
   PlannedDelivery,
   RouteExplanation,
   Suspension,
-} from '../../engine/intake.ts';
+} from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createIdSource } from '../../lib/id.ts';
 import { NewestMap } from '../../lib/newest-map.ts';

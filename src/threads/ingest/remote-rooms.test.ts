@@ -4,7 +4,7 @@ import { submissionNamed } from '../../../test/simulation/scene.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import type { IngestRooms } from '../../app/mail-parts.ts';
 import { loadConfig, NOTHING_STORED } from '../../config/load.ts';
-import type { Intake, IntakeAnswer } from '../../engine/intake.ts';
+import type { Intake, IntakeAnswer } from '../../engine/contract.ts';
 import { seededRandom } from '../../lib/random.ts';
 import { type CallsUnderWay, engineRooms } from './engine-rooms.ts';
 import { Line } from './line.ts';

@@ -2,7 +2,7 @@ import type { IngestRooms } from '../../app/mail-parts.ts';
 import type { Config } from '../../config/schema.ts';
 import { maxRequestBytes } from '../../dashboard/calls.ts';
 import type { ContentRef } from '../../domain/message.ts';
-import type { Intake } from '../../engine/intake.ts';
+import type { Intake } from '../../engine/contract.ts';
 import type { AdminDoor, AdminProgress } from '../../ingest/admin-door.ts';
 import type { LanesSeen } from '../../ingest/outlook.ts';
 import type { SpoolContent } from '../../spool/spool.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createDownloads } from '../../../src/app/downloads.ts';
+import { createDownloads } from '../../../src/app/dashboard.ts';
 import type { Downloads } from '../../../src/dashboard/downloads.ts';
 import type { StreamedBody } from '../../../src/http/stream.ts';
 import { OperationError } from '../../../src/operations/call.ts';

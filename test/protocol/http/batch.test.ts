@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Suspension } from '../../../src/engine/intake.ts';
+import type { Suspension } from '../../../src/engine/contract.ts';
 import { BATCH_PATH, BatchClient, fates, itemsOf, mails } from './batch-client.ts';
 import { MAIL } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Suspension } from '../../../src/engine/intake.ts';
+import type { Suspension } from '../../../src/engine/contract.ts';
 import { signedDomain } from '../../support/signed-domain.ts';
 import { encodeForm, formOf, MAIL, World } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { LaneFigures } from '../../../src/engine/queue-figures.ts';
+import type { LaneFigures } from '../../../src/engine/contract.ts';
 import { attempt, DEFERRED, DELIVERED } from './deliver.ts';
 import { MAIL, World } from './world.ts';
 

@@ -4,7 +4,7 @@ import type { CancelAnswer, RequeueAnswer } from '../store/acting.ts';
 import type { RestoredAct } from '../store/relocating.ts';
 import type { Reassignment, Store } from '../store/store.ts';
 import type { WaitingDelivery } from '../store/views.ts';
-import type { Acts } from './acts.ts';
+import type { Acts } from './contract.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Leases } from './leases.ts';
 import type { Redecide } from './redecide.ts';

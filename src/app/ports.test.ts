@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ListenError, type ListenErrorCode } from '../lib/listen.ts';
 import { type Log, type LogFields, silentLog } from '../lib/log.ts';
-import { bindSmtpPorts, type SmtpBinder, type SmtpPortPlan } from './smtp-ports.ts';
+import { bindSmtpPorts, type SmtpBinder, type SmtpPortPlan } from './ports.ts';
 
 /** A machine on which some ports cannot be had; what it was asked for, in order. */
 class Machine implements SmtpBinder {

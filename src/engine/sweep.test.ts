@@ -4,7 +4,7 @@ import { ManualClock } from '../../test/support/manual-clock.ts';
 import { parseQuery } from '../domain/query.ts';
 import { Events } from '../observe/events.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
-import { Indexing } from './indexing.ts';
+import { Indexing } from './sweep.ts';
 
 it('enters the words of all that waits, in batches with rests that are nine times as long', async () => {
   const { store, views } = openSqlite(':memory:');

@@ -4,7 +4,7 @@ import { keysIn } from '../domain/domain-keys.ts';
 import { OVERLAP_MS } from '../domain/sending-domain.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Log, silentLog } from '../lib/log.ts';
-import { keepDomains, UPKEEP_MS } from './domain-upkeep.ts';
+import { keepDomains, UPKEEP_MS } from './upkeep.ts';
 
 const NAME = 'example.com';
 

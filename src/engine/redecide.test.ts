@@ -3,8 +3,8 @@ import type { RelayFitness } from '../domain/failover.ts';
 import type { RouteRule, RoutingTable } from '../domain/route.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { WaitingDelivery } from '../store/views.ts';
-import { decideAnew } from './redecision.ts';
-import { Lasting, RelayAtWork } from './relay-at-work.ts';
+import { decideAnew } from './redecide.ts';
+import { Lasting, RelayAtWork } from './relays.ts';
 
 const NO_TRANSPORT = {
   deliver: () => Promise.reject(new Error('nothing is delivered')),
