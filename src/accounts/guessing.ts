@@ -2,7 +2,7 @@ import { sourceGroup } from '../lib/network.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 
 /**
- * Slows down whoever guesses. What counts is a source's failures at one account, and a source's failures at all of them:
+ * Slows guessing down. What counts is a source's failures at one account, and a source's failures at all of them:
  * each has some free, then waits longer and longer. Nobody is ever kept out by what others do: an account under attack from
  * many sources only leaves each of them fewer free tries. Time is an argument, monotonic milliseconds; the tables are
  * bounded, and what was longest quiet makes room.
@@ -13,7 +13,7 @@ export type Guess = 'password' | 'code' | 'recovery' | 'link';
 
 /** Tries of a source at an account before it waits. */
 const FREE_TRIES = 5;
-/** The same where the account fails often, whoever tries. */
+/** The same where the account fails often, from any source. */
 const FREE_UNDER_ATTACK = 1;
 /** Failures of an account, without an hour's rest between, that make an attack. */
 const ATTACK = 50;
@@ -38,7 +38,7 @@ export interface Try {
   readonly source: string;
 }
 
-/** What became of a wish to try. */
+/** The answer to a request to try. */
 export type TryAnswer =
   /** It may be tried, and counts as failed until `succeeded`. `tries`: how many there were at this account from there. */
   | { readonly ok: true; readonly tries: number; readonly attempt: Try }
@@ -85,7 +85,7 @@ export class Throttle {
     if (this.#pairs.count(pairKey(attempt), now) > 0) this.succeeded(attempt);
   }
 
-  /** Forgets what was failed at an account with passwords of before, whoever did. */
+  /** Forgets all failures at an account with earlier passwords, from any source. */
   pardon(account: string): void {
     this.#accounts.forget(accountKey({ guess: 'password', account }));
     this.#pairs.forgetEnding(` ${account}`);

@@ -144,7 +144,7 @@ export class Turnstile {
       if (this.#inLine >= this.#maxWaiting || line.length >= MAX_OF_NETWORK) return null;
       this.#waiting.set(network, line);
       this.#inLine++;
-      // Whoever leaves hands their place over.
+      // A place is handed to the next in line.
       await new Promise<void>((resolve) => line.push(resolve));
     }
     return () => this.#leave();

@@ -127,7 +127,7 @@ async function record(
     const after = detail === null ? null : JSON.stringify(detail);
     await journal.record([{ ...entry, at: clock.wall(), before: null, after }]);
   } catch (error) {
-    // Whoever has the right password comes in, and whoever wants out gets out, also where that cannot be written down.
+    // The right password signs in, and signing out works, even where neither can be written down.
     log.warn('sign_in.not_recorded', { code: error instanceof Error ? error.name : 'unknown' });
   }
 }
@@ -183,7 +183,7 @@ async function triedWell(
   }
 }
 
-/** Something about an account that was not done. The message is for whoever asked. */
+/** Something about an account that was not done. The message is for the user. */
 export class AccountRefusal extends Error {
   readonly code: RefusalCode;
   /** After how long it may be tried again; null where waiting does not help. */

@@ -50,7 +50,7 @@ const MAX_CACHED = 1000;
 const WRITE_EVERY_MS = 60_000;
 /** For a code of the second factor, after the password. */
 const SECOND_FACTOR_MS = 10 * 60_000;
-/** Of a user at once, between password and code: apart from those that are whole, whose number is a setting. */
+/** Sessions of one user between password and code. Full sessions are counted apart; their number is a setting. */
 const MAX_HALF_WAY = 5;
 const MAX_AGENT = 200;
 
@@ -129,7 +129,7 @@ export class Sessions {
     return await accounts.sessions(name, now, now - limits().idleMs);
   }
 
-  /** Tells that sessions have ended: whoever is told closes what they hold open. */
+  /** Tells that sessions have ended, so that listeners close what those hold open. */
   forget(ids: readonly string[]): void {
     if (ids.length === 0) return;
     // By token's hash: which ones these are is not worth a second index.

@@ -93,12 +93,12 @@ async function tooOften({ accounts, sessions }: Reception, { id }: Session): Pro
 /** What someone chose by a set-up link. */
 export interface Chosen {
   readonly token: string;
-  /** Of the first administrator; null where the link has the name. */
+  /** The name of the first administrator; null where the link has the name. */
   readonly name: string | null;
   readonly password: string;
 }
 
-/** What came of a set-up link. `isFirst`: the dashboard was nobody's until then. */
+/** The result of a set-up link. `isFirst`: the dashboard was nobody's until then. */
 export interface SetUp {
   readonly opened: Opened;
   readonly isFirst: boolean;
@@ -158,7 +158,7 @@ export async function changePassword(
   return opened;
 }
 
-/** Asks whoever is signed in for their password again. Rejects with `AccountRefusal`. */
+/** Asks a signed-in user for their password again. Rejects with `AccountRefusal`. */
 export async function confirmPassword(
   reception: Reception,
   user: User,
@@ -223,7 +223,7 @@ function wrongName(): AccountRefusal {
   return new AccountRefusal('sign_in_refused', 'The name or the password is wrong.');
 }
 
-/** The refusal of whoever has no good link. */
+/** The refusal of a link that is not good. */
 export function linkRefused(): AccountRefusal {
   return new AccountRefusal(
     'link_refused',

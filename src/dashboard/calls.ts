@@ -116,7 +116,7 @@ export function asProblem(error: unknown): unknown {
   return new Problem(STATUSES[error.code], error.code, error.message);
 }
 
-/** The refusal of whoever is not signed in. */
+/** The refusal of a request without a session. */
 export function signedOut(): Problem {
   return new Problem(401, 'signed_out', 'Sign in first.', { headers: { 'WWW-Authenticate': 'Session' } });
 }

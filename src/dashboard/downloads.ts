@@ -93,7 +93,7 @@ interface DownloadVisit {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** A path, and its answer for whoever is signed in. */
+/** A path, and its answer for a signed-in user. */
 interface DownloadRoute {
   readonly path: string;
   readonly answer: (visit: DownloadVisit, actor: Actor) => Promise<void>;

@@ -83,13 +83,13 @@ const EVERYWHERE: readonly (readonly [name: string, value: string])[] = [
   ['Permissions-Policy', 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()'],
 ];
 
-/** Of a page besides: who opened it, or was opened by it, from elsewhere cannot reach it. Where a policy says `sandbox`, browsers refuse this. */
+/** For a page, too: windows of other origins that opened it, or that it opened, cannot reach it. Where a policy says `sandbox`, browsers refuse this. */
 export const PAGE_OPENER: readonly [name: string, value: string] = [
   'Cross-Origin-Opener-Policy',
   'same-origin',
 ];
 
-/** Of the page: its own scripts, styles and pictures, frames of its own for previews, and nothing from elsewhere. */
+/** The policy of the page: its own scripts, styles and pictures, frames of its own for previews, and nothing from elsewhere. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -104,7 +104,7 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Of everything else, should a browser take it for a page. */
+/** The policy of everything else, should a browser take it for a page. */
 export const BARE_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /** Adds what every answer has. */

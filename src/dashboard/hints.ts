@@ -108,7 +108,7 @@ export interface HintFeedOptions {
 
 /** Hints are at least so far apart: four a second. */
 export const HINT_MS = 250;
-/** A stream without hints is sent something so often, so that whoever stands between does not cut it. */
+/** A stream without hints is sent something so often, so that no proxy cuts it. */
 export const HEARTBEAT_MS = 15_000;
 /** Hints that can be made up for: at least four minutes of them, when something happens all the time. */
 export const MAX_REMEMBERED = 1000;

@@ -45,7 +45,7 @@ export type Target =
   | { readonly for: 'monitors'; readonly answer: (visit: Visit) => Promise<void> | void }
   /** Anybody who asks by a name of ours. */
   | { readonly for: 'anyone'; readonly answer: (visit: Visit) => Promise<void> | void }
-  /** Whoever is signed in. */
+  /** The signed-in user. */
   | { readonly for: 'users'; readonly answer: (visit: Visit, actor: Actor) => Promise<void> | void };
 
 const ROUTER = new Router<Target>([

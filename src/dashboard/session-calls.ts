@@ -28,7 +28,7 @@ export interface Caller {
   readonly found: Found | null;
 }
 
-/** What a call comes to: what changed of the session, if the answer is a view; else the answer itself. */
+/** The result of a call: what changed of the session, if the answer is a view; else the answer itself. */
 export type CallResult<Answer> =
   /** Another session: its token is to be given. */
   | { readonly kind: 'opened'; readonly opened: Opened }
@@ -41,7 +41,7 @@ export type CallResult<Answer> =
 export interface CallDeps {
   readonly reception: Reception;
   readonly firstSteps: FirstStepsBook;
-  /** Has us answer to a host name from now on: whoever claimed the dashboard came by it. Whether that changed anything. */
+  /** Answers to a host name from now on, by which the dashboard was claimed. Gives whether that changed anything. */
   readonly allowHost: (host: string) => Promise<boolean>;
 }
 
@@ -62,7 +62,7 @@ export const CALLS: Calls = {
   },
   setup: async (request, { visit, token, host }, { reception, allowHost }) => {
     const { opened, isFirst } = await setUp(reception, request, visit, token);
-    // Only then: whoever gets a link later is no administrator by that, and must not open the guard to a name of their choice.
+    // Only then: a later link does not make an administrator, and must not open the guard to a name of its holder's choice.
     if (isFirst && (await allowHost(host)))
       await reception.note({ action: 'allowHost', user: opened.user.name, subject: host }, visit);
     return { kind: 'opened', opened };

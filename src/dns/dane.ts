@@ -17,7 +17,7 @@ export interface TlsaContext {
 
 /** Octets of a digest, by matching type (RFC 6698 §2.1.3). */
 const DIGEST_BYTES: Readonly<Record<number, number>> = { 1: 32, 2: 64 };
-/** Of longer chains the rest is not looked at. */
+/** The rest of a longer chain is not looked at. */
 const MAX_CHAIN = 10;
 
 /**
@@ -217,7 +217,7 @@ export interface DaneHost {
   readonly addresses: HostAddresses;
 }
 
-/** Of more records the first count: each may cost a check of a signature. */
+/** Only so many records count, the first: each may cost a check of a signature. */
 const MAX_RECORDS = 16;
 /**
  * Asks for TLSA records, where MX and addresses were validated, and decides. Where the host's name is an alias, the

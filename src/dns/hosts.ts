@@ -10,7 +10,7 @@ import {
 
 /** The addresses of one host. */
 
-/** Of more addresses no more are kept: one host may not hold an attempt for hours. */
+/** Addresses kept at most: one host may not hold an attempt for hours. */
 const MAX_ADDRESSES = 8;
 
 /** Where a host is. */

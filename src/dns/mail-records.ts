@@ -6,7 +6,7 @@ export interface DkimRecord {
   readonly keyType: string;
   /** `p=` without white space; empty: the key was revoked. */
   readonly publicKey: string;
-  /** `t=y`: whoever reads it is to treat mail as if it were unsigned. */
+  /** `t=y`: receivers treat the mail as unsigned. */
   readonly testing: boolean;
   /** `h=`: hash algorithms that may be used; null means all. */
   readonly hashes: readonly string[] | null;

@@ -1,7 +1,7 @@
 import { parseDomain } from '../domain/domain-name.ts';
 import { localReply, type Reply } from '../domain/outcome.ts';
 
-/** The seam of the DNS: what is asked, and what comes back. Scripted in tests, over sockets in `dns/client`. */
+/** The seam of the DNS: questions and answers. Scripted in tests, over sockets in `dns/client`. */
 
 /** A record's data, by type. */
 export interface RecordData {
@@ -28,7 +28,7 @@ export interface RecordData {
 /** A type of record that can be asked for. Aliases (CNAME) are followed, and are no answer. */
 export type RecordType = keyof RecordData;
 
-/** What came of a question. */
+/** The answer to a question. */
 export type DnsAnswer<T extends RecordType> =
   | {
       readonly kind: 'found';

@@ -29,7 +29,7 @@ export interface Head {
 
 /** A streamed body up to this size is in memory from the beginning. */
 const WHOLE_BYTES = 1024 * 1024;
-/** Of a larger one, what is in memory: a piece that is sent and the one after it, of 256 KiB each. */
+/** What is in memory of a larger one: a piece that is sent and the one after it, of 256 KiB each. */
 const READ_AHEAD_BYTES = 512 * 1024;
 
 /** What is answered to one request, on its way out. */
@@ -131,7 +131,7 @@ export class Answer {
   /** Begins it with a body whose length is not known yet. For `HEAD` nothing of the body is sent. */
   flow(head: Head): Flow {
     const drained = this.#begin(head, null) ? this.#drain() : null;
-    // Whoever waits for the first piece is told at once that there will be some.
+    // A client that waits for the first piece is told at once that there will be some.
     this.#response.flushHeaders();
     return new Flow({
       response: this.#response,

@@ -233,7 +233,7 @@ function overloaded(): Problem {
 export type Sink = (chunk: Buffer) => void;
 
 const DIRECT_CHUNKS = 64;
-/** Of the first block; each further one is twice as large as the one before. */
+/** Size of the first block; each further one is twice as large as the one before. */
 const BLOCK_BYTES = 64 * 1024;
 /** What is so large has its memory from the system by itself, and back there once it is of no use (`waybill`). */
 const MAX_BLOCK_BYTES = 1024 * 1024;

@@ -30,7 +30,7 @@ export class Exchange {
   /** The request as Node has it; `http/body.ts` reads from it. */
   readonly request: IncomingMessage;
   readonly clock: Clock;
-  /** Whoever reads the body tells it what comes. */
+  /** The reader of the body tells it what arrives. */
   readonly pace: Pace;
   readonly #target: Target;
   readonly #answer: Answer;
@@ -242,7 +242,7 @@ export class StepLines {
     return this.#exchange.signal;
   }
 
-  /** Tells of a step. Bound, because whoever works takes it out of the progress that it is given. */
+  /** Tells of a step. Bound, because the work takes it out of the progress that it is given. */
   readonly tell = (step: unknown): void => {
     const flow = this.#write({ step });
     if (flow !== null && flow.unread > MAX_UNREAD_BYTES) flow.cut();

@@ -20,10 +20,10 @@ export interface MultipartPart extends PartHeader {
 /** Bounds on a form; its total size is bounded where the body is read. */
 export interface MultipartLimits {
   readonly maxParts: number;
-  /** Of one part, all header lines together. */
+  /** All header lines of one part together. */
   readonly maxHeaderBytes: number;
   readonly maxHeaderLines: number;
-  /** Of a part without a filename. */
+  /** Size of a part without a filename. */
   readonly maxFieldBytes: number;
 }
 

@@ -283,7 +283,7 @@ export interface HttpLimits {
   readonly bodyTimeoutMs: number;
   /** How long an idle connection is kept. */
   readonly keepAliveMs: number;
-  /** Of a request's header, its first line included. */
+  /** Size of a request's header, its first line included. */
   readonly maxHeaderBytes: number;
   /** Fields of a request's header, repeated ones counted each. */
   readonly maxHeaders: number;

@@ -4,7 +4,7 @@ import type { Connection } from './connections.ts';
 
 /** A body that is being read. */
 export interface PacedBody {
-  /** Bytes that came since the last look; whoever reads adds them. */
+  /** Bytes that came since the last look; the reader adds them. */
   bytes: number;
   /** Monotonic ms of the last look. */
   since: number;
@@ -104,7 +104,7 @@ export class UnsentAnswers {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #limits: UnsentLimits;
-  /** Whoever stands still longest comes first. */
+  /** The connection that stands still longest comes first. */
   readonly #debts = new Map<Connection, Debt>();
   readonly #stopping = new AbortController();
   #bytes = 0;

@@ -210,7 +210,7 @@ export async function heldWhile<T>(share: Share, work: (share: Share) => Promise
 const LEAST_BYTES = 64 * 1024;
 
 /**
- * Gives the memory of bytes back at once, where they have it to themselves; whoever still looks at them finds nothing. For
+ * Gives the memory of bytes back at once, where they have it to themselves; a later look at them finds nothing. For
  * what is large and surely of no use any more: as garbage it would wait until enough small values have come together.
  */
 export function giveBack(bytes: Uint8Array): void {

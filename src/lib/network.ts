@@ -215,7 +215,7 @@ const special = setOf([...SPECIAL_IPV4, ...SPECIAL_IPV6, ...SPECIAL_IPV4.map(beh
 
 /**
  * Whether an address is of the Internet: not private, loopback, link-local, multicast, unspecified, reserved, or one
- * of these in the clothes of IPv6. What is no address is not.
+ * of these written as IPv6. What is no address is not public.
  */
 export function isPublicAddress(address: string): boolean {
   // A zone means nothing beyond this machine.
@@ -275,7 +275,7 @@ export interface OwnHosts {
   readonly allowedHosts: readonly string[];
   /** `server.hostname` */
   readonly hostname: string;
-  /** A set-up link is out: whoever holds it may come by a name that is not ours yet. */
+  /** A set-up link is out: its holder may come by a name that is not ours yet. */
   readonly anyHost?: boolean;
 }
 

@@ -91,7 +91,7 @@ export class Flights<T> {
     return flight;
   }
 
-  /** Ends what nobody waits for; whoever comes now begins anew. */
+  /** Ends what nobody waits for; the next caller begins anew. */
   #end(key: string, flight: Flight<T>): void {
     this.#forget(key, flight);
     flight.end.abort();

@@ -77,7 +77,7 @@ function writeHeader(draft: Draft, context: ComposeContext): string {
   return `${header}MIME-Version: 1.0\r\n`;
 }
 
-/** Fields that are written above whoever gave them. */
+/** Whether a field was written above, given or not. */
 function isOurs([name]: HeaderField): boolean {
   return /^(?:date|message-id)$/i.test(name);
 }

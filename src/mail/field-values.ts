@@ -196,7 +196,7 @@ function readAuthors(value: string, max: number): readonly Mailbox[] | null {
   for (const mailbox of parsed.value) {
     const named = mailbox.name?.includes('@') ? parseAddress(mailbox.name) : null;
     authors.push(mailbox);
-    // `a@x.test <b@y.test>`, as careless programs write it: whoever does not know better takes the first.
+    // `a@x.test <b@y.test>`, as careless programs write it: a simple reader takes the first.
     if (named?.ok) authors.push(named.value);
     else if (named !== null) return null;
   }

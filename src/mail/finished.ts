@@ -23,7 +23,7 @@ export interface FinishedMessage {
   readonly messageId: string | null;
   /** False as well for a Date field that is empty. */
   readonly hasDate: boolean;
-  /** Of what is sent of the message, without {@link isBlind} fields; envelope addresses are the caller's. */
+  /** The flags of what is sent, without {@link isBlind} fields; envelope addresses are the caller's. */
   readonly flags: BodyFlags;
 }
 
@@ -45,7 +45,7 @@ export interface FinishedLimits {
   readonly maxMessageBytes: number;
   /** Fields besides those of the message format itself and Received. */
   readonly maxHeaders: number;
-  /** Of the whole header. */
+  /** Size of the whole header. */
   readonly maxHeaderBytes: number;
 }
 

@@ -159,7 +159,7 @@ function isBlank(code: number): boolean {
 export interface HeaderChange {
   /** Put on top, whole fields with their CRLFs. */
   readonly prepend: string;
-  /** What becomes of a field: null drops it, text (with its CRLF) takes its place, the field itself keeps it. */
+  /** How a field changes: null drops it, text (with its CRLF) takes its place, the field itself keeps it. */
   readonly each: (field: FieldSpan, index: number) => FieldSpan | string | null;
 }
 

@@ -18,7 +18,7 @@ export interface Entity {
   /** By name in lower case, decoded by RFC 2231; `name` is left out. */
   readonly parameters: ReadonlyMap<string, string>;
   readonly disposition: 'attachment' | 'inline' | null;
-  /** Of Content-Disposition, else the `name` of Content-Type; null without either. */
+  /** From Content-Disposition, else the `name` of Content-Type; null without either. */
   readonly filename: string | null;
   /** Without its angle brackets. */
   readonly contentId: string | null;
@@ -77,7 +77,7 @@ export function readEntity(bytes: Buffer): Entity | null {
 
 /**
  * Text with its encoded words decoded; null where something of it cannot be read, or what comes out looks like an encoded
- * word itself: whoever writes it anew might not know that it is none.
+ * word itself: a writer might not know that it is none.
  */
 export function decodedText(text: string): string | null {
   const decoded = decodeWords(text);

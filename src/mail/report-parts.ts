@@ -13,7 +13,7 @@ import { encodeQuotedPrintable } from './transfer-encoding.ts';
 /** What is told of a recipient (RFC 3464 §2.3.3). */
 export type ReportAction = 'failed' | 'delayed' | 'delivered' | 'relayed';
 
-/** A recipient, and what became of its copy. */
+/** A recipient, and how its copy fared. */
 export interface ReportedRecipient {
   readonly recipient: Pick<Recipient, 'address' | 'orcpt'>;
   readonly action: ReportAction;

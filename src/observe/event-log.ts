@@ -49,7 +49,7 @@ const ACTS: Readonly<Record<EventOf<'acted'>['act'], string>> = {
   discard: 'message.discarded',
 };
 
-/** Of ten thousand lanes that stay ill, each would else say so twice a minute. */
+/** A rest again is for debugging: ten thousand lanes that stay ill would each say so twice a minute. */
 function logPause({ lane, reply, pauseMs, again }: EventOf<'lane_paused'>, log: Log): void {
   const { cause: code, text } = reply;
   log[again ? 'debug' : 'warn']('lane.paused', { lane, code, reply: text, pauseMs: Math.round(pauseMs) });
@@ -86,7 +86,7 @@ function logAccepted(accepted: EventOf<'accepted'>, log: Log): void {
 
 function logDenial(denied: EventOf<'denied'>, log: Log): void {
   const { reason, sourceAddress, requestId, count } = denied;
-  // Whoever refuses a key logs it, with what was wrong with it; here that is not known.
+  // The refusal of a key is logged where it happens, with the reason, which is not known here.
   if (reason === 'unauthorized') return;
   const keyId = denied.keyId ?? undefined;
   log.info('source.denied', { code: reason, source: sourceAddress ?? undefined, keyId, requestId, count });

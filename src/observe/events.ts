@@ -41,7 +41,7 @@ export type Event =
       readonly sourceAddress: string | null;
       /** Whose list of allowed sources the source is not on, where that is why. */
       readonly port?: 'api' | 'webui';
-      /** Of the one request that was denied, where it has an id. */
+      /** The id of the one request that was denied, where it has one. */
       readonly requestId?: string;
       /** Whose it would have been, where that is known: a key, or a named source. */
       readonly keyId?: string | null;

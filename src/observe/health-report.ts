@@ -24,7 +24,7 @@ export interface NodeStatus {
   /** What its operators call it. */
   readonly name: string;
   readonly roles: readonly string[];
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
   /** Wall ms. */
   readonly lastSeenAt: number;

@@ -24,7 +24,7 @@ export interface HealthSources {
   /** The writing side of the store. */
   readonly store: () => StoreCondition;
   readonly ports: () => PortsStatus;
-  /** Of all nodes together. */
+  /** Each with the figures of all nodes together. */
   readonly relays: () => readonly RelayStatus[];
   /** This one included. */
   readonly nodes: () => readonly NodeStatus[];

@@ -36,7 +36,7 @@ export interface ServiceLog extends Log {
   flush(): void;
 }
 
-/** Makes the log. Warnings and errors are flushed at once. No line ever shows more of a mail address than `addresses` allows, whoever writes it. */
+/** Makes the log. Warnings and errors are flushed at once. No line ever shows more of a mail address than `addresses` allows. */
 export function createLog(options: LogOptions): ServiceLog {
   const { destination } = options;
   const time = timeSource(options.clock);

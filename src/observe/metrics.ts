@@ -18,7 +18,7 @@ export interface MetricSources {
   readonly counters: Counters;
   /** Open now. */
   readonly smtpConnections: () => number;
-  /** Of the memory for messages that come in, what is taken. */
+  /** Bytes taken of the memory for incoming messages. */
   readonly bytesInFlight: () => number;
   readonly flushes: () => FlushCounts;
   /** Wall ms; null when there is no certificate. */

@@ -15,7 +15,7 @@ export interface Letter {
   readonly fields: readonly FieldSpan[];
 }
 
-/** What of a letter is signed, whoever signs it. */
+/** What is signed of a letter, by any key. */
 export interface Signable {
   readonly names: readonly string[];
   /** Base64. */

@@ -222,7 +222,7 @@ export class Signing {
       });
     } finally {
       const next = this.#waiting.shift();
-      // The place goes to whoever waits, without becoming free.
+      // The place goes to the next that waits, without becoming free.
       if (next === undefined) this.#underWay -= 1;
       else next();
     }

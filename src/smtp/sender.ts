@@ -1,7 +1,7 @@
 /**
  * One mail transaction from the client's side, as a state machine (RFC 5321 §3.3, RFC 2920, RFC 3030): told
- * replies, it says what to send next and, at the end, what became of each recipient. It never sends the final dot,
- * or the last chunk: whoever drives it does, and tells it, because from then on the peer may have the message.
+ * replies, it says what to send next and, at the end, the outcome of each recipient. It never sends the final dot,
+ * or the last chunk: its driver does, and tells it, because from then on the peer may have the message.
  */
 import type { Envelope } from '../domain/envelope.ts';
 import type { BodyFlags } from '../domain/message.ts';

@@ -23,10 +23,10 @@ export interface PairNames {
   readonly key: string;
 }
 
-/** Of a pair that came by no file. */
+/** Names for a pair that did not come in files. */
 const SETTINGS: PairNames = { cert: 'tls.cert_file', key: 'tls.key_file' };
 
-/** Of the files that the settings name. */
+/** Names for the files of the settings. */
 export function namesOfFiles(certFile: string, keyFile: string): PairNames {
   return { cert: `${SETTINGS.cert} (${certFile})`, key: `${SETTINGS.key} (${keyFile})` };
 }

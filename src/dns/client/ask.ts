@@ -116,7 +116,7 @@ function isPuzzled(exchange: Exchange): boolean {
   );
 }
 
-/** What one query to one server comes to. `by_tcp`: this way says nothing that can be trusted; the same is to be asked over TCP. */
+/** The result of one query to one server. `by_tcp`: the answer cannot be trusted; ask the same over TCP. */
 export type Exchange =
   | { readonly kind: 'response'; readonly response: DnsResponse }
   | { readonly kind: 'by_tcp' }
@@ -130,13 +130,13 @@ export interface ExchangeFailure {
   readonly text: string;
 }
 
-/** A failure for want of an answer. */
+/** The failure of a server that did not answer. */
 function unheard(error: Error | null): ExchangeFailure {
   const why = error === null ? 'does not answer' : `cannot be reached (${errorCode(error) ?? error.message})`;
   return { kind: 'failed', cause: 'dns_timeout', text: why };
 }
 
-/** A failure for an answer that is none. */
+/** The failure of a server whose answer cannot be read. */
 function garbled(reason: string): ExchangeFailure {
   return { kind: 'failed', cause: 'dns_malformed', text: `gives an answer that cannot be read: ${reason}` };
 }
@@ -175,7 +175,7 @@ const MAX_STRAYS = 8;
 /**
  * Asks, and waits for the datagram that answers exactly this query: from this address and port (the socket is
  * connected), to this port (the system draws it at random), with this id, question and case of letters. Others are
- * dropped, and the waiting goes on: whoever guesses must not end it. An answer in which only the case is wrong, or
+ * dropped, and the waiting goes on: a guess must not end it. An answer in which only the case is wrong, or
  * which cannot be read, or that was cut off, is to be had over TCP, where nobody can guess. Aborted: `dns_timeout`.
  */
 function askByUdp(query: Query, server: Endpoint, signal: AbortSignal): Promise<Exchange> {
@@ -225,7 +225,7 @@ const PREFIX = 2;
 
 /**
  * Asks, and reads the one message that comes, of at most 64 KiB. Nobody but the server can answer here, so the case of
- * letters does not matter. Never comes to `by_tcp`. Aborted: `dns_timeout`.
+ * letters does not matter. Never gives `by_tcp`. Aborted: `dns_timeout`.
  */
 function askByTcp(query: Query, server: Endpoint, signal: AbortSignal): Promise<Exchange> {
   return new Promise((resolve) => {
