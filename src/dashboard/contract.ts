@@ -1,4 +1,5 @@
-import type { Role } from '../domain/account.ts';
+import { z } from 'zod';
+import { MAX_PASSWORD, type Role } from '../domain/account.ts';
 import type { ResultOf } from '../operations/table.ts';
 
 /**
@@ -44,61 +45,65 @@ export interface FirstSteps {
   readonly hasRelay: boolean;
 }
 
-/** `POST /api/session/<name>`: requests and answers. A refusal is a problem (RFC 9457). */
-export interface SessionCalls {
+/** What a user is called when signing in. */
+const newName = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._@-]{0,63}$/,
+    'must be 1 to 64 of a-z 0-9 . _ @ -, beginning with a letter or digit',
+  );
+/** Code points may take two units each. */
+const password = z.string().max(2 * MAX_PASSWORD);
+const token = z.string().max(100);
+const code = z.string().max(50);
+const nothing = z.strictObject({});
+
+/** The request of each `POST /api/session/<name>`. A refusal is a problem (RFC 9457). */
+export const SESSION_REQUESTS = {
   /** By the token of a set-up link: chooses a password (and, first of all, a name), and signs in. */
-  readonly setup: {
-    readonly request: { readonly token: string; readonly name: string | null; readonly password: string };
-    readonly answer: SessionView;
-  };
+  setup: z.strictObject({ token, name: newName.nullable(), password }),
   /** What a set-up link is for, before it is used. */
-  readonly link: {
-    readonly request: { readonly token: string };
-    readonly answer: { readonly name: string | null; readonly expiresAt: string };
-  };
-  readonly login: {
-    readonly request: { readonly name: string; readonly password: string };
-    readonly answer: SessionView;
-  };
+  link: z.strictObject({ token }),
+  login: z.strictObject({ name: z.string().max(200), password }),
   /** A code of the second factor, or a recovery code. */
-  readonly second_factor: { readonly request: { readonly code: string }; readonly answer: SessionView };
-  readonly logout: { readonly request: Record<string, never>; readonly answer: SessionView };
-  readonly password: {
-    readonly request: { readonly current: string; readonly next: string };
-    readonly answer: SessionView;
-  };
+  second_factor: z.strictObject({ code }),
+  logout: nothing,
+  password: z.strictObject({ current: password, next: password }),
   /** Begins to set up the second factor; nothing changes until it is confirmed. */
-  readonly totp_begin: {
-    readonly request: { readonly password: string };
-    /** The secret in base32, and the same as an `otpauth:` URL and as rows of a QR code, `1` for black. */
-    readonly answer: { readonly secret: string; readonly url: string; readonly qr: readonly string[] };
-  };
-  readonly totp_confirm: {
-    readonly request: { readonly code: string };
-    /** Shown once. */
-    readonly answer: { readonly recoveryCodes: readonly string[] };
-  };
-  readonly totp_remove: { readonly request: { readonly password: string }; readonly answer: SessionView };
+  totp_begin: z.strictObject({ password }),
+  totp_confirm: z.strictObject({ code }),
+  totp_remove: z.strictObject({ password }),
   /** The sessions of the one who asks, whatever their role; the one used last first. */
-  readonly sessions: {
-    readonly request: Record<string, never>;
-    readonly answer: ResultOf<'sessions'>;
-  };
+  sessions: nothing,
   /** Ends one of them; 0 where it has ended already, or is somebody else's. */
-  readonly end_session: {
-    readonly request: { readonly id: string };
-    readonly answer: { readonly ended: number };
-  };
+  end_session: z.strictObject({ id: z.string().max(64) }),
   /** Ends every other session of the one who asks. */
-  readonly sign_out_others: {
-    readonly request: Record<string, never>;
-    readonly answer: { readonly ended: number };
-  };
-  readonly first_steps: {
-    readonly request: { readonly skipped: boolean };
-    readonly answer: SessionView;
-  };
+  sign_out_others: nothing,
+  first_steps: z.strictObject({ skipped: z.boolean() }),
+};
+
+/** The answers that are not a {@link SessionView}. */
+interface OtherAnswers {
+  readonly link: { readonly name: string | null; readonly expiresAt: string };
+  /** The secret in base32, and the same as an `otpauth:` URL and as rows of a QR code, `1` for black. */
+  readonly totp_begin: { readonly secret: string; readonly url: string; readonly qr: readonly string[] };
+  /** Shown once. */
+  readonly totp_confirm: { readonly recoveryCodes: readonly string[] };
+  readonly sessions: ResultOf<'sessions'>;
+  readonly end_session: { readonly ended: number };
+  readonly sign_out_others: { readonly ended: number };
 }
+
+/** The name of a call. */
+export type CallName = keyof typeof SESSION_REQUESTS;
+
+/** `POST /api/session/<name>`: requests and answers. */
+export type SessionCalls = {
+  readonly [Name in CallName]: {
+    readonly request: z.infer<(typeof SESSION_REQUESTS)[Name]>;
+    readonly answer: Name extends keyof OtherAnswers ? OtherAnswers[Name] : SessionView;
+  };
+};
 
 /** What a hint says may have changed; the page asks again for what it shows of it. */
 export type Topic =

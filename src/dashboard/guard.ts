@@ -83,7 +83,10 @@ const EVERYWHERE: readonly (readonly [name: string, value: string])[] = [
   ['Permissions-Policy', 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()'],
 ];
 
-/** For a page, too: windows of other origins that opened it, or that it opened, cannot reach it. Where a policy says `sandbox`, browsers refuse this. */
+/**
+ * For a page, too: windows of other origins that opened it, or that it opened, cannot reach it. Where a policy says `sandbox`,
+ * browsers refuse this.
+ */
 export const PAGE_OPENER: readonly [name: string, value: string] = [
   'Cross-Origin-Opener-Policy',
   'same-origin',

@@ -6,12 +6,11 @@ import { Problem } from '../http/problem.ts';
 import { Budget } from '../lib/budget.ts';
 import { type CidrSet, sourceGroup } from '../lib/network.ts';
 import { readJson } from './calls.ts';
-import type { SessionCalls } from './contract.ts';
+import type { CallName, SessionCalls } from './contract.ts';
 import {
   CALLS,
   type CallDeps,
   type Caller,
-  type CallName,
   type CallResult,
   callOf,
   readRequest,

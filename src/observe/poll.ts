@@ -1,7 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 
 /**
- * Asks a question again and again in the background and remembers the last answer, so that a caller never waits. One question at a time: one that is never answered is never asked twice.
+ * Asks a question again and again in the background and remembers the last answer, so that a caller never waits. One
+ * question at a time: one that is never answered is never asked twice.
  */
 export class Poll<T> {
   readonly #ask: () => Promise<T>;
