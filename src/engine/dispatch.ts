@@ -148,20 +148,18 @@ export class Dispatch {
   /** Forgets a lane whose lease is gone: what is in hand is somebody else's now. */
   drop(lane: Lane): void {
     lane.trustedUntil = Number.NEGATIVE_INFINITY;
-    // What a claim still brings is surrendered.
+    // What a claim still brings is given back.
     lane.retired = true;
     lane.abort.abort();
     for (const relay of this.#relays.all()) for (const throttle of relay.throttles()) throttle.forget(lane);
-    this.#takeReady(lane);
+    this.#forget(lane, lane.ready.takeAll());
   }
 
   /** Gives back what is in hand of a cancelled message and has not begun. Resolves when that is recorded. */
   async withdraw(messageId: string): Promise<void> {
     const given: Promise<void>[] = [];
     for (const lane of this.#lanes.values()) {
-      const jobs = lane.ready.takeOf(messageId);
-      this.#letGo(lane, jobs);
-      if (jobs.length > 0) given.push(this.#track(this.#aftermath.giveBack(lane, jobs, null)));
+      given.push(...this.#giveBack(lane, lane.ready.takeOf(messageId)));
     }
     await Promise.all(given);
   }
@@ -169,13 +167,13 @@ export class Dispatch {
   /** Starts nothing more on a lane whose leases we cannot be sure to know. */
   retire(lane: Lane): void {
     lane.retired = true;
-    this.#surrender(lane);
+    void this.#giveBack(lane);
   }
 
   /** Leaves a lane to other nodes: nothing new starts, and what has not begun is given back. */
   leave(lane: Lane): void {
     lane.leavingSince ??= this.#deps.clock.mono();
-    this.#surrender(lane);
+    void this.#giveBack(lane);
   }
 
   /** Ends what is under way on a lane whose lease may be somebody else's soon: before the final dot, where it can. */
@@ -192,7 +190,7 @@ export class Dispatch {
     this.#stopping.abort();
     this.#ending.abort();
     this.#claims.wake();
-    for (const lane of this.#lanes.values()) this.#surrender(lane);
+    for (const lane of this.#lanes.values()) void this.#giveBack(lane);
     const abortAll = () => {
       for (const lane of this.#lanes.values()) lane.abort.abort();
       this.#giveUp.abort();
@@ -208,7 +206,7 @@ export class Dispatch {
     const mono = this.#deps.clock.mono();
     const resting = lane.isEnding || lane.restsUntil(mono) !== null || lane.isStill(mono);
     if (!relay || this.#stopping.signal.aborted || resting) {
-      this.#surrender(lane);
+      void this.#giveBack(lane);
       return;
     }
     this.#startAll(lane, relay, mono);
@@ -231,26 +229,21 @@ export class Dispatch {
       if (quota === null) unaffordable.push(job);
       else this.#start(job, lane, relay, { throttles, quota, mono });
     }
-    if (unaffordable.length > 0) this.#sendBack(lane, unaffordable);
+    if (unaffordable.length > 0) {
+      // The store has them wait, for another day, another relay, or a claim of fewer recipients.
+      lane.waiting = true;
+      void this.#giveBack(lane, unaffordable);
+      this.#deps.gotWell();
+    }
     if (full !== undefined) {
       // It stays in hand until its turn, beside a silent hop, too.
       full.wait(lane);
       this.#feedInTime(full, mono);
-    } else if (lane.isSilent(mono)) this.#surrenderUnstarted(lane, mono);
-  }
-
-  /** Of a silent hop nothing is kept in hand; a turn that nothing in hand could take is over, too. */
-  #surrenderUnstarted(lane: Lane, mono: number): void {
-    if (lane.ready.length > 0) lane.startedAt = mono;
-    this.#surrender(lane);
-  }
-
-  /** The store has them wait, for another day, another relay, or a claim of fewer recipients. */
-  #sendBack(lane: Lane, jobs: readonly Job[]): void {
-    this.#letGo(lane, jobs);
-    lane.waiting = true;
-    this.#giveBackAll(lane, jobs);
-    this.#deps.gotWell();
+    } else if (lane.isSilent(mono)) {
+      // Holds no work for a hop that does not respond; a turn that nothing in hand could take is over, too.
+      if (lane.ready.length > 0) lane.startedAt = mono;
+      void this.#giveBack(lane);
+    }
   }
 
   async #feedAfter(throttle: Throttle, ms: number): Promise<void> {
@@ -344,24 +337,19 @@ export class Dispatch {
     }
   }
 
-  /** Gives back what a lane has in hand and has not begun. */
-  #surrender(lane: Lane): void {
-    this.#giveBackAll(lane, this.#takeReady(lane));
-  }
-
-  #giveBackAll(lane: Lane, jobs: readonly Job[]): void {
-    for (let start = 0; start < jobs.length; start += RELEASE_BATCH)
-      void this.#track(this.#aftermath.giveBack(lane, jobs.slice(start, start + RELEASE_BATCH), null));
-  }
-
-  #takeReady(lane: Lane): Job[] {
-    const jobs = lane.ready.takeAll();
-    this.#letGo(lane, jobs);
-    return jobs;
+  /** Gives jobs that have not begun back to the store; without `jobs`, all that a lane has in hand. They resolve when that is recorded. */
+  #giveBack(lane: Lane, jobs: readonly Job[] = lane.ready.takeAll()): Promise<void>[] {
+    this.#forget(lane, jobs);
+    const given: Promise<void>[] = [];
+    for (let start = 0; start < jobs.length; start += RELEASE_BATCH) {
+      const part = jobs.slice(start, start + RELEASE_BATCH);
+      given.push(this.#track(this.#aftermath.giveBack(lane, part, null)));
+    }
+    return given;
   }
 
   /** These jobs are not in hand any more. */
-  #letGo(lane: Lane, jobs: readonly Job[]): void {
+  #forget(lane: Lane, jobs: readonly Job[]): void {
     this.#tookBack(lane, jobs);
     for (const job of jobs) this.#forgetContent(job);
   }

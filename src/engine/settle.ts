@@ -222,7 +222,7 @@ export class Recorder {
    * Gives back work that no peer can have taken; it is due at once, unless it was cancelled and ends by that. `refund`: what
    * its one job had taken off the quota.
    */
-  async release(jobs: readonly Job[], refund: QuotaRefund | null): Promise<Recorded> {
+  async giveBack(jobs: readonly Job[], refund: QuotaRefund | null): Promise<Recorded> {
     const { clock, store, node } = this.#deps;
     const refs = jobs.map((job) => ({ ...refOf(job.unit), refund }));
     // Asked twice, it could give back what has been claimed anew meanwhile, under the same fence.
@@ -287,7 +287,7 @@ export class Aftermath {
       this.#note(lane, await this.#recorder.settle(job, relay, end));
       return;
     }
-    const recorded = await this.#recorder.release([job], end.quota);
+    const recorded = await this.#recorder.giveBack([job], end.quota);
     const isRefunded = end.begun && typeof recorded === 'object';
     if (end.quota !== null && isRefunded) relay.quota.refunded(end.quota, this.#deps.clock.wall());
     this.#note(lane, recorded);
@@ -295,7 +295,7 @@ export class Aftermath {
 
   /** Gives back work that no peer can have taken; `refund`: what its one job had taken off the quota. */
   async giveBack(lane: Lane, jobs: readonly Job[], refund: QuotaRefund | null): Promise<void> {
-    this.#note(lane, await this.#recorder.release(jobs, refund));
+    this.#note(lane, await this.#recorder.giveBack(jobs, refund));
   }
 
   /** What was recorded waits for its time; what could not be comes back when its lane is let go and taken anew. */
