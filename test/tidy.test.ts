@@ -98,7 +98,7 @@ const LAWS: Readonly<Record<string, Law>> = {
     rooms: [
       ...['domain', 'lib', 'http', 'smtp', 'client/types.ts', 'config/relay-fields.ts', 'config/routes.ts'],
       ...['ingest/http/attempts.ts', 'ingest/http/explain.ts', 'ingest/http/record.ts'],
-      ...['control/doctor/finding.ts', 'control/route-tables.ts', 'observe/health-report.ts'],
+      ...['control/doctor/finding.ts', 'control/in-force.ts', 'observe/health-report.ts'],
       ...['store/relocating.ts', 'transport/probe-step.ts'],
     ],
     packages: /^zod$/,
@@ -123,7 +123,7 @@ const LAWS: Readonly<Record<string, Law>> = {
   dashboard: {
     rooms: [
       ...['domain', 'http', 'lib', ...CONTRACTS, 'observe', 'tls'],
-      ...['operations', 'control/actor.ts', 'control/door.ts', 'accounts'],
+      ...['operations', 'control/door.ts', 'accounts'],
     ],
     packages: /^(node:.*|zod)$/,
   },

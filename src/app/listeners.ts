@@ -1,7 +1,6 @@
 import { type NodePorts, portsOf } from '../config/roles.ts';
 import { serverName } from '../config/server-name.ts';
-import type { Actor } from '../control/actor.ts';
-import type { Door } from '../control/door.ts';
+import type { Actor, Door } from '../control/door.ts';
 import { outlookOf } from '../control/outlook.ts';
 import { maxRequestBytes } from '../dashboard/calls.ts';
 import { Problem } from '../http/problem.ts';

@@ -5,7 +5,7 @@ import { type Loaded, type LoadOptions, loadConfig, type StoredRows } from '../c
 import { afterReload, changedSettings } from '../config/reload.ts';
 import type { Config } from '../config/schema.ts';
 import { serverName } from '../config/server-name.ts';
-import type { InForce } from '../control/route-tables.ts';
+import type { InForce } from '../control/in-force.ts';
 import type { GuardSettings } from '../dashboard/guard.ts';
 import type { HealthCheck } from '../domain/health.ts';
 import type { Clock } from '../lib/clock.ts';

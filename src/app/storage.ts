@@ -1,6 +1,5 @@
 import type { Config } from '../config/schema.ts';
-import { holdDirectory } from '../control/hold.ts';
-import { layoutOf } from '../control/layout.ts';
+import { holdDirectory, layoutOf } from '../control/layout.ts';
 import type { SharedClock } from '../lib/shared-clock.ts';
 import { refuseMoved } from '../migrate/marks.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';

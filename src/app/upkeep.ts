@@ -1,5 +1,5 @@
 /** Minds the domains that mail is sent from, every hour: see `control/domain-minding.ts`. */
-import { type MindingDeps, mindDomain } from '../control/domain-minding.ts';
+import { type MindingDeps, mindDomain } from '../control/domain-book.ts';
 import { freshResolver } from '../control/fresh-resolver.ts';
 import type { Resolver } from '../dns/resolver.ts';
 import { keyState } from '../domain/domain-keys.ts';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { rolesOf } from '../config/roles.ts';
 import type { Config } from '../config/schema.ts';
-import { engineSettingsOf } from '../control/engine-settings.ts';
+import { engineSettingsOf } from '../control/in-force.ts';
 import { queueOfAll } from '../control/nodes/figures.ts';
 import { writeReport } from '../control/nodes/report.ts';
 import { createNodesSight, type NodesSight, type OwnNode } from '../control/nodes/sight.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
 import { OPERATION_NAMES, type OperationName } from '../operations/table.ts';
-import { COMMAND_LINE } from './actor.ts';
+import { COMMAND_LINE } from './door.ts';
 import type { Offline } from './offline.ts';
 
 /** Every place that holds a secret has one with this in it. */

@@ -3,8 +3,7 @@ import { COMMAND, ownerOf, ownUser, sudoTo, userText } from '../lib/command.ts';
 import { errorSchema, OperationError } from '../operations/call.ts';
 import { type Progress, UNWATCHED } from '../operations/operation.ts';
 import { OPERATION_NAMES, type Operations } from '../operations/table.ts';
-import { type SocketAddress, socketAddress, socketFile } from './socket.ts';
-import { readStream, STREAM_TYPE } from './stream.ts';
+import { readStream, type SocketAddress, STREAM_TYPE, socketAddress, socketFile } from './socket.ts';
 
 /** Errors of connecting that say: no server is there. */
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'];

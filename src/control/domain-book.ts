@@ -1,17 +1,22 @@
-/** Changes of stored domains, one after the other: each sees what the one before it wrote. */
-
 import { openDomains, sealDomain } from '../config/domains.ts';
 import { formatFault } from '../config/fault.ts';
-import type { SendingDomain } from '../domain/sending-domain.ts';
+import { parseDkimRecord } from '../dns/mail-records.ts';
+import type { Resolver } from '../dns/resolver.ts';
+import { keysIn, switched, withoutOverdue } from '../domain/domain-keys.ts';
+import type { DomainKey, SendingDomain } from '../domain/sending-domain.ts';
+import type { Clock } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';
 import type { Registry, StoredDomain } from '../store/registry.ts';
-import type { LocalDeps } from './local-deps.ts';
+import type { LocalDeps } from './deps.ts';
+import { KEY_TYPES, keyName } from './domain-records.ts';
+
+/** Changes of stored domains, one after the other: each sees what the one before it wrote. */
 
 /** What changing domains takes. */
-export type BookDeps = Pick<LocalDeps, 'registry' | 'resolution' | 'reload'>;
+type BookDeps = Pick<LocalDeps, 'registry' | 'resolution' | 'reload'>;
 
 /** What a change makes of a domain, and of how many there are: the domain as it is to be, or null for none. */
-export type DomainChange = (domain: SendingDomain | null, count: number) => SendingDomain | null;
+type DomainChange = (domain: SendingDomain | null, count: number) => SendingDomain | null;
 
 /** The last change of each store that is under way, or done. */
 const last = new WeakMap<Registry, Promise<unknown>>();
@@ -58,4 +63,118 @@ function opened(row: StoredDomain, vault: Parameters<typeof openDomains>[1]): Se
   if (domain === undefined)
     throw new OperationError('refused', `What is stored of ${row.name} is of another version of Waybill.`);
   return domain;
+}
+
+/** What is to be done for a domain as time goes by: new keys sign once they can be seen, old ones are forgotten. */
+
+/** What minding takes. */
+export interface MindingDeps extends BookDeps {
+  readonly clock: Clock;
+}
+
+/** What was done. */
+interface Minded {
+  /** Selectors of keys that sign from now on. */
+  readonly switchedTo: readonly string[];
+  /** Selectors of retired keys that are forgotten. */
+  readonly forgotten: readonly string[];
+}
+
+const NOTHING: Minded = { switchedTo: [], forgotten: [] };
+
+/**
+ * Minds one domain. Keys that wait are switched to together, once the records of all of them can be seen: what signs must
+ * be what the operator meant. Rejects as {@link changeDomain} does; the DNS's failures only put things off.
+ */
+export async function mindDomain(
+  domain: SendingDomain,
+  resolver: Resolver,
+  deps: MindingDeps,
+  signal: AbortSignal,
+): Promise<Minded> {
+  const waiting = keysIn(domain, 'waiting');
+  const sights = await Promise.all(waiting.map((key) => lookForKey(domain.name, key, resolver, signal)));
+  const areSeen = waiting.length > 0 && sights.every(({ kind }) => kind === 'seen');
+  const now = deps.clock.wall();
+  if (!areSeen && withoutOverdue(domain, now) === domain) return NOTHING;
+  const seen = waiting.map(({ selector }) => selector);
+  const { before, after } = await changeDomain(
+    domain.name,
+    (current) => {
+      if (current === null) return null;
+      // Others may have come in the meantime, which nobody has looked for.
+      const same = keysIn(current, 'waiting').every(({ selector }) => seen.includes(selector));
+      return withoutOverdue(areSeen && same ? switched(current, now) : current, now);
+    },
+    deps,
+  );
+  return { switchedTo: gained(before, after), forgotten: lost(before, after) };
+}
+
+function gained(before: SendingDomain | null, after: SendingDomain | null): readonly string[] {
+  const signed = selectors(before === null ? [] : keysIn(before, 'signing'));
+  return selectors(after === null ? [] : keysIn(after, 'signing')).filter((one) => !signed.includes(one));
+}
+
+function lost(before: SendingDomain | null, after: SendingDomain | null): readonly string[] {
+  const left = selectors(after?.keys ?? []);
+  return after === null ? [] : selectors(before?.keys ?? []).filter((one) => !left.includes(one));
+}
+
+function selectors(keys: SendingDomain['keys']): readonly string[] {
+  return keys.map(({ selector }) => selector);
+}
+
+/** Whether the records of a domain's keys can be seen in the DNS. */
+
+/**
+ * What was seen of a key's record. `seen`: it says what it must. `wrong`: it is there, and says something else, as
+ * `detail` tells; `revoked`: that nobody signs by it any more (an empty `p=`). `unknown`: the DNS did not answer.
+ */
+export interface Sight {
+  readonly kind: 'seen' | 'missing' | 'wrong' | 'revoked' | 'unknown';
+  /** A sentence; empty where there is nothing to tell. */
+  readonly detail: string;
+}
+
+const SEEN: Sight = { kind: 'seen', detail: '' };
+
+/** Looks for a key's record. Never rejects. */
+export async function lookForKey(
+  domain: string,
+  key: DomainKey,
+  resolver: Resolver,
+  signal: AbortSignal,
+): Promise<Sight> {
+  const answer = await resolver.resolve(keyName(domain, key.selector), 'TXT', signal);
+  if (answer.kind === 'failed') return { kind: 'unknown', detail: answer.text };
+  if (answer.kind !== 'found') return { kind: 'missing', detail: 'There is no such record.' };
+  const [text = '', ...others] = answer.records;
+  // Receivers may take any of several (RFC 6376 §3.6.2.2).
+  if (others.length > 0) return wrong(`There are ${others.length + 1} records where one must be.`);
+  return judge(text, key);
+}
+
+function judge(text: string, { algorithm, publicKey }: DomainKey): Sight {
+  const record = parseDkimRecord(text);
+  if (record === null) return wrong('What is there is no record of a key.');
+  if (record.publicKey === '')
+    return { kind: 'revoked', detail: 'Its p= is empty: the key is revoked there.' };
+  if (record.keyType !== KEY_TYPES[algorithm])
+    return wrong(`Its k= is ${record.keyType}, and the key is ${KEY_TYPES[algorithm]}.`);
+  if (record.publicKey !== publicKey)
+    return publicKey.startsWith(record.publicKey)
+      ? wrong(
+          'Its p= is cut off; the value must be published whole, in several strings where one is too short.',
+        )
+      : wrong('Its p= is another public key.');
+  if (record.hashes !== null && !record.hashes.includes('sha256')) return wrong('Its h= leaves sha256 out.');
+  if (record.otherService) return wrong('Its s= leaves email out.');
+  if (record.testing)
+    return { kind: 'seen', detail: 'It has t=y: receivers are told to ignore the signature.' };
+  return SEEN;
+}
+
+function wrong(detail: string): Sight {
+  return { kind: 'wrong', detail };
 }

@@ -7,7 +7,7 @@ import { silentLog } from '../lib/log.ts';
 import type { ActivityEntry } from '../operations/system.ts';
 import { OPERATION_NAMES, OPERATIONS, type Operations } from '../operations/table.ts';
 import { type Journal, MAX_JOURNAL_TEXT } from '../store/journal.ts';
-import type { Actor } from './actor.ts';
+import type { Actor } from './door.ts';
 import { createDoor, operationsOf } from './door.ts';
 import type { Offline } from './offline.ts';
 

@@ -1,8 +1,11 @@
-import { mayAct } from '../domain/account.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { mayAct, type Role } from '../domain/account.ts';
 import type { Clock } from '../lib/clock.ts';
+import { withoutKeys } from '../lib/id.ts';
 import type { Log } from '../lib/log.ts';
 import { callByName, OperationError } from '../operations/call.ts';
 import { type Asked, type Audit, type Look, type Progress, UNWATCHED } from '../operations/operation.ts';
+import type { ActorKind } from '../operations/system.ts';
 import {
   OPERATION_NAMES,
   OPERATIONS,
@@ -10,9 +13,7 @@ import {
   type Operations,
   operationNamed,
 } from '../operations/table.ts';
-import type { Journal, NewJournalEntry } from '../store/journal.ts';
-import { type Actor, ASKING } from './actor.ts';
-import { differences, kept, MAX_SUBJECT, shortened } from './kept.ts';
+import { type Journal, MAX_JOURNAL_TEXT, type NewJournalEntry } from '../store/journal.ts';
 
 /** The one way to the operations for everybody but this process itself: asks whether they may, and writes down what they did. */
 export interface Door {
@@ -21,7 +22,7 @@ export interface Door {
 }
 
 /** What a door leads to, and what writes down who went through. */
-export interface DoorDeps {
+interface DoorDeps {
   readonly operations: Operations;
   readonly journal: Journal;
   readonly clock: Pick<Clock, 'wall'>;
@@ -131,3 +132,92 @@ function askedOf(request: unknown): Asked {
     ? Object.fromEntries(Object.entries(request))
     : {};
 }
+
+/** How what was seen of a thing is kept in the activity: without secrets, and short. */
+
+/** In the place of what is never kept. */
+const MASK = '********';
+/** Fields by these names are never kept, wherever they stand. */
+const SECRET = /secret|password|passphrase|token|private|recoverycodes/i;
+/** Characters of one text, items of one list, fields of one map, and how deep they may lie. */
+const MAX_CHARACTERS = 1000;
+const MAX_ITEMS = 50;
+const MAX_DEPTH = 8;
+/** Characters of a subject. */
+export const MAX_SUBJECT = 200;
+
+/** A value as JSON text to keep; null for undefined. `hide`: further fields of the value itself that are never kept. */
+function kept(value: unknown, hide: readonly string[] = []): string | null {
+  if (value === undefined) return null;
+  const json = JSON.stringify(cleaned(value, hide, 0));
+  if (json.length <= MAX_JOURNAL_TEXT) return json;
+  return JSON.stringify({ note: `left out: ${json.length} characters` });
+}
+
+/** Text, cut where it is longer than `max` characters, and without API keys: people paste them where a name belongs. */
+export function shortened(text: string, max: number): string {
+  const safe = withoutKeys(text);
+  return safe.length <= max ? safe : `${safe.slice(0, max - 1)}…`;
+}
+
+/** What differs between two maps, of each what it had; both as they are where one is no map. */
+function differences(before: unknown, after: unknown): readonly [before: unknown, after: unknown] {
+  if (!isRecord(before) || !isRecord(after)) return [before, after];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  const only = (map: Record<string, unknown>) =>
+    Object.fromEntries(changed.filter((name) => Object.hasOwn(map, name)).map((name) => [name, map[name]]));
+  return [only(before), only(after)];
+}
+
+function cleaned(value: unknown, hide: readonly string[], depth: number): unknown {
+  if (typeof value === 'string') return shortened(value, MAX_CHARACTERS);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === MAX_DEPTH) return '…';
+  if (Array.isArray(value)) {
+    const items = value.slice(0, MAX_ITEMS).map((item) => cleaned(item, [], depth + 1));
+    return value.length > MAX_ITEMS ? [...items, `… and ${value.length - MAX_ITEMS} more`] : items;
+  }
+  const fields = Object.entries(value);
+  const clean = fields
+    .slice(0, MAX_ITEMS)
+    .map(([name, field]) => [name, cleanedField(name, field, hide, depth)]);
+  if (fields.length > MAX_ITEMS) clean.push(['…', `${fields.length - MAX_ITEMS} more`]);
+  return Object.fromEntries(clean);
+}
+
+/** Whether there is a secret may be known: a flag and null are kept. */
+function cleanedField(name: string, field: unknown, hide: readonly string[], depth: number): unknown {
+  const isSecret = hide.includes(name) || SECRET.test(name);
+  return isSecret && typeof field !== 'boolean' && field !== null ? MASK : cleaned(field, [], depth + 1);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Who asks for an operation. */
+export interface Actor {
+  readonly kind: ActorKind;
+  /** A user's or key's name; empty for the command line and the service itself. */
+  readonly name: string;
+  readonly role: Role;
+  /** Where from; null for the command line and the service. */
+  readonly sourceAddress: string | null;
+  /** Of a user: the session that asks. */
+  readonly sessionId: string | null;
+  /** Of a user: the name, without a port, by which the browser reached us. */
+  readonly host?: string;
+}
+
+/** Who asked for what is being done: for the few operations whose answer depends on it. The door sets it. */
+export const ASKING = new AsyncLocalStorage<Actor>();
+
+/** Whoever owns the data directory and uses the command line. */
+export const COMMAND_LINE: Actor = {
+  kind: 'command',
+  name: '',
+  role: 'admin',
+  sourceAddress: null,
+  sessionId: null,
+};

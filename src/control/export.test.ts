@@ -4,7 +4,7 @@ import { IDLE } from '../engine/contract.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import { csvLine, exportMessages } from './export.ts';
-import type { InForce } from './route-tables.ts';
+import type { InForce } from './in-force.ts';
 
 describe('a line of CSV', () => {
   it.each([

@@ -1,9 +1,8 @@
 import { OperationError } from '../operations/call.ts';
 import { type FoundMessage, MAX_QUERY } from '../operations/search.ts';
 import type { FoundPage } from '../store/views.ts';
-import { foundMessages } from './found-message.ts';
-import type { LocalDeps } from './local-deps.ts';
-import { type QueryDeps, readQuery } from './mail-search.ts';
+import type { LocalDeps } from './deps.ts';
+import { foundMessages, type QueryDeps, readQuery } from './found-mail.ts';
 
 /** Messages that one export has at most. */
 const EXPORT_MAX = 100_000;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BREAKER_STATES } from './local-queue.ts';
+import { BREAKER_STATES } from './queue.ts';
 
 test('the guide says what the lists call each state that /health has', () => {
   const guide = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');

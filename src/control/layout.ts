@@ -1,10 +1,13 @@
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { refuseUnfinishedRestore } from '../backup/unfinished.ts';
+import type { Clock } from '../lib/clock.ts';
 import { COMMAND, dataOption, ownerOf, ownUser, shellWord, sudoTo, userText } from '../lib/command.ts';
 import { OperationError } from '../operations/call.ts';
+import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../store/sqlite/lock.ts';
 
 /** Where things lie in the data directory. */
-export interface Layout {
+interface Layout {
   readonly database: string;
   readonly spool: string;
   /** What is running, written when all listeners accept. */
@@ -126,4 +129,35 @@ function notMade(dataDir: string, code: string): OperationError | null {
     'refused',
     `The data directory ${dataDir} cannot be made: ${place} belongs to ${userText(ownerOf(place))}, and ${userText(self)} may not write there. Make it for them: sudo install -d -o ${self.name ?? self.uid} -m 700 ${shellWord(dataDir)}; or name another directory with --data.`,
   );
+}
+
+/** How long another process on the data directory is waited for: one on its way out, or a short command. */
+const WAIT_MS = 5_000;
+const TRY_EVERY_MS = 50;
+
+/**
+ * Takes a data directory for this process; waits a little for whoever holds it. Rejects with `DirectoryInUse`, or with
+ * `ArchiveError` where a restore was broken off.
+ */
+export async function holdDirectory(dataDir: string, clock: Clock): Promise<DirectoryLock> {
+  const lock = await takeDirectory(dataDir, clock);
+  try {
+    refuseUnfinishedRestore(dataDir);
+    return lock;
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function takeDirectory(dataDir: string, clock: Clock): Promise<DirectoryLock> {
+  const giveUpAt = clock.mono() + WAIT_MS;
+  for (;;) {
+    try {
+      return lockDirectory(dataDir, process.pid);
+    } catch (error) {
+      if (!(error instanceof DirectoryInUse) || clock.mono() >= giveUpAt) throw error;
+      await clock.sleep(TRY_EVERY_MS);
+    }
+  }
 }

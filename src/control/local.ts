@@ -1,19 +1,18 @@
 import type { Operations } from '../operations/table.ts';
-import { accountOperations } from './local-accounts.ts';
-import { backupOperations } from './local-backup.ts';
-import { configOperations } from './local-config.ts';
-import type { LocalDeps } from './local-deps.ts';
-import { domainOperations } from './local-domains.ts';
-import { inboxOperations } from './local-inbox.ts';
-import { keyOperations } from './local-keys.ts';
-import { messageOperations } from './local-messages.ts';
-import { previewOperations } from './local-preview.ts';
-import { queueOperations } from './local-queue.ts';
-import { relayOperations } from './local-relays.ts';
-import { routeOperations } from './local-routes.ts';
-import { searchOperations } from './local-search.ts';
-import { settingsOperations } from './local-settings.ts';
-import { systemOperations } from './local-system.ts';
+import { accountOperations } from './accounts.ts';
+import { backupOperations } from './backups.ts';
+import { configOperations } from './configuration.ts';
+import type { LocalDeps } from './deps.ts';
+import { domainOperations } from './domains.ts';
+import { inboxOperations } from './inbox.ts';
+import { keyOperations } from './keys.ts';
+import { messageOperations } from './messages.ts';
+import { queueOperations } from './queue.ts';
+import { relayOperations } from './relays.ts';
+import { routeOperations } from './routes.ts';
+import { previewOperations, searchOperations } from './search.ts';
+import { settingsOperations } from './settings.ts';
+import { systemOperations } from './system.ts';
 
 /** The operations, done here: in the server, or by a command that holds the data directory. */
 export function createLocalOperations(deps: LocalDeps): Operations {

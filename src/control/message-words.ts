@@ -1,12 +1,11 @@
 import type { MessageRecord } from '../domain/message.ts';
 import { readContent } from '../ingest/http/stored-content.ts';
 import { isMessageId } from '../lib/id.ts';
-import { OperationError } from '../operations/call.ts';
+import { asOperationError, OperationError } from '../operations/call.ts';
 import { type ParsedMessage, PreviewError } from '../preview/parsed.ts';
 import type { Previewer } from '../preview/previewer.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { MessageDetail, Views } from '../store/views.ts';
-import { asOperationError } from './operation-error.ts';
 
 /** What stored messages say. */
 export interface MessageWords {

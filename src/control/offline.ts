@@ -22,19 +22,14 @@ import type { Cluster } from '../store/cluster.ts';
 import { replay } from '../store/logged/replay.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import type { Transport } from '../transport/transport.ts';
-import { COMMAND_LINE } from './actor.ts';
-import { createDoor, type Door, operationsOf } from './door.ts';
-import { engineSettingsOf } from './engine-settings.ts';
-import { holdDirectory } from './hold.ts';
-import { layoutOf } from './layout.ts';
+import { COMMAND_LINE, createDoor, type Door, operationsOf } from './door.ts';
+import { engineSettingsOf, type InForce, publishTable, sessionLimits, storedRows } from './in-force.ts';
+import { holdDirectory, layoutOf } from './layout.ts';
 import { createLocalOperations } from './local.ts';
 import { createMessageWords } from './message-words.ts';
 import { queueOfAll } from './nodes/figures.ts';
 import { livingReports } from './nodes/sight.ts';
-import { type InForce, publishTable } from './route-tables.ts';
-import { sessionLimits } from './session-limits.ts';
 import type { SharedStorage } from './shared-storage.ts';
-import { storedRows } from './stored-rows.ts';
 
 /** What opening an installation takes whose server does not run. */
 export interface OfflineOptions {

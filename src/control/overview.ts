@@ -15,10 +15,9 @@ import type {
 import type { RequestOf } from '../operations/table.ts';
 import type { CountedEvent } from '../store/counting.ts';
 import type { Figures, LaneDepth } from '../store/views.ts';
-import { foundMessages } from './found-message.ts';
-import type { LocalDeps } from './local-deps.ts';
-import { laneState } from './local-queue.ts';
-import { untriedRelays } from './untried-relays.ts';
+import type { LocalDeps } from './deps.ts';
+import { foundMessages } from './found-mail.ts';
+import { laneState, untriedRelays } from './queue.ts';
 
 const MINUTE_MS = 60_000;
 const STEP_MINUTES = { minute: 1, hour: 60, day: 24 * 60 } as const;

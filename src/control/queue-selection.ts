@@ -7,7 +7,7 @@ import { OperationError } from '../operations/call.ts';
 import type { QueueActView, SelectableStatus, Selection } from '../operations/queue.ts';
 import type { RequestOf } from '../operations/table.ts';
 import type { MessageDetail, RecipientRecord, WaitingDelivery, WaitingQuery } from '../store/views.ts';
-import type { LocalDeps } from './local-deps.ts';
+import type { LocalDeps } from './deps.ts';
 
 /**
  * Acts on what a selection names, a bounded part at a time. What waits is walked as it lies in the store, lane by lane

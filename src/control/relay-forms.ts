@@ -14,7 +14,6 @@ import {
   USUAL_CONCURRENCY,
 } from '../config/relay-types.ts';
 import type { RelayForm, RelayFormField } from '../operations/relays.ts';
-import { RELAY_HELP } from './relay-help.ts';
 
 /** The forms of all types of relay, from the one table of fields. */
 export function relayForms(): RelayForm[] {
@@ -122,4 +121,89 @@ const LABELS: Readonly<Record<RelayFieldName, string>> = {
   quota_reserve_percent: 'Kept for high priority (%)',
   warmup_start: 'Warm-up begins',
   warmup_per_day: 'Recipients on each day',
+};
+
+/** What is told of each type of relay beside its form; docs/relays.md and docs/providers.md say more. */
+const RELAY_HELP: Readonly<Record<DeclaredType, Pick<RelayForm, 'title' | 'summary' | 'help'>>> = {
+  smtp: {
+    title: 'Smarthost (SMTP)',
+    summary: 'Hands all mail to one mail server, which sends it on: your own, or that of a provider.',
+    help: [
+      'Host, port and credentials are those that a mail client would use for outgoing mail.',
+      'Port 587 speaks STARTTLS (TLS: required); port 465 speaks TLS from the first byte (TLS: implicit).',
+      'A password is sent over TLS only.',
+      'Microsoft 365 and Google take no passwords: open OAuth, and choose xoauth2 and the provider there.',
+    ],
+  },
+  mx: {
+    title: 'Direct delivery (MX)',
+    summary: "Delivers to the recipients' own mail servers, as a mail server of its own does.",
+    help: [
+      'Needs outgoing port 25, which many hosting providers block, and an address with a reverse name (PTR).',
+      'server.hostname, or the HELO name, must be a full name that resolves to this address.',
+      'An address that has never sent mail earns its name slowly: set a warm-up.',
+    ],
+  },
+  ses: {
+    title: 'Amazon SES',
+    summary: 'Sends through Amazon Simple Email Service, API version 2.',
+    help: [
+      'In IAM, make a user who may do ses:SendEmail and ses:SendRawEmail, and ses:GetAccount for tests, and give it an access key.',
+      "The sender's address or domain must be verified in the region.",
+      'A new account is in the sandbox: it sends to verified recipients only.',
+      'SES takes DKIM signatures out: have it sign for the domain (Easy DKIM).',
+    ],
+  },
+  mailgun: {
+    title: 'Mailgun',
+    summary: "Sends through Mailgun's API, as the message stands.",
+    help: [
+      'The API key is found under API Security; a sending key of the domain will do.',
+      'Region eu is for domains that were made in the EU.',
+      'Mailgun keeps bounces to itself: the reverse-path is not passed on.',
+    ],
+  },
+  postmark: {
+    title: 'Postmark',
+    summary: "Sends through Postmark's API.",
+    help: [
+      'The secret is the server API token: Servers, your server, API Tokens.',
+      'From must be a confirmed sender signature or of a verified domain.',
+      'Bulk mail belongs into a message stream of its own: add a relay for it.',
+    ],
+  },
+  sendgrid: {
+    title: 'SendGrid',
+    summary: "Sends through Twilio SendGrid's API.",
+    help: [
+      'The secret is an API key with the permission Mail Send: Settings, API Keys.',
+      'From must be a verified sender or of an authenticated domain.',
+      'An account in the European Union needs the endpoint https://api.eu.sendgrid.com.',
+    ],
+  },
+  resend: {
+    title: 'Resend',
+    summary: "Sends through Resend's API.",
+    help: [
+      'The secret is an API key with sending access: API Keys.',
+      'From must be of a domain that is verified under Domains.',
+    ],
+  },
+  graph: {
+    title: 'Microsoft 365 (Graph)',
+    summary: 'Sends as mailboxes of a Microsoft 365 tenant, through Microsoft Graph.',
+    help: [
+      'In Microsoft Entra, register an application, give it the application permission Mail.Send with admin consent, and make a client secret.',
+      'Without a mailbox, each message is sent as its From.',
+      'Exchange Online works on four messages of a mailbox at once.',
+    ],
+  },
+  webhook: {
+    title: 'Webhook',
+    summary: 'Posts each message, signed, to a URL of yours.',
+    help: [
+      'The secret signs what is posted: choose a long random text and check the signature, as docs/webhook.md shows.',
+      'Only public addresses are connected to, unless delivery.private_relays names the relay.',
+    ],
+  },
 };

@@ -12,10 +12,10 @@ import { probeProvider } from '../transport/providers/probe.ts';
 import { providerFor } from '../transport/providers/provider-for.ts';
 import { smarthostTokens } from '../transport/providers/tokens.ts';
 import { probeSmarthost } from '../transport/smtp/probe.ts';
-import { readRuntime } from './doctor/runtime.ts';
+import type { LocalDeps } from './deps.ts';
+import { readRuntime } from './doctor/machine.ts';
 import { layoutOf } from './layout.ts';
-import type { LocalDeps } from './local-deps.ts';
-import { readDefinition } from './relay-definition.ts';
+import { readDefinition } from './relay-changes.ts';
 import { noSuchRelay } from './relay-views.ts';
 
 /** How long a test connection may take in all. */

@@ -5,9 +5,8 @@ import type { Relay, WarmUp } from '../domain/relay.ts';
 import { OperationError } from '../operations/call.ts';
 import type { RelayView, WarmUpView } from '../operations/relays.ts';
 import type { LaneDepth } from '../store/views.ts';
-import type { LocalDeps } from './local-deps.ts';
-import { laneState } from './local-queue.ts';
-import { untriedRelays } from './untried-relays.ts';
+import type { LocalDeps } from './deps.ts';
+import { laneState, untriedRelays } from './queue.ts';
 
 /** More lanes than this with mail in them are not looked at. */
 const MAX_LANES = 100_000;

@@ -2,10 +2,9 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Log } from '../lib/log.ts';
 import { OperationError } from '../operations/call.ts';
-import { COMMAND_LINE } from './actor.ts';
 import type { Door } from './door.ts';
-import { socketAddress, socketFile } from './socket.ts';
-import { stepWriter } from './stream.ts';
+import { COMMAND_LINE } from './door.ts';
+import { socketAddress, socketFile, stepWriter } from './socket.ts';
 
 /** What a control server is made of. */
 export interface ControlServerOptions {

@@ -10,8 +10,7 @@ import type { Operations } from '../operations/table.ts';
 import { createControlClient } from './client.ts';
 import type { Door } from './door.ts';
 import { listenForControl } from './server.ts';
-import { socketFile } from './socket.ts';
-import { readStream } from './stream.ts';
+import { readStream, socketFile } from './socket.ts';
 
 let here: Installation;
 beforeEach(() => {

@@ -13,7 +13,7 @@ import type { Relay } from '../domain/relay.ts';
 import type { LaneFigures } from '../engine/contract.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
-import { untriedRelays } from './untried-relays.ts';
+import { untriedRelays } from './queue.ts';
 
 let stores: SqliteStores;
 beforeEach(() => {

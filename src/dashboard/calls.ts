@@ -1,5 +1,4 @@
-import type { Actor } from '../control/actor.ts';
-import type { Door } from '../control/door.ts';
+import type { Actor, Door } from '../control/door.ts';
 import { mayAct, type Role } from '../domain/account.ts';
 import { readWholeBody } from '../http/body.ts';
 import { type Exchange, StepLines, wantsSteps } from '../http/exchange.ts';

@@ -1,4 +1,4 @@
-import type { Actor } from '../control/actor.ts';
+import type { Actor } from '../control/door.ts';
 import type { Role } from '../domain/account.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';

@@ -1,6 +1,6 @@
 import { AccountRefusal, type Reception, type RefusalCode } from '../accounts/reception.ts';
 import type { Found, Visit } from '../accounts/sessions.ts';
-import type { Actor } from '../control/actor.ts';
+import type { Actor } from '../control/door.ts';
 import { clientAddress, type Exchange } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
 import { Budget } from '../lib/budget.ts';

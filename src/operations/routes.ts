@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RuleDefinition } from '../config/routes.ts';
-import type { TableDefinition } from '../control/route-tables.ts';
+import type { TableDefinition } from '../control/in-force.ts';
 import type { explainQuery } from '../ingest/http/explain.ts';
 import { answers, changes, look, type OperationsOf, READ, unrecorded } from './operation.ts';
 

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type TestContext, test, vi } from 'vitest';
-import { lastBackup, listBackups } from '../../src/control/backup-files.ts';
+import { lastBackup, listBackups } from '../../src/control/backups.ts';
 import { healthOf } from '../crash/customer.ts';
 import type { Installation } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';

@@ -4,15 +4,19 @@ import { describe, expect, test } from 'vitest';
 import { BOUND, premises, scriptedResolver } from '../../../test/support/premises.ts';
 import { systemRandom } from '../../lib/random.ts';
 import { createSelfSigned } from '../../tls/self-signed.ts';
-import { certificateCheck } from './certificate.ts';
-import { configurationCheck, databaseCheck, secretKeyCheck } from './configuration.ts';
-import { clockCheck, diskCheck, flushCheck, holdsCheck } from './doctor.ts';
-import { limitsCheck } from './limits.ts';
+import {
+  configurationCheck,
+  databaseCheck,
+  limitsCheck,
+  secretKeyCheck,
+  sourcesCheck,
+} from './configuration.ts';
+import { clockCheck, diskCheck, flushCheck, holdsCheck } from './examination.ts';
+import { certificateCheck } from './identity.ts';
 import { namesCheck, reverseZoneName, sourceAddressesCheck } from './names.ts';
 import { openRelayCheck } from './open-relay.ts';
 import { portsCheck } from './ports.ts';
 import type { Check, Premises } from './premises.ts';
-import { sourcesCheck } from './sources.ts';
 
 const T = Date.UTC(2026, 10, 20);
 const DAY = 86_400_000;

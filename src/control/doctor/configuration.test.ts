@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { premises } from '../../../test/support/premises.ts';
-import { certificateCheck } from './certificate.ts';
 import { configurationCheck, secretKeyCheck } from './configuration.ts';
+import { certificateCheck } from './identity.ts';
 import type { Machine } from './premises.ts';
 
 /** A machine that has none of the files asked for. */

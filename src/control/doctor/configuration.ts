@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { type Fault, formatFault } from '../../config/fault.ts';
-import { fail, ok, skipped, warn } from './finding.ts';
-import type { Check } from './premises.ts';
+import type { Config } from '../../config/schema.ts';
+import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import type { Check, Premises } from './premises.ts';
+import { isInside, isLoopback, setOf } from './ranges.ts';
 
 /** What of a file's mode lets others than its owner read it. */
 const OTHERS = 0o077;
@@ -79,4 +81,132 @@ export const databaseCheck: Check = async ({ views, storeFault, clock, dataDir, 
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+/** The program itself, its threads and the database's cache, and what work needs for a while. */
+const BASE_BYTES = 300 * MIB;
+/** For each byte of messages in flight: itself, what it is parsed from or to, its like on the way to the disk, and garbage. */
+const COPIES = 4;
+/** An idle connection, as docs/operations.md tells. */
+const CONNECTION_BYTES = 7 * KIB;
+/** Requests to the dashboard, and answers that nobody reads; its connections (`dashboard/server.ts`). */
+const DASHBOARD_BYTES = 80 * MIB;
+const DASHBOARD_FILES = 1024;
+/** Files of the store and the spool, and what a process has anyway. */
+const BASE_FILES = 200;
+
+/** The most memory that it takes, whatever clients do: the sum of docs/operations.md, without TLS. */
+function memoryBound({ api, webui, listener, limits }: Config): number {
+  return (
+    BASE_BYTES +
+    COPIES * limits.maxBytesInFlight +
+    portsOf(api) * (limits.maxUnsentBytes + api.maxConnections * CONNECTION_BYTES) +
+    (webui.port === null ? 0 : DASHBOARD_BYTES) +
+    listener.maxConnections * CONNECTION_BYTES
+  );
+}
+
+/** The most files that it has open. */
+function filesBound({ api, webui, listener, relays }: Config): number {
+  const outgoing = relays.reduce((sum, { limits }) => sum + limits.maxConcurrency, 0);
+  const dashboard = webui.port === null ? 0 : DASHBOARD_FILES;
+  return listener.maxConnections + portsOf(api) * api.maxConnections + dashboard + outgoing + BASE_FILES;
+}
+
+function portsOf({ port, tlsEnabled, tlsPort }: Config['api']): number {
+  return Number(port !== null) + Number(tlsEnabled && tlsPort !== null);
+}
+
+/** Whether the system gives as much as the settings allow. */
+export const limitsCheck: Check = async ({ machine, loaded }) => {
+  const { config } = loaded;
+  const found: Finding[] = [];
+  const files = filesBound(config);
+  const maxFiles = machine.maxOpenFiles();
+  if (maxFiles !== null && maxFiles < files)
+    found.push(
+      warn(
+        'open files',
+        `The system allows ${maxFiles}, and ${files} are needed when all connections are in use.`,
+        `LimitNOFILE=${files} in the [Service] section of the unit, or before the start: ulimit -n ${files}`,
+      ),
+    );
+  else found.push(ok('open files', `${maxFiles ?? 'An unknown number'} allowed, at most ${files} needed.`));
+  const bytes = memoryBound(config);
+  const available = machine.availableMemory();
+  if (available !== null && available < bytes)
+    found.push(
+      warn(
+        'memory',
+        `${Math.floor(available / MIB)} MiB are available, and under load up to ${Math.ceil(bytes / MIB)} MiB are used.`,
+        `limits: { max_bytes_in_flight: ${Math.max(MIB, Math.floor(available / 8))} }`,
+      ),
+    );
+  else
+    found.push(
+      ok(
+        'memory',
+        `${available === null ? 'Unknown' : Math.floor(available / MIB)} MiB available, at most ${Math.ceil(bytes / MIB)} MiB used.`,
+      ),
+    );
+  return found;
+};
+
+const NAME = 'sources';
+/** Waiting recipients whose source is looked at. */
+const SAMPLE = 500;
+/** Of fewer it would be chance that all have one source. */
+const ENOUGH = 20;
+
+/**
+ * Whether the sources we see are the real ones. Behind the port mapping of a container, or NAT, every stranger has the
+ * gateway's address, and whoever allows that address allows the world.
+ */
+export const sourcesCheck: Check = async (premises) => {
+  const { machine, loaded } = premises;
+  const { allowedCidrs } = loaded.config.listener;
+  const gateway = machine.gateway();
+  const hidden = gateway !== null && setOf(allowedCidrs).contains(gateway);
+  const cure =
+    'listener: { require_auth: true }  # or run the container with --network host, or put a proxy before it: listener.trusted_proxies';
+  const found: Finding[] = [];
+  if (hidden && machine.inContainer())
+    found.push(
+      warn(
+        NAME,
+        `listener.allowed_cidrs lets ${gateway} send, the gateway of this container: behind a port mapping every stranger may have that address.`,
+        cure,
+      ),
+    );
+  const single = await singleSource(premises);
+  if (single !== null && isInside(single) && !isLoopback(single))
+    found.push(
+      warn(
+        NAME,
+        `All mail that waits came from ${single}, a private address${single === gateway ? ' and our gateway' : ''}: NAT may hide who really sent it.`,
+        cure,
+      ),
+    );
+  const seen = gateway === null ? 'no gateway' : `gateway ${gateway} is not in listener.allowed_cidrs`;
+  return found.length > 0
+    ? found
+    : [
+        ok(
+          NAME,
+          hidden
+            ? `Gateway ${gateway} is allowed, and this is no container.`
+            : `Nothing hides them: ${seen}.`,
+        ),
+      ];
+};
+
+/** The only source of what waits, if there is enough of it to tell. */
+async function singleSource({ views }: Premises): Promise<string | null> {
+  const page = await views?.waiting({ lane: 'all', after: null, limit: SAMPLE });
+  const known = (page?.deliveries ?? []).flatMap(({ sourceAddress }) => sourceAddress ?? []);
+  const [first] = known;
+  if (first === undefined || known.length < ENOUGH) return null;
+  return known.every((source) => source === first) ? first : null;
 }

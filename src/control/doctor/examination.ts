@@ -1,5 +1,7 @@
 import type { Loaded } from '../../config/load.ts';
 import { serverName } from '../../config/server-name.ts';
+import { MISSING_CURE, missingDetail } from '../../domain/health.ts';
+import { missingRelays } from '../../domain/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import { probeProvider } from '../../transport/providers/probe.ts';
@@ -7,11 +9,21 @@ import { providerFor } from '../../transport/providers/provider-for.ts';
 import { probeSmarthost } from '../../transport/smtp/probe.ts';
 import { freshResolver } from '../fresh-resolver.ts';
 import { layoutOf } from '../layout.ts';
-import { examine } from './doctor.ts';
-import type { Finding } from './finding.ts';
-import { realMachine } from './machine.ts';
-import type { Premises } from './premises.ts';
-import { readRuntime } from './runtime.ts';
+import {
+  configurationCheck,
+  databaseCheck,
+  limitsCheck,
+  secretKeyCheck,
+  sourcesCheck,
+} from './configuration.ts';
+import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import { certificateCheck, domainsCheck } from './identity.ts';
+import { readRuntime, realMachine } from './machine.ts';
+import { namesCheck, sourceAddressesCheck } from './names.ts';
+import { openRelayCheck } from './open-relay.ts';
+import { portsCheck } from './ports.ts';
+import type { Check, Premises } from './premises.ts';
+import { quotasCheck, relaysCheck } from './relays.ts';
 
 /** How long one DNS server may take: there must be time to ask another. */
 const DNS_TIMEOUT_MS = 1_200;
@@ -42,4 +54,212 @@ export async function examineInstallation(options: ExaminationOptions): Promise<
     probeProvider: (settings, signal) =>
       probeProvider(settings, { provider: providerFor(settings), clock }, signal),
   });
+}
+
+const MIB = 1024 * 1024;
+const GIB = 1024 * MIB;
+/** How long flushes are tried. */
+const FLUSH_BUDGET_MS = 600;
+/** A flush that takes longer than this lets few messages through: they share flushes, but each waits for one. */
+const SLOW_FLUSH_MS = 20;
+/** One that is this fast reaches no disk: a drive's own memory is slower to ask. */
+const TOO_FAST_FLUSH_MS = 0.01;
+
+/** Whether there is room for mail, by the thresholds of health. */
+export const diskCheck: Check = async ({ machine, dataDir, loaded }) => {
+  const { diskCriticalBytes, diskLowBytes } = loaded.config.health;
+  const { freeBytes, totalBytes } = await machine.space(dataDir);
+  const found = `${sizeText(freeBytes)} of ${sizeText(totalBytes)} are free below ${dataDir}`;
+  const cure = `free space there, keep less (retention.content_max_bytes: ${Math.floor(totalBytes / 10)}), or move it: waybill serve --data DIR`;
+  const isCritical = freeBytes < diskCriticalBytes && loaded.config.database.url === '';
+  if (isCritical)
+    return [fail('disk', `${found}, less than health.disk_critical_bytes: no mail is taken.`, cure)];
+  if (freeBytes < diskLowBytes) return [warn('disk', `${found}, less than health.disk_low_bytes.`, cure)];
+  return [ok('disk', `${found}.`)];
+};
+
+/** Whether what was flushed is safe, and how long that takes. */
+export const flushCheck: Check = async ({ machine, dataDir, loaded }) => {
+  const name = 'disk flush';
+  if (loaded.config.database.url !== '')
+    return [skipped(name, 'Mail is kept in PostgreSQL, which refuses to serve us where it does not flush.')];
+  const elsewhere = 'put the data directory on a disk: waybill serve --data DIR';
+  if (await machine.inMemory(dataDir))
+    return [fail(name, `${dataDir} lies in memory: all mail is gone when the machine stops.`, elsewhere)];
+  const times = [...(await machine.flushTimes(dataDir, FLUSH_BUDGET_MS))].sort((a, b) => a - b);
+  const median = times[times.length >> 1] ?? 0;
+  const found = `${median.toFixed(2)} ms to flush, the median of ${times.length} times`;
+  if (median > SLOW_FLUSH_MS)
+    return [
+      warn(
+        name,
+        `${found}: mail is taken slowly.`,
+        `put the data directory on a faster disk, without a network or a hypervisor's cache between: waybill serve --data DIR`,
+      ),
+    ];
+  if (median < TOO_FAST_FLUSH_MS)
+    return [
+      warn(
+        name,
+        `${found}: too fast for a disk. What is accepted may be lost when the power fails.`,
+        elsewhere,
+      ),
+    ];
+  return [ok(name, `${found}.`)];
+};
+
+function sizeText(bytes: number): string {
+  return bytes >= GIB ? `${(bytes / GIB).toFixed(1)} GiB` : `${Math.floor(bytes / MIB)} MiB`;
+}
+
+/** What a file's time may differ by: times of some file systems are whole seconds, or two. */
+const FILE_TOLERANCE_MS = 3_000;
+/** A message that is this far in the future was accepted under another time. */
+const FUTURE_MS = 60_000;
+const SET = 'sudo timedatectl set-ntp true';
+
+/**
+ * Whether the clock can be right. Only what is certain: nobody else is asked for the time. A wrong one puts wrong dates
+ * into mail, tries too early or late, and refuses good certificates.
+ */
+export const clockCheck: Check = async ({ clock, machine, views, dataDir }, signal) => {
+  const name = 'clock';
+  const wall = clock.wall();
+  const found: Finding[] = [];
+  const shown = new Date(wall).toISOString();
+  if (wall < machine.builtAt())
+    found.push(fail(name, `It says ${shown}, which is before this program was installed.`, SET));
+  const [fileTime, newest, synchronised] = await Promise.all([
+    machine.fileTime(dataDir),
+    newestMessage(views),
+    machine.clockSynchronised(signal),
+  ]);
+  const apart = Math.round(fileTime - clock.wall());
+  if (Math.abs(apart) > FILE_TOLERANCE_MS)
+    found.push(
+      warn(
+        name,
+        `Files in ${dataDir} are dated ${apart} ms from our time: the disk is another machine's, and one clock is wrong.`,
+        `${SET} (on both machines)`,
+      ),
+    );
+  if (newest !== null && newest > wall + FUTURE_MS)
+    found.push(
+      fail(name, `It says ${shown}, but the newest message is from ${new Date(newest).toISOString()}.`, SET),
+    );
+  if (synchronised === false)
+    found.push(warn(name, `It says ${shown}, and the system says that nobody sets it.`, SET));
+  const note = synchronised === null ? 'whether it is set by others cannot be told here' : 'synchronised';
+  return found.length > 0 ? found : [ok(name, `${shown}, ${note}.`)];
+};
+
+async function newestMessage(views: Parameters<Check>[0]['views']): Promise<number | null> {
+  const page = await views?.list({ owner: 'all', statuses: [], before: null, limit: 1 });
+  return page?.messages[0]?.createdAt ?? null;
+}
+
+const NAME = 'holds';
+/** Held lanes and relays that are told one by one. */
+const MAX_TOLD = 20;
+const HELD = {
+  pause: 'is paused by an operator: nothing is sent by it, and its mail may wait',
+  drain: 'is draining by an operator: nothing new is routed to it',
+} as const;
+
+/** Whether an operator holds mail back, and has perhaps forgotten it. */
+export const holdsCheck: Check = async ({ loaded: { holds } }) => {
+  if (holds.size === 0) return [ok(NAME, 'No relay and no lane is held back.')];
+  return [...holds]
+    .slice(0, MAX_TOLD)
+    .map(([target, kind]) =>
+      warn(`hold ${target}`, `${target} ${HELD[kind]}.`, `waybill queue resume ${target}`),
+    );
+};
+
+/** Whether every relay that a rule names exists. */
+const routesCheck: Check = async ({ loaded }) => {
+  const { routes, relays } = loaded.config;
+  const missing = missingRelays(routes, relays);
+  if (missing.length === 0) return [ok('routes', 'Every relay that a rule names exists.')];
+  return missing.map((one) =>
+    warn(`route ${one.rule}`, missingDetail(one), `add the relay ${one.relay}, or ${MISSING_CURE}`),
+  );
+};
+
+/** How long a check may take: with the start of a command and the way through the socket, 5 s are not reached. */
+export const CHECK_LIMIT_MS = 3_000;
+/** What a check still gets to tell what it knows, once it was told to end. */
+const GRACE_MS = 300;
+
+/** In the order in which they are told. */
+const CHECKS: Readonly<Record<string, Check>> = {
+  configuration: configurationCheck,
+  'secret key': secretKeyCheck,
+  database: databaseCheck,
+  disk: diskCheck,
+  'disk flush': flushCheck,
+  clock: clockCheck,
+  limits: limitsCheck,
+  ports: portsCheck,
+  certificate: certificateCheck,
+  'open relay': openRelayCheck,
+  sources: sourcesCheck,
+  names: namesCheck,
+  'source addresses': sourceAddressesCheck,
+  routes: routesCheck,
+  relays: relaysCheck,
+  quotas: quotasCheck,
+  domains: domainsCheck,
+  holds: holdsCheck,
+};
+
+/** Looks at everything. Never rejects, and takes hardly longer than {@link CHECK_LIMIT_MS}. */
+export async function examine(premises: Premises): Promise<readonly Finding[]> {
+  return await runChecks(CHECKS, premises, CHECK_LIMIT_MS);
+}
+
+/** Runs checks beside each other. One that fails, or is not done in time, is told as skipped; the others stand. */
+export async function runChecks(
+  checks: Readonly<Record<string, Check>>,
+  premises: Premises,
+  limitMs: number,
+): Promise<readonly Finding[]> {
+  const found = await Promise.all(
+    Object.entries(checks).map(([name, check]) => runCheck(name, check, premises, limitMs)),
+  );
+  return found.flat();
+}
+
+async function runCheck(
+  name: string,
+  check: Check,
+  premises: Premises,
+  limitMs: number,
+): Promise<readonly Finding[]> {
+  const limit = new AbortController();
+  const done = new AbortController();
+  try {
+    const late = isLate(premises.clock, limitMs, limit, done.signal);
+    // Called within a promise, so that what it throws at once is caught as well.
+    const found = Promise.resolve().then(() => check(premises, limit.signal));
+    const first = await Promise.race([found, late]);
+    return first ?? [skipped(name, `There was no answer within ${limitMs / 1000} s.`)];
+  } catch (error) {
+    return [skipped(name, `It could not be looked at: ${String(error)}`)];
+  } finally {
+    limit.abort();
+    done.abort();
+  }
+}
+
+async function isLate(
+  clock: Clock,
+  limitMs: number,
+  limit: AbortController,
+  done: AbortSignal,
+): Promise<null> {
+  await clock.sleep(limitMs, done);
+  limit.abort();
+  await clock.sleep(GRACE_MS, done);
+  return null;
 }

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { open, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, readlink, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
 import type { Clock } from '../../lib/clock.ts';
 import { bindAll, ListenError } from '../../lib/listen.ts';
 import { describeReply, ReplyParser } from '../../smtp/reply.ts';
-import { portOwner } from './port-owner.ts';
-import type { Dialogue, Machine } from './premises.ts';
+import type { Dialogue, Machine, RuntimePorts } from './premises.ts';
 
 /** Flushes tried at most: a fast disk does that many long before the budget is spent. */
 const MAX_FLUSHES = 200;
@@ -175,4 +175,80 @@ function dialogue(
       if (parser.fault !== null) end();
     });
   });
+}
+
+/** State of a socket that listens (include/net/tcp_states.h). */
+const LISTENING = '0A';
+
+/** Who listens on a TCP port, such as `master (process 812)`; null when nobody does, or we may not know. */
+export async function portOwner(port: number): Promise<string | null> {
+  const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(ownerText));
+  const inodes = new Set(tables.flatMap((table) => listeners(table, port)));
+  if (inodes.size === 0) return null;
+  const sockets = new Set([...inodes].map((inode) => `socket:[${inode}]`));
+  for (const process of await namesIn('/proc')) {
+    if (!/^\d+$/.test(process)) continue;
+    if (!(await hasOne(process, sockets))) continue;
+    return `${await nameOf(process)} (process ${process})`;
+  }
+  return null;
+}
+
+/** What Node.js calls the thread that a process begins with, by which the kernel calls the process. */
+const NO_NAME = 'MainThread';
+
+async function nameOf(process: string): Promise<string> {
+  const name = (await ownerText(`/proc/${process}/comm`)).trim();
+  if (name !== NO_NAME && name !== '') return name;
+  const program = await readlink(`/proc/${process}/exe`).catch(() => '');
+  return program === '' ? 'a program' : basename(program);
+}
+
+/** Inodes of the sockets that listen on a port, in a table of the kernel's (proc(5)). */
+function listeners(table: string, port: number): string[] {
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return table.split('\n').flatMap((line) => {
+    const columns = line.trim().split(/\s+/);
+    const [, local = '', , state] = columns;
+    return local.endsWith(ending) && state === LISTENING ? (columns[9] ?? []) : [];
+  });
+}
+
+async function hasOne(process: string, sockets: ReadonlySet<string>): Promise<boolean> {
+  const folder = `/proc/${process}/fd`;
+  for (const descriptor of await namesIn(folder)) {
+    const target = await readlink(`${folder}/${descriptor}`).catch(() => '');
+    if (sockets.has(target)) return true;
+  }
+  return false;
+}
+
+/** What is in a folder; nothing where we may not look, or it has just gone. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return await readdir(folder).catch(() => []);
+}
+
+async function ownerText(path: string): Promise<string> {
+  return await readFile(path, 'utf8').catch(() => '');
+}
+
+const port = z.int().min(1).max(65_535);
+
+const runtimeSchema = z.object({
+  pid: z.int(),
+  version: z.string(),
+  api: port.nullable(),
+  apiTls: port.nullable(),
+  webui: port.nullable(),
+  smtp: z.array(port),
+  smtpTls: z.array(port),
+}) satisfies z.ZodType<RuntimePorts>;
+
+/** Reads `runtime.json`; null when it is not there, or no server wrote it. */
+export function readRuntime(file: string): RuntimePorts | null {
+  try {
+    return runtimeSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return null;
+  }
 }

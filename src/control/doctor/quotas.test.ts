@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { premises } from '../../../test/support/premises.ts';
 import type { Premises } from './premises.ts';
-import { quotasCheck } from './quotas.ts';
+import { quotasCheck } from './relays.ts';
 
 /** A store in which the relay `api` has had so many, and so many wait for it. */
 function views(used: number, waiting: number): Premises['views'] {

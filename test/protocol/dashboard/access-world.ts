@@ -5,7 +5,7 @@ import { Passwords } from '../../../src/accounts/passwords.ts';
 import { createReception, type Reception, type SecretBox } from '../../../src/accounts/reception.ts';
 import { linkPath, makeLink } from '../../../src/accounts/sign-in.ts';
 import { createVault } from '../../../src/config/secrets.ts';
-import { accountOperations } from '../../../src/control/local-accounts.ts';
+import { accountOperations } from '../../../src/control/accounts.ts';
 import type { SessionCalls, SessionView } from '../../../src/dashboard/contract.ts';
 import { createVisitors } from '../../../src/dashboard/visitors.ts';
 import type { Role } from '../../../src/domain/account.ts';

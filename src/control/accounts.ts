@@ -1,0 +1,183 @@
+import { passwordFault } from '../accounts/passwords.ts';
+import type { Reception } from '../accounts/reception.ts';
+import { linkPath, makeLink } from '../accounts/sign-in.ts';
+import type { Session, User } from '../domain/account.ts';
+import { formatTimestamp } from '../lib/clock.ts';
+import {
+  type AccountOperations,
+  type SessionRow,
+  type UserLink,
+  type UserView,
+  userName,
+} from '../operations/accounts.ts';
+import { OperationError } from '../operations/call.ts';
+import type { RequestOf } from '../operations/table.ts';
+import type { UserAnswer } from '../store/accounts.ts';
+import { MAX_USERS } from '../store/accounts.ts';
+import type { LocalDeps } from './deps.ts';
+import { readRuntime } from './doctor/machine.ts';
+import { ASKING } from './door.ts';
+import { layoutOf } from './layout.ts';
+
+type Deps = Pick<LocalDeps, 'reception' | 'resolution' | 'running' | 'dataDir'>;
+
+/** See {@link AccountOperations}. */
+export function accountOperations(deps: Deps): AccountOperations {
+  const { reception } = deps;
+  const { accounts, clock, sessions } = reception;
+  return {
+    users: async () => (await accounts.users(clock.wall())).map(userView),
+    createUser: (request) => createUser(request, deps),
+    updateUser: (request) => updateUser(request, reception),
+    removeUser: async ({ name }) => {
+      const user = await findUser(name, reception);
+      done(await accounts.removeUser(name), name, reception);
+      return { ...userView(user), sessions: 0 };
+    },
+    setupLink: ({ name }) => setupLink(name, deps),
+    resetPassword: (request) => resetPassword(request, reception),
+    resetSecondFactor: async ({ name }) => {
+      await findUser(name, reception);
+      await accounts.removeSecondFactor(name);
+      sessions.refresh();
+      return userView(await findUser(name, reception));
+    },
+    sessions: async ({ name }) => {
+      if (name !== null) await findUser(name, reception);
+      return (await sessions.list(name)).map(sessionRow);
+    },
+    endSession: async ({ id }) => {
+      const ended = await accounts.endSession(id);
+      if (ended === null) throw new OperationError('not_found', 'That session has ended already.');
+      sessions.forget([id]);
+      return sessionRow(ended);
+    },
+    endSessions: async ({ name }) => {
+      await findUser(name, reception);
+      const ended = await accounts.endSessions(name, null);
+      sessions.forget(ended);
+      return { ended: ended.length };
+    },
+  };
+}
+
+async function createUser({ name, role }: RequestOf<'createUser'>, deps: Deps): Promise<UserLink> {
+  const { accounts, clock } = deps.reception;
+  if (!(await hasPassword(deps.reception)))
+    throw new OperationError(
+      'refused',
+      'Nobody has set the dashboard up yet: the first user is its administrator. See: waybill admin setup-link',
+    );
+  const answer = await accounts.addUser({ name, role, createdAt: clock.wall() });
+  if (answer === 'taken') throw new OperationError('refused', `There is a user ${name} already.`);
+  if (answer === 'full')
+    throw new OperationError('refused', `There are ${MAX_USERS} users, which is the most there may be.`);
+  return await linkFor(name, deps);
+}
+
+async function updateUser(request: RequestOf<'updateUser'>, reception: Reception): Promise<UserView> {
+  const { name, role, disabled } = request;
+  done(await reception.accounts.changeUser(name, { role, disabled }), name, reception);
+  return userView(await findUser(name, reception));
+}
+
+async function setupLink(name: string | null, deps: Deps): Promise<UserLink> {
+  if (name !== null) {
+    const user = await findUser(name, deps.reception);
+    if (user.disabled)
+      throw new OperationError('refused', `${name} is disabled: a link would not let them in.`);
+  } else if (await hasPassword(deps.reception)) {
+    throw new OperationError(
+      'refused',
+      'The dashboard has its administrator. Name the user who is to choose a password: waybill admin setup-link NAME',
+    );
+  }
+  return await linkFor(name, deps);
+}
+
+async function resetPassword(
+  { name, password }: RequestOf<'resetPassword'>,
+  reception: Reception,
+): Promise<UserView> {
+  const { accounts, clock, passwords, throttle } = reception;
+  const fault = passwordFault(password, name);
+  if (fault !== null) throw new OperationError('invalid', `The password ${fault}.`);
+  const user = await accounts.user(name, clock.wall());
+  const isFirst = !(await hasPassword(reception));
+  if (user === null && (!isFirst || !userName.safeParse(name).success)) throw unknownUser(name);
+  const hash = await passwords.hash(password);
+  if (!isFirst) done(await accounts.setPassword(name, { hash, expected: null, keep: null }), name, reception);
+  else if (!(await accounts.claimFirst(name, hash, clock.wall())))
+    throw new OperationError('refused', 'Somebody set the dashboard up meanwhile. Nothing was done.');
+  reception.claimed();
+  // Whoever failed before had another password.
+  throttle.pardon(name);
+  reception.sessions.refresh();
+  return userView(await findUser(name, reception));
+}
+
+async function linkFor(name: string | null, deps: Deps): Promise<UserLink> {
+  const link = await makeLink(deps.reception, name);
+  const path = linkPath(link);
+  const port = portOf(deps);
+  const url = port === null ? null : `https://localhost:${port}${path}`;
+  return { name, path, url, expiresAt: formatTimestamp(link.expiresAt) };
+}
+
+/** The port of the dashboard; null where it is off, or not known because it is chosen at the start. */
+function portOf({ running, dataDir, resolution }: Deps): number | null {
+  if (running) return readRuntime(layoutOf(dataDir).runtime)?.webui ?? null;
+  const { port } = resolution().config.webui;
+  return port === 0 ? null : port;
+}
+
+async function hasPassword({ accounts, clock }: Reception): Promise<boolean> {
+  return (await accounts.users(clock.wall())).some(({ passwordHash }) => passwordHash !== null);
+}
+
+async function findUser(name: string, reception: Reception): Promise<User> {
+  const user = await reception.accounts.user(name, reception.clock.wall());
+  if (user === null) throw unknownUser(name);
+  return user;
+}
+
+function unknownUser(name: string): OperationError {
+  return new OperationError('not_found', `There is no user ${name}.`);
+}
+
+/** Sees to what a change ended. Throws `OperationError` where nothing was changed. */
+function done(answer: UserAnswer, name: string, { sessions }: Reception): void {
+  switch (answer.kind) {
+    case 'done':
+      sessions.refresh();
+      sessions.forget(answer.ended);
+      return;
+    case 'last_admin':
+      throw new OperationError(
+        'refused',
+        `${name} is the last administrator who can sign in. Make another user administrator first.`,
+      );
+    default:
+      throw new OperationError('not_found', `There is no user ${name}.`);
+  }
+}
+
+function userView(user: User): UserView {
+  return {
+    ...{ name: user.name, role: user.role, disabled: user.disabled, sessions: user.sessions },
+    hasPassword: user.passwordHash !== null,
+    secondFactor: user.secondFactor !== null,
+    createdAt: formatTimestamp(user.createdAt),
+    lastSignInAt: user.lastSignInAt === null ? null : formatTimestamp(user.lastSignInAt),
+  };
+}
+
+function sessionRow({ id, user, sourceAddress, agent, ...times }: Session): SessionRow {
+  return {
+    ...{ id, name: user, sourceAddress, agent },
+    createdAt: formatTimestamp(times.createdAt),
+    lastSeenAt: formatTimestamp(times.lastSeenAt),
+    expiresAt: formatTimestamp(times.expiresAt),
+    current: ASKING.getStore()?.sessionId === id,
+  };
+}

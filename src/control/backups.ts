@@ -1,0 +1,221 @@
+import { type FileHandle, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, isAbsolute, join } from 'node:path';
+import { ArchiveError } from '../backup/archive-error.ts';
+import { MANIFEST, type Manifest, readManifest } from '../backup/contents.ts';
+import { BLOCK_BYTES, readTarHeader } from '../backup/tar.ts';
+import { version } from '../cli/context.ts';
+import { formatTimestamp } from '../lib/clock.ts';
+import { OperationError } from '../operations/call.ts';
+import { type Progress, UNWATCHED } from '../operations/operation.ts';
+import type { BackupStep, BackupView, SystemOperations } from '../operations/system.ts';
+import type { RequestOf } from '../operations/table.ts';
+import { backUpInThread } from '../threads/backup-client.ts';
+import type { LocalDeps } from './deps.ts';
+import { ASKING } from './door.ts';
+import { layoutOf } from './layout.ts';
+
+type BackupOperation = 'backup' | 'backups' | 'removeBackup' | 'decideRestored';
+
+/** The operations on backups, and on what came back with one. */
+export function backupOperations(deps: LocalDeps): Pick<SystemOperations, BackupOperation> {
+  let underWay = false;
+  return {
+    backup: async (request, progress = UNWATCHED) => {
+      refusePath(request);
+      refuseDatabase(deps);
+      if (underWay)
+        throw new OperationError('refused', 'A backup is being taken already. Wait until it is done.');
+      underWay = true;
+      try {
+        return await backUp(request, deps, progress);
+      } finally {
+        underWay = false;
+      }
+    },
+    backups: () => listBackups(deps.dataDir),
+    removeBackup: ({ name }) => deleteBackup(deps.dataDir, name),
+    decideRestored: async ({ act }) => ({ act, recipients: await deps.acts.decideRestored(act) }),
+  };
+}
+
+/** Whoever asks from elsewhere may not say where on this machine files are written, or learn which there are. */
+function refusePath({ file }: RequestOf<'backup'>): void {
+  const kind = ASKING.getStore()?.kind;
+  if (file !== null && (kind === 'user' || kind === 'key'))
+    throw new OperationError(
+      'forbidden',
+      'Only the command line may say where a backup is written. Leave file null: it lies in the data directory’s folder backups then, and can be downloaded.',
+    );
+}
+
+/** What others keep is theirs to copy: they do it while it is being written to, without our help. */
+function refuseDatabase({ cluster, resolution, dataDir }: LocalDeps): void {
+  if (cluster === null) return;
+  const { database, secrets } = resolution().config;
+  const key = secrets.keyFile ?? join(dataDir, 'secret.key');
+  throw new OperationError(
+    'refused',
+    `Facts and contents lie in PostgreSQL, whose own tools copy them while all goes on: pg_dump --format=custom --schema=${database.schema} --file=waybill.dump. Keep ${key} beside it: only that opens the passwords and signing keys in it. See docs/backup.md.`,
+  );
+}
+
+async function backUp(
+  { file, passphrase }: RequestOf<'backup'>,
+  deps: LocalDeps,
+  progress: Progress<BackupStep>,
+): Promise<BackupView> {
+  const { dataDir, clock } = deps;
+  if (file !== null && !isAbsolute(file))
+    throw new OperationError('invalid', `${file} is no absolute path: it must begin with a slash.`);
+  const now = clock.wall();
+  await removeUnfinished(dataDir);
+  if (file === null) await mkdir(backupFolder(dataDir), { recursive: true, mode: 0o700 });
+  const path = file ?? join(backupFolder(dataDir), nameAt(now));
+  const layout = layoutOf(dataDir);
+  const task = {
+    ...{ database: layout.database, spool: layout.spool, file: path, version: version(), createdAt: now },
+    secrets: passphrase === null ? null : { passphrase, files: secretFiles(deps) },
+  };
+  // Before the database is copied: what that refers to is there until the end.
+  const release = await deps.collection.hold();
+  try {
+    await deps.written();
+    const taken = await backUpInThread(task, (step) => progress.tell(step), progress.signal);
+    const { sizeBytes, messages, withSecretKey, damaged } = taken;
+    const view: BackupView = {
+      ...{ name: basename(path), path, sizeBytes, createdAt: formatTimestamp(now), messages, withSecretKey },
+      verified: damaged === 0,
+      ...(damaged === 0 ? {} : { damaged }),
+    };
+    await noteLastBackup(dataDir, view);
+    return view;
+  } catch (error) {
+    if (error instanceof ArchiveError)
+      throw new OperationError('unavailable', `No backup was taken: ${error.message}`, { cause: error });
+    throw error;
+  } finally {
+    release();
+  }
+}
+
+/** Sorts by time, and may be the name of a file anywhere. */
+function nameAt(now: number): string {
+  return `waybill-${formatTimestamp(now)
+    .replace(/[-:]/g, '')
+    .replace(/\.(\d{3})Z$/, '$1Z')}.tar`;
+}
+
+/** What opens the sealed secrets of the database, and what only its owner may read. */
+function secretFiles({ dataDir, resolution }: LocalDeps): { name: string; path: string }[] {
+  const { config } = resolution();
+  const own = ['tls.key', 'tls.crt', 'tls-uploaded.pem', 'waybill.yaml'].map((name) => ({
+    ...{ name, path: join(dataDir, name) },
+  }));
+  return [{ name: 'secret.key', path: config.secrets.keyFile ?? join(dataDir, 'secret.key') }, ...own];
+}
+
+/** Backups that lie in the data directory's own folder, and the note of the last one that was taken anywhere. */
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}\.tar$/;
+/** Names under which `takeBackup` writes what is to become one of these. */
+const UNFINISHED = /\.tar\.part(?:-db(?:-journal|-wal|-shm)?)?$/;
+/** Files of the folder that are shown, the newest. */
+const MAX_LISTED = 200;
+const LAST = 'last-backup.json';
+
+/** The data directory's folder of backups. */
+function backupFolder(dataDir: string): string {
+  return join(dataDir, 'backups');
+}
+
+/** The path of a backup in that folder. Throws `OperationError` for what is no name of one. */
+function backupPath(dataDir: string, name: string): string {
+  if (NAME.test(name)) return join(backupFolder(dataDir), name);
+  throw new OperationError('invalid', `${JSON.stringify(name)} is no name of a backup.`);
+}
+
+/** The backups in that folder, newest first. A file that is none is left out. */
+export async function listBackups(dataDir: string): Promise<BackupView[]> {
+  const names = await readdir(backupFolder(dataDir)).catch(() => []);
+  const newest = names
+    .filter((name) => NAME.test(name))
+    .sort()
+    .reverse();
+  const views: BackupView[] = [];
+  const last = await lastBackup(dataDir);
+  for (const name of newest.slice(0, MAX_LISTED)) {
+    const view = await viewOf(name, join(backupFolder(dataDir), name));
+    if (view !== null) views.push(isSame(view, last) ? { ...view, ...foundIn(last) } : view);
+  }
+  return views.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+}
+
+/** Removes from that folder what backups left that were killed. To be asked while none is being taken. */
+async function removeUnfinished(dataDir: string): Promise<void> {
+  const names = await readdir(backupFolder(dataDir)).catch(() => []);
+  for (const name of names.filter((one) => UNFINISHED.test(one)))
+    await rm(join(backupFolder(dataDir), name), { force: true });
+}
+
+/** Removes one of them. Throws `OperationError`. */
+async function deleteBackup(dataDir: string, name: string): Promise<BackupView> {
+  const path = backupPath(dataDir, name);
+  const view = await viewOf(name, path);
+  if (view === null) throw new OperationError('not_found', `There is no backup ${name}.`);
+  await rm(path);
+  return view;
+}
+
+/** Remembers which backup was taken last. */
+async function noteLastBackup(dataDir: string, view: BackupView): Promise<void> {
+  await writeFile(join(dataDir, LAST), JSON.stringify(view), { mode: 0o600 });
+}
+
+/** The backup that was taken last, wherever it is now; null when none was. */
+export async function lastBackup(dataDir: string): Promise<BackupView | null> {
+  try {
+    // Sound because nobody but `noteLastBackup` writes it.
+    return JSON.parse(await readFile(join(dataDir, LAST), 'utf8')) as BackupView;
+  } catch {
+    return null;
+  }
+}
+
+function isSame(view: BackupView, last: BackupView | null): last is BackupView {
+  return last !== null && view.name === last.name && view.createdAt === last.createdAt;
+}
+
+/** What its reading back found, which no archive says of itself. */
+function foundIn({ verified, damaged }: BackupView): Pick<BackupView, 'verified' | 'damaged'> {
+  return { verified, ...(damaged === undefined ? {} : { damaged }) };
+}
+
+async function viewOf(name: string, path: string): Promise<BackupView | null> {
+  const file = await open(path, 'r').catch(() => null);
+  if (file === null) return null;
+  try {
+    const { createdAt, messages, withSecretKey } = await manifestOf(file);
+    // A backup has its name only when it has been read back.
+    return {
+      name,
+      path,
+      sizeBytes: (await file.stat()).size,
+      createdAt,
+      messages,
+      withSecretKey,
+      verified: true,
+    };
+  } catch {
+    return null;
+  } finally {
+    await file.close();
+  }
+}
+
+/** What an archive says of itself, by its first file. */
+async function manifestOf(file: FileHandle): Promise<Manifest> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(64 * 1024), 0, 64 * 1024, 0);
+  const entry = readTarHeader(buffer.subarray(0, BLOCK_BYTES));
+  if (entry?.name !== MANIFEST || BLOCK_BYTES + entry.size > bytesRead) throw new Error('no backup');
+  return readManifest(buffer.toString('utf8', BLOCK_BYTES, BLOCK_BYTES + entry.size));
+}

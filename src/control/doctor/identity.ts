@@ -1,0 +1,132 @@
+import { X509Certificate } from 'node:crypto';
+import { join } from 'node:path';
+import { serverName } from '../../config/server-name.ts';
+import { keysIn } from '../../domain/domain-keys.ts';
+import type { SendingDomain } from '../../domain/sending-domain.ts';
+import { SELF_SIGNED_FILE, UPLOADED_FILE } from '../../tls/certificate.ts';
+import { lookForKey } from '../domain-book.ts';
+import { keyName, keyRecord, publish, zoneLine } from '../domain-records.ts';
+import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import type { Check, Premises } from './premises.ts';
+
+const DAY_MS = 86_400_000;
+/** As in health. */
+const SOON_DAYS = 14;
+const NAME = 'certificate';
+
+/** The certificate that the server goes by. */
+interface InUse {
+  readonly path: string;
+  readonly said: string;
+  /** What makes a new one. */
+  readonly renew: string;
+  /** Made by the server itself, whenever it is missing. */
+  readonly isMade?: true;
+  readonly found: X509Certificate | Error;
+}
+
+/** Whether clients would take the certificate, and for how long. */
+export const certificateCheck: Check = async (premises) => {
+  const { loaded, clock } = premises;
+  const { path, said, renew, isMade, found } = inUse(premises);
+  if (found instanceof Error) {
+    if (isMade) return [skipped(NAME, 'A self-signed one is made at the first start that needs it.')];
+    if (isMissing(found))
+      return [
+        fail(NAME, `There is no ${path}, which tls.cert_file names.`, 'put it there, or set tls.cert_file'),
+      ];
+    const look = `openssl x509 -in ${path} -noout -text`;
+    return [fail(NAME, `${path} is no certificate that can be read: ${String(found)}`, look)];
+  }
+  const days = Math.floor((Date.parse(found.validTo) - clock.wall()) / DAY_MS);
+  if (days < 0) return [fail(NAME, `${path} expired ${-days} days ago.`, renew)];
+  const host = serverName(loaded.config);
+  if (found.checkHost(host) === undefined) {
+    const cure = isMade ? renew : `get one for ${host}, or: server: { hostname: … }`;
+    return [warn(NAME, `${path} is not for ${host}: clients that check it refuse it.`, cure)];
+  }
+  if (days < SOON_DAYS) return [warn(NAME, `${path} expires in ${days} days.`, renew)];
+  return [ok(NAME, `${said}, for ${host}, good for another ${days} days.`)];
+};
+
+function inUse({ loaded, dataDir, machine }: Premises): InUse {
+  const { certFile } = loaded.config.tls;
+  if (certFile !== null) {
+    const renew = `renew it (certbot renew), in place: ${certFile}`;
+    return { path: certFile, said: certFile, renew, found: read(certFile, machine) };
+  }
+  const uploaded = join(dataDir, UPLOADED_FILE);
+  const found = read(uploaded, machine);
+  if (!isMissing(found)) {
+    const renew = 'upload another under Settings, Certificate, on the dashboard';
+    return { path: uploaded, said: 'Uploaded', renew, found };
+  }
+  const path = join(dataDir, SELF_SIGNED_FILE);
+  const renew = `rm ${path} and start the server again`;
+  return { path, said: 'Self-signed', renew, isMade: true, found: read(path, machine) };
+}
+
+function isMissing(found: X509Certificate | Error): boolean {
+  return found instanceof Error && 'code' in found && found.code === 'ENOENT';
+}
+
+function read(path: string, machine: Premises['machine']): X509Certificate | Error {
+  try {
+    return new X509Certificate(machine.readFile(path));
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+const DOMAINS = 'domains';
+/** Domains looked at: with two keys each, their questions are all under way at once. */
+const MAX_DOMAINS_ASKED = 50;
+
+/** Whether receivers can verify what is signed: a signature without its record is worth less than none. */
+export const domainsCheck: Check = async (premises, signal) => {
+  const { domains, unreadableDomains } = premises.loaded.config;
+  if (domains.length === 0) return [skipped(DOMAINS, 'None is registered: mail goes unsigned.')];
+  const asked = domains.slice(0, MAX_DOMAINS_ASKED);
+  const problems = (await Promise.all(asked.map((domain) => lookAt(domain, premises, signal)))).flat();
+  const blind = unreadableDomains.map((name) =>
+    fail(
+      `domain ${name}`,
+      'A key of it cannot be read with the present secret.key, and signs nothing.',
+      `put back the secret.key of before, or make new keys: waybill domains rotate ${name}`,
+    ),
+  );
+  const found = [...blind, ...problems];
+  if (found.length > 0) return found;
+  const rest =
+    domains.length > asked.length ? ` Of ${domains.length} domains, ${asked.length} were looked at.` : '';
+  return [ok(DOMAINS, `What signs can be verified: its records are there.${rest}`)];
+};
+
+/** At most one finding for each domain, with every key whose record is not as it must be. */
+async function lookAt(
+  domain: SendingDomain,
+  { resolver }: Premises,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const { name } = domain;
+  const signing = keysIn(domain, 'signing').filter(({ privateKey }) => privateKey !== null);
+  const sights = await Promise.all(
+    signing.map(async (key) => ({ key, sight: await lookForKey(name, key, resolver, signal) })),
+  );
+  const bad = sights.filter(({ sight: { kind } }) => kind !== 'seen' && kind !== 'unknown');
+  if (bad.length > 0) {
+    const places = bad.map(({ key, sight }) => `${keyName(name, key.selector)}: ${sight.detail}`);
+    const lines = bad.map(({ key }) => zoneLine(keyName(name, key.selector), keyRecord(key)));
+    return [
+      fail(
+        `domain ${name}`,
+        `Its mail is signed, and receivers cannot verify that by ${places.join(' Nor by ')}`,
+        publish(lines.join('\n')),
+      ),
+    ];
+  }
+  const unknown = sights.find(({ sight: { kind } }) => kind === 'unknown');
+  return unknown === undefined
+    ? []
+    : [skipped(`domain ${name}`, `Its records cannot be told: ${unknown.sight.detail}`)];
+}

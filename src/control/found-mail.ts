@@ -1,0 +1,70 @@
+import type { ApiKey } from '../domain/key.ts';
+import type { MessageRecord } from '../domain/message.ts';
+import { type ParsedQuery, parseQuery } from '../domain/query.ts';
+import { type Findable, namedId } from '../ingest/http/find-message.ts';
+import { messageJson } from '../ingest/http/record.ts';
+import { isMessageId } from '../lib/id.ts';
+import { asOperationError, OperationError } from '../operations/call.ts';
+import type { FoundMessage } from '../operations/search.ts';
+import type { Keyring } from '../store/keyring.ts';
+import type { MessageDetail } from '../store/views.ts';
+import type { LocalDeps } from './deps.ts';
+import { type OutlookDeps, outlookOf } from './outlook.ts';
+
+/** Messages as lists show them, with the names of their keys. */
+export async function foundMessages(
+  records: readonly MessageRecord[],
+  deps: OutlookDeps & { readonly keyring: Pick<Keyring, 'list'> },
+): Promise<FoundMessage[]> {
+  const owned = records.some(({ keyId }) => keyId !== null);
+  const names = new Map(owned ? (await deps.keyring.list()).map(({ id, name }) => [id, name]) : []);
+  const lanes = await outlookOf(deps)(records);
+  return records.map((record) => ({
+    ...messageJson(record, lanes),
+    key: record.keyId === null ? null : (names.get(record.keyId) ?? null),
+    captured: record.test || record.outcome === 'captured',
+  }));
+}
+
+/** The message that an id or a Message-ID names, of whichever key. Throws `OperationError`; `hint` says what to do then. */
+export async function findNamed(text: string, views: Findable, hint = ''): Promise<MessageDetail> {
+  const id = await namedId(text, 'all', views).catch((error: unknown) => {
+    throw asOperationError(error);
+  });
+  const detail = id === null ? null : await views.message(id);
+  if (detail === null) throw new OperationError('not_found', `There is no message ${text}.${hint}`);
+  return detail;
+}
+
+/** What reading a query takes: who the keys are, and which relays there are. */
+export type QueryDeps = Pick<LocalDeps, 'keyring' | 'resolution'>;
+
+/** Reads what was typed, with the ids of the keys that it names. */
+export async function readQuery(text: string, { keyring, resolution }: QueryDeps): Promise<ParsedQuery> {
+  const { query, notes } = parseQuery(text);
+  const { relays } = resolution().config;
+  const strangers = [...(query.relays ?? []), ...query.notRelays].filter(
+    (wanted) => !relays.some(({ name }) => name === wanted),
+  );
+  const relayNotes = strangers.map((name) => `There is no relay ${name} now.`);
+  if (query.keys === null && query.notKeys.length === 0) return { query, notes: [...notes, ...relayNotes] };
+  const all = await keyring.list();
+  const keyNotes: string[] = [];
+  const idsOf = (names: readonly string[]) => names.flatMap((name) => idsOfKey(name, all, keyNotes));
+  const keys = query.keys === null ? null : idsOf(query.keys);
+  const notKeys = idsOf(query.notKeys);
+  return { query: { ...query, keys, notKeys }, notes: [...notes, ...relayNotes, ...keyNotes] };
+}
+
+/** Revoked keys may have had the same name. */
+function idsOfKey(wanted: string, keys: readonly ApiKey[], notes: string[]): string[] {
+  const found = keys.filter(({ id, name }) => id === wanted || name === wanted);
+  if (found.length === 0) notes.push(`There is no key ${wanted}.`);
+  return found.map(({ id }) => id);
+}
+
+/** Throws `invalid` for what is no message's id. */
+export function requireId(field: string, id: string | null): string | null {
+  if (id === null || isMessageId(id)) return id;
+  throw new OperationError('invalid', `${field}: must be the id of a message.`);
+}

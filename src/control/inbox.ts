@@ -1,0 +1,103 @@
+import { parseQuery } from '../domain/query.ts';
+import { INBOX } from '../domain/relay.ts';
+import { createTokenSource, isMessageId } from '../lib/id.ts';
+import { OperationError } from '../operations/call.ts';
+import type { InboxOperations, InboxPage } from '../operations/inbox.ts';
+import type { RequestOf } from '../operations/table.ts';
+import type { FoundPage, ListPage } from '../store/views.ts';
+import type { LocalDeps } from './deps.ts';
+import { foundMessages } from './found-mail.ts';
+import { sendAgain } from './submitting.ts';
+
+/** Captured messages that one call removes. */
+const DELETED_AT_ONCE = 500;
+
+/** See {@link InboxOperations}. */
+export function inboxOperations(deps: LocalDeps): InboxOperations {
+  const nextToken = createTokenSource(deps.clock, deps.random);
+  return {
+    inbox: (request) => inbox(request, deps),
+    deleteCaptured: (request) => deleteCaptured(request, deps),
+    releaseCaptured: (request) => release(request, nextToken(), deps),
+  };
+}
+
+async function inbox(request: RequestOf<'inbox'>, deps: LocalDeps): Promise<InboxPage> {
+  const { views, clock } = deps;
+  if (request.before !== null && !isMessageId(request.before))
+    throw new OperationError('invalid', 'before: must be the next of a page.');
+  const keyId = await keyIdOf(request.key, deps);
+  const { page, notes } = await find(request, keyId, deps);
+  const figures = await views.figures(clock.wall());
+  // What was found by words may have been removed since.
+  const kept = page.messages.filter(({ content }) => content !== null);
+  return {
+    messages: await foundMessages(kept, deps),
+    next: page.next,
+    notes,
+    bytes: figures.capturedBytes,
+    maxBytes: deps.resolution().config.retention.capturedMaxBytes,
+  };
+}
+
+/** Without a query by the inbox's own index; else as all mail is searched. */
+async function find(
+  { query, limit, before }: RequestOf<'inbox'>,
+  keyId: string | null,
+  { views }: LocalDeps,
+): Promise<{ readonly page: ListPage | FoundPage; readonly notes: readonly string[] }> {
+  if (query.trim() === '') {
+    const owner = keyId === null ? ('all' as const) : { keyId };
+    const filter = { ...NO_FILTER, captured: true as const };
+    return { page: await views.list({ owner, statuses: [], filter, before, limit }), notes: [] };
+  }
+  const { query: parsed, notes } = parseQuery(query);
+  const captured = { ...parsed, captured: true, keys: keyId === null ? null : [keyId] };
+  return { page: await views.search({ query: captured, after: null, before, limit }), notes };
+}
+
+const NO_FILTER = { tag: null, to: null, from: null, subject: null, since: null, until: null };
+
+/** Throws `not_found`. */
+async function keyIdOf(key: string | null, { keyring }: LocalDeps): Promise<string | null> {
+  if (key === null) return null;
+  const found = (await keyring.list()).find(({ id, name }) => id === key || name === key);
+  if (found === undefined) throw new OperationError('not_found', `There is no key ${key}.`);
+  return found.id;
+}
+
+async function deleteCaptured(
+  { ids, key, upTo = null }: RequestOf<'deleteCaptured'>,
+  deps: LocalDeps,
+): Promise<{ readonly deleted: number; readonly more: boolean }> {
+  if (ids !== null) return { deleted: await deps.acts.discard(ids), more: false };
+  const keyId = await keyIdOf(key, deps);
+  const owner = keyId === null ? ('all' as const) : { keyId };
+  const filter = { ...NO_FILTER, captured: true as const };
+  // The first id that sorts behind it.
+  const before = upTo === null ? null : `${upTo}!`;
+  const page = await deps.views.list({ owner, statuses: [], filter, before, limit: DELETED_AT_ONCE });
+  const deleted = await deps.acts.discard(page.messages.map(({ id }) => id));
+  return { deleted, more: page.next !== null && deleted > 0 };
+}
+
+async function release(
+  { id, relay }: RequestOf<'releaseCaptured'>,
+  token: string,
+  deps: LocalDeps,
+): Promise<{ readonly id: string }> {
+  const detail = isMessageId(id) ? await deps.views.message(id) : null;
+  if (detail === null) throw new OperationError('not_found', `There is no message ${id}.`);
+  if (detail.message.outcome !== 'captured')
+    throw new OperationError('refused', 'Only what the local inbox captured can be released.');
+  const found = deps.resolution().config.relays.find(({ name }) => name === relay);
+  if (found === undefined) throw new OperationError('not_found', `There is no relay ${relay}.`);
+  if (found.name === INBOX)
+    throw new OperationError('invalid', 'The inbox has captured it already: name a relay that sends.');
+  if (found.disabled)
+    throw new OperationError(
+      'refused',
+      `The relay ${relay} is disabled: what is given to it would only wait.`,
+    );
+  return await sendAgain(detail, token, relay, deps);
+}

@@ -1,0 +1,208 @@
+import type { MessageStatus } from '../domain/delivery.ts';
+import { parseDomain } from '../domain/domain-name.ts';
+import type { ApiKey } from '../domain/key.ts';
+import { formatTimestamp, parseTimestamp } from '../lib/clock.ts';
+import { generateSecret, hashSecret, secretPrefix, withoutKeys } from '../lib/id.ts';
+import { parseCidrs } from '../lib/network.ts';
+import type { Random } from '../lib/random.ts';
+import { OperationError } from '../operations/call.ts';
+import type { CreatedKey, KeyOperations, KeyView, RevokedKey, RotatedKey } from '../operations/keys.ts';
+import type { RequestOf } from '../operations/table.ts';
+import type { ListPage, ListQuery } from '../store/views.ts';
+import type { LocalDeps } from './deps.ts';
+
+/** How long the old secret works after a rotation (contract §9). */
+const OVERLAP_MS = 24 * 60 * 60 * 1000;
+const ID_BYTES = 10;
+
+/** The operations on API keys. */
+export function keyOperations(deps: LocalDeps): KeyOperations {
+  return {
+    createKey: (request) => createKey(request, deps),
+    listKeys: async () => (await deps.keyring.list()).map(keyView),
+    updateKey: (request) => updateKey(request, deps),
+    revokeKey: (request) => revokeKey(request, deps),
+    rotateKey: (request) => rotateKey(request, deps),
+  };
+}
+
+async function createKey(request: RequestOf<'createKey'>, deps: LocalDeps): Promise<CreatedKey> {
+  const { keyring, clock, random } = deps;
+  const mode = request.test ? 'test' : 'live';
+  const now = clock.wall();
+  const secret = generateSecret(random, mode);
+  const key: ApiKey = {
+    id: newKeyId(random),
+    name: request.name,
+    mode,
+    prefix: secretPrefix(secret),
+    scopes: request.scopes,
+    createdAt: now,
+    lastUsedAt: null,
+    expiresAt: request.expiresAt === null ? null : readExpiry(request.expiresAt, now),
+    revokedAt: null,
+    rateLimit: request.rateLimit,
+    cidrs: checkCidrs(request.cidrs),
+    senderDomains: request.senderDomains.map(readSenderDomain),
+    contentDays: request.contentDays ?? null,
+  };
+  if (await keyring.create(key, hashSecret(secret))) return { key: keyView(key), secret };
+  throw new OperationError(
+    'refused',
+    `There is a key named ${request.name} already. Choose another name, revoke that key, or give it a new secret with: waybill keys rotate ${request.name}`,
+  );
+}
+
+function readExpiry(text: string, now: number): number {
+  const expiresAt = parseTimestamp(text);
+  if (expiresAt === null)
+    throw new OperationError('invalid', `${text} is no time in RFC 3339, such as 2027-01-31T12:00:00Z.`);
+  if (expiresAt <= now) throw new OperationError('invalid', `The key would have expired already: ${text}.`);
+  return expiresAt;
+}
+
+function checkCidrs(ranges: readonly string[]): readonly string[] {
+  const result = parseCidrs(ranges);
+  if (result.ok) return ranges;
+  throw new OperationError('invalid', `${result.entry}: ${result.reason}.`);
+}
+
+function readSenderDomain(text: string): string {
+  const domain = parseDomain(text);
+  if (domain === null) throw new OperationError('invalid', `${text} is no domain name.`);
+  return domain;
+}
+
+async function updateKey(
+  { key: named, ...changes }: RequestOf<'updateKey'>,
+  deps: LocalDeps,
+): Promise<KeyView> {
+  const key = await findKey(named, deps);
+  const { name, scopes, rateLimit, expiresAt, cidrs, senderDomains, contentDays } = changes;
+  if (name !== undefined && name !== key.name) refuseRouted(key.name, deps);
+  const changed: ApiKey = {
+    ...key,
+    name: name ?? key.name,
+    scopes: scopes ?? key.scopes,
+    rateLimit: rateLimit === undefined ? key.rateLimit : rateLimit,
+    expiresAt: changedExpiry(expiresAt, key, deps),
+    cidrs: cidrs === undefined ? key.cidrs : checkCidrs(cidrs),
+    senderDomains: senderDomains?.map(readSenderDomain) ?? key.senderDomains,
+    contentDays: contentDays === undefined ? key.contentDays : contentDays,
+  };
+  switch (await deps.keyring.update(changed)) {
+    case 'updated':
+      return keyView(changed);
+    case 'taken':
+      throw new OperationError(
+        'refused',
+        `There is a key named ${changed.name} already. Choose another name.`,
+      );
+    default:
+      throw new OperationError(
+        'refused',
+        `The key ${key.name} is revoked. Make a new one with: waybill keys create`,
+      );
+  }
+}
+
+/** Undefined leaves it; a time that is already the key's may be of the past. */
+function changedExpiry(
+  text: string | null | undefined,
+  { expiresAt }: ApiKey,
+  deps: LocalDeps,
+): number | null {
+  if (text === undefined || text === timeOrNull(expiresAt)) return expiresAt;
+  return text === null ? null : readExpiry(text, deps.clock.wall());
+}
+
+/** A rule that names a key by a name it has no longer would send its mail elsewhere. */
+function refuseRouted(name: string, deps: LocalDeps): void {
+  const { routes } = deps.resolution().config;
+  const rules = routes.filter(({ match }) => match.key?.has(name)).map((rule) => rule.name);
+  if (rules.length > 0)
+    throw new OperationError(
+      'refused',
+      `Rules of routing name the key ${name}: ${rules.join(', ')}. Change them first. See: waybill routes show`,
+    );
+}
+
+async function revokeKey(request: RequestOf<'revokeKey'>, deps: LocalDeps): Promise<RevokedKey> {
+  const key = await findKey(request.key, deps);
+  const now = deps.clock.wall();
+  const cancelQueued = request.cancelQueued ?? false;
+  const revoked = await deps.keyring.revoke(key.id, now);
+  // Whoever revoked a key and only then thinks of its mail can say so again.
+  if (!revoked && !cancelQueued)
+    throw new OperationError('refused', `The key ${key.name} is revoked already.`);
+  const cancelled = cancelQueued ? await cancelMailOf(key, revoked, deps) : 0;
+  return { ...keyView({ ...key, revokedAt: revoked ? now : key.revokedAt }), cancelled };
+}
+
+/** For so long after it was revoked a key may still be taken for good (contract §9). */
+const REVOCATION_MS = 1000;
+/** Messages cancelled at a time. */
+const CANCEL_BATCH = 200;
+const NOT_FINAL: readonly MessageStatus[] = ['queued', 'retrying', 'processing'];
+
+/** Cancels what a key has queued, a bounded part at a time; how many messages. */
+async function cancelMailOf(key: ApiKey, justRevoked: boolean, deps: LocalDeps): Promise<number> {
+  const { clock, views, acts, running } = deps;
+  if (running && justRevoked) await clock.sleep(REVOCATION_MS);
+  let cancelled = 0;
+  let before: string | null = null;
+  do {
+    const query: ListQuery = {
+      ...{ owner: { keyId: key.id }, statuses: NOT_FINAL, before, limit: CANCEL_BATCH },
+    };
+    const page: ListPage = await views.list(query);
+    const answers = await Promise.all(page.messages.map(({ id }) => acts.cancel(id)));
+    cancelled += answers.filter((answer) => answer === 'cancelled').length;
+    before = page.next;
+  } while (before !== null);
+  return cancelled;
+}
+
+async function rotateKey(request: RequestOf<'rotateKey'>, deps: LocalDeps): Promise<RotatedKey> {
+  const key = await findKey(request.key, deps);
+  const secret = generateSecret(deps.random, key.mode);
+  const prefix = secretPrefix(secret);
+  const overlapUntil = deps.clock.wall() + OVERLAP_MS;
+  if (await deps.keyring.rotate(key.id, hashSecret(secret), prefix, overlapUntil))
+    return {
+      ...{ key: keyView({ ...key, prefix }), secret },
+      oldSecretUntil: formatTimestamp(Math.min(overlapUntil, key.expiresAt ?? overlapUntil)),
+    };
+  throw new OperationError(
+    'refused',
+    `The key ${key.name} is revoked. Make a new one with: waybill keys create`,
+  );
+}
+
+/** A key by its id or name; of several with one name, the one that is not revoked, else the newest. */
+async function findKey(idOrName: string, deps: LocalDeps): Promise<ApiKey> {
+  const keys = await deps.keyring.list();
+  const named = keys.filter(({ name }) => name === idOrName);
+  const found =
+    keys.find(({ id }) => id === idOrName) ?? named.find(({ revokedAt }) => revokedAt === null) ?? named[0];
+  if (found !== undefined) return found;
+  throw new OperationError('not_found', `There is no key ${withoutKeys(idOrName)}. See: waybill keys list`);
+}
+
+function keyView(key: ApiKey): KeyView {
+  return {
+    ...key,
+    createdAt: formatTimestamp(key.createdAt),
+    lastUsedAt: timeOrNull(key.lastUsedAt),
+    expiresAt: timeOrNull(key.expiresAt),
+    revokedAt: timeOrNull(key.revokedAt),
+  };
+}
+
+function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : formatTimestamp(ms);
+}
+
+function newKeyId(random: Random): string {
+  return `key_${Buffer.from(random.fill(new Uint8Array(ID_BYTES))).toString('hex')}`;
+}

@@ -1,0 +1,134 @@
+import type { Submission } from '../domain/message.ts';
+import { quote } from '../http/problem.ts';
+import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
+import { attemptsJson } from '../ingest/http/attempts.ts';
+import { handOver } from '../ingest/http/hand-over.ts';
+import { FILTER_PARAMETERS, listFilter } from '../ingest/http/list-query.ts';
+import { MAX_LIMIT } from '../ingest/http/paging.ts';
+import { readParameters } from '../ingest/http/query.ts';
+import { messagesJson, statusJson } from '../ingest/http/record.ts';
+import { fieldsFromJson } from '../ingest/http/schema.ts';
+import { readContent } from '../ingest/http/stored-content.ts';
+import { buildSubmission } from '../ingest/http/submission.ts';
+import { verdictOf } from '../ingest/http/verdict.ts';
+import { inSlices } from '../lib/clock.ts';
+import { createTokenSource, isMessageId } from '../lib/id.ts';
+import { asOperationError, OperationError } from '../operations/call.ts';
+import type {
+  Attempts,
+  KeptContent,
+  MessageOperations,
+  MessagesPage,
+  StatusRecord,
+  SubmitOperations,
+  Submitted,
+} from '../operations/messages.ts';
+import type { Operations, RequestOf } from '../operations/table.ts';
+import type { ListFilter, MessageDetail } from '../store/views.ts';
+import type { LocalDeps } from './deps.ts';
+import { findNamed } from './found-mail.ts';
+import { outlookOf, wayOf } from './outlook.ts';
+import { operatorContext, submitRaw } from './submitting.ts';
+
+/** Bytes of a content that is given at once: in base64, it is one text in memory. */
+const MAX_CONTENT = 128 * 1024 * 1024;
+
+/** The operations on messages. */
+export function messageOperations(
+  deps: LocalDeps,
+): SubmitOperations & MessageOperations & Pick<Operations, 'submitRaw'> {
+  const nextToken = createTokenSource(deps.clock, deps.random);
+  return {
+    submit: ({ message }) => submit(message, nextToken(), deps),
+    submitRaw: (request) => submitRaw(request, deps),
+    checkMessage: async ({ message }) =>
+      verdictOf(await compose(message, nextToken(), deps), {
+        ...deps,
+        sending: () => deps.resolution().config,
+      }),
+    message: async ({ id }) => statusJson(await findMessage(id, deps), outlookOf(deps)),
+    ways: async ({ id }) => (await findMessage(id, deps)).recipients.map((one) => wayOf(one, deps)),
+    messages: (request) => listMessages(request, deps),
+    attempts: (request) => listAttempts(request, deps),
+    messageContent: ({ id }) => content(id, deps),
+    cancelMessage: ({ id }) => cancel(id, deps),
+    retryMessage: ({ id }) => retry(id, deps),
+  };
+}
+
+async function submit(message: unknown, token: string, deps: LocalDeps): Promise<Submitted> {
+  const submission = await compose(message, token, deps);
+  const { id, message: text } = await orOperationError(handOver(submission, deps));
+  return { id, message: text };
+}
+
+/** Makes a submission as the API does, but in nobody's name. */
+async function compose(message: unknown, token: string, deps: LocalDeps): Promise<Submission> {
+  const context = operatorContext(token, deps);
+  const { api } = deps.resolution().config;
+  try {
+    const submission = await inSlices(buildSubmission(fieldsFromJson(message), context, api));
+    return { ...submission, source: 'cli', sourceAddress: null, keyId: null, keyName: null };
+  } catch (error) {
+    throw asOperationError(error);
+  }
+}
+
+/** What the API would do; its refusal becomes one of an operation. */
+async function orOperationError<T>(done: Promise<T>): Promise<T> {
+  return await done.catch((error: unknown) => {
+    throw asOperationError(error);
+  });
+}
+
+function findMessage(id: string, { views }: Pick<LocalDeps, 'views'>): Promise<MessageDetail> {
+  return findNamed(id, views, ' See: waybill messages list');
+}
+
+async function listMessages(request: RequestOf<'messages'>, deps: LocalDeps): Promise<MessagesPage> {
+  const { statuses, limit, before } = request;
+  if (before !== null && !isMessageId(before))
+    throw new OperationError(
+      'invalid',
+      `before: must be the id in the last line of a page, not ${quote(before)}.`,
+    );
+  const page = await deps.views.list({ owner: 'all', statuses, filter: readFilter(request), before, limit });
+  return { messages: await messagesJson(page.messages, outlookOf(deps)), next: page.next };
+}
+
+function readFilter({ filter }: RequestOf<'messages'>): ListFilter {
+  try {
+    return listFilter(readParameters(new URLSearchParams(filter), FILTER_PARAMETERS));
+  } catch (error) {
+    throw asOperationError(error);
+  }
+}
+
+async function listAttempts({ id, cursor }: RequestOf<'attempts'>, deps: LocalDeps): Promise<Attempts> {
+  const { message, recipients } = await findMessage(id, deps);
+  const after = Number(cursor ?? 0);
+  return attemptsJson(await deps.views.attempts(message.id, { after, limit: MAX_LIMIT }), after, recipients);
+}
+
+async function content(id: string, deps: LocalDeps): Promise<KeptContent> {
+  const { message } = await findMessage(id, deps);
+  if (message.content !== null && message.sizeBytes > MAX_CONTENT)
+    throw new OperationError(
+      'refused',
+      `The message has ${message.sizeBytes} bytes, and this way takes ${MAX_CONTENT}. Read it at GET /api/v1/messages/${message.id}/content.`,
+    );
+  const bytes = await orOperationError(readContent(message, deps.spool, 404));
+  return { id: message.id, sizeBytes: bytes.length, content: bytes.toString('base64') };
+}
+
+async function cancel(id: string, deps: LocalDeps): Promise<StatusRecord> {
+  const { message } = await findMessage(id, deps);
+  await orOperationError(cancelMessage(message, deps.acts));
+  return statusJson(await findMessage(message.id, deps), outlookOf(deps));
+}
+
+async function retry(id: string, deps: LocalDeps): Promise<StatusRecord> {
+  const { message } = await findMessage(id, deps);
+  await orOperationError(retryMessage(message, deps.acts));
+  return statusJson(await findMessage(message.id, deps), outlookOf(deps));
+}

@@ -1,0 +1,246 @@
+import type { Loaded } from '../config/load.ts';
+import { parseDomain } from '../domain/domain-name.ts';
+import type { HoldKind } from '../domain/hold.ts';
+import { relayOfLane } from '../domain/lane.ts';
+import type { Relay } from '../domain/relay.ts';
+import type { LaneFigures } from '../engine/contract.ts';
+import { formatTimestamp } from '../lib/clock.ts';
+import { OperationError } from '../operations/call.ts';
+import type { HoldView, LaneState, QueueLane, QueueOperations, QueueView } from '../operations/queue.ts';
+import type { RequestOf } from '../operations/table.ts';
+import { dayOf, KEEP_DAYS } from '../store/counting.ts';
+import type { JournalEntry } from '../store/journal.ts';
+import type { LaneDepth } from '../store/views.ts';
+import type { LocalDeps } from './deps.ts';
+import { tellsSomething } from './nodes/report.ts';
+import { actOnQueue } from './queue-selection.ts';
+
+/** Lanes with mail in them that are looked at; more are not counted. */
+const MAX_LANES = 100_000;
+/** Lanes shown. */
+const MAX_SHOWN = 500;
+/** What waits without a route is counted up to here. */
+const MAX_COUNTED = 1_000;
+
+/** What the operations on the queue work with. */
+export interface QueueDeps
+  extends Pick<LocalDeps, 'views' | 'registry' | 'journal' | 'acts' | 'queue' | 'clock' | 'reload'> {
+  /** What is in force. */
+  readonly resolution: () => Pick<Loaded, 'config' | 'holds'>;
+}
+
+/** The operations on the queue. */
+export function queueOperations(deps: QueueDeps): QueueOperations {
+  return {
+    queue: (request) => queueView(request, deps),
+    hold: (request) => hold(request, deps),
+    actOnQueue: (request) => actOnQueue(request, deps),
+  };
+}
+
+async function queueView({ relay }: RequestOf<'queue'>, deps: QueueDeps): Promise<QueueView> {
+  const { config } = deps.resolution();
+  if (relay !== null && !config.relays.some(({ name }) => name === relay)) throw noSuchRelay(relay);
+  const figures = deps.queue.lanes();
+  const [depths, lost, untried] = await Promise.all([
+    deps.views.lanes(relay, MAX_LANES),
+    deps.views.waiting({ lane: 'none', after: null, limit: MAX_COUNTED }),
+    untriedRelays(config.relays, figures, deps),
+  ]);
+  const now = deps.clock.wall();
+  const lanes = allLanes({ depths, figures, untried }, relay, now, deps);
+  const sum = (count: (lane: QueueLane) => number) => lanes.reduce((total, lane) => total + count(lane), 0);
+  const ages = lanes.flatMap(({ oldestSeconds }) => oldestSeconds ?? []);
+  return {
+    time: formatTimestamp(now),
+    lanes: lanes.slice(0, MAX_SHOWN),
+    more: lanes.length > MAX_SHOWN,
+    totals: {
+      waiting: sum(({ waiting }) => waiting),
+      processing: sum(({ processing }) => processing),
+      inFlight: sum(({ inFlight }) => inFlight),
+      oldestSeconds: ages.length === 0 ? null : ages.reduce((a, b) => Math.max(a, b)),
+      perMinute: sum(({ perMinute }) => perMinute),
+    },
+    withoutRoute: { waiting: lost.deliveries.length, more: lost.next !== null },
+  };
+}
+
+/** Every lane of which there is something to tell, and every relay that is a lane itself; the fullest first. */
+function allLanes(
+  { depths, figures, untried }: Known,
+  only: string | null,
+  now: number,
+  deps: QueueDeps,
+): QueueLane[] {
+  const { config, holds } = deps.resolution();
+  const depthOf = new Map(depths.map((depth) => [depth.lane, depth]));
+  const figuresOf = new Map(figures.map((one) => [one.lane, one]));
+  const relays = new Map(config.relays.map((relay) => [relay.name, relay]));
+  const ownLanes = config.relays.filter(({ type }) => type !== 'mx').map(({ name }) => name);
+  const busy = [...figuresOf.values()].filter(tellsSomething).map(({ lane }) => lane);
+  const held = [...holds.keys()].filter((target) => relays.get(target)?.type !== 'mx');
+  const names = new Set([...depthOf.keys(), ...ownLanes, ...busy, ...held]);
+  const rows = [...names]
+    .filter((lane) => only === null || relayOfLane(lane) === only)
+    .map((lane) => {
+      const facts = { depth: depthOf.get(lane), figures: figuresOf.get(lane) };
+      return laneRow(lane, facts, { relay: relays.get(relayOfLane(lane)), holds, untried, now });
+    });
+  const load = ({ waiting, processing }: QueueLane) => waiting + processing;
+  return rows.sort((a, b) => load(b) - load(a) || (a.lane < b.lane ? -1 : 1));
+}
+
+/** What the store and the nodes know of lanes and relays. */
+interface Known {
+  readonly depths: readonly LaneDepth[];
+  readonly figures: readonly LaneFigures[];
+  readonly untried: ReadonlySet<string>;
+}
+
+interface LaneFacts {
+  readonly depth: LaneDepth | undefined;
+  readonly figures: LaneFigures | undefined;
+}
+
+interface LaneSurroundings {
+  readonly relay: Relay | undefined;
+  readonly holds: ReadonlyMap<string, HoldKind>;
+  /** Names of relays that were never tried. */
+  readonly untried: ReadonlySet<string>;
+  readonly now: number;
+}
+
+function laneRow(lane: string, facts: LaneFacts, around: LaneSurroundings): QueueLane {
+  const { depth, figures } = facts;
+  const reply = figures?.lastReply ?? null;
+  const restsUntil = figures?.restsUntil ?? null;
+  const dueAt = depth?.oldestDueAt ?? null;
+  const state = laneState(lane, figures, around);
+  return {
+    lane,
+    relay: relayOfLane(lane),
+    state,
+    restsUntil: state === 'resting' && restsUntil !== null ? formatTimestamp(restsUntil) : null,
+    waiting: depth?.waiting ?? 0,
+    processing: depth?.processing ?? 0,
+    inFlight: figures?.inFlight ?? 0,
+    concurrency: figures?.concurrency ?? null,
+    oldestSeconds: dueAt === null ? null : Math.max(0, Math.floor((around.now - dueAt) / 1000)),
+    perMinute: figures?.perMinute ?? 0,
+    lastReply:
+      reply === null
+        ? null
+        : {
+            code: reply.code,
+            enhancedCode: reply.enhanced,
+            reply: reply.text,
+            at: formatTimestamp(reply.at),
+          },
+  };
+}
+
+/** What the lists call the states of a next hop that `/health` has: docs/operations.md tells of both. */
+export const BREAKER_STATES = { closed: 'ready', open: 'resting', half_open: 'probing' } as const;
+const HOLD_STATES = { pause: 'paused', drain: 'draining' } as const;
+
+/** What a lane may do. What an operator decided is told before what the next hop is like. */
+export function laneState(
+  lane: string,
+  figures: Pick<LaneFigures, 'state' | 'spent'> | undefined,
+  { relay, holds, untried }: Pick<LaneSurroundings, 'relay' | 'holds' | 'untried'>,
+): LaneState {
+  if (relay === undefined) return 'missing';
+  if (relay.disabled) return 'disabled';
+  const kinds = [holds.get(lane), holds.get(relayOfLane(lane))];
+  const kind = kinds.includes('pause') ? 'pause' : kinds.find((other) => other !== undefined);
+  if (kind !== undefined) return HOLD_STATES[kind];
+  const state = BREAKER_STATES[figures?.state ?? 'closed'];
+  if (state !== 'ready') return state;
+  if (figures?.spent === true) return 'spent';
+  return untried.has(relay.name) ? 'untried' : 'ready';
+}
+
+async function hold(request: RequestOf<'hold'>, deps: QueueDeps): Promise<HoldView> {
+  const { holds } = deps.resolution();
+  const target = holds.has(request.target) ? request.target : readTarget(request.target, deps);
+  const { kind } = request;
+  const changed = (holds.get(target) ?? null) !== kind;
+  if (changed) {
+    await deps.registry.putHold(target, kind === null ? null : { kind, since: deps.clock.wall() });
+    // Faults of the configuration do not keep holds from coming into force.
+    await deps.reload();
+  }
+  const relay = relayOfLane(target);
+  const lanes = (await deps.views.lanes(relay, MAX_LANES)).filter(
+    ({ lane }) => target === relay || lane === target,
+  );
+  return {
+    ...{ target, kind, changed },
+    waiting: lanes.reduce((sum, { waiting }) => sum + waiting, 0),
+    processing: lanes.reduce((sum, { processing }) => sum + processing, 0),
+  };
+}
+
+/** The lane's name as the engine has it: of a relay that exists, its domain in the form it is compared in. */
+function readTarget(text: string, deps: QueueDeps): string {
+  const name = relayOfLane(text);
+  const relay = deps.resolution().config.relays.find((candidate) => candidate.name === name);
+  if (relay === undefined) throw noSuchRelay(name);
+  if (name === text) return text;
+  const domain = parseDomain(text.slice(name.length + 1));
+  if (relay.type === 'mx' && domain !== null) return `${name}/${domain}`;
+  throw new OperationError(
+    'invalid',
+    relay.type === 'mx'
+      ? `${text} is no lane: what follows the slash must be a domain, as in ${name}/example.com.`
+      : `${text} is no lane: the relay ${name} has no lanes of its own. Name the relay: ${name}`,
+  );
+}
+
+function noSuchRelay(name: string): OperationError {
+  return new OperationError('not_found', `There is no relay ${name}. See: waybill relays list`);
+}
+
+/** What remembers whether a relay was tried. */
+type HistoryDeps = Pick<LocalDeps, 'views' | 'journal' | 'clock'>;
+
+/** Relays whose counters are looked at; more are called what they look like. */
+const MAX_ASKED = 100;
+/** Tests that are looked at, the newest first. */
+const MAX_TESTS = 500;
+
+/**
+ * Names of the stored relays that were never tried: no attempt, no probe and no test, as far as the nodes that run know, and
+ * the counters and the activity in the store.
+ */
+export async function untriedRelays(
+  relays: readonly Relay[],
+  lanes: readonly LaneFigures[],
+  { views, journal, clock }: HistoryDeps,
+): Promise<ReadonlySet<string>> {
+  const heard = new Set(lanes.filter(wasTried).map(({ relay }) => relay));
+  const unheard = relays.filter(({ name, origin }) => origin === 'stored' && !heard.has(name));
+  if (unheard.length === 0) return new Set();
+  const query = { actor: null, action: 'testRelay', subject: null, limit: MAX_TESTS, before: null };
+  const tested = new Set(
+    (await journal.entries(query)).entries.filter(wasTest).map(({ subject }) => subject),
+  );
+  const asked = unheard.filter(({ name }) => !tested.has(name)).slice(0, MAX_ASKED);
+  const from = dayOf(clock.wall()) - KEEP_DAYS + 1;
+  const ended = await Promise.all(
+    asked.map(({ name }) => views.counts({ period: 'day', from, count: KEEP_DAYS, relay: name })),
+  );
+  return new Set(asked.flatMap(({ name }, place) => (ended[place]?.size === 0 ? [name] : [])));
+}
+
+/** Its hop has said something, is being spoken to, or was found ill. */
+function wasTried({ lastReply, inFlight, state }: LaneFigures): boolean {
+  return lastReply !== null || inFlight > 0 || state !== 'closed';
+}
+
+/** Whether it was the stored relay that was tested, and no other definition in its place. */
+function wasTest({ after }: JournalEntry): boolean {
+  const asked: unknown = after === null ? null : JSON.parse(after);
+  return typeof asked === 'object' && asked !== null && 'unsaved' in asked && asked.unsaved === null;
+}

@@ -1,0 +1,273 @@
+import { formatFault } from '../config/fault.ts';
+import { heloFault } from '../config/helo-name.ts';
+import { packSecrets, SECRET_FIELDS } from '../config/relay-fields.ts';
+import type { Effective } from '../config/sources.ts';
+import { INBOX, type Relay } from '../domain/relay.ts';
+import { formatTimestamp } from '../lib/clock.ts';
+import { OperationError } from '../operations/call.ts';
+import { UNWATCHED } from '../operations/operation.ts';
+import type {
+  LimitsView,
+  RelayDetail,
+  RelayOperations,
+  RelaySwitch,
+  RelayView,
+} from '../operations/relays.ts';
+import type { RequestOf } from '../operations/table.ts';
+import type { StoredRelay } from '../store/registry.ts';
+import { relayFields } from './configuration.ts';
+import type { LocalDeps } from './deps.ts';
+import { readDefinition, SECRET_TO_COME, updateRelay } from './relay-changes.ts';
+import { relayForms } from './relay-forms.ts';
+import { testRelay } from './relay-test.ts';
+import { relayViews, viewOf } from './relay-views.ts';
+
+const DEFAULT_RELAY = 'delivery.default_relay';
+/** The operations on relays. */
+export function relayOperations(deps: LocalDeps): RelayOperations {
+  return {
+    relays: () => relayViews(deps),
+    addRelay: (request) => addRelay(request, deps),
+    checkRelay: (request) => checkRelay(request, deps),
+    relay: (request) => relayDetail(request, deps),
+    updateRelay: async (request) => {
+      await requireGoodSources(deps);
+      return await updateRelay(request, deps);
+    },
+    relayForms: async () => relayForms(),
+    removeRelay: (request) => removeRelay(request, deps),
+    switchRelay: (request) => switchRelay(request, deps),
+    testRelay: (request, progress = UNWATCHED) => testRelay(request, deps, progress),
+  };
+}
+
+async function checkRelay(
+  { definition, makeDefault }: RequestOf<'checkRelay'>,
+  deps: LocalDeps,
+): Promise<RequestOf<'removeRelay'>> {
+  if (makeDefault === null) return { name: readDefinition(definition, SECRET_TO_COME, deps).name };
+  await requireGoodSources(deps);
+  return { name: newRelay({ definition, secret: SECRET_TO_COME, makeDefault }, deps).name };
+}
+
+/** The relay of a definition that may be added. Throws `OperationError` if it may not. */
+function newRelay(
+  {
+    definition,
+    secret,
+    makeDefault,
+  }: Pick<RequestOf<'addRelay'>, 'definition' | 'makeDefault'> & {
+    readonly secret: Parameters<typeof readDefinition>[1];
+  },
+  deps: LocalDeps,
+): Relay {
+  const { config, effective } = deps.resolution();
+  const relay = readDefinition(definition, secret, deps);
+  if (config.relays.some(({ name }) => name === relay.name))
+    throw new OperationError(
+      'refused',
+      `There is a relay ${relay.name} already. Remove it first, or choose another name.`,
+    );
+  const nameless = heloFault(relay, config, effective);
+  if (nameless !== null) throw new OperationError('invalid', formatFault(nameless));
+  checkDefault(relay.name, makeDefault, deps);
+  return relay;
+}
+
+async function addRelay(request: RequestOf<'addRelay'>, deps: LocalDeps): Promise<RelayView> {
+  const { registry } = deps;
+  await requireGoodSources(deps);
+  const { vault } = deps.resolution();
+  const { definition, secret, makeDefault } = request;
+  const relay = newRelay(request, deps);
+  if (secret !== null && vault === null)
+    throw new OperationError(
+      'unavailable',
+      'The key that seals passwords cannot be read. See: waybill config',
+    );
+  const packed = packSecrets(definition, secret);
+  const before = await registry.settings();
+  // The secret is always the one that came with this very definition: none is ever carried over to another host, endpoint,
+  // port, type or verification, to which whoever may change relays could have it sent.
+  await registry.putRelay(
+    {
+      name: relay.name,
+      definition: JSON.stringify(definition),
+      secret: packed === null ? null : (vault?.seal(packed, relay.name) ?? null),
+      disabled: false,
+    },
+    // In one transaction: relays besides the inbox without a default relay are a configuration that refuses to start.
+    new Map(makeDefault ? [[DEFAULT_RELAY, JSON.stringify(relay.name)]] : []),
+  );
+  const faults = await deps.reload();
+  if (faults.length > 0) {
+    // What cannot come into force must not keep the server from its next start either.
+    await registry.removeRelay(relay.name, new Map([[DEFAULT_RELAY, before.get(DEFAULT_RELAY) ?? null]]));
+    await deps.reload();
+    throw new OperationError('invalid', faults.map(formatFault).join('\n'));
+  }
+  return await viewOf(relay.name, deps);
+}
+
+/** What is stored while the configuration is faulty does not come into force, and so is not stored. */
+async function requireGoodSources(deps: LocalDeps): Promise<void> {
+  const faults = await deps.reload();
+  if (faults.length > 0)
+    throw new OperationError(
+      'refused',
+      `Nothing was changed, because the configuration is faulty. Mend it first:\n${faults.map(formatFault).join('\n')}`,
+    );
+}
+
+/** Once a relay exists besides the inbox, someone must have said where mail goes. */
+function checkDefault(name: string, makeDefault: boolean, deps: LocalDeps): void {
+  const { origin, source } = defaultRelay(deps);
+  if (makeDefault && (origin === 'file' || origin === 'environment'))
+    throw new OperationError(
+      'refused',
+      `${DEFAULT_RELAY} is set by ${source}; change it there, and leave --default out.`,
+    );
+  if (!makeDefault && origin === 'default')
+    throw new OperationError(
+      'invalid',
+      `This is the first relay besides ${INBOX}, so it must be said where mail goes. Repeat the command with --default to send it through ${name}, or set ${DEFAULT_RELAY} in the configuration file first (to ${INBOX}, to go on capturing it).`,
+    );
+}
+
+async function removeRelay(request: RequestOf<'removeRelay'>, deps: LocalDeps): Promise<RelayView> {
+  const { registry } = deps;
+  await requireGoodSources(deps);
+  const relay = await viewOf(request.name, deps);
+  if (relay.origin !== 'stored')
+    throw new OperationError(
+      'refused',
+      relay.origin === 'file'
+        ? `The relay ${relay.name} is declared in the configuration file; remove it there.`
+        : `The relay ${relay.name} is built in and cannot be removed.`,
+    );
+  const left = relay.waiting + relay.processing;
+  if (left > 0)
+    throw new OperationError(
+      'refused',
+      `Mail still waits for the relay ${relay.name} (recipients: ${left}). Move it: waybill queue reroute --relay ${relay.name} --to-relay NAME. Or let it be delivered; new mail is kept away meanwhile by: waybill queue drain ${relay.name}`,
+    );
+  if (deps.resolution().config.delivery.reportRelay === relay.name)
+    throw new OperationError(
+      'refused',
+      `Reports to senders go by ${relay.name}; change delivery.report_relay first.`,
+    );
+  refuseRouted(relay.name, deps);
+  if (relay.isDefault) requireLast(relay.name, deps);
+  // In one transaction: a default relay that is gone is a configuration that refuses to start.
+  await registry.removeRelay(relay.name, new Map(relay.isDefault ? [[DEFAULT_RELAY, null]] : []));
+  await deps.reload();
+  return relay;
+}
+
+/** A rule that names a relay which is gone does without it: that it is meant to is said by changing the rule. */
+function refuseRouted(name: string, deps: LocalDeps): void {
+  const { config } = deps.resolution();
+  const rules = config.routes.filter(({ via }) => via.some(({ relay }) => relay === name));
+  if (rules.length === 0) return;
+  const names = rules.map((rule) => rule.name).join(', ');
+  throw new OperationError(
+    'refused',
+    `Rules of routing send mail by the relay ${name}: ${names}. Change them first. See: waybill routes show`,
+  );
+}
+
+/** The default relay may go if it is the last one: then mail is captured again. */
+function requireLast(name: string, deps: LocalDeps): void {
+  const { origin, source } = defaultRelay(deps);
+  if (origin === 'file' || origin === 'environment')
+    throw new OperationError(
+      'refused',
+      `Mail goes to ${name} by default; change ${DEFAULT_RELAY} first (${source}).`,
+    );
+  const others = deps
+    .resolution()
+    .config.relays.filter((relay) => relay.name !== name && relay.name !== INBOX);
+  if (others.length > 0)
+    throw new OperationError(
+      'refused',
+      `Mail goes to ${name} by default, and there are other relays. Set ${DEFAULT_RELAY} to one of them in the configuration file first.`,
+    );
+}
+
+async function switchRelay(
+  { name, disabled }: RequestOf<'switchRelay'>,
+  deps: LocalDeps,
+): Promise<RelaySwitch> {
+  const { registry } = deps;
+  await requireGoodSources(deps);
+  const relay = await viewOf(name, deps);
+  const stored = (await registry.relays()).find((row) => row.name === name);
+  if (relay.origin !== 'stored' || stored === undefined) throw notStored(relay);
+  const changed = stored.disabled !== disabled;
+  if (changed) {
+    await registry.putRelay({ ...stored, disabled });
+    await deps.reload();
+  }
+  return { ...(await viewOf(name, deps)), changed };
+}
+
+/** What is not ours to switch can be held back all the same. */
+function notStored({ name, origin }: RelayView): OperationError {
+  const where =
+    origin === 'file'
+      ? `is declared in the configuration file; take it out there, or hold its mail back`
+      : 'is built in and cannot be disabled; hold its mail back';
+  return new OperationError(
+    'refused',
+    `The relay ${name} ${where}: waybill queue pause ${name} (and then: waybill queue resume ${name})`,
+  );
+}
+
+function defaultRelay(deps: LocalDeps): Effective {
+  const found = deps.resolution().effective.find(({ key }) => key === DEFAULT_RELAY);
+  if (found === undefined) throw new Error(`the table of settings lacks ${DEFAULT_RELAY}`);
+  return found;
+}
+
+/** See `RelayOperations.relay`. */
+async function relayDetail({ name }: RequestOf<'removeRelay'>, deps: LocalDeps): Promise<RelayDetail> {
+  const view = await viewOf(name, deps);
+  const { config } = deps.resolution();
+  const stored = (await deps.registry.relays()).find((row) => row.name === name);
+  const relay = config.relays.find((one) => one.name === name);
+  const rules = config.routes.filter(({ via }) => via.some((hop) => hop.relay === name));
+  const history = deps.server()?.relayHistory(name) ?? [];
+  return {
+    ...view,
+    definition: relay === undefined ? null : definitionOf(relay, stored),
+    hasSecret: view.origin === 'stored' ? stored?.secret != null : relay !== undefined && hasSecret(relay),
+    limits: relay === undefined ? null : limitsOf(relay),
+    history: history.map(({ at, ...rest }) => ({ ...rest, at: formatTimestamp(at) })),
+    rules: rules.map((rule) => rule.name),
+  };
+}
+
+function limitsOf({ limits, mx }: Relay): LimitsView {
+  const { maxConcurrency, maxRatePerSecond, maxRecipients, maxMessageBytes } = limits;
+  return {
+    ...{ maxConcurrency, maxRatePerSecond, maxRecipients, maxMessageBytes },
+    maxPerDomain: mx?.maxPerDomain ?? null,
+  };
+}
+
+/** What was stored, as it was given; of a file's relay what it came to. */
+function definitionOf(
+  relay: Relay,
+  stored: StoredRelay | undefined,
+): Readonly<Record<string, unknown>> | null {
+  if (relay.origin === 'builtin') return null;
+  if (relay.origin === 'stored' && stored !== undefined) return JSON.parse(stored.definition);
+  const fields = Object.entries({ name: relay.name, ...relayFields(relay) });
+  const isOpen = ([field, value]: readonly [string, unknown]) =>
+    value !== null && !SECRET_FIELDS.some((secret) => secret === field);
+  return Object.fromEntries(fields.filter(isOpen));
+}
+
+function hasSecret({ smtp, provider }: Relay): boolean {
+  return (smtp?.password ?? smtp?.oauth ?? null) !== null || provider !== null;
+}

@@ -1,0 +1,302 @@
+import { X509Certificate } from 'node:crypto';
+import { formatFault, unknownRule } from '../config/fault.ts';
+import type { Loaded } from '../config/load.ts';
+import { type Config, isSettingKey, SETTING_KEYS, type SettingKey } from '../config/schema.ts';
+import { serverName } from '../config/server-name.ts';
+import type { Setting } from '../config/setting.ts';
+import { SETTINGS } from '../config/settings.ts';
+import type { Effective } from '../config/sources.ts';
+import { sourceDefinition } from '../config/sources-kind.ts';
+import { formatTimestamp } from '../lib/clock.ts';
+import { isOwnHost, parseCidrs } from '../lib/network.ts';
+import type { DeniedTally } from '../observe/remembered.ts';
+import { OperationError } from '../operations/call.ts';
+import type {
+  ALLOW_LISTS,
+  CertificateView,
+  DeniedSource,
+  SettingRow,
+  SettingsOperations,
+} from '../operations/settings.ts';
+import type { RequestOf } from '../operations/table.ts';
+import type { Certificate } from '../tls/certificate.ts';
+import { namesIn, uploadFault } from '../tls/pair.ts';
+import type { LocalDeps } from './deps.ts';
+import { type Actor, ASKING } from './door.ts';
+
+/** Runs one piece of work after another. */
+type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** The operations on settings, the certificate and refused sources. */
+export function settingsOperations(deps: LocalDeps): SettingsOperations {
+  const inTurn = turns();
+  return {
+    settings: async () => settingRows(deps.resolution()),
+    putSettings: (request) => inTurn(() => putSettings(request, deps)),
+    denials: async () => deniedSources(deps.server()?.denied() ?? []),
+    allowSource: (request) => inTurn(() => allowSource(request, deps)),
+    ...certificateOperations(deps),
+  };
+}
+
+/** What was found right together must not be stored beside what came between. */
+function turns(): InTurn {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work);
+    last = done.catch(() => {});
+    return done;
+  };
+}
+
+async function putSettings(
+  { values, unset = [] }: RequestOf<'putSettings'>,
+  deps: LocalDeps,
+): Promise<readonly SettingRow[]> {
+  const keys = [...Object.keys(values), ...unset];
+  const unknown = keys.filter((key) => !isSettingKey(key));
+  if (unknown.length > 0)
+    throw new OperationError(
+      'invalid',
+      unknown.map((key) => `${key}: ${unknownRule('setting', key, SETTING_KEYS)}`).join('\n'),
+    );
+  const both = unset.filter((key) => Object.hasOwn(values, key));
+  if (both.length > 0)
+    throw new OperationError('invalid', `Both given and taken away; do one of them: ${both.join(', ')}`);
+  refuseLocked(keys.filter(isSettingKey), deps);
+  await requireGoodSources(deps);
+  const changes = new Map<string, string | null>([
+    ...Object.entries(values).map(([key, value]) => [key, JSON.stringify(value)] as const),
+    ...unset.map((key) => [key, null] as const),
+  ]);
+  await refuseFaulty(changes, deps);
+  const given = new Map([...unset.filter(isSettingKey).map(asWithout), ...Object.entries(values)]);
+  refuseShutOut(given, ASKING.getStore(), deps.resolution().config);
+  await deps.registry.putSettings(changes);
+  const faults = await deps.reload();
+  if (faults.length > 0)
+    throw new OperationError(
+      'unavailable',
+      `The values are stored, but did not come into force:\n${faults.map(formatFault).join('\n')}`,
+    );
+  return settingRows(deps.resolution()).filter(({ key }) => keys.includes(key));
+}
+
+/** A setting that is taken away, with its value from then on. */
+function asWithout(key: SettingKey): [key: string, value: unknown] {
+  return [key, SETTINGS[key].fallback];
+}
+
+/** What file or environment say goes before what is stored: it would be stored to no effect. */
+function refuseLocked(keys: readonly SettingKey[], deps: LocalDeps): void {
+  const { effective, pending } = deps.resolution();
+  const locks = keys.flatMap((key) => {
+    const setting = [...pending, ...effective].find((other) => other.key === key);
+    const lock = setting === undefined ? null : lockOf(setting);
+    return lock === null ? [] : [`${key}: ${lock}`];
+  });
+  if (locks.length > 0) throw new OperationError('refused', locks.join('\n'));
+}
+
+/** What is stored while the configuration is faulty would not come into force. */
+async function requireGoodSources(deps: LocalDeps): Promise<void> {
+  const faults = await deps.reload();
+  if (faults.length > 0)
+    throw new OperationError(
+      'refused',
+      `Nothing was changed, because the configuration is faulty. Mend it first:\n${faults.map(formatFault).join('\n')}`,
+    );
+}
+
+/** Finds what would be wrong with all settings together, as of a file, before anything is stored. */
+async function refuseFaulty(
+  changes: ReadonlyMap<string, string | null>,
+  { registry, faultsWith }: LocalDeps,
+): Promise<void> {
+  const stored = await registry.settings();
+  for (const [key, value] of changes)
+    if (value === null) stored.delete(key);
+    else stored.set(key, value);
+  const faults = await faultsWith(stored);
+  if (faults.length > 0) throw new OperationError('invalid', faults.map(formatFault).join('\n'));
+}
+
+async function allowSource(
+  { setting, cidr }: RequestOf<'allowSource'>,
+  deps: LocalDeps,
+): Promise<SettingRow> {
+  const rowOf = (rows: readonly SettingRow[]) => {
+    const found = rows.find(({ key }) => key === setting);
+    if (found === undefined) throw new Error(`the table of settings lacks ${setting}`);
+    return found;
+  };
+  const row = rowOf(settingRows(deps.resolution()));
+  const ranges: readonly unknown[] = Array.isArray(row.value) ? row.value : [];
+  if (ranges.includes(cidr)) return row;
+  return rowOf(await putSettings({ values: { [setting]: [...ranges, cidr] } }, deps));
+}
+
+/** Refused sources as they are shown. */
+function deniedSources(tallies: readonly DeniedTally[]): DeniedSource[] {
+  return tallies.map(({ firstAt, lastAt, port, ...rest }) => ({
+    ...rest,
+    firstAt: formatTimestamp(firstAt),
+    lastAt: formatTimestamp(lastAt),
+    setting: settingOf(rest.reason, port),
+  }));
+}
+
+/** Where the source could be allowed what it was refused; null where its address is not why. */
+function settingOf(reason: string, port: DeniedTally['port']): (typeof ALLOW_LISTS)[number] | null {
+  if (reason === 'relay_not_allowed') return 'listener.allowed_cidrs';
+  if (reason === 'source_not_allowed' && port !== null) return `${port}.allowed_cidrs`;
+  return null;
+}
+
+/** In the place of a secret that is set. */
+const MASK = '********';
+
+/** Every setting as it is shown, in the table's order. */
+function settingRows(loaded: Pick<Loaded, 'effective' | 'pending' | 'config'>): SettingRow[] {
+  return loaded.effective.map((effective) => rowOf(effective, loaded));
+}
+
+function rowOf(effective: Effective, { pending, config }: Pick<Loaded, 'pending' | 'config'>): SettingRow {
+  const { key, value, origin, source } = effective;
+  const { kind, fallback, meaning, applies, secret }: Setting<unknown> = SETTINGS[key];
+  const shown = (plain: unknown) => (secret && plain !== '' && plain !== null ? MASK : plain);
+  const { form } = kind;
+  const waiting = pending.find((other) => other.key === key);
+  return {
+    ...{ key, section: key.split('.', 1)[0] ?? '', meaning },
+    kind: secret ? 'secret' : form.kind,
+    ...{ choices: form.choices, nullable: form.nullable, none: form.none },
+    value: shown(asInFile(key, value, config)),
+    ...{ defaultValue: fallback, origin, source },
+    locked: lockOf(waiting ?? effective),
+    applies,
+    ...(waiting === undefined ? {} : { afterRestart: shown(waiting.value) }),
+  };
+}
+
+/** The value as it would stand in the configuration file. */
+function asInFile(key: SettingKey, value: unknown, config: Pick<Config, 'listener'>): unknown {
+  return key === 'listener.sources' ? config.listener.sources.map(sourceDefinition) : value;
+}
+
+/** Why a setting cannot be stored at run time; null where it can. */
+function lockOf({ key, origin, source }: Pick<Effective, 'key' | 'origin' | 'source'>): string | null {
+  const { notStored, secret }: Setting<unknown> = SETTINGS[key];
+  if (origin === 'file' || origin === 'environment') return `Set by the ${source}; change it there.`;
+  if (notStored === true || secret) return 'Can be set in the configuration file and the environment only.';
+  return null;
+}
+
+/** The sources that may come the way by which somebody asks; the command line comes by none. */
+const SOURCES: Readonly<Partial<Record<Actor['kind'], string>>> = {
+  user: 'webui.allowed_cidrs',
+  key: 'api.allowed_cidrs',
+};
+const HOSTS = 'webui.allowed_hosts';
+
+/**
+ * Refuses settings under which whoever asks could not ask again, and so not take them back. `changed` are those that
+ * change, by key, each with the value it will have; they are known to be right.
+ */
+function refuseShutOut(
+  changed: ReadonlyMap<string, unknown>,
+  actor: Actor | undefined,
+  config: Pick<Config, 'server'>,
+): void {
+  if (actor === undefined) return;
+  const { kind, sourceAddress, host } = actor;
+  const key = SOURCES[kind];
+  const ranges = key === undefined ? undefined : changed.get(key);
+  if (key !== undefined && ranges !== undefined && sourceAddress !== null) {
+    const parsed = parseCidrs(wordsOf(ranges));
+    if (parsed.ok && !parsed.cidrs.contains(sourceAddress)) throw shutOut(key, sourceAddress);
+  }
+  const hosts = changed.get(HOSTS);
+  if (kind !== 'user' || hosts === undefined || host === undefined) return;
+  if (!isOwnHost(host, { allowedHosts: wordsOf(hosts), hostname: serverName(config) }))
+    throw shutOut(HOSTS, host);
+}
+
+function shutOut(key: string, missing: string): OperationError {
+  return new OperationError(
+    'refused',
+    `${key}: would shut you out, for you are here by ${missing}. Add it, or set this in the configuration file.`,
+  );
+}
+
+function wordsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [String(value)];
+}
+
+const DAY_MS = 86_400_000;
+
+type CertificateOperation = 'certificate' | 'putCertificate' | 'renewCertificate';
+type CertificateDeps = Pick<LocalDeps, 'server' | 'clock' | 'resolution'>;
+
+/** The operations on the certificate. */
+function certificateOperations(deps: CertificateDeps): Pick<SettingsOperations, CertificateOperation> {
+  return {
+    certificate: async () => viewOf(inUse(deps), deps),
+    putCertificate: (request) => putCertificate(request, deps),
+    renewCertificate: async () => {
+      const certificate = ours(deps);
+      await certificate.renew();
+      return viewOf(certificate, deps);
+    },
+  };
+}
+
+async function putCertificate(
+  { certificate: cert, key }: RequestOf<'putCertificate'>,
+  deps: CertificateDeps,
+): Promise<CertificateView> {
+  const certificate = ours(deps);
+  const fault = uploadFault({ cert, key }, deps.clock.wall());
+  if (fault !== null) throw new OperationError('invalid', fault);
+  await certificate.upload({ cert, key });
+  return viewOf(certificate, deps);
+}
+
+function inUse({ server }: CertificateDeps): Certificate {
+  const found = server()?.certificate ?? null;
+  if (found !== null) return found;
+  throw new OperationError(
+    'unavailable',
+    'There is no certificate: no server runs, or none of its ports speaks TLS.',
+  );
+}
+
+/** The certificate, if it is not that of files. */
+function ours(deps: CertificateDeps): Certificate {
+  const certificate = inUse(deps);
+  if (certificate.origin !== 'file') return certificate;
+  const source = deps.resolution().effective.find(({ key }) => key === 'tls.cert_file')?.source;
+  throw new OperationError(
+    'refused',
+    `The certificate is that of tls.cert_file, set by the ${source}. Replace that file and that of tls.key_file: they are read anew when they change.`,
+  );
+}
+
+function viewOf({ current, origin }: Certificate, { clock }: CertificateDeps): CertificateView {
+  const read = new X509Certificate(current.cert);
+  const { subject, issuer, validFromDate, validToDate, fingerprint256 } = read;
+  return {
+    origin,
+    subject: onOneLine(subject),
+    issuer: onOneLine(issuer),
+    names: namesIn(read),
+    validFrom: formatTimestamp(validFromDate.getTime()),
+    validUntil: formatTimestamp(validToDate.getTime()),
+    daysLeft: Math.floor((validToDate.getTime() - clock.wall()) / DAY_MS),
+    fingerprint: fingerprint256,
+  };
+}
+
+function onOneLine(name: string): string {
+  return name.split('\n').join(', ');
+}
