@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import { replay } from '../store/logged/replay.ts';
 import { Books } from '../store/sqlite/books.ts';
-import { checkpoint } from '../store/sqlite/checkpoint.ts';
+import { checkpoint } from '../store/sqlite/connection.ts';
 import type { Driver, SqlValue, Statement } from '../store/sqlite/driver.ts';
 import { storeErrorOf } from '../store/sqlite/errors.ts';
 import { openDatabase, openSqlite } from '../store/sqlite/open.ts';

@@ -20,7 +20,7 @@ export function logEvents(events: Events, log: Log): Unsubscribe {
 const WRITERS: { readonly [T in Event['type']]: (event: EventOf<T>, log: Log) => void } = {
   accepted: logAccepted,
   attempted: logAttempt,
-  acted: ({ act, messageId }, log) => log.info(ACTS[act], { messageId }),
+  acted: logAct,
   cancelled: ({ messageId, recipients }, log) => {
     for (const recipient of recipients) log.info('delivery.cancelled', { messageId, recipient });
   },
@@ -43,11 +43,12 @@ const WRITERS: { readonly [T in Event['type']]: (event: EventOf<T>, log: Log) =>
   fault: ({ code, message }, log) => log.error('service.fault', { code, message }),
 };
 
-const ACTS: Readonly<Record<EventOf<'acted'>['act'], string>> = {
-  cancel: 'message.cancel_requested',
-  retry: 'message.retried',
-  discard: 'message.discarded',
-};
+function logAct({ act, messageId }: EventOf<'acted'>, log: Log): void {
+  log.info(
+    act === 'cancel' ? 'message.cancel_requested' : act === 'retry' ? 'message.retried' : 'message.discarded',
+    { messageId },
+  );
+}
 
 /** A rest again is for debugging: ten thousand lanes that stay ill would each say so twice a minute. */
 function logPause({ lane, reply, pauseMs, again }: EventOf<'lane_paused'>, log: Log): void {

@@ -1,4 +1,7 @@
-import { PRIORITIES, type Priority } from '../domain/message.ts';
+import type { Attempt } from '../domain/attempt.ts';
+import { type LastError, PRIORITIES, type Priority } from '../domain/message.ts';
+import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
+import type { Transition } from '../domain/settle.ts';
 import type { ClaimOrder } from './store.ts';
 
 /** How values of the domain are written into columns, whatever the database. */
@@ -37,4 +40,60 @@ export function fromGroup(group: readonly string[]): string | null {
 /** The names in a group; none where mail was accepted before there were groups. */
 export function groupOf(column: string | null): string[] {
   return column === null ? [] : column.split(',');
+}
+
+/** What becomes of deliveries that end while they wait, without an attempt. */
+
+const ENDED = {
+  state: 'failed',
+  nextAttemptAt: null,
+  next: null,
+  providerMessageId: null,
+  possibleDuplicate: false,
+} as const;
+
+/** On request. */
+export const CANCELLED: Transition = {
+  ...ENDED,
+  outcome: 'cancelled',
+  reply: localReply('cancelled', '5.7.0', 'cancelled on request'),
+};
+
+/** What the hop said last. */
+export type LastReply = [code: number | null, enhanced: string | null, text: string];
+
+/** For its age. Why it waited for so long stays: `last` is what was heard, null where nothing was. */
+export function expired(last: LastReply | null): Transition {
+  return { ...ENDED, outcome: 'expired', reply: last === null ? UNHEARD : saidLast(last) };
+}
+
+const UNHEARD = localReply('expired', '5.4.7', 'not delivered before it expired');
+
+function saidLast([code, enhanced, text]: LastReply): Reply {
+  return { code, enhanced, cause: 'expired', text };
+}
+
+const CLASSES: Readonly<Record<Outcome['kind'], LastError['class']>> = {
+  delivered: 'unknown',
+  deferred: 'transient',
+  rejected: 'permanent',
+  unknown: 'unknown',
+};
+
+/** The class of what an attempt did for the recipient at this place of the envelope. */
+export function classOf(attempt: Attempt, index: number): LastError['class'] {
+  const kind = attempt.results.find((result) => result.index === index)?.outcome.kind ?? 'unknown';
+  return CLASSES[kind];
+}
+
+/** The error that a reply is for the recipient, as the message keeps it. */
+export function lastErrorOf(reply: Reply, kind: LastError['class'], recipient: string): LastError {
+  return {
+    code: reply.cause,
+    class: kind,
+    message: reply.text,
+    recipient,
+    ...(reply.code === null ? {} : { replyCode: reply.code }),
+    ...(reply.enhanced === null ? {} : { enhancedCode: reply.enhanced }),
+  };
 }

@@ -1,4 +1,6 @@
-import type { SettlePolicy } from '../domain/settle.ts';
+import { type Attempt, NO_EVIDENCE } from '../domain/attempt.ts';
+import { localReply, type Outcome } from '../domain/outcome.ts';
+import { type SettlePolicy, type SettlingDelivery, settle, type Transition } from '../domain/settle.ts';
 
 /** Upkeep of the store: what `reclaim`, `purge` and `tally` are asked and answer. */
 
@@ -46,4 +48,52 @@ export interface IndexAnswer {
 export interface Tally {
   readonly event: 'denied';
   readonly count: number;
+}
+
+/** What becomes of attempts that nobody came back from. See `Store.reclaim`. */
+
+const UNKNOWN: Outcome = {
+  kind: 'unknown',
+  reply: localReply('lease_lost', '4.4.2', 'the server stopped while the attempt was under way'),
+};
+
+/**
+ * What becomes of a delivery whose attempt had begun. One that has reached its expiry waits, due at once: `expire` ends
+ * it, with the report that nobody has written yet.
+ */
+export function settleLost(delivery: SettlingDelivery, options: ReclaimOptions, now: number): Transition {
+  const transition = settle(delivery, UNKNOWN, options.policy, now, options.dice);
+  if (transition.outcome !== 'expired') return transition;
+  return { ...transition, state: 'retrying', outcome: null, nextAttemptAt: now };
+}
+
+/** What can be said of an attempt for these recipients. */
+export function lostAttempt(startedAt: number, relay: string | null, indexes: readonly number[]): Attempt {
+  const results = indexes.map((index) => ({ index, outcome: UNKNOWN }));
+  return { startedAt, relay: relay ?? '', evidence: NO_EVIDENCE, results };
+}
+
+/** What tells attempts apart. */
+interface Leased {
+  readonly message: unknown;
+  readonly lane: string | null;
+  readonly fence: number | null;
+  readonly begunAt: number | null;
+}
+
+/** Deliveries of one message, lane and fence, begun at one time, were in one attempt. They come in this order. */
+export function groupByAttempt<T>(deliveries: readonly T[], leaseOf: (delivery: T) => Leased): T[][] {
+  const groups: T[][] = [];
+  let last: Leased | null = null;
+  for (const delivery of deliveries) {
+    const lease = leaseOf(delivery);
+    if (last !== null && isSame(last, lease)) groups.at(-1)?.push(delivery);
+    else groups.push([delivery]);
+    last = lease;
+  }
+  return groups;
+}
+
+function isSame(a: Leased, b: Leased): boolean {
+  return a.message === b.message && a.lane === b.lane && a.fence === b.fence && a.begunAt === b.begunAt;
 }

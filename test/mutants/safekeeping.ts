@@ -195,7 +195,7 @@ export const SAFEKEEPING: readonly Mutant[] = [
     breaks: 'Of two submissions at once under one Idempotency-Key, on two nodes, one is accepted.',
     edits: [
       {
-        file: 'src/store/postgres/repeats.ts',
+        file: 'src/store/postgres/work.ts',
         before: 'return this.#read(LOCK, wishes);',
         after: 'return this.#read(READ, wishes);',
       },

@@ -1,11 +1,9 @@
 import type { Queries } from '../../postgres/database.ts';
 import type { AcceptAnswer, AcceptRecord, AcceptWish, Foresight, QueueLimits } from '../accepting.ts';
 import type { Stamp } from '../store.ts';
-import type { Call } from './call.ts';
 import { type Contents, weightOf } from './contents.ts';
-import { Repeats } from './repeats.ts';
-import { Room } from './room.ts';
-import type { Work } from './work.ts';
+import type { Call, Work } from './work.ts';
+import { Repeats, Room } from './work.ts';
 
 /** A call of the verb `accept`, with the contents that its records refer to unless they are written already. */
 export function acceptCall(

@@ -1,6 +1,7 @@
 import type { Queries } from '../../postgres/database.ts';
 import type { ExpiringDelivery, ExpiringMessage, Expiry } from '../store.ts';
 import { expireDelivery, isWaiting } from './changes.ts';
+import { unitDeliveryOf, unitHeadOf } from './claim.ts';
 import type { OpenDelivery } from './ledger.ts';
 import {
   DELIVERIES,
@@ -10,7 +11,6 @@ import {
   OPEN_DELIVERY,
   OPEN_MESSAGE,
 } from './tables.ts';
-import { unitDeliveryOf, unitHeadOf } from './units.ts';
 import type { Work } from './work.ts';
 
 /** The verb `expiring`. It changes nothing, so it locks nothing either: `expire` looks again. */

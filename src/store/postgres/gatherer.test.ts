@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Queries } from '../../postgres/database.ts';
 import { StoreError } from '../store.ts';
-import type { Call } from './call.ts';
 import { Gatherer, MAX_UNFLUSHED, MAX_WAITING, MAX_WEIGHT } from './gatherer.ts';
+import type { Call } from './work.ts';
 
 /** A database on which transactions run one after the other, when they are let, and that keeps nothing. */
 class Stage {

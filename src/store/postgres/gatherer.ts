@@ -1,9 +1,8 @@
 import type { Database, Queries } from '../../postgres/database.ts';
 import { storeErrorOf } from '../../postgres/errors.ts';
 import { StoreError } from '../store.ts';
-import { type Call, lockFor } from './call.ts';
 import { SegmentLost, writeContents } from './contents.ts';
-import { Work } from './work.ts';
+import { type Call, lockFor, Work } from './work.ts';
 
 /** Calls, and deliveries of them, that may wait; more are refused with `store_busy`. */
 export const MAX_WAITING = 5_000;

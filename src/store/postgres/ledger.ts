@@ -10,10 +10,10 @@ import type { Queries } from '../../postgres/database.ts';
 import { fromJson } from '../columns.ts';
 import { BYTES_GAUGE, gaugeOf, type Kept } from '../counting.ts';
 import { type Stamp, StoreError } from '../store.ts';
-import { among, spanned } from './span.ts';
 import {
   ATTEMPTS,
   type AttemptRow,
+  among,
   DELIVERIES,
   type DeliveryRow,
   LEDGER_FIELDS,
@@ -22,6 +22,7 @@ import {
   type MessageRow,
   OPEN_DELIVERY,
   OPEN_MESSAGE,
+  spanned,
 } from './tables.ts';
 import type { Tallies } from './tallies.ts';
 

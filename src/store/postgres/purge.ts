@@ -15,8 +15,7 @@ import {
 } from '../counting.ts';
 import type { PurgeAnswer, PurgePolicy } from '../upkeep.ts';
 import { pruneQuotas } from './quotas.ts';
-import { among, spanned } from './span.ts';
-import { MESSAGES, type MessageRow } from './tables.ts';
+import { among, MESSAGES, type MessageRow, spanned } from './tables.ts';
 import type { Work } from './work.ts';
 
 /**

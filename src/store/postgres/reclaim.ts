@@ -1,7 +1,7 @@
 import type { LaneLease } from '../../domain/lane.ts';
 import { endCancelled } from '../../domain/settle.ts';
-import { groupByAttempt, lostAttempt, settleLost } from '../lost.ts';
 import type { ReclaimAnswer, ReclaimOptions } from '../upkeep.ts';
+import { groupByAttempt, lostAttempt, settleLost } from '../upkeep.ts';
 import { attemptsOf, giveBack, settleDelivery } from './changes.ts';
 import type { OpenDelivery } from './ledger.ts';
 import { appendAttempt } from './settle.ts';

@@ -3,8 +3,7 @@ import { summarizeRecipients } from '../../domain/summary.ts';
 import type { Queries } from '../../postgres/database.ts';
 import { fromJson, groupOf, priorityOf } from '../columns.ts';
 import type { MessageDetail, RecipientRecord } from '../views.ts';
-import { inSpan, spanned } from './span.ts';
-import { DELIVERIES, type DeliveryRow, MESSAGES, type MessageRow } from './tables.ts';
+import { DELIVERIES, type DeliveryRow, inSpan, MESSAGES, type MessageRow, spanned } from './tables.ts';
 
 /** A message as it is shown, and as it was read. */
 export interface Detail extends MessageDetail {

@@ -16,7 +16,7 @@ import {
   type SearchQuery,
 } from '../views.ts';
 import { readDetails, textLength } from './records.ts';
-import { among, spanned } from './span.ts';
+import { among, spanned } from './tables.ts';
 import { entriesWanted } from './words.ts';
 
 /** How much a list or a search may look at. */

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../domain/attempt.ts';
 import { endCancelled } from '../../domain/settle.ts';
-import { classOf } from '../last-error.ts';
+import { classOf } from '../columns.ts';
 import {
   type BeginAnswer,
   type BeginRequest,
@@ -11,10 +11,9 @@ import {
   StoreError,
   type UnitRef,
 } from '../store.ts';
-import type { Call } from './call.ts';
 import { giveBack, leasedOf, settleDelivery } from './changes.ts';
 import type { OpenMessage } from './ledger.ts';
-import type { Work } from './work.ts';
+import type { Call, Work } from './work.ts';
 
 const STALE: SettleAnswer = { kind: 'stale' };
 

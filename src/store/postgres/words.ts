@@ -3,7 +3,7 @@ import type { MailQuery, QueryTerm, WordField } from '../../domain/query.ts';
 import type { Queries } from '../../postgres/database.ts';
 import { fromJson } from '../columns.ts';
 import type { IndexAnswer } from '../upkeep.ts';
-import { inSpan, spanned } from './span.ts';
+import { inSpan, spanned } from './tables.ts';
 
 /** The words of messages as the index holds them: each by itself, and behind its field's letter. */
 

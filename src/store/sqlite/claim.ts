@@ -1,18 +1,11 @@
 import type { DeliveryState } from '../../domain/delivery.ts';
-import { ranksOf } from '../columns.ts';
-import type { ClaimAnswer, ClaimRequest, Stamp, Unit } from '../store.ts';
+import type { RecipientKind } from '../../domain/envelope.ts';
+import { groupOf, priorityOf, ranksOf } from '../columns.ts';
+import type { ClaimAnswer, ClaimRequest, Stamp, Unit, UnitDelivery } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Driver } from './driver.ts';
-import { firstDueOf } from './due.ts';
-import {
-  UNIT_DELIVERY_COLUMNS,
-  UNIT_HEAD_COLUMNS,
-  type UnitDeliveryRow,
-  type UnitHeadRow,
-  unitDeliveryOf,
-  unitHeadOf,
-} from './units.ts';
+import { firstDueOf } from './leases.ts';
 
 /** Builds the verb `claim`. It reads the waiting index only, and stops at the limit however deep the queue is. */
 export function claimVerb(books: Books, deliveries: Deliveries) {
@@ -80,5 +73,82 @@ function prepareClaim(db: Driver) {
     message: db.prepare<[seq: number], UnitHeadRow>(
       `SELECT ${UNIT_HEAD_COLUMNS} FROM messages WHERE seq = ?`,
     ),
+  };
+}
+
+/** What an attempt or a report is made from, as rows. */
+
+/** Everything of a unit but where it goes and its deliveries. */
+type UnitHead = Omit<Unit, 'lane' | 'fence' | 'relay' | 'deliveries'>;
+
+/** A message as a row, in the order of {@link UNIT_HEAD_COLUMNS}. */
+export type UnitHeadRow = [
+  id: string,
+  reversePath: string,
+  ret: 'FULL' | 'HDRS' | null,
+  envid: string | null,
+  segment: number,
+  offset: number,
+  length: number,
+  sizeBytes: number,
+  eightBit: number,
+  utf8: number,
+  dotStuffing: number,
+  rank: number,
+  test: number,
+  reportable: number,
+  createdAt: number,
+];
+
+export const UNIT_HEAD_COLUMNS = `id, reverse_path, ret, envid, segment, offset, length, size_bytes, eight_bit, utf8,
+  dot_stuffing, priority, test, reportable, max(created_at, coalesce(not_before, 0))`;
+
+/** Reads the message of a unit. */
+export function unitHeadOf(row: UnitHeadRow): UnitHead {
+  const [messageId, reversePath, ret, envid, segment, offset, length, sizeBytes, ...rest] = row;
+  const [eightBit, utf8, dotStuffing, rank, test, reportable, createdAt] = rest;
+  return {
+    messageId,
+    reversePath,
+    ret,
+    envid,
+    content: { segment, offset, length },
+    sizeBytes,
+    flags: { eightBit: eightBit === 1, utf8: utf8 === 1, dotStuffing: dotStuffing === 1 },
+    priority: priorityOf(rank),
+    test: test === 1,
+    reportable: reportable === 1,
+    createdAt,
+  };
+}
+
+/** A waiting delivery as a row, in the order of {@link UNIT_DELIVERY_COLUMNS}. */
+export type UnitDeliveryRow = [
+  index: number,
+  attempts: number,
+  expiresAt: number,
+  dueAt: number,
+  group: string | null,
+  delayReported: number,
+  address: string,
+  kind: RecipientKind,
+  notify: string | null,
+  orcpt: string | null,
+];
+
+export const UNIT_DELIVERY_COLUMNS = `idx, attempts - attempts_before, expires_at, due_at, route_group, delay_reported,
+  address, kind, notify, orcpt`;
+
+/** Reads a delivery of a unit. */
+export function unitDeliveryOf(row: readonly [...UnitDeliveryRow, ...unknown[]]): UnitDelivery {
+  const [index, attempts, expiresAt, dueAt, group, delayReported, address, kind, notify, orcpt] = row;
+  return {
+    index,
+    attempts,
+    expiresAt,
+    dueAt,
+    group: groupOf(group),
+    delayReported: delayReported === 1,
+    recipient: { address, kind, notify, orcpt },
   };
 }

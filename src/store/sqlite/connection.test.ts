@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBetterSqlite3 } from './better-sqlite3.ts';
-import { checkpoint } from './checkpoint.ts';
-import { assertDurable, openReader, openWriter } from './connection.ts';
+import { assertDurable, checkpoint, openReader, openWriter } from './connection.ts';
 import type { Driver } from './driver.ts';
 import { openNodeSqlite } from './node-sqlite.ts';
 

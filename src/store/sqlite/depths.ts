@@ -1,6 +1,6 @@
 import type { Driver } from './driver.ts';
-import { firstDueOf } from './due.ts';
 import type { Leases } from './leases.ts';
+import { firstDueOf } from './leases.ts';
 
 /** What a transaction does to a lane. */
 interface Change {

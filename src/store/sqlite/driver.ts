@@ -35,3 +35,8 @@ export interface Statement<P extends readonly SqlValue[], R extends readonly Sql
 
 /** Opens a database file, or `:memory:`. Creates the file if it is missing. */
 export type OpenDriver = (path: string) => Driver;
+
+/** The column form of a boolean. */
+export function asFlag(value: boolean): number {
+  return value ? 1 : 0;
+}

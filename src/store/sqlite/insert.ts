@@ -7,7 +7,7 @@ import type { Kept } from '../counting.ts';
 import type { Stamp } from '../store.ts';
 import type { Books } from './books.ts';
 import type { Driver } from './driver.ts';
-import { asFlag } from './rows.ts';
+import { asFlag } from './driver.ts';
 
 /** How a message ended that is written whole, after its one attempt. */
 export interface Ending {

@@ -12,7 +12,7 @@ import { BYTES_GAUGE, gaugeOf, type Kept } from '../counting.ts';
 import { type Stamp, StoreError } from '../store.ts';
 import type { Depths } from './depths.ts';
 import type { Driver } from './driver.ts';
-import { asFlag } from './rows.ts';
+import { asFlag } from './driver.ts';
 import type { Tallies } from './tallies.ts';
 
 /** What of a message changes after acceptance, while a verb is at work on it. */

@@ -1,10 +1,11 @@
-import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
+import { addressTest } from '../../domain/address-test.ts';
+import { MESSAGE_STATUSES, type MessageStatus } from '../../domain/delivery.ts';
 import { messageIdFloor } from '../../lib/id.ts';
-import { areTroubled } from '../matching.ts';
+import type { Kept } from '../counting.ts';
+import { areTroubled, textTest } from '../matching.ts';
 import type { ListQuery } from '../views.ts';
 import type { Driver } from './driver.ts';
-import { type Budget, type Matches, matchers } from './matching.ts';
-import { type Entry, prepareSources, type Source } from './sources.ts';
+import { type Entry, prepareSources, type Source } from './paging.ts';
 
 /** Most records that one slice looks at. */
 export const SLICE_RECORDS = 2_000;
@@ -23,7 +24,7 @@ export interface SliceEnd {
  * Looks at one slice of a list: at no more than `maxExamined` records, for no longer than until `isOver`, which is
  * asked after each message. Messages that belong on the page are given to `found`.
  */
-export type FindSlice = (
+type FindSlice = (
   query: ListQuery,
   maxExamined: number,
   found: (seq: number) => void,
@@ -176,4 +177,54 @@ function sourceFinder(db: Driver): (query: ListQuery) => Source[] {
 /** Which of two ids comes first. */
 export function lower(a: string, b: string): string {
   return a < b ? a : b;
+}
+
+/** Records that a page may still look at. */
+export interface Budget {
+  left: number;
+}
+
+/** Whether a message belongs on the page; `spent` when the budget does not allow to look at all of it. */
+export type Matches = (seq: number) => boolean | 'spent';
+
+/** Builds the tests that no index answers: text, addresses, and statuses where the index is not by status. */
+function matchers(db: Driver): (query: ListQuery, budget: Budget) => Matches {
+  const sql = prepareMatching(db);
+  return ({ owner, statuses, filter }, budget) => {
+    // The index of a key's mail is by status; the others are not.
+    const byStatus =
+      statuses.length > 0 && (owner === 'all' || (filter?.tag ?? null) !== null || filter?.captured === true);
+    const wanted: ReadonlySet<MessageStatus> = new Set(statuses);
+    const isCaptured = filter?.captured ?? false;
+    const texts = textTest(filter);
+    const to = filter?.to === undefined || filter.to === null ? null : addressTest(filter.to);
+    return (seq) => {
+      if (byStatus || isCaptured || texts !== null) {
+        const row = sql.message.get(seq);
+        if (row === undefined) return false;
+        const [status, kept, from, reversePath, subject] = row;
+        if (isCaptured && kept !== 'captured') return false;
+        if (byStatus && !wanted.has(status)) return false;
+        if (texts !== null && !texts(from, reversePath, subject)) return false;
+      }
+      if (to === null) return true;
+      // Recipients are records as well: a page of large envelopes ends sooner.
+      if (budget.left <= 0) return 'spent';
+      const addresses = sql.recipients.all(seq);
+      budget.left -= addresses.length;
+      return addresses.some(([address]) => to(address));
+    };
+  };
+}
+
+function prepareMatching(db: Driver) {
+  return {
+    message: db.prepare<
+      [seq: number],
+      [status: MessageStatus, kept: Kept | null, headerFrom: string, reversePath: string, subject: string]
+    >('SELECT status, kept, header_from, reverse_path, subject FROM messages WHERE seq = ?'),
+    recipients: db.prepare<[seq: number], [address: string]>(
+      'SELECT address FROM deliveries WHERE message = ?',
+    ),
+  };
 }

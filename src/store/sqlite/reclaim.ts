@@ -1,11 +1,11 @@
 import { endCancelled } from '../../domain/settle.ts';
-import { groupByAttempt, lostAttempt, settleLost } from '../lost.ts';
 import type { Stamp } from '../store.ts';
 import type { ReclaimAnswer, ReclaimOptions } from '../upkeep.ts';
-import type { AttemptLog } from './attempts.ts';
+import { groupByAttempt, lostAttempt, settleLost } from '../upkeep.ts';
 import type { Books } from './books.ts';
 import type { Deliveries, FoundDelivery } from './deliveries.ts';
 import type { Driver } from './driver.ts';
+import type { AttemptLog } from './settle.ts';
 
 /** Builds the verb `reclaim`. */
 export function reclaimVerb(books: Books, deliveries: Deliveries, attempts: AttemptLog) {

@@ -4,10 +4,10 @@ import { messageIdFloor } from '../../lib/id.ts';
 import { areTroubled } from '../matching.ts';
 import type { SearchQuery } from '../views.ts';
 import type { Driver } from './driver.ts';
-import { ANY_ID, factMatcher, type IdBounds } from './found-facts.ts';
 import { lower, NEWEST, type SliceEnd, search, walk } from './pages.ts';
-import { prepareSources, type Source } from './sources.ts';
-import { indexedTerms, wordFinder } from './word-search.ts';
+import type { Source } from './paging.ts';
+import { prepareSources } from './paging.ts';
+import { ANY_ID, factMatcher, type IdBounds, indexedTerms, wordFinder } from './word-search.ts';
 
 /**
  * Looks at one slice of what a query finds, as `FindSlice` does for lists: by the words' index where words are looked

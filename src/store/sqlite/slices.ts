@@ -1,6 +1,7 @@
 import type { MessageRecord } from '../../domain/message.ts';
 import { searchOf } from '../matching.ts';
 import type { ListQuery, RecipientRecord, SearchQuery } from '../views.ts';
+import type { InSnapshot } from './connection.ts';
 import type { Driver } from './driver.ts';
 import { SLICE_RECORDS, type SliceEnd, sliceFinder } from './pages.ts';
 import { type ListSlice, type SliceRequest, textLength } from './paging.ts';
@@ -13,7 +14,6 @@ import {
   recipientOf,
 } from './records.ts';
 import { foundFinder } from './search.ts';
-import type { InSnapshot } from './snapshot.ts';
 import { behindFigure } from './word-search.ts';
 
 /** What one slice of a search brought. */

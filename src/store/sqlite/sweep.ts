@@ -1,8 +1,5 @@
 import type { ExpiringDelivery, ExpiringMessage, Expiry, Stamp } from '../store.ts';
 import type { Books } from './books.ts';
-import type { Deliveries, FoundDelivery } from './deliveries.ts';
-import type { Driver } from './driver.ts';
-import { Inserter } from './insert.ts';
 import {
   UNIT_DELIVERY_COLUMNS,
   UNIT_HEAD_COLUMNS,
@@ -10,7 +7,10 @@ import {
   type UnitHeadRow,
   unitDeliveryOf,
   unitHeadOf,
-} from './units.ts';
+} from './claim.ts';
+import type { Deliveries, FoundDelivery } from './deliveries.ts';
+import type { Driver } from './driver.ts';
+import { Inserter } from './insert.ts';
 
 /** Builds the verb `expiring`. */
 export function expiringVerb(books: Books) {

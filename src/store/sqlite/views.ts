@@ -15,15 +15,14 @@ import {
   type Views,
 } from '../views.ts';
 import { prepareFindIdempotency } from './accept.ts';
-import { attemptsView } from './attempts.ts';
+import { type InSnapshot, snapshots } from './connection.ts';
 import type { Driver } from './driver.ts';
-import { figuresView } from './figures.ts';
 import { type ListSlice, Paging, type SliceRequest } from './paging.ts';
 import { quotaUsedView } from './quotas.ts';
-import { MESSAGE_COLUMNS, type MessageRow, messageOf } from './records.ts';
+import { figuresView, MESSAGE_COLUMNS, type MessageRow, messageOf } from './records.ts';
 import { foundFinder } from './search.ts';
+import { attemptsView } from './settle.ts';
 import { type FoundSlice, recipientReader, type SliceLimits, sliceViews, UNTIMED } from './slices.ts';
-import { type InSnapshot, snapshots } from './snapshot.ts';
 import type { Synchronous } from './verbs.ts';
 import { waitingView } from './waiting.ts';
 

@@ -5,9 +5,9 @@ import {
   type WaitingPage,
   type WaitingQuery,
 } from '../views.ts';
+import type { InSnapshot } from './connection.ts';
 import type { Driver } from './driver.ts';
 import { textLength } from './paging.ts';
-import type { InSnapshot } from './snapshot.ts';
 
 /** Where a delivery stands in the order of its pages, as numbers: the columns of the index that is walked. */
 type Place = readonly number[];

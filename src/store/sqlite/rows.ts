@@ -1,4 +1,0 @@
-/** The column form of a boolean. */
-export function asFlag(value: boolean): number {
-  return value ? 1 : 0;
-}
