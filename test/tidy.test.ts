@@ -3,6 +3,7 @@
  * or randomness outside lib, short files, short functions, generated documents up to date.
  */
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { CONFIG_DOC, configDoc } from '../tools/config-doc.ts';
 import { ERRORS_DOC, errorsDoc } from '../tools/errors-doc.ts';
@@ -23,6 +24,14 @@ import { WARMUP_PLOT, warmupPlot } from '../tools/warmup-plot.ts';
 const FILE_WARN_LINES = 300;
 const FILE_MAX_LINES = 400;
 const FUNCTION_MAX_LINES = 70;
+/** On the page, where a function is mostly markup, or what its hooks close over. */
+const WEB_FUNCTION_MAX_LINES = 160;
+/** A shorter file that only one neighbour imports is part of that neighbour. */
+const CRUMB_LINES = 60;
+/** Where crumbs have been merged; a room joins when it has none left. */
+const MERGED_ROOMS: readonly string[] = ['web/'];
+/** What a crumb says in a comment, with the reason, when it has to stay apart. */
+const APART = /\ba file of its own\b/i;
 
 /** The seams: contracts in prose and types, that others implement. */
 const CONTRACTS = ['store', 'spool', 'transport'];
@@ -139,7 +148,8 @@ const PACKAGE_ENTRY = 'src/client/entry.ts';
 const BANNED_NAMES = ['setTimeout', 'setInterval', 'randomUUID'];
 const BANNED_MEMBERS = ['Date.now', 'performance.now', 'Math.random'];
 
-const files = readTree('{src,test,bench,tools}/**/*.ts');
+const files = [...readTree('{src,test,bench,tools}/**/*.ts'), ...readTree('web/src/**/*.{ts,tsx}')];
+const webFiles = files.filter(({ path }) => path.startsWith('web/') && !path.includes('.test.'));
 const serverFiles = files.filter(({ path }) => path.startsWith('src/') && !path.endsWith('.test.ts'));
 
 test('a room imports only what its law allows', () => {
@@ -149,7 +159,7 @@ test('a room imports only what its law allows', () => {
 test('relative imports name the file, with its ending', () => {
   const endless = files.flatMap(({ path, imports }) =>
     imports
-      .filter((name) => name.startsWith('.') && !/\.(ts|json)$/.test(name))
+      .filter((name) => name.startsWith('.') && !/\.(tsx?|json|css)$/.test(name))
       .map((name) => `${path}: ${name}`),
   );
   expect(endless).toEqual([]);
@@ -160,16 +170,40 @@ test('nothing imports in a circle, not even for types', () => {
 });
 
 test('there are no barrels and no default exports', () => {
-  const kinds = ['ExportAllDeclaration', 'ExportDefaultDeclaration'];
-  const inner = serverFiles.filter(({ path }) => path !== PACKAGE_ENTRY);
+  // React loads the default export of a module that is loaded lazily.
+  const lazy = new Set(webFiles.flatMap(lazyImports));
+  const inner = [...serverFiles, ...webFiles].filter(({ path }) => path !== PACKAGE_ENTRY);
   const found = inner.flatMap(({ path, nodes }) =>
     nodes
       .filter(
-        (node) => kinds.includes(node.type) || (node.type === 'ExportNamedDeclaration' && node['source']),
+        ({ type, source }) =>
+          type === 'ExportAllDeclaration' ||
+          (type === 'ExportDefaultDeclaration' && !lazy.has(path)) ||
+          (type === 'ExportNamedDeclaration' && source),
       )
       .map(({ type }) => `${path}: ${type}`),
   );
   expect(found).toEqual([]);
+});
+
+test(`a file under ${CRUMB_LINES} lines that one neighbour imports is part of it, or says why not`, () => {
+  const importers = new Map<string, string[]>();
+  for (const file of files.filter(({ path }) => !path.includes('.test.')))
+    for (const target of new Set(localImports(file)))
+      importers.set(target, [...(importers.get(target) ?? []), file.path]);
+  const crumbs = files.filter(({ path, text }) => {
+    const [importer, another] = importers.get(path) ?? [];
+    return (
+      MERGED_ROOMS.some((room) => path.startsWith(room)) &&
+      !path.includes('.test.') &&
+      text.split('\n').length <= CRUMB_LINES &&
+      importer !== undefined &&
+      another === undefined &&
+      dirname(importer) === dirname(path) &&
+      !APART.test(text)
+    );
+  });
+  expect(crumbs.map(({ path }) => path)).toEqual([]);
 });
 
 test('time, timers and randomness come from lib alone', () => {
@@ -187,9 +221,9 @@ test(`no file has more than ${FILE_MAX_LINES} lines`, () => {
   expect(sizes.filter(({ lines }) => lines > FILE_MAX_LINES)).toEqual([]);
 });
 
-test(`no function has more than ${FUNCTION_MAX_LINES} lines`, () => {
+test(`no function has more than ${FUNCTION_MAX_LINES} lines, on the page ${WEB_FUNCTION_MAX_LINES}`, () => {
   const long = files
-    .filter(({ path }) => !path.endsWith('.test.ts') && !path.startsWith('test/'))
+    .filter(({ path }) => !path.includes('.test.') && !path.startsWith('test/'))
     .flatMap((file) =>
       file.nodes.filter((node) => isLongFunction(file, node)).map((node) => where(file, node)),
     );
@@ -223,9 +257,17 @@ function nameOf(value: unknown): string {
   return isNode(value) && value.type === 'Identifier' ? String(value['name']) : '';
 }
 
-function isLongFunction({ text }: SourceFile, { type, start, end }: Node): boolean {
+function isLongFunction({ path, text }: SourceFile, { type, start, end }: Node): boolean {
   const isFunction = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'].includes(type);
-  return isFunction && text.slice(start, end).split('\n').length > FUNCTION_MAX_LINES;
+  const max = path.startsWith('web/') ? WEB_FUNCTION_MAX_LINES : FUNCTION_MAX_LINES;
+  return isFunction && text.slice(start, end).split('\n').length > max;
+}
+
+/** What a module loads when it is wanted, by `import()`. */
+function lazyImports({ path, nodes }: SourceFile): string[] {
+  return nodes.flatMap(({ type, source }) =>
+    type === 'ImportExpression' && isNode(source) ? [targetOf(path, String(source['value']))] : [],
+  );
 }
 
 function where({ path, text }: SourceFile, { start, end }: Node): string {

@@ -3,8 +3,6 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const FILE_MAX_LINES = 400;
-
 const files = globSync('**/*.{ts,tsx}', { cwd: import.meta.dirname })
   .sort()
   .map((path) => ({ path, text: readFileSync(join(import.meta.dirname, path), 'utf8') }));
@@ -38,10 +36,4 @@ test('every column of a table says in its head what it holds', () => {
   expect(columns.length).toBeGreaterThan(20);
   expect(columns.filter(({ header }) => /^(''|""|``|' +')/.test(header))).toEqual([]);
   expect(bare.map(({ path }) => path)).toEqual([]);
-});
-
-test('files are short', () => {
-  expect(
-    files.filter(({ text }) => text.split('\n').length > FILE_MAX_LINES).map(({ path }) => path),
-  ).toEqual([]);
 });

@@ -7,21 +7,9 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { Gate } from './gate.tsx';
-import { search as activity } from './pages/activity/search.ts';
-import { search as domain } from './pages/domain/search.ts';
-import { search as inbox } from './pages/inbox/search.ts';
-import { search as message } from './pages/message/search.ts';
-import { search as messages } from './pages/messages/search.ts';
-import { search as overview } from './pages/overview/search.ts';
-import { search as queue } from './pages/queue/search.ts';
-import { search as relays } from './pages/relays/search.ts';
-import { search as routes } from './pages/routes/search.ts';
-import { search as settings } from './pages/settings/search.ts';
-import { search as system } from './pages/system/search.ts';
-import { search as users } from './pages/users/search.ts';
 import { BrokenPage, NotFoundPage } from './parts/problem-pages.tsx';
 import { LoadingState } from './parts/states.tsx';
-import { parseSearch, stringifySearch } from './search.ts';
+import { flag, oneOf, parseSearch, readSearch, stringifySearch, text } from './search.ts';
 
 /** Every page of the dashboard: its path, what its address says after `?`, and where its code is. */
 
@@ -36,40 +24,52 @@ const root = createRootRoute({
 
 const getParentRoute = () => root;
 
+/** Which tab of a message's contents is open. */
+const view = oneOf('html', 'phone', 'text', 'source', 'headers', 'attachments');
+
 /** One page for the list and for a message in it, so that the list stays as it is when one is opened. */
 const inboxRoute = createRoute({
   getParentRoute,
   path: '/inbox',
-  validateSearch: inbox,
+  validateSearch: readSearch({
+    q: text,
+    key: text,
+    view,
+  }),
   component: lazyRouteComponent(() => import('./pages/inbox/page.tsx'), 'InboxPage'),
 });
 
 const inboxMessageRoute = createRoute({ getParentRoute: () => inboxRoute, path: '$id' });
+
+/** The search of the list of relays, and of a relay. */
+const relays = readSearch({ add: text, tab: oneOf('overview', 'edit', 'history') });
 
 // Apart from the tree: inside its call the types of paths and searches would be lost.
 const pages = [
   createRoute({
     getParentRoute,
     path: '/',
-    validateSearch: overview,
+    validateSearch: readSearch({ range: oneOf('hour', 'day', 'week', 'month') }),
     component: lazyRouteComponent(() => import('./pages/overview/page.tsx'), 'OverviewPage'),
   }),
   createRoute({
     getParentRoute,
     path: '/messages',
-    validateSearch: messages,
+    validateSearch: readSearch({ q: text }),
     component: lazyRouteComponent(() => import('./pages/messages/page.tsx'), 'MessagesPage'),
   }),
   createRoute({
     getParentRoute,
     path: '/messages/$id',
-    validateSearch: message,
+    validateSearch: readSearch({
+      view,
+    }),
     component: lazyRouteComponent(() => import('./pages/message/page.tsx'), 'MessagePage'),
   }),
   createRoute({
     getParentRoute,
     path: '/queue',
-    validateSearch: queue,
+    validateSearch: readSearch({ relay: text }),
     component: lazyRouteComponent(() => import('./pages/queue/page.tsx'), 'QueuePage'),
   }),
   inboxRoute.addChildren([inboxMessageRoute]),
@@ -88,7 +88,7 @@ const pages = [
   createRoute({
     getParentRoute,
     path: '/routes',
-    validateSearch: routes,
+    validateSearch: readSearch({ tab: oneOf('rules', 'explain', 'versions') }),
     component: lazyRouteComponent(() => import('./pages/routes/page.tsx'), 'RoutesPage'),
   }),
   createRoute({
@@ -99,7 +99,7 @@ const pages = [
   createRoute({
     getParentRoute,
     path: '/domains/$name',
-    validateSearch: domain,
+    validateSearch: readSearch({ tab: oneOf('records', 'keys') }),
     component: lazyRouteComponent(() => import('./pages/domain/page.tsx'), 'DomainPage'),
   }),
   createRoute({
@@ -112,13 +112,13 @@ const pages = [
   createRoute({
     getParentRoute,
     path: '/settings/$section',
-    validateSearch: settings,
+    validateSearch: readSearch({ q: text, revoked: flag }),
     component: lazyRouteComponent(() => import('./pages/settings/page.tsx'), 'SettingsPage'),
   }),
   createRoute({
     getParentRoute,
     path: '/users',
-    validateSearch: users,
+    validateSearch: readSearch({ tab: oneOf('users', 'sessions') }),
     component: lazyRouteComponent(() => import('./pages/users/page.tsx'), 'UsersPage'),
   }),
   createRoute({
@@ -134,13 +134,17 @@ const pages = [
   createRoute({
     getParentRoute,
     path: '/activity',
-    validateSearch: activity,
+    validateSearch: readSearch({ actor: text, action: text, subject: text }),
     component: lazyRouteComponent(() => import('./pages/activity/page.tsx'), 'ActivityPage'),
   }),
   createRoute({
     getParentRoute,
     path: '/system',
-    validateSearch: system,
+    validateSearch: readSearch({
+      tab: oneOf('health', 'storage', 'backup', 'log', 'doctor', 'about'),
+      level: oneOf('debug', 'info', 'warn', 'error'),
+      q: text,
+    }),
     component: lazyRouteComponent(() => import('./pages/system/page.tsx'), 'SystemPage'),
   }),
   // The set-up link's path: the gate deals with what stands behind its `#`; without that there is nothing here.

@@ -2,27 +2,39 @@ import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { Link, useRouter, useRouterState } from '@tanstack/react-router';
 import {
   Activity,
+  ChevronsUpDown,
+  CircleHelp,
+  Footprints,
   Globe,
   Inbox,
   LayoutDashboard,
   ListOrdered,
+  LogOut,
   type LucideIcon,
   Mails,
   Menu as MenuIcon,
+  Monitor,
+  Moon,
   Route,
   Send,
   ServerCog,
   Settings,
+  Sun,
+  UserRound,
   Users,
   X,
 } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react';
 import { type JumpTarget, useGlobalKeys } from '../keyboard.ts';
-import { type Role, useMay } from '../session.tsx';
-import { AccountMenu } from './account-menu.tsx';
+import { useLiveState } from '../live.ts';
+import { useCall } from '../queries.ts';
+import { type Role, signOut, useMay, useSession } from '../session.tsx';
+import { setTheme, type Theme, useTheme } from '../theme.ts';
+import { toneOf } from './badge.tsx';
 import { classNames } from './class-names.ts';
 import { Wordmark } from './logo.tsx';
-import { StatusPill } from './status-pill.tsx';
+import { Menu, MenuChoices, MenuItem, MenuLine, MenuLink } from './menu.tsx';
+import { toast } from './toast.tsx';
 
 const HelpDialog = lazy(() => import('./help-dialog.tsx'));
 
@@ -198,5 +210,113 @@ function MobileDrawer({
         </BaseDialog.Popup>
       </BaseDialog.Portal>
     </BaseDialog.Root>
+  );
+}
+
+const LIVE_WORDS = {
+  connecting: 'Connecting',
+  live: 'Live',
+  reconnecting: 'Reconnecting',
+};
+
+const DOTS = {
+  good: 'bg-chart-delivered',
+  warn: 'bg-chart-retrying',
+  bad: 'bg-chart-failed',
+  neutral: 'bg-chart-denied',
+  busy: 'bg-processing',
+  accent: 'bg-accent',
+};
+
+/** How the service is, and whether what is shown is up to date. */
+function StatusPill({ wide = false }: { readonly wide?: boolean }) {
+  const live = useLiveState();
+  const health = useCall('health', {}, { topics: ['health'], everyMs: 60_000 });
+  const status = health.data?.status;
+  const word =
+    status === undefined
+      ? health.error
+        ? 'Unreachable'
+        : 'Looking'
+      : status.charAt(0).toUpperCase() + status.slice(1);
+  const tone = status === undefined ? (health.error ? 'bad' : 'neutral') : toneOf(status);
+  return (
+    <Link
+      to="/system"
+      title={health.data?.message}
+      className={classNames(
+        'flex items-center gap-2 rounded-md text-sm hover:bg-sunken',
+        wide ? 'h-8.5 px-2.5' : 'h-8 border border-line px-2.5',
+      )}
+    >
+      <span
+        aria-hidden
+        className={classNames(
+          'size-2 shrink-0 rounded-full',
+          DOTS[tone],
+          live === 'reconnecting' && 'animate-[pulse-dot_1.2s_ease-in-out_infinite]',
+        )}
+      />
+      <span className="font-medium">{word}</span>
+      <span role="status" className={classNames('text-soft', !wide && live === 'live' && 'max-sm:sr-only')}>
+        {LIVE_WORDS[live]}
+      </span>
+    </Link>
+  );
+}
+
+const ROLE_WORDS = { viewer: 'Viewer', operator: 'Operator', admin: 'Administrator' };
+
+const THEMES: readonly { value: Theme; label: string; icon: typeof Sun }[] = [
+  { value: 'system', label: 'As the system', icon: Monitor },
+  { value: 'light', label: 'Light', icon: Sun },
+  { value: 'dark', label: 'Dark', icon: Moon },
+];
+
+/** Who is signed in, and what concerns them alone: account, theme, help, signing out. */
+function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
+  const { user } = useSession();
+  const theme = useTheme();
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <button
+          type="button"
+          className="flex w-full items-center gap-2.5 rounded-md px-2.5 py-1.5 text-left hover:bg-sunken data-popup-open:bg-sunken"
+        >
+          <span
+            aria-hidden
+            className="flex size-7 shrink-0 items-center justify-center rounded-md bg-accent-soft text-sm font-semibold text-accent uppercase"
+          >
+            {user.name.charAt(0)}
+          </span>
+          <span className="min-w-0 flex-1">
+            <span className="block truncate font-medium">{user.name}</span>
+            <span className="block text-xs text-soft">{ROLE_WORDS[user.role]}</span>
+          </span>
+          <ChevronsUpDown aria-hidden size={14} className="text-soft" />
+        </button>
+      }
+    >
+      <MenuLink icon={UserRound} to="/account">
+        Your account
+      </MenuLink>
+      <MenuLink icon={Footprints} to="/first-steps">
+        First steps
+      </MenuLink>
+      <MenuItem icon={CircleHelp} onSelect={onHelp}>
+        Keys and help
+      </MenuItem>
+      <MenuLine />
+      <MenuChoices label="Theme" value={theme} choices={THEMES} onChange={setTheme} />
+      <MenuLine />
+      <MenuItem
+        icon={LogOut}
+        onSelect={() => void signOut().catch((error: Error) => toast.error(error.message))}
+      >
+        Sign out
+      </MenuItem>
+    </Menu>
   );
 }

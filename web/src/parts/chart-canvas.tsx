@@ -3,7 +3,26 @@ import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import { formatCount, formatShort } from '../format.ts';
 import { tokenColor, useIsDark } from '../theme.ts';
-import type { ChartProps } from './time-series-chart.tsx';
+
+/** A line or bar of a chart. */
+export interface ChartSeries {
+  readonly label: string;
+  readonly color: 'delivered' | 'failed' | 'retrying' | 'received' | 'denied';
+  readonly values: readonly number[];
+}
+
+/** See {@link TimeSeriesChart}. */
+export interface ChartProps {
+  /** What is shown, read aloud. */
+  readonly label: string;
+  /** Start of the first step, in milliseconds. */
+  readonly from: number;
+  readonly stepSeconds: number;
+  readonly series: readonly ChartSeries[];
+  /** Bars stand on one another; lines do not. */
+  readonly kind?: 'bars' | 'lines';
+  readonly height?: number;
+}
 
 /** The drawing of a chart. Only `time-series-chart.tsx` uses it, lazily. */
 export default function ChartCanvas({ from, stepSeconds, series, kind = 'bars', height = 200 }: ChartProps) {

@@ -1,26 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { formatCount } from '../format.ts';
+import type { ChartProps } from './chart-canvas.tsx';
 import { classNames } from './class-names.ts';
-
-/** A line or bar of a chart. */
-export interface ChartSeries {
-  readonly label: string;
-  readonly color: 'delivered' | 'failed' | 'retrying' | 'received' | 'denied';
-  readonly values: readonly number[];
-}
-
-/** See {@link TimeSeriesChart}. */
-export interface ChartProps {
-  /** What is shown, read aloud. */
-  readonly label: string;
-  /** Start of the first step, in milliseconds. */
-  readonly from: number;
-  readonly stepSeconds: number;
-  readonly series: readonly ChartSeries[];
-  /** Bars stand on one another; lines do not. */
-  readonly kind?: 'bars' | 'lines';
-  readonly height?: number;
-}
 
 const SWATCHES = {
   delivered: 'bg-chart-delivered',

@@ -1,6 +1,8 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
+/** A file of its own, because it is loaded with the first long table, not with the page. */
+
 /** Draws a row so many pixels below the head, and measures it there; without that where it comes to stand. */
 export type DrawRow = (
   index: number,

@@ -1,7 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Activity, X } from 'lucide-react';
 import { useCallback, useState } from 'react';
-import type { ResultOf } from '../../../../src/operations/table.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
@@ -13,10 +12,7 @@ import { Time } from '../../parts/values.tsx';
 import { usePages } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { EntryDrawer } from './entry-drawer.tsx';
-import { actionWords, actorWords, isAlarming, refusalOf } from './words.ts';
-
-/** Something that was done. */
-export type Entry = ResultOf<'activity'>['entries'][number];
+import { actionWords, actorWords, type Entry, isAlarming, refusalOf } from './words.ts';
 
 const PAGE_ROWS = 50;
 

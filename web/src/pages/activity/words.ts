@@ -1,6 +1,7 @@
 import type { ResultOf } from '../../../../src/operations/table.ts';
 
-type Entry = ResultOf<'activity'>['entries'][number];
+/** Something that was done. */
+export type Entry = ResultOf<'activity'>['entries'][number];
 
 /** Actions whose name alone does not read well. The others are their name, taken apart. */
 const WORDS: Readonly<Record<string, string>> = {

@@ -1,18 +1,22 @@
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { KeyRound, RefreshCw, Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
+import type { ResultOf } from '../../../../src/operations/table.ts';
+import { faultsOf } from '../../faults.ts';
+import { Badge, type Tone } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { ConfirmDialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { Card } from '../../parts/card.tsx';
+import { Checkbox } from '../../parts/checkbox.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { ConfirmDialog, Dialog } from '../../parts/dialog.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Fetched } from '../../parts/states.tsx';
+import { Fetched, FormError } from '../../parts/states.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
-import { KeysTab } from './keys-tab.tsx';
+import { type Algorithm, KeyChoice } from '../domains/key-choice.tsx';
 import { RecordsTab } from './records-tab.tsx';
-import { RotateKeys } from './rotate-keys.tsx';
 
 /** One domain: what to put into the DNS, what stands there, and the keys that sign. */
 export function DomainPage() {
@@ -123,4 +127,137 @@ function Remove({ name, onClose }: { readonly name: string; readonly onClose: ()
       <FormError>{remove.error?.message ?? null}</FormError>
     </ConfirmDialog>
   );
+}
+
+type Key = ResultOf<'domain'>['keys'][number];
+
+const STATES: Readonly<Record<Key['state'], readonly [Tone, string]>> = {
+  waiting: ['warn', 'Waits for its record'],
+  signing: ['good', 'Signs'],
+  retired: ['neutral', 'Retired'],
+};
+
+const COLUMNS: readonly Column<Key>[] = [
+  {
+    id: 'selector',
+    header: 'Selector',
+    width: 'minmax(0, 1.4fr)',
+    cell: ({ selector }) => <code className="font-mono text-sm break-all">{selector}</code>,
+  },
+  {
+    id: 'state',
+    header: 'State',
+    card: 'aside',
+    cell: ({ state, unreadable }) =>
+      unreadable ? (
+        <Badge tone="bad" dot>
+          Unreadable
+        </Badge>
+      ) : (
+        <Badge tone={STATES[state][0]} dot>
+          {STATES[state][1]}
+        </Badge>
+      ),
+  },
+  {
+    id: 'algorithm',
+    header: 'Algorithm',
+    cell: ({ algorithm }) => (algorithm === 'rsa-sha256' ? 'RSA' : 'Ed25519'),
+  },
+  { id: 'created', header: 'Made', width: '8rem', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    id: 'since',
+    header: 'Signs since',
+    width: '8rem',
+    cell: ({ activeSince }) =>
+      activeSince === null ? <span className="text-faint">–</span> : <Time at={activeSince} />,
+  },
+  {
+    id: 'until',
+    header: 'Record needed',
+    width: '9rem',
+    cell: ({ recordUntil }) =>
+      recordUntil === null ? (
+        'as long as it signs'
+      ) : (
+        <span title="Mail that it signed may still be under way">
+          until <Time at={recordUntil} />
+        </span>
+      ),
+  },
+];
+
+/** The keys of a domain: those that sign, that will, and that have. */
+export function KeysTab({ keys }: { readonly keys: readonly Key[] }) {
+  return (
+    <Card flush>
+      <DataTable label="DKIM keys" columns={COLUMNS} rows={keys} rowId={({ selector }) => selector} />
+    </Card>
+  );
+}
+
+/** Makes new keys for a domain, which sign once their records can be seen. */
+export function RotateKeys({
+  domain,
+  onClose,
+}: {
+  readonly domain: ResultOf<'domain'>;
+  readonly onClose: () => void;
+}) {
+  const [algorithm, setAlgorithm] = useState<Algorithm>(() => algorithmOf(domain));
+  const [selector, setSelector] = useState('');
+  const [now, setNow] = useState(false);
+  const rotate = useAct('rotateDomain', {
+    changes: ['domains'],
+    quiet: true,
+    done: now ? 'The new keys sign' : 'The new keys wait for their records',
+    onDone: onClose,
+  });
+  const faults = faultsOf(rotate.error, ['selector']);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const given = selector.trim();
+    rotate.mutate({ name: domain.name, algorithm, selector: given === '' ? null : given, now });
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Make new keys?"
+      description="They sign as soon as their records can be seen in the DNS. Until then the present ones do."
+    >
+      <form onSubmit={submit} className="space-y-4">
+        <KeyChoice
+          algorithm={algorithm}
+          selector={selector}
+          selectorError={faults.fields['selector']}
+          onAlgorithm={setAlgorithm}
+          onSelector={setSelector}
+        />
+        <Checkbox
+          label="Sign with them at once"
+          hint="Only where others may have the present keys: until the records are in the DNS, receivers cannot verify what is signed."
+          checked={now}
+          onChange={setNow}
+        >
+          Sign with them at once
+        </Checkbox>
+        <FormError>{faults.rest}</FormError>
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>Keep the present ones</Button>
+          <Button type="submit" look={now ? 'danger' : 'primary'} busy={rotate.isPending}>
+            Make new keys
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What the domain signs with now. */
+function algorithmOf({ keys }: ResultOf<'domain'>): Algorithm {
+  const signing = keys.filter(({ state }) => state === 'signing').map(({ algorithm }) => algorithm);
+  const hasRsa = signing.includes('rsa-sha256');
+  const hasEd = signing.includes('ed25519-sha256');
+  return hasRsa === hasEd ? 'both' : hasRsa ? 'rsa' : 'ed25519';
 }

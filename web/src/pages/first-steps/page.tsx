@@ -1,16 +1,23 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { Send } from 'lucide-react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { SessionView } from '../../../../src/dashboard/contract.ts';
 import { type ApiError, sessionCall } from '../../api.ts';
-import { Button } from '../../parts/button.tsx';
+import { faultsOf } from '../../faults.ts';
+import { StatusBadge } from '../../parts/badge.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Said } from '../../parts/said.tsx';
+import { FormError } from '../../parts/states.tsx';
+import { TextField } from '../../parts/text-field.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { setSession, useSession } from '../../session.tsx';
-import { ArrivalStep } from './arrival-step.tsx';
-import { CaptureStep } from './capture-step.tsx';
-import { KeyStep } from './key-step.tsx';
-import { RelayStep } from './relay-step.tsx';
+import { Time } from '../../parts/values.tsx';
+import { useAct, useCall } from '../../queries.ts';
+import { refreshSession, setSession, useMay, useSession } from '../../session.tsx';
+import { createRequest, NEW_KEY } from '../settings/keys/key-form.ts';
+import { SecretOnce } from '../settings/keys/secret-once.tsx';
+import { SendExamples } from './send-examples.tsx';
 import { FirstStep, type StepState } from './step.tsx';
 
 const STEPS = ['capture', 'key', 'arrival', 'relay'] as const;
@@ -120,5 +127,188 @@ function Ending({ children }: { readonly children: ReactNode }) {
       </p>
       {children}
     </div>
+  );
+}
+
+/** Says where mail goes at present: into the local inbox, until someone sets up a relay. */
+export function CaptureStep({ onDone }: { readonly onDone: () => void }) {
+  const relays = useCall('relays', {}, { topics: ['relays'] });
+  const standard = relays.data?.find(({ isDefault }) => isDefault);
+  const isCaptured = standard === undefined || standard.type === 'inbox';
+  return (
+    <>
+      {isCaptured ? (
+        <div className="space-y-2">
+          <p>
+            <strong className="font-semibold">Nothing leaves this server yet.</strong> All mail is captured:
+            it goes through everything that real mail goes through, and ends in the{' '}
+            <Link to="/inbox" className="link">
+              inbox
+            </Link>{' '}
+            here, where you can read it. So you can try things out, also with the addresses of real people.
+          </p>
+          <p className="text-soft">
+            That ends when you set up a relay and make it the default. Mail of test keys stays captured even
+            then.
+          </p>
+        </div>
+      ) : (
+        <p>
+          Mail leaves this server by the relay{' '}
+          <Link to="/relays/$name" params={{ name: standard.name }} className="link font-mono text-sm">
+            {standard.name}
+          </Link>
+          . Mail of test keys is captured all the same: it goes through everything that real mail goes
+          through, and ends in the{' '}
+          <Link to="/inbox" className="link">
+            inbox
+          </Link>{' '}
+          here. Try things out with one of those.
+        </p>
+      )}
+      <Button look="primary" onClick={onDone}>
+        Understood
+      </Button>
+    </>
+  );
+}
+
+/** Says what a relay is for, and leads to where one is added. */
+export function RelayStep({ hasRelay }: { readonly hasRelay: boolean }) {
+  const mayAdd = useMay('admin');
+  return (
+    <>
+      <p>
+        A relay hands mail on: to the mail server of your company, to a provider such as Amazon SES or
+        Postmark, or straight to the recipients' own servers. Test it before mail goes through it.
+      </p>
+      {mayAdd ? (
+        <ButtonLink look="primary" icon={Send} to="/relays" {...(!hasRelay && { search: { add: 'choose' } })}>
+          {hasRelay ? 'To the relays' : 'Add a relay'}
+        </ButtonLink>
+      ) : (
+        <p className="text-soft">An administrator adds relays.</p>
+      )}
+    </>
+  );
+}
+
+/** In the place of a secret that is shown no more. */
+const YOUR_KEY = 'YOUR_API_KEY';
+
+/** Shows how to send a message, and that message when it comes. */
+export function ArrivalStep({
+  secret,
+  onDone,
+}: {
+  readonly secret: string | null;
+  readonly onDone: () => void;
+}) {
+  const newest = useCall(
+    'messages',
+    { statuses: [], filter: {}, limit: 1, before: null },
+    { topics: ['messages'], everyMs: 5_000 },
+  );
+  const message = newest.data?.messages[0];
+  // What was there before does not count; ids rise with time.
+  const before = useRef<string | null>(null);
+  if (newest.data && before.current === null) before.current = message?.id ?? '';
+  const arrived = message !== undefined && before.current !== null && message.id > before.current;
+  useEffect(() => {
+    if (arrived) refreshSession();
+  }, [arrived]);
+  return (
+    <>
+      <p>Paste this into a terminal{secret === null && ', with your key in its place'}:</p>
+      <SendExamples secret={secret ?? YOUR_KEY} />
+      <div aria-live="polite" className="overflow-hidden rounded-md border border-line bg-paper">
+        {arrived ? (
+          <Link
+            to="/messages/$id"
+            params={{ id: message.id }}
+            className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3 hover:bg-sunken"
+          >
+            <StatusBadge status={message.outcome ?? message.status} />
+            <Said text={message.subject} none="No subject" className="min-w-0 flex-1 font-medium" />
+            <span className="text-sm text-soft">
+              from {message.from}, <Time at={message.createdAt} />
+            </span>
+          </Link>
+        ) : (
+          <div className="flex items-center gap-3 px-4 py-3 text-soft">
+            <span
+              aria-hidden
+              className="size-2.5 shrink-0 animate-[pulse-dot_1.2s_ease-in-out_infinite] rounded-full bg-accent"
+            />
+            Waiting for the message. It appears here by itself.
+          </div>
+        )}
+      </div>
+      {arrived && (
+        <Button look="primary" onClick={onDone}>
+          It works: go on
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** Makes the first API key, and shows its secret once. */
+export function KeyStep({
+  secret,
+  onCreated,
+  onDone,
+}: {
+  /** Of the key that was made here; null before. */
+  readonly secret: string | null;
+  readonly onCreated: (secret: string) => void;
+  readonly onDone: () => void;
+}) {
+  const mayCreate = useMay('admin');
+  const [name, setName] = useState('my-first-key');
+  const create = useAct('createKey', {
+    changes: ['keys'],
+    quiet: true,
+    onDone: (created) => {
+      onCreated(created.secret);
+      refreshSession();
+    },
+  });
+  const faults = faultsOf(create.error, ['name']);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate(createRequest({ ...NEW_KEY, name }));
+  };
+  if (secret !== null)
+    return (
+      <>
+        <SecretOnce secret={secret} />
+        <Button look="primary" onClick={onDone}>
+          Go on
+        </Button>
+      </>
+    );
+  if (!mayCreate) return <p>Programs send with a key, which an administrator makes for you.</p>;
+  return (
+    <form onSubmit={submit} className="space-y-4">
+      <p>
+        Programs send with a key, over HTTP and SMTP. Give each program its own, so that you can tell their
+        mail apart and take one away without the others noticing.
+      </p>
+      <TextField
+        className="max-w-sm"
+        label="Name of the key"
+        hint="Such as the program that will use it."
+        required
+        maxLength={100}
+        value={name}
+        onChange={setName}
+        error={faults.fields['name']}
+      />
+      <FormError>{faults.rest}</FormError>
+      <Button type="submit" look="primary" busy={create.isPending}>
+        Create key
+      </Button>
+    </form>
   );
 }

@@ -1,19 +1,24 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { ArrowDown } from 'lucide-react';
 import { useCallback } from 'react';
+import { plural } from '../../format.ts';
+import { Badge, StatusBadge } from '../../parts/badge.tsx';
+import { Banner } from '../../parts/banner.tsx';
+import { ButtonLink } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
+import { plainText } from '../../parts/copy.tsx';
 import { Page } from '../../parts/page.tsx';
-import { plainText } from '../../parts/plain-text.ts';
 import { Said } from '../../parts/said.tsx';
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx';
+import { Time } from '../../parts/values.tsx';
 import { MessageActions } from './actions.tsx';
 import { type ContentsView, MessageContents } from './contents.tsx';
-import { Facts } from './facts.tsx';
+import { DueAt } from './due-at.tsx';
+import { Facts, RecipientTable } from './facts.tsx';
 import { Happenings } from './happenings.tsx';
-import { RecipientTable } from './recipients.tsx';
-import { MessageStatus } from './status.tsx';
+import type { Story } from './timeline.ts';
+import { isKept, type WaitingFor, waitingWords } from './timeline.ts';
 import { useStory } from './use-story.ts';
-import { Waiting } from './waiting.tsx';
-import { WhyThisWay } from './ways.tsx';
 
 /** One message: what became of it and why, and what it says. */
 export function MessagePage() {
@@ -76,4 +81,160 @@ export function MessagePage() {
       </div>
     </Page>
   );
+}
+
+/** Where a message stands, in a line under its subject. */
+export function MessageStatus({ story }: { readonly story: Story }) {
+  const { record, captured, key } = story;
+  const { status, outcome, recipients } = record;
+  const done = recipients.filter(({ status: one }) => one === 'delivered').length;
+  const shown = captured && status === 'delivered' ? 'captured' : status;
+  return (
+    <div className="mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1.5">
+      <span className="flex flex-wrap gap-1.5" aria-live="polite">
+        <StatusBadge status={shown} />
+        {outcome !== undefined && outcome !== 'accepted' && outcome !== 'captured' && (
+          <StatusBadge status={outcome} />
+        )}
+      </span>
+      {key?.test && <Badge tone="accent">Test key</Badge>}
+      {record.possibleDuplicate && (
+        <Badge tone="warn" title="A connection broke when it may have been taken already; it was sent again.">
+          May have been sent twice
+        </Badge>
+      )}
+      {recipients.length > 1 && (
+        <span>
+          {done} of {recipients.length} recipients {captured ? 'captured' : 'delivered'}
+        </span>
+      )}
+      <span>
+        Accepted <Time at={record.createdAt} />
+      </span>
+      {record.waitingFor !== undefined && <NextAttempt at={record.nextAttemptAt} why={record.waitingFor} />}
+    </div>
+  );
+}
+
+function NextAttempt({ at, why }: { readonly at: string | undefined; readonly why: WaitingFor }) {
+  if (at === undefined) return <span>No next attempt yet: {waitingWords(why)}</span>;
+  return (
+    <span>
+      Next attempt <DueAt at={at} />
+      {isKept(why) && `: ${waitingWords(why)}`}
+    </span>
+  );
+}
+
+/** More would be a list of their own. */
+const MAX_SHOWN = 5;
+
+/** What keeps it, where someone can do something about it. */
+export function Waiting({ story }: { readonly story: Story }) {
+  const all = story.ways.flatMap(({ waits }) => waits);
+  const obstacles = [...new Map(all.map((one) => [JSON.stringify(one), one]))];
+  if (obstacles.length === 0) return null;
+  return (
+    <Banner
+      level="warning"
+      title="It waits for something"
+      actions={
+        <ButtonLink small to="/queue">
+          Queue
+        </ButtonLink>
+      }
+    >
+      <ul className="space-y-1">
+        {obstacles.slice(0, MAX_SHOWN).map(([key, { what, until, command }]) => (
+          <li key={key}>
+            <Said text={what} lines="several" />
+            {until !== null && (
+              <>
+                {' until '}
+                <Time at={until} exact ahead />
+              </>
+            )}
+            {command !== null && (
+              <div className="text-sm">
+                On the server: <code className="font-mono break-words select-all">{command}</code>
+              </div>
+            )}
+          </li>
+        ))}
+        {obstacles.length > MAX_SHOWN && <li>and {obstacles.length - MAX_SHOWN} other things</li>}
+      </ul>
+    </Banner>
+  );
+}
+
+/** Which rule chose the relays that each recipient's copy may leave by. */
+export function WhyThisWay({ story }: { readonly story: Story }) {
+  const ways = sameWays(story.ways);
+  if (ways.length === 0) return <p className="text-soft">Nothing is known of its way.</p>;
+  return (
+    <div className="space-y-4">
+      {ways.slice(0, 10).map(({ rule, group, recipients }) => (
+        <div key={`${rule} ${group.join(' ')}`} className="space-y-1.5">
+          <p>
+            {rule === null ? (
+              'No rule matched: the default relay.'
+            ) : rule === 'manual' ? (
+              'Sent this way by an operator.'
+            ) : (
+              <>
+                Rule <Said text={rule} className="inline font-medium" />
+              </>
+            )}
+          </p>
+          {group.length === 0 ? (
+            <p className="text-failed">No relay</p>
+          ) : (
+            <ol className="space-y-0.5">
+              {group.map((relay, place) => (
+                <li key={relay} className="flex items-center gap-2">
+                  {place > 0 && <ArrowDown aria-label="then" size={13} className="text-soft" />}
+                  <Link to="/relays/$name" params={{ name: relay }} className="link min-w-0 truncate">
+                    {relay}
+                  </Link>
+                </li>
+              ))}
+            </ol>
+          )}
+          {ways.length > 1 && (
+            <p className="text-sm text-soft">
+              {plural(recipients.length, 'recipient')}:{' '}
+              <Said text={recipients.slice(0, 3).join(', ')} lines="several" />
+              {recipients.length > 3 && ' …'}
+            </p>
+          )}
+        </div>
+      ))}
+      {ways.length > 10 && <p className="text-sm text-soft">and {ways.length - 10} other ways</p>}
+      <p className="text-sm text-soft">
+        {story.routeTable > 0 ? `By version ${story.routeTable} of the routes. ` : ''}
+        <Link to="/routes" className="link">
+          Routes
+        </Link>
+      </p>
+    </div>
+  );
+}
+
+/** Recipients whose copies take one way. */
+interface SameWay {
+  readonly rule: string | null;
+  readonly group: readonly string[];
+  readonly recipients: readonly string[];
+}
+
+/** Ways that are alike, each once; the one that most take first. */
+export function sameWays(ways: Story['ways']): SameWay[] {
+  const found = new Map<string, { rule: string | null; group: readonly string[]; recipients: string[] }>();
+  for (const { rule, group, recipient } of ways) {
+    const key = JSON.stringify([rule, group]);
+    const way = found.get(key) ?? { rule, group, recipients: [] };
+    way.recipients.push(recipient);
+    found.set(key, way);
+  }
+  return [...found.values()].sort((one, other) => other.recipients.length - one.recipients.length);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sameWays } from './same-ways.ts';
+import { sameWays } from './page.tsx';
 import { type Attempt, phasesOf, replyText, type Story, timelineOf } from './timeline.ts';
 
 const RECORD = {

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Ban, RotateCw, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import { call } from '../../api.ts';
 import { formatCount, plural } from '../../format.ts';
 import { Banner } from '../../parts/banner.tsx';
@@ -10,7 +11,6 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { Said } from '../../parts/said.tsx';
 import { refetchTopics } from '../../queries.ts';
-import { type Acted, actedSentence, actInChunks, reasonsOf } from './bulk.ts';
 
 type Act = 'retry' | 'cancel';
 
@@ -190,4 +190,51 @@ function Report({ act, report }: { readonly act: Act; readonly report: Acted }) 
         ))}
     </div>
   );
+}
+
+/** Messages that one call may act on. */
+export const ACT_CHUNK = 500;
+
+/** What became of an act on several messages. */
+export type Acted = ResultOf<'actOnMessages'>;
+
+/** Acts on any number of messages, a bounded part at a time; stops early when `signal` is aborted. */
+export async function actInChunks(
+  ids: readonly string[],
+  act: (part: string[]) => Promise<Acted>,
+  onPart: (done: number) => void,
+  signal: AbortSignal,
+): Promise<Acted> {
+  let acted = 0;
+  const refused: Acted['refused'][number][] = [];
+  for (let start = 0; start < ids.length && !signal.aborted; start += ACT_CHUNK) {
+    const part = ids.slice(start, start + ACT_CHUNK);
+    const answer = await act(part);
+    acted += answer.acted;
+    refused.push(...answer.refused);
+    onPart(start + part.length);
+  }
+  return { acted, refused };
+}
+
+/** Reasons for which messages were left alone, the most frequent first. */
+export function reasonsOf(
+  refused: Acted['refused'],
+): { readonly reason: string; readonly ids: readonly string[] }[] {
+  const byReason = new Map<string, string[]>();
+  for (const { id, reason } of refused) {
+    // The same sentence about each message, but for its id.
+    const words = reason.replaceAll(id, 'it');
+    byReason.set(words, [...(byReason.get(words) ?? []), id]);
+  }
+  return [...byReason]
+    .map(([reason, ids]) => ({ reason, ids }))
+    .sort((one, other) => other.ids.length - one.ids.length);
+}
+
+/** What was done, in a sentence. */
+export function actedSentence(act: 'retry' | 'cancel', { acted, refused }: Acted): string {
+  const done = act === 'retry' ? 'will be tried again now' : 'cancelled';
+  const left = refused.length === 0 ? '' : ` ${plural(refused.length, 'message')} left alone.`;
+  return `${plural(acted, 'message')} ${done}.${left}`;
 }

@@ -1,29 +1,36 @@
 import { linkOptions, useNavigate, useSearch } from '@tanstack/react-router';
-import { ArrowUp, Download, PenLine } from 'lucide-react';
+import { ArrowUp, Download, MailQuestion, Mails, PenLine, X } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { formatCount, plural } from '../../format.ts';
 import { Banner } from '../../parts/banner.tsx';
-import { Button } from '../../parts/button.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
+import { CodeBlock } from '../../parts/copy.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Page } from '../../parts/page.tsx';
-import { ErrorState, LoadingState } from '../../parts/states.tsx';
-import { Toolbar } from '../../parts/toolbar.tsx';
+import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx';
+import { FilterChips, Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
-import { IfMay, useMay } from '../../session.tsx';
+import { IfMay, useMay, useSession } from '../../session.tsx';
 import { ComposeDialog } from '../compose/dialog.tsx';
+import { curlOf } from '../message/actions.tsx';
 import { bareAddress } from './bare-address.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { MESSAGE_COLUMNS } from './columns.tsx';
-import { NoMail, NothingFound } from './empty.tsx';
-import { ExportDialog } from './export-dialog.tsx';
-import type { ExportFormat } from './export-run.ts';
-import { type MessageList, useMessageList } from './message-list.ts';
-import { QueryChips } from './query-chips.tsx';
+import { ExportDialog, type ExportFormat } from './export-dialog.tsx';
 import { QueryField } from './query-field.tsx';
-import { type KnownValues, someDays } from './query-text.ts';
+import {
+  type KnownValues,
+  readTerms,
+  someDays,
+  TOKENS,
+  valuesFor,
+  withoutTerm,
+  withValues,
+} from './query-text.ts';
 import type { FoundMessage } from './steady-list.ts';
+import { type MessageList, useMessageList } from './steady-list.ts';
 
 /** All mail: found by words and tokens, the newest first. */
 export function MessagesPage() {
@@ -229,4 +236,115 @@ function useKnownValues(rows: readonly FoundMessage[]): KnownValues {
       is: ['captured'],
     };
   }, [rows, relays.data, keys.data]);
+}
+
+/** No message has ever come: how to send the first. */
+export function NoMail() {
+  const { apiUrl } = useSession();
+  const first = {
+    from: 'you@example.com',
+    to: ['you@example.com'],
+    subject: 'Hello from Waybill',
+    text: 'It works.',
+  };
+  return (
+    <>
+      <EmptyState
+        icon={Mails}
+        title="No mail yet"
+        actions={
+          <>
+            <ButtonLink to="/settings/$section" params={{ section: 'api-keys' }} look="primary">
+              Create an API key
+            </ButtonLink>
+            <ButtonLink to="/first-steps">First steps</ButtonLink>
+          </>
+        }
+      >
+        What is submitted by the HTTP API or by SMTP is listed here, the moment it is accepted.
+      </EmptyState>
+      <div className="mx-auto max-w-2xl px-4 pb-10">
+        <CodeBlock label="Send a first message" code={curlOf(first, apiUrl ?? 'http://localhost:8025')} />
+      </div>
+    </>
+  );
+}
+
+/** Nothing was found: what can be searched for. */
+export function NothingFound({ onToken }: { readonly onToken: (token: string) => void }) {
+  return (
+    <>
+      <EmptyState icon={MailQuestion} title="Nothing found">
+        Words are looked for in subjects and addresses. Tokens narrow the search; all of them must hold.
+      </EmptyState>
+      <dl className="mx-auto grid max-w-2xl gap-x-8 px-4 pb-10 sm:grid-cols-2">
+        {Object.entries(TOKENS).map(([token, meaning]) => (
+          <div key={token} className="flex items-baseline gap-3 border-b border-line py-1.5">
+            <dt className="w-18 shrink-0">
+              <button
+                type="button"
+                onClick={() => onToken(token)}
+                className="link rounded-sm font-mono text-sm"
+                aria-label={`Search by ${token}:`}
+              >
+                {token}:
+              </button>
+            </dt>
+            <dd className="text-sm text-soft">{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+const STATUSES = [
+  { value: 'queued', label: 'Queued' },
+  { value: 'processing', label: 'Processing' },
+  { value: 'retrying', label: 'Retrying' },
+  { value: 'delivered', label: 'Delivered' },
+  { value: 'failed', label: 'Failed' },
+] as const;
+
+/** What a search asks for, a piece at a time: statuses to press, and each other token to take away. */
+export function QueryChips({
+  query,
+  onSearch,
+}: {
+  readonly query: string;
+  readonly onSearch: (query: string) => void;
+}) {
+  const wanted = valuesFor(query, 'status').map((value) => value.toLowerCase());
+  const pressed = STATUSES.map(({ value }) => value).filter((value) => wanted.includes(value));
+  const others = readTerms(query).filter(({ token, not }) => token !== null && (token !== 'status' || not));
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-1.5">
+      <FilterChips
+        label="Status"
+        choices={STATUSES}
+        value={pressed}
+        onChange={(next) => onSearch(withValues(query, 'status', next))}
+      />
+      {others.map((term) => (
+        <span
+          key={`${term.start} ${term.token}`}
+          className="inline-flex h-7.5 max-w-full items-center gap-1 rounded-full border border-accent bg-accent-soft pr-1 pl-3 text-sm text-accent"
+        >
+          <span className="shrink-0 font-medium">
+            {term.not && 'not '}
+            {term.token}:
+          </span>
+          <bdi className="min-w-0 truncate">{term.value}</bdi>
+          <button
+            type="button"
+            aria-label={`Remove ${term.token}: ${term.value}`}
+            onClick={() => onSearch(withoutTerm(query, term))}
+            className="flex size-5.5 shrink-0 items-center justify-center rounded-full hover:bg-surface"
+          >
+            <X aria-hidden size={13} />
+          </button>
+        </span>
+      ))}
+    </div>
+  );
 }

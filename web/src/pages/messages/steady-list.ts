@@ -2,9 +2,9 @@ import { useQueries, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Hint, Topic } from '../../../../src/dashboard/contract.ts';
 import type { ResultOf } from '../../../../src/operations/table.ts';
-import type { ApiError } from '../../api.ts';
+import { type ApiError, call } from '../../api.ts';
 import { useHints } from '../../live.ts';
-import { idAfter } from './next-id.ts';
+import { useCall } from '../../queries.ts';
 
 /** A message of a list. */
 export type FoundMessage = ResultOf<'search'>['messages'][number];
@@ -183,4 +183,64 @@ function useFormer<Value>(value: Value | null): Value | null {
     if (value !== null) former.current = value;
   });
   return value ?? former.current;
+}
+
+/** Crockford's base32 as message ids are written with it; the order of its characters is that of their numbers. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/**
+ * The id that follows one: as the `before` of a page it makes that message the first, so that a list can be fetched
+ * again without what has come since. Null for what is no id.
+ */
+export function idAfter(id: string): string | null {
+  const characters = [...id];
+  for (let place = characters.length - 1; place >= 0; place--) {
+    const number = ALPHABET.indexOf(characters[place] ?? '');
+    if (number === -1) return null;
+    characters[place] = ALPHABET.charAt((number + 1) % ALPHABET.length);
+    if (number + 1 < ALPHABET.length) return characters.join('');
+  }
+  return null;
+}
+
+const PAGE_ROWS = 50;
+
+/** What a query finds, and how much has come since. */
+export interface MessageList extends SteadyList<ResultOf<'search'>> {
+  /** Newer ones that are not shown. */
+  readonly fresh: { readonly count: number; readonly more: boolean };
+}
+
+/** Finds messages, page by page. What has come since is counted, and shown when asked for. */
+export function useMessageList(query: string): MessageList {
+  const list = useSteadyList({
+    name: 'search',
+    asked: query,
+    topic: 'messages',
+    fetchPage: (before, signal) => call('search', { query, limit: PAGE_ROWS, before }, signal),
+  });
+  const newest = list.loading ? undefined : list.rows[0]?.id;
+  const counted = useCall(
+    'countNew',
+    { query, after: newest ?? '' },
+    { topics: ['messages'], enabled: newest !== undefined },
+  );
+  const fresh = { count: counted.data?.count ?? 0, more: counted.data?.more ?? false };
+  const { showNewest } = list;
+  const show = useCallback(() => {
+    showNewest();
+    window.scrollTo({ top: 0 });
+  }, [showNewest]);
+  useFreshAtFirst(fresh.count, counted.isFetchedAfterMount, show);
+  return { ...list, fresh, showNewest: show };
+}
+
+/** Someone who comes back to the top of a list wants to see it as it is now. */
+function useFreshAtFirst(count: number, known: boolean, show: () => void): void {
+  const done = useRef(false);
+  useEffect(() => {
+    if (done.current || !known) return;
+    done.current = true;
+    if (count > 0 && window.scrollY < 60) show();
+  }, [count, known, show]);
 }

@@ -1,12 +1,14 @@
+import { Link, linkOptions } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
-import { Notice, Notices } from '../../parts/notices.tsx';
+import { Card } from '../../parts/card.tsx';
+import type { RowTarget } from '../../parts/row-link.tsx';
+import { Notice, Notices } from '../../parts/toast.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
-import { whereBannerLeads } from './banner-links.ts';
 
 type Shown = ResultOf<'overview'>['banners'][number];
 type Denied = ResultOf<'denials'>[number];
@@ -72,5 +74,94 @@ function Denials() {
       ))}
       <Suspense>{allowing && <AllowDialog denied={allowing} onClose={() => setAllowing(null)} />}</Suspense>
     </>
+  );
+}
+
+/** Where something can be done about a banner. */
+interface BannerLink {
+  readonly label: string;
+  readonly target: RowTarget;
+}
+
+const LINKS: readonly (readonly [code: RegExp, link: BannerLink])[] = [
+  [/^captured/, { label: 'Add a relay', target: linkOptions({ to: '/relays', search: { add: 'choose' } }) }],
+  [/relay|breaker/, { label: 'Relays', target: linkOptions({ to: '/relays' }) }],
+  [/route/, { label: 'Routes', target: linkOptions({ to: '/routes' }) }],
+  [/queue|oldest|late|spool/, { label: 'Queue', target: linkOptions({ to: '/queue' }) }],
+  [
+    /cert|tls/,
+    {
+      label: 'Certificate',
+      target: linkOptions({ to: '/settings/$section', params: { section: 'certificate' } }),
+    },
+  ],
+  [/denied|denial/, { label: 'Settings', target: linkOptions({ to: '/settings' }) }],
+  [
+    /disk|storage|database/,
+    { label: 'Storage', target: linkOptions({ to: '/system', search: { tab: 'storage' } }) },
+  ],
+  [/./, { label: 'Health', target: linkOptions({ to: '/system' }) }],
+];
+
+/** The page for a banner's code: that of a check of health, or `captured`; null for an empty code. */
+function whereBannerLeads(code: string): BannerLink | null {
+  return LINKS.find(([pattern]) => pattern.test(code))?.[1] ?? null;
+}
+
+type Failure = ResultOf<'overview'>['failures'][number];
+
+/** What failed last, and why. */
+export function Failures({ failures }: { readonly failures: readonly Failure[] }) {
+  return (
+    <Card
+      flush
+      title="Failed last"
+      className="flex flex-col"
+      actions={
+        failures.length > 0 && (
+          <Link to="/messages" search={{ q: 'status:failed' }} className="link text-sm">
+            All that failed
+          </Link>
+        )
+      }
+    >
+      {failures.length === 0 ? (
+        <p className="px-4 py-10 text-center text-soft">Nothing has failed.</p>
+      ) : (
+        <ul data-list className="divide-y divide-line">
+          {failures.map((failure) => (
+            <FailureRow key={failure.id} failure={failure} />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function FailureRow({ failure }: { readonly failure: Failure }) {
+  const { id, to, cc, bcc, timestamp, lastError, outcome } = failure;
+  const recipients = [...to, ...cc, ...bcc];
+  const recipient = lastError?.recipient ?? recipients[0] ?? 'nobody';
+  const others = recipients.length - 1;
+  return (
+    <li className="relative px-4 py-2 hover:bg-sunken/60">
+      <div className="flex items-baseline gap-2">
+        <Link
+          to="/messages/$id"
+          params={{ id }}
+          data-row=""
+          className="min-w-0 flex-1 truncate font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+        >
+          {recipient}
+          {others > 0 && <span className="font-normal text-soft"> and {others} more</span>}
+        </Link>
+        <span className="shrink-0 text-xs text-soft">
+          <Time at={timestamp} />
+        </span>
+      </div>
+      <div className="truncate text-sm text-soft" title={lastError?.message}>
+        {lastError?.message ?? outcome ?? 'No reason was recorded.'}
+      </div>
+    </li>
   );
 }

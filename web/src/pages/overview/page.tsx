@@ -1,14 +1,14 @@
-import { Card } from '../../parts/card.tsx';
+import { ArrowRight } from 'lucide-react';
+import type { ResultOf } from '../../../../src/operations/table.ts';
+import { formatChange, formatCount } from '../../format.ts';
+import { ButtonLink } from '../../parts/button.tsx';
+import { Card, Stat, StatRow } from '../../parts/card.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { useCall } from '../../queries.ts';
-import { Banners } from './banners.tsx';
-import { Failures } from './failures.tsx';
-import { Flow } from './flow.tsx';
+import { Banners, Failures } from './banners.tsx';
+import { Flow, RelaysTable } from './flow.tsx';
 import { OutcomesChart } from './outcomes-chart.tsx';
-import { RelaysTable } from './relays-table.tsx';
-import { dayNote, Today } from './today.tsx';
-import { Welcome } from './welcome.tsx';
 
 /** The figures of the last minutes move with time, which no hint tells of. */
 const EVERY_MS = 15_000;
@@ -40,5 +40,96 @@ export function OverviewPage() {
         )}
       </Fetched>
     </Page>
+  );
+}
+
+type Overview = ResultOf<'overview'>;
+type Counted = keyof Overview['today'];
+
+const FIGURES: readonly {
+  readonly event: Counted;
+  readonly label: string;
+  readonly tone?: 'delivered' | 'failed' | 'retrying';
+}[] = [
+  { event: 'received', label: 'Accepted today' },
+  { event: 'delivered', label: 'Delivered today', tone: 'delivered' },
+  { event: 'failed', label: 'Failed today', tone: 'failed' },
+  { event: 'retried', label: 'Attempts deferred', tone: 'retrying' },
+  { event: 'denied', label: 'Refused at the door' },
+];
+
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** The UTC day so far, against the same weekday up to the same time. */
+export function Today({ view: { today, lastWeek } }: { readonly view: Overview }) {
+  return (
+    <StatRow>
+      {FIGURES.map(({ event, label, tone }) => (
+        <Stat
+          key={event}
+          label={label}
+          value={formatCount(today[event])}
+          tone={today[event] > 0 ? tone : undefined}
+          {...(lastWeek && { note: <Comparison now={today[event]} before={lastWeek[event]} /> })}
+        />
+      ))}
+    </StatRow>
+  );
+}
+
+function Comparison({ now, before }: { readonly now: number; readonly before: number }) {
+  const change = formatChange(now, before);
+  return (
+    <>
+      {change !== null && <span className="font-medium text-ink">{change}</span>}
+      {change !== null && ' '}
+      <span className="whitespace-nowrap">against {formatCount(before)}</span>
+    </>
+  );
+}
+
+/** What the figures of the day mean, in a line. */
+export function dayNote({ time, lastWeek }: Pick<Overview, 'time' | 'lastWeek'>): string {
+  const now = new Date(time);
+  const day = WEEKDAYS[now.getUTCDay()] ?? '';
+  const until = now.toISOString().slice(11, 16);
+  const today = `Today is ${day}, by UTC; it is ${until} there.`;
+  return lastWeek === null ? today : `${today} Compared with last ${day} up to the same time.`;
+}
+
+const STEPS = [
+  ['Make an API key', 'With a line of curl to paste.'],
+  ['Send a first message', 'It arrives here while you look; nothing leaves yet.'],
+  ['Add a relay', 'Then mail goes out to the world.'],
+] as const;
+
+/** What someone sees whose installation has seen no mail: the way to the first message. */
+export function Welcome() {
+  return (
+    <section className="overflow-hidden rounded-lg border border-line bg-surface">
+      <div className="grid gap-6 p-5 md:grid-cols-[minmax(0,1fr)_minmax(0,1.3fr)] md:p-7">
+        <div>
+          <h2 className="text-xl font-semibold tracking-tight">Ready for the first message</h2>
+          <p className="mt-2 max-w-prose text-soft">
+            The service runs and takes mail. Until there is a relay, all of it is captured in the local inbox,
+            where you can look at it, and nothing is sent by accident.
+          </p>
+          <ButtonLink to="/first-steps" look="primary" className="mt-5">
+            Take the first steps <ArrowRight aria-hidden size={16} />
+          </ButtonLink>
+        </div>
+        <ol className="divide-y divide-line self-center rounded-md border border-line bg-paper">
+          {STEPS.map(([title, text], index) => (
+            <li key={title} className="flex items-baseline gap-3 px-4 py-2.5">
+              <span className="font-mono text-sm text-accent">{index + 1}</span>
+              <span>
+                <span className="font-medium">{title}.</span> <span className="text-soft">{text}</span>
+              </span>
+            </li>
+          ))}
+        </ol>
+      </div>
+      <div aria-hidden className="perforated" />
+    </section>
   );
 }

@@ -1,6 +1,5 @@
 import { Link } from '@tanstack/react-router';
 import { EllipsisVertical } from 'lucide-react';
-import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatDuration } from '../../format.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { IconButton } from '../../parts/button.tsx';
@@ -10,10 +9,7 @@ import { Said } from '../../parts/said.tsx';
 import { Count, Time, useNow } from '../../parts/values.tsx';
 import { replyText } from '../message/timeline.ts';
 import type { PlannedAct } from './act-dialog.tsx';
-import { LaneMenu } from './lane-menu.tsx';
-
-/** A lane of the queue. */
-export type Lane = ResultOf<'queue'>['lanes'][number];
+import { type Lane, LaneMenu } from './acts.tsx';
 
 /** When a lane has rested; nothing once that is over. */
 function Until({ at }: { readonly at: string }) {

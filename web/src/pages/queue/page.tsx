@@ -13,11 +13,9 @@ import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay, useMay } from '../../session.tsx';
-import { EVERYTHING } from './act.ts';
-import { ActDialog, type PlannedAct } from './act-dialog.tsx';
+import { ActDialog, EVERYTHING, type PlannedAct } from './act-dialog.tsx';
+import { HoldButtons, RelayActs } from './acts.tsx';
 import { laneColumns } from './columns.tsx';
-import { HoldButtons } from './hold-buttons.tsx';
-import { RelayActs } from './relay-acts.tsx';
 
 type QueueView = ResultOf<'queue'>;
 

@@ -1,14 +1,18 @@
 import { Link } from '@tanstack/react-router';
+import { HeartPulse } from 'lucide-react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
+import { formatBytes, formatCount } from '../../format.ts';
+import { Badge, StatusBadge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
 import { Card, KeyValue, Stat, StatRow } from '../../parts/card.tsx';
-import { Count } from '../../parts/values.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { EmptyState } from '../../parts/states.tsx';
+import { Count, Duration, Time } from '../../parts/values.tsx';
 import { useMay } from '../../session.tsx';
 import { whereTo } from '../relays/relay-card.tsx';
 import { typeTitle } from '../relays/relay-icon.tsx';
 import { RelayQuota } from '../relays/relay-quota.tsx';
 import { RelayTest } from '../relays/relay-test.tsx';
-import { dayOf, limitRows } from './limits.ts';
 
 /** A relay with its definition. */
 export type RelayDetail = ResultOf<'relay'>;
@@ -117,5 +121,92 @@ function Rules({ relay: { rules, isDefault } }: { readonly relay: RelayDetail })
         </li>
       ))}
     </ul>
+  );
+}
+
+type Limited = Pick<RelayDetail, 'limits' | 'maxPerDay'>;
+
+/** What a relay keeps to, by name. Where it keeps to nothing, it says so. */
+export function limitRows({ limits, maxPerDay }: Limited): readonly (readonly [string, string])[] {
+  if (limits === null) return [];
+  const { maxConcurrency, maxRatePerSecond, maxPerDomain, maxRecipients, maxMessageBytes } = limits;
+  return [
+    ['Attempts at once', formatCount(maxConcurrency)],
+    ['Attempts a second', orNoLimit(maxRatePerSecond, formatCount)],
+    ...(maxPerDomain === null ? [] : [['At once to one domain', formatCount(maxPerDomain)] as const]),
+    ['Recipients at once', formatCount(maxRecipients)],
+    ['Largest message', orNoLimit(maxMessageBytes, formatBytes)],
+    ['Recipients a day', orNoLimit(maxPerDay, formatCount)],
+  ];
+}
+
+function orNoLimit(value: number, words: (value: number) => string): string {
+  return value === 0 ? 'no limit' : words(value);
+}
+
+/** The figure of the day and what stands under it: how much was sent of how much. */
+export function dayOf({
+  usedToday,
+  allowedToday,
+}: Pick<RelayDetail, 'usedToday' | 'allowedToday'>): readonly [value: string, note: string] {
+  const used = usedToday === null ? null : formatCount(usedToday);
+  if (allowedToday !== null) return [used ?? '0', `of ${formatCount(allowedToday)} recipients`];
+  return used === null ? ['No limit', 'on recipients a day'] : [used, 'recipients; there is no limit'];
+}
+
+type Happening = ResultOf<'relay'>['history'][number];
+
+const COLUMNS: readonly Column<Happening>[] = [
+  {
+    id: 'kind',
+    header: 'What',
+    width: '8rem',
+    cell: ({ kind }) =>
+      kind === 'rested' ? (
+        <StatusBadge status="resting" />
+      ) : (
+        <Badge tone="good" dot>
+          Recovered
+        </Badge>
+      ),
+  },
+  { id: 'at', header: 'When', width: '8rem', cell: ({ at }) => <Time at={at} /> },
+  {
+    id: 'lane',
+    header: 'Lane',
+    cell: ({ lane }) => <span className="font-mono text-sm break-all">{lane}</span>,
+  },
+  {
+    id: 'pause',
+    header: 'For',
+    width: '6rem',
+    cell: ({ pauseMs }) =>
+      pauseMs === null ? <span className="text-faint">–</span> : <Duration ms={pauseMs} />,
+  },
+  {
+    id: 'cause',
+    header: 'Why',
+    width: 'minmax(0, 2fr)',
+    cell: ({ cause }) => <span className="break-words">{cause ?? 'Its next hop does well again.'}</span>,
+  },
+];
+
+/** When a relay rested because its next hop failed, and when it recovered. */
+export function HistoryTab({ history }: { readonly history: readonly Happening[] }) {
+  return (
+    <Card title="Rests and recoveries" note="Since the start, the newest first." flush>
+      <DataTable
+        label="Rests and recoveries"
+        columns={COLUMNS}
+        rows={history}
+        rowId={({ at, lane, kind }) => `${at} ${lane} ${kind}`}
+        empty={
+          <EmptyState icon={HeartPulse} title="It has not rested">
+            When its next hop fails again and again, it rests a while, and is then tried with care. That is
+            told here.
+          </EmptyState>
+        }
+      />
+    </Card>
   );
 }

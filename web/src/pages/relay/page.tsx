@@ -8,8 +8,7 @@ import { useMay } from '../../session.tsx';
 import { typeTitle } from '../relays/relay-icon.tsx';
 import { RelayMenu } from '../relays/relay-menu.tsx';
 import { EditTab } from './edit-tab.tsx';
-import { HistoryTab } from './history-tab.tsx';
-import { OverviewTab } from './overview-tab.tsx';
+import { HistoryTab, OverviewTab } from './overview-tab.tsx';
 
 /** One relay: how it does, its test, its form, and what it went through. */
 export function RelayPage() {

@@ -3,8 +3,8 @@ import { CircleCheck, CirclePause, CirclePlay, MoreHorizontal, Trash2 } from 'lu
 import { useState } from 'react';
 import { IconButton } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/form-error.tsx';
 import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
+import { FormError } from '../../parts/states.tsx';
 import { useAct } from '../../queries.ts';
 import { refreshSession, useMay } from '../../session.tsx';
 import type { RelayView } from './relay-quota.tsx';

@@ -1,11 +1,11 @@
+import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { type FormEvent, useId, useState } from 'react';
-import { Button } from '../../parts/button.tsx';
-import { Select } from '../../parts/choice.tsx';
+import { formatBytes } from '../../format.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { ListField, Select } from '../../parts/choice.tsx';
 import { Drawer } from '../../parts/dialog.tsx';
-import { TextField } from '../../parts/text-field.tsx';
-import { ConditionFields } from './condition-fields.tsx';
-import { GroupFields } from './group-fields.tsx';
-import { CONDITIONS, emptyConditions, type RuleDraft } from './rules.ts';
+import { NumberField, Textarea, TextField } from '../../parts/text-field.tsx';
+import { CONDITIONS, type ConditionKind, emptyConditions, moved, type RuleDraft } from './rules.ts';
 
 const NAME = /^[a-z0-9_-]{1,64}$/;
 
@@ -122,4 +122,152 @@ function faultsOf({ name, match, via }: RuleDraft, others: readonly string[]) {
     via: via.length === 0 ? 'Choose at least one relay.' : null,
     empty: emptyConditions(match),
   };
+}
+
+/** The values of one condition of a rule. */
+function ConditionFields({
+  kind: { name, label, hint, kind },
+  values,
+  error,
+  onChange,
+  onRemove,
+}: {
+  readonly kind: ConditionKind;
+  readonly values: readonly string[];
+  readonly error: string | null;
+  readonly onChange: (values: readonly string[]) => void;
+  readonly onRemove: () => void;
+}) {
+  const [first = ''] = values;
+  const bytes = /^\d+$/.test(first) ? Number(first) : null;
+  return (
+    <div className="flex items-start gap-1">
+      <div className="min-w-0 flex-1">
+        {kind === 'list' && <ListField {...{ label, hint, error }} value={values} onChange={onChange} />}
+        {kind === 'lines' && (
+          <Textarea
+            {...{ label, hint, error }}
+            mono
+            rows={Math.min(6, Math.max(2, values.length + 1))}
+            spellCheck={false}
+            value={values.join('\n')}
+            onChange={(text) => onChange(text === '' ? [] : text.split('\n'))}
+            onBlur={() => onChange(values.map((value) => value.trim()).filter((value) => value !== ''))}
+          />
+        )}
+        {kind === 'bytes' && (
+          <NumberField
+            label={`${label}, in bytes`}
+            hint={bytes !== null && bytes >= 1024 ? `${hint} That is ${formatBytes(bytes)}.` : hint}
+            error={error}
+            unit="bytes"
+            value={bytes}
+            onChange={(value) => onChange(value === null ? [] : [String(value)])}
+          />
+        )}
+      </div>
+      <IconButton icon={X} small label={`Leave out ${label}`} onClick={onRemove} data-condition={name} />
+    </div>
+  );
+}
+
+/** Most relays of a rule. */
+const MAX_GROUP = 16;
+
+type Group = Pick<RuleDraft, 'via' | 'weighted'>;
+
+/** The relays of a rule: tried in order, or drawn by weight. */
+function GroupFields({
+  via,
+  weighted,
+  relays,
+  error,
+  onChange,
+}: Group & {
+  readonly relays: readonly string[];
+  readonly error: string | null;
+  readonly onChange: (group: Group) => void;
+}) {
+  const left = relays.filter((relay) => !via.some((member) => member.relay === relay));
+  const put = (next: Group['via']) => onChange({ via: next, weighted });
+  return (
+    <fieldset className="space-y-3">
+      <legend className="mb-1 font-semibold">It goes by</legend>
+      {via.length > 1 && (
+        <Select
+          label="Which one"
+          choices={[
+            {
+              value: 'given',
+              label: 'In this order',
+              note: 'The next one only when those before cannot take it.',
+            },
+            { value: 'weighted', label: 'Drawn by weight', note: 'A share each; the rest stand by.' },
+          ]}
+          value={weighted ? 'weighted' : 'given'}
+          onChange={(order) => onChange({ via, weighted: order === 'weighted' })}
+        />
+      )}
+      <ol className="space-y-2">
+        {via.map((member, place) => (
+          <li
+            key={member.relay}
+            className="flex items-center gap-2 rounded-md border border-line bg-surface py-1.5 pr-1.5 pl-3"
+          >
+            <span className="min-w-0 flex-1 truncate font-mono text-sm">{member.relay}</span>
+            {weighted ? (
+              <NumberField
+                className="w-24 [&_label]:sr-only"
+                label={`Weight of ${member.relay}`}
+                value={member.weight}
+                onChange={(weight) =>
+                  put(
+                    via.map((each, at) =>
+                      at === place ? { ...each, weight: Math.max(1, weight ?? 1) } : each,
+                    ),
+                  )
+                }
+              />
+            ) : (
+              <>
+                <IconButton
+                  icon={ArrowUp}
+                  small
+                  label={`Put ${member.relay} earlier`}
+                  disabled={place === 0}
+                  onClick={() => put(moved(via, place, place - 1))}
+                />
+                <IconButton
+                  icon={ArrowDown}
+                  small
+                  label={`Put ${member.relay} later`}
+                  disabled={place === via.length - 1}
+                  onClick={() => put(moved(via, place, place + 1))}
+                />
+              </>
+            )}
+            <IconButton
+              icon={X}
+              small
+              label={`Leave out ${member.relay}`}
+              onClick={() => put(via.filter((_, at) => at !== place))}
+            />
+          </li>
+        ))}
+      </ol>
+      {left.length > 0 && via.length < MAX_GROUP && (
+        <Select
+          bare
+          label="Add a relay"
+          choices={[
+            { value: '', label: via.length === 0 ? 'Choose a relay' : 'Add another relay' },
+            ...left.map((relay) => ({ value: relay, label: relay })),
+          ]}
+          value=""
+          onChange={(relay) => relay !== '' && put([...via, { relay, weight: 1 }])}
+        />
+      )}
+      {error !== null && <p className="text-sm text-failed">{error}</p>}
+    </fieldset>
+  );
 }

@@ -12,7 +12,7 @@ import { Time } from '../../parts/values.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
-import { MatchWords, To, ViaWords } from './rule-words.tsx';
+import { MatchWords, To, ViaWords } from './rule-row.tsx';
 import { draftsOf } from './rules.ts';
 import type { Table } from './use-table.ts';
 

@@ -6,14 +6,12 @@ import type { SessionCalls, SessionView } from '../../../../src/dashboard/contra
 import { type ApiError, sessionCall } from '../../api.ts';
 import { faultsOf } from '../../faults.ts';
 import { Button } from '../../parts/button.tsx';
-import { FormError } from '../../parts/form-error.tsx';
-import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx';
+import { EmptyState, ErrorState, FormError, LoadingState } from '../../parts/states.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { Time } from '../../parts/values.tsx';
 import { setSession } from '../../session.tsx';
 import { useTitle } from '../../title.ts';
-import { NewPasswordField } from '../sign-in/new-password.tsx';
-import { strengthOf } from '../sign-in/password-strength.ts';
+import { NewPasswordField, strengthOf } from '../sign-in/new-password.tsx';
 
 type Link = SessionCalls['link']['answer'];
 

@@ -1,18 +1,23 @@
 import { Link, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { SearchX } from 'lucide-react';
 import { useState } from 'react';
+import { plural } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
+import { Card } from '../../parts/card.tsx';
 import { Select } from '../../parts/choice.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { Page } from '../../parts/page.tsx';
 import { NotFoundPage } from '../../parts/problem-pages.tsx';
-import { ErrorState, LoadingState } from '../../parts/states.tsx';
+import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx';
 import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { CertificateCard } from './certificate-card.tsx';
-import { ChangesBar } from './changes-bar.tsx';
+import type { Change, Changes } from './changes.ts';
+import { type ChangesInHand, useChanges } from './changes.ts';
 import { DenialsCard } from './denials-card.tsx';
 import { KeysSection } from './keys/keys-section.tsx';
+import { ReviewDialog } from './review-dialog.tsx';
 import {
   found,
   isSeldom,
@@ -22,9 +27,8 @@ import {
   sectionNamed,
   sectionOf,
 } from './sections.ts';
+import { SettingRow } from './setting-row.tsx';
 import type { Setting } from './setting-values.ts';
-import { SettingsList } from './settings-list.tsx';
-import { type ChangesInHand, useChanges } from './use-changes.ts';
 
 const NONE: readonly Setting[] = [];
 
@@ -190,5 +194,89 @@ function LeaveGuard({ isDirty }: { readonly isDirty: boolean }) {
     >
       <p>What you have changed here is not saved, and would be lost.</p>
     </ConfirmDialog>
+  );
+}
+
+/** Stands at the foot of the window while there is something to store. */
+export function ChangesBar({ hand }: { readonly hand: ChangesInHand }) {
+  const [reviewing, setReviewing] = useState(false);
+  const { pending, faults } = hand;
+  const unread = pending.filter(({ reading }) => 'fault' in reading).length;
+  const isOpen = Object.keys(hand.changes).length > 0;
+  const said = [...Object.entries(faults.fields).map(([key, fault]) => `${key}: ${fault}`), faults.rest]
+    .filter((line) => line !== null)
+    .join('\n');
+  return (
+    <>
+      {isOpen && (
+        <div className="sticky bottom-0 z-20 -mx-1 mt-4 px-1 pb-3">
+          <div className="flex flex-wrap items-center gap-3 rounded-lg border border-edge/60 bg-raised px-4 py-2.5 shadow-raised">
+            <span role="status" className="min-w-0 flex-1 basis-48">
+              {pending.length === 0
+                ? 'Nothing is changed yet.'
+                : `${plural(pending.length, 'change')} not saved.`}
+              {unread > 0 && <span className="text-failed"> Look at what is marked.</span>}
+            </span>
+            <Button small onClick={hand.discard}>
+              Discard
+            </Button>
+            <Button
+              small
+              look="primary"
+              disabled={pending.length === 0 || unread > 0}
+              onClick={() => setReviewing(true)}
+            >
+              Review and save
+            </Button>
+          </div>
+        </div>
+      )}
+      <ReviewDialog
+        open={reviewing && isOpen}
+        onClose={() => setReviewing(false)}
+        onStore={() => hand.store(() => setReviewing(false))}
+        pending={pending}
+        busy={hand.isStoring}
+        problem={said === '' ? null : said}
+      />
+    </>
+  );
+}
+
+/** Settings one below the other. */
+export function SettingsList({
+  title,
+  settings,
+  changes,
+  faults,
+  onChange,
+}: {
+  readonly title: string;
+  readonly settings: readonly Setting[];
+  readonly changes: Changes;
+  readonly faults: Readonly<Record<string, string>>;
+  readonly onChange: (key: string, change: Change | undefined) => void;
+}) {
+  return (
+    <Card title={title} flush>
+      {settings.length === 0 ? (
+        <EmptyState icon={SearchX} title="No setting is like that">
+          Try a part of its key, such as <code className="font-mono">rate</code> or{' '}
+          <code className="font-mono">timeout</code>.
+        </EmptyState>
+      ) : (
+        <ul>
+          {settings.map((setting) => (
+            <SettingRow
+              key={setting.key}
+              setting={setting}
+              change={changes[setting.key]}
+              fault={faults[setting.key]}
+              onChange={(change) => onChange(setting.key, change)}
+            />
+          ))}
+        </ul>
+      )}
+    </Card>
   );
 }

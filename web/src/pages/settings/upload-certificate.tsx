@@ -2,7 +2,7 @@ import { type ChangeEvent, type FormEvent, useId, useState } from 'react';
 import { faultsOf } from '../../faults.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { FormError } from '../../parts/states.tsx';
 import { Textarea } from '../../parts/text-field.tsx';
 import { useAct } from '../../queries.ts';
 

@@ -1,6 +1,5 @@
 import { classNames } from '../../parts/class-names.ts';
 import { SecretField } from '../../parts/text-field.tsx';
-import { type Strength, strengthOf } from './password-strength.ts';
 
 const FILLS: Readonly<Record<Strength['level'], string>> = {
   0: 'bg-sunken',
@@ -58,4 +57,118 @@ export function NewPasswordField({
       }
     />
   );
+}
+
+/** How hard a password is to guess, told in plain words. The server asks for the length alone. */
+
+/** Fewer characters are refused. */
+const MIN_PASSWORD = 12;
+
+/** What there is to say of a password. */
+export interface Strength {
+  /** 0 is refused; 1 is easy to guess, 4 is not. */
+  readonly level: 0 | 1 | 2 | 3 | 4;
+  readonly told: string;
+}
+
+const SEQUENCES = [
+  'abcdefghijklmnopqrstuvwxyz',
+  '01234567890',
+  'qwertyuiop',
+  'asdfghjkl',
+  'zxcvbnm',
+  'qwertzuiop',
+  'yxcvbnm',
+];
+
+/** What people begin with: worth about as much as two letters. */
+const USUAL = [
+  ...[
+    'password',
+    'passwort',
+    'passphrase',
+    'kennwort',
+    'welcome',
+    'letmein',
+    'administrator',
+    'admin',
+    'waybill',
+  ],
+  ...[
+    'secret',
+    'changeme',
+    'dragon',
+    'monkey',
+    'football',
+    'iloveyou',
+    'sunshine',
+    'princess',
+    'master',
+    'test',
+  ],
+];
+
+/** Judges a password of the user of that name. */
+export function strengthOf(password: string, name: string): Strength {
+  const characters = [...password];
+  const missing = MIN_PASSWORD - characters.length;
+  if (password === '')
+    return { level: 0, told: `At least ${MIN_PASSWORD} characters. A few words in a row are fine.` };
+  if (missing > 0)
+    return {
+      level: 0,
+      told: missing === 1 ? 'One more character is needed.' : `${missing} more characters are needed.`,
+    };
+  const plain = password.toLowerCase();
+  if (new Set(characters).size < 5) return { level: 1, told: 'Easy to guess: it repeats a few characters.' };
+  const bits = bitsOf(password, name);
+  if (bits < 40) return { level: 1, told: `Easy to guess: ${weaknessOf(plain, name)}.` };
+  if (bits < 60) return { level: 2, told: 'Fair. A few more characters make it much better.' };
+  if (bits < 80) return { level: 3, told: 'Good.' };
+  return { level: 4, told: 'Strong.' };
+}
+
+function weaknessOf(plain: string, name: string): string {
+  if (holdsName(plain, name)) return 'it has your name in it';
+  const usual = USUAL.find((word) => plain.includes(word));
+  return usual === undefined ? 'it follows a pattern' : `many begin with “${usual}”`;
+}
+
+function holdsName(plain: string, name: string): boolean {
+  return name.length >= 3 && plain.includes(name.toLowerCase());
+}
+
+/** Roughly how many bits it takes to guess it: characters that follow from those before them count little. */
+function bitsOf(password: string, name: string): number {
+  let plain = password.toLowerCase();
+  for (const word of holdsName(plain, name) ? [name.toLowerCase(), ...USUAL] : USUAL)
+    plain = plain.replaceAll(word, '\u0000\u0000');
+  const characters = [...plain];
+  let bits = 0;
+  const perCharacter = Math.log2(poolOf(password));
+  for (const [place, character] of characters.entries()) {
+    const before = characters[place - 1];
+    bits += before !== undefined && follows(before, character) ? 1 : perCharacter;
+  }
+  // What stands in it twice counts once.
+  const half = plain.slice(0, Math.floor(plain.length / 2));
+  return plain === half + half ? bits / 2 : bits;
+}
+
+function poolOf(password: string): number {
+  let pool = 0;
+  if (/[a-z]/.test(password)) pool += 26;
+  if (/[A-Z]/.test(password)) pool += 26;
+  if (/\d/.test(password)) pool += 10;
+  if (/[^a-zA-Z0-9]/.test(password)) pool += 30;
+  return Math.max(pool, 2);
+}
+
+/** Whether a character is what one expects after another: the same, or the next of a row, either way. */
+function follows(before: string, character: string): boolean {
+  if (before === character) return true;
+  return SEQUENCES.some((row) => {
+    const at = row.indexOf(before);
+    return at >= 0 && (row[at + 1] === character || row[at - 1] === character);
+  });
 }

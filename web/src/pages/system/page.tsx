@@ -1,13 +1,22 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Stethoscope } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { ResultOf } from '../../../../src/operations/table.ts';
+import { formatBytes, plural } from '../../format.ts';
+import { StatusBadge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Card, KeyValue } from '../../parts/card.tsx';
+import { CodeBlock, Copyable } from '../../parts/copy.tsx';
 import { Page } from '../../parts/page.tsx';
+import { PartsBar, Progress } from '../../parts/progress.tsx';
+import { EmptyState, ErrorState, Fetched, LoadingState } from '../../parts/states.tsx';
 import { type Tab, Tabs } from '../../parts/tabs.tsx';
+import { Bytes, Duration, Time } from '../../parts/values.tsx';
+import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
-import { AboutTab } from './about-tab.tsx';
 import { BackupTab } from './backup-tab.tsx';
-import { DoctorTab } from './doctor-tab.tsx';
 import { HealthTab } from './health-tab.tsx';
 import { LogTab } from './log-tab.tsx';
-import { StorageTab } from './storage-tab.tsx';
 
 type TabName = 'health' | 'storage' | 'backup' | 'log' | 'doctor' | 'about';
 
@@ -35,5 +44,182 @@ export function SystemPage() {
         onChange={(next) => void navigate({ search: next === 'health' ? {} : { tab: next }, replace: true })}
       />
     </Page>
+  );
+}
+
+/** What runs here, and where. */
+export function AboutTab() {
+  const system = useCall('system', {});
+  return (
+    <Fetched query={system} lines={8}>
+      {(view) => (
+        <div className="grid items-start gap-4 xl:grid-cols-2">
+          <Card title="This installation">
+            <KeyValue
+              rows={[
+                ['Version', `Waybill ${view.version}`],
+                ['Node.js', view.nodeVersion],
+                ['Platform', view.platform],
+                ['Host', view.hostname],
+                ['Node', <Copyable key="node" text={view.node.id} />],
+                ['Data directory', <Copyable key="data" text={view.dataDir} />],
+                ['Process', view.pid],
+                ['Started', <Time key="started" at={view.startedAt} exact />],
+                ['Up', <Duration key="up" ms={view.uptimeSeconds * 1000} />],
+                [
+                  'Memory',
+                  <>
+                    <Bytes bytes={view.memory.residentBytes} />, of which heap{' '}
+                    <Bytes bytes={view.memory.heapBytes} />
+                  </>,
+                ],
+              ]}
+            />
+          </Card>
+          <Card title="For machines">
+            <KeyValue
+              rows={[
+                [
+                  'Health',
+                  <a key="health" className="link" href="/health">
+                    /health
+                  </a>,
+                ],
+                [
+                  'Metrics',
+                  <a key="metrics" className="link" href="/metrics">
+                    /metrics
+                  </a>,
+                ],
+                ['Licence', 'Apache 2.0'],
+              ]}
+            />
+          </Card>
+        </div>
+      )}
+    </Fetched>
+  );
+}
+
+type Storage = ResultOf<'system'>['storage'];
+
+const EVERY_MS = 30_000;
+/** Used so far, the disk's bar says so. */
+const FULL = 0.95;
+const FILLING = 0.85;
+
+/** What lies on the disk, by what it is kept for. */
+export function StorageTab() {
+  const system = useCall('system', {}, { everyMs: EVERY_MS });
+  return (
+    <Fetched query={system} lines={6}>
+      {({ storage }) => (
+        <div className="space-y-4">
+          <Disk storage={storage} />
+          <Card title="Contents of messages" note="Removed by retention; see Settings.">
+            <PartsBar
+              label="Contents by class"
+              format={formatBytes}
+              parts={[
+                { label: 'On their way', value: storage.queuedBytes },
+                { label: 'Sent or failed, kept for a while', value: storage.keptBytes },
+                { label: 'Captured', value: storage.capturedBytes },
+              ]}
+            />
+            <div className="mt-4">
+              <KeyValue
+                rows={[
+                  ...spoolRows(storage),
+                  ['Database', <Bytes key="database" bytes={storage.databaseBytes} />],
+                ]}
+              />
+            </div>
+          </Card>
+        </div>
+      )}
+    </Fetched>
+  );
+}
+
+/** Over PostgreSQL contents lie in the database. */
+function spoolRows({ spoolBytes }: Storage): [string, ReactNode][] {
+  return spoolBytes === null ? [] : [['Files of the spool', <Bytes key="spool" bytes={spoolBytes} />]];
+}
+
+function Disk({ storage: { freeBytes, totalBytes, spoolBytes } }: { readonly storage: Storage }) {
+  const title = spoolBytes === null ? "This node's disk, on which no mail lies" : 'Disk';
+  if (freeBytes === null || totalBytes === null)
+    return <Card title={title}>The room on the disk could not be asked for.</Card>;
+  const used = 1 - freeBytes / totalBytes;
+  return (
+    <Card title={title} note={`${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} are free.`}>
+      <Progress
+        label="Disk used"
+        value={used}
+        tone={used > FULL ? 'bad' : used > FILLING ? 'warn' : 'accent'}
+      />
+    </Card>
+  );
+}
+
+type Finding = ResultOf<'doctor'>[number];
+
+const RANKS = { fail: 0, warn: 1, ok: 2, skipped: 3 };
+
+/** Looks for what could keep mail from coming in or going out; takes a few seconds, and so waits to be asked. */
+export function DoctorTab() {
+  const doctor = useCall('doctor', {}, { enabled: false });
+  const { data: findings, error, isFetching } = doctor;
+  const run = () => void doctor.refetch();
+  return (
+    <Card
+      flush
+      title="Doctor"
+      note={findings ? summary(findings) : 'Looks at ports, names, DNS, relays, certificate and clock.'}
+      actions={
+        <Button small icon={Stethoscope} busy={isFetching} onClick={run}>
+          {findings ? 'Look again' : 'Look now'}
+        </Button>
+      }
+    >
+      {error && <ErrorState error={error} onRetry={run} />}
+      {findings && <Findings findings={findings} />}
+      {!findings && !error && isFetching && <LoadingState lines={6} label="The doctor is looking" />}
+      {!findings && !error && !isFetching && (
+        <EmptyState icon={Stethoscope} title="Is something wrong?">
+          The doctor tries what mail needs, and says what to do about what it finds. It sends nothing.
+        </EmptyState>
+      )}
+    </Card>
+  );
+}
+
+function summary(findings: readonly Finding[]): string {
+  const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
+  if (count('fail') + count('warn') === 0) return 'All is well.';
+  return `${plural(count('fail'), 'fault')}, ${plural(count('warn'), 'thing')} to look at, ${count('ok')} well.`;
+}
+
+function Findings({ findings }: { readonly findings: readonly Finding[] }) {
+  const sorted = [...findings].sort((one, other) => RANKS[one.status] - RANKS[other.status]);
+  return (
+    <ul className="divide-y divide-line">
+      {sorted.map(({ name, status, found, cure }) => (
+        <li key={name} className="px-4 py-3">
+          <div className="flex items-start gap-3">
+            <div className="min-w-0 flex-1">
+              <span className="font-medium">{name}</span>
+              <p className="break-words text-soft">{found}</p>
+            </div>
+            <StatusBadge status={status} />
+          </div>
+          {cure !== null && (
+            <div className="mt-2">
+              <CodeBlock label="What to do" code={cure} wrap />
+            </div>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -9,7 +9,7 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { type SessionRow, SessionsTable } from '../account/sessions-table.tsx';
-import { AddUser } from './add-user.tsx';
+import { AddUser } from './user-dialogs.tsx';
 import { UsersTable } from './users-table.tsx';
 
 /** Who uses the dashboard, and where they are signed in. */

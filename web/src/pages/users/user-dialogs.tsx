@@ -1,13 +1,16 @@
 import { type FormEvent, useState } from 'react';
+import type { ResultOf } from '../../../../src/operations/table.ts';
+import { faultsOf } from '../../faults.ts';
 import { plural } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
 import { Select } from '../../parts/choice.tsx';
 import { ConfirmDialog, Dialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { FormError } from '../../parts/states.tsx';
+import { TextField } from '../../parts/text-field.tsx';
+import { Time } from '../../parts/values.tsx';
 import { useAct } from '../../queries.ts';
 import { refreshSession, useSession } from '../../session.tsx';
-import { LinkOnce } from './link-once.tsx';
-import { ROLES, type User } from './roles.ts';
+import { SecretOnce } from '../settings/keys/secret-once.tsx';
 
 /** What someone wants to do with a user. */
 export interface AskedOfUser {
@@ -202,4 +205,95 @@ function Remove({ user, onClose }: Props) {
       <FormError>{remove.error?.message ?? null}</FormError>
     </ConfirmDialog>
   );
+}
+
+/** Adds a user, and gives the link by which they choose a password. */
+export function AddUser({ onClose }: { readonly onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [role, setRole] = useState<Role>('viewer');
+  const create = useAct('createUser', { changes: ['users'], quiet: true });
+  const faults = faultsOf(create.error, ['name', 'role']);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate({ name: name.trim().toLowerCase(), role });
+  };
+  if (create.data)
+    return (
+      <Dialog
+        open
+        onClose={onClose}
+        title={`${create.data.name ?? 'The user'} is added`}
+        footer={
+          <Button look="primary" onClick={onClose}>
+            I have copied it
+          </Button>
+        }
+      >
+        <LinkOnce link={create.data} />
+      </Dialog>
+    );
+  return (
+    <Dialog open onClose={onClose} title="Add a user" description="They choose their password by a link.">
+      <form onSubmit={submit} className="space-y-4">
+        <TextField
+          label="Name"
+          hint="What they sign in with: small letters, digits, and . _ @ -"
+          required
+          maxLength={64}
+          spellCheck={false}
+          autoComplete="off"
+          autoCapitalize="none"
+          value={name}
+          onChange={setName}
+          error={faults.fields['name']}
+        />
+        <Select label="Role" choices={ROLES} value={role} onChange={setRole} error={faults.fields['role']} />
+        <FormError>{faults.rest}</FormError>
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={create.isPending}>
+            Add user
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** A link by which someone chooses a password, to be handed to them. */
+function LinkOnce({ link: { path, expiresAt } }: { readonly link: ResultOf<'setupLink'> }) {
+  return (
+    <div className="space-y-3">
+      <SecretOnce secret={`${window.location.origin}${path}`} label="link" />
+      <p className="text-soft">
+        Hand it to them by a way that you trust. Whoever opens it chooses the password; it works once, and
+        ends <Time at={expiresAt} />.
+      </p>
+    </div>
+  );
+}
+
+/** A user as the server tells of them. */
+export type User = ResultOf<'users'>[number];
+/** What someone may do. */
+export type Role = User['role'];
+
+/** What each role may do, to choose from. */
+const ROLES: readonly { readonly value: Role; readonly label: string; readonly note: string }[] = [
+  { value: 'viewer', label: 'Viewer', note: 'Sees mail, queue and relays, and changes nothing.' },
+  {
+    value: 'operator',
+    label: 'Operator',
+    note: 'Acts on mail and the queue: retries, cancels, holds, releases.',
+  },
+  {
+    value: 'admin',
+    label: 'Administrator',
+    note: 'Changes relays, routes, domains, keys, settings and users.',
+  },
+];
+
+/** What a role is called. */
+export function roleLabel(role: Role): string {
+  return ROLES.find(({ value }) => value === role)?.label ?? role;
 }

@@ -1,11 +1,13 @@
+import { KeyRound, LogOut, MoreHorizontal, ShieldOff, Trash2, UserCheck, UserCog, UserX } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { Badge } from '../../parts/badge.tsx';
+import { IconButton } from '../../parts/button.tsx';
 import { CellActions, type Column, DataTable } from '../../parts/data-table.tsx';
+import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
 import { Count, Time } from '../../parts/values.tsx';
+import { useAct } from '../../queries.ts';
 import { useSession } from '../../session.tsx';
-import { roleLabel, type User } from './roles.ts';
-import { type AskedOfUser, UserDialogs } from './user-dialogs.tsx';
-import { UserMenu } from './user-menu.tsx';
+import { type AskedOfUser, roleLabel, type User, UserDialogs } from './user-dialogs.tsx';
 
 /** Users, and what can be done with each. */
 export function UsersTable({ users }: { readonly users: readonly User[] }) {
@@ -81,4 +83,55 @@ function columnsOf(own: string, ask: (asked: AskedOfUser) => void): readonly Col
       ),
     },
   ];
+}
+
+/** What can be done with a user. */
+function UserMenu({
+  user,
+  isOwn,
+  ask,
+}: {
+  readonly user: User;
+  readonly isOwn: boolean;
+  readonly ask: (asked: AskedOfUser) => void;
+}) {
+  const { name, disabled, secondFactor, sessions } = user;
+  const enable = useAct('updateUser', { changes: ['users'], done: `${name} may sign in again` });
+  return (
+    <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${name}`} small />}>
+      <MenuItem icon={UserCog} onSelect={() => ask({ act: 'role', user })}>
+        Change role
+      </MenuItem>
+      <MenuItem icon={KeyRound} onSelect={() => ask({ act: 'link', user })}>
+        New password link
+      </MenuItem>
+      {secondFactor && !isOwn && (
+        <MenuItem icon={ShieldOff} onSelect={() => ask({ act: 'factor', user })}>
+          Take second factor away
+        </MenuItem>
+      )}
+      {sessions > 0 && !isOwn && (
+        <MenuItem icon={LogOut} onSelect={() => ask({ act: 'sign-out', user })}>
+          Sign out everywhere
+        </MenuItem>
+      )}
+      {!isOwn && (
+        <>
+          <MenuLine />
+          {disabled ? (
+            <MenuItem icon={UserCheck} onSelect={() => enable.mutate({ name, role: null, disabled: false })}>
+              Let sign in again
+            </MenuItem>
+          ) : (
+            <MenuItem icon={UserX} danger onSelect={() => ask({ act: 'disable', user })}>
+              Disable
+            </MenuItem>
+          )}
+          <MenuItem icon={Trash2} danger onSelect={() => ask({ act: 'remove', user })}>
+            Remove
+          </MenuItem>
+        </>
+      )}
+    </Menu>
+  );
 }

@@ -1,13 +1,21 @@
 import { type FormEvent, useId, useState } from 'react';
+import { type Faults, faultsOf } from '../../../faults.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Drawer } from '../../../parts/dialog.tsx';
-import { FormError } from '../../../parts/form-error.tsx';
+import { FormError } from '../../../parts/states.tsx';
 import { useAct } from '../../../queries.ts';
 import { refreshSession } from '../../../session.tsx';
 import { SendExamples } from '../../first-steps/send-examples.tsx';
-import { keyFaults } from './key-faults.ts';
 import { KeyFields } from './key-fields.tsx';
-import { createRequest, formOf, type Key, NEW_KEY, updateRequest } from './key-form.ts';
+import {
+  createRequest,
+  formOf,
+  KEY_FIELDS,
+  type Key,
+  type KeyForm,
+  NEW_KEY,
+  updateRequest,
+} from './key-form.ts';
 import { SecretOnce } from './secret-once.tsx';
 
 /** Makes a key, or changes one. */
@@ -91,4 +99,18 @@ export function KeyDrawer({
       </form>
     </Drawer>
   );
+}
+
+/** What is wrong with the form of a key. What names a value is put beside the field that the value stands in. */
+export function keyFaults(error: Error | null, form: KeyForm): Faults {
+  const { fields, rest } = faultsOf(error, KEY_FIELDS);
+  if (rest === null) return { fields, rest };
+  const field = fieldNamed(rest, form);
+  return field === null ? { fields, rest } : { fields: { ...fields, [field]: rest }, rest: null };
+}
+
+function fieldNamed(text: string, { name, cidrs, senderDomains }: KeyForm): string | null {
+  if (cidrs.some((range) => text.startsWith(`${range}: `))) return 'cidrs';
+  if (senderDomains.some((domain) => text.startsWith(`${domain} is no `))) return 'senderDomains';
+  return text.startsWith(`There is a key named ${name.trim()} already`) ? 'name' : null;
 }

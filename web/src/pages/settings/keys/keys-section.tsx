@@ -1,21 +1,21 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { KeyRound, MoreHorizontal, Pencil, Plus, RotateCw, Trash2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { Badge } from '../../../parts/badge.tsx';
+import { Badge, type Tone } from '../../../parts/badge.tsx';
 import { Button, IconButton } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
+import { Checkbox } from '../../../parts/checkbox.tsx';
 import { CellActions, type Column, DataTable } from '../../../parts/data-table.tsx';
+import { ConfirmDialog, Dialog } from '../../../parts/dialog.tsx';
 import { Menu, MenuItem, MenuLine } from '../../../parts/menu.tsx';
 import { EmptyState, Fetched } from '../../../parts/states.tsx';
 import { FilterChips, SearchField, Toolbar } from '../../../parts/toolbar.tsx';
 import { Time, useNow } from '../../../parts/values.tsx';
-import { useCall } from '../../../queries.ts';
+import { useAct, useCall } from '../../../queries.ts';
 import { useMay } from '../../../session.tsx';
-import { KeyStateBadge, ScopesText } from './key-badges.tsx';
 import { KeyDrawer } from './key-drawer.tsx';
-import { type Key, keyState } from './key-form.ts';
-import { RevokeDialog } from './revoke-dialog.tsx';
-import { RotateDialog } from './rotate-dialog.tsx';
+import { type Key, keyState, SCOPES } from './key-form.ts';
+import { SecretOnce } from './secret-once.tsx';
 
 /** What is being done, and to which key. */
 type Asked = { readonly act: 'create' } | { readonly act: 'edit' | 'rotate' | 'revoke'; readonly key: Key };
@@ -207,5 +207,110 @@ function KeyMenu({ of, ask }: { readonly of: Key; readonly ask: (asked: Asked) =
         </MenuItem>
       </Menu>
     </CellActions>
+  );
+}
+
+const STATES: Readonly<Record<ReturnType<typeof keyState>, readonly [Tone, string]>> = {
+  active: ['good', 'Active'],
+  expiring: ['warn', 'Expires soon'],
+  expired: ['bad', 'Expired'],
+  revoked: ['neutral', 'Revoked'],
+};
+
+/** Whether a key can be used. */
+function KeyStateBadge({ of }: { readonly of: Key }) {
+  const [tone, word] = STATES[keyState(of, useNow())];
+  return (
+    <Badge tone={tone} dot>
+      {word}
+    </Badge>
+  );
+}
+
+/** What a key may do, in a few words. */
+function ScopesText({ scopes }: { readonly scopes: Key['scopes'] }) {
+  const words = SCOPES.filter(({ scope }) => scopes.includes(scope)).map(({ label }) => label);
+  return scopes.includes('admin') ? <Badge tone="accent">Admin</Badge> : words.join(', ');
+}
+
+/** Takes a key away, once that was asked for again. */
+function RevokeDialog({ of, onClose }: { readonly of: Key; readonly onClose: () => void }) {
+  const [cancelQueued, setCancelQueued] = useState(false);
+  const revoke = useAct('revokeKey', {
+    changes: ['keys', 'messages', 'queue'],
+    done: `${of.name} is revoked`,
+    onDone: onClose,
+  });
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      onConfirm={() => revoke.mutate({ key: of.id, cancelQueued })}
+      busy={revoke.isPending}
+      title="Revoke this key?"
+      confirm="Revoke key"
+      danger
+    >
+      <p>
+        Whatever uses <strong className="font-semibold break-words">{of.name}</strong> gets 401 within a
+        second, and for good. To change its secret alone, rotate it instead.
+      </p>
+      <p className="text-soft">
+        {of.lastUsedAt === null ? (
+          'It was never used.'
+        ) : (
+          <>
+            It was used last <Time at={of.lastUsedAt} />.
+          </>
+        )}
+      </p>
+      <Checkbox
+        label="Cancel what it has queued"
+        hint="Without this, mail that it has submitted is still delivered."
+        checked={cancelQueued}
+        onChange={setCancelQueued}
+      >
+        Cancel what it has queued, too
+      </Checkbox>
+    </ConfirmDialog>
+  );
+}
+
+/** Gives a key a second secret, and shows it once. */
+function RotateDialog({ of, onClose }: { readonly of: Key; readonly onClose: () => void }) {
+  const rotate = useAct('rotateKey', { changes: ['keys'] });
+  if (rotate.data)
+    return (
+      <Dialog
+        open
+        onClose={onClose}
+        title="The new secret"
+        description={<span className="break-words">{of.name}</span>}
+        footer={
+          <Button look="primary" onClick={onClose}>
+            I have copied it
+          </Button>
+        }
+      >
+        <SecretOnce secret={rotate.data.secret} />
+        <p className="mt-3 text-soft">
+          The old secret works for another 24 hours. Put the new one in its place before then.
+        </p>
+      </Dialog>
+    );
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      onConfirm={() => rotate.mutate({ key: of.id })}
+      busy={rotate.isPending}
+      title="Give this key a new secret?"
+      confirm="Make a new secret"
+    >
+      <p>
+        <strong className="font-semibold break-words">{of.name}</strong> stays the same key, with its limits
+        and its messages. The old secret works for another 24 hours beside the new one.
+      </p>
+    </ConfirmDialog>
   );
 }

@@ -1,4 +1,0 @@
-import { oneOf, readSearch } from '../../search.ts';
-
-/** The search of `/users`. */
-export const search = readSearch({ tab: oneOf('users', 'sessions') });
