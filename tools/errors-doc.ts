@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { titleOf } from '../src/http/problem.ts';
 import { FAULTS, type FaultRow } from '../src/ingest/http/openapi/fault-codes.ts';
-import type { ProblemRow } from '../src/ingest/http/openapi/http-problem-codes.ts';
+import type { ProblemRow } from '../src/ingest/http/openapi/problem-codes.ts';
 import { PROBLEMS } from '../src/ingest/http/openapi/problem-codes.ts';
 
 /** Where the document lies. */

@@ -16,7 +16,7 @@ import type { FirstStepsBook, Pointers } from '../dashboard/session-calls.ts';
 import { createVisitors, type Visitors } from '../dashboard/visitors.ts';
 import { INBOX } from '../domain/relay.ts';
 import type { StreamedBody } from '../http/stream.ts';
-import { openContent } from '../ingest/http/stored-content.ts';
+import { openContent } from '../ingest/http/find-message.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMessageId } from '../lib/id.ts';
 import { isOwnHost } from '../lib/network.ts';

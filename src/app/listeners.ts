@@ -5,7 +5,7 @@ import { outlookOf } from '../control/outlook.ts';
 import { maxRequestBytes } from '../dashboard/calls.ts';
 import { Problem } from '../http/problem.ts';
 import type { AdminDoor } from '../ingest/admin-door.ts';
-import { faultyFields } from '../ingest/http/faults.ts';
+import { faultyFields } from '../ingest/http/fields.ts';
 import type { ReadWords } from '../ingest/http/inbox.ts';
 import { createShared } from '../ingest/shared.ts';
 import type { Health } from '../observe/health.ts';

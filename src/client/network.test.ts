@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createCertificate } from '../../test/peers/certificate.ts';
 import { FaultyApi } from '../../test/peers/faulty-api.ts';
 import { ManualMachine } from '../../test/support/manual-machine.ts';
-import { lossOf } from './network.ts';
+import { lossOf } from './call.ts';
 import { Waybill } from './waybill.ts';
 
 test.for<[string, RegExp, () => Promise<string>]>([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rawTarget } from './raw.ts';
+import { rawTarget } from './message.ts';
 
 const FROM = 'a@example.com';
 

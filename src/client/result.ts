@@ -18,7 +18,7 @@ export type ClientError =
   | InputError;
 
 /** What every error says. */
-export interface ErrorBase {
+interface ErrorBase {
   /** A sentence for people, of bounded length. */
   readonly message: string;
   /**
@@ -112,4 +112,27 @@ export function succeeded<T>(value: T): Result<T> {
 /** A result with an error. */
 export function failed(error: ClientError): Result<never> {
   return { ok: false, error };
+}
+
+/** What callers give, told apart from what can be sent; types alone do not hold where programs are JavaScript. */
+
+/** What was given cannot be sent. The message names it, says the rule, and how to do it right. */
+export class InputFault extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'InputFault';
+  }
+}
+
+/** What was thrown while a request was made, as the error that the caller gets. */
+export function inputFailure(thrown: unknown): Failure {
+  const message = thrown instanceof InputFault ? thrown.message : `This cannot be sent: ${String(thrown)}`;
+  return { kind: 'input', message };
+}
+
+/** Throws {@link InputFault} unless `value` is a number of milliseconds. */
+export function checkMs(name: string, value: number): void {
+  // Written this way round, NaN fails too.
+  if (typeof value === 'number' && value >= 0) return;
+  throw new InputFault(`${name} must be a number of milliseconds, 0 or more; Infinity for no end.`);
 }

@@ -1,6 +1,6 @@
-import { checkMs } from './input.ts';
 import { type Machine, thisMachine } from './machine.ts';
 import type { WaybillOptions } from './options.ts';
+import { checkMs } from './result.ts';
 
 /** What a client was made with, checked and completed. */
 

@@ -1,5 +1,5 @@
 import type { MessageRecord } from '../domain/message.ts';
-import { readContent } from '../ingest/http/stored-content.ts';
+import { readContent } from '../ingest/http/find-message.ts';
 import { isMessageId } from '../lib/id.ts';
 import { asOperationError, OperationError } from '../operations/call.ts';
 import { type ParsedMessage, PreviewError } from '../preview/parsed.ts';

@@ -3,7 +3,7 @@ import type { ApiKey } from '../domain/key.ts';
 import { Problem } from '../http/problem.ts';
 import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
 import { attemptsJson } from '../ingest/http/attempts.ts';
-import { MAX_LIMIT } from '../ingest/http/paging.ts';
+import { MAX_LIMIT } from '../ingest/http/list.ts';
 import { statusJson } from '../ingest/http/record.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { createTokenSource } from '../lib/id.ts';

@@ -1,10 +1,9 @@
 import { localPostmaster, serverName } from '../config/server-name.ts';
 import type { ApiKey } from '../domain/key.ts';
 import { type Mailbox, parseAddress } from '../domain/mailbox.ts';
-import { refuseTestMessage } from '../ingest/http/find-message.ts';
+import { readContent, refuseTestMessage } from '../ingest/http/find-message.ts';
 import { handOver } from '../ingest/http/hand-over.ts';
 import { resubmission } from '../ingest/http/resend.ts';
-import { readContent } from '../ingest/http/stored-content.ts';
 import { refuseTooLarge, type SubmissionContext } from '../ingest/http/submission-context.ts';
 import type { Origin } from '../ingest/smtp/origin.ts';
 import { buildSubmission } from '../ingest/smtp/submission.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { RateLimiter } from '../../src/ingest/rate.ts';
-import { RateExchange } from '../../src/ingest/rate-exchange.ts';
+import { RateExchange } from '../../src/ingest/shared.ts';
 import { type Log, silentLog } from '../../src/lib/log.ts';
 import { openPostgres, type PostgresStores } from '../../src/store/postgres/open.ts';
 import { describeWith } from '../peers/need.ts';

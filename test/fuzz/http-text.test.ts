@@ -4,7 +4,7 @@ import { parseForm } from '../../src/http/form.ts';
 import { parseMediaType, parseParameterized } from '../../src/http/media-type.ts';
 import { pointerToken } from '../../src/http/problem.ts';
 import { type FormEntry, fieldsFromForm } from '../../src/ingest/http/form-fields.ts';
-import { LIST_PARAMETERS } from '../../src/ingest/http/list-query.ts';
+import { LIST_PARAMETERS } from '../../src/ingest/http/list.ts';
 import { readParameters } from '../../src/ingest/http/query.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';

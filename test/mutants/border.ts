@@ -73,7 +73,7 @@ export const BORDER: readonly Mutant[] = [
     breaks: 'Strangers may not relay.',
     edits: [
       {
-        file: 'src/ingest/smtp/strangers.ts',
+        file: 'src/ingest/smtp/policy.ts',
         before: 'return !allowed && key === null;',
         after: 'return allowed && key === null;',
       },

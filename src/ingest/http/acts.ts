@@ -11,8 +11,8 @@ import {
   messageNotFound,
   refuseTestMessage,
 } from './find-message.ts';
-import { readNoBody } from './no-body.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
+import { readNoBody } from './read-fields.ts';
 import { statusJson } from './record.ts';
 
 /** `POST /api/v1/messages/{id}/cancel` and `…/retry`: acting on a message that is already ours (contract §3.3). */

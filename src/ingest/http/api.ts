@@ -1,18 +1,16 @@
 import type { Headers } from '../../http/answer.ts';
+import { whereHealthIs } from '../../http/bad-request.ts';
 import { clientAddress, type Exchange } from '../../http/exchange.ts';
-import { internalError, Problem } from '../../http/problem.ts';
+import { internalError, Problem, quote } from '../../http/problem.ts';
 import { Router, targetOf } from '../../http/router.ts';
 import type { Handler } from '../../http/server.ts';
 import { StoreError } from '../../store/store.ts';
 import type { AuthResult } from '../authenticator.ts';
 import type { RateVerdict } from '../rate.ts';
-import { secretIn, unauthorized } from './auth.ts';
-import type { Call, Endpoint } from './call.ts';
-import { answerAsMailgun } from './mailgun.ts';
-import { nothingHere } from './nothing-here.ts';
+import { type Call, type Endpoint, rateHeaders, retryAfter, secretIn, unauthorized } from './call.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
-import { rateHeaders, retryAfter } from './rate-headers.ts';
 import { routes, type Target } from './routes.ts';
+import { answerAsMailgun } from './submit.ts';
 
 /**
  * The ingestion API as one handler, for plain HTTP and TLS alike. Refusals come in the order of contract §5:
@@ -205,4 +203,36 @@ function preflightHeaders(exchange: Exchange, origins: readonly string[], allow:
 function allowedOrigin({ headers }: Exchange, origins: readonly string[]): string | null {
   const { origin } = headers;
   return origin !== undefined && origins.includes(origin) ? origin : null;
+}
+
+/** What `webui.port` answers, and people look for here. */
+const ELSEWHERE = new Set(['/', '/health', '/metrics', '/livez', '/readyz']);
+/** What is left out of paths. */
+const LEFT_OUT = ['/api', '/api/v1'];
+
+/** What there is to know of a path that is none of ours. */
+interface Surroundings {
+  /** Whether a path is one of ours. */
+  readonly isKnown: (path: string) => boolean;
+  /** The port of the dashboard that is bound; null where this server has none. */
+  readonly webuiPort: number | null;
+}
+
+/** The refusal of a path that is none of ours. */
+function nothingHere(path: string, surroundings: Surroundings): Problem {
+  return new Problem(404, 'not_found', `There is nothing at this path.${hint(path, surroundings)}`);
+}
+
+/** The refusal of what is on the dashboard's port alone, however it was asked for; null for any other path. */
+export function onDashboardOnly(path: string, webuiPort: number | null): Problem | null {
+  return path === '/health' || path === '/metrics'
+    ? nothingHere(path, { isKnown: () => false, webuiPort })
+    : null;
+}
+
+function hint(path: string, { isKnown, webuiPort }: Surroundings): string {
+  if (ELSEWHERE.has(path)) return ` ${whereHealthIs(webuiPort)}`;
+  const bare = path.replace(/(?<!\/)\/+$/, '');
+  const meant = ['', ...LEFT_OUT].map((start) => start + bare).find(isKnown);
+  return meant === undefined ? '' : ` Did you mean ${quote(meant)}?`;
 }

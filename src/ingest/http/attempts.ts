@@ -5,7 +5,7 @@ import { formatTimestamp } from '../../lib/clock.ts';
 import type { AttemptPage, RecipientRecord, Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
 import { type Findable, findReadable } from './find-message.ts';
-import { MAX_LIMIT, nextLink, nextPage } from './paging.ts';
+import { MAX_LIMIT, nextLink, nextPage } from './list.ts';
 import { asInteger, readParameters } from './query.ts';
 
 /** `GET /api/v1/messages/{id}/attempts`: every try to hand a message on, with its evidence (contract §3.1). */

@@ -2,25 +2,22 @@ import type { Submission } from '../../domain/message.ts';
 import { joinBody, RequestAborted, receiveBody, reserveMore } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { parseJson } from '../../http/json.ts';
-import { Problem, problemJson } from '../../http/problem.ts';
+import { type FieldFault, Problem, pointerToken, problemJson, quote } from '../../http/problem.ts';
 import { Suggester } from '../../http/suggest.ts';
 import { heldWhile, type Share } from '../../lib/budget.ts';
 import { inSlices, yieldToLoop } from '../../lib/clock.ts';
 import type { RateLimiter } from '../rate.ts';
-import { readFrame } from './batch-frame.ts';
 import { BatchSplitter } from './batch-splitter.ts';
-import type { Call, Endpoint } from './call.ts';
-import { refuseFaults } from './faults.ts';
+import { type Call, type Endpoint, retryAfter } from './call.ts';
+import { refuseFaults } from './fields.ts';
 import { handOverAll, idempotencyMismatch, type Receipt, refuseSuspended } from './hand-over.ts';
 import { keyInBatch, keyOfBatch, readIdempotencyKey } from './idempotency.ts';
 import type { IngestLimits } from './limits.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
-import { retryAfter } from './rate-headers.ts';
-import { requireType } from './read-fields.ts';
+import { BATCH_SIZE_ADVICE, requireType, textTooLarge } from './read-fields.ts';
 import { fieldsFromJson } from './schema.ts';
 import { buildSubmission } from './submission.ts';
 import { type SubmitDeps, submissionContext } from './submit.ts';
-import { BATCH_SIZE_ADVICE, textTooLarge } from './too-large.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
 /**
@@ -29,7 +26,7 @@ import { type Verdict, verdictOf } from './verdict.ts';
  */
 
 /** What the endpoint needs. */
-export interface BatchDeps extends SubmitDeps {
+interface BatchDeps extends SubmitDeps {
   /** Counts the messages of each key's batches. */
   readonly limiter: RateLimiter;
 }
@@ -230,4 +227,61 @@ class Refusals {
 function malformedMessage({ status, code, detail }: Problem, index: number): Problem {
   const place = `In the message with index ${index}: ${detail}`;
   return new Problem(status, code, place, { errors: [{ pointer: `/messages/${index}`, code, detail }] });
+}
+
+/** What stands around the messages of a batch: `{"messages": [ … ]}` and nothing else. */
+
+const NAME = 'messages';
+const SHAPE = '{"messages": [ … ]}';
+
+/** Checks the frame of a batch, in which every message is `0`. Throws a problem 400. */
+function readFrame(frame: Buffer, limits: Pick<IngestLimits, 'maxBatchMessages' | 'maxJsonDepth'>): void {
+  refuseFaults(frameFaults(parseFrame(frame, limits)));
+}
+
+function parseFrame(
+  frame: Buffer,
+  { maxJsonDepth, maxBatchMessages }: Parameters<typeof readFrame>[1],
+): unknown {
+  try {
+    // Beside the messages there is room for mistakes, so that they can be told by name.
+    return parseJson(frame, { maxDepth: maxJsonDepth, maxValues: 2 * maxBatchMessages + 100 });
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'malformed_json' || isBlank(frame) || hasMark(frame))
+      throw error;
+    const detail = `The body is not well-formed JSON outside of its messages; it must be ${SHAPE}.`;
+    throw new Problem(400, error.code, detail);
+  }
+}
+
+function frameFaults(value: unknown): FieldFault[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return [{ pointer: '', code: 'type', detail: `Must be an object: ${SHAPE}.` }];
+  const suggester = new Suggester();
+  const faults = Object.keys(value)
+    .filter((name) => name !== NAME)
+    .map((name) => ({
+      pointer: `/${pointerToken(name)}`,
+      code: 'unknown_field',
+      detail: `There is no field ${quote(name)}.${suggester.didYouMean(name, [NAME])} A batch is ${SHAPE}.`,
+    }));
+  const messages: unknown = Reflect.get(value, NAME);
+  if (messages === undefined || messages === null)
+    faults.unshift(fault('required', `Is required: ${SHAPE}.`));
+  else if (!Array.isArray(messages)) faults.unshift(fault('type', 'Must be an array of messages.'));
+  else if (messages.length === 0) faults.unshift(fault('required', 'Must hold at least one message.'));
+  return faults;
+}
+
+function fault(code: string, detail: string): FieldFault {
+  return { pointer: `/${NAME}`, code, detail };
+}
+
+/** Whether it begins with a byte order mark, which the parser tells of. */
+function hasMark(frame: Buffer): boolean {
+  return frame.toString('utf8', 0, 3) === '\ufeff';
+}
+
+function isBlank(frame: Buffer): boolean {
+  return frame.toString('latin1').trim() === '';
 }

@@ -1,8 +1,8 @@
 import type { Scope } from '../../domain/key.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import { Problem } from '../../http/problem.ts';
 import type { Caller } from '../authenticator.ts';
-import type { RateWindow } from '../sliding-window.ts';
-import type { AuthScheme } from './auth.ts';
+import { type RateVerdict, type RateWindow, WINDOW_SECONDS } from '../rate.ts';
 
 /** One authenticated request, with everything that was found out on the way to its endpoint. */
 export interface Call {
@@ -24,4 +24,44 @@ export interface Endpoint {
   readonly scheme: AuthScheme;
   /** Answers, or throws a `Problem`. */
   readonly handle: (call: Call) => Promise<void>;
+}
+
+/** How a request carries its key: `Bearer KEY`, or `Basic` with `api:KEY` for clients made for Mailgun. */
+export type AuthScheme = 'bearer' | 'basic';
+
+/** The one answer to every key that is not accepted, whatever the reason. */
+export function unauthorized(scheme: AuthScheme): Problem {
+  const challenge = scheme === 'bearer' ? 'Bearer' : 'Basic realm="waybill"';
+  const detail =
+    scheme === 'bearer'
+      ? 'Send a valid API key: Authorization: Bearer <API_KEY>.'
+      : 'Send a valid API key with Basic authentication, user name "api".';
+  return new Problem(401, 'unauthorized', detail, { headers: { 'WWW-Authenticate': challenge } });
+}
+
+/** The secret in an `Authorization` header (RFC 6750 §2.1, RFC 7617 §2); null when it carries none. */
+export function secretIn(authorization: string, scheme: AuthScheme): string | null {
+  const match = /^(\w+) +(\S+) *$/.exec(authorization);
+  const [, name = '', value = ''] = match ?? [];
+  if (name.toLowerCase() !== scheme) return null;
+  if (scheme === 'bearer') return value;
+  const [user, ...password] = Buffer.from(value, 'base64').toString('latin1').split(':');
+  return user === 'api' ? password.join(':') : null;
+}
+
+/** The answer's headers for a verdict: the plain ones and the structured fields of the httpapi draft. */
+export function rateHeaders(verdict: RateVerdict): Record<string, string> {
+  const { window, limit, remaining, resetSeconds } = verdict;
+  return {
+    'ratelimit-limit': String(limit),
+    'ratelimit-remaining': String(remaining),
+    'ratelimit-reset': String(resetSeconds),
+    'RateLimit-Policy': `"${window}";q=${limit};w=${WINDOW_SECONDS}`,
+    RateLimit: `"${window}";r=${remaining};t=${resetSeconds}`,
+  };
+}
+
+/** The header of a refusal. */
+export function retryAfter({ resetSeconds }: RateVerdict): Record<string, string> {
+  return { 'Retry-After': String(resetSeconds) };
 }

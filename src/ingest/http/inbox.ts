@@ -7,7 +7,7 @@ import type { ParsedMessage } from '../../preview/parsed.ts';
 import type { Views } from '../../store/views.ts';
 import type { LanesSeen, Outlook } from '../outlook.ts';
 import type { Call, Endpoint } from './call.ts';
-import { FILTER_PARAMETERS, listFilter } from './list-query.ts';
+import { FILTER_PARAMETERS, listFilter } from './list.ts';
 import { asInteger, readParameters } from './query.ts';
 import { messageJson } from './record.ts';
 import { CAPTURED, type Watchers } from './watchers.ts';

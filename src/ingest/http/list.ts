@@ -1,18 +1,59 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
+import { parseDomain } from '../../domain/domain-name.ts';
 import type { ApiKey } from '../../domain/key.ts';
+import { parseMailbox } from '../../domain/mailbox.ts';
 import { Problem } from '../../http/problem.ts';
-import type { ListQuery, Views } from '../../store/views.ts';
+import { isMessageId } from '../../lib/id.ts';
+import type { ListFilter, ListQuery, Views } from '../../store/views.ts';
 import type { Outlook } from '../outlook.ts';
 import type { Call, Endpoint } from './call.ts';
-import { type Cursor, formatCursor, LIST_PARAMETERS, listFilter } from './list-query.ts';
-import { nextLink, nextPage } from './paging.ts';
-import { invalidQuery, parameterFault, readParameters } from './query.ts';
+import {
+  asBoolean,
+  asInteger,
+  asText,
+  invalidQuery,
+  type ParameterValues,
+  parameterFault,
+  readParameters,
+  TIMESTAMP_RULE,
+  timestampSchema,
+} from './query.ts';
 import { messagesJson } from './record.ts';
+
+/** What every list has that is read page by page. */
+
+/** The most that one page has. */
+export const MAX_LIMIT = 200;
+
+/** What a page tells of the next one. */
+interface NextPage {
+  readonly hasMore: boolean;
+  readonly nextCursor?: string | undefined;
+}
+
+/** Tells of the next page, whose cursor is given; undefined when there is none. */
+export function nextPage(cursor: string | undefined): NextPage {
+  return { hasMore: cursor !== undefined, nextCursor: cursor };
+}
+
+/** The `Link` header (RFC 8288) to the next page of the query at `path`. */
+export function nextLink(
+  path: string,
+  query: URLSearchParams,
+  cursor: string | undefined,
+): Readonly<Record<string, string>> {
+  if (cursor === undefined) return {};
+  const next = new URLSearchParams(query);
+  next.set('cursor', cursor);
+  return { Link: `<${path}?${next}>; rel="next"` };
+}
 
 /** `GET /api/v1/messages`: the caller's messages, newest first, page by page (contract §3.2). */
 
 /** What the endpoint needs. */
-export interface ListDeps {
+interface ListDeps {
   readonly views: Pick<Views, 'list'>;
   readonly outlook: Outlook;
 }
@@ -57,4 +98,167 @@ function startOf(cursor: Cursor | undefined, digest: string): string | null {
 
 function digestOf(filter: Pick<ListQuery, 'owner' | 'statuses' | 'filter'>): string {
   return createHash('sha256').update(JSON.stringify(filter)).digest('base64url').slice(0, 16);
+}
+
+/** The parameters of `GET /api/v1/messages` (contract §3.2). */
+
+const DEFAULT_LIMIT = 20;
+/** As long as a tag and a subject may be. */
+const MAX_TAG = 128;
+const MAX_SUBJECT = 2000;
+/** A digest's characters in a cursor; see {@link Cursor.filter}. */
+const DIGEST = /^[\w-]{16}$/;
+
+const ADDRESS_RULE = 'an address such as ann@example.com, or @example.com for a whole domain';
+
+/** Where a page ended. */
+interface Cursor {
+  /** The last message's id. */
+  readonly last: string;
+  /** A digest of the filter it belongs to. */
+  readonly filter: string;
+}
+
+/** A whole address or `@` and a domain, the domain in its canonical form. */
+const addressSchema = z.string().transform((text, context) => {
+  const canonical = canonicalAddress(text);
+  if (canonical !== null) return canonical;
+  context.issues.push({ code: 'custom', input: text, message: 'not an address' });
+  return z.NEVER;
+});
+
+const cursorSchema = z.string().transform((text, context): Cursor => {
+  const [last = '', filter = '', ...rest] = Buffer.from(text, 'base64url').toString('latin1').split('.');
+  const cursor = { last, filter };
+  const isOurs = isMessageId(last) && DIGEST.test(filter) && rest.length === 0;
+  if (isOurs && formatCursor(cursor) === text) return cursor;
+  context.issues.push({ code: 'custom', input: text, message: 'not a cursor' });
+  return z.NEVER;
+});
+
+/** What a message must be to be listed, besides its status. */
+export const FILTER_PARAMETERS = {
+  tag: {
+    schema: z.string().min(1).max(MAX_TAG).optional(),
+    fromText: asText,
+    repeatable: false,
+    code: 'tag',
+    rule: `a tag of 1 to ${MAX_TAG} characters`,
+    meaning: 'Only messages with exactly this tag.',
+    example: 'receipts',
+  },
+  to: {
+    schema: addressSchema.optional(),
+    fromText: asText,
+    repeatable: false,
+    code: 'address_syntax',
+    rule: ADDRESS_RULE,
+    meaning:
+      'Only messages with this recipient (to, cc or bcc): a whole address, or @ and a domain. Letter case makes no difference.',
+    example: 'bob@example.org',
+  },
+  from: {
+    schema: addressSchema.optional(),
+    fromText: asText,
+    repeatable: false,
+    code: 'address_syntax',
+    rule: ADDRESS_RULE,
+    meaning:
+      'Only messages from this sender: a whole address, or @ and a domain. Letter case makes no difference.',
+    example: '@example.com',
+  },
+  subject: {
+    schema: z.string().min(1).max(MAX_SUBJECT).optional(),
+    fromText: asText,
+    repeatable: false,
+    code: 'subject',
+    rule: `a text of 1 to ${MAX_SUBJECT} characters`,
+    meaning: 'Only messages whose subject contains this text, whatever its letter case.',
+    example: 'invoice',
+  },
+  since: {
+    schema: timestampSchema.optional(),
+    fromText: asText,
+    repeatable: false,
+    code: 'timestamp',
+    rule: TIMESTAMP_RULE,
+    meaning: 'Only messages accepted at this time or later (RFC 3339).',
+    example: '2026-11-20T00:00:00Z',
+  },
+  until: {
+    schema: timestampSchema.optional(),
+    fromText: asText,
+    repeatable: false,
+    code: 'timestamp',
+    rule: TIMESTAMP_RULE,
+    meaning: 'Only messages accepted before this time (RFC 3339).',
+    example: '2026-11-21T00:00:00Z',
+  },
+};
+
+/** Every parameter of the list. */
+export const LIST_PARAMETERS = {
+  limit: {
+    schema: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
+    fromText: asInteger,
+    repeatable: false,
+    code: 'out_of_range',
+    rule: `an integer from 1 to ${MAX_LIMIT}`,
+    meaning: 'How many messages a page has at most.',
+    example: '50',
+  },
+  status: {
+    schema: z.array(z.enum(MESSAGE_STATUSES)),
+    fromText: asText,
+    repeatable: true,
+    code: 'unknown_status',
+    rule: `one of ${MESSAGE_STATUSES.join(', ')}`,
+    meaning: 'Only messages with this status; given several times, with any of these.',
+    example: 'failed',
+  },
+  ...FILTER_PARAMETERS,
+  all: {
+    schema: z.boolean().default(false),
+    fromText: asBoolean,
+    repeatable: false,
+    code: 'type',
+    rule: 'true or false',
+    meaning: "Messages of every key instead of the calling key's own; needs the scope messages:read_all.",
+    example: 'true',
+  },
+  cursor: {
+    schema: cursorSchema.optional(),
+    fromText: asText,
+    repeatable: false,
+    code: 'bad_cursor',
+    rule: 'the nextCursor of a page of this list',
+    meaning: 'Goes on where a page ended: its nextCursor, with the same parameters (limit may differ).',
+    example: 'bXNnXzAxazlmNXk3ZjBlMmM0YThiNmQwZTJmNGc2LkFiQ2RFZkdoSWpLbE1uT3A',
+  },
+};
+
+/** The list's filter from what {@link FILTER_PARAMETERS} read. */
+export function listFilter(values: ParameterValues<typeof FILTER_PARAMETERS>): ListFilter {
+  return {
+    tag: values.tag ?? null,
+    to: values.to ?? null,
+    from: values.from ?? null,
+    subject: values.subject ?? null,
+    since: values.since ?? null,
+    until: values.until ?? null,
+  };
+}
+
+/** A cursor as text that tells nothing. */
+function formatCursor({ last, filter }: Cursor): string {
+  return Buffer.from(`${last}.${filter}`).toString('base64url');
+}
+
+function canonicalAddress(text: string): string | null {
+  if (text.startsWith('@')) {
+    const domain = parseDomain(text.slice(1));
+    return domain === null ? null : `@${domain}`;
+  }
+  const mailbox = parseMailbox(text);
+  return mailbox.ok && mailbox.value.name === null ? mailbox.value.address : null;
 }

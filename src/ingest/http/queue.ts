@@ -8,7 +8,7 @@ import { requestFaults } from '../../operations/request-faults.ts';
 import type { RequestOf } from '../../operations/table.ts';
 import type { AdminDoor } from '../admin-door.ts';
 import type { Call, Endpoint } from './call.ts';
-import { faultyFields } from './faults.ts';
+import { faultyFields } from './fields.ts';
 import { asText, NO_PARAMETERS, readParameters } from './query.ts';
 import { requireType } from './read-fields.ts';
 

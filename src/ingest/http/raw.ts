@@ -1,9 +1,11 @@
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
 import type { Recipient } from '../../domain/envelope.ts';
 import type { Mailbox } from '../../domain/mailbox.ts';
-import type { Content, Submission } from '../../domain/message.ts';
+import { type Content, PRIORITIES, type Submission } from '../../domain/message.ts';
 import { readWholeBody } from '../../http/body.ts';
-import type { FieldFault } from '../../http/problem.ts';
-import { pointerToken } from '../../http/problem.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { type FieldFault, Problem, pointerToken } from '../../http/problem.ts';
 import { heldWhile, type Share } from '../../lib/budget.ts';
 import { inSlices, parseTimestamp, type Sliced } from '../../lib/clock.ts';
 import {
@@ -15,15 +17,21 @@ import {
 } from '../../mail/finished.ts';
 import { changeHeader } from '../../mail/header-block.ts';
 import type { Call, Endpoint } from './call.ts';
-import { checkAddresses } from './check-addresses.ts';
-import { checkPriority, checkSendAt, checkTags } from './check-fields.ts';
-import { digestOf, digestOfJson } from './digest.ts';
-import { Faults, refuseFaults, withSetting } from './faults.ts';
+import { checkAddresses, checkPriority, checkSendAt, checkTags } from './checks.ts';
+import {
+  Faults,
+  type Fields,
+  NO_ADDRESSES,
+  type PointTo,
+  type ReadFields,
+  refuseFaults,
+  withSetting,
+} from './fields.ts';
 import { refuseSuspended } from './hand-over.ts';
-import { readIdempotencyKey } from './idempotency.ts';
+import { digestOf, digestOfJson, readIdempotencyKey } from './idempotency.ts';
 import type { IngestLimits } from './limits.ts';
-import { type RawEnvelope, readRawEnvelope } from './raw-envelope.ts';
-import { messageBodyBounds, requireType } from './read-fields.ts';
+import { asBoolean, asText, type ParameterValues, readParameters } from './query.ts';
+import { messageBodyBounds, messageTooLarge, requireType } from './read-fields.ts';
 import {
   refuseAuthors,
   refuseSender,
@@ -33,7 +41,68 @@ import {
   traceOf,
 } from './submission-context.ts';
 import { answer, decide, type Outcome, type SubmitDeps, submissionContext } from './submit.ts';
-import { messageTooLarge } from './too-large.ts';
+
+/** The parameters of `POST /api/v1/messages/raw` (contract §2): the envelope, and what is no part of the message. */
+
+/** The table. Addresses, tags and times are checked as those of any submission are. */
+export const RAW_PARAMETERS = {
+  from: {
+    schema: z.string().optional(),
+    fromText: asText,
+    repeatable: false,
+    code: 'type',
+    rule: 'one address',
+    meaning:
+      "The envelope's sender, where failure reports go. Required here or as the request's header field From.",
+    example: 'jane@example.com',
+  },
+  to: {
+    schema: z.array(z.string()),
+    fromText: asText,
+    repeatable: true,
+    code: 'type',
+    rule: 'addresses',
+    meaning:
+      "The recipients: addresses, or lists of them. Required here or as the request's header field To. Those in the message itself are only shown.",
+    example: 'bob@example.org',
+  },
+  tag: {
+    schema: z.array(z.string()),
+    fromText: asText,
+    repeatable: true,
+    code: 'tag',
+    rule: 'a tag of 1 to 128 characters',
+    meaning: 'Tags; at most `api.max_tags`.',
+    example: 'newsletter',
+  },
+  sendAt: {
+    schema: z.string().optional(),
+    fromText: asText,
+    repeatable: false,
+    code: 'timestamp',
+    rule: 'an RFC 3339 time such as 2026-11-20T11:15:00Z',
+    meaning: 'When to send, at most 30 days ahead.',
+    example: '2026-11-20T11:15:00Z',
+  },
+  priority: {
+    schema: z.enum(PRIORITIES).optional(),
+    fromText: asText,
+    repeatable: false,
+    code: 'priority',
+    rule: 'high, normal or bulk',
+    meaning: 'Which waiting mail goes first.',
+    example: 'bulk',
+  },
+  dryRun: {
+    schema: z.boolean().default(false),
+    fromText: asBoolean,
+    repeatable: false,
+    code: 'type',
+    rule: 'true or false',
+    meaning: 'Check everything and store nothing.',
+    example: 'true',
+  },
+};
 
 /**
  * `POST /api/v1/messages/raw` (contract §2): a finished message, delivered as it is. Only Bcc is removed, and
@@ -177,3 +246,116 @@ function* hashOf({ from, recipients, tags, sendAtText, priority }: Checked, body
   const sendAt = sendAtText === null ? null : parseTimestamp(sendAtText);
   return digestOfJson('raw', [addresses, tags, sendAt, priority, yield* digestOf(body)]);
 }
+
+const NO_FIELDS: Fields = {
+  from: null,
+  to: NO_ADDRESSES,
+  cc: NO_ADDRESSES,
+  bcc: NO_ADDRESSES,
+  subject: '',
+  text: null,
+  html: null,
+  headers: [],
+  attachments: [],
+  tags: [],
+  sendAt: null,
+  metadata: [],
+  priority: null,
+  dryRun: false,
+  capture: false,
+  dkim: null,
+};
+
+/** The envelope and options of a finished message, as the fields of a submission. */
+interface RawEnvelope extends ReadFields {
+  /** The refusal of the query; its faults are among the others, and what it holds is taken as absent. */
+  readonly queryProblem: Problem | null;
+  /** An address in the query has a blank where a plus was meant. */
+  readonly lacksPlus: boolean;
+}
+
+/** A bare + in a query is a blank: the usual mistake with plus addresses. */
+const BLANK_FOR_PLUS = /(?:^|[,<]) *[^\s"<>,@]+ [^\s"<>,@]*@/;
+const EMPTY_PATH = /^\s*<\s*>\s*$/;
+
+const NO_EMPTY_PATH =
+  'An empty sender is only for failure reports, which the servers on the way write; give the address that they go to.';
+
+/** What cannot be judged when the query cannot be read. */
+const IN_QUERY = ['from', 'to', 'tags', 'sendAt', 'priority', 'dryRun'] as const;
+
+/**
+ * Reads the query and the request's own From and To. What is wrong is told with the faults of the rest of the
+ * request, `others` first.
+ */
+function readRawEnvelope(exchange: Exchange, others: readonly FieldFault[]): RawEnvelope {
+  const query = readQuery(exchange);
+  const queryProblem = query instanceof Problem ? query : null;
+  const values = query instanceof Problem ? NO_VALUES : query;
+  const faulty = new Set<'from' | 'to'>();
+  const header = (name: 'from' | 'to') => requestHeader(exchange, name, faulty);
+  const from = [...(values.from === undefined ? [] : [values.from]), ...header('from')];
+  const to = [...values.to, ...header('to')].filter((text) => text !== '');
+  const faults = [...faulty].map((name) =>
+    fault(name, 'header_encoding', 'The header field must be ASCII or UTF-8.'),
+  );
+  if (from.length > 1)
+    faults.push(fault('from', 'repeated', 'May be given only once, as a parameter or as the header From.'));
+  if (EMPTY_PATH.test(from[0] ?? '')) {
+    faulty.add('from');
+    faults.push(fault('from', 'address_missing', NO_EMPTY_PATH));
+  }
+  const sender = faulty.has('from') ? null : from[0] || null;
+  const fields = { ...NO_FIELDS, ...optionsOf(values), from: sender };
+  return {
+    fields: { ...fields, to: { texts: to, lists: true } },
+    faulty: new Set(queryProblem === null ? faulty : IN_QUERY),
+    faults: [...others, ...(queryProblem?.errors ?? []), ...faults],
+    pointTo,
+    queryProblem,
+    lacksPlus: [values.from ?? '', ...values.to].some((text) => BLANK_FOR_PLUS.test(text)),
+  };
+}
+
+const NO_VALUES: ParameterValues<typeof RAW_PARAMETERS> = {
+  from: undefined,
+  to: [],
+  tag: [],
+  sendAt: undefined,
+  priority: undefined,
+  dryRun: false,
+};
+
+function readQuery(exchange: Exchange): ParameterValues<typeof RAW_PARAMETERS> | Problem {
+  try {
+    return readParameters(exchange.query, RAW_PARAMETERS);
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'invalid_query') return error;
+    throw error;
+  }
+}
+
+function optionsOf({ tag, sendAt, priority, dryRun }: ParameterValues<typeof RAW_PARAMETERS>) {
+  return {
+    tags: tag.filter((text) => text !== ''),
+    sendAt: sendAt || null,
+    priority: priority ?? null,
+    dryRun,
+  };
+}
+
+/** Values of a header field of the request, in which Node reads each byte as a character. */
+function requestHeader({ request }: Exchange, name: 'from' | 'to', faulty: Set<'from' | 'to'>): string[] {
+  const values = (request.headersDistinct[name] ?? []).map((value) => Buffer.from(value, 'latin1'));
+  if (!values.every((value) => isUtf8(value))) faulty.add(name);
+  return faulty.has(name) ? [] : values.map((value) => value.toString('utf8'));
+}
+
+function fault(name: string, code: string, detail: string): FieldFault {
+  return { pointer: `/${name}`, code, detail };
+}
+
+const pointTo: PointTo = (field, place) => {
+  const name = field === 'tags' ? 'tag' : field;
+  return place === undefined ? `/${name}` : `/${name}/${place}`;
+};

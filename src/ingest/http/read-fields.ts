@@ -5,18 +5,16 @@ import { parseJson } from '../../http/json.ts';
 import { isUtf8, type MediaType, parseMediaType } from '../../http/media-type.ts';
 import { boundaryOf, fieldText, MultipartParser, type MultipartPart } from '../../http/multipart.ts';
 import { Problem } from '../../http/problem.ts';
-import type { Share } from '../../lib/budget.ts';
-import { giveBack, giveBackAllBut } from '../../lib/budget.ts';
+import { giveBack, giveBackAllBut, type Share } from '../../lib/budget.ts';
 import type { ReadFields } from './fields.ts';
 import { type FormEntry, fieldsFromForm } from './form-fields.ts';
 import type { IngestLimits } from './limits.ts';
 import { fieldsFromJson } from './schema.ts';
-import { messageSizeAdvice } from './too-large.ts';
 
 /** Reads a request's body into the fields of a submission, by its `Content-Type`. */
 
 /** What bounds a body. */
-export interface BodyBounds {
+interface BodyBounds {
   readonly limits: IngestLimits;
   readonly budget: Share;
 }
@@ -121,4 +119,63 @@ function unsupported(types: readonly string[]): Problem {
   return new Problem(415, 'unsupported_media_type', `Content-Type must be ${rule}, in UTF-8.`, {
     headers: { Accept: accepted },
   });
+}
+
+/** Requests that say all in their path. Many clients send `{}` with every POST, so that is taken too. */
+
+/** `{}` needs two. */
+const MAX_BYTES = 1024;
+const JSON_LIMITS = { maxDepth: 4, maxValues: 100 };
+const ADVICE = 'Send none, or {}: all that is needed is in the path.';
+
+/** Reads a body that must be none, or `{}`. Throws 415, 413, 400, 503. */
+export async function readNoBody(exchange: Exchange, budget: Share): Promise<void> {
+  const bounds = { maxBytes: MAX_BYTES, advice: ADVICE, budget };
+  if (hasBody(exchange)) refuseOtherTypes(exchange);
+  if (declaredLength(exchange, bounds) === 0) return;
+  const body = await readWholeBody(exchange, bounds);
+  if (body.length === 0) return;
+  const value = parseJson(body, JSON_LIMITS);
+  const isEmpty = value !== null && typeof value === 'object' && !Array.isArray(value);
+  if (isEmpty && Object.keys(value).length === 0) return;
+  throw new Problem(400, 'body_not_empty', `This takes no fields. ${ADVICE}`);
+}
+
+function hasBody({ headers }: Exchange): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function refuseOtherTypes({ headers }: Exchange): void {
+  const mediaType = parseMediaType(headers['content-type']);
+  if (mediaType === null || mediaType.type === 'application/json') return;
+  throw new Problem(415, 'unsupported_media_type', `Content-Type must be application/json. ${ADVICE}`, {
+    headers: { Accept: 'application/json' },
+  });
+}
+
+/** What a client is told of messages and bodies that are too large (contract §5: 413). */
+
+/** Base64 in lines of 76 characters: four for three bytes, and CRLF after each line. */
+const BASE64_GROWTH = 1.37;
+
+/** Said when a body with one message is too large. */
+function messageSizeAdvice(maxMessageBytes: number): string {
+  const attached = Math.floor(maxMessageBytes / BASE64_GROWTH);
+  return `Attachments grow by 37 % in transit (base64): together they may have about ${attached} bytes. Send a link instead, or raise api.max_message_bytes.`;
+}
+
+/** Said when the body of a batch is too large. */
+export const BATCH_SIZE_ADVICE =
+  'Attachments grow by 37 % in transit (base64). Send several smaller batches, or raise api.max_batch_bytes.';
+
+/** The problem 413 for the text of one message of a batch, which may be as large as a body of its own. */
+export function textTooLarge(textBytes: number, maxMessageBytes: number): Problem {
+  const figures = `The message may have at most ${maxMessageBytes} bytes of JSON, and this one has ${textBytes}.`;
+  return new Problem(413, 'content_too_large', `${figures} ${messageSizeAdvice(maxMessageBytes)}`);
+}
+
+/** The problem 413 for a message as it would be sent. */
+export function messageTooLarge(sizeBytes: number, maxMessageBytes: number): Problem {
+  const figures = `The message may have at most ${maxMessageBytes} bytes as it would be sent, and this one has ${sizeBytes}.`;
+  return new Problem(413, 'message_too_large', `${figures} ${messageSizeAdvice(maxMessageBytes)}`);
 }

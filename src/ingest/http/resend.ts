@@ -10,14 +10,18 @@ import { formatDate } from '../../mail/trace.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { MessageDetail } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
-import { digestOfJson } from './digest.ts';
-import { refuseFaults } from './faults.ts';
-import { contentExpired, type Findable, findActionable, refuseTestMessage } from './find-message.ts';
+import { refuseFaults } from './fields.ts';
+import {
+  contentExpired,
+  type Findable,
+  findActionable,
+  readContent,
+  refuseTestMessage,
+} from './find-message.ts';
 import { findReceipt, refuseSuspended } from './hand-over.ts';
-import { readIdempotencyKey } from './idempotency.ts';
-import { readNoBody } from './no-body.ts';
+import { digestOfJson, readIdempotencyKey } from './idempotency.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
-import { readContent } from './stored-content.ts';
+import { readNoBody } from './read-fields.ts';
 import {
   refuseAuthors,
   refuseSender,

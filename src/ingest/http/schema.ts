@@ -1,21 +1,20 @@
 import type { z } from 'zod';
-import { pointerToken } from '../../http/problem.ts';
+import { type FieldFault, pointerToken } from '../../http/problem.ts';
 import { Suggester } from '../../http/suggest.ts';
 import { decodeBase64 } from '../../lib/decode.ts';
-import { firstFaults } from './faults.ts';
 import {
   type AddressField,
   type AttachmentField,
   type FieldName,
   type Fields,
+  firstFaults,
   type NamedValue,
   NO_ADDRESSES,
   type PointTo,
   type ReadFields,
 } from './fields.ts';
-import { schemaFaults } from './schema-faults.ts';
-import { type attachmentSchema, submissionSchema } from './submission-schema.ts';
-import { type Left, withoutFaulty } from './without-faulty.ts';
+import { attachmentSchema, submissionSchema } from './submission-schema.ts';
+import { unknownField } from './unknown-field.ts';
 
 /**
  * The JSON submission (contract §2): which fields there are and of what type. Types and unknown names are all
@@ -138,4 +137,172 @@ function base64Rule(text: string): string {
   if (/^[A-Za-z0-9+/]+$/.test(text) && text.length % 4 !== 1)
     return `${rule}: end it in "${'='.repeat((4 - (text.length % 4)) % 4)}".`;
   return `${rule}: encode the file's bytes, not its text.`;
+}
+
+/**
+ * What can still be checked of a JSON submission whose schema found faults: the good elements of a list beside the
+ * faulty ones, the other properties of an attachment, so that all faults are told at once (contract §5).
+ */
+
+type Path = readonly PropertyKey[];
+
+/** What is left of a body. */
+interface Left {
+  /** By field; it has the right shape. */
+  readonly json: Readonly<Record<string, unknown>>;
+  /** Of lists that lost elements: where each that is left stood. */
+  readonly places: ReadonlyMap<string, readonly number[]>;
+}
+
+/** Takes out what `issues` of the schema are about, and all that is none of the `fields`. */
+function withoutFaulty(body: object, fields: readonly string[], issues: readonly z.core.$ZodIssue[]): Left {
+  const paths = issues.flatMap((issue) => faultyPaths(issue));
+  const json: Record<string, unknown> = {};
+  const places = new Map<string, readonly number[]>();
+  for (const field of fields) {
+    const inside = below(paths, field);
+    if (!Object.hasOwn(body, field) || isFaulty(inside)) continue;
+    const value: unknown = Reflect.get(body, field);
+    if (inside.length === 0) json[field] = value;
+    else if (Array.isArray(value)) {
+      const kept = goodElements(value, inside);
+      json[field] = kept.map(({ element }) => element);
+      places.set(
+        field,
+        kept.map(({ place }) => place),
+      );
+    } else json[field] = goodProperties(value, inside);
+  }
+  return { json, places };
+}
+
+/** Where the faults of an issue stand. */
+function faultyPaths(issue: z.core.$ZodIssue, above: Path = []): Path[] {
+  const path = [...above, ...issue.path];
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => [...path, key]);
+  if (issue.code !== 'invalid_union') return [path];
+  // As in `schemaFaults`: what is inside is told where something is, else the whole.
+  const deeper = issue.errors.flat().filter((inner) => inner.path.length > 0);
+  return deeper.length > 0 ? deeper.flatMap((inner) => faultyPaths(inner, path)) : [path];
+}
+
+function below(paths: readonly Path[], name: PropertyKey): Path[] {
+  return paths.filter(([first]) => first === name).map((path) => path.slice(1));
+}
+
+/** Whether one of the paths ends here. */
+function isFaulty(paths: readonly Path[]): boolean {
+  return paths.some((path) => path.length === 0);
+}
+
+function goodElements(list: readonly unknown[], paths: readonly Path[]) {
+  // Once for all elements: a list may have as many as there are faults.
+  const byPlace = Map.groupBy(paths, ([place]) => place);
+  return list.flatMap((element, place) => {
+    const inside = (byPlace.get(place) ?? []).map((path) => path.slice(1));
+    if (isFaulty(inside)) return [];
+    return [{ place, element: inside.length === 0 ? element : goodProperties(element, inside) }];
+  });
+}
+
+/** An object without its faulty properties; the content of an attachment, which must be there, is empty then. */
+function goodProperties(value: unknown, paths: readonly Path[]): unknown {
+  const faulty = new Set(paths.map(([name]) => String(name)));
+  const good = Object.entries(Object(value)).filter(([name]) => !faulty.has(name));
+  return Object.fromEntries(faulty.has('content') ? [...good, ['content', '']] : good);
+}
+
+/** What the schema of a submission finds wrong, in the API's words: the rule, and how the field is written. */
+
+type IssuePath = readonly PropertyKey[];
+
+const KNOWN_FIELDS = submissionSchema.keyof().options;
+const ATTACHMENT_NAMES = attachmentSchema.keyof().options;
+
+const MAILBOX = '"Jane Doe <jane@example.com>"';
+
+/** How each field is written; `*` is an element or a value inside it. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  '': '{"from": "jane@example.com", "to": ["bob@example.org"], "subject": "Hello", "text": "Hi."}',
+  from: MAILBOX,
+  to: `[${MAILBOX}]`,
+  'to/*': MAILBOX,
+  cc: `[${MAILBOX}]`,
+  'cc/*': MAILBOX,
+  bcc: `[${MAILBOX}]`,
+  'bcc/*': MAILBOX,
+  subject: '"Hello"',
+  text: '"Hi."',
+  html: '"<p>Hi.</p>"',
+  headers: '{"X-Campaign": "spring"}',
+  'headers/*': '"spring"',
+  attachments: '[{"filename": "report.pdf", "content": "JVBERi0="}]',
+  'attachments/*': '{"filename": "report.pdf", "content": "JVBERi0="}',
+  'attachments/*/filename': '"report.pdf"',
+  'attachments/*/content': '"JVBERi0=", the file as base64',
+  'attachments/*/contentType': '"application/pdf"',
+  'attachments/*/contentId': '"logo" for cid:logo',
+  'attachments/*/disposition': '"inline"',
+  tags: '["welcome"]',
+  'tags/*': '"welcome"; a name with a value belongs into metadata',
+  sendAt: '"2026-11-20T11:15:00Z"',
+  metadata: '{"order": "4711"}',
+  'metadata/*': '"4711", in quotes',
+  priority: '"high"',
+};
+
+/**
+ * Issues of the schema as faults; `above` is where the value stood in which they were found. The faults are made one by
+ * one: a request may hold tens of thousands, of which only the first are told.
+ */
+function* schemaFaults(
+  issues: readonly z.core.$ZodIssue[],
+  suggester: Suggester,
+  above: IssuePath = [],
+): Generator<FieldFault, void> {
+  for (const issue of issues) {
+    const path = [...above, ...issue.path];
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys) yield unknownAt(path, key, suggester);
+    } else if (issue.code === 'invalid_union') {
+      // A union's issue speaks of the branch that got furthest.
+      const deeper = issue.errors.flat().filter((inner) => inner.path.length > 0);
+      if (deeper.length === 0) yield typeFault(path, 'a string or an array of strings');
+      yield* schemaFaults(deeper, suggester, path);
+    } else yield typeOrMissing(issue, path);
+  }
+}
+
+function typeOrMissing(issue: z.core.$ZodIssue, path: IssuePath): FieldFault {
+  if (issue.code !== 'invalid_type') return typeFault(path, 'of another type');
+  const isMissing = issue.input === undefined || issue.input === null;
+  if (!isMissing || path.length === 0) return typeFault(path, TYPES[issue.expected] ?? 'of another type');
+  return { pointer: toPointer(path), code: 'required', detail: `Is required${suchAs(path)}.` };
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+  boolean: 'true or false, without quotes',
+};
+
+function typeFault(path: IssuePath, expected: string): FieldFault {
+  return { pointer: toPointer(path), code: 'type', detail: `Must be ${expected}${suchAs(path)}.` };
+}
+
+function unknownAt(path: IssuePath, name: string, suggester: Suggester): FieldFault {
+  const pointer = toPointer([...path, name]);
+  if (path.length === 0) return { pointer, ...unknownField(name, KNOWN_FIELDS, 'json', suggester) };
+  return { pointer, ...unknownField(name, ATTACHMENT_NAMES, 'attachment', suggester) };
+}
+
+function suchAs(path: IssuePath): string {
+  const place = path.map((token, depth) => (depth === 1 ? '*' : String(token))).join('/');
+  return Object.hasOwn(EXAMPLES, place) ? `, such as ${EXAMPLES[place]}` : '';
+}
+
+function toPointer(path: IssuePath): string {
+  return path.map((token) => `/${pointerToken(String(token))}`).join('');
 }

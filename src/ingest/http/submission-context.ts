@@ -6,7 +6,7 @@ import type { Random } from '../../lib/random.ts';
 import { authorsOf } from '../../mail/field-values.ts';
 import type { FieldSpan } from '../../mail/header-block.ts';
 import { receivedHeader } from '../../mail/trace.ts';
-import { messageTooLarge } from './too-large.ts';
+import { messageTooLarge } from './read-fields.ts';
 
 /** What is the same for every way to make a submission: where it comes from, and what its key may do. */
 

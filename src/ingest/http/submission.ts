@@ -9,18 +9,19 @@ import { withDecodedName } from '../../mail/field-values.ts';
 import { effectiveMessageId, findHeader } from '../../mail/headers.ts';
 import { type Attachment, checkAttachment, UNKNOWN_TYPE } from '../../mail/part.ts';
 import { tooMany } from '../message-rules.ts';
-import { type Addresses, checkAddresses } from './check-addresses.ts';
 import {
+  type Addresses,
+  checkAddresses,
   checkBody,
   checkHeaders,
   checkMetadata,
   checkPriority,
   checkSendAt,
   checkTags,
-} from './check-fields.ts';
-import { digestible, digestOf, digestOfJson } from './digest.ts';
-import { Faults } from './faults.ts';
+} from './checks.ts';
 import type { AttachmentField, Fields, ReadFields } from './fields.ts';
+import { Faults } from './fields.ts';
+import { digestible, digestOf, digestOfJson } from './idempotency.ts';
 import type { IngestLimits } from './limits.ts';
 import {
   refuseAuthors,

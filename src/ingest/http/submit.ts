@@ -1,18 +1,18 @@
 import type { Submission } from '../../domain/message.ts';
 import type { Intake } from '../../engine/contract.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import type { Problem } from '../../http/problem.ts';
 import { type Budget, heldWhile, type Share } from '../../lib/budget.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { inSlices } from '../../lib/clock.ts';
+import { type Clock, inSlices } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Views } from '../../store/views.ts';
 import type { Call, Endpoint } from './call.ts';
-import { refuseFaults } from './faults.ts';
-import type { ReadFields } from './fields.ts';
+import { type ReadFields, refuseFaults } from './fields.ts';
 import { handOver, type Receipt, refuseSuspended } from './hand-over.ts';
 import { type InProgress, readIdempotencyKey } from './idempotency.ts';
 import type { IngestOptions } from './options.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
-import { type FieldReaders, readFields, SUBMIT_READERS } from './read-fields.ts';
+import { type FieldReaders, MAILGUN_READERS, readFields, SUBMIT_READERS } from './read-fields.ts';
 import { buildSubmission } from './submission.ts';
 import type { SubmissionContext } from './submission-context.ts';
 import { type Verdict, type VerdictDeps, verdictOf, willBeSigned } from './verdict.ts';
@@ -65,7 +65,7 @@ export function answer({ exchange }: Call, outcome: Outcome): void {
  * Reads, checks and hands over one submission; resolves when the message is durable. Throws a `Problem`: 503
  * suspended, 415, 413, 400, 403, 409, in this order.
  */
-export async function submit(call: Call, readers: FieldReaders, deps: SubmitDeps): Promise<Outcome> {
+async function submit(call: Call, readers: FieldReaders, deps: SubmitDeps): Promise<Outcome> {
   const { id } = call.caller.key;
   refuseSuspended(deps.intake, id);
   return heldWhile(deps.budget.share(id), (share) => submitWithin(call, readers, deps, share));
@@ -136,4 +136,35 @@ export function submissionContext(
     token: deps.nextToken(),
     idempotencyKey,
   };
+}
+
+/**
+ * `POST /v3/{domain}/messages`: the same endpoint for clients written for Mailgun (contract §2): Basic
+ * authentication, forms only, and answers in the shape those clients read. The domain in the path chooses
+ * nothing; who may send as whom is the key's.
+ */
+
+const MAX_TOLD = 20;
+
+/** The endpoint. Its answers' `id` is the Message-ID, as Mailgun's is. */
+export function mailgunEndpoint(deps: SubmitDeps): Endpoint {
+  return {
+    scopes: ['messages:send'],
+    window: 'send',
+    scheme: 'basic',
+    handle: async (call) => {
+      const outcome = await submit(call, MAILGUN_READERS, deps);
+      if (outcome.kind === 'verdict') return call.exchange.json(200, outcome.verdict);
+      const { messageId, message, replayed } = outcome.receipt;
+      const headers = replayed ? { 'Idempotency-Replayed': 'true' } : {};
+      call.exchange.json(200, { id: messageId, message }, headers);
+    },
+  };
+}
+
+/** A refusal in Mailgun's shape: one message, which names the faulty fields. */
+export function answerAsMailgun(exchange: Exchange, problem: Problem): void {
+  const told = problem.errors.slice(0, MAX_TOLD);
+  const faults = told.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`).join(' ');
+  exchange.json(problem.status, { message: faults || problem.detail }, problem.headers);
 }

@@ -6,8 +6,8 @@ import { StoreError } from '../../store/store.ts';
 import { IncomingContent } from './content.ts';
 import type { ListenerContext } from './context.ts';
 import { type Client, type Origin, ownerIdOf } from './origin.ts';
+import { isStranger, maxMessageBytesOf, STRANGERS_HOLDER, tooLargeForStranger } from './policy.ts';
 import { decline, type Refusal, suspended } from './refusal.ts';
-import { isStranger, maxMessageBytesOf, STRANGERS_HOLDER, tooLargeForStranger } from './strangers.ts';
 import { buildSubmission } from './submission.ts';
 
 /** What a question is answered with: yes, with a text for the client or without; or why not. */

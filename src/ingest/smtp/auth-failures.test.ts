@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { AuthFailures, MAX_FAILING_SOURCES, MAX_WAITING, MAX_WAITING_OF_SOURCE } from './auth-failures.ts';
+import { AuthFailures, MAX_FAILING_SOURCES, MAX_WAITING, MAX_WAITING_OF_SOURCE } from './key-check.ts';
 
 const MINUTE = 60_000;
 

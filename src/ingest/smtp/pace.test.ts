@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HeldPace } from './pace.ts';
+import { HeldPace } from './content.ts';
 
 /** The seconds until it is behind, when every second so many bytes come in; null when it never is, within two hours. */
 function secondsUntilBehind(heldBytes: number, bytesPerSecond: number, ahead = 0): number | null {

@@ -1,15 +1,16 @@
 import type { ApiKey } from '../../domain/key.ts';
+import { ownerOf } from '../../domain/source.ts';
 import type { Intake } from '../../engine/contract.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { sourceGroup } from '../../lib/network.ts';
 import type { Credentials } from '../../smtp/receiver/auth-exchange.ts';
 import type { ForwardPath, ReversePath } from '../../smtp/receiver/effect.ts';
-import type { RecentSources } from '../recent-sources.ts';
+import type { RateLimiter, RateVerdict } from '../rate.ts';
+import type { IngestShared, RecentSources } from '../shared.ts';
 import { KeyCheck } from './key-check.ts';
-import type { SmtpDeps, SmtpOptions } from './options.ts';
+import type { MessageLimits, SmtpDeps, SmtpOptions } from './options.ts';
 import { type Client, maySendAs, type Origin, ownerIdOf } from './origin.ts';
-import { Rates } from './rates.ts';
 import { deny, type Refusal, senderNotAllowed, suspended } from './refusal.ts';
-import { isStranger, MAX_STRANGER_BYTES, nameOf, tooLargeForStranger, wayIn } from './strangers.ts';
 
 /** Who spoke HTTP a short while ago will again; on a busy machine a request may come this long after its connection. */
 const HTTP_SOURCE_DELAY_MS = 250;
@@ -105,4 +106,107 @@ export class Policy {
   spokeHttp(address: string): void {
     this.#spokeHttp.add(address, this.#clock.mono());
   }
+}
+
+/**
+ * Bytes of a message of a stranger: enough for a report of trouble with the headers of what it is about. With the
+ * thirty that reach `<postmaster>` in a minute they fill no more than 8 MiB of disk a minute.
+ */
+export const MAX_STRANGER_BYTES = 256 * 1024;
+/** Who holds the memory of the messages of all strangers: having many addresses must not give them more of it. */
+export const STRANGERS_HOLDER = 'strangers';
+
+/** Whether it may send to `<postmaster>` only. */
+export function isStranger({ allowed, key }: Origin): boolean {
+  return !allowed && key === null;
+}
+
+/** What a stranger is called in a refusal. */
+function nameOf({ address, isHidden }: Client): string {
+  return isHidden ? `The client of ${address}` : address;
+}
+
+/** How a stranger may be let in. */
+function wayIn({ isHidden }: Client): string {
+  const way = isHidden ? 'let the proxy tell its address' : 'allow it in listener.allowed_cidrs';
+  return `${way}, or authenticate with an API key`;
+}
+
+/** Bytes that a message of it may have. */
+export function maxMessageBytesOf(origin: Origin, { maxMessageBytes }: MessageLimits): number {
+  return isStranger(origin) ? Math.min(maxMessageBytes, MAX_STRANGER_BYTES) : maxMessageBytes;
+}
+
+/** Refuses a message of a stranger that is too large for one, and tells how it could be taken. */
+export function tooLargeForStranger(origin: Origin): Refusal {
+  return deny(
+    'relay_not_allowed',
+    552,
+    '5.3.4',
+    `${nameOf(origin)} may send to <postmaster> only, ${MAX_STRANGER_BYTES} bytes at most; ${wayIn(origin)}`,
+  );
+}
+
+/**
+ * Recipients a minute that strangers may reach, each of them and all together: `<postmaster>` again and again. Enough
+ * for reports of trouble, too few to fill a disk or a mailbox with.
+ */
+const STRANGER_PER_MINUTE = 5;
+const STRANGERS_PER_MINUTE = 30;
+const STRANGERS = 'strangers';
+
+/**
+ * Messages a minute (contract §6). Each MAIL counts, a stranger's too, also one that is refused later: a key's in the
+ * window of its other sends, a named source's for all its addresses together where it has a rate of its own, and any
+ * other's by address, IPv6 by /64.
+ */
+class Rates {
+  readonly #keys: RateLimiter;
+  readonly #sources: RateLimiter;
+  readonly #options: SmtpOptions;
+
+  /** `limiter`: the windows that the API counts in too. */
+  constructor({ limiter, sources }: Pick<IngestShared, 'limiter' | 'sources'>, options: SmtpOptions) {
+    this.#keys = limiter;
+    this.#sources = sources;
+    this.#options = options;
+  }
+
+  /** Counts a message; refuses it when there were too many. */
+  take({ key, source, address }: Origin, nowMs: number): Refusal | null {
+    const { limits, settings } = this.#options;
+    if (key !== null) {
+      const limit = key.rateLimit ?? limits.rateLimitPerKey;
+      return refusalOf(this.#keys.take(key.id, 'send', limit, nowMs), 'This key may send');
+    }
+    if (source !== null && source.ratePerMinute > 0)
+      return refusalOf(
+        this.#keys.take(ownerOf(source), 'send', source.ratePerMinute, nowMs),
+        `The source ${source.name} may send`,
+      );
+    const group = sourceGroup(address);
+    return refusalOf(
+      this.#sources.take(group, 'send', settings.rateLimitPerSource, nowMs),
+      `${group} may send`,
+    );
+  }
+
+  /** Counts a recipient of somebody who may not relay; refuses it when there were too many. */
+  takeOfStranger(address: string, nowMs: number): Refusal | null {
+    const own = this.#sources.take(`stranger ${sourceGroup(address)}`, 'send', STRANGER_PER_MINUTE, nowMs);
+    const verdict = own?.allowed ? this.#sources.take(STRANGERS, 'send', STRANGERS_PER_MINUTE, nowMs) : own;
+    const who = own?.allowed ? 'Strangers together' : address;
+    return refusalOf(verdict, `${who} may send only to <postmaster>, and`);
+  }
+}
+
+function refusalOf(verdict: RateVerdict | null, who: string): Refusal | null {
+  if (verdict === null || verdict.allowed) return null;
+  const { limit, resetSeconds } = verdict;
+  return deny(
+    'rate_limited',
+    450,
+    '4.7.1',
+    `${who} ${limit} messages a minute; try again in ${resetSeconds} seconds`,
+  );
 }

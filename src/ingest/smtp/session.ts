@@ -7,13 +7,12 @@ import type { CloseReason, Effect, Question } from '../../smtp/receiver/effect.t
 import { Receiver } from '../../smtp/receiver/receiver.ts';
 import type { SessionReply } from '../../smtp/receiver/session-reply.ts';
 import { type Answer, Answering } from './answering.ts';
-import { type Arrived, MAX_HANDSHAKE_MS } from './arrival.ts';
+import { type Arrived, MAX_HANDSHAKE_MS, upgrade } from './arrival.ts';
 import type { Member, Timeouts } from './connections.ts';
+import { ContentPace, HELD_TOO_LONG, tooSlow } from './content.ts';
 import type { ListenerContext } from './context.ts';
 import type { Denials } from './denials.ts';
-import { ContentPace, HELD_TOO_LONG, tooSlow } from './pace.ts';
 import type { Refusal } from './refusal.ts';
-import { upgrade } from './secure.ts';
 
 /** How long a client may take to close, in ms, that has said QUIT or closed its side. */
 const GOODBYE_MS = 5000;

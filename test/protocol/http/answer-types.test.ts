@@ -9,8 +9,8 @@ import type { problemJson } from '../../../src/http/problem.ts';
 import type * as answers from '../../../src/ingest/http/answers.ts';
 import type { attemptsJson } from '../../../src/ingest/http/attempts.ts';
 import type { explainQuery } from '../../../src/ingest/http/explain.ts';
+import type { routeExplanationSchema } from '../../../src/ingest/http/operator-answers.ts';
 import type { MessageJson, StatusJson } from '../../../src/ingest/http/record.ts';
-import type { routeExplanationSchema } from '../../../src/ingest/http/route-answers.ts';
 import type { submissionSchema } from '../../../src/ingest/http/submission-schema.ts';
 import type { Verdict } from '../../../src/ingest/http/verdict.ts';
 

@@ -1,7 +1,7 @@
 /** The tables of codes hold every code that the ingestion API refuses with, and no other. */
 import { expect, test } from 'vitest';
 import { FIELD_CODES } from '../../../src/ingest/http/openapi/fault-codes.ts';
-import type { ProblemRow } from '../../../src/ingest/http/openapi/http-problem-codes.ts';
+import type { ProblemRow } from '../../../src/ingest/http/openapi/problem-codes.ts';
 import { PROBLEMS } from '../../../src/ingest/http/openapi/problem-codes.ts';
 import { textsInSource, thrownCodes } from '../../support/refusal-codes.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { MAX_STRANGER_BYTES } from '../../../src/ingest/smtp/strangers.ts';
+import { MAX_STRANGER_BYTES } from '../../../src/ingest/smtp/policy.ts';
 import type { SmtpClient } from '../../peers/smtp-client.ts';
 import { cidrs } from '../../support/cidrs.ts';
 import { MESSAGE, QUEUED, SmtpWorld, type SmtpWorldOptions } from './world.ts';

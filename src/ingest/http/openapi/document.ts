@@ -1,26 +1,20 @@
 import { titleOf } from '../../../http/problem.ts';
 import { INBOX_WAIT_PARAMETERS } from '../inbox.ts';
-import { ACTING } from './acting.ts';
-import { ADMIN } from './admin.ts';
+import { ACTING, ADMIN, QUEUE } from './acting.ts';
 import * as examples from './examples.ts';
+import { isRequired, type Json, namedSchemas, parameterSchema, schemaRef } from './json-schema.ts';
+import type { Media, Operation, RequestBody, Success, Tag } from './operation.ts';
 import {
   ANSWER_HEADERS,
   EVERY_ANSWER,
   RATE_HEADERS,
   REQUEST_HEADERS,
   type RequestHeader,
-} from './headers.ts';
-import { isRequired, type Json, namedSchemas, parameterSchema, schemaRef } from './json-schema.ts';
-import type { Media, Operation, RequestBody, Success, Tag } from './operation.ts';
+} from './operation.ts';
 import type { ProblemCode } from './problem-codes.ts';
-import { problemExamples } from './problem-examples.ts';
-import { QUEUE } from './queue.ts';
-import { READING } from './reading.ts';
-import { headerRefs, problemsOf, refusal, unknownMethod } from './refusals.ts';
-import { ROUTING } from './routing.ts';
-import { SENDING } from './sending.ts';
-import { SENDING_FINISHED } from './sending-finished.ts';
-import { SERVICE } from './service.ts';
+import { READING, ROUTING, SERVICE } from './reading.ts';
+import { headerRefs, problemExamples, problemsOf, refusal, unknownMethod } from './refusals.ts';
+import { SENDING, SENDING_FINISHED } from './sending.ts';
 
 /** What the document says of captured mail. */
 

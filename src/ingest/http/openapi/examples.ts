@@ -7,7 +7,7 @@ import type {
   statusRecordSchema,
   verdictSchema,
 } from '../answers.ts';
-import type { capturedMessageSchema } from '../inbox-answers.ts';
+import type { capturedMessageSchema } from '../operator-answers.ts';
 
 /** Bodies of requests and answers as they really are; a test sends the former, and holds all to the schemas. */
 

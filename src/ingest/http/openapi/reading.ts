@@ -1,7 +1,10 @@
+import type { z } from 'zod';
 import { ATTEMPTS_PARAMETERS } from '../attempts.ts';
-import { LIST_PARAMETERS } from '../list-query.ts';
+import { EXPLAIN_PARAMETERS } from '../explain.ts';
+import { LIST_PARAMETERS } from '../list.ts';
+import type { routeExplanationSchema } from '../operator-answers.ts';
 import { NO_PARAMETERS } from '../query.ts';
-import { STATUS_PARAMETERS } from '../status.ts';
+import { STATUS_PARAMETERS } from '../record.ts';
 import * as examples from './examples.ts';
 import type { Operation } from './operation.ts';
 
@@ -123,3 +126,140 @@ const GET_CONTENT: Operation = {
 
 /** The operations that read. */
 export const READING: readonly Operation[] = [LIST_MESSAGES, GET_MESSAGE, LIST_ATTEMPTS, GET_CONTENT];
+
+/** What the document says of routing. */
+
+const EXPLANATION: z.infer<typeof routeExplanationSchema> = {
+  from: 'ann@example.com',
+  to: 'bob@example.org',
+  at: '2026-11-20T11:15:00.123Z',
+  tableVersion: 7,
+  rules: [
+    { rule: 'news', matched: false, unmet: 'tag' },
+    { rule: 'partners', matched: true, unmet: null },
+  ],
+  rule: 'partners',
+  weighted: false,
+  group: [
+    { relay: 'out', fitness: 'paused' },
+    { relay: 'direct', fitness: 'usable' },
+  ],
+  relay: 'direct',
+};
+
+const EXPLAIN_ROUTE: Operation = {
+  method: 'get',
+  path: '/api/v1/routes/explain',
+  operationId: 'explainRoute',
+  tag: 'Routing',
+  summary: 'Ask where mail would go, and why',
+  description:
+    'Describes mail, and is told what each rule of the routing table makes of it, which relays it may go by, how each of them is now, and which would be tried first. Nothing is sent.',
+  access: { scheme: 'bearer', scopes: ['admin'] },
+  query: EXPLAIN_PARAMETERS,
+  requestHeaders: [],
+  body: null,
+  answers: [
+    {
+      status: 200,
+      description: 'How it would be routed at this moment.',
+      headers: [],
+      content: {
+        'application/json': {
+          schema: 'RouteExplanation',
+          examples: { second: { summary: 'By the second relay of a group', value: EXPLANATION } },
+        },
+      },
+    },
+  ],
+  problems: {},
+};
+
+/** The operations on routes. */
+export const ROUTING: readonly Operation[] = [EXPLAIN_ROUTE];
+
+/** What the document says of the service itself. */
+
+const GET_READY: Operation = {
+  method: 'get',
+  path: '/api/v1/ready',
+  operationId: 'getReady',
+  tag: 'Service',
+  summary: 'Ask whether messages are taken',
+  description: 'For a load balancer. Needs no key, and tells no details.',
+  access: null,
+  query: NO_PARAMETERS,
+  requestHeaders: [],
+  body: null,
+  answers: [
+    {
+      status: 200,
+      description: 'Messages are taken.',
+      headers: [],
+      content: {
+        'text/plain': {
+          schema: { const: 'ready\n' },
+          examples: { ready: { summary: 'Ready', value: 'ready\n' } },
+        },
+      },
+    },
+    {
+      status: 503,
+      description: 'Messages are not taken now, or will soon not be.',
+      headers: [],
+      content: {
+        'text/plain': {
+          schema: { const: 'not ready\n' },
+          examples: { notReady: { summary: 'Not ready', value: 'not ready\n' } },
+        },
+      },
+    },
+  ],
+  problems: {},
+};
+
+const GET_DESCRIPTION: Operation = {
+  method: 'get',
+  path: '/api/v1/openapi.json',
+  operationId: 'getDescription',
+  tag: 'Service',
+  summary: 'Get this document',
+  description: 'The description of this API (OpenAPI 3.1). Needs no key.',
+  access: null,
+  query: NO_PARAMETERS,
+  requestHeaders: ['If-None-Match'],
+  body: null,
+  answers: [
+    {
+      status: 200,
+      description: 'This document.',
+      headers: ['ETag', 'Cache-Control'],
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['openapi', 'info', 'paths'],
+            properties: { openapi: { type: 'string', pattern: '^3\\.1\\.' } },
+            additionalProperties: true,
+          },
+          examples: {
+            beginning: {
+              summary: 'How it begins',
+              value: { openapi: '3.1.1', info: { title: 'Waybill', version: 'v1' }, paths: {} },
+            },
+          },
+        },
+      },
+    },
+    {
+      status: 304,
+      description: 'The document that the request’s If-None-Match names still holds.',
+      headers: ['ETag', 'Cache-Control'],
+      content: {},
+    },
+  ],
+  problems: { 400: ['invalid_query'] },
+};
+
+/** The operations that need no key. */
+export const SERVICE: readonly Operation[] = [GET_READY, GET_DESCRIPTION];

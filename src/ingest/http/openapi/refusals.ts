@@ -1,9 +1,14 @@
 import { titleOf } from '../../../http/problem.ts';
-import { EVERY_ANSWER, RATE_HEADERS, REFUSAL_HEADERS } from './headers.ts';
 import { type Json, schemaRef } from './json-schema.ts';
-import type { Operation, ProblemsByStatus } from './operation.ts';
+import {
+  EVERY_ANSWER,
+  type Operation,
+  type ProblemsByStatus,
+  RATE_HEADERS,
+  REFUSAL_HEADERS,
+} from './operation.ts';
+import type { ProblemRow } from './problem-codes.ts';
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts';
-import { problemExampleRef } from './problem-examples.ts';
 
 /** Which refusals a request may get, and how they are described. */
 
@@ -170,4 +175,63 @@ function mailgunContent(status: number, codes: readonly ProblemCode[], early: re
     },
     ...(early.length > 0 && problemContent(status, early)),
   };
+}
+
+/** One example of each refusal, made of the table of codes; the details of real ones name the field and figures. */
+
+/** Faults as they come with the codes that have them. */
+const FAULTS: Readonly<Partial<Record<ProblemCode, readonly Json[]>>> = {
+  invalid_submission: [
+    {
+      pointer: '/to/1',
+      code: 'address_syntax',
+      detail:
+        'bob(at)example.org is not an address of the form local@domain, such as "Jane Doe <jane@example.com>".',
+    },
+    {
+      pointer: '/sendAt',
+      code: 'too_far_ahead',
+      detail: 'Must be at most 30 days ahead; send it nearer to its time.',
+    },
+  ],
+  invalid_query: [
+    { pointer: '/limit', code: 'out_of_range', detail: 'Must be an integer from 1 to 200, not "500".' },
+  ],
+};
+
+/** An example of each of these codes with each of its statuses, by name. */
+export function problemExamples(codes: ReadonlySet<ProblemCode>): Readonly<Record<string, Json>> {
+  const entries = Object.entries(PROBLEMS) as [ProblemCode, ProblemRow][];
+  return Object.fromEntries(
+    entries.flatMap(([code, { statuses }]) =>
+      (codes.has(code) ? statuses : []).map((status) => [
+        exampleName(status, code),
+        problemExample(status, code),
+      ]),
+    ),
+  );
+}
+
+/** A reference to one of them. */
+function problemExampleRef(status: number, code: ProblemCode): Json {
+  return { $ref: `#/components/examples/${exampleName(status, code)}` };
+}
+
+function exampleName(status: number, code: ProblemCode): string {
+  return PROBLEMS[code].statuses.length > 1 ? `${code}_${status}` : code;
+}
+
+function problemExample(status: number, code: ProblemCode): Json {
+  const { meaning, cure } = PROBLEMS[code];
+  const value = {
+    type: `urn:waybill:problem:${code}`,
+    title: titleOf(status),
+    status,
+    detail: `${meaning} ${cure}`,
+    code,
+    error: meaning,
+    errors: FAULTS[code] ?? [],
+    requestId: 'kD3vQ9sZt1mA-2f',
+  };
+  return { summary: meaning, value };
 }

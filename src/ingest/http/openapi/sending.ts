@@ -1,15 +1,53 @@
 import { NO_PARAMETERS } from '../query.ts';
-import { ACCEPTED, CHECKED, SEND } from './accepted.ts';
+import { RAW_PARAMETERS } from '../raw.ts';
 import * as examples from './examples.ts';
-import type { Operation } from './operation.ts';
+import { type Access, EMPTY_BODY, type Operation, type Success } from './operation.ts';
 import {
   INTAKE_PROBLEMS,
   JSON_PROBLEMS,
   MULTIPART_PROBLEMS,
   mergeProblems,
+  NO_BODY_PROBLEMS,
   SUBMISSION_PROBLEMS,
   URLENCODED_PROBLEMS,
 } from './refusals.ts';
+
+/** What every operation that makes one message asks and answers. */
+
+/** A key for sending. */
+const SEND: Access = { scheme: 'bearer', scopes: ['messages:send'] };
+
+/** The message is accepted. */
+const ACCEPTED: Success = {
+  status: 202,
+  description: 'The message is on stable storage, and will be sent. A repeat gets this answer once more.',
+  headers: ['Location', 'Idempotency-Replayed'],
+  content: {
+    'application/json': {
+      schema: 'Receipt',
+      examples: {
+        queued: { summary: 'Queued', value: examples.RECEIPT },
+        captured: {
+          summary: 'A test key’s message, or no relay is set up',
+          value: examples.CAPTURED_RECEIPT,
+        },
+      },
+    },
+  },
+};
+
+/** The message was only to be checked. */
+const CHECKED: Success = {
+  status: 200,
+  description: 'A dry run: the submission is valid, and this is the way it would take.',
+  headers: [],
+  content: {
+    'application/json': {
+      schema: 'Verdict',
+      examples: { valid: { summary: 'A valid submission', value: examples.VERDICT } },
+    },
+  },
+};
 
 /** What the document says of sending messages. */
 
@@ -149,3 +187,55 @@ const SEND_AS_MAILGUN: Operation = {
 
 /** The operations that accept messages. */
 export const SENDING: readonly Operation[] = [SEND_MESSAGE, SEND_BATCH, SEND_AS_MAILGUN];
+
+/** What the document says of sending messages that are already composed elsewhere. */
+
+const SEND_RAW: Operation = {
+  method: 'post',
+  path: '/api/v1/messages/raw',
+  operationId: 'sendRaw',
+  tag: 'Sending',
+  summary: 'Send a finished message',
+  description:
+    'Delivers a finished message (RFC 5322) as it is. Only Bcc is removed; Received, and a Date and Message-ID that are missing, are added. The envelope comes from the parameters `from` and `to`, or from the request’s header fields of these names.',
+  access: SEND,
+  query: RAW_PARAMETERS,
+  requestHeaders: ['Idempotency-Key', 'From', 'To'],
+  body: {
+    required: true,
+    description: 'The message. At most `api.max_message_bytes` (default 26214400).',
+    content: {
+      'message/rfc822': {
+        schema: { type: 'string', format: 'binary' },
+        examples: { small: { summary: 'A small message', value: examples.RAW_MESSAGE } },
+      },
+    },
+  },
+  answers: [CHECKED, ACCEPTED],
+  problems: mergeProblems(SUBMISSION_PROBLEMS, INTAKE_PROBLEMS, { 415: ['unsupported_media_type'] }),
+};
+
+const RESEND: Operation = {
+  method: 'post',
+  path: '/api/v1/messages/{id}/resend',
+  operationId: 'resendMessage',
+  tag: 'Sending',
+  summary: 'Send a message once more',
+  description:
+    'Makes a new message of one whose contents are kept, to all its recipients: with a new id, Message-ID and Date. Another key’s message needs the scope `admin`.',
+  access: SEND,
+  query: NO_PARAMETERS,
+  requestHeaders: ['Idempotency-Key'],
+  body: EMPTY_BODY,
+  answers: [ACCEPTED],
+  problems: mergeProblems(NO_BODY_PROBLEMS, INTAKE_PROBLEMS, {
+    400: ['invalid_submission'],
+    403: ['sender_not_allowed'],
+    404: ['message_not_found'],
+    409: ['content_expired', 'test_key', 'refused', 'idempotency_mismatch', 'idempotency_in_progress'],
+    413: ['message_too_large'],
+  }),
+};
+
+/** The operations that accept finished messages. */
+export const SENDING_FINISHED: readonly Operation[] = [SEND_RAW, RESEND];

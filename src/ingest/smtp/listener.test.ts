@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { smtpTestOptions } from '../../../test/support/smtp-options.ts';
 import { Receiver } from '../../smtp/receiver/receiver.ts';
-import { LiveReceiverOptions } from './receiver-options.ts';
+import { LiveReceiverOptions } from './listener.ts';
 
 test('what is sent ahead of an answer may be 256 KiB; one byte more ends the session', () => {
   const receiver = new Receiver(new LiveReceiverOptions(smtpTestOptions(), false), false);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MAX_RECENT_SOURCES, RecentSources } from './recent-sources.ts';
+import { MAX_RECENT_SOURCES, RecentSources } from './shared.ts';
 
 const TEN_MINUTES = 600_000;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rateHeaders } from './rate-headers.ts';
+import { rateHeaders } from './call.ts';
 
 test('headers: the plain three and the structured two', () => {
   const verdict = { window: 'read', allowed: true, limit: 100, remaining: 7, resetSeconds: 12 } as const;
