@@ -1,5 +1,5 @@
 import { classNames } from './class-names.ts';
-import { plainText } from './copy.tsx';
+import { plainText } from './plain-text.ts';
 
 /**
  * What a stranger has written: a subject, an address, a peer's reply. It stays a run of its own whatever direction its

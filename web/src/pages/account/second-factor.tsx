@@ -9,7 +9,7 @@ import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Copyable, CopyButton } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
 import { SecretField, TextField } from '../../parts/text-field.tsx';
 import { refreshSession, setSession, useSession } from '../../session.tsx';
 import { useSessionAct } from './use-session-act.ts';

@@ -1,16 +1,16 @@
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
 import { KeyRound, RefreshCw, Trash2 } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
-import { faultsOf } from '../../faults.ts';
+import { ActionForm, ConfirmAction } from '../../parts/action.tsx';
 import { Badge, type Tone } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { ConfirmDialog, Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Fetched, FormError } from '../../parts/states.tsx';
+import { Fetched } from '../../parts/states.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useAct, useCall } from '../../queries.ts';
@@ -103,18 +103,14 @@ export function DomainPage() {
 
 function Remove({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
   const router = useRouter();
-  const remove = useAct('removeDomain', {
-    changes: ['domains'],
-    quiet: true,
-    done: `${name} is removed`,
-    onDone: () => void router.navigate({ to: '/domains' }),
-  });
   return (
-    <ConfirmDialog
-      open
+    <ConfirmAction
+      operation="removeDomain"
+      request={{ name }}
+      changes={['domains']}
+      done={`${name} is removed`}
+      onDone={() => void router.navigate({ to: '/domains' })}
       onClose={onClose}
-      onConfirm={() => remove.mutate({ name })}
-      busy={remove.isPending}
       title="Remove this domain?"
       confirm="Remove domain"
       danger
@@ -124,8 +120,7 @@ function Remove({ name, onClose }: { readonly name: string; readonly onClose: ()
         Its keys are destroyed, and its mail goes unsigned from then on. Leave its records in the DNS for 35
         days: mail that was signed may still be under way, or be checked late.
       </p>
-      <FormError>{remove.error?.message ?? null}</FormError>
-    </ConfirmDialog>
+    </ConfirmAction>
   );
 }
 
@@ -207,18 +202,6 @@ export function RotateKeys({
   const [algorithm, setAlgorithm] = useState<Algorithm>(() => algorithmOf(domain));
   const [selector, setSelector] = useState('');
   const [now, setNow] = useState(false);
-  const rotate = useAct('rotateDomain', {
-    changes: ['domains'],
-    quiet: true,
-    done: now ? 'The new keys sign' : 'The new keys wait for their records',
-    onDone: onClose,
-  });
-  const faults = faultsOf(rotate.error, ['selector']);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const given = selector.trim();
-    rotate.mutate({ name: domain.name, algorithm, selector: given === '' ? null : given, now });
-  };
   return (
     <Dialog
       open
@@ -226,30 +209,38 @@ export function RotateKeys({
       title="Make new keys?"
       description="They sign as soon as their records can be seen in the DNS. Until then the present ones do."
     >
-      <form onSubmit={submit} className="space-y-4">
-        <KeyChoice
-          algorithm={algorithm}
-          selector={selector}
-          selectorError={faults.fields['selector']}
-          onAlgorithm={setAlgorithm}
-          onSelector={setSelector}
-        />
-        <Checkbox
-          label="Sign with them at once"
-          hint="Only where others may have the present keys: until the records are in the DNS, receivers cannot verify what is signed."
-          checked={now}
-          onChange={setNow}
-        >
-          Sign with them at once
-        </Checkbox>
-        <FormError>{faults.rest}</FormError>
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Keep the present ones</Button>
-          <Button type="submit" look={now ? 'danger' : 'primary'} busy={rotate.isPending}>
-            Make new keys
-          </Button>
-        </div>
-      </form>
+      <ActionForm
+        operation="rotateDomain"
+        request={() => ({ name: domain.name, algorithm, selector: selector.trim() || null, now })}
+        fields={['selector']}
+        changes={['domains']}
+        done={now ? 'The new keys sign' : 'The new keys wait for their records'}
+        onDone={onClose}
+        submit="Make new keys"
+        cancel="Keep the present ones"
+        danger={now}
+        onClose={onClose}
+      >
+        {(faults) => (
+          <>
+            <KeyChoice
+              algorithm={algorithm}
+              selector={selector}
+              selectorError={faults['selector']}
+              onAlgorithm={setAlgorithm}
+              onSelector={setSelector}
+            />
+            <Checkbox
+              label="Sign with them at once"
+              hint="Only where others may have the present keys: until the records are in the DNS, receivers cannot verify what is signed."
+              checked={now}
+              onChange={setNow}
+            >
+              Sign with them at once
+            </Checkbox>
+          </>
+        )}
+      </ActionForm>
     </Dialog>
   );
 }

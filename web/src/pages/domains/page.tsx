@@ -1,16 +1,16 @@
 import { linkOptions, useRouter } from '@tanstack/react-router';
 import { Globe, Plus, RefreshCw } from 'lucide-react';
-import { type FormEvent, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
-import { faultsOf } from '../../faults.ts';
 import { plural } from '../../format.ts';
+import { ActionForm } from '../../parts/action.tsx';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Page } from '../../parts/page.tsx';
-import { EmptyState, Fetched, FormError } from '../../parts/states.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useAct, useCall } from '../../queries.ts';
@@ -142,22 +142,10 @@ export function AddDomain({
   const [name, setName] = useState('');
   const [algorithm, setAlgorithm] = useState<Algorithm>('both');
   const [selector, setSelector] = useState('');
-  const add = useAct('addDomain', {
-    changes: ['domains'],
-    quiet: true,
-    done: ({ name: added }) => `${added} is registered`,
-    onDone: (domain) => onAdded(domain.name),
-  });
   const close = () => {
-    add.reset();
     setName('');
     setSelector('');
     onClose();
-  };
-  const faults = faultsOf(add.error, ['name', 'selector']);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    add.mutate({ name: name.trim(), algorithm, selector: selector.trim() === '' ? null : selector.trim() });
   };
   return (
     <Dialog
@@ -166,34 +154,40 @@ export function AddDomain({
       title="Add a domain"
       description="Its mail is signed at once. Receivers can verify that when the records are in the DNS."
     >
-      <form onSubmit={submit} className="space-y-4">
-        <TextField
-          label="Domain"
-          hint="What stands behind the @ of your senders."
-          placeholder="example.com"
-          required
-          spellCheck={false}
-          autoComplete="off"
-          autoCapitalize="none"
-          value={name}
-          onChange={setName}
-          error={faults.fields['name']}
-        />
-        <KeyChoice
-          algorithm={algorithm}
-          selector={selector}
-          selectorError={faults.fields['selector']}
-          onAlgorithm={setAlgorithm}
-          onSelector={setSelector}
-        />
-        <FormError>{faults.rest}</FormError>
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" look="primary" busy={add.isPending}>
-            Add domain
-          </Button>
-        </div>
-      </form>
+      <ActionForm
+        operation="addDomain"
+        request={() => ({ name: name.trim(), algorithm, selector: selector.trim() || null })}
+        fields={['name', 'selector']}
+        changes={['domains']}
+        done={({ name: added }) => `${added} is registered`}
+        onDone={(domain) => onAdded(domain.name)}
+        submit="Add domain"
+        onClose={close}
+      >
+        {(faults) => (
+          <>
+            <TextField
+              label="Domain"
+              hint="What stands behind the @ of your senders."
+              placeholder="example.com"
+              required
+              spellCheck={false}
+              autoComplete="off"
+              autoCapitalize="none"
+              value={name}
+              onChange={setName}
+              error={faults['name']}
+            />
+            <KeyChoice
+              algorithm={algorithm}
+              selector={selector}
+              selectorError={faults['selector']}
+              onAlgorithm={setAlgorithm}
+              onSelector={setSelector}
+            />
+          </>
+        )}
+      </ActionForm>
     </Dialog>
   );
 }

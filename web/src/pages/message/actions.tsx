@@ -11,15 +11,17 @@ import {
   Terminal,
 } from 'lucide-react';
 import { useState } from 'react';
+import { ConfirmAction } from '../../parts/action.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
-import { ConfirmDialog, Dialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay, useSession } from '../../session.tsx';
 import { ComposeDialog } from '../compose/dialog.tsx';
+import { curlOf } from './curl.ts';
 import type { Story } from './timeline.ts';
 
 type Open = 'cancel' | 'resend' | 'edit' | 'curl' | null;
@@ -114,53 +116,51 @@ interface ActDialogProps {
 }
 
 function CancelDialog({ id, open, onClose }: ActDialogProps) {
-  const cancel = useAct('cancelMessage', {
-    changes: ['messages', 'queue'],
-    done: 'Cancelled.',
-    onDone: onClose,
-  });
   return (
-    <ConfirmDialog
+    <ConfirmAction
+      operation="cancelMessage"
+      request={{ id }}
+      changes={['messages', 'queue']}
+      done="Cancelled."
+      onDone={onClose}
+      quiet={false}
       open={open}
       onClose={onClose}
-      onConfirm={() => cancel.mutate({ id })}
       title="Cancel sending?"
       confirm="Cancel sending"
       danger
-      busy={cancel.isPending}
     >
       <p>
         Recipients that have not been sent to yet will not be. What is under way finishes its attempt; what is
         delivered stays delivered.
       </p>
-    </ConfirmDialog>
+    </ConfirmAction>
   );
 }
 
 function ResendDialog({ id, open, onClose }: ActDialogProps) {
   const navigate = useNavigate();
-  const resend = useAct('resendMessage', {
-    changes: ['messages', 'queue'],
-    done: 'Sent again, as a new message.',
-    onDone: ({ id: next }) => {
-      onClose();
-      void navigate({ to: '/messages/$id', params: { id: next } });
-    },
-  });
   return (
-    <ConfirmDialog
+    <ConfirmAction
+      operation="resendMessage"
+      request={{ id }}
+      changes={['messages', 'queue']}
+      done="Sent again, as a new message."
+      onDone={({ id: next }) => {
+        onClose();
+        void navigate({ to: '/messages/$id', params: { id: next } });
+      }}
+      quiet={false}
       open={open}
       onClose={onClose}
-      onConfirm={() => resend.mutate({ id })}
       title="Send it again?"
       confirm="Resend"
-      busy={resend.isPending}
     >
       <p>
         A new message with the same content goes to all its recipients, those it was delivered to as well. To
         try only the ones that failed, use Retry.
       </p>
-    </ConfirmDialog>
+    </ConfirmAction>
   );
 }
 
@@ -189,31 +189,4 @@ function CurlDialog({ id, onClose }: { readonly id: string; readonly onClose: ()
       </Fetched>
     </Dialog>
   );
-}
-
-/** The command that submits a message again. */
-
-/** A word of a command line, whatever is in it. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-/** Characters that would make the command look other than it is. */
-const TRICKS = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-
-function asJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(
-    TRICKS,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
-
-/** Submits `message` to the API at `apiUrl`; the key comes from the environment, so that none is in the history. */
-export function curlOf(message: Readonly<Record<string, unknown>>, apiUrl: string): string {
-  return [
-    `curl ${quoted(`${apiUrl.replace(/\/+$/, '')}/api/v1/messages`)}`,
-    '  -H "Authorization: Bearer $WAYBILL_KEY"',
-    "  -H 'Content-Type: application/json'",
-    `  --data-raw ${quoted(asJson(message))}`,
-  ].join(' \\\n');
 }

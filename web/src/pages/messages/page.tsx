@@ -14,7 +14,7 @@ import { FilterChips, Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay, useMay, useSession } from '../../session.tsx';
 import { ComposeDialog } from '../compose/dialog.tsx';
-import { curlOf } from '../message/actions.tsx';
+import { curlOf } from '../message/curl.ts';
 import { bareAddress } from './bare-address.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { MESSAGE_COLUMNS } from './columns.tsx';

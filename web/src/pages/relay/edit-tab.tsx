@@ -4,7 +4,8 @@ import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
-import { EmptyState, Fetched, FormError } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import {
   definitionChanges,

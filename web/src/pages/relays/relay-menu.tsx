@@ -1,10 +1,9 @@
 import { useRouter } from '@tanstack/react-router';
 import { CircleCheck, CirclePause, CirclePlay, MoreHorizontal, Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import { ConfirmAction } from '../../parts/action.tsx';
 import { IconButton } from '../../parts/button.tsx';
-import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
-import { FormError } from '../../parts/states.tsx';
 import { useAct } from '../../queries.ts';
 import { refreshSession, useMay } from '../../session.tsx';
 import type { RelayView } from './relay-quota.tsx';
@@ -65,18 +64,14 @@ function MakeDefault({
   readonly type: string;
   readonly onClose: () => void;
 }) {
-  const put = useAct('putSettings', {
-    changes: ['relays', 'settings', 'routes', 'health'],
-    quiet: true,
-    done: `${name} is the default`,
-    onDone: onClose,
-  });
   return (
-    <ConfirmDialog
-      open
+    <ConfirmAction
+      operation="putSettings"
+      request={{ values: { 'delivery.default_relay': name } }}
+      changes={['relays', 'settings', 'routes', 'health']}
+      done={`${name} is the default`}
+      onDone={onClose}
       onClose={onClose}
-      onConfirm={() => put.mutate({ values: { 'delivery.default_relay': name } })}
-      busy={put.isPending}
       title="Make it the default?"
       confirm="Make it the default"
     >
@@ -91,8 +86,7 @@ function MakeDefault({
         )}{' '}
         Waiting mail that was routed by the default moves to it, too; what is under way stays.
       </p>
-      <FormError>{put.error?.message ?? null}</FormError>
-    </ConfirmDialog>
+    </ConfirmAction>
   );
 }
 
@@ -103,19 +97,15 @@ function Disable({
   readonly relay: RelayView;
   readonly onClose: () => void;
 }) {
-  const disable = useAct('switchRelay', {
-    changes: ['relays', 'queue', 'health'],
-    quiet: true,
-    done: `${name} is disabled`,
-    onDone: onClose,
-  });
   const left = waiting + processing;
   return (
-    <ConfirmDialog
-      open
+    <ConfirmAction
+      operation="switchRelay"
+      request={{ name, disabled: true }}
+      changes={['relays', 'queue', 'health']}
+      done={`${name} is disabled`}
+      onDone={onClose}
       onClose={onClose}
-      onConfirm={() => disable.mutate({ name, disabled: true })}
-      busy={disable.isPending}
       title="Disable this relay?"
       confirm="Disable relay"
       danger
@@ -125,36 +115,30 @@ function Disable({
         for it waits{left > 0 && `: ${left.toLocaleString('en-US')} recipients at this moment`}, or goes by
         the next relay of its rule.
       </p>
-      <FormError>{disable.error?.message ?? null}</FormError>
-    </ConfirmDialog>
+    </ConfirmAction>
   );
 }
 
 function Remove({ relay: { name }, onClose }: { readonly relay: RelayView; readonly onClose: () => void }) {
   const router = useRouter();
-  const remove = useAct('removeRelay', {
-    changes: ['relays', 'settings', 'health'],
-    quiet: true,
-    done: `${name} is removed`,
-    onDone: () => {
-      refreshSession();
-      onClose();
-      void router.navigate({ to: '/relays' });
-    },
-  });
   return (
-    <ConfirmDialog
-      open
+    <ConfirmAction
+      operation="removeRelay"
+      request={{ name }}
+      changes={['relays', 'settings', 'health']}
+      done={`${name} is removed`}
+      onDone={() => {
+        refreshSession();
+        onClose();
+        void router.navigate({ to: '/relays' });
+      }}
       onClose={onClose}
-      onConfirm={() => remove.mutate({ name })}
-      busy={remove.isPending}
       title="Remove this relay?"
       confirm="Remove relay"
       danger
       typed={name}
     >
       <p>Its definition and its secret are forgotten. Messages that went by it keep its name.</p>
-      <FormError>{remove.error?.message ?? null}</FormError>
-    </ConfirmDialog>
+    </ConfirmAction>
   );
 }

@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from 'react';
 import type { RequestOf, StepOf } from '../../../../src/operations/table.ts';
 import { stream } from '../../api.ts';
 import { Button } from '../../parts/button.tsx';
+import { FormError } from '../../parts/form-error.tsx';
 import { type Step, StepList } from '../../parts/progress.tsx';
-import { FormError } from '../../parts/states.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 
 type ProbeStep = StepOf<'testRelay'>;

@@ -5,7 +5,7 @@ import { faultsOf } from '../../faults.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { FormError } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
 import { NumberField, TextField } from '../../parts/text-field.tsx';
 import { useAct } from '../../queries.ts';
 

@@ -7,7 +7,8 @@ import { Badge, type Tone } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FormError, LoadingState } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
+import { LoadingState } from '../../parts/states.tsx';
 import { useAct } from '../../queries.ts';
 import { changesOf, type Rule, type RuleChange } from './rules.ts';
 

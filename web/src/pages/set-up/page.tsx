@@ -6,7 +6,8 @@ import type { SessionCalls, SessionView } from '../../../../src/dashboard/contra
 import { type ApiError, sessionCall } from '../../api.ts';
 import { faultsOf } from '../../faults.ts';
 import { Button } from '../../parts/button.tsx';
-import { EmptyState, ErrorState, FormError, LoadingState } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
+import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { Time } from '../../parts/values.tsx';
 import { setSession } from '../../session.tsx';

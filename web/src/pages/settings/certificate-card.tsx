@@ -1,18 +1,19 @@
 import { FileUp, RefreshCw } from 'lucide-react';
-import { useState } from 'react';
+import { type ChangeEvent, useId, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
+import { ActionForm, ConfirmAction } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card, KeyValue } from '../../parts/card.tsx';
 import { Copyable } from '../../parts/copy.tsx';
-import { ConfirmDialog } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Fetched } from '../../parts/states.tsx';
+import { Textarea } from '../../parts/text-field.tsx';
 import { Time } from '../../parts/values.tsx';
-import { useAct, useCall } from '../../queries.ts';
+import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
-import { UploadCertificate } from './upload-certificate.tsx';
 
 type Certificate = ResultOf<'certificate'>;
 
@@ -26,15 +27,10 @@ const ORIGINS: Readonly<Record<Certificate['origin'], string>> = {
 };
 
 /** The certificate that is shown to clients, and how to put another in its place. */
-export function CertificateCard() {
+export default function CertificateCard() {
   const certificate = useCall('certificate', {}, { topics: ['settings', 'health'] });
   const mayChange = useMay('admin');
   const [asked, setAsked] = useState<'upload' | 'renew' | null>(null);
-  const renew = useAct('renewCertificate', {
-    changes: ['settings', 'health'],
-    done: 'A new self-signed certificate is in use',
-    onDone: () => setAsked(null),
-  });
   const origin = certificate.data?.origin;
   const close = () => setAsked(null);
   return (
@@ -57,11 +53,15 @@ export function CertificateCard() {
     >
       <Fetched query={certificate}>{(data) => <Facts certificate={data} />}</Fetched>
       <UploadCertificate open={asked === 'upload'} onClose={close} />
-      <ConfirmDialog
+      <ConfirmAction
+        operation="renewCertificate"
+        request={{}}
+        changes={['settings', 'health']}
+        done="A new self-signed certificate is in use"
+        onDone={close}
+        quiet={false}
         open={asked === 'renew'}
         onClose={close}
-        onConfirm={() => renew.mutate({})}
-        busy={renew.isPending}
         title="Make a new self-signed certificate?"
         confirm="Make a new one"
       >
@@ -69,7 +69,7 @@ export function CertificateCard() {
           It takes the place of the present one at once. Browsers and clients that have been told to trust
           that will ask again.
         </p>
-      </ConfirmDialog>
+      </ConfirmAction>
     </Card>
   );
 }
@@ -109,5 +109,103 @@ function Facts({ certificate }: { readonly certificate: Certificate }) {
         ]}
       />
     </>
+  );
+}
+
+/** More than any chain or key has, in characters. */
+const MAX_PEM = 256 * 1024;
+
+/** Puts a certificate and its key in the place of the present one. */
+function UploadCertificate({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+  const [certificate, setCertificate] = useState('');
+  const [key, setKey] = useState('');
+  const close = () => {
+    setCertificate('');
+    setKey('');
+    onClose();
+  };
+  return (
+    <Dialog
+      open={open}
+      onClose={close}
+      title="Upload a certificate"
+      description="Both as PEM. It is in use at once, on every TLS port."
+    >
+      <ActionForm
+        operation="putCertificate"
+        request={() => ({ certificate, key })}
+        fields={['certificate', 'key']}
+        changes={['settings', 'health']}
+        done="The certificate is in use"
+        onDone={close}
+        submit="Use this certificate"
+        cancel="Keep the present one"
+        disabled={certificate === '' || key === ''}
+        onClose={close}
+      >
+        {(faults) => (
+          <>
+            <PemField
+              label="Certificate and those between it and the root"
+              begins="-----BEGIN CERTIFICATE-----"
+              value={certificate}
+              onChange={setCertificate}
+              error={faults['certificate']}
+            />
+            <PemField
+              label="Private key"
+              begins="-----BEGIN PRIVATE KEY-----"
+              hint="Without a passphrase. It is kept in the data directory, for the service's own user alone, and never shown again."
+              value={key}
+              onChange={setKey}
+              error={faults['key']}
+            />
+          </>
+        )}
+      </ActionForm>
+    </Dialog>
+  );
+}
+
+function PemField({
+  label,
+  begins,
+  hint,
+  value,
+  onChange,
+  error,
+}: {
+  readonly label: string;
+  readonly begins: string;
+  readonly hint?: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly error: string | undefined;
+}) {
+  const id = useId();
+  const read = async ({ target }: ChangeEvent<HTMLInputElement>) => {
+    const [file] = target.files ?? [];
+    if (file) onChange((await file.slice(0, MAX_PEM).text()).trim());
+    target.value = '';
+  };
+  return (
+    <div>
+      <Textarea
+        label={label}
+        mono
+        rows={4}
+        spellCheck={false}
+        autoComplete="off"
+        placeholder={begins}
+        value={value}
+        onChange={onChange}
+        hint={hint}
+        error={error}
+      />
+      <label htmlFor={id} className="link mt-1 inline-block cursor-pointer text-sm focus-within:outline-2">
+        Read it from a file
+        <input id={id} type="file" accept=".pem,.crt,.cer,.key" onChange={read} className="sr-only" />
+      </label>
+    </div>
   );
 }

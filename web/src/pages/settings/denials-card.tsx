@@ -1,15 +1,15 @@
 import { ShieldCheck } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
-import { faultsOf } from '../../faults.ts';
+import { ActionForm } from '../../parts/action.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { CellActions, type Column, DataTable } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { EmptyState, Fetched, FormError } from '../../parts/states.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { Count, Time } from '../../parts/values.tsx';
-import { useAct, useCall } from '../../queries.ts';
+import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
 
 type Denied = ResultOf<'denials'>[number];
@@ -74,17 +74,6 @@ export function DenialsCard({ of }: { readonly of: readonly NonNullable<Denied['
 function AllowDialog({ denied, onClose }: { readonly denied: Denied; readonly onClose: () => void }) {
   const { sourceAddress, setting } = denied;
   const [cidr, setCidr] = useState(`${sourceAddress}/${sourceAddress.includes(':') ? 128 : 32}`);
-  const allow = useAct('allowSource', {
-    changes: ['settings', 'denials'],
-    done: `${cidr} is allowed`,
-    quiet: true,
-    onDone: onClose,
-  });
-  const faults = faultsOf(allow.error, ['cidr']);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (setting !== null) allow.mutate({ setting, cidr: cidr.trim() });
-  };
   return (
     <Dialog
       open
@@ -97,27 +86,34 @@ function AllowDialog({ denied, onClose }: { readonly denied: Denied; readonly on
         </>
       }
     >
-      <form onSubmit={submit} className="space-y-4">
-        {setting === 'listener.allowed_cidrs' && (
-          <p>Whoever sends from there may then send mail to anybody, without a key.</p>
+      <ActionForm
+        operation="allowSource"
+        request={() => setting && { setting, cidr: cidr.trim() }}
+        fields={['cidr']}
+        changes={['settings', 'denials']}
+        done={`${cidr} is allowed`}
+        onDone={onClose}
+        submit="Allow it"
+        cancel="Keep it out"
+        onClose={onClose}
+      >
+        {(faults) => (
+          <>
+            {setting === 'listener.allowed_cidrs' && (
+              <p>Whoever sends from there may then send mail to anybody, without a key.</p>
+            )}
+            <TextField
+              label="Address or range"
+              mono
+              spellCheck={false}
+              value={cidr}
+              onChange={setCidr}
+              error={faults['cidr']}
+              hint="A whole network has fewer digits behind the slash: /24, or /64 of IPv6."
+            />
+          </>
         )}
-        <TextField
-          label="Address or range"
-          mono
-          spellCheck={false}
-          value={cidr}
-          onChange={setCidr}
-          error={faults.fields['cidr']}
-          hint="A whole network has fewer digits behind the slash: /24, or /64 of IPv6."
-        />
-        <FormError>{faults.rest}</FormError>
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Keep it out</Button>
-          <Button type="submit" look="primary" busy={allow.isPending}>
-            Allow it
-          </Button>
-        </div>
-      </form>
+      </ActionForm>
     </Dialog>
   );
 }

@@ -1,6 +1,6 @@
 import { Link, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { plural } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
@@ -12,7 +12,6 @@ import { NotFoundPage } from '../../parts/problem-pages.tsx';
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx';
 import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
-import { CertificateCard } from './certificate-card.tsx';
 import type { Change, Changes } from './changes.ts';
 import { type ChangesInHand, useChanges } from './changes.ts';
 import { DenialsCard } from './denials-card.tsx';
@@ -29,6 +28,9 @@ import {
 } from './sections.ts';
 import { SettingRow } from './setting-row.tsx';
 import type { Setting } from './setting-values.ts';
+
+/** One section shows it: the others do not wait for its code. */
+const CertificateCard = lazy(() => import('./certificate-card.tsx'));
 
 const NONE: readonly Setting[] = [];
 
@@ -71,7 +73,11 @@ function Section({
   const rows = settings.data.filter((setting) => name === 'all' || sectionOf(setting) === name);
   return (
     <div className="space-y-5">
-      {name === 'certificate' && <CertificateCard />}
+      {name === 'certificate' && (
+        <Suspense fallback={<LoadingState />}>
+          <CertificateCard />
+        </Suspense>
+      )}
       {name === 'all' ? (
         <AllSettings rows={rows} hand={hand} />
       ) : (

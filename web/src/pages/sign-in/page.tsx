@@ -4,7 +4,7 @@ import type { SessionView } from '../../../../src/dashboard/contract.ts';
 import { type ApiError, sessionCall } from '../../api.ts';
 import { faultsOf } from '../../faults.ts';
 import { Button } from '../../parts/button.tsx';
-import { FormError } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
 import { SecretField, TextField } from '../../parts/text-field.tsx';
 import { setSession, signOut } from '../../session.tsx';
 import { useTitle } from '../../title.ts';

@@ -3,14 +3,14 @@ import { Archive, Download, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
+import { ConfirmAction } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { CellActions, type Column, DataTable } from '../../parts/data-table.tsx';
-import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { Bytes, Count, Time } from '../../parts/values.tsx';
-import { useAct, useCall } from '../../queries.ts';
+import { useCall } from '../../queries.ts';
 import { BackupDialog } from './backup-dialog.tsx';
 
 type Backup = ResultOf<'backups'>[number];
@@ -42,13 +42,6 @@ function Backups() {
   const [making, setMaking] = useState(false);
   const [removing, setRemoving] = useState<Backup | null>(null);
   const refresh = () => void client.invalidateQueries({ queryKey: ['backups'] });
-  const remove = useAct('removeBackup', {
-    done: 'Backup removed',
-    onDone: () => {
-      setRemoving(null);
-      refresh();
-    },
-  });
   return (
     <Card
       flush
@@ -77,20 +70,26 @@ function Backups() {
         )}
       </Fetched>
       {making && <BackupDialog onClose={() => setMaking(false)} onDone={refresh} />}
-      <ConfirmDialog
+      <ConfirmAction
+        operation="removeBackup"
+        request={{ name: removing?.name ?? '' }}
+        done="Backup removed"
+        onDone={() => {
+          setRemoving(null);
+          refresh();
+        }}
+        quiet={false}
         open={removing !== null}
         onClose={() => setRemoving(null)}
-        onConfirm={() => removing && remove.mutate({ name: removing.name })}
         title="Remove this backup?"
         confirm="Remove backup"
         danger
-        busy={remove.isPending}
       >
         <p>
           <span className="font-mono text-sm break-all">{removing?.name}</span> is deleted from the disk. This
           cannot be undone.
         </p>
-      </ConfirmDialog>
+      </ConfirmAction>
     </Card>
   );
 }

@@ -1,14 +1,12 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
-import { faultsOf } from '../../faults.ts';
 import { plural } from '../../format.ts';
+import { ActionForm, ConfirmAction } from '../../parts/action.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Select } from '../../parts/choice.tsx';
-import { ConfirmDialog, Dialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/states.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { Time } from '../../parts/values.tsx';
-import { useAct } from '../../queries.ts';
 import { refreshSession, useSession } from '../../session.tsx';
 import { SecretOnce } from '../settings/keys/secret-once.tsx';
 
@@ -48,58 +46,37 @@ export function UserDialogs({
 function ChangeRole({ user, onClose }: Props) {
   const { user: own } = useSession();
   const [role, setRole] = useState(user.role);
-  const update = useAct('updateUser', {
-    changes: ['users'],
-    quiet: true,
-    done: `The role of ${user.name} was changed`,
-    onDone: () => {
-      if (own.name === user.name) refreshSession();
-      onClose();
-    },
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    update.mutate({ name: user.name, role, disabled: null });
-  };
   return (
     <Dialog open onClose={onClose} size="small" title="Change role" description={user.name}>
-      <form onSubmit={submit} className="space-y-4">
-        <Select label="Role" choices={ROLES} value={role} onChange={setRole} />
-        <FormError>{update.error?.message ?? null}</FormError>
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={update.isPending} disabled={role === user.role}>
-            Change role
-          </Button>
-        </div>
-      </form>
+      <ActionForm
+        operation="updateUser"
+        request={() => ({ name: user.name, role, disabled: null })}
+        changes={['users']}
+        done={`The role of ${user.name} was changed`}
+        onDone={() => {
+          if (own.name === user.name) refreshSession();
+          onClose();
+        }}
+        submit="Change role"
+        disabled={role === user.role}
+        onClose={onClose}
+      >
+        {() => <Select label="Role" choices={ROLES} value={role} onChange={setRole} />}
+      </ActionForm>
     </Dialog>
   );
 }
 
 function NewLink({ user, onClose }: Props) {
-  const link = useAct('setupLink', { changes: ['users'], quiet: true });
-  if (link.data)
-    return (
-      <Dialog
-        open
-        onClose={onClose}
-        title={`A link for ${user.name}`}
-        footer={
-          <Button look="primary" onClick={onClose}>
-            I have copied it
-          </Button>
-        }
-      >
-        <LinkOnce link={link.data} />
-      </Dialog>
-    );
+  const [link, setLink] = useState<ResultOf<'setupLink'> | null>(null);
+  if (link !== null) return <LinkDialog title={`A link for ${user.name}`} link={link} onClose={onClose} />;
   return (
-    <ConfirmDialog
-      open
+    <ConfirmAction
+      operation="setupLink"
+      request={{ name: user.name }}
+      changes={['users']}
+      onDone={setLink}
       onClose={onClose}
-      onConfirm={() => link.mutate({ name: user.name })}
-      busy={link.isPending}
       title="Make a password link?"
       confirm="Make a link"
     >
@@ -107,24 +84,19 @@ function NewLink({ user, onClose }: Props) {
         By it {user.name} chooses a {user.hasPassword ? 'new ' : ''}password. Until then the present one
         holds.
       </p>
-      <FormError>{link.error?.message ?? null}</FormError>
-    </ConfirmDialog>
+    </ConfirmAction>
   );
 }
 
 function TakeFactor({ user, onClose }: Props) {
-  const reset = useAct('resetSecondFactor', {
-    changes: ['users'],
-    quiet: true,
-    done: `The second factor of ${user.name} is taken away`,
-    onDone: onClose,
-  });
   return (
-    <ConfirmDialog
-      open
+    <ConfirmAction
+      operation="resetSecondFactor"
+      request={{ name: user.name }}
+      changes={['users']}
+      done={`The second factor of ${user.name} is taken away`}
+      onDone={onClose}
       onClose={onClose}
-      onConfirm={() => reset.mutate({ name: user.name })}
-      busy={reset.isPending}
       title="Take the second factor away?"
       confirm="Take it away"
       danger
@@ -133,77 +105,61 @@ function TakeFactor({ user, onClose }: Props) {
         From then on the password of {user.name} alone is enough. Do this only when you are sure who has asked
         for it.
       </p>
-      <FormError>{reset.error?.message ?? null}</FormError>
-    </ConfirmDialog>
+    </ConfirmAction>
   );
 }
 
 function SignOut({ user, onClose }: Props) {
-  const end = useAct('endSessions', {
-    changes: ['users'],
-    quiet: true,
-    done: ({ ended }) => `${plural(ended, 'session')} ended`,
-    onDone: onClose,
-  });
   return (
-    <ConfirmDialog
-      open
+    <ConfirmAction
+      operation="endSessions"
+      request={{ name: user.name }}
+      changes={['users']}
+      done={({ ended }) => `${plural(ended, 'session')} ended`}
+      onDone={onClose}
       onClose={onClose}
-      onConfirm={() => end.mutate({ name: user.name })}
-      busy={end.isPending}
       title={`Sign ${user.name} out everywhere?`}
       confirm="Sign out everywhere"
     >
       <p>{plural(user.sessions, 'session')} end at once. They may sign in again.</p>
-      <FormError>{end.error?.message ?? null}</FormError>
-    </ConfirmDialog>
+    </ConfirmAction>
   );
 }
 
 function Disable({ user, onClose }: Props) {
-  const update = useAct('updateUser', {
-    changes: ['users'],
-    quiet: true,
-    done: `${user.name} is disabled`,
-    onDone: onClose,
-  });
   return (
-    <ConfirmDialog
-      open
+    <ConfirmAction
+      operation="updateUser"
+      request={{ name: user.name, role: null, disabled: true }}
+      changes={['users']}
+      done={`${user.name} is disabled`}
+      onDone={onClose}
       onClose={onClose}
-      onConfirm={() => update.mutate({ name: user.name, role: null, disabled: true })}
-      busy={update.isPending}
       title={`Disable ${user.name}?`}
       confirm="Disable user"
       danger
     >
       <p>Their sessions end, and they cannot sign in until they are let in again.</p>
-      <FormError>{update.error?.message ?? null}</FormError>
-    </ConfirmDialog>
+    </ConfirmAction>
   );
 }
 
 function Remove({ user, onClose }: Props) {
-  const remove = useAct('removeUser', {
-    changes: ['users'],
-    quiet: true,
-    done: `${user.name} is removed`,
-    onDone: onClose,
-  });
   return (
-    <ConfirmDialog
-      open
+    <ConfirmAction
+      operation="removeUser"
+      request={{ name: user.name }}
+      changes={['users']}
+      done={`${user.name} is removed`}
+      onDone={onClose}
       onClose={onClose}
-      onConfirm={() => remove.mutate({ name: user.name })}
-      busy={remove.isPending}
       title={`Remove ${user.name}?`}
       confirm="Remove user"
       danger
       typed={user.name}
     >
       <p>Their sessions end. What they did stays in the activity.</p>
-      <FormError>{remove.error?.message ?? null}</FormError>
-    </ConfirmDialog>
+    </ConfirmAction>
   );
 }
 
@@ -211,51 +167,64 @@ function Remove({ user, onClose }: Props) {
 export function AddUser({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState('');
   const [role, setRole] = useState<Role>('viewer');
-  const create = useAct('createUser', { changes: ['users'], quiet: true });
-  const faults = faultsOf(create.error, ['name', 'role']);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate({ name: name.trim().toLowerCase(), role });
-  };
-  if (create.data)
-    return (
-      <Dialog
-        open
-        onClose={onClose}
-        title={`${create.data.name ?? 'The user'} is added`}
-        footer={
-          <Button look="primary" onClick={onClose}>
-            I have copied it
-          </Button>
-        }
-      >
-        <LinkOnce link={create.data} />
-      </Dialog>
-    );
+  const [link, setLink] = useState<ResultOf<'createUser'> | null>(null);
+  if (link !== null)
+    return <LinkDialog title={`${link.name ?? 'The user'} is added`} link={link} onClose={onClose} />;
   return (
     <Dialog open onClose={onClose} title="Add a user" description="They choose their password by a link.">
-      <form onSubmit={submit} className="space-y-4">
-        <TextField
-          label="Name"
-          hint="What they sign in with: small letters, digits, and . _ @ -"
-          required
-          maxLength={64}
-          spellCheck={false}
-          autoComplete="off"
-          autoCapitalize="none"
-          value={name}
-          onChange={setName}
-          error={faults.fields['name']}
-        />
-        <Select label="Role" choices={ROLES} value={role} onChange={setRole} error={faults.fields['role']} />
-        <FormError>{faults.rest}</FormError>
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={create.isPending}>
-            Add user
-          </Button>
-        </div>
-      </form>
+      <ActionForm
+        operation="createUser"
+        request={() => ({ name: name.trim().toLowerCase(), role })}
+        fields={['name', 'role']}
+        changes={['users']}
+        onDone={setLink}
+        submit="Add user"
+        onClose={onClose}
+      >
+        {(faults) => (
+          <>
+            <TextField
+              label="Name"
+              hint="What they sign in with: small letters, digits, and . _ @ -"
+              required
+              maxLength={64}
+              spellCheck={false}
+              autoComplete="off"
+              autoCapitalize="none"
+              value={name}
+              onChange={setName}
+              error={faults['name']}
+            />
+            <Select label="Role" choices={ROLES} value={role} onChange={setRole} error={faults['role']} />
+          </>
+        )}
+      </ActionForm>
+    </Dialog>
+  );
+}
+
+/** A link that is shown this once. */
+function LinkDialog({
+  title,
+  link,
+  onClose,
+}: {
+  readonly title: string;
+  readonly link: ResultOf<'setupLink'>;
+  readonly onClose: () => void;
+}) {
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={title}
+      footer={
+        <Button look="primary" onClick={onClose}>
+          I have copied it
+        </Button>
+      }
+    >
+      <LinkOnce link={link} />
     </Dialog>
   );
 }

@@ -2,7 +2,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { type Faults, faultsOf } from '../../../faults.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Drawer } from '../../../parts/dialog.tsx';
-import { FormError } from '../../../parts/states.tsx';
+import { FormError } from '../../../parts/form-error.tsx';
 import { useAct } from '../../../queries.ts';
 import { refreshSession } from '../../../session.tsx';
 import { SendExamples } from '../../first-steps/send-examples.tsx';

@@ -1,17 +1,18 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { KeyRound, MoreHorizontal, Pencil, Plus, RotateCw, Trash2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { ConfirmAction } from '../../../parts/action.tsx';
 import { Badge, type Tone } from '../../../parts/badge.tsx';
 import { Button, IconButton } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { Checkbox } from '../../../parts/checkbox.tsx';
 import { CellActions, type Column, DataTable } from '../../../parts/data-table.tsx';
-import { ConfirmDialog, Dialog } from '../../../parts/dialog.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
 import { Menu, MenuItem, MenuLine } from '../../../parts/menu.tsx';
 import { EmptyState, Fetched } from '../../../parts/states.tsx';
 import { FilterChips, SearchField, Toolbar } from '../../../parts/toolbar.tsx';
 import { Time, useNow } from '../../../parts/values.tsx';
-import { useAct, useCall } from '../../../queries.ts';
+import { useCall } from '../../../queries.ts';
 import { useMay } from '../../../session.tsx';
 import { KeyDrawer } from './key-drawer.tsx';
 import { type Key, keyState, SCOPES } from './key-form.ts';
@@ -236,17 +237,15 @@ function ScopesText({ scopes }: { readonly scopes: Key['scopes'] }) {
 /** Takes a key away, once that was asked for again. */
 function RevokeDialog({ of, onClose }: { readonly of: Key; readonly onClose: () => void }) {
   const [cancelQueued, setCancelQueued] = useState(false);
-  const revoke = useAct('revokeKey', {
-    changes: ['keys', 'messages', 'queue'],
-    done: `${of.name} is revoked`,
-    onDone: onClose,
-  });
   return (
-    <ConfirmDialog
-      open
+    <ConfirmAction
+      operation="revokeKey"
+      request={{ key: of.id, cancelQueued }}
+      changes={['keys', 'messages', 'queue']}
+      done={`${of.name} is revoked`}
+      onDone={onClose}
+      quiet={false}
       onClose={onClose}
-      onConfirm={() => revoke.mutate({ key: of.id, cancelQueued })}
-      busy={revoke.isPending}
       title="Revoke this key?"
       confirm="Revoke key"
       danger
@@ -272,14 +271,14 @@ function RevokeDialog({ of, onClose }: { readonly of: Key; readonly onClose: () 
       >
         Cancel what it has queued, too
       </Checkbox>
-    </ConfirmDialog>
+    </ConfirmAction>
   );
 }
 
 /** Gives a key a second secret, and shows it once. */
 function RotateDialog({ of, onClose }: { readonly of: Key; readonly onClose: () => void }) {
-  const rotate = useAct('rotateKey', { changes: ['keys'] });
-  if (rotate.data)
+  const [secret, setSecret] = useState<string | null>(null);
+  if (secret !== null)
     return (
       <Dialog
         open
@@ -292,18 +291,20 @@ function RotateDialog({ of, onClose }: { readonly of: Key; readonly onClose: () 
           </Button>
         }
       >
-        <SecretOnce secret={rotate.data.secret} />
+        <SecretOnce secret={secret} />
         <p className="mt-3 text-soft">
           The old secret works for another 24 hours. Put the new one in its place before then.
         </p>
       </Dialog>
     );
   return (
-    <ConfirmDialog
-      open
+    <ConfirmAction
+      operation="rotateKey"
+      request={{ key: of.id }}
+      changes={['keys']}
+      onDone={(rotated) => setSecret(rotated.secret)}
+      quiet={false}
       onClose={onClose}
-      onConfirm={() => rotate.mutate({ key: of.id })}
-      busy={rotate.isPending}
       title="Give this key a new secret?"
       confirm="Make a new secret"
     >
@@ -311,6 +312,6 @@ function RotateDialog({ of, onClose }: { readonly of: Key; readonly onClose: () 
         <strong className="font-semibold break-words">{of.name}</strong> stays the same key, with its limits
         and its messages. The old secret works for another 24 hours beside the new one.
       </p>
-    </ConfirmDialog>
+    </ConfirmAction>
   );
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { curlOf } from './actions.tsx';
+import { curlOf } from './curl.ts';
 
 it('gives a shell the message as it is, whatever stands in it', () => {
   const message = { subject: `it's "$HOME" \`id\` \\ $(id) !\n\u202egpj.exe`, to: ['ü@example.org'] };
