@@ -108,7 +108,7 @@ const LAWS: Readonly<Record<string, Law>> = {
       ...['domain', 'lib', 'http', 'smtp', 'client/types.ts', 'config/relay-fields.ts', 'config/routes.ts'],
       ...['ingest/http/attempts.ts', 'ingest/http/explain.ts', 'ingest/http/record.ts'],
       ...['control/doctor/finding.ts', 'control/in-force.ts', 'observe/health-report.ts'],
-      ...['store/relocating.ts', 'transport/probe-step.ts'],
+      ...['store/relocating.ts', 'transport'],
     ],
     packages: /^zod$/,
   },

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { parseQuery } from '../../src/domain/query.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { startViewsThread } from '../../src/threads/views-client.ts';
+import { startViewsThread } from '../../src/threads/clients.ts';
 import { makeArchive } from '../load/archive.ts';
 import type { RunOptions, Sample, Scenario } from './scenario.ts';
 

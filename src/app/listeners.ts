@@ -1,5 +1,5 @@
+import { serverName } from '../config/names.ts';
 import { type NodePorts, portsOf } from '../config/roles.ts';
-import { serverName } from '../config/server-name.ts';
 import type { Actor, Door } from '../control/door.ts';
 import { outlookOf } from '../control/outlook.ts';
 import { maxRequestBytes } from '../dashboard/calls.ts';

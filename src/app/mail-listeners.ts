@@ -1,13 +1,12 @@
 import type { SecureContextOptions } from 'node:tls';
+import { localPostmaster, serverName } from '../config/names.ts';
 import type { Config } from '../config/schema.ts';
-import { localPostmaster, serverName } from '../config/server-name.ts';
 import type { NamedSource } from '../domain/source.ts';
 import { createHttpServer, type Handler, type HttpLimits, type HttpServer } from '../http/server.ts';
 import { createIngestApi, onDashboardOnly } from '../ingest/http/api.ts';
 import { createSmtpListener, type SmtpListener } from '../ingest/smtp/listener.ts';
 import type { SmtpOptions } from '../ingest/smtp/options.ts';
-import type { LiveConfig } from './live-config.ts';
-import { cidrs } from './live-config.ts';
+import { cidrs, type LiveConfig } from './live-config.ts';
 import { type MailListeners, type MailParts, partOf } from './mail-parts.ts';
 import type { SmtpPortPlan } from './ports.ts';
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { serverName } from '../config/names.ts';
 import type { Config } from '../config/schema.ts';
-import { serverName } from '../config/server-name.ts';
 import { beginsAfter, dayOf, dayText, shareOf } from '../domain/quota.ts';
 import type { Relay, RelayLimits } from '../domain/relay.ts';
 import type { QuotaState } from '../engine/quota.ts';

@@ -16,8 +16,7 @@ import type { Store } from '../store/store.ts';
 import type { Taking } from '../store/taking.ts';
 import type { Views } from '../store/views.ts';
 import type { StoreWriter } from '../store/writer.ts';
-import { startStoreThread } from '../threads/store-client.ts';
-import { startViewsThread } from '../threads/views-client.ts';
+import { startStoreThread, startViewsThread } from '../threads/clients.ts';
 
 /** Facts and bytes, as the service uses them. */
 export interface Storage {

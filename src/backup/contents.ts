@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decodeJson } from '../lib/decode.ts';
-import { ArchiveError, shownName } from './archive-error.ts';
+import { ArchiveError, shownName } from './tar.ts';
 
 /** What lies in a backup, by name, in this order: the manifest first, the sums last (docs/backup.md). */
 export const MANIFEST = 'waybill-backup.json';

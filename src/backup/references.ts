@@ -2,9 +2,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { ContentRef } from '../domain/message.ts';
 import { decodeHeader, decodeOwner, HEADER_BYTES } from '../spool/record.ts';
-import { segmentPath } from '../spool/segments/names.ts';
+import { segmentPath } from '../spool/segments/files.ts';
 import type { CopiedFacts } from '../store/sqlite/copy.ts';
-import type { PlacedEntry } from './archive-reader.ts';
+import type { PlacedEntry } from './archive.ts';
 import { segmentEntry } from './contents.ts';
 import type { Steps } from './pace.ts';
 

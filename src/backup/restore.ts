@@ -16,12 +16,12 @@ import { readError } from '../lib/error.ts';
 import { lockDirectory } from '../store/sqlite/lock.ts';
 import { openDatabase } from '../store/sqlite/open.ts';
 import { forgetLog, forgetSessions, holdRestored } from '../store/sqlite/restored.ts';
-import { ArchiveError } from './archive-error.ts';
-import { type EntrySink, type PlacedEntry, readArchive } from './archive-reader.ts';
+import { type EntrySink, type PlacedEntry, readArchive } from './archive.ts';
 import { DATABASE, MANIFEST, type Manifest, readManifest, SECRETS } from './contents.ts';
 import { beginPhase, type PaceOptions } from './pace.ts';
 import { refuseWithoutRoom } from './room.ts';
 import { openSecrets } from './sealed-secrets.ts';
+import { ArchiveError } from './tar.ts';
 import { STAGING, unfinished } from './unfinished.ts';
 
 /** A backup to be restored. */

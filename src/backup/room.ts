@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError } from './tar.ts';
 
 /** What must stay free besides, so that a backup does not take the room that mail needs. */
 const MARGIN_BYTES = 256 * 1024 * 1024;

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { decodeJson } from '../lib/decode.ts';
 import type { Random } from '../lib/random.ts';
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError } from './tar.ts';
 
 /** Files that only go into a backup under a passphrase, by name. */
 export type SecretFiles = ReadonlyMap<string, Buffer>;

@@ -2,16 +2,15 @@ import { access, constants, type FileHandle, open, readFile, rename, rm, stat } 
 import { dirname } from 'node:path';
 import { formatTimestamp } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
-import { segmentPath } from '../spool/segments/names.ts';
+import { segmentPath } from '../spool/segments/files.ts';
 import { type CopiedFacts, copyDatabase, openCopy } from '../store/sqlite/copy.ts';
-import { ArchiveError } from './archive-error.ts';
-import { readArchive } from './archive-reader.ts';
-import { ArchiveWriter } from './archive-writer.ts';
+import { ArchiveWriter, readArchive } from './archive.ts';
 import { DATABASE, MANIFEST, manifestText, SECRETS, segmentEntry } from './contents.ts';
 import { beginPhase, type PaceOptions } from './pace.ts';
 import { checkReferences } from './references.ts';
 import { refuseWithoutRoom } from './room.ts';
 import { sealSecrets } from './sealed-secrets.ts';
+import { ArchiveError } from './tar.ts';
 
 /** A backup to be taken. Nothing may remove or move what lies in the spool until it is done. */
 export interface BackupTask {

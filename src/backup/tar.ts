@@ -1,5 +1,3 @@
-import { ArchiveError, shownName } from './archive-error.ts';
-
 /** The headers of a tar archive (POSIX ustar) of plain files: text in, bytes out, and back. No I/O. */
 
 /** Everything in a tar archive is a multiple of this. */
@@ -86,4 +84,20 @@ function octal(field: Buffer): number | null {
 function textOf(field: Buffer): string {
   const end = field.indexOf(0);
   return field.toString('latin1', 0, end < 0 ? field.length : end);
+}
+
+/** An archive that cannot be written, or that is not what it should be. The message is for an operator. */
+export class ArchiveError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ArchiveError';
+  }
+}
+
+/** A name out of an archive as it may be shown: whatever stands in it, nothing but printable ASCII. */
+export function shownName(name: string): string {
+  return JSON.stringify(name).replace(
+    /[^ -~]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -1,8 +1,8 @@
 /** What a restore leaves that was broken off. Loaded at every start, so apart from what restores. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ArchiveError } from './archive-error.ts';
 import { DATABASE } from './contents.ts';
+import { ArchiveError } from './tar.ts';
 
 /** Everything is unpacked and checked here first; only what is whole goes to its place. */
 export const STAGING = '.restoring';

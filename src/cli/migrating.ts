@@ -1,6 +1,5 @@
-import { earlyConfig } from '../config/early.ts';
 import { formatFault } from '../config/fault.ts';
-import { dataDirectory, type LoadOptions, loadConfig, NOTHING_STORED } from '../config/load.ts';
+import { dataDirectory, earlyConfig, type LoadOptions, loadConfig, NOTHING_STORED } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { isServerRunning } from '../control/client.ts';
 import { engineSettings, storedRows } from '../control/in-force.ts';
@@ -9,9 +8,8 @@ import { databaseOptions } from '../control/shared-storage.ts';
 import { becomeOwnerOf } from '../lib/command.ts';
 import { type Migrated, migrate, undo } from '../migrate/migration.ts';
 import { openPostgresSide } from '../migrate/postgres-side.ts';
-import type { Side, TakeBack } from '../migrate/side.ts';
+import type { MigrationStep, Side, TakeBack } from '../migrate/side.ts';
 import { openSqliteSource, openSqliteTarget } from '../migrate/sqlite-side.ts';
-import type { MigrationStep } from '../migrate/steps.ts';
 import { MAX_NAMED } from '../migrate/verify.ts';
 import { UNPUBLISHED } from '../store/registry.ts';
 import { type CommonOptions, type Context, print } from './context.ts';

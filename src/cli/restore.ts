@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Restored } from '../backup/restore.ts';
-import { earlyConfig } from '../config/early.ts';
-import { dataDirectory, type OutsideOptions } from '../config/load.ts';
+import { dataDirectory, earlyConfig, type OutsideOptions } from '../config/load.ts';
 import { isServerRunning } from '../control/client.ts';
 import { isUsable } from '../control/layout.ts';
 import { COMMAND, dataOption } from '../lib/command.ts';

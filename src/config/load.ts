@@ -7,6 +7,7 @@ import type { StoredDomain, StoredHold, StoredRelay } from '../store/registry.ts
 import { foreignDomains, openDomains } from './domains.ts';
 import { type Fault, showValue } from './fault.ts';
 import { type Resolution, resolve } from './resolve.ts';
+import type { Config } from './schema.ts';
 import { createVault, loadKey, sealedUnder, type Vault } from './secrets.ts';
 import type { OpenedRelay, Sources } from './sources.ts';
 
@@ -81,7 +82,7 @@ export function loadConfig(options: LoadOptions): Loaded {
 }
 
 /** What file and environment say by themselves, whether or not there is a data directory. Never throws. */
-export function resolveOutside(options: OutsideOptions): Resolution {
+function resolveOutside(options: OutsideOptions): Resolution {
   const faults: Fault[] = [];
   const resolution = resolve(outsideSources(options, faults).sources);
   return { ...resolution, faults: [...faults, ...resolution.faults] };
@@ -171,4 +172,19 @@ function isMissing(error: unknown, path: string): boolean {
 function readBounded(path: string): string {
   if (statSync(path).size > MAX_FILE_BYTES) throw new Error(`${path} is larger than ${MAX_FILE_BYTES} bytes`);
   return readFileSync(path, 'utf8');
+}
+
+/** What must be known before the store can be read, whose settings the rest is made of. */
+interface EarlyConfig {
+  readonly database: Config['database'];
+  readonly node: Config['node'];
+  /** What is wrong with these. Others show when everything is read. */
+  readonly faults: readonly Fault[];
+}
+
+/** Reads what file and environment say of the store. */
+export function earlyConfig(options: OutsideOptions): EarlyConfig {
+  const { config, faults } = resolveOutside(options);
+  const { database, node } = config;
+  return { database, node, faults: faults.filter(({ key }) => /^(database|node)\./.test(key)) };
 }

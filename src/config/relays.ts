@@ -10,7 +10,7 @@ import {
 import { readError } from '../lib/error.ts';
 import { type Fault, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
-import { clashFaults, mayBePrivate, ruleFor } from './relay-checks.ts';
+import { clashFaults, mayBePrivate, oauthOf, ruleFor } from './relay-checks.ts';
 import {
   IMPLICIT_TLS_PORT,
   RELAY_FIELDS,
@@ -23,7 +23,6 @@ import {
   USUAL_PER_DOMAIN,
 } from './relay-fields.ts';
 import { dayNumber } from './relay-kinds.ts';
-import { oauthOf } from './relay-oauth.ts';
 import { fieldFault, type RelaySource, relayFault } from './relay-source.ts';
 import {
   isProviderType,

@@ -1,8 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
-import { ArchiveError } from '../backup/archive-error.ts';
 import { MANIFEST, type Manifest, readManifest } from '../backup/contents.ts';
-import { BLOCK_BYTES, readTarHeader } from '../backup/tar.ts';
+import { ArchiveError, BLOCK_BYTES, readTarHeader } from '../backup/tar.ts';
 import { version } from '../cli/context.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';

@@ -1,7 +1,7 @@
 import type { Loaded } from '../config/load.ts';
 import { ruleDefinition } from '../config/routes.ts';
 import { SETTINGS } from '../config/settings.ts';
-import { sourceDefinition } from '../config/sources-kind.ts';
+import { sourceDefinition } from '../config/settings-listener.ts';
 import { dayText } from '../domain/quota.ts';
 import type {
   MxSettings,

@@ -1,8 +1,8 @@
 import type { SessionLimits } from '../accounts/sessions.ts';
 import type { Loaded, StoredRows } from '../config/load.ts';
+import { localPostmaster, serverName } from '../config/names.ts';
 import { type RuleDefinition, ruleDefinition } from '../config/routes.ts';
 import type { Config } from '../config/schema.ts';
-import { localPostmaster, serverName } from '../config/server-name.ts';
 import type { RoutingTable } from '../domain/route.ts';
 import type { EngineSettings } from '../engine/settings.ts';
 import type { Registry } from '../store/registry.ts';

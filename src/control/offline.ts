@@ -1,7 +1,6 @@
 import { createReception } from '../accounts/reception.ts';
-import { earlyConfig } from '../config/early.ts';
 import { type Fault, formatFault } from '../config/fault.ts';
-import { loadConfig } from '../config/load.ts';
+import { earlyConfig, loadConfig } from '../config/load.ts';
 import { IDLE, type QueueFigures } from '../engine/contract.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import type { Clock } from '../lib/clock.ts';

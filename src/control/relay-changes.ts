@@ -1,5 +1,5 @@
 import { formatFault } from '../config/fault.ts';
-import { heloFault } from '../config/helo-name.ts';
+import { heloFault } from '../config/names.ts';
 import {
   type GivenSecret,
   packSecrets,

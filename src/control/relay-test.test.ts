@@ -4,7 +4,7 @@ import { advanceUntil } from '../../test/protocol/smtp-out/rig.ts';
 import { Installation } from '../../test/support/installation.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { systemRandom } from '../lib/random.ts';
-import type { ProbeStep } from '../transport/probe-step.ts';
+import type { ProbeStep } from '../transport/transport.ts';
 import { openOffline } from './offline.ts';
 
 test('who does not answer is told as that, after a minute', async () => {

@@ -1,5 +1,5 @@
 import { formatFault } from '../config/fault.ts';
-import { heloFault } from '../config/helo-name.ts';
+import { heloFault } from '../config/names.ts';
 import { packSecrets, SECRET_FIELDS } from '../config/relay-fields.ts';
 import type { Effective } from '../config/sources.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';

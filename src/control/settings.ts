@@ -1,12 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { formatFault, unknownRule } from '../config/fault.ts';
 import type { Loaded } from '../config/load.ts';
+import { serverName } from '../config/names.ts';
 import { type Config, isSettingKey, SETTING_KEYS, type SettingKey } from '../config/schema.ts';
-import { serverName } from '../config/server-name.ts';
 import type { Setting } from '../config/setting.ts';
 import { SETTINGS } from '../config/settings.ts';
+import { sourceDefinition } from '../config/settings-listener.ts';
 import type { Effective } from '../config/sources.ts';
-import { sourceDefinition } from '../config/sources-kind.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { isOwnHost, parseCidrs } from '../lib/network.ts';
 import type { DeniedTally } from '../observe/remembered.ts';

@@ -1,4 +1,4 @@
-import { localPostmaster, serverName } from '../config/server-name.ts';
+import { localPostmaster, serverName } from '../config/names.ts';
 import type { ApiKey } from '../domain/key.ts';
 import { type Mailbox, parseAddress } from '../domain/mailbox.ts';
 import { readContent, refuseTestMessage } from '../ingest/http/find-message.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SecretField } from '../config/relay-fields.ts';
-import type { ProbeStep } from '../transport/probe-step.ts';
+import type { ProbeStep } from '../transport/transport.ts';
 import { answers, changes, isRecord, look, type OperationsOf, READ } from './operation.ts';
 import type { LaneState } from './queue.ts';
 

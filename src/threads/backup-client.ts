@@ -1,8 +1,8 @@
-import { ArchiveError } from '../backup/archive-error.ts';
 import type { PhaseStep } from '../backup/pace.ts';
 import type { BackupTask, TakenBackup } from '../backup/take.ts';
+import { ArchiveError } from '../backup/tar.ts';
 import { startThread } from '../lib/thread.ts';
-import { workerUrl } from './worker-url.ts';
+import { workerUrl } from './wire.ts';
 
 /** What the thread of a backup says. */
 export type BackupMessage =

@@ -8,12 +8,11 @@ import type { Log } from '../lib/log.ts';
 import { systemRandom } from '../lib/random.ts';
 import { SharedClock } from '../lib/shared-clock.ts';
 import { type Event, Events, type Unsubscribe } from '../observe/events.ts';
-import { SharedCrowd } from './ingest/crowd.ts';
 import { Line, remote } from './ingest/line.ts';
 import type { Deed, FromIngest, IngestStart, IngestState, IngestVerbs, ToIngest } from './ingest/messages.ts';
 import { RemoteIntake } from './ingest/remote-intake.ts';
 import { remoteRooms, type StepsHeard } from './ingest/remote-rooms.ts';
-import { SharedUnits } from './ingest/shared-units.ts';
+import { SharedCrowd, SharedUnits } from './ingest/shared-counts.ts';
 
 /** Events that happen in this thread are told of in the other; those of the other are heard while somebody listens. */
 class SharedEvents extends Events {

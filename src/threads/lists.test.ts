@@ -9,10 +9,9 @@ import { openDatabase } from '../store/sqlite/open.ts';
 import type { ListSlice, SliceRequest } from '../store/sqlite/paging.ts';
 import { type ListQuery, MAX_EXAMINED } from '../store/views.ts';
 import { Caller } from './caller.ts';
+import { startViewsThread, WAITING_LIMITS } from './clients.ts';
 import { Lists } from './lists.ts';
-import { WAITING_LIMITS } from './store-client.ts';
-import { startViewsThread } from './views-client.ts';
-import { workerUrl } from './worker-url.ts';
+import { workerUrl } from './wire.ts';
 
 const ANY = { tag: null, to: null, from: null, since: null, until: null };
 

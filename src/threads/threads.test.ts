@@ -7,9 +7,8 @@ import { openBetterSqlite3 } from '../store/sqlite/better-sqlite3.ts';
 import { StoreError } from '../store/store.ts';
 import type { Views } from '../store/views.ts';
 import { Caller } from './caller.ts';
-import { type StoreThread, startStoreThread } from './store-client.ts';
-import { startViewsThread } from './views-client.ts';
-import { workerUrl } from './worker-url.ts';
+import { type StoreThread, startStoreThread, startViewsThread } from './clients.ts';
+import { workerUrl } from './wire.ts';
 
 describe('the threads', () => {
   let folder: string;

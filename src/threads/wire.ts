@@ -24,7 +24,7 @@ export type WireAnswer =
   | { readonly ok: false; readonly error: WireError };
 
 /** A `StoreError`, whose class would not survive the way. */
-export interface WireError {
+interface WireError {
   readonly code: StoreErrorCode;
   readonly message: string;
 }
@@ -49,4 +49,10 @@ export function packError({ code, message }: StoreError): WireError {
 /** Makes the error whole again. */
 export function unpackError({ code, message }: WireError): StoreError {
   return new StoreError(code, message);
+}
+
+/** The address of a worker beside this file: `.ts` when run from source, `.js` when compiled. */
+export function workerUrl(name: 'store-worker' | 'views-worker' | 'backup-worker' | 'ingest-worker'): URL {
+  const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+  return new URL(`./${name}${extension}`, import.meta.url);
 }

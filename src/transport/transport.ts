@@ -86,3 +86,71 @@ export interface TransportResult {
   /** The hop was not asked anything: the result says nothing about it. */
   readonly unspoken?: true;
 }
+
+/** One thing that was tried, for a person to read. */
+export interface ProbeStep {
+  /**
+   * `RESOLVE`, `CONNECT`, `TLS`, an SMTP verb, or `CHECK` of a provider's credentials; `READY` for the good end, else the
+   * failure's cause.
+   */
+  readonly name: string;
+  /** What to search for, of a step that failed: `connect_refused`, `provider_401`. */
+  readonly code?: string;
+  /** False for a step that failed. A probe may go on after one, by another way: its last step tells how it ended. */
+  readonly ok: boolean;
+  readonly detail: string;
+  /** Milliseconds since the probe began. */
+  readonly atMs: number;
+}
+
+/** Tells of a step: its name, whether it is good, what there is to say, and what to search for where it is not the name. */
+export type Tell = (name: string, ok: boolean, detail: string, code?: string) => void;
+
+/** Yields what `run` tells, as it is told, until it ends. `mono`: monotonic ms. */
+export async function* probeSteps(
+  mono: () => number,
+  run: (tell: Tell) => Promise<void>,
+): AsyncGenerator<ProbeStep> {
+  const steps: ProbeStep[] = [];
+  let heard = Promise.withResolvers<void>();
+  const startedAt = mono();
+  const tell: Tell = (name, ok, detail, code = name) => {
+    const atMs = Math.round(mono() - startedAt);
+    steps.push(ok ? { name, ok, detail, atMs } : { name, ok, code, detail, atMs });
+    heard.resolve();
+  };
+  let done = false;
+  const running = run(tell).finally(() => {
+    done = true;
+    heard.resolve();
+  });
+  while (!done || steps.length > 0) {
+    if (steps.length === 0) await heard.promise;
+    heard = Promise.withResolvers();
+    yield* steps.splice(0);
+  }
+  await running;
+}
+
+/** An access token, or why there is none. */
+export type TokenResult =
+  | { readonly ok: true; readonly token: string }
+  | {
+      readonly ok: false;
+      readonly reply: Reply;
+      /** How long the token endpoint asks to be left alone, in ms; null: it does not. */
+      readonly restMs: number | null;
+    };
+
+/** Who has the access tokens of one relay. */
+export interface TokenDesk {
+  /**
+   * The token that is good now. Where it has to be asked for, one request serves all who wait, and `tell` is told of it,
+   * in words without secrets. Never throws for what the endpoint does; ends soon after `signal`.
+   */
+  get(signal: AbortSignal, tell?: (text: string) => void): Promise<TokenResult>;
+  /** The token was refused: whoever needs one asks anew. */
+  drop(token: string): void;
+  /** Closes its connections. */
+  close(): Promise<void>;
+}

@@ -2,10 +2,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ProviderSettings } from '../../src/domain/relay.ts';
-import { judge } from '../../src/transport/providers/judge.ts';
+import { causeOf, formsOf, judge } from '../../src/transport/providers/judge.ts';
 import type { HttpAnswer } from '../../src/transport/providers/provider.ts';
 import { providerFor } from '../../src/transport/providers/provider-for.ts';
-import { causeOf, formsOf } from '../../src/transport/providers/words.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
 import { textOf } from './inputs.ts';

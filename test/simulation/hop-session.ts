@@ -2,7 +2,7 @@ import type { Random } from '../../src/lib/random.ts';
 import type { OpeningVerb } from '../../src/smtp/opening.ts';
 import type { SmtpReply } from '../../src/smtp/reply.ts';
 import type { SenderVerb } from '../../src/smtp/verdict.ts';
-import { TIMEOUTS } from '../../src/transport/smtp/timeouts.ts';
+import { TIMEOUTS } from '../../src/transport/smtp/deadline.ts';
 import type { Kind } from './seen.ts';
 
 /** How ill the mail world is: chances in [0, 1], of every time that it could happen. */

@@ -6,6 +6,7 @@ import { Opening, type OpeningVerb } from '../../src/smtp/opening.ts';
 import type { SmtpReply } from '../../src/smtp/reply.ts';
 import { Sender, type SenderAction } from '../../src/smtp/sender.ts';
 import type { SenderVerb } from '../../src/smtp/verdict.ts';
+import { TIMEOUTS } from '../../src/transport/smtp/deadline.ts';
 import {
   ABORTED,
   connectFailure,
@@ -15,7 +16,6 @@ import {
   openingFailure,
   timeoutReply,
 } from '../../src/transport/smtp/failure.ts';
-import { TIMEOUTS } from '../../src/transport/smtp/timeouts.ts';
 import type { ProbeResult, Transport, TransportJob, TransportResult } from '../../src/transport/transport.ts';
 import { HEALTHY, type HopFaults, HopSession } from './hop-session.ts';
 import type { Kind } from './seen.ts';

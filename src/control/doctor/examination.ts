@@ -1,5 +1,5 @@
 import type { Loaded } from '../../config/load.ts';
-import { serverName } from '../../config/server-name.ts';
+import { serverName } from '../../config/names.ts';
 import { MISSING_CURE, missingDetail } from '../../domain/health.ts';
 import { missingRelays } from '../../domain/route.ts';
 import type { Clock } from '../../lib/clock.ts';

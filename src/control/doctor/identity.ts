@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
-import { serverName } from '../../config/server-name.ts';
+import { serverName } from '../../config/names.ts';
 import { keysIn } from '../../domain/domain-keys.ts';
 import type { SendingDomain } from '../../domain/sending-domain.ts';
 import { SELF_SIGNED_FILE, UPLOADED_FILE } from '../../tls/certificate.ts';

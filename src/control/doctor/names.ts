@@ -1,5 +1,4 @@
-import { isFullName } from '../../config/helo-name.ts';
-import { serverName } from '../../config/server-name.ts';
+import { isFullName, serverName } from '../../config/names.ts';
 import { lookUpAddresses } from '../../dns/hosts.ts';
 import type { DnsRefusal } from '../../dns/resolver.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';

@@ -1,5 +1,5 @@
+import { serverName } from '../../config/names.ts';
 import type { Config } from '../../config/schema.ts';
-import { serverName } from '../../config/server-name.ts';
 import { type Finding, fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Dialogue, Premises } from './premises.ts';
 import { isRangeInside, prefixOf, setOf } from './ranges.ts';

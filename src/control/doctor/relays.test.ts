@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { premises, scriptedResolver } from '../../../test/support/premises.ts';
-import type { ProbeStep } from '../../transport/probe-step.ts';
+import type { ProbeStep } from '../../transport/transport.ts';
 import { relaysCheck } from './relays.ts';
 
 const MX =

@@ -1,6 +1,5 @@
 /** How the domain receives mail: bounces and answers must find their way back, and may be secured on it. */
-import { isFullName } from '../../config/helo-name.ts';
-import { serverName } from '../../config/server-name.ts';
+import { isFullName, serverName } from '../../config/names.ts';
 import { lookUpAddresses } from '../../dns/hosts.ts';
 import { parseTlsReportRecord, tlsReportRecords } from '../../dns/mail-records.ts';
 import { matchesPolicy, parseStsPolicy, parseStsRecord } from '../../dns/mta-sts.ts';

@@ -1,6 +1,7 @@
 import type { Parameter, Queries } from '../../postgres/database.ts';
 import { type Placed, SegmentLost } from '../../store/postgres/contents.ts';
-import { type Piece, piecesOf } from './pieces.ts';
+import { StoreError, type StoreErrorCode } from '../../store/store.ts';
+import { SpoolError, type SpoolErrorCode } from '../spool.ts';
 
 /** What one statement carries: rows, and bytes unless a single row has more. */
 const STATEMENT_ROWS = 64;
@@ -58,4 +59,72 @@ function insertOf(rows: number): string {
     SELECT $1::bigint, piece.* FROM (VALUES ${values}) AS piece ("offset", piece, header, bytes)
     WHERE "offset" IS NOT NULL
       AND EXISTS (SELECT 1 FROM spool_segments WHERE segment = $1::bigint AND bytes IS NULL)`;
+}
+
+/** The most that one row holds, in bytes. */
+export const PIECE_BYTES = 256 * 1024;
+
+/** One row of the table `contents`, but for its segment. */
+interface Piece {
+  readonly offset: number;
+  readonly piece: number;
+  /** Of the first piece alone. */
+  readonly header: Uint8Array | null;
+  readonly bytes: Uint8Array;
+}
+
+/** A record at its place, as rows. Bytes are copied only where a row spans several chunks, one row at a time. */
+function* piecesOf({ record, ref: { offset } }: Placed): Iterable<Piece> {
+  let piece = 0;
+  for (const bytes of slices(record.chunks)) {
+    yield { offset, piece, header: piece === 0 ? record.header : null, bytes };
+    piece++;
+  }
+}
+
+/** The chunks cut and joined into pieces of {@link PIECE_BYTES}, the last one shorter; one empty piece for no bytes. */
+function* slices(chunks: readonly Uint8Array[]): Iterable<Uint8Array> {
+  let gathered: Uint8Array[] = [];
+  let size = 0;
+  let any = false;
+  for (const chunk of chunks) {
+    for (let at = 0; at < chunk.byteLength; ) {
+      const part = chunk.subarray(at, at + PIECE_BYTES - size);
+      gathered.push(part);
+      size += part.byteLength;
+      at += part.byteLength;
+      if (size < PIECE_BYTES) continue;
+      yield joined(gathered);
+      any = true;
+      gathered = [];
+      size = 0;
+    }
+  }
+  if (size > 0 || !any) yield joined(gathered);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+}
+
+/** The spool's word for what the database said. Nothing that it says about itself ends this process. */
+const CODES: Readonly<Partial<Record<StoreErrorCode, SpoolErrorCode>>> = {
+  store_full: 'spool_full',
+  store_closed: 'spool_closed',
+};
+
+/** The spool's error for a failed transaction; what is no error of the database is left as it is. */
+export function spoolErrorOf(error: unknown): unknown {
+  if (!(error instanceof StoreError)) return error;
+  return new SpoolError(CODES[error.code] ?? 'spool_unavailable', error.message, { cause: error });
+}
+
+/** What a query gives; its failure is the spool's. */
+export async function asSpool<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    throw spoolErrorOf(error);
+  }
 }

@@ -11,10 +11,9 @@ import {
   type SpoolRecord,
   WHOLE_READ_BYTES,
 } from '../spool.ts';
-import { ActiveSegment } from './active-segment.ts';
+import { ActiveSegment, OwnSegments } from './active-segment.ts';
 import { AllSegments } from './all-segments.ts';
-import { asSpool } from './errors.ts';
-import { OwnSegments } from './own-segments.ts';
+import { asSpool } from './insert.ts';
 import { ContentsReader } from './reader.ts';
 import { type FactsStore, takingTogether } from './taking.ts';
 import { ContentsWriter } from './writer.ts';

@@ -3,8 +3,7 @@ import type { ContentRef } from '../../domain/message.ts';
 import type { Database } from '../../postgres/database.ts';
 import { decodeHeader, type RecordHeader } from '../record.ts';
 import { type SpoolContent, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
-import { asSpool, spoolErrorOf } from './errors.ts';
-import { PIECE_BYTES } from './pieces.ts';
+import { asSpool, PIECE_BYTES, spoolErrorOf } from './insert.ts';
 
 interface PieceRow {
   readonly header: Buffer | null;

@@ -9,9 +9,9 @@ import type { Store } from '../../store/store.ts';
 import { recordsAt, type Taken, type Taking, type TakingTerms, takingApart } from '../../store/taking.ts';
 import { encodeRecord } from '../record.ts';
 import { type Spool, SpoolError, WHOLE_READ_BYTES } from '../spool.ts';
+import type { OwnSegments } from './active-segment.ts';
 import { type ActiveSegment, refsOf } from './active-segment.ts';
 import { insertContents } from './insert.ts';
-import type { OwnSegments } from './own-segments.ts';
 
 /** What takes facts, alone and with the contents that they refer to. */
 export type FactsStore = Pick<Store, 'accept'> & TakesContents;

@@ -4,8 +4,7 @@ import { SegmentLost } from '../../store/postgres/contents.ts';
 import type { EncodedRecord } from '../record.ts';
 import { SpoolError } from '../spool.ts';
 import { ActiveSegment, refsOf, type SegmentOptions } from './active-segment.ts';
-import { spoolErrorOf } from './errors.ts';
-import { insertContents } from './insert.ts';
+import { insertContents, spoolErrorOf } from './insert.ts';
 
 /** One caller's records, which are kept or refused together. */
 interface Waiting {

@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 
@@ -37,7 +38,7 @@ const SLOW_MS = 20;
 const WARY_MS = 10_000;
 
 /** How bytes are written. */
-export interface Writes {
+interface Writes {
   readonly atOnce: (fd: number, parts: readonly Uint8Array[], position: number) => number;
   readonly byPool: (fd: number, parts: readonly Uint8Array[], position: number) => Promise<number>;
 }
@@ -143,4 +144,17 @@ function withoutFirst(parts: readonly Uint8Array[], count: number): readonly Uin
   const cut = rest[0];
   if (cut !== undefined) rest[0] = cut.subarray(left);
   return rest;
+}
+
+const NAME = /^(\d{8,15})\.seg$/;
+
+/** Path of a segment's file. */
+export function segmentPath(directory: string, segment: number): string {
+  return path.join(directory, `${String(segment).padStart(8, '0')}.seg`);
+}
+
+/** The segment a file name stands for; null when it is no segment's. */
+export function segmentOfName(name: string): number | null {
+  const digits = NAME.exec(name)?.[1];
+  return digits === undefined ? null : Number(digits);
 }

@@ -5,14 +5,10 @@ import type { FactLog, LoggedFacts } from '../fact-log.ts';
 import { encodeRecord, encodeSmall, isSmall } from '../record.ts';
 import { type Spool, type SpoolContent, type SpoolEntry, SpoolError, type SpoolRecord } from '../spool.ts';
 import { Descriptors } from './descriptors.ts';
-import { FactsReader } from './facts-reader.ts';
-import { Failure } from './failure.ts';
-import { errorCode, realFiles, type SpoolFiles } from './files.ts';
-import { Ledger } from './ledger.ts';
-import { segmentOfName, segmentPath } from './names.ts';
+import { FactsReader, scanSegment } from './facts-reader.ts';
+import { errorCode, realFiles, type SpoolFiles, segmentOfName, segmentPath } from './files.ts';
 import { readError, SegmentReader } from './reader.ts';
-import { scanSegment } from './scan.ts';
-import { type FactsOf, SegmentWriter } from './writer.ts';
+import { type FactsOf, Failure, Ledger, SegmentWriter } from './writer.ts';
 
 /** How a spool on segments is opened. Sizes are bytes. */
 export interface SegmentSpoolOptions {

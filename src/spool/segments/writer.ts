@@ -3,12 +3,10 @@ import type { LogPlace } from '../../domain/log-place.ts';
 import type { ContentRef } from '../../domain/message.ts';
 import { type EncodedRecord, encodeFacts, HEADER_BYTES } from '../record.ts';
 import { SpoolError } from '../spool.ts';
-import type { Failure } from './failure.ts';
 import { errorCode, type SpoolFiles, writeFully } from './files.ts';
-import type { Ledger } from './ledger.ts';
 
 /** What a writer works with. */
-export interface WriterOptions {
+interface WriterOptions {
   readonly files: SpoolFiles;
   readonly pathOf: (segment: number) => string;
   /** Open for reading, to flush the names in it. */
@@ -263,4 +261,88 @@ function place(waiting: readonly Waiting[], active: Active): Batch {
 
 function noRoom(cause: unknown): SpoolError {
   return new SpoolError('spool_full', 'the spool has no room', { cause });
+}
+
+/**
+ * The latch that stops writing (contract §15): once a write or a flush has failed, the disk's state is
+ * unknown, so nothing is written any more, by anyone, until the process has started anew.
+ */
+export class Failure {
+  readonly #onFailure: (error: SpoolError) => void;
+  #error: SpoolError | null = null;
+
+  /** `onFailure` is called once, with the first failure. */
+  constructor(onFailure: (error: SpoolError) => void) {
+    this.#onFailure = onFailure;
+  }
+
+  /** Throws the first failure, if there was one. */
+  check(): void {
+    if (this.#error !== null) throw this.#error;
+  }
+
+  /** Stops writing for good. Returns the first failure. */
+  trip(cause: unknown): SpoolError {
+    if (this.#error === null) {
+      this.#error = new SpoolError('spool_failed', 'the spool could not write to its disk', { cause });
+      this.#onFailure(this.#error);
+    }
+    return this.#error;
+  }
+}
+
+/** Which segments there are, and which of their records the store has not decided on. Numbers only, no I/O. */
+export class Ledger {
+  readonly #segments: Set<number>;
+  /** Offsets of undecided records, per segment that has any. */
+  readonly #undecided = new Map<number, Set<number>>();
+  #highest: number;
+
+  /** `found` are the segments on disk. */
+  constructor(found: readonly number[]) {
+    this.#segments = new Set(found);
+    this.#highest = found.reduce((highest, segment) => Math.max(highest, segment), 0);
+  }
+
+  /** The number of the next segment: never one that was used before. */
+  next(): number {
+    return this.#highest + 1;
+  }
+
+  /** The segment of number {@link next} has been created. */
+  add(segment: number): void {
+    this.#segments.add(segment);
+    this.#highest = segment;
+  }
+
+  /** A record has been written and waits for the store's decision. */
+  hold(ref: ContentRef): void {
+    const offsets = this.#undecided.get(ref.segment);
+    if (offsets === undefined) this.#undecided.set(ref.segment, new Set([ref.offset]));
+    else offsets.add(ref.offset);
+  }
+
+  /** The store has decided. Saying so twice, or about a record of an earlier run, changes nothing. */
+  decided(ref: ContentRef): void {
+    const offsets = this.#undecided.get(ref.segment);
+    if (offsets?.delete(ref.offset) && offsets.size === 0) this.#undecided.delete(ref.segment);
+  }
+
+  /**
+   * Segments that will not change and wait for no decision, in ascending order. Never the highest: it may be
+   * written to, and while it stands its number cannot come back.
+   */
+  idle(): number[] {
+    return [...this.#segments].filter((segment) => this.isIdle(segment)).sort((a, b) => a - b);
+  }
+
+  /** Whether `segment` is idle in the sense of {@link idle}. */
+  isIdle(segment: number): boolean {
+    return segment < this.#highest && !this.#undecided.has(segment);
+  }
+
+  /** A segment's file is gone. */
+  remove(segment: number): void {
+    this.#segments.delete(segment);
+  }
 }

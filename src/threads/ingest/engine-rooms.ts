@@ -3,8 +3,8 @@ import type { ContentRef } from '../../domain/message.ts';
 import type { RouteFacts } from '../../domain/route-match.ts';
 import type { AdminCaller, AdminDoor } from '../../ingest/admin-door.ts';
 import type { Spool, SpoolContent } from '../../spool/spool.ts';
-import { type PackedSubmission, unpackSubmission } from './letters.ts';
 import type { Rooms } from './line.ts';
+import { type PackedSubmission, unpackSubmission } from './messages.ts';
 import type { OpenedContent } from './remote-rooms.ts';
 
 /** Contents that one ingest thread may have open at once; beyond it, the one that was read from longest ago is closed. */

@@ -11,9 +11,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { createIdSource } from '../../lib/id.ts';
 import { NewestMap } from '../../lib/newest-map.ts';
 import type { Random } from '../../lib/random.ts';
-import { packSubmission } from './letters.ts';
 import type { Line } from './line.ts';
 import type { FromIngest, IngestState, ToIngest } from './messages.ts';
+import { packSubmission } from './messages.ts';
 
 /** How long it is believed that a key has too much queued, in ms, after a message of it was refused for that. */
 const BELIEVE_MS = 1_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Budget } from '../../lib/budget.ts';
-import { SharedUnits, unitsBuffer } from './shared-units.ts';
+import { SharedUnits, unitsBuffer } from './shared-counts.ts';
 
 const CAPACITY = 640;
 const never = new AbortController().signal;

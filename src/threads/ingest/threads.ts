@@ -12,12 +12,11 @@ import { startThread } from '../../lib/thread.ts';
 import type { Events, Unsubscribe } from '../../observe/events.ts';
 import type { Cluster, RateUnits } from '../../store/cluster.ts';
 import type { KeyAndCertificate } from '../../tls/self-signed.ts';
-import { workerUrl } from '../worker-url.ts';
-import { crowdBuffer, SharedCrowd } from './crowd.ts';
+import { workerUrl } from '../wire.ts';
 import { type CallsUnderWay, engineRooms } from './engine-rooms.ts';
 import { Line, remote } from './line.ts';
 import type { FromIngest, IngestStart, IngestState, IngestVerbs, ToIngest } from './messages.ts';
-import { SharedUnits, unitsBuffer } from './shared-units.ts';
+import { crowdBuffer, SharedCrowd, SharedUnits, unitsBuffer } from './shared-counts.ts';
 
 /** How often it is looked whether the threads should know of something new, in ms. */
 const LOOK_MS = 50;

@@ -11,11 +11,9 @@ import { MAX_TRANSACTIONS } from '../smtp/smtp.ts';
 import { Trace } from '../smtp/trace.ts';
 import type { TransactionEnd } from '../smtp/transaction.ts';
 import type { Transport, TransportJob, TransportResult } from '../transport.ts';
-import { type DomainHosts, MAX_HOSTS, MAX_LOOKED_UP } from './hosts.ts';
-import { type MxMeans, type MxParts, mxMeans } from './means.ts';
-import { recording } from './recording-resolver.ts';
+import { type DomainHosts, MAX_HOSTS, MAX_LOOKED_UP, recording } from './hosts.ts';
+import { type MxMeans, type MxParts, mxMeans, waysTo } from './means.ts';
 import { describeSts, stsMode } from './security.ts';
-import { waysTo } from './ways.ts';
 
 /** The `mx` relay: hands messages to the recipients' own servers (RFC 5321 §5). */
 

@@ -1,14 +1,13 @@
 import type { Resolver } from '../../dns/resolver.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
-import type { ProbeStep, Tell } from '../probe-step.ts';
 import { openSession } from '../smtp/open.ts';
 import { failureOf, stepsOf } from '../smtp/probe.ts';
 import type { Trace } from '../smtp/trace.ts';
-import { type DomainHosts, MAX_HOSTS, MAX_LOOKED_UP, type ReadyHost } from './hosts.ts';
+import type { ProbeStep, Tell } from '../transport.ts';
+import { type DomainHosts, describeAnswer, MAX_HOSTS, MAX_LOOKED_UP, type ReadyHost } from './hosts.ts';
 import type { MxMeans } from './means.ts';
-import { describeAnswer } from './recording-resolver.ts';
+import { waysTo } from './means.ts';
 import { describeSts } from './security.ts';
-import { waysTo } from './ways.ts';
 
 /** The name of the step that says that a host would take mail. */
 export const READY = 'READY';

@@ -2,11 +2,11 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Connection, Connections } from './connections.ts';
 import { hostOf } from './dial.ts';
 import { type Exchanged, exchange, type Passed } from './exchange.ts';
+import { formsOf, plainText } from './judge.ts';
 import type { ProviderTimeouts } from './limits.ts';
 import type { ProviderRequest } from './provider.ts';
 import type { ProviderTrace } from './trace.ts';
 import { abortTrouble, Trouble } from './trouble.ts';
-import { formsOf, plainText } from './words.ts';
 
 /** Makes a request over one of the relay's connections. Never rejects for what the network or the peer does. */
 export type Call = (

@@ -2,8 +2,8 @@
 import { sign } from 'node:crypto';
 import type { OAuthGrant } from '../../domain/relay.ts';
 import { decodeJson } from '../../lib/decode.ts';
-import { memberOf } from './json-answer.ts';
 import type { GivenToken, HttpAnswer, TokenSource } from './provider.ts';
+import { memberOf } from './provider.ts';
 
 /** RFC 6750 §2.1; those of Microsoft are of some 2,000 characters. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]{1,16384}=*$/;

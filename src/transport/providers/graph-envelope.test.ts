@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Envelope, Recipient, RecipientKind } from '../../domain/envelope.ts';
-import { graphSender } from './graph-envelope.ts';
+import { graphSender } from './graph.ts';
 
 function recipient(address: string, kind: RecipientKind = 'to'): Recipient {
   return { address, kind, notify: null, orcpt: null };

@@ -1,23 +1,29 @@
-import { localReply } from '../../domain/outcome.ts';
+import type { Envelope } from '../../domain/envelope.ts';
+import { type Mailbox, parseAddressList } from '../../domain/mailbox.ts';
+import { localReply, type Reply } from '../../domain/outcome.ts';
 import { microsoftTokenUrl, type ProviderSettings } from '../../domain/relay.ts';
 import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
 import { decodeJson } from '../../lib/decode.ts';
+import { writeField } from '../../mail/field.ts';
+import { withoutComments } from '../../mail/field-values.ts';
+import { type FieldSpan, readLooseHeader } from '../../mail/header-block.ts';
 import { tokenSource } from './grants.ts';
-import { graphAnswers } from './graph-answers.ts';
-import { graphSender } from './graph-envelope.ts';
-import { memberOf, textOf } from './json-answer.ts';
-import type {
-  AnswerFacts,
-  CheckFinding,
-  HttpAnswer,
-  PrepareContext,
-  Prepared,
-  Provider,
-  ProviderMessage,
-  ProviderRequest,
-  TokenSource,
+import {
+  type AnswerFacts,
+  type AnswerRow,
+  type CheckFinding,
+  type HttpAnswer,
+  type Meaning,
+  memberOf,
+  type PrepareContext,
+  type Prepared,
+  type Provider,
+  type ProviderMessage,
+  type ProviderRequest,
+  type TokenSource,
+  textOf,
+  unfitForAscii,
 } from './provider.ts';
-import { unfitForAscii } from './unfit.ts';
 
 /** Settings of a relay by Microsoft Graph. */
 type GraphSettings = Extract<ProviderSettings, { readonly type: 'graph' }>;
@@ -124,4 +130,236 @@ function tokensOf({ authority, tenant, clientId, secret, endpoint }: GraphSettin
     { kind: 'client_credentials', clientId, secret },
     { url, setting: 'authority', scope: `${graph}/.default` },
   );
+}
+
+/**
+ * What Graph's answers mean. Codes are those of Exchange, under whatever status of a client's error. Only 202 says that
+ * the message was taken: 200 has been seen for messages that were then never sent.
+ *
+ * `From names the mailbox` (no mailbox is set): what is wrong with that one keeps no other from sending, and is not the
+ * relay's illness.
+ */
+export function graphAnswers(fromNamesMailbox: boolean): readonly AnswerRow[] {
+  return [
+    ...TAKEN,
+    ...missingMailbox(fromNamesMailbox),
+    ...REFUSED,
+    ...ofMailbox(fromNamesMailbox),
+    ...STATUSES,
+    ...TROUBLE,
+  ];
+}
+
+const TAKEN: readonly AnswerRow[] = [
+  { status: 202, meaning: 'done', enhanced: '2.0.0', note: 'Exchange took the message. It gives no id.' },
+  {
+    status: '2xx',
+    meaning: 'unknown',
+    enhanced: '4.3.0',
+    note: 'Not what Graph answers to a message that it took: it may have been sent, or not.',
+  },
+  {
+    status: '3xx',
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'A redirect, which is not followed: correct `endpoint`.',
+  },
+];
+
+function missingMailbox(fromNamesMailbox: boolean): readonly AnswerRow[] {
+  const answer = fromNamesMailbox
+    ? {
+        meaning: 'never' as const,
+        enhanced: '5.1.8',
+        note: 'Without `mailbox`, From names the mailbox that sends, and this From has none.',
+      }
+    : {
+        meaning: 'relay_ill' as const,
+        enhanced: '4.3.5',
+        note: 'The mailbox does not exist, or is not in Exchange Online: correct `mailbox`.',
+      };
+  return [
+    ...MISSING_CODES.map((code): AnswerRow => ({ status: '4xx', code, ...answer })),
+    fromNamesMailbox
+      ? { status: 404, meaning: 'later', enhanced: '4.3.5', note: 'Not found, and not said what.' }
+      : { status: 404, ...answer },
+  ];
+}
+
+/** How Graph says that there is no such mailbox. */
+const MISSING_CODES = [
+  'MailboxNotEnabledForRESTAPI',
+  'MailboxNotSupportedForRESTAPI',
+  'ErrorInvalidUser',
+  'ErrorNonExistentMailbox',
+  'ResourceNotFound',
+  'Request_ResourceNotFound',
+] as const;
+
+const REFUSED: readonly AnswerRow[] = [
+  coded('ErrorInvalidRecipients', 'never', '5.1.3', 'A recipient’s address is none to Exchange.'),
+  coded('ErrorMimeContentInvalid', 'never', '5.6.0', 'Exchange cannot read the message.'),
+  coded('ErrorMimeContentInvalidBase64String', 'never', '5.6.0', 'Exchange cannot read the message.'),
+  coded('ErrorMessageSizeExceeded', 'never', '5.3.4', 'Larger than the mailbox may send.'),
+  coded(
+    'ErrorSendAsDenied',
+    'never',
+    '5.7.1',
+    'The mailbox may not send as this From: grant it “Send as”, or route this mail elsewhere.',
+  ),
+];
+
+/** What is the trouble of one mailbox, and of the relay where that is its own. */
+function ofMailbox(fromNamesMailbox: boolean): readonly AnswerRow[] {
+  const meaning = fromNamesMailbox ? 'later' : 'relay_ill';
+  const denied = coded(
+    'ErrorAccessDenied',
+    meaning,
+    '4.7.0',
+    'A policy keeps the application from this mailbox.',
+  );
+  return [
+    ...(fromNamesMailbox ? [denied] : []),
+    coded('ErrorQuotaExceeded', meaning, '4.2.2', 'The mailbox is full.'),
+    coded('ErrorExceededMessageLimit', meaning, '4.2.2', SENT_ALL),
+    coded('ErrorSubmissionQuotaExceeded', meaning, '4.2.2', SENT_ALL),
+    coded(
+      'ErrorMessageSubmissionBlocked',
+      meaning,
+      '4.7.0',
+      'Exchange keeps the mailbox from sending: ask its administrator.',
+    ),
+    coded('ErrorAccountSuspend', meaning, '4.7.0', 'The account is suspended: ask its administrator.'),
+    { status: 507, meaning, enhanced: '4.2.2', note: 'The mailbox is full.' },
+  ];
+}
+
+const SENT_ALL = 'The mailbox has sent all that it may for now.';
+
+const STATUSES: readonly AnswerRow[] = [
+  { status: 400, meaning: 'later', enhanced: '4.6.0', note: 'Refused, and not said in known words why.' },
+  {
+    status: 401,
+    meaning: 'relay_ill',
+    enhanced: '4.7.8',
+    note: 'The token is not taken; it is dropped, and a new one asked for.',
+  },
+  {
+    status: 403,
+    meaning: 'relay_ill',
+    enhanced: '4.7.0',
+    note: 'The application lacks the permission `Mail.Send`, or a policy keeps it from this mailbox.',
+  },
+  { status: 408, meaning: 'later', enhanced: '4.4.2', note: 'The request did not arrive in time.' },
+  { status: 409, meaning: 'later', enhanced: '4.3.0', note: 'The mailbox was busy with something else.' },
+  { status: 413, meaning: 'never', enhanced: '5.3.4', note: 'Larger than Graph takes.' },
+  { status: 423, meaning: 'later', enhanced: '4.3.0', note: 'The mailbox is locked, as while it is moved.' },
+  {
+    status: 429,
+    meaning: 'relay_ill',
+    enhanced: '4.7.28',
+    note: 'Too many requests; what `Retry-After` asks for is kept to.',
+  },
+  {
+    status: '4xx',
+    meaning: 'relay_ill',
+    enhanced: '4.3.5',
+    note: 'No answer of sendMail: correct `endpoint`.',
+  },
+];
+
+const LOST = 'A gateway had no answer from Exchange, which may have sent the message all the same.';
+
+const TROUBLE: readonly AnswerRow[] = [
+  { status: 502, meaning: 'unknown', enhanced: '4.4.2', note: LOST },
+  {
+    status: 503,
+    meaning: 'relay_ill',
+    enhanced: '4.3.2',
+    note: 'Overloaded or under repair; what `Retry-After` asks for is kept to.',
+  },
+  { status: 504, meaning: 'unknown', enhanced: '4.4.2', note: LOST },
+  { status: '5xx', meaning: 'later', enhanced: '4.3.0', note: 'Trouble of Graph’s own.' },
+];
+
+function coded(code: string, meaning: Meaning, enhanced: string, note: string): AnswerRow {
+  return { status: '4xx', code, meaning, enhanced, note };
+}
+
+/**
+ * Microsoft Graph knows no envelope: it sends to whom the header names, as whom the header names. So the envelope must be
+ * what the header says. What differs is refused; only blind copies, whom no header of ours names, are told by a Bcc field
+ * of the copy that is handed over. Exchange takes that out of what recipients get.
+ */
+type GraphSender =
+  | {
+      readonly ok: true;
+      /** The address in From. */
+      readonly from: string;
+      /** A field that names the blind copies, to stand above the message; '' where there are none. */
+      readonly bcc: string;
+    }
+  | { readonly ok: false; readonly reply: Reply };
+
+/** Bytes of a header that is looked at: more than any way in takes. */
+const MAX_HEADER_BYTES = 1024 * 1024;
+/** Addresses of all fields together: more than a message may have recipients. */
+const MAX_ADDRESSES = 2000;
+const RECIPIENT_FIELDS: ReadonlySet<string> = new Set(['to', 'cc', 'bcc']);
+/** A group of nobody (RFC 5322 §3.4), such as `undisclosed-recipients:;`, which the composer writes too. */
+const EMPTY_GROUP = /^[^:;,<>@"]*:[\t ]*;$/;
+const HEADER_END = Buffer.from('\r\n\r\n');
+/** Exchange looks at letters alone, not at their case (RFC 5321 §2.4 leaves that to the receiving host). */
+const keyOf = (address: string) => address.toLowerCase();
+
+/** Holds an envelope against the header of its message. Never throws. */
+export function graphSender(envelope: Envelope, content: Buffer): GraphSender {
+  const fields = headerFields(content);
+  if (fields === null) return differs('the header is too large to be compared with the envelope');
+  const authors = fields.filter(({ lowerName }) => lowerName === 'from');
+  const from = authors.length === 1 ? addressesOf(authors) : null;
+  const [author] = from ?? [];
+  if (author === undefined || from?.length !== 1) return differs('From is not exactly one address');
+  if (keyOf(author.address) !== keyOf(envelope.reversePath))
+    return differs('the reverse-path is not the address in From');
+  const named = addressesOf(fields.filter(({ lowerName }) => RECIPIENT_FIELDS.has(lowerName)));
+  if (named === null) return differs('To, Cc or Bcc cannot be read as addresses');
+  return withRecipients(envelope, author.address, new Set(named.map(({ address }) => keyOf(address))));
+}
+
+function withRecipients(envelope: Envelope, from: string, named: ReadonlySet<string>): GraphSender {
+  const unnamed = envelope.recipients.filter(({ address }) => !named.has(keyOf(address)));
+  if (unnamed.some(({ kind }) => kind !== 'bcc'))
+    return differs('a recipient stands neither in To nor in Cc, and is no blind copy');
+  const recipients = new Set(envelope.recipients.map(({ address }) => keyOf(address)));
+  if (![...named].every((address) => recipients.has(address)))
+    return differs('To or Cc names somebody who is no recipient of this delivery');
+  const words = unnamed.map(({ address }, index) => (index < unnamed.length - 1 ? `${address},` : address));
+  return { ok: true, from, bcc: words.length === 0 ? '' : writeField('Bcc', words) };
+}
+
+/** The fields of the message's header; null when it is too large. */
+function headerFields(content: Buffer): readonly FieldSpan[] | null {
+  const blank = content.indexOf(HEADER_END);
+  const end = blank < 0 ? content.length : blank + 2;
+  if (end > MAX_HEADER_BYTES) return null;
+  return readLooseHeader(content.toString('latin1', 0, end), MAX_HEADER_BYTES)?.fields ?? null;
+}
+
+/** All addresses of these fields; null when one is not understood. */
+function addressesOf(fields: readonly FieldSpan[]): readonly Mailbox[] | null {
+  const found: Mailbox[] = [];
+  for (const { value } of fields) {
+    const text = withoutComments(value).trim();
+    if (EMPTY_GROUP.test(text)) continue;
+    const parsed = parseAddressList(text, MAX_ADDRESSES - found.length);
+    if (!parsed.ok) return null;
+    found.push(...parsed.value);
+  }
+  return found;
+}
+
+function differs(why: string): GraphSender {
+  const text = `Microsoft Graph takes sender and recipients from the header: ${why}`;
+  return { ok: false, reply: localReply('envelope_differs', '5.6.0', text) };
 }

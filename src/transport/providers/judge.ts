@@ -1,9 +1,7 @@
 /** What an answer means: the first row of the provider's table that matches, else of that for all. Pure. */
 import type { Reply } from '../../domain/outcome.ts';
 import { MAX_REST_MS } from './limits.ts';
-import type { AnswerFacts, AnswerRow, HttpAnswer, Meaning } from './provider.ts';
-import { tellAnswer } from './told.ts';
-import { causeOf, plainText } from './words.ts';
+import type { AnswerFacts, AnswerRow, HttpAnswer, Meaning, Provider } from './provider.ts';
 
 /** What HTTP's own statuses mean (RFC 9110 §15), where a provider's table has no row. Every status has one. */
 export const COMMON_ANSWERS: readonly AnswerRow[] = [
@@ -44,7 +42,7 @@ const UNREADABLE: AnswerRow = {
 };
 
 /** What was decided of an answer. */
-export interface Judgement {
+interface Judgement {
   readonly meaning: Meaning;
   readonly reply: Reply;
   readonly messageId: string | null;
@@ -53,7 +51,7 @@ export interface Judgement {
 }
 
 /** What to judge. */
-export interface Judged {
+interface Judged {
   readonly answer: HttpAnswer;
   readonly phrase: string;
   /** The whole request had been handed over. */
@@ -116,3 +114,147 @@ export function restOf(header: string | undefined, now: number): number | null {
 }
 
 const IMF_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
+
+/** What an answer to a provider's check of our credentials says. */
+
+/** An answer, and what is needed to tell of it. */
+interface Checked {
+  readonly answer: HttpAnswer;
+  readonly phrase: string;
+  /** Forms of secrets that must not be shown. */
+  readonly secrets: readonly string[];
+  /** Wall ms. */
+  readonly now: number;
+}
+
+/** What is found: `code` is what to search for. */
+interface Finding {
+  readonly good: boolean;
+  readonly code: string;
+  /** One line without secrets. */
+  readonly text: string;
+}
+
+/**
+ * What the provider's own reading finds; else what its answer table says, so that an answer of no known shape is never
+ * good, and none but those of bad credentials is told as one.
+ */
+export function findingOf(provider: Provider, { answer, phrase, secrets, now }: Checked): Finding {
+  const own = provider.checked?.(answer) ?? null;
+  if (own !== null) return { ...own, code: 'check_failed', text: plainText(own.text, secrets) };
+  const said = plainText(`${answer.status} ${phrase}`, secrets);
+  if (answer.status >= 200 && answer.status < 300)
+    return provider.checked === undefined
+      ? { good: true, code: '', text: said }
+      : { good: false, code: 'provider_bad_answer', text: `${said}: ${NOT_THEIRS}` };
+  const { reply } = judge(provider.answers, {
+    ...{ answer, phrase, isWhole: true, facts: provider.read(answer), secrets, now },
+  });
+  const restMs = restOf(answer.headers['retry-after'], now);
+  const wait = restMs === null ? '' : `; it asks to wait ${Math.ceil(restMs / 1000)} s`;
+  const status = reply.text.startsWith(String(answer.status)) ? '' : `${answer.status} `;
+  return { good: false, code: reply.cause, text: `${status}${reply.text}${wait}` };
+}
+
+const NOT_THEIRS =
+  'not what this provider answers, so something else is there or in between: correct endpoint, or ask who runs the network';
+
+/** What an answer comes to, for an operator: the peer's own words, and what our table says of them. Pure. */
+
+/** Characters of a redirect's target that are shown. */
+const MAX_TARGET = 200;
+
+/** What is to be told. */
+interface Told {
+  readonly answer: HttpAnswer;
+  readonly phrase: string;
+  readonly facts: AnswerFacts;
+  /** The row of the table that decided. */
+  readonly row: AnswerRow;
+  /** It says that the message was taken, but not in words that we know, or too early. */
+  readonly isMisread: boolean;
+  /** Forms of secrets that must not be shown. */
+  readonly secrets: readonly string[];
+}
+
+/**
+ * One line of at most 1,000 characters. The row's note is added where the peer gave no text, or where the relay is ill,
+ * which an operator must understand; not to what was taken, nor to words that say the same.
+ */
+function tellAnswer({ answer, phrase, facts, row, isMisread, secrets }: Told): string {
+  const words = [facts.code, facts.text].filter((word) => word !== null && word !== '').join(': ');
+  if (isMisread) return plainText(`An answer that cannot be understood${words && `: ${words}`}`, secrets);
+  const said = plainText(words || `${answer.status} ${phrase}${targetOf(answer, secrets)}`, secrets);
+  const note = row.note.replaceAll('`', '').replace(/\.$/, '');
+  const isWanted = row.meaning === 'relay_ill' || (row.meaning !== 'done' && !facts.text);
+  if (!isWanted || note === '' || lettersOf(said).includes(lettersOf(note))) return said;
+  const tail = ` (means: ${note})`;
+  return `${said.slice(0, MAX_TEXT - tail.length)}${tail}`;
+}
+
+/**
+ * Where a redirect leads, as ` to …`; empty where there is none. Without user and query: what a server puts there, such as
+ * a session, is nobody's business.
+ */
+export function targetOf({ status, headers }: HttpAnswer, secrets: readonly string[]): string {
+  const { location } = headers;
+  if (status < 300 || status > 399 || location === undefined) return '';
+  const url = URL.parse(location, RELATIVE);
+  if (url === null) return '';
+  const origin = url.origin === RELATIVE ? '' : `${url.protocol}//${url.host}`;
+  // Cut only when it is clean: half a secret would not be found.
+  return ` to ${plainText(`${origin}${url.pathname}`, secrets).slice(0, MAX_TARGET)}`;
+}
+
+/** Stands for the address that was asked, where a target is relative. */
+const RELATIVE = 'http://same.invalid';
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ');
+}
+
+/** What a provider says, as it may be kept: one line, bounded, without secrets. */
+
+/** Characters that are kept of what a provider says. */
+export const MAX_TEXT = 1000;
+const MAX_CODE = 64;
+/** Shorter secrets would be found in any text. */
+const MIN_SECRET = 6;
+
+/** One line of at most 1,000 characters, in which the secrets are dots. */
+export function plainText(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) clean = clean.replaceAll(secret, '…');
+  return clean
+    .replace(/[\p{C}\p{Z}]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_TEXT);
+}
+
+/** Secrets, and how they may come back: bare, in base64, in a URL, in a form, as the credentials of a request. */
+export function formsOf(
+  secrets: string | readonly string[],
+  headers: Readonly<Record<string, string>>,
+): string[] {
+  const credentials = Object.entries(headers)
+    .filter(([name]) => /authorization|token|api-key|signature/i.test(name))
+    .flatMap(([, value]) => [value, value.replace(/^\w+ /, '')]);
+  const forms = [secrets].flat().flatMap((secret) => {
+    const bare = secret.replace(/^whsec_/, '');
+    const inForm = new URLSearchParams([['', secret]]).toString().slice(1);
+    return [secret, bare, Buffer.from(secret).toString('base64'), encodeURIComponent(secret), inForm];
+  });
+  return [...new Set([...forms, ...credentials])]
+    .filter(({ length }) => length >= MIN_SECRET)
+    .sort((a, b) => b.length - a.length);
+}
+
+/** A searchable code: `provider_message_rejected` of `MessageRejected`. */
+export function causeOf(code: string | number): string {
+  const words = String(code)
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/[^A-Za-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .toLowerCase();
+  return `provider_${words.slice(0, MAX_CODE)}`;
+}

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import { decodeJson } from '../../lib/decode.ts';
-import { textOf } from './json-answer.ts';
 import type {
   AnswerFacts,
   AnswerRow,
@@ -12,7 +11,7 @@ import type {
   Provider,
   ProviderMessage,
 } from './provider.ts';
-import { unfitForAscii } from './unfit.ts';
+import { textOf, unfitForAscii } from './provider.ts';
 
 /** Settings of type `mailgun`. */
 export type MailgunSettings = Extract<ProviderSettings, { readonly type: 'mailgun' }>;

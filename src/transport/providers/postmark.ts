@@ -4,7 +4,6 @@ import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
 import { decodeJson } from '../../lib/decode.ts';
 import type { FilePart } from '../../mail/message-parts.ts';
-import { memberOf, textOf } from './json-answer.ts';
 import { Base64, type Json, jsonObject, writeJson } from './json-body.ts';
 import type {
   AnswerFacts,
@@ -15,6 +14,7 @@ import type {
   Provider,
   ProviderMessage,
 } from './provider.ts';
+import { memberOf, textOf } from './provider.ts';
 import { handedOver, type RebuildRules, type Rebuilt, rebuild, typeWithParameters } from './rebuild.ts';
 
 /** Settings of a relay by Postmark. */

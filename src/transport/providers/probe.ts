@@ -1,17 +1,16 @@
 import type { ProviderSettings, ProviderType } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type ProbeStep, probeSteps, type Tell } from '../probe-step.ts';
+import { type ProbeStep, probeSteps, type Tell } from '../transport.ts';
 import { type Call, callsOver } from './calls.ts';
 import { Connections } from './connections.ts';
 import { type DialTerms, hostOf, type Resolve, systemResolve } from './dial.ts';
-import { findingOf } from './finding.ts';
+import { findingOf, formsOf } from './judge.ts';
 import { PROVIDER_TIMEOUTS, type ProviderTimeouts } from './limits.ts';
 import type { Provider } from './provider.ts';
 import { providerFor } from './provider-for.ts';
 import { Tokens } from './tokens.ts';
 import { ProviderTrace } from './trace.ts';
 import { Trouble } from './trouble.ts';
-import { formsOf } from './words.ts';
 
 /** What a person calls them. */
 const NAMES: Readonly<Record<ProviderType, string>> = {

@@ -4,7 +4,7 @@
  */
 import type { Envelope } from '../../domain/envelope.ts';
 import type { BodyFlags } from '../../domain/message.ts';
-import type { Reply } from '../../domain/outcome.ts';
+import { localReply, type Reply } from '../../domain/outcome.ts';
 import type { Sliced } from '../../lib/clock.ts';
 
 /** What an answer means for the message, and for the relay. */
@@ -144,4 +144,30 @@ export interface GivenToken {
   readonly forMs: number;
   /** Another refresh token came with it. */
   readonly isRotated: boolean;
+}
+
+/** A member of an object of JSON; null when it has none of that name, or is no object. */
+export function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : null;
+}
+
+/** As {@link memberOf}, where it must be text of 1 to `maxLength` characters; null for anything else. */
+export function textOf(value: unknown, name: string, maxLength: number): string | null {
+  const text = memberOf(value, name);
+  return typeof text === 'string' && text !== '' && text.length <= maxLength ? text : null;
+}
+
+const ASCII = /^\p{ASCII}*$/u;
+
+/** Why a provider that knows only ASCII in headers and addresses cannot be given a message; null where it can. */
+export function unfitForAscii({ envelope, flags }: ProviderMessage): Reply | null {
+  if (!flags.utf8 && addressesOf(envelope).every((address) => ASCII.test(address))) return null;
+  const text = 'The message has headers or addresses that are not ASCII, which the provider does not take';
+  return localReply('smtputf8_unsupported', '5.6.7', text);
+}
+
+function addressesOf({ reversePath, recipients }: Envelope): string[] {
+  return [reversePath, ...recipients.map(({ address }) => address)];
 }

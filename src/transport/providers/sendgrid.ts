@@ -5,7 +5,6 @@ import type { ProviderSettings } from '../../domain/relay.ts';
 import type { Sliced } from '../../lib/clock.ts';
 import { decodeJson } from '../../lib/decode.ts';
 import type { FilePart } from '../../mail/message-parts.ts';
-import { memberOf, textOf } from './json-answer.ts';
 import { Base64, type Json, jsonObject, writeJson } from './json-body.ts';
 import type {
   AnswerFacts,
@@ -16,6 +15,7 @@ import type {
   Provider,
   ProviderMessage,
 } from './provider.ts';
+import { memberOf, textOf } from './provider.ts';
 import { handedOver, type RebuildRules, type Rebuilt, rebuild } from './rebuild.ts';
 
 const MAX_MESSAGE_BYTES = 30 * 1024 * 1024;

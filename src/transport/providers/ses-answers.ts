@@ -1,6 +1,6 @@
 import { decodeJson } from '../../lib/decode.ts';
-import { textOf } from './json-answer.ts';
 import type { AnswerFacts, AnswerRow, HttpAnswer, Meaning } from './provider.ts';
+import { textOf } from './provider.ts';
 
 /** Characters of what SES says that are read. */
 const MAX_TEXT = 2000;

@@ -7,21 +7,18 @@ import type { Clock } from '../../lib/clock.ts';
 import { inSlices } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { StopSignal } from '../../lib/stop.ts';
-import type { TokenResult } from '../token-desk.ts';
-import type { ProbeResult, Transport, TransportJob, TransportResult } from '../transport.ts';
+import type { ProbeResult, TokenResult, Transport, TransportJob, TransportResult } from '../transport.ts';
 import { type Call, callsOver } from './calls.ts';
 import { Connections } from './connections.ts';
 import { type Resolve, systemResolve } from './dial.ts';
 import type { Exchanged } from './exchange.ts';
-import { findingOf } from './finding.ts';
-import { judge } from './judge.ts';
+import { findingOf, formsOf, judge } from './judge.ts';
 import { MEMORY_FACTOR, MEMORY_WAIT_MS, PROVIDER_TIMEOUTS, type ProviderTimeouts } from './limits.ts';
 import type { Prepared, Provider, ProviderRequest } from './provider.ts';
 import { steeringRefusal } from './steering.ts';
 import { Tokens } from './tokens.ts';
 import { ProviderTrace } from './trace.ts';
 import { ABORTED, LEASE_LOST } from './trouble.ts';
-import { formsOf } from './words.ts';
 
 /** What a transport is made of. */
 export interface ProviderTransportOptions {

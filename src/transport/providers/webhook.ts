@@ -3,7 +3,6 @@ import type { Envelope } from '../../domain/envelope.ts';
 import type { ProviderSettings } from '../../domain/relay.ts';
 import { SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
 import { decodeJson } from '../../lib/decode.ts';
-import { textOf } from './json-answer.ts';
 import type {
   AnswerFacts,
   AnswerRow,
@@ -14,6 +13,7 @@ import type {
   ProviderMessage,
   ProviderRequest,
 } from './provider.ts';
+import { textOf } from './provider.ts';
 
 /** Settings of a relay that posts to a program of one's own. */
 type WebhookSettings = Pick<ProviderSettings, 'endpoint' | 'secret'>;

@@ -4,9 +4,9 @@ import type { Reply } from '../../domain/outcome.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { QUIT } from '../../smtp/command.ts';
 import { type Capabilities, NO_CAPABILITIES, ReplyParser, type SmtpReply } from '../../smtp/reply.ts';
+import type { TimedVerb, Timeouts } from './deadline.ts';
 import { Deadline } from './deadline.ts';
 import { badReply, lostReply, timeoutReply } from './failure.ts';
-import type { TimedVerb, Timeouts } from './timeouts.ts';
 
 /** Whoever uses the connection now. */
 export interface ConnectionUser {

@@ -1,9 +1,8 @@
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { type DialTarget, dial, type LookUp } from './dial.ts';
+import { type DialTarget, dial, type Family, type LookUp, SourceAddresses } from './dial.ts';
 import { HopFailure } from './failure.ts';
-import { type Family, SourceAddresses } from './source-addresses.ts';
 import { Trace } from './trace.ts';
 
 /** No host has it (RFC 5737): a connection to it is refused by the way there, or never answered. */

@@ -5,7 +5,7 @@ import { withCure } from '../../smtp/auth.ts';
 import type { OpeningAction } from '../../smtp/opening.ts';
 import { describeReply, type ReplyFault } from '../../smtp/reply.ts';
 import { noTlsText } from '../tls-words.ts';
-import type { TimedVerb } from './timeouts.ts';
+import type { TimedVerb } from './deadline.ts';
 
 /** No session could be opened. Says nothing about any message. */
 export class HopFailure extends Error {

@@ -5,13 +5,13 @@ import type { Clock } from '../../lib/clock.ts';
 import { type Credentials, challengeOf, concealing, withoutSecrets } from '../../smtp/auth.ts';
 import { Opening, type OpeningAction } from '../../smtp/opening.ts';
 import type { Capabilities, SmtpReply } from '../../smtp/reply.ts';
-import type { TokenDesk } from '../token-desk.ts';
+import type { TokenDesk } from '../transport.ts';
 import { type ConnectionUser, SmtpConnection } from './connection.ts';
+import type { Timeouts } from './deadline.ts';
 import { Deadline } from './deadline.ts';
+import type { SourceAddresses } from './dial.ts';
 import { dial } from './dial.ts';
 import { ABORTED, HopFailure, openingFailure, timeoutReply } from './failure.ts';
-import type { SourceAddresses } from './source-addresses.ts';
-import type { Timeouts } from './timeouts.ts';
 import { secure, type Trust } from './tls.ts';
 import type { Trace } from './trace.ts';
 

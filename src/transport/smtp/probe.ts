@@ -1,12 +1,12 @@
 import type { SmarthostSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type ProbeStep, probeSteps, type Tell } from '../probe-step.ts';
-import type { TokenDesk } from '../token-desk.ts';
+import type { TokenDesk } from '../transport.ts';
+import { type ProbeStep, probeSteps, type Tell } from '../transport.ts';
+import { TIMEOUTS, type Timeouts } from './deadline.ts';
+import { SourceAddresses } from './dial.ts';
 import { HopFailure } from './failure.ts';
 import { openSession } from './open.ts';
 import { smarthostDestination } from './smtp.ts';
-import { SourceAddresses } from './source-addresses.ts';
-import { TIMEOUTS, type Timeouts } from './timeouts.ts';
 import { Trace } from './trace.ts';
 
 /** A reply of SMTP that refuses (RFC 5321 §4.2.1). What is told of a connection or of TLS is none. */

@@ -3,15 +3,14 @@ import type { Relay, SmarthostSettings } from '../../domain/relay.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { StopSignal } from '../../lib/stop.ts';
-import type { TokenDesk } from '../token-desk.ts';
-import type { ProbeResult, Transport, TransportJob, TransportResult } from '../transport.ts';
+import type { ProbeResult, TokenDesk, Transport, TransportJob, TransportResult } from '../transport.ts';
+import { TIMEOUTS, type Timeouts } from './deadline.ts';
+import { SourceAddresses } from './dial.ts';
 import { Exchange, failedResult, resultOf, type Way } from './exchange.ts';
 import { HopFailure } from './failure.ts';
 import type { Resign } from './hop-forms.ts';
 import type { Destination } from './open.ts';
 import { ConnectionPool, type PoolLimits } from './pool.ts';
-import { SourceAddresses } from './source-addresses.ts';
-import { TIMEOUTS, type Timeouts } from './timeouts.ts';
 import { Trace } from './trace.ts';
 
 /** What a transport is made of. */

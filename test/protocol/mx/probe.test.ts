@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { mxMeans } from '../../../src/transport/mx/means.ts';
 import { probeMx } from '../../../src/transport/mx/probe.ts';
-import type { ProbeStep } from '../../../src/transport/probe-step.ts';
+import type { ProbeStep } from '../../../src/transport/transport.ts';
 import { createCertificate } from '../../peers/certificate.ts';
 import { type MxRig, startMxRig } from './rig.ts';
 

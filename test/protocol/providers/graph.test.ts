@@ -1,8 +1,7 @@
 /** Microsoft Graph over a real connection: its token, its answers, and what goes wrong on the way. */
 import { describe, expect, test } from 'vitest';
 import type { ProviderSettings } from '../../../src/domain/relay.ts';
-import { graphProvider } from '../../../src/transport/providers/graph.ts';
-import { graphAnswers } from '../../../src/transport/providers/graph-answers.ts';
+import { graphAnswers, graphProvider } from '../../../src/transport/providers/graph.ts';
 import { type ApiAct, type ApiRequest, answerJson } from '../../peers/provider-api.ts';
 import { advanceUntil, only } from '../smtp-out/rig.ts';
 import { type ProviderRig, type ProviderRigOptions, SECRET, startProvider } from './rig.ts';

@@ -1,8 +1,8 @@
 /** What `relays test` tells of a provider: only who says that the key is bad is told as saying so. */
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ProbeStep } from '../../../src/transport/probe-step.ts';
 import { probeProvider } from '../../../src/transport/providers/probe.ts';
+import type { ProbeStep } from '../../../src/transport/transport.ts';
 import { type ApiAct, answerJson } from '../../peers/provider-api.ts';
 import { only } from '../smtp-out/rig.ts';
 import { type ProviderRig, type RigSettings, SECRET, SETTINGS, startProvider } from './rig.ts';

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { localReply } from '../../../src/domain/outcome.ts';
 import { Budget } from '../../../src/lib/budget.ts';
-import type { ProbeStep } from '../../../src/transport/probe-step.ts';
 import { probeProvider } from '../../../src/transport/providers/probe.ts';
 import type { Provider } from '../../../src/transport/providers/provider.ts';
+import type { ProbeStep } from '../../../src/transport/transport.ts';
 import { type ApiAct, answerJson } from '../../peers/provider-api.ts';
 import { advanceUntil, kinds, linesOf, type Mail, never, only } from '../smtp-out/rig.ts';
 import { plainProvider, startPlain } from './plain.ts';

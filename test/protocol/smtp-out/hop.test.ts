@@ -2,8 +2,8 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../src/lib/log.ts';
+import type { TimedVerb } from '../../../src/transport/smtp/deadline.ts';
 import { createSmtpTransport } from '../../../src/transport/smtp/smtp.ts';
-import type { TimedVerb } from '../../../src/transport/smtp/timeouts.ts';
 import { HANG, SINK_EXTENSIONS, type SinkScript, type SinkVerb } from '../../peers/smtp-sink-script.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { deliver, only, relayTo, startRig } from './rig.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { SmarthostSettings } from '../../../src/domain/relay.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import type { ProbeStep } from '../../../src/transport/probe-step.ts';
 import { probeSmarthost } from '../../../src/transport/smtp/probe.ts';
+import type { ProbeStep } from '../../../src/transport/transport.ts';
 
 /** A relay that was made at run time cannot be pointed at what only this machine reaches (design §11). */
 

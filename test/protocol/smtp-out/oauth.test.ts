@@ -3,9 +3,9 @@ import { verify } from 'node:crypto';
 import { setDefaultCACertificates } from 'node:tls';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { OAuthSettings } from '../../../src/domain/relay.ts';
-import type { ProbeStep } from '../../../src/transport/probe-step.ts';
 import { smarthostTokens } from '../../../src/transport/providers/tokens.ts';
 import { probeSmarthost } from '../../../src/transport/smtp/probe.ts';
+import type { ProbeStep } from '../../../src/transport/transport.ts';
 import {
   EXCHANGE_USER,
   entraToken,

@@ -1,8 +1,8 @@
 /** `relays test`: what a delivery would meet, without sending anything. */
 import { expect, test } from 'vitest';
 import type { SmarthostSettings } from '../../../src/domain/relay.ts';
-import type { ProbeStep } from '../../../src/transport/probe-step.ts';
 import { probeSmarthost } from '../../../src/transport/smtp/probe.ts';
+import type { ProbeStep } from '../../../src/transport/transport.ts';
 import { createCertificate } from '../../peers/certificate.ts';
 import { HANG } from '../../peers/smtp-sink-script.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

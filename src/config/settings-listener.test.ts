@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatFault } from './fault.ts';
 import { resolve } from './resolve.ts';
-import { sourceDefinition } from './sources-kind.ts';
+import { sourceDefinition } from './settings-listener.ts';
 
 const FILE = { path: '/etc/waybill.yaml', text: '' };
 

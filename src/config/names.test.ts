@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isFullName } from './helo-name.ts';
+import { isFullName } from './names.ts';
 
 test.each(['mail.example.com', 'MX.Example.COM', 'a.co', 'host.locality.example'])(
   '%s is a full name',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { submissionNamed } from '../../../test/simulation/scene.ts';
-import { packSubmission, unpackSubmission } from './letters.ts';
+import { packSubmission, unpackSubmission } from './messages.ts';
 
 /** As it arrives in another thread. */
 function sent(chunks: readonly Uint8Array[]) {

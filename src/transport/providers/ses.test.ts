@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { signV4 } from './sigv4.ts';
+import { signV4 } from './ses.ts';
 
 /** What AWS publishes for testing the signature. */
 const KNOWN = {

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
+import { hostname } from 'node:os';
 import type { Relay } from '../domain/relay.ts';
 import { type Fault, showValue } from './fault.ts';
 import type { Config } from './schema.ts';
-import { serverName } from './server-name.ts';
 import type { Effective } from './sources.ts';
 
 /** Names that are nobody's own (RFC 6761). */
@@ -35,4 +35,17 @@ export function isFullName(name: string, inside = false): boolean {
   if (!lower.includes('.') || isIP(lower) !== 0) return false;
   const refused = inside ? NOBODYS : [...NOBODYS, ...INTERNAL];
   return !refused.some((ending) => lower === ending || lower.endsWith(`.${ending}`));
+}
+
+/** Asked once: it is needed for every message, and changes with a restart at most. */
+const MACHINE = hostname();
+
+/** The name this server goes by: `server.hostname`, else the machine's. */
+export function serverName(config: Pick<Config, 'server'>): string {
+  return config.server.hostname ?? MACHINE;
+}
+
+/** Whose mail `<postmaster>` is while `server.postmaster` names nobody: an address of this server's own. */
+export function localPostmaster(config: Pick<Config, 'server'>): string {
+  return `postmaster@${serverName(config)}`;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { TOKEN_CAUSES, tokenCure } from './token-trouble.ts';
+import { TOKEN_CAUSES, tokenCure } from './tokens.ts';
 
 test('every known cause is in docs/relays.md, with what to do', () => {
   const doc = readFileSync(new URL('../../../docs/relays.md', import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MAX_STEPS, MAX_STORY_BYTES, Story } from './story.ts';
+import { MAX_STEPS, MAX_STORY_BYTES, Story } from './trace.ts';
 
 const step = (verb: string, reply: string, atMs = 0) => ({ verb, reply, atMs });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { crowdBuffer, SharedCrowd } from './crowd.ts';
+import { crowdBuffer, SharedCrowd } from './shared-counts.ts';
 
 const SEED = 7;
 
