@@ -131,8 +131,8 @@ const FIELD_OPTIONS: readonly FieldOption[] = [
   option(
     'max_message_bytes',
     '--max-message-bytes <n>',
-    'largest message it takes',
-    wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    'largest message it takes; 0: no limit',
+    wholeNumber(0, Number.MAX_SAFE_INTEGER),
   ),
   option(
     'max_recipients',

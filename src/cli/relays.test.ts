@@ -51,6 +51,14 @@ test('an mx relay is added without a host, shown as what it is, and needs a full
   expect(untold.err).toContain('--to someone@example.net');
 });
 
+test('a size of 0 is no limit, as it is in the file', async () => {
+  const add = ['relays', 'add', 'out', '--type', 'smtp', '--host', 'out.example.net', '--default'];
+  const added = await installation.waybill([...add, '--max-message-bytes', '0']);
+  expect(added).toMatchObject({ status: 0, err: '' });
+  const { out } = await installation.waybill(['config']);
+  expect(out).toMatch(/out\.max_message_bytes\W+0\W/);
+});
+
 test('the command that cures a faulty configuration ends well', async () => {
   const add = ['relays', 'add', 'direct', '--type', 'mx', '--default'];
   const well = { environment: { WAYBILL_SERVER__HOSTNAME: 'mail.example.com' } };
