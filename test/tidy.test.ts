@@ -29,7 +29,7 @@ const WEB_FUNCTION_MAX_LINES = 160;
 /** A shorter file that only one neighbour imports is part of that neighbour. */
 const CRUMB_LINES = 60;
 /** Where crumbs have been merged; a room joins when it has none left. */
-const MERGED_ROOMS: readonly string[] = ['web/'];
+const MERGED_ROOMS: readonly string[] = ['src/', 'web/'];
 /** What a crumb says in a comment, with the reason, when it has to stay apart. */
 const APART = /\ba file of its own\b/i;
 

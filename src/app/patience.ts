@@ -1,3 +1,4 @@
+/** A file of its own, because only an installation on PostgreSQL loads it. */
 import type { Clock } from '../lib/clock.ts';
 import { isLost } from '../postgres/errors.ts';
 import { StoreError } from '../store/store.ts';

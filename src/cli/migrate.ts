@@ -1,3 +1,4 @@
+/** A file of its own, because what a migration needs (migrating.ts) is loaded only when one is asked for. */
 import type { Command } from 'commander';
 import { type Context, command } from './context.ts';
 import type { MigrateOptions } from './migrating.ts';

@@ -2,9 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MESSAGE_STATUSES } from './delivery.ts';
 import { holdsWords, MAX_WORD, wordsOf } from './mail-words.ts';
-import { ANY_MAIL, parseQuery, QUERY_TOKENS } from './query.ts';
-import { parseDay } from './query-day.ts';
-import { type Piece, piecesOf } from './query-pieces.ts';
+import { ANY_MAIL, type Piece, parseDay, parseQuery, piecesOf, QUERY_TOKENS } from './query.ts';
 import { type MailFacts, queryTest } from './query-test.ts';
 
 const read = (text: string) => {

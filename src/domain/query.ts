@@ -1,7 +1,5 @@
 import { MESSAGE_STATUSES, type MessageStatus } from './delivery.ts';
 import { wordsOf } from './mail-words.ts';
-import { parseDay } from './query-day.ts';
-import { type Piece, piecesOf } from './query-pieces.ts';
 
 /** What people type to find mail, as it is understood. docs/search.md tells of it in their words. */
 export interface MailQuery {
@@ -209,4 +207,65 @@ function union<T>(list: readonly T[] | null, value: T): readonly T[] {
 
 function shown(value: string): string {
   return value.length > 40 ? `${value.slice(0, 40)}…` : value;
+}
+
+const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
+const TIME = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?[Zz]$/;
+
+/** The beginning of a UTC day (`2026-11-20`), or a time in UTC (RFC 3339, seconds may be left out), as wall ms; else null. */
+export function parseDay(text: string): number | null {
+  const day = dayStart(text);
+  if (day !== null) return day;
+  const [, date = '', hour, minute, second = '0', fraction = ''] = TIME.exec(text) ?? [];
+  const start = dayStart(date);
+  if (start === null || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+  const ms = Math.floor(Number(`0.${fraction || '0'}`) * 1000);
+  return start + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 + ms;
+}
+
+function dayStart(text: string): number | null {
+  const [, year, month, day] = DAY.exec(text) ?? [];
+  if (year === undefined) return null;
+  const ms = Date.UTC(Number(year), Number(month) - 1, Number(day));
+  // What is no day, such as the 30th of February, would become another one.
+  return new Date(ms).toISOString().startsWith(text) ? ms : null;
+}
+
+/** A piece of what was typed: a word or a quoted phrase, alone or behind a token. */
+export interface Piece {
+  /** What stands before the colon, in lower case; null without one. */
+  readonly token: string | null;
+  /** Without its quotes. */
+  readonly value: string;
+  /** A minus stands before it. */
+  readonly not: boolean;
+}
+
+/** A token: letters and a colon, and then no two slashes, so that addresses of web pages are words. */
+const TOKEN = /^([a-z]{2,12}):(?!\/\/)/i;
+
+/** Takes a query apart. A quote that is not closed goes to the end. */
+export function piecesOf(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  let rest = text.trimStart();
+  while (rest !== '') {
+    const not = rest.startsWith('-') && rest.length > 1 && !/^-\s/.test(rest);
+    if (not) rest = rest.slice(1);
+    const token = TOKEN.exec(rest);
+    if (token !== null) rest = rest.slice(token[0].length);
+    const [value, length] = valueAt(rest);
+    rest = rest.slice(length).trimStart();
+    if (token !== null || value !== '') pieces.push({ token: token?.[1]?.toLowerCase() ?? null, value, not });
+  }
+  return pieces;
+}
+
+/** The value that the text begins with, and how many characters it takes. */
+function valueAt(text: string): [value: string, length: number] {
+  if (text.startsWith('"')) {
+    const close = text.indexOf('"', 1);
+    return close < 0 ? [text.slice(1).trim(), text.length] : [text.slice(1, close).trim(), close + 1];
+  }
+  const end = /\s/.exec(text)?.index ?? text.length;
+  return [text.slice(0, end), end];
 }

@@ -1,3 +1,4 @@
+/** A file of its own, because database.ts is long, and this is decided without a database. */
 import type { Clock } from '../lib/clock.ts';
 import { isConflict, isLost } from './errors.ts';
 

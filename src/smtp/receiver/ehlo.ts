@@ -1,3 +1,4 @@
+/** A file of its own, because what is offered is told from what is understood. */
 import { MECHANISMS } from './auth-exchange.ts';
 import type { ReceiverOptions } from './options.ts';
 
