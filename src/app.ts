@@ -8,7 +8,6 @@ import { banner, type Condition, MachineFailure, prepareFirstRun, statusLine } f
 import { readNotes } from './app/listener-parts.ts';
 import { createListeners, type Listeners } from './app/listeners.ts';
 import { LiveConfig } from './app/live-config.ts';
-import { NOTHING_BOUND } from './app/mail-dns.ts';
 import { announced } from './app/observation.ts';
 import { removeRuntime, writeRuntime } from './app/ports.ts';
 import { applyRelays } from './app/relays.ts';
@@ -22,6 +21,7 @@ import { createDoor } from './control/door.ts';
 import { publishTable, sessionLimits, storedRows } from './control/in-force.ts';
 import { layoutOf } from './control/layout.ts';
 import { createLocalOperations } from './control/local.ts';
+import { NOTHING_BOUND } from './control/mail-dns.ts';
 import { createMessageWords, type MessageWords } from './control/message-words.ts';
 import { deniedOfAll, happeningsOfAll } from './control/nodes/figures.ts';
 import { type ControlServer, listenForControl } from './control/server.ts';

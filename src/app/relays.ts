@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { serverName } from '../config/names.ts';
 import type { Config } from '../config/schema.ts';
+import type { MailDns } from '../control/mail-dns.ts';
 import { beginsAfter, dayOf, dayText, shareOf } from '../domain/quota.ts';
 import type { Relay, RelayLimits } from '../domain/relay.ts';
 import type { QuotaState } from '../engine/quota.ts';
@@ -18,7 +19,6 @@ import { createProviderTransport } from '../transport/providers/transport.ts';
 import type { Resign } from '../transport/smtp/hop-forms.ts';
 import { createSmtpTransport } from '../transport/smtp/smtp.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { MailDns } from './mail-dns.ts';
 
 /** What transports are made with. */
 export interface TransportParts {

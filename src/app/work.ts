@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { rolesOf } from '../config/roles.ts';
 import type { Config } from '../config/schema.ts';
 import { engineSettingsOf } from '../control/in-force.ts';
+import { type BoundSmtp, createMailDns } from '../control/mail-dns.ts';
 import { queueOfAll } from '../control/nodes/figures.ts';
 import { writeReport } from '../control/nodes/report.ts';
 import { createNodesSight, type NodesSight, type OwnNode } from '../control/nodes/sight.ts';
@@ -19,7 +20,6 @@ import { MailSigner } from '../signing/signer.ts';
 import type { NodeBeat } from '../store/cluster.ts';
 import { PROVIDER_MEMORY } from '../transport/providers/limits.ts';
 import type { LiveConfig } from './live-config.ts';
-import { type BoundSmtp, createMailDns } from './mail-dns.ts';
 import { applyRelays, relayStates, type TransportParts } from './relays.ts';
 import type { Storage } from './storage.ts';
 

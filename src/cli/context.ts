@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { nearest } from '../config/fault.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -105,10 +104,4 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     if (number >= min && number <= max) return number;
     throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   };
-}
-
-/** This program's version. */
-export function version(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return version;
 }

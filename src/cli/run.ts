@@ -1,9 +1,10 @@
 import { Command, CommanderError } from 'commander';
+import { version } from '../lib/command.ts';
 import { OperationError } from '../operations/call.ts';
 import { adminCommand } from './admin.ts';
 import { backupCommand } from './backup.ts';
 import { configCommand } from './config.ts';
-import { type Context, inheritOptions, version, withCommonOptions } from './context.ts';
+import { type Context, inheritOptions, withCommonOptions } from './context.ts';
 import { doctorCommand } from './doctor.ts';
 import { domainsCommand } from './domains.ts';
 import { keysCommand } from './keys.ts';

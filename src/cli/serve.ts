@@ -5,8 +5,9 @@ import type { App, AppOptions } from '../app.ts';
 import { formatFault } from '../config/fault.ts';
 import { dataDirectory } from '../config/load.ts';
 import { makeDataDirectory } from '../control/layout.ts';
+import { version } from '../lib/command.ts';
 import { StoreError } from '../store/store.ts';
-import { type CommonOptions, type Context, command, version } from './context.ts';
+import { type CommonOptions, type Context, command } from './context.ts';
 import { Exit } from './terminal.ts';
 
 /** `waybill serve`: the server, until it is told to stop. */

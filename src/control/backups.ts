@@ -2,8 +2,8 @@ import { type FileHandle, mkdir, open, readdir, readFile, rm, writeFile } from '
 import { basename, isAbsolute, join } from 'node:path';
 import { MANIFEST, type Manifest, readManifest } from '../backup/contents.ts';
 import { ArchiveError, BLOCK_BYTES, readTarHeader } from '../backup/tar.ts';
-import { version } from '../cli/context.ts';
 import { formatTimestamp } from '../lib/clock.ts';
+import { version } from '../lib/command.ts';
 import { OperationError } from '../operations/call.ts';
 import { type Progress, UNWATCHED } from '../operations/operation.ts';
 import type { BackupStep, BackupView, SystemOperations } from '../operations/system.ts';

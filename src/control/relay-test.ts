@@ -1,4 +1,3 @@
-import { createMailDns, NOTHING_BOUND } from '../app/mail-dns.ts';
 import { serverName } from '../config/names.ts';
 import type { Relay } from '../domain/relay.ts';
 import { OperationError } from '../operations/call.ts';
@@ -15,6 +14,7 @@ import type { ProbeStep } from '../transport/transport.ts';
 import type { LocalDeps } from './deps.ts';
 import { readRuntime } from './doctor/machine.ts';
 import { layoutOf } from './layout.ts';
+import { createMailDns, NOTHING_BOUND } from './mail-dns.ts';
 import { readDefinition } from './relay-changes.ts';
 import { noSuchRelay } from './relay-views.ts';
 

@@ -102,7 +102,8 @@ async function addRelay(request: RequestOf<'addRelay'>, deps: LocalDeps): Promis
   const faults = await deps.reload();
   if (faults.length > 0) {
     // What cannot come into force must not keep the server from its next start either.
-    await registry.removeRelay(relay.name, new Map([[DEFAULT_RELAY, before.get(DEFAULT_RELAY) ?? null]]));
+    const wasDefault = before.get(DEFAULT_RELAY) ?? null;
+    await registry.removeRelay(relay.name, new Map(makeDefault ? [[DEFAULT_RELAY, wasDefault]] : []));
     await deps.reload();
     throw new OperationError('invalid', faults.map(formatFault).join('\n'));
   }

@@ -65,3 +65,9 @@ function userOf(uid: number): User {
   }
   return { uid, name };
 }
+
+/** This program's version. */
+export function version(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return version;
+}

@@ -1,8 +1,7 @@
 /** What people type to find mail. */
 import { expect, test } from 'vitest';
 import { holdsWords, MAX_WORD, wordsOf } from '../../src/domain/mail-words.ts';
-import { parseQuery } from '../../src/domain/query.ts';
-import { parseDay } from '../../src/domain/query.ts';
+import { parseDay, parseQuery } from '../../src/domain/query.ts';
 import { corpus } from './corpus.ts';
 import { fuzz } from './fuzz.ts';
 import { textOf } from './inputs.ts';

@@ -88,13 +88,20 @@ function Comparison({ now, before }: { readonly now: number; readonly before: nu
   );
 }
 
+/** Such as `Tuesday 24 November`. */
+const DAY = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  timeZone: 'UTC',
+});
+
 /** What the figures of the day mean, in a line. */
 export function dayNote({ time, lastWeek }: Pick<Overview, 'time' | 'lastWeek'>): string {
   const now = new Date(time);
+  const today = `${DAY.format(now)}, ${now.toISOString().slice(11, 16)} UTC`;
   const day = WEEKDAYS[now.getUTCDay()] ?? '';
-  const until = now.toISOString().slice(11, 16);
-  const today = `Today is ${day}, by UTC; it is ${until} there.`;
-  return lastWeek === null ? today : `${today} Compared with last ${day} up to the same time.`;
+  return lastWeek === null ? today : `${today}, compared with last ${day} up to the same time`;
 }
 
 const STEPS = [

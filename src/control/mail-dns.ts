@@ -9,7 +9,6 @@ import type { Resolver } from '../dns/resolver.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isPublicAddress, normaliseAddress } from '../lib/network.ts';
 import type { Random } from '../lib/random.ts';
-import type { SmtpPorts } from './ports.ts';
 
 /** What direct delivery asks before it connects: the DNS, domains' policies, and which addresses are our own. */
 export interface MailDns {
@@ -23,7 +22,11 @@ export interface MailDns {
 const LOOK_AFTER_MS = 10_000;
 
 /** The SMTP ports that are bound by now: what is asked for may be another program's, or another node's. */
-export type BoundSmtp = Pick<SmtpPorts, 'smtp' | 'smtpTls'>;
+export interface BoundSmtp {
+  readonly smtp: readonly number[];
+  readonly smtpTls: readonly number[];
+}
+
 /** Of what does not listen, or not yet. */
 export const NOTHING_BOUND: BoundSmtp = { smtp: [], smtpTls: [] };
 
