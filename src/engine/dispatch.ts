@@ -17,6 +17,7 @@ import { slotsFor, type Throttle } from './throttle.ts';
 
 /** Units given back in one call: no transaction may hold the store for long. */
 const RELEASE_BATCH = 500;
+const NOTHING_GIVEN: readonly Promise<void>[] = [];
 
 /** What an attempt has taken and gives back at its end. */
 interface Start {
@@ -338,7 +339,8 @@ export class Dispatch {
   }
 
   /** Gives jobs that have not begun back to the store; without `jobs`, all that a lane has in hand. They resolve when that is recorded. */
-  #giveBack(lane: Lane, jobs: readonly Job[] = lane.ready.takeAll()): Promise<void>[] {
+  #giveBack(lane: Lane, jobs: readonly Job[] = lane.ready.takeAll()): readonly Promise<void>[] {
+    if (jobs.length === 0) return NOTHING_GIVEN;
     this.#forget(lane, jobs);
     const given: Promise<void>[] = [];
     for (let start = 0; start < jobs.length; start += RELEASE_BATCH) {
