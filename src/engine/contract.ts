@@ -58,7 +58,7 @@ export interface PlannedDelivery {
 }
 
 /** A relay of a group, and whether it can be sent to at this moment. */
-interface GroupMember {
+export interface GroupMember {
   readonly relay: string;
   readonly fitness: RelayFitness;
 }
