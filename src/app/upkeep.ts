@@ -1,4 +1,4 @@
-/** Minds the domains that mail is sent from, every hour: see `control/domain-minding.ts`. */
+/** Minds the domains that mail is sent from, every hour: see `control/domain-book.ts`. */
 import { type MindingDeps, mindDomain } from '../control/domain-book.ts';
 import { freshResolver } from '../control/fresh-resolver.ts';
 import type { Resolver } from '../dns/resolver.ts';

@@ -111,8 +111,6 @@ export function domainsCommand(context: Context): Command {
     .addCommand(operationCommand(context, 'removeDomain', REMOVE, { says: removedText }));
 }
 
-/** What `waybill domains` prints. */
-
 /** All domains: what signs, what waits, what is retired; no wider than the terminal, where `columns` is not null. */
 function domainTable(domains: readonly DomainView[], columns: number | null): string {
   if (domains.length === 0)

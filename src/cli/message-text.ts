@@ -104,8 +104,6 @@ export function attemptsText({ attempts }: Attempts): string {
   return table(['NO', 'STARTED', 'RELAY', 'HOST', 'TOOK', 'RECIPIENT', 'OUTCOME', 'REPLY'], rows);
 }
 
-/** A message's attempts as a story for people. */
-
 type Attempt = Attempts['attempts'][number];
 
 /** Which attempts are told with their conversation. */

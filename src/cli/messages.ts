@@ -179,8 +179,6 @@ function recordCommand(
     });
 }
 
-/** What takes a message's bytes: reading them, and sending them once more. */
-
 interface ContentOptions extends RemoteOptions {
   readonly output?: string;
 }

@@ -148,8 +148,6 @@ function notEmpty(text: string): string {
   throw new InvalidArgumentError('It must not be empty.');
 }
 
-/** `waybill queue resume|cancel --restored`: decides on what came back with a backup. */
-
 /** The option that asks for it. */
 function restoredOption(act: RestoredAct): Option {
   const what = act === 'resume' ? 'send' : 'cancel';
@@ -168,8 +166,6 @@ async function decideRestored(context: Context, options: CommonOptions, act: Res
     );
   });
 }
-
-/** `waybill queue retry|cancel|reroute`: acts on what a selection names. */
 
 interface ActOptions extends CommonOptions {
   readonly lane?: string;

@@ -193,8 +193,6 @@ function tryOut({ type }: RelayView): string {
   return type === 'mx' ? ' --to someone@example.net' : '';
 }
 
-/** `waybill relays show` and `waybill relays edit`: a relay as it is, and as it is to be. */
-
 interface EditOptions extends DescribingOptions {
   readonly unset?: readonly string[];
 }

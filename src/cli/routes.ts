@@ -166,8 +166,6 @@ function tableText({ version, publishedAt, origin, inForce, rules, defaultRelay 
   ].join('\n');
 }
 
-/** Routes as text for people. */
-
 /** Where the rules of a table are kept: a file has them all, or whoever publishes them does so here. */
 const RULES_FROM: Readonly<Record<RouteTableSummary['origin'], string>> = {
   file: 'the file',

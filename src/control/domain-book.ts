@@ -125,8 +125,6 @@ function selectors(keys: SendingDomain['keys']): readonly string[] {
   return keys.map(({ selector }) => selector);
 }
 
-/** Whether the records of a domain's keys can be seen in the DNS. */
-
 /**
  * What was seen of a key's record. `seen`: it says what it must. `wrong`: it is there, and says something else, as
  * `detail` tells; `revoked`: that nobody signs by it any more (an empty `p=`). `unknown`: the DNS did not answer.

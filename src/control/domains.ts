@@ -184,8 +184,6 @@ function keyViewOf(key: DomainKey): DomainKeyView {
   };
 }
 
-/** New keys for signing. */
-
 /** RFC 8301 §3.2 asks for 1024 at least; what is longer does not fit into one string, or one datagram, everywhere. */
 const RSA_BITS = 2048;
 /** RFC 8410 §4: so many octets of a public key's DER are the key itself (RFC 8463 §4 wants it alone). */

@@ -134,8 +134,6 @@ function definitionOf({ definition }: StoredRoutes): TableDefinition {
   return JSON.parse(definition) as TableDefinition;
 }
 
-/** Plays the mail that was stored last through a changed table. */
-
 const PAGE = 200;
 /** Of each move, so many are told. */
 const EXAMPLES = 3;

@@ -22,8 +22,6 @@ import {
 } from './query.ts';
 import { messagesJson } from './record.ts';
 
-/** What every list has that is read page by page. */
-
 /** The most that one page has. */
 export const MAX_LIMIT = 200;
 

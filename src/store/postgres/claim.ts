@@ -94,8 +94,6 @@ const SIBLINGS = `WITH found AS MATERIALIZED (
 
 const NEXT_DUE = `SELECT ${FIRST_DUE} AS "dueAt" FROM (SELECT $1::text COLLATE "C" AS lane) AS depths`;
 
-/** What an attempt or a report is made from, read from rows. */
-
 /** Reads the message of a unit: everything but where it goes and its deliveries. */
 export function unitHeadOf(row: MessageRow): Omit<Unit, 'lane' | 'fence' | 'relay' | 'deliveries'> {
   const { reversePath, ret, envid, sizeBytes, eightBit, utf8, dotStuffing, test, reportable } = row;

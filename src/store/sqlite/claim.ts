@@ -76,8 +76,6 @@ function prepareClaim(db: Driver) {
   };
 }
 
-/** What an attempt or a report is made from, as rows. */
-
 /** Everything of a unit but where it goes and its deliveries. */
 type UnitHead = Omit<Unit, 'lane' | 'fence' | 'relay' | 'deliveries'>;
 

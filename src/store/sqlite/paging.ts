@@ -77,8 +77,6 @@ export function textLength(row: readonly SqlValue[]): number {
   return row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
 
-/** The indexes that lists and searches walk, in the order of ids. */
-
 /** An entry of an index. */
 export type Entry = readonly [id: string, seq: number];
 

@@ -115,8 +115,6 @@ export function restOf(header: string | undefined, now: number): number | null {
 
 const IMF_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 
-/** What an answer to a provider's check of our credentials says. */
-
 /** An answer, and what is needed to tell of it. */
 interface Checked {
   readonly answer: HttpAnswer;
@@ -212,8 +210,6 @@ const RELATIVE = 'http://same.invalid';
 function lettersOf(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ');
 }
-
-/** What a provider says, as it may be kept: one line, bounded, without secrets. */
 
 /** Characters that are kept of what a provider says. */
 export const MAX_TEXT = 1000;

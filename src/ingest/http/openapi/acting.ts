@@ -5,8 +5,6 @@ import type { SchemaName } from './json-schema.ts';
 import { EMPTY_BODY, type Example, type Operation, type Success } from './operation.ts';
 import { JSON_PROBLEMS, mergeProblems, NO_BODY_PROBLEMS } from './refusals.ts';
 
-/** What the document says of acting on messages that are already accepted. */
-
 const ACT = { scheme: 'bearer', scopes: ['messages:send'] } as const;
 
 /** Both answer with the message's record, read anew. */
@@ -59,8 +57,6 @@ const RETRY: Operation = {
 
 /** The operations that act. */
 export const ACTING: readonly Operation[] = [CANCEL, RETRY];
-
-/** What the document says of administering by scripts. */
 
 const HOLD = { target: 'inbox', kind: 'pause' };
 const HELD = { ...HOLD, changed: true, waiting: 3, processing: 1 };
@@ -115,8 +111,6 @@ const CALL: Operation = {
 
 /** The operation that administers. */
 export const ADMIN: readonly Operation[] = [CALL];
-
-/** What the document says of looking at the queue and acting on it. */
 
 const ACCESS = { scheme: 'bearer', scopes: ['admin'] } as const;
 

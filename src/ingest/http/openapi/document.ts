@@ -16,8 +16,6 @@ import { READING, ROUTING, SERVICE } from './reading.ts';
 import { headerRefs, problemExamples, problemsOf, refusal, unknownMethod } from './refusals.ts';
 import { SENDING, SENDING_FINISHED } from './sending.ts';
 
-/** What the document says of captured mail. */
-
 const WAIT: Operation = {
   method: 'get',
   path: '/api/v1/inbox/wait',

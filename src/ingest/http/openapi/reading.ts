@@ -8,8 +8,6 @@ import { STATUS_PARAMETERS } from '../record.ts';
 import * as examples from './examples.ts';
 import type { Operation } from './operation.ts';
 
-/** What the document says of reading messages. */
-
 const READ = { scheme: 'bearer', scopes: ['messages:read', 'messages:read_all'] } as const;
 
 const LIST_MESSAGES: Operation = {
@@ -127,8 +125,6 @@ const GET_CONTENT: Operation = {
 /** The operations that read. */
 export const READING: readonly Operation[] = [LIST_MESSAGES, GET_MESSAGE, LIST_ATTEMPTS, GET_CONTENT];
 
-/** What the document says of routing. */
-
 const EXPLANATION: z.infer<typeof routeExplanationSchema> = {
   from: 'ann@example.com',
   to: 'bob@example.org',
@@ -177,8 +173,6 @@ const EXPLAIN_ROUTE: Operation = {
 
 /** The operations on routes. */
 export const ROUTING: readonly Operation[] = [EXPLAIN_ROUTE];
-
-/** What the document says of the service itself. */
 
 const GET_READY: Operation = {
   method: 'get',

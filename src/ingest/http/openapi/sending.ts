@@ -12,8 +12,6 @@ import {
   URLENCODED_PROBLEMS,
 } from './refusals.ts';
 
-/** What every operation that makes one message asks and answers. */
-
 /** A key for sending. */
 const SEND: Access = { scheme: 'bearer', scopes: ['messages:send'] };
 
@@ -48,8 +46,6 @@ const CHECKED: Success = {
     },
   },
 };
-
-/** What the document says of sending messages. */
 
 /** How forms write fields that may be repeated. */
 const FORM_ENCODING = {
@@ -187,8 +183,6 @@ const SEND_AS_MAILGUN: Operation = {
 
 /** The operations that accept messages. */
 export const SENDING: readonly Operation[] = [SEND_MESSAGE, SEND_BATCH, SEND_AS_MAILGUN];
-
-/** What the document says of sending messages that are already composed elsewhere. */
 
 const SEND_RAW: Operation = {
   method: 'post',
