@@ -1,4 +1,7 @@
-/** Codes with which requests are refused that are no good HTTP, or whose body cannot be read; see `problem-codes.ts`. */
+/**
+ * Every code with which the ingestion API refuses a request: the one table that its description and
+ * docs/errors.md are made from. A test holds it to the codes that are thrown.
+ */
 
 /** What a client should know of a code. */
 export interface ProblemRow {
@@ -189,11 +192,6 @@ const HTTP_PROBLEMS = {
     cure: 'Try again, with an `Idempotency-Key`; report the answer’s `requestId` to the operator.',
   },
 } as const satisfies Readonly<Record<string, ProblemRow>>;
-
-/**
- * Every code with which the ingestion API refuses a request: the one table that its description and
- * docs/errors.md are made from. A test holds it to the codes that are thrown.
- */
 
 /** In the order in which a request is decided on, as far as there is one (contract §5). */
 export const PROBLEMS = {
