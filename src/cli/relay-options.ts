@@ -1,7 +1,8 @@
 /** The options that describe a relay, each for one field of its definition. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { GivenSecret, RelayFieldName, SecretField } from '../config/relay-fields.ts';
+import type { RelayFieldName } from '../config/relay-fields.ts';
+import type { GivenSecret, SecretField } from '../config/relay-secrets.ts';
 import { isProviderType, RELAY_TYPES } from '../config/relay-types.ts';
 import { OAUTH_PRESETS } from '../domain/relay.ts';
 import { OperationError } from '../operations/call.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { GivenSecret } from '../config/relay-fields.ts';
+import type { GivenSecret } from '../config/relay-secrets.ts';
 import { type CommandForm, fixed, text } from '../operations/command.ts';
 import type { RelayDetail, RelayView } from '../operations/relays.ts';
 import type { Operations, RequestOf } from '../operations/table.ts';

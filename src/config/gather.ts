@@ -3,7 +3,7 @@ import { readError } from '../lib/error.ts';
 import { NOTE_PREFIX } from '../store/registry.ts';
 import { type Fault, showValue, unknownRule } from './fault.ts';
 import { isRecord } from './kinds.ts';
-import { secretFields, unpackSecrets } from './relay-fields.ts';
+import { secretFields, unpackSecrets } from './relay-secrets.ts';
 import type { RelaySource } from './relay-source.ts';
 import type { RoutesSource } from './routes.ts';
 import { isSettingKey, SETTING_KEYS, type SettingKey } from './schema.ts';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { formatFault } from './fault.ts';
-import { packSecrets, secretFields, unpackSecrets } from './relay-fields.ts';
+import { packSecrets, secretFields, unpackSecrets } from './relay-secrets.ts';
 import { readRelay } from './relays.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -1,5 +1,6 @@
 import { type Fault, showValue } from './fault.ts';
-import { type RelayFieldName, SECRET_FIELDS } from './relay-fields.ts';
+import type { RelayFieldName } from './relay-fields.ts';
+import { SECRET_FIELDS } from './relay-secrets.ts';
 
 /** A definition, where it stands, and how to read what it points to. */
 export interface RelaySource {

@@ -16,13 +16,12 @@ import {
   RELAY_FIELDS,
   type RelayFieldName,
   type RelayValues,
-  SECRET_FIELDS,
-  type SecretField,
   SMTP_PORT,
   SUBMISSION_PORT,
   USUAL_PER_DOMAIN,
 } from './relay-fields.ts';
 import { dayNumber } from './relay-kinds.ts';
+import { SECRET_FIELDS, type SecretField } from './relay-secrets.ts';
 import { fieldFault, type RelaySource, relayFault } from './relay-source.ts';
 import {
   isProviderType,

@@ -6,7 +6,7 @@ import {
   SECRET_FIELDS,
   secretFields,
   unpackSecrets,
-} from '../config/relay-fields.ts';
+} from '../config/relay-secrets.ts';
 import { readRelay } from '../config/relays.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';
 import { OperationError } from '../operations/call.ts';

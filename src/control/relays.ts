@@ -1,6 +1,6 @@
 import { formatFault } from '../config/fault.ts';
 import { heloFault } from '../config/names.ts';
-import { packSecrets, SECRET_FIELDS } from '../config/relay-fields.ts';
+import { packSecrets, SECRET_FIELDS } from '../config/relay-secrets.ts';
 import type { Effective } from '../config/sources.ts';
 import { INBOX, type Relay } from '../domain/relay.ts';
 import { formatTimestamp } from '../lib/clock.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { SecretField } from '../config/relay-fields.ts';
+import type { FieldGroup } from '../config/relay-fields.ts';
+import type { SecretField } from '../config/relay-secrets.ts';
 import type { ProbeStep } from '../transport/transport.ts';
 import { answers, changes, isRecord, look, type OperationsOf, READ } from './operation.ts';
 import type { LaneState } from './queue.ts';
@@ -136,7 +137,7 @@ export interface RelayFormField {
   /** As it is without; null for none. */
   readonly defaultValue: unknown;
   /** Not always needed: sign-in by OAuth, connection, limits or pace, to be shown folded. */
-  readonly group: 'main' | 'oauth' | 'connection' | 'limits' | 'warmup';
+  readonly group: FieldGroup;
 }
 
 /** A relay by its name: what can be changed of it. */
