@@ -146,7 +146,16 @@ const LAWS: Readonly<Record<string, Law>> = {
   // What can be asked for, and of whom; of those who carry it out, and show it elsewhere, it knows types.
   operations: {
     rooms: [
-      ...['domain', 'lib', 'http', 'smtp', 'client/types.ts', 'config/relay-fields.ts', 'config/routes.ts'],
+      ...[
+        'domain',
+        'lib',
+        'http',
+        'smtp',
+        'client/types.ts',
+        'config/relay-fields.ts',
+        'config/relay-secrets.ts',
+        'config/routes.ts',
+      ],
       ...['ingest/http/attempts.ts', 'ingest/http/explain.ts', 'ingest/http/record.ts'],
       ...['control/doctor/finding.ts', 'control/in-force.ts', 'observe/health-report.ts'],
       ...['store/relocating.ts', 'transport'],
