@@ -37,6 +37,16 @@ describe('threads that take mail', () => {
     installation.remove();
   });
 
+  /** What an endpoint for operators answers: its status and body. */
+  const act = async (name: string, body: object) => {
+    const answer = await fetch(`${server.api}/api/v1/${name}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${client.key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return [answer.status, await answer.json()];
+  };
+
   test('a message that came to one of them is seen by all, over HTTP and over SMTP', async () => {
     const ids = await Promise.all(
       Array.from({ length: CONNECTIONS }, (_, place) => submit(client, `of ${place}`)),
@@ -70,15 +80,8 @@ describe('threads that take mail', () => {
   });
 
   test('operations, their refusals, and what a dry run and an explanation say come through', async () => {
-    const admin = (operation: string, body: object) =>
-      fetch(`${server.api}/api/v1/admin/${operation}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${client.key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-    expect((await admin('relays', {})).status).toBe(200);
-    const refused = await admin('removeRelay', { name: 'nobody' });
-    expect([refused.status, await refused.json()]).toMatchObject([
+    expect((await act('admin/relays', {}))[0]).toBe(200);
+    expect(await act('admin/removeRelay', { name: 'nobody' })).toMatchObject([
       404,
       { detail: expect.stringContaining('nobody') },
     ]);
@@ -92,6 +95,27 @@ describe('threads that take mail', () => {
       headers: { authorization: `Bearer ${client.key}` },
     });
     expect(queue.status).toBe(200);
+  });
+
+  test('what is done to the queue comes through, and is in the activity under the name of the key', async () => {
+    expect(await act('queue/pause', { target: 'inbox' })).toMatchObject([
+      200,
+      { kind: 'pause', changed: true },
+    ]);
+    expect(await act('queue/resume', { target: 'inbox' })).toMatchObject([
+      200,
+      { kind: null, changed: true },
+    ]);
+    expect(await act('queue/pause', { target: 'nobody' })).toMatchObject([404, { code: 'relay_not_found' }]);
+    const page = { actor: 'app', action: 'hold', subject: null, limit: 10, before: null };
+    const [, activity] = await act('admin/activity', page);
+    expect(activity).toMatchObject({
+      entries: [
+        { subject: 'nobody', after: { error: 'not_found' } },
+        { subject: 'inbox', after: { kind: null } },
+        { subject: 'inbox', actorKind: 'key', sourceAddress: '127.0.0.1', after: { kind: 'pause' } },
+      ],
+    });
   });
 
   test('a source has as many connections as it may, over all threads, and not one more', async (context) => {

@@ -111,7 +111,8 @@ async function ask<K extends keyof QueueOperations>(
     return answer as Awaited<ReturnType<QueueOperations[K]>>;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    throw new Problem(error.status, CODES[error.code] ?? error.code, error.detail, { errors: error.errors });
+    const { status, code, detail, errors, headers } = error;
+    throw new Problem(status, CODES[code] ?? code, detail, { errors, headers });
   }
 }
 
