@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { nearest } from '../config/fault.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
+import { Misread, readInteger, readWord } from '../operations/command.ts';
 import { harmless, type Terminal, terminalJson } from './terminal.ts';
 
 /** What every command works with. */
@@ -90,18 +91,22 @@ export function collect(value: string, earlier: readonly string[] | undefined): 
 
 /** As {@link collect}, for one of a closed list of words. */
 export function collectFrom<T extends string>(words: readonly T[]) {
-  return (value: string, earlier: readonly T[] | undefined): readonly T[] => {
-    const word = words.find((known) => known === value);
-    if (word === undefined) throw new InvalidArgumentError(`It must be one of ${words.join(', ')}.`);
-    return [...(earlier ?? []), word];
-  };
+  return (value: string, earlier: readonly T[] | undefined): readonly T[] => [
+    ...(earlier ?? []),
+    orInvalid(() => readWord(value, words)),
+  ];
 }
 
 /** An option's parser: a whole number in a range. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (number >= min && number <= max) return number;
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-  };
+  return (text) => orInvalid(() => readInteger(text, [min, max]));
+}
+
+/** What was typed; a {@link Misread} as Commander tells it, with the option's name. */
+export function orInvalid<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof Misread ? new InvalidArgumentError(error.message) : error;
+  }
 }

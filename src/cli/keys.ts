@@ -1,7 +1,15 @@
 import { Command } from 'commander';
 import { SCOPES, type Scope } from '../domain/key.ts';
-import { type Clock, formatTimestamp } from '../lib/clock.ts';
-import { type CommandForm, flag, integer, list, text, time, wordList } from '../operations/command.ts';
+import {
+  type CommandForm,
+  flag,
+  integer,
+  list,
+  readTime,
+  text,
+  time,
+  wordList,
+} from '../operations/command.ts';
 import type { CreatedKey, KeyView } from '../operations/keys.ts';
 import type { Operations, RequestOf } from '../operations/table.ts';
 import {
@@ -10,6 +18,7 @@ import {
   collect,
   collectFrom,
   command,
+  orInvalid,
   print,
   wholeNumber,
 } from './context.ts';
@@ -21,22 +30,6 @@ import { counted, Exit, table } from './terminal.ts';
 const MAX_RATE = 10_000_000;
 /** Most days that a key's contents may be kept. */
 const MAX_CONTENT_DAYS = 3650;
-const DAYS = /^([1-9]\d{0,4})d$/;
-/** What a time begins with; whether it is one is told by whoever reads it. */
-const DATE = /^\d{4}-/;
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** A number of days from now as a time; what may be a time as it is. Throws `Exit` for anything else. */
-function expiryOf(when: string, clock: Clock): string {
-  const [, days] = DAYS.exec(when) ?? [];
-  if (days !== undefined) return formatTimestamp(clock.wall() + Number(days) * DAY_MS);
-  if (DATE.test(when)) return when;
-  throw new Exit(
-    2,
-    `--expires: '${when}' is neither a time (RFC 3339) such as 2027-01-31T12:00:00Z nor a number of days such as 90d.`,
-  );
-}
-
 /** Keys as a table, or that there are none. */
 function keyTable(keys: readonly KeyView[]): string {
   if (keys.length === 0) return 'There are no keys. Make one with: waybill keys create NAME';
@@ -190,7 +183,9 @@ function updateCommand(context: Context): Command {
     .option('--name <name>', 'another name to know it by')
     .option('--scope <scope>', `in the place of all it has: ${SCOPES.join(', ')}`, collectFrom(SCOPES))
     .option('--rate <n>', 'requests a minute; 0 for no limit, default for the setting', orDefault(MAX_RATE))
-    .option('--expires <when>', 'end it then: a time, in so many days such as 90d, or never')
+    .option('--expires <when>', 'end it then: a time, in so many days such as 90d, or never', (text) =>
+      text === 'never' ? text : orInvalid(() => readTime(text, context.clock.wall())),
+    )
     .option('--cidr <range>', 'accept it only from there, in the place of all ranges it has', collect)
     .option('--anywhere', 'accept it from anywhere')
     .option('--sender-domain <domain>', 'let it send only from there, in the place of all it has', collect)
@@ -201,7 +196,7 @@ function updateCommand(context: Context): Command {
       orDefault(MAX_CONTENT_DAYS),
     )
     .action(async (key: string, options: UpdateOptions) => {
-      const request = requestOf(key, options, context.clock);
+      const request = requestOf(key, options);
       await withOperations(context, options, {}, async (operations) => {
         const changed = await operations.updateKey(request);
         print(context, options, changed, () => keyTable([changed]));
@@ -209,7 +204,7 @@ function updateCommand(context: Context): Command {
     });
 }
 
-function requestOf(key: string, options: UpdateOptions, clock: Clock): RequestOf<'updateKey'> {
+function requestOf(key: string, options: UpdateOptions): RequestOf<'updateKey'> {
   const { name, scope, rate, expires, contentDays } = options;
   const cidrs = listOf(options.cidr, options.anywhere, '--cidr', '--anywhere');
   const senderDomains = listOf(options.senderDomain, options.anySender, '--sender-domain', '--any-sender');
@@ -217,7 +212,7 @@ function requestOf(key: string, options: UpdateOptions, clock: Clock): RequestOf
     ...(name === undefined ? {} : { name }),
     ...(scope === undefined ? {} : { scopes: [...scope] }),
     ...(rate === undefined ? {} : { rateLimit: rate === 'default' ? null : rate }),
-    ...(expires === undefined ? {} : { expiresAt: expires === 'never' ? null : expiryOf(expires, clock) }),
+    ...(expires === undefined ? {} : { expiresAt: expires === 'never' ? null : expires }),
     ...(cidrs === undefined ? {} : { cidrs }),
     ...(senderDomains === undefined ? {} : { senderDomains }),
     ...(contentDays === undefined ? {} : { contentDays: contentDays === 'default' ? null : contentDays }),

@@ -1,8 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Clock } from '../lib/clock.ts';
-import { type CommandForm, type Fixed, Misread, type Typed } from '../operations/command.ts';
+import type { CommandForm, Fixed, Typed } from '../operations/command.ts';
 import type { OperationName, Operations } from '../operations/table.ts';
-import { type CommonOptions, type Context, command, print } from './context.ts';
+import { type CommonOptions, type Context, command, orInvalid, print } from './context.ts';
 import { withOperations } from './session.ts';
 import { Exit } from './terminal.ts';
 
@@ -73,11 +73,7 @@ function take(shell: Command, source: Typed<unknown>, clock: Pick<Clock, 'wall'>
   const check = (typed: string, earlier: unknown): unknown => {
     const all =
       repeats && Array.isArray(earlier) ? [...earlier.map(String), typed] : repeats ? [typed] : typed;
-    try {
-      source.read(all, clock.wall());
-    } catch (error) {
-      throw error instanceof Misread ? new InvalidArgumentError(error.message) : error;
-    }
+    orInvalid(() => source.read(all, clock.wall()));
     return all;
   };
   if (!usage.startsWith('-')) {

@@ -74,7 +74,7 @@ export function choice<T extends string, A extends T | null>(
   words: readonly T[],
   left: Absent<A>,
 ): Typed<T | A> {
-  return { ...typed<T | A>(usage, meaning, left.absent, (given) => wordOf(given, words)), choices: words };
+  return { ...typed<T | A>(usage, meaning, left.absent, (given) => readWord(given, words)), choices: words };
 }
 
 /** A whole number in a range; without `left` it must be typed. */
@@ -91,11 +91,16 @@ export function integer(
   [min, max]: Range,
   left?: Absent<number | null>,
 ): Typed<number | null> {
-  return typed<number | null>(usage, meaning, left?.absent ?? null, (given) => {
-    const number = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
-    if (number >= min && number <= max) return number;
-    throw new Misread(`It must be a whole number from ${min} to ${max}.`);
-  });
+  return typed<number | null>(usage, meaning, left?.absent ?? null, (given) =>
+    readInteger(given, [min, max]),
+  );
+}
+
+/** A whole number in a range. Throws {@link Misread}. */
+export function readInteger(given: string, [min, max]: Range): number {
+  const number = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  throw new Misread(`It must be a whole number from ${min} to ${max}.`);
 }
 
 const DAYS = /^([1-9]\d{0,4})d$/;
@@ -105,14 +110,17 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A time in RFC 3339, which may be typed as a number of days from now: `90d`. */
 export function time(usage: string, meaning: string): Typed<string | null> {
-  return typed<string | null>(usage, meaning, null, (given, now) => {
-    const [, days] = DAYS.exec(given) ?? [];
-    if (days !== undefined) return formatTimestamp(now + Number(days) * DAY_MS);
-    if (DATE.test(given)) return given;
-    throw new Misread(
-      'It must be a time (RFC 3339) such as 2027-01-31T12:00:00Z, or a number of days such as 90d.',
-    );
-  });
+  return typed<string | null>(usage, meaning, null, readTime);
+}
+
+/** See {@link time}; `now` is in ms. Throws {@link Misread}. */
+export function readTime(given: string, now: number): string {
+  const [, days] = DAYS.exec(given) ?? [];
+  if (days !== undefined) return formatTimestamp(now + Number(days) * DAY_MS);
+  if (DATE.test(given)) return given;
+  throw new Misread(
+    'It must be a time (RFC 3339) such as 2027-01-31T12:00:00Z, or a number of days such as 90d.',
+  );
 }
 
 /** Something that is so where it is typed. */
@@ -132,7 +140,8 @@ export function wordList<T extends string>(
   words: readonly T[],
   left: Absent<readonly T[]>,
 ): Typed<T[]> {
-  const read = (given: Parameters<Typed<T[]>['read']>[0]) => textsOf(given).map((one) => wordOf(one, words));
+  const read = (given: Parameters<Typed<T[]>['read']>[0]) =>
+    textsOf(given).map((one) => readWord(one, words));
   return { usage, meaning, repeats: true, choices: null, absent: [...left.absent], read };
 }
 
@@ -156,7 +165,8 @@ function textsOf(given: string | true | readonly string[]): string[] {
   return typeof given === 'object' ? [...given] : [String(given)];
 }
 
-function wordOf<T extends string>(given: string, words: readonly T[]): T {
+/** One of a closed list of words. Throws {@link Misread}. */
+export function readWord<T extends string>(given: string, words: readonly T[]): T {
   const word = words.find((known) => known === given);
   if (word === undefined) throw new Misread(`It must be one of ${words.join(', ')}.`);
   return word;
