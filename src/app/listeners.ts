@@ -4,7 +4,7 @@ import type { Actor, Door } from '../control/door.ts';
 import { outlookOf } from '../control/outlook.ts';
 import { maxRequestBytes } from '../dashboard/calls.ts';
 import { Problem } from '../http/problem.ts';
-import type { AdminDoor } from '../ingest/admin-door.ts';
+import type { AdminCaller, AdminDoor } from '../ingest/admin-door.ts';
 import { faultyFields } from '../ingest/http/fields.ts';
 import type { ReadWords } from '../ingest/http/inbox.ts';
 import { createShared } from '../ingest/shared.ts';
@@ -171,18 +171,33 @@ const PROBLEMS: Readonly<Record<OperationErrorCode, readonly [status: number, co
 
 /** The operations for the API: through the door, as the key that asks. */
 export function adminForApi(door: Door, maxMessageBytes: () => number): AdminDoor {
+  const actorOf = ({ keyName: name, sourceAddress }: AdminCaller): Actor => {
+    return { kind: 'key', name, role: 'admin', sourceAddress, sessionId: null };
+  };
   return {
     maxRequestBytes: (operation) => maxRequestBytes(operation, maxMessageBytes()),
-    call: async ({ keyName, sourceAddress }, operation, request, progress) => {
-      const actor: Actor = { kind: 'key', name: keyName, role: 'admin', sourceAddress, sessionId: null };
+    call: async (caller, operation, request, progress) => {
       try {
-        return await door.call(actor, operation, request, progress);
+        return await door.call(actorOf(caller), operation, request, progress);
       } catch (error) {
-        if (!(error instanceof OperationError)) throw error;
-        if (error.faults.length > 0) throw faultyFields('invalid_request', error.faults);
-        const [status, code] = PROBLEMS[error.code];
-        throw new Problem(status, code, error.message);
+        throw asProblem(error);
+      }
+    },
+    act: async (caller, operation, request) => {
+      try {
+        return await door.call(actorOf(caller), operation, request);
+      } catch (error) {
+        const ours = error instanceof OperationError && error.cause instanceof Problem;
+        throw ours ? error.cause : asProblem(error);
       }
     },
   };
+}
+
+/** A refusal of an operation as one of the API's; any other error as it is. */
+function asProblem(error: unknown): unknown {
+  if (!(error instanceof OperationError)) return error;
+  if (error.faults.length > 0) return faultyFields('invalid_request', error.faults);
+  const [status, code] = PROBLEMS[error.code];
+  return new Problem(status, code, error.message);
 }

@@ -18,7 +18,6 @@ import type {
   KeptContent,
   MessageOperations,
   MessagesPage,
-  StatusRecord,
   SubmitOperations,
   Submitted,
 } from '../operations/messages.ts';
@@ -50,8 +49,23 @@ export function messageOperations(
     messages: (request) => listMessages(request, deps),
     attempts: (request) => listAttempts(request, deps),
     messageContent: ({ id }) => content(id, deps),
-    cancelMessage: ({ id }) => cancel(id, deps),
-    retryMessage: ({ id }) => retry(id, deps),
+    ...messageActs(deps),
+  };
+}
+
+/** What acting on one message needs. */
+type MessageActDeps = Pick<LocalDeps, 'views' | 'acts'> & Parameters<typeof outlookOf>[0];
+
+/** The operations that act on one message; an act that cannot be done has the API's refusal as its cause. */
+export function messageActs(deps: MessageActDeps): Pick<Operations, 'cancelMessage' | 'retryMessage'> {
+  const act = async (id: string, one: typeof cancelMessage) => {
+    const { message } = await findMessage(id, deps);
+    await orOperationError(one(message, deps.acts));
+    return statusJson(await findMessage(message.id, deps), outlookOf(deps));
+  };
+  return {
+    cancelMessage: ({ id }) => act(id, cancelMessage),
+    retryMessage: ({ id }) => act(id, retryMessage),
   };
 }
 
@@ -118,16 +132,4 @@ async function content(id: string, deps: LocalDeps): Promise<KeptContent> {
     );
   const bytes = await orOperationError(readContent(message, deps.spool, 404));
   return { id: message.id, sizeBytes: bytes.length, content: bytes.toString('base64') };
-}
-
-async function cancel(id: string, deps: LocalDeps): Promise<StatusRecord> {
-  const { message } = await findMessage(id, deps);
-  await orOperationError(cancelMessage(message, deps.acts));
-  return statusJson(await findMessage(message.id, deps), outlookOf(deps));
-}
-
-async function retry(id: string, deps: LocalDeps): Promise<StatusRecord> {
-  const { message } = await findMessage(id, deps);
-  await orOperationError(retryMessage(message, deps.acts));
-  return statusJson(await findMessage(message.id, deps), outlookOf(deps));
 }

@@ -18,4 +18,6 @@ export interface AdminDoor {
   maxRequestBytes(operation: string): number | null;
   /** Does it. Gives plain JSON. */
   call(caller: AdminCaller, operation: string, request: unknown, progress: AdminProgress): Promise<unknown>;
+  /** As {@link call}, for what the API has an endpoint for: a refusal has the code that this endpoint gives. */
+  act(caller: AdminCaller, operation: string, request: unknown): Promise<unknown>;
 }

@@ -70,10 +70,10 @@ const CODES: Readonly<Record<number, OperationErrorCode>> = {
   503: 'unavailable',
 };
 
-/** A refusal of the API's as one of an operation; any other error as it is. */
+/** A refusal of the API's as one of an operation, which keeps it as its cause; any other error as it is. */
 export function asOperationError(error: unknown): unknown {
   if (!(error instanceof Problem)) return error;
   const faults = error.errors.map(({ pointer, detail }) => `${pointer.slice(1)}: ${detail}`);
   const message = faults.length > 0 ? faults.join('\n') : error.detail;
-  return new OperationError(CODES[error.status] ?? 'invalid', message);
+  return new OperationError(CODES[error.status] ?? 'invalid', message, { cause: error });
 }

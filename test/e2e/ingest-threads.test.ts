@@ -118,6 +118,16 @@ describe('threads that take mail', () => {
     });
   });
 
+  test("an administrator's act on the message of another key is in the activity, and refused by its own code", async () => {
+    const other = new Client(server, await createKey(installation, 'other', '--scope', 'messages:send'));
+    const id = await submit(other, 'of another');
+    await client.end(id);
+    expect(await act(`messages/${id}/cancel`, {})).toMatchObject([409, { code: 'not_cancellable' }]);
+    const page = { actor: 'app', action: 'cancelMessage', subject: id, limit: 10, before: null };
+    const [, activity] = await act('admin/activity', page);
+    expect(activity).toMatchObject({ entries: [{ subject: id, after: { error: 'refused' } }] });
+  });
+
   test('a source has as many connections as it may, over all threads, and not one more', async (context) => {
     const sockets = Array.from({ length: CONNECTIONS }, () =>
       connect(server.runtime.smtp[0] ?? 0, '127.0.0.1'),

@@ -2,6 +2,7 @@ import type { MessageRecord } from '../../domain/message.ts';
 import type { Acts } from '../../engine/contract.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Budget } from '../../lib/budget.ts';
+import type { AdminDoor } from '../admin-door.ts';
 import type { Outlook } from '../outlook.ts';
 import type { Call, Endpoint } from './call.ts';
 import {
@@ -22,24 +23,17 @@ export interface ActDeps {
   readonly acts: Acts;
   readonly views: Findable;
   readonly outlook: Outlook;
+  /** Through it an administrator acts on what another key sent, so that the activity has it. */
+  readonly admin: AdminDoor;
   /** Bytes of bodies in memory. */
   readonly budget: Budget;
 }
 
-/** Acts on a message that was found; throws a `Problem` when it cannot be done. */
-type Act = (message: MessageRecord, acts: Acts) => Promise<void>;
+/** What can be done to one message, by the names of the operations. Each throws a `Problem` when it cannot be done. */
+const ACTS = { cancelMessage, retryMessage };
 
-/** Cancels what is not final. */
-export function cancelEndpoint(deps: ActDeps): Endpoint {
-  return actEndpoint(cancelMessage, deps);
-}
-
-/** Tries failed and retrying recipients again, now. */
-export function retryEndpoint(deps: ActDeps): Endpoint {
-  return actEndpoint(retryMessage, deps);
-}
-
-function actEndpoint(act: Act, deps: ActDeps): Endpoint {
+/** Cancels what is not final, or tries failed and retrying recipients again, now. */
+export function actEndpoint(act: keyof typeof ACTS, deps: ActDeps): Endpoint {
   return {
     scopes: ['messages:send'],
     window: 'send',
@@ -49,12 +43,19 @@ function actEndpoint(act: Act, deps: ActDeps): Endpoint {
 }
 
 /** Acts, and answers with the record as it is afterwards. */
-async function handle({ exchange, caller, params }: Call, act: Act, deps: ActDeps): Promise<void> {
+async function handle(call: Call, act: keyof typeof ACTS, deps: ActDeps): Promise<void> {
+  const { exchange, caller, sourceAddress, params } = call;
   await readNoBody(exchange, deps.budget.share(caller.key.id));
   readParameters(exchange.query, NO_PARAMETERS);
-  const found = await findActionable(params['id'] ?? '', caller.key, deps.views);
-  await act(found.message, deps.acts);
-  const detail = await deps.views.message(found.message.id);
+  const { message } = await findActionable(params['id'] ?? '', caller.key, deps.views);
+  const { id } = message;
+  if (message.keyId !== caller.key.id) {
+    const who = { keyName: caller.key.name, sourceAddress };
+    exchange.json(200, await deps.admin.act(who, act, { id }));
+    return;
+  }
+  await ACTS[act](message, deps.acts);
+  const detail = await deps.views.message(id);
   if (detail === null) throw messageNotFound();
   exchange.json(200, await statusJson(detail, deps.outlook));
 }

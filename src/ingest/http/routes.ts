@@ -2,7 +2,7 @@ import type { Exchange } from '../../http/exchange.ts';
 import type { Route } from '../../http/router.ts';
 import { createTokenSource } from '../../lib/id.ts';
 import type { Spool } from '../../spool/spool.ts';
-import { cancelEndpoint, retryEndpoint } from './acts.ts';
+import { actEndpoint } from './acts.ts';
 import { adminEndpoint } from './admin.ts';
 import { attemptsEndpoint } from './attempts.ts';
 import { batchEndpoint } from './batch.ts';
@@ -43,7 +43,7 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
   const nextToken = createTokenSource(clock, random);
   const inProgress = new InProgress({ max: MAX_KEYS_IN_PROGRESS });
   const submitDeps = { intake, sending, views, clock, random, budget, inProgress, nextToken, options };
-  const actDeps = { acts, views, outlook, budget };
+  const actDeps = { acts, views, outlook, admin: deps.admin, budget };
   const queueDeps = { admin: deps.admin, budget };
   const adminDeps = { admin: deps.admin, budget, limits: () => options.limits };
   return [
@@ -58,8 +58,8 @@ export function routes(deps: IngestDeps, options: IngestOptions): Route<Target>[
     },
     { method: 'GET', path: '/api/v1/messages/:id/attempts', target: attemptsEndpoint(views) },
     { method: 'GET', path: '/api/v1/messages/:id/content', target: contentEndpoint({ views, spool }) },
-    { method: 'POST', path: '/api/v1/messages/:id/cancel', target: cancelEndpoint(actDeps) },
-    { method: 'POST', path: '/api/v1/messages/:id/retry', target: retryEndpoint(actDeps) },
+    { method: 'POST', path: '/api/v1/messages/:id/cancel', target: actEndpoint('cancelMessage', actDeps) },
+    { method: 'POST', path: '/api/v1/messages/:id/retry', target: actEndpoint('retryMessage', actDeps) },
     { method: 'POST', path: '/api/v1/messages/:id/resend', target: resendEndpoint({ ...submitDeps, spool }) },
     {
       method: 'GET',

@@ -50,6 +50,7 @@ function servedAdmin(
         calls.delete(call);
       }
     },
+    act: (caller: AdminCaller, operation: string, request: unknown) => admin.act(caller, operation, request),
   };
 }
 

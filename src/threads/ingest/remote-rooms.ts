@@ -53,6 +53,7 @@ function remoteAdmin(line: EngineLine, steps: StepsHeard, config: () => Config):
         signal.removeEventListener('abort', abort);
       }
     },
+    act: (caller, operation, request) => line.ask('admin', 'act', [caller, operation, request]),
   };
 }
 

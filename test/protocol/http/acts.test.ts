@@ -118,7 +118,7 @@ describe('retry', () => {
   });
 });
 
-describe.each(['cancel', 'retry'])('%s', (name) => {
+describe.each(['cancel', 'retry'] as const)('%s', (name) => {
   test('takes an empty object, and no body whatever its type is said to be', async () => {
     const noBodies = [
       { body: {} },
@@ -198,6 +198,26 @@ describe.each(['cancel', 'retry'])('%s', (name) => {
       [404, 'message_not_found'],
       [403, 'scope_missing'],
       [200, undefined],
+    ]);
+  });
+  test("what an administrator does to another key's message is in the activity, with what was refused", async () => {
+    const path = await submit();
+    await attempt(world, DEFERRED);
+    const scopes = ['messages:send', 'messages:read_all', 'admin'] as const;
+    const admin = await world.key({ scopes: [...scopes], name: 'operator' });
+    const answer = await act(path, name, admin);
+    expect(answer.json).toEqual((await world.ask({ key, path })).json);
+    await attempt(world, DELIVERED);
+    const refusal = await act(path, name, admin);
+    const codes = { cancel: 'not_cancellable', retry: 'nothing_to_retry' };
+    expect([refusal.status, refusal.json['code']]).toEqual([409, codes[name]]);
+    await act(await submit({}, admin), name, admin);
+    const subject = path.split('/').at(-1);
+    const who = { actorKind: 'key', actor: 'operator', sourceAddress: '127.0.0.1', subject };
+    const all = { actor: null, action: null, subject: null, limit: 10, before: null };
+    expect((await world.stores.journal.entries(all)).entries).toMatchObject([
+      { ...who, action: `${name}Message`, after: '{"error":"refused"}' },
+      { ...who, action: `${name}Message` },
     ]);
   });
   test('of an id that does not exist is 404', async () => {

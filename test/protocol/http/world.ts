@@ -6,6 +6,7 @@ import { expect } from 'vitest';
 import { adminForApi } from '../../../src/app/listeners.ts';
 import { loadConfig, NOTHING_STORED } from '../../../src/config/load.ts';
 import { createDoor } from '../../../src/control/door.ts';
+import { messageActs } from '../../../src/control/messages.ts';
 import { outlookOf } from '../../../src/control/outlook.ts';
 import { queueOperations } from '../../../src/control/queue.ts';
 import type { Submission } from '../../../src/domain/message.ts';
@@ -20,7 +21,7 @@ import type { VerdictDeps } from '../../../src/ingest/http/verdict.ts';
 import type { SharedLimits } from '../../../src/ingest/shared.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
-import type { QueueOperations } from '../../../src/operations/queue.ts';
+import type { Operations } from '../../../src/operations/table.ts';
 import { parseMessage } from '../../../src/preview/parse.ts';
 import { cidrs } from '../../support/cidrs.ts';
 import { IngestWorld } from '../../support/ingest-world.ts';
@@ -111,7 +112,7 @@ relays:
   - { name: out, type: smtp, host: out.example.net, max_per_day: 1000, quota_reserve_percent: 10 }
 `;
 
-/** Queue and configuration of a world, with the relay that its mail goes to; what is held is read anew each time. */
+/** What can be done to the queue and the messages of a world, with its configuration and the relay that its mail goes to; what is held is read anew each time. */
 function queueOf({ stores, intake, clock, figures }: World) {
   const { views, registry, journal } = stores;
   const dataDir = mkdtempSync(join(tmpdir(), 'waybill-world-'));
@@ -129,12 +130,12 @@ function queueOf({ stores, intake, clock, figures }: World) {
       return [];
     },
   };
-  return { queue: queueOperations(parts), outlook: outlookOf(parts) };
+  return { operations: { ...queueOperations(parts), ...messageActs(parts) }, outlook: outlookOf(parts) };
 }
 
-/** Everything that operators can ask for; but for the queue and the activity, it is only noted. */
-function adminOf(world: World, queue: QueueOperations): IngestDeps['admin'] {
-  const operations = { ...recordingOperations(world.done), ...queue };
+/** Everything that operators can ask for; but for `real` and the activity, it is only noted. */
+function adminOf(world: World, real: Partial<Operations>): IngestDeps['admin'] {
+  const operations = { ...recordingOperations(world.done), ...real };
   const { clock, log } = world;
   const door = createDoor({ operations, journal: world.stores.journal, clock, log });
   return adminForApi(door, () => world.options.limits.maxMessageBytes);
@@ -160,7 +161,7 @@ export class World extends IngestWorld {
     this.options = { ...OPTIONS, ...options, limits: { ...API_LIMITS, ...limits } };
     const { intake, stores, shared, events, clock, random, log, signal } = this;
     const { views } = stores;
-    const { queue, outlook } = queueOf(this);
+    const { operations, outlook } = queueOf(this);
     const handler = createIngestApi(
       {
         ...{ intake, views, shared, events, clock, random, log, signal },
@@ -169,7 +170,7 @@ export class World extends IngestWorld {
         outlook,
         spool: intake,
         readWords: async (message) => parseMessage(await readContent(message, intake, 404)),
-        admin: adminOf(this, queue),
+        admin: adminOf(this, operations),
         webuiPort: () => 8443,
         ready: () => this.ready,
       },
