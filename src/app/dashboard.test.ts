@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import type { ToldReport } from '../control/nodes/sight.ts';
-import type { Topic } from '../dashboard/contract.ts';
 import type { NodeStatus } from '../observe/health-report.ts';
+import type { Topic } from '../operations/operation.ts';
 import { tellNewsOfOthers } from './dashboard.ts';
 
 const OTHER: NodeStatus = {

@@ -40,6 +40,7 @@ describe('what is done', () => {
     await opened.door.call(ADA, 'addRelay', { definition: DEFINITION, secret: SECRET, makeDefault: true });
     expect(await newest()).toMatchObject({
       ...{ actor: 'ada', actorKind: 'user', sourceAddress: '192.0.2.7', action: 'addRelay', subject: 'out' },
+      words: 'Added a relay',
       ...{ before: null, after: { definition: DEFINITION, hasSecret: true, disabled: false } },
     });
     await opened.door.call(ADA, 'switchRelay', { name: 'out', disabled: true });

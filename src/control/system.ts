@@ -12,7 +12,7 @@ import type {
   SystemOperations,
   SystemView,
 } from '../operations/system.ts';
-import type { RequestOf } from '../operations/table.ts';
+import { OPERATIONS, operationNamed, type RequestOf } from '../operations/table.ts';
 import type { JournalEntry } from '../store/journal.ts';
 import { lastBackup } from './backups.ts';
 import type { LocalDeps, RunningServer } from './deps.ts';
@@ -107,7 +107,32 @@ async function activity(request: RequestOf<'activity'>, { journal }: LocalDeps):
 }
 
 function entryView({ at, before, after, ...entry }: JournalEntry): ActivityEntry {
-  return { ...entry, at: formatTimestamp(at), before: parsed(before), after: parsed(after) };
+  const words = actionWords(entry.action);
+  return { ...entry, words, at: formatTimestamp(at), before: parsed(before), after: parsed(after) };
+}
+
+/** What is written down besides operations: signing in, upkeep, and downloads. */
+const OTHER_ACTS: ReadonlyMap<string, string> = new Map([
+  ['signIn', 'Signed in'],
+  ['signInFailed', 'Failed to sign in'],
+  ['secondFactorAsked', 'Gave the password, and was asked for a code'],
+  ['signOut', 'Signed out'],
+  ['allowHost', 'Added a host name by the first set-up link'],
+  ['retention', 'Removed what was kept long enough'],
+  ['compaction', 'Compacted the spool'],
+  ['export', 'Exported messages'],
+]);
+
+/** What was done, in words: an operation's own, those above, else the name taken apart. */
+export function actionWords(action: string): string {
+  const operation = operationNamed(action);
+  const own = operation === null ? null : OPERATIONS[operation].access.audit;
+  const known = own?.words ?? OTHER_ACTS.get(action);
+  if (known !== undefined) return known;
+  const apart = action
+    .replace(/[_.-]+/g, ' ')
+    .replace(/([a-z\d])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`);
+  return apart.charAt(0).toUpperCase() + apart.slice(1);
 }
 
 function parsed(json: string | null): unknown {

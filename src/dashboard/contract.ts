@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { MAX_PASSWORD, type Role } from '../domain/account.ts';
+import type { Topic } from '../operations/operation.ts';
 import type { ResultOf } from '../operations/table.ts';
 
 /**
  * What the dashboard's page and its server say to each other besides operations, which are asked for by
- * `POST /api/call/<operation>`. This file and `src/operations/table.ts` are all that `web/` may see, as types.
+ * `POST /api/call/<operation>`. This file and `src/operations` are all that `web/` may see, as types.
  */
 
 /** `GET /api/session`: who asks, as far as is known. */
@@ -105,23 +106,9 @@ export type SessionCalls = {
   };
 };
 
-/** What a hint says may have changed; the page asks again for what it shows of it. */
-export type Topic =
-  | 'messages'
-  | 'queue'
-  | 'inbox'
-  | 'relays'
-  | 'routes'
-  | 'domains'
-  | 'keys'
-  | 'settings'
-  | 'users'
-  | 'activity'
-  | 'health'
-  | 'denials';
-
 /** `GET /api/events`: the data of an event `hint`. */
 export interface Hint {
+  /** What may have changed: the page asks again for what it shows of it. */
   readonly topics: readonly Topic[];
   /** Messages it is about, when they are few. */
   readonly ids?: readonly string[];

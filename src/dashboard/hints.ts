@@ -1,8 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { Event, Events, Unsubscribe } from '../observe/events.ts';
-import { type OperationName, operationNamed } from '../operations/table.ts';
-import type { Hint, Topic } from './contract.ts';
+import type { Topic } from '../operations/operation.ts';
+import { OPERATIONS, operationNamed } from '../operations/table.ts';
+import type { Hint } from './contract.ts';
 
 /** What may look different after something has happened. */
 const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
@@ -25,37 +26,6 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   fault: ['health'],
 };
 
-const MAIL: readonly Topic[] = ['messages', 'queue', 'inbox'];
-const ACCOUNTS: readonly Topic[] = ['users'];
-const WAYS: readonly Topic[] = ['routes', 'queue'];
-const RELAYS: readonly Topic[] = ['relays', 'routes', 'queue', 'settings'];
-
-/** What may look different after an operation; the activity does in every case. */
-const OF_OPERATIONS: Readonly<Partial<Record<OperationName, readonly Topic[]>>> = {
-  ...{ createKey: ['keys'], updateKey: ['keys'], revokeKey: ['keys', 'queue'], rotateKey: ['keys'] },
-  ...{ cancelMessage: MAIL, retryMessage: MAIL, resendMessage: MAIL, actOnMessages: MAIL },
-  ...{ deleteCaptured: MAIL, releaseCaptured: MAIL, decideRestored: MAIL },
-  ...{ hold: ['queue', 'relays', 'health'], actOnQueue: MAIL },
-  ...{ publishRoutes: WAYS, rollbackRoutes: WAYS },
-  ...{ addDomain: ['domains'], removeDomain: ['domains'], rotateDomain: ['domains'] },
-  ...{ addRelay: RELAYS, updateRelay: RELAYS, removeRelay: RELAYS, switchRelay: RELAYS },
-  ...{ createUser: ACCOUNTS, updateUser: ACCOUNTS, removeUser: ACCOUNTS, setupLink: ACCOUNTS },
-  ...{ resetPassword: ACCOUNTS, resetSecondFactor: ACCOUNTS, endSession: ACCOUNTS, endSessions: ACCOUNTS },
-  ...{ putSettings: ['settings', 'health'], putCertificate: ['settings', 'health'] },
-  ...{ renewCertificate: ['settings', 'health'], allowSource: ['settings', 'denials'] },
-  ...{ backup: ['health'], removeBackup: ['health'] },
-};
-
-const TOPICS: ReadonlySet<string> = new Set<Topic>([
-  ...['messages', 'queue', 'inbox', 'relays', 'routes', 'domains'],
-  ...['keys', 'settings', 'users', 'activity', 'health', 'denials'],
-] as const);
-
-/** Whether it is a topic that pages know; another version may have more of them. */
-export function isTopic(text: string): text is Topic {
-  return TOPICS.has(text);
-}
-
 /** The relay that captures mail instead of sending it. */
 const INBOX = 'inbox';
 const CAPTURED: readonly Topic[] = [...OF_EVENTS.attempted, 'inbox'];
@@ -68,8 +38,8 @@ function topicsOfEvent(event: Event): readonly Topic[] {
 
 function topicsOfOperation(name: string): readonly Topic[] {
   const operation = operationNamed(name);
-  const own = operation === null ? undefined : OF_OPERATIONS[operation];
-  return [...(own ?? []), ...OF_EVENTS.operated];
+  const own = operation === null ? null : OPERATIONS[operation].access.audit;
+  return [...(own?.touches ?? []), ...OF_EVENTS.operated];
 }
 
 /** How often what a topic is about may have changed on this node since it started: what differs for others is news. */

@@ -73,13 +73,13 @@ export const ACCOUNT_OPERATIONS = {
   },
   createUser: {
     meaning: 'Adds a user, who chooses a password by the link in the result.',
-    access: changes('name', { look: USER }),
+    access: changes({ words: 'Added a user', subject: 'name', look: USER, touches: ['users'] }),
     request: z.strictObject({ name: userName, role }),
     answer: answers<UserLink>(),
   },
   updateUser: {
     meaning: "Changes a user's role, or whether they may sign in. The last administrator stays one.",
-    access: changes('name', { look: USER }),
+    access: changes({ words: 'Changed a user', subject: 'name', look: USER, touches: ['users'] }),
     request: z.strictObject({
       ...userRequest.shape,
       /** Null leaves it as it is. */
@@ -90,27 +90,33 @@ export const ACCOUNT_OPERATIONS = {
   },
   removeUser: {
     meaning: 'Forgets a user and ends their sessions.',
-    access: changes('name', { look: USER }),
+    access: changes({ words: 'Removed a user', subject: 'name', look: USER, touches: ['users'] }),
     request: userRequest,
     answer: answers<UserView>(),
   },
   setupLink: {
     meaning:
       'A link by which a user, or (null) the first administrator, chooses a password, once, within an hour.',
-    access: changes('name'),
+    access: changes({ words: 'Made a set-up link', subject: 'name', touches: ['users'] }),
     request: z.strictObject({ name: z.string().max(64).nullable() }),
     answer: answers<UserLink>(),
   },
   resetPassword: {
     meaning:
       "Sets a password and ends the user's sessions; makes the first administrator where there is none.",
-    access: changes('name', { look: USER, hide: ['password'] }),
+    access: changes({
+      words: 'Set a password anew',
+      subject: 'name',
+      look: USER,
+      hide: ['password'],
+      touches: ['users'],
+    }),
     request: z.strictObject({ ...userRequest.shape, password: z.string().max(1024) }),
     answer: answers<UserView>(),
   },
   resetSecondFactor: {
     meaning: "Takes a user's second factor away.",
-    access: changes('name', { look: USER }),
+    access: changes({ words: 'Took a second factor away', subject: 'name', look: USER, touches: ['users'] }),
     request: userRequest,
     answer: answers<UserView>(),
   },
@@ -122,13 +128,13 @@ export const ACCOUNT_OPERATIONS = {
   },
   endSession: {
     meaning: 'Ends a session.',
-    access: changes('id'),
+    access: changes({ words: 'Ended a session', subject: 'id', touches: ['users'] }),
     request: z.strictObject({ id: z.string().max(64) }),
     answer: answers<SessionRow>(),
   },
   endSessions: {
     meaning: 'Ends every session of a user. Gives how many.',
-    access: changes('name'),
+    access: changes({ words: 'Ended all sessions of a user', subject: 'name', touches: ['users'] }),
     request: userRequest,
     answer: answers<{ readonly ended: number }>(),
   },

@@ -91,7 +91,7 @@ export const DOMAIN_OPERATIONS = {
   },
   addDomain: {
     meaning: 'Registers a domain and makes its first keys, which sign at once.',
-    access: changes('name', { look: DOMAIN }),
+    access: changes({ words: 'Added a domain', subject: 'name', look: DOMAIN, touches: ['domains'] }),
     request: z.strictObject({
       ...domainRequest.shape,
       algorithm,
@@ -102,13 +102,18 @@ export const DOMAIN_OPERATIONS = {
   },
   removeDomain: {
     meaning: 'Forgets a domain and destroys its keys. Gives it as it was.',
-    access: changes('name', { look: DOMAIN }),
+    access: changes({ words: 'Removed a domain', subject: 'name', look: DOMAIN, touches: ['domains'] }),
     request: domainRequest,
     answer: answers<DomainDetail>(),
   },
   rotateDomain: {
     meaning: 'Makes new keys, which sign once their records can be seen.',
-    access: changes('name', { look: DOMAIN }),
+    access: changes({
+      words: 'Rotated keys of a domain',
+      subject: 'name',
+      look: DOMAIN,
+      touches: ['domains'],
+    }),
     request: z.strictObject({
       ...domainRequest.shape,
       /** Null: the algorithms that the domain signs with now. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { acts, answers, type OperationsOf, READ } from './operation.ts';
+import { acts, answers, MAIL_TOPICS, type OperationsOf, READ } from './operation.ts';
 import type { FoundMessage } from './search.ts';
 
 const id = z.string().max(64);
@@ -33,7 +33,7 @@ export const INBOX_OPERATIONS = {
   },
   deleteCaptured: {
     meaning: "Removes captured messages' contents and takes them out of the inbox; their records stay.",
-    access: acts(null),
+    access: acts({ words: 'Deleted captured mail', subject: null, touches: MAIL_TOPICS }),
     request: z.strictObject({
       /** Null: all of the key, or of every key; to be called again while `more`. */
       ids: z.array(id).min(1).max(500).nullable(),
@@ -45,7 +45,7 @@ export const INBOX_OPERATIONS = {
   },
   releaseCaptured: {
     meaning: 'Sends a captured message on by a relay, as a new message. Never one of a test key.',
-    access: acts('id'),
+    access: acts({ words: 'Released captured mail', subject: 'id', touches: MAIL_TOPICS }),
     request: z.strictObject({ id, relay: z.string().max(64) }),
     answer: answers<{ readonly id: string }>(),
   },

@@ -58,7 +58,7 @@ const KEY = look<readonly KeyView[]>(
 export const KEY_OPERATIONS = {
   createKey: {
     meaning: 'Makes an API key. Its secret is in the result and nowhere else.',
-    access: changes('name', { look: KEY }),
+    access: changes({ words: 'Made an API key', subject: 'name', look: KEY, touches: ['keys'] }),
     request: z.strictObject({
       name: keyName,
       test: z.boolean(),
@@ -83,7 +83,7 @@ export const KEY_OPERATIONS = {
   },
   revokeKey: {
     meaning: 'Revokes a key; what it has queued goes on, or is cancelled.',
-    access: changes('key', { look: KEY }),
+    access: changes({ words: 'Revoked an API key', subject: 'key', look: KEY, touches: ['keys', 'queue'] }),
     request: z.strictObject({
       key: z.string(),
       /** Cancels what it has queued, too. */
@@ -93,7 +93,7 @@ export const KEY_OPERATIONS = {
   },
   updateKey: {
     meaning: 'Changes what a key may do; what is null stays as it is.',
-    access: changes('key', { look: KEY }),
+    access: changes({ words: 'Changed an API key', subject: 'key', look: KEY, touches: ['keys'] }),
     request: z.strictObject({
       key: z.string(),
       name: keyName.optional(),
@@ -108,7 +108,12 @@ export const KEY_OPERATIONS = {
   },
   rotateKey: {
     meaning: 'Gives a key a second secret; the old one works for another 24 hours.',
-    access: changes('key', { look: KEY }),
+    access: changes({
+      words: 'Gave an API key a second secret',
+      subject: 'key',
+      look: KEY,
+      touches: ['keys'],
+    }),
     request: z.strictObject({ key: z.string() }),
     answer: answers<RotatedKey>(),
   },

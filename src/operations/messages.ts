@@ -4,7 +4,7 @@ import { MESSAGE_STATUSES } from '../domain/delivery.ts';
 import type { attemptsJson } from '../ingest/http/attempts.ts';
 import type { MessageJson, StatusJson } from '../ingest/http/record.ts';
 import { isEnvid, isNotify } from '../smtp/command.ts';
-import { acts, answers, type OperationsOf, READ, unrecorded } from './operation.ts';
+import { acts, answers, MAIL_TOPICS, type OperationsOf, READ, unrecorded } from './operation.ts';
 import type { RecipientWay } from './search.ts';
 
 /** More than api.max_recipients can be. */
@@ -119,13 +119,13 @@ export const MESSAGE_OPERATIONS = {
   },
   cancelMessage: {
     meaning: 'Cancels what of a message is not final. Gives the record as it is then.',
-    access: acts('id'),
+    access: acts({ words: 'Cancelled a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
     answer: answers<StatusRecord>(),
   },
   retryMessage: {
     meaning: "Tries a message's failed and retrying recipients again, now. Gives the record as it is then.",
-    access: acts('id'),
+    access: acts({ words: 'Retried a message', subject: 'id', touches: MAIL_TOPICS }),
     request: messageRequest,
     answer: answers<StatusRecord>(),
   },

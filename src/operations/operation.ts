@@ -62,14 +62,35 @@ export interface Access {
   readonly audit: Audit | null;
 }
 
+/** What the pages of the dashboard show: each asks again for what it shows of a topic that may have changed. */
+const TOPICS = [
+  ...(['messages', 'queue', 'inbox', 'relays', 'routes', 'domains'] as const),
+  ...(['keys', 'settings', 'users', 'activity', 'health', 'denials'] as const),
+] as const;
+
+/** See {@link TOPICS}. */
+export type Topic = (typeof TOPICS)[number];
+
+/** Whether it is a topic that pages know; another version may have more of them. */
+export function isTopic(text: string): text is Topic {
+  return TOPICS.some((topic) => topic === text);
+}
+
+/** Of what is done to messages. */
+export const MAIL_TOPICS: readonly Topic[] = ['messages', 'queue', 'inbox'];
+
 /** How an operation is written down. */
 export interface Audit {
+  /** What was done, as the activity says it, such as `Added a relay`. */
+  readonly words: string;
   /** The field of the request that says what it is done to, such as `definition.name`; null where the operation's name says it all. */
   readonly subject: string | null;
   /** How that thing is seen: kept as it was before and after. Without, the request is kept. */
   readonly look?: Look;
   /** Fields of the request that are never kept. */
   readonly hide?: readonly string[];
+  /** What may look different afterwards; the activity does in every case. */
+  readonly touches: readonly Topic[];
 }
 
 /** Changes nothing, and connects to nothing. */
@@ -83,13 +104,13 @@ export function unrecorded(role: Role): Access {
 }
 
 /** For operators: acts on mail that is there. */
-export function acts(subject: string | null = null, rest: Omit<Audit, 'subject'> = {}): Access {
-  return { role: 'operator', audit: { subject, ...rest } };
+export function acts(audit: Audit): Access {
+  return { role: 'operator', audit };
 }
 
 /** For administrators: changes how the installation works. */
-export function changes(subject: string | null = null, rest: Omit<Audit, 'subject'> = {}): Access {
-  return { role: 'admin', audit: { subject, ...rest } };
+export function changes(audit: Audit): Access {
+  return { role: 'admin', audit };
 }
 
 /** What an operation was asked for, before its shape is known to be right. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HOLD_KINDS, type HoldKind } from '../domain/hold.ts';
-import { acts, answers, type OperationsOf, READ } from './operation.ts';
+import { acts, answers, MAIL_TOPICS, type OperationsOf, READ } from './operation.ts';
 
 /** The acts on a selection. */
 const QUEUE_ACTS = ['retry', 'cancel', 'reroute'] as const;
@@ -133,7 +133,11 @@ export const QUEUE_OPERATIONS = {
   },
   hold: {
     meaning: 'Holds a lane back, or a relay with all its lanes, or lets it go. Survives a restart.',
-    access: acts('target'),
+    access: acts({
+      words: 'Held or released a lane',
+      subject: 'target',
+      touches: ['queue', 'relays', 'health'],
+    }),
     request: z.strictObject({
       /** A lane's name, or a relay's. */
       target: name,
@@ -145,7 +149,7 @@ export const QUEUE_OPERATIONS = {
   actOnQueue: {
     meaning:
       'Acts on what a selection names: on a bounded part of it; to be called again with `next` until that is null. A dry run only counts.',
-    access: acts('act'),
+    access: acts({ words: 'Acted on the queue', subject: 'act', touches: MAIL_TOPICS }),
     request: z.strictObject({
       act: z.enum(QUEUE_ACTS),
       selection: selectionSchema,

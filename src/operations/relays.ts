@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FieldGroup } from '../config/relay-fields.ts';
 import type { SecretField } from '../config/relay-secrets.ts';
 import type { ProbeStep } from '../transport/transport.ts';
-import { answers, changes, isRecord, look, type OperationsOf, READ } from './operation.ts';
+import { answers, changes, isRecord, look, type OperationsOf, READ, type Topic } from './operation.ts';
 import type { LaneState } from './queue.ts';
 
 /** The secret of a definition, or by the names of their fields those of one that has several; null for none. */
@@ -149,6 +149,9 @@ const RELAY = look<RelayDetail>(
   }),
 );
 
+/** What shows relays, or where mail goes by them. */
+const RELAY_TOPICS: readonly Topic[] = ['relays', 'routes', 'queue', 'settings'];
+
 /** What operators can ask of relays, and do to them. */
 export const RELAY_OPERATIONS = {
   relays: {
@@ -159,7 +162,13 @@ export const RELAY_OPERATIONS = {
   },
   addRelay: {
     meaning: 'Stores a relay and starts using it.',
-    access: changes('definition.name', { look: RELAY, hide: ['secret'] }),
+    access: changes({
+      words: 'Added a relay',
+      subject: 'definition.name',
+      look: RELAY,
+      hide: ['secret'],
+      touches: RELAY_TOPICS,
+    }),
     request: z.strictObject({ definition, secret, makeDefault: z.boolean() }),
     answer: answers<RelayView>(),
   },
@@ -180,7 +189,13 @@ export const RELAY_OPERATIONS = {
   updateRelay: {
     meaning:
       "Puts another definition in the place of a stored relay's. Another host, port, type or verification needs the secret anew.",
-    access: changes('name', { look: RELAY, hide: ['secret'] }),
+    access: changes({
+      words: 'Changed a relay',
+      subject: 'name',
+      look: RELAY,
+      hide: ['secret'],
+      touches: RELAY_TOPICS,
+    }),
     request: z.strictObject({
       name: z.string(),
       definition,
@@ -197,19 +212,24 @@ export const RELAY_OPERATIONS = {
   },
   removeRelay: {
     meaning: 'Forgets a stored relay that no mail waits for.',
-    access: changes('name', { look: RELAY }),
+    access: changes({ words: 'Removed a relay', subject: 'name', look: RELAY, touches: RELAY_TOPICS }),
     request: z.strictObject({ name: z.string() }),
     answer: answers<RelayView>(),
   },
   switchRelay: {
     meaning: 'Disables a stored relay, so that nothing is sent by it, or enables it again.',
-    access: changes('name', { look: RELAY }),
+    access: changes({
+      words: 'Switched a relay on or off',
+      subject: 'name',
+      look: RELAY,
+      touches: RELAY_TOPICS,
+    }),
     request: z.strictObject({ name: z.string(), disabled: z.boolean() }),
     answer: answers<RelaySwitch>(),
   },
   testRelay: {
     meaning: 'Connects to a relay without sending anything, and tells of each step as it happens.',
-    access: changes('name', { hide: ['unsaved'] }),
+    access: changes({ words: 'Tested a relay', subject: 'name', hide: ['unsaved'], touches: [] }),
     request: z.strictObject({
       name: z.string(),
       /** Whose mail servers to try, for a relay of type `mx`; null for others. */

@@ -105,13 +105,23 @@ export const ROUTE_OPERATIONS = {
   },
   publishRoutes: {
     meaning: 'Puts rules into force, in the place of those there are.',
-    access: changes(null, { look: ROUTES }),
+    access: changes({
+      words: 'Published a routing table',
+      subject: null,
+      look: ROUTES,
+      touches: ['routes', 'queue'],
+    }),
     request: z.strictObject({ routes: z.unknown() }),
     answer: answers<RouteTableView>(),
   },
   rollbackRoutes: {
     meaning: 'Puts the rules of an earlier version into force again, as a new one.',
-    access: changes('version', { look: ROUTES }),
+    access: changes({
+      words: 'Went back to an earlier routing table',
+      subject: 'version',
+      look: ROUTES,
+      touches: ['routes', 'queue'],
+    }),
     request: z.strictObject({ version: z.int().min(1) }),
     answer: answers<RouteTableView>(),
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { attemptsJson } from '../ingest/http/attempts.ts';
 import type { MessageJson, StatusJson } from '../ingest/http/record.ts';
-import { acts, answers, type OperationsOf, READ } from './operation.ts';
+import { acts, answers, MAIL_TOPICS, type OperationsOf, READ } from './operation.ts';
 
 /** New messages are counted up to here. */
 export const MAX_NEW = 100;
@@ -218,13 +218,13 @@ export const SEARCH_OPERATIONS = {
   },
   resendMessage: {
     meaning: 'Sends a kept message again, to all its recipients, as a new one.',
-    access: acts('id'),
+    access: acts({ words: 'Sent a message again', subject: 'id', touches: MAIL_TOPICS }),
     request: named,
     answer: answers<{ readonly id: string }>(),
   },
   actOnMessages: {
     meaning: 'Retries or cancels messages by their ids; what does not allow it is left alone.',
-    access: acts('act'),
+    access: acts({ words: 'Acted on messages', subject: 'act', touches: MAIL_TOPICS }),
     request: z.strictObject({ act: z.enum(['retry', 'cancel']), ids: z.array(id).min(1).max(MAX_ACTED) }),
     answer: answers<ActedMessages>(),
   },

@@ -96,7 +96,12 @@ export const SETTINGS_OPERATIONS = {
   putSettings: {
     meaning:
       'Stores values, and takes stored ones away, all or none. What file or environment set is refused, and what would shut out whoever asks.',
-    access: changes(null, { look: SETTINGS_GIVEN }),
+    access: changes({
+      words: 'Changed settings',
+      subject: null,
+      look: SETTINGS_GIVEN,
+      touches: ['settings', 'health'],
+    }),
     request: z.strictObject({
       /** By key; values as in the configuration file: null is a value too, such as of a port that is switched off. */
       values: z.record(key, z.unknown()),
@@ -114,7 +119,13 @@ export const SETTINGS_OPERATIONS = {
   putCertificate: {
     meaning:
       'Puts an uploaded certificate and its key in the place of the present one. Refused where a file is configured.',
-    access: changes(null, { look: CERTIFICATE, hide: ['key', 'certificate'] }),
+    access: changes({
+      words: 'Uploaded a certificate',
+      subject: null,
+      look: CERTIFICATE,
+      hide: ['key', 'certificate'],
+      touches: ['settings', 'health'],
+    }),
     request: z.strictObject({
       /** PEM: the certificate and those between it and the root. */
       certificate: z.string().max(256 * 1024),
@@ -125,7 +136,12 @@ export const SETTINGS_OPERATIONS = {
   },
   renewCertificate: {
     meaning: 'Makes a new self-signed certificate, also in the place of an uploaded one.',
-    access: changes(null, { look: CERTIFICATE }),
+    access: changes({
+      words: 'Renewed the certificate',
+      subject: null,
+      look: CERTIFICATE,
+      touches: ['settings', 'health'],
+    }),
     request: z.strictObject({}),
     answer: answers<CertificateView>(),
   },
@@ -137,7 +153,12 @@ export const SETTINGS_OPERATIONS = {
   },
   allowSource: {
     meaning: 'Adds a range of sources to a list of those that are allowed.',
-    access: changes('cidr', { look: SETTINGS_GIVEN }),
+    access: changes({
+      words: 'Allowed a source',
+      subject: 'cidr',
+      look: SETTINGS_GIVEN,
+      touches: ['settings', 'denials'],
+    }),
     request: z.strictObject({ setting: z.enum(ALLOW_LISTS), cidr: z.string().max(100) }),
     answer: answers<SettingRow>(),
   },

@@ -2,7 +2,16 @@ import { z } from 'zod';
 import type { Finding } from '../control/doctor/finding.ts';
 import type { HealthReport } from '../observe/health-report.ts';
 import type { RestoredAct } from '../store/relocating.ts';
-import { acts, answers, CONFIDENTIAL, changes, type OperationsOf, READ, unrecorded } from './operation.ts';
+import {
+  acts,
+  answers,
+  CONFIDENTIAL,
+  changes,
+  MAIL_TOPICS,
+  type OperationsOf,
+  READ,
+  unrecorded,
+} from './operation.ts';
 
 /** The levels of the log, the least first. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
@@ -72,6 +81,8 @@ export interface ActivityEntry {
   readonly sourceAddress: string | null;
   /** An operation's name, or of signing in: `signIn`, `signInFailed`, `signOut`, …; of upkeep: `retention`, … */
   readonly action: string;
+  /** What was done, as people read it, such as `Added a relay`. */
+  readonly words: string;
   /** What it was done to, such as a relay's name. */
   readonly subject: string;
   /** How that was before and after, secrets left out; null where that says nothing. */
@@ -164,7 +175,7 @@ export const SYSTEM_OPERATIONS = {
   },
   backup: {
     meaning: 'Writes a backup while the service goes on, and reads it back.',
-    access: changes('file', { hide: ['passphrase'] }),
+    access: changes({ words: 'Made a backup', subject: 'file', hide: ['passphrase'], touches: ['health'] }),
     request: z.strictObject({
       /** An absolute path that does not exist; null: a name by the time, in the data directory's folder `backups`. Only the command line may give a path. */
       file: z.string().max(4096).nullable(),
@@ -181,13 +192,13 @@ export const SYSTEM_OPERATIONS = {
   },
   removeBackup: {
     meaning: 'Removes one of those.',
-    access: changes('name'),
+    access: changes({ words: 'Removed a backup', subject: 'name', touches: ['health'] }),
     request: z.strictObject({ name: z.string().max(200) }),
     answer: answers<BackupView>(),
   },
   decideRestored: {
     meaning: 'Sends what came back with a backup and was still to be sent then, or cancels it.',
-    access: acts('act'),
+    access: acts({ words: 'Decided what came back with a backup', subject: 'act', touches: MAIL_TOPICS }),
     request: z.strictObject({ act: z.enum(['resume', 'cancel']) }),
     answer: answers<RestoredDecision>(),
   },

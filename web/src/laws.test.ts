@@ -8,7 +8,7 @@ const files = globSync('**/*.{ts,tsx}', { cwd: import.meta.dirname })
   .map((path) => ({ path, text: readFileSync(join(import.meta.dirname, path), 'utf8') }));
 
 /** What of the server it may see, as types. */
-const SEEN = /\/src\/(dashboard\/contract|operations\/table)\.ts$/;
+const SEEN = /\/src\/(dashboard\/contract|operations\/(table|operation))\.ts$/;
 
 test('of the server only types of the contract and of operations are imported', () => {
   const shipped = files.filter(({ path }) => !path.includes('.test.'));

@@ -1,5 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react';
-import type { Hint, Topic } from '../../src/dashboard/contract.ts';
+import type { Hint } from '../../src/dashboard/contract.ts';
+import type { Topic } from '../../src/operations/operation.ts';
 import { openStream, type StreamState } from './live-stream.ts';
 import { queryClient, refetchTopics } from './queries.ts';
 import { refreshSession } from './session.tsx';

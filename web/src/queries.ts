@@ -11,7 +11,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { Topic } from '../../src/dashboard/contract.ts';
+import type { Topic } from '../../src/operations/operation.ts';
 import type { OperationName, RequestOf, ResultOf } from '../../src/operations/table.ts';
 import { ApiError, call } from './api.ts';
 import { toast } from './parts/toast.tsx';

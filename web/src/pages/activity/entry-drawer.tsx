@@ -3,7 +3,7 @@ import { Button } from '../../parts/button.tsx';
 import { KeyValue } from '../../parts/card.tsx';
 import { Drawer } from '../../parts/dialog.tsx';
 import { Time } from '../../parts/values.tsx';
-import { actionWords, actorWords, type Entry, refusalOf } from './words.ts';
+import { actorWords, type Entry, refusalOf } from './words.ts';
 
 /** Everything about something that was done, with what it changed. */
 export function EntryDrawer({
@@ -21,7 +21,7 @@ export function EntryDrawer({
       open={entry !== null}
       onClose={onClose}
       size="large"
-      title={entry ? `${actionWords(entry.action)}${refusal === null ? '' : ': not done'}` : ''}
+      title={entry ? `${entry.words}${refusal === null ? '' : ': not done'}` : ''}
       footer={
         entry && (
           <>

@@ -12,7 +12,7 @@ import { Time } from '../../parts/values.tsx';
 import { usePages } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { EntryDrawer } from './entry-drawer.tsx';
-import { actionWords, actorWords, type Entry, isAlarming, refusalOf } from './words.ts';
+import { actorWords, type Entry, isAlarming, refusalOf } from './words.ts';
 
 const PAGE_ROWS = 50;
 
@@ -48,6 +48,8 @@ function ActivityList() {
     [navigate],
   );
   const search = useCallback((text: string) => filter({ subject: text === '' ? undefined : text }), [filter]);
+  // Until something is found, the name has to do.
+  const words = pages.rows.find((entry) => entry.action === action)?.words;
   const isFiltered = actor !== undefined || action !== undefined || subject !== undefined;
   return (
     <>
@@ -55,7 +57,7 @@ function ActivityList() {
         <SearchField label="Search by what it was done to" value={subject ?? ''} onSearch={search} />
         {actor !== undefined && <Chip label={`by ${actor}`} onRemove={() => filter({ actor: undefined })} />}
         {action !== undefined && (
-          <Chip label={actionWords(action)} onRemove={() => filter({ action: undefined })} />
+          <Chip label={words ?? action} onRemove={() => filter({ action: undefined })} />
         )}
       </Toolbar>
       <Card flush>
@@ -107,11 +109,9 @@ const COLUMNS: readonly Column<Entry>[] = [
     id: 'action',
     header: 'What',
     width: 'minmax(0, 1.3fr)',
-    cell: ({ action, after }) => (
+    cell: ({ action, words, after }) => (
       <>
-        <span className={isAlarming(action) ? 'font-medium text-failed' : 'font-medium'}>
-          {actionWords(action)}
-        </span>{' '}
+        <span className={isAlarming(action) ? 'font-medium text-failed' : 'font-medium'}>{words}</span>{' '}
         {refusalOf({ after }) !== null && <Badge tone="bad">not done</Badge>}
       </>
     ),

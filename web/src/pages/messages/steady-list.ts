@@ -1,6 +1,7 @@
 import { useQueries, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { Hint, Topic } from '../../../../src/dashboard/contract.ts';
+import type { Hint } from '../../../../src/dashboard/contract.ts';
+import type { Topic } from '../../../../src/operations/operation.ts';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { type ApiError, call } from '../../api.ts';
 import { useHints } from '../../live.ts';
