@@ -1,4 +1,4 @@
-import { type Mailbox, parseAddressList } from '../domain/mailbox.ts';
+import { addressKey, type Mailbox, parseAddressList } from '../domain/mailbox.ts';
 import type { Content } from '../domain/message.ts';
 import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
@@ -20,6 +20,7 @@ import { formatDate } from './trace.ts';
 /** A message as its author sees it. Parsed and checked: see `checkHeader`, `checkSubject`, `checkAttachment`. */
 export interface Draft {
   readonly from: Mailbox;
+  /** Each address of To and Cc is shown once. */
   readonly to: readonly Mailbox[];
   readonly cc: readonly Mailbox[];
   readonly subject: string;
@@ -64,7 +65,8 @@ export function* compose(draft: Draft, context: ComposeContext): Sliced<Content>
 }
 
 function writeHeader(draft: Draft, context: ComposeContext): string {
-  const { from, to, cc, subject, headers } = draft;
+  const { from, subject, headers } = draft;
+  const { to, cc } = shownOnce(draft);
   let header = context.trace ?? '';
   header += writeField('Date', [findHeader(headers, 'date') ?? formatDate(context.date)]);
   header += writeField('From', addressWords([from]));
@@ -75,6 +77,17 @@ function writeHeader(draft: Draft, context: ComposeContext): string {
   header += writeField('Message-ID', [effectiveMessageId(headers, context.messageId)]);
   for (const field of headers) if (!isOurs(field)) header += writeCustomHeader(field);
   return `${header}MIME-Version: 1.0\r\n`;
+}
+
+/**
+ * To and Cc with each address at its first mention, in any letter case: a message in which one is repeated cannot go to
+ * a provider that composes messages itself.
+ */
+function shownOnce({ to, cc }: Draft): Pick<Draft, 'to' | 'cc'> {
+  if (to.length + cc.length < 2) return { to, cc };
+  const shown = new Set<string>();
+  const isFirst = ({ address }: Mailbox) => shown.size < shown.add(addressKey(address.toLowerCase())).size;
+  return { to: to.filter(isFirst), cc: cc.filter(isFirst) };
 }
 
 /** Whether a field was written above, given or not. */

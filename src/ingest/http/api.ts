@@ -8,9 +8,9 @@ import { StoreError } from '../../store/store.ts';
 import type { AuthResult } from '../authenticator.ts';
 import type { RateVerdict } from '../rate.ts';
 import { type Call, type Endpoint, rateHeaders, retryAfter, secretIn, unauthorized } from './call.ts';
+import { answerAsMailgun } from './mailgun.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { routes, type Target } from './routes.ts';
-import { answerAsMailgun } from './submit.ts';
 
 /**
  * The ingestion API as one handler, for plain HTTP and TLS alike. Refusals come in the order of contract §5:

@@ -10,14 +10,20 @@ import type { RateLimiter } from '../rate.ts';
 import { BatchSplitter } from './batch-splitter.ts';
 import { type Call, type Endpoint, retryAfter } from './call.ts';
 import { refuseFaults } from './fields.ts';
-import { handOverAll, idempotencyMismatch, type Receipt, refuseSuspended } from './hand-over.ts';
+import {
+  handOverAll,
+  idempotencyMismatch,
+  type Receipt,
+  refuseSuspended,
+  type SubmitDeps,
+} from './hand-over.ts';
 import { keyInBatch, keyOfBatch, readIdempotencyKey } from './idempotency.ts';
 import type { IngestLimits } from './limits.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { BATCH_SIZE_ADVICE, requireType, textTooLarge } from './read-fields.ts';
 import { fieldsFromJson } from './schema.ts';
 import { buildSubmission } from './submission.ts';
-import { type SubmitDeps, submissionContext } from './submit.ts';
+import { submissionContext } from './submission-context.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
 /**

@@ -88,8 +88,9 @@ export class Faults {
   readonly #faulty: Set<FieldName>;
   readonly #whole: string | undefined;
 
-  constructor(read: ReadFields) {
-    this.#found = [...read.faults];
+  /** `others`: what was found beside the fields. */
+  constructor(read: ReadFields, others: readonly FieldFault[] = []) {
+    this.#found = [...read.faults, ...others];
     this.#pointTo = read.pointTo;
     this.#faulty = new Set(read.faulty);
     this.#whole = read.whole;

@@ -2,9 +2,41 @@ import type { Idempotency, Submission } from '../../domain/message.ts';
 import { INBOX } from '../../domain/relay.ts';
 import type { Intake, IntakeAnswer, Suspension } from '../../engine/contract.ts';
 import { Problem } from '../../http/problem.ts';
+import { type Budget, heldWhile, type Share } from '../../lib/budget.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Random } from '../../lib/random.ts';
 import type { Views } from '../../store/views.ts';
+import type { Call } from './call.ts';
+import type { InProgress } from './idempotency.ts';
+import type { IngestOptions } from './options.ts';
+import { type Verdict, type VerdictDeps, verdictOf } from './verdict.ts';
 
 /** From submissions that are checked to receipts: the engine's answers in the client's words. */
+
+/** What submitting needs, in whichever way. */
+export interface SubmitDeps {
+  readonly intake: Intake;
+  readonly sending: VerdictDeps['sending'];
+  readonly views: Pick<Views, 'message' | 'remembered'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly options: Pick<IngestOptions, 'hostname' | 'limits'>;
+  /** Bytes of bodies in memory. */
+  readonly budget: Budget;
+  readonly inProgress: InProgress;
+  /** Makes the unique part of a Message-ID. */
+  readonly nextToken: () => string;
+}
+
+/** A message that is ours, or what would become of it. */
+export type Outcome =
+  | { readonly kind: 'receipt'; readonly receipt: Receipt }
+  | { readonly kind: 'verdict'; readonly verdict: Verdict };
+
+/** What a request was read into: a submission that passed every check, or the receipt of the first of which it is a repeat. */
+export type ReadRequest =
+  | { readonly submission: Submission; readonly dryRun: boolean }
+  | { readonly receipt: Receipt };
 
 /** What the client gets for a message that is now ours. */
 export interface Receipt {
@@ -20,6 +52,42 @@ export interface Receipt {
 export interface HandOverDeps {
   readonly intake: Pick<Intake, 'accept' | 'suspended'>;
   readonly views: Pick<Views, 'message' | 'remembered'>;
+}
+
+/**
+ * Takes the one message of a request, in whichever way it is read: hands it over or, in a dry run, judges it only.
+ * Resolves when it is durable. Throws a `Problem`: 503 suspended first, then what reading throws, then 401, 409, 503.
+ */
+export async function takeOne(
+  call: Call,
+  deps: SubmitDeps,
+  read: (budget: Share) => Promise<ReadRequest>,
+): Promise<Outcome> {
+  const { id } = call.caller.key;
+  refuseSuspended(deps.intake, id);
+  return heldWhile(deps.budget.share(id), async (budget) => {
+    const request = await read(budget);
+    if ('receipt' in request) return { kind: 'receipt', receipt: request.receipt };
+    const { submission } = request;
+    if (request.dryRun) return { kind: 'verdict', verdict: await verdictOf(submission, deps) };
+    await call.checkKey();
+    const receipt = await deps.inProgress.alone(id, submission.idempotency?.key ?? null, () =>
+      handOver(submission, deps),
+    );
+    return { kind: 'receipt', receipt };
+  });
+}
+
+/** Answers as every endpoint does that takes one message. */
+export function answer({ exchange }: Call, outcome: Outcome): void {
+  if (outcome.kind === 'verdict') {
+    exchange.json(200, outcome.verdict);
+    return;
+  }
+  const { id, message, replayed } = outcome.receipt;
+  const location = { Location: `/api/v1/messages/${id}` };
+  const headers = replayed ? { ...location, 'Idempotency-Replayed': 'true' } : location;
+  exchange.json(202, { id, message, status: 'queued' }, headers);
 }
 
 const QUEUED = 'Queued for delivery.';

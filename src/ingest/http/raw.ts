@@ -6,7 +6,7 @@ import { type Content, PRIORITIES, type Submission } from '../../domain/message.
 import { readWholeBody } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { type FieldFault, Problem, pointerToken } from '../../http/problem.ts';
-import { heldWhile, type Share } from '../../lib/budget.ts';
+import type { Share } from '../../lib/budget.ts';
 import { inSlices, parseTimestamp, type Sliced } from '../../lib/clock.ts';
 import {
   type FinishedMessage,
@@ -27,20 +27,21 @@ import {
   refuseFaults,
   withSetting,
 } from './fields.ts';
-import { refuseSuspended } from './hand-over.ts';
+import { answer, type ReadRequest, type SubmitDeps, takeOne } from './hand-over.ts';
 import { digestOf, digestOfJson, readIdempotencyKey } from './idempotency.ts';
 import type { IngestLimits } from './limits.ts';
 import { asBoolean, asText, type ParameterValues, readParameters } from './query.ts';
 import { messageBodyBounds, messageTooLarge, requireType } from './read-fields.ts';
 import {
+  envelopeOf,
+  originOf,
   refuseAuthors,
   refuseSender,
   refuseTooLarge,
   type SubmissionContext,
-  submissionOf,
+  submissionContext,
   traceOf,
 } from './submission-context.ts';
-import { answer, decide, type Outcome, type SubmitDeps, submissionContext } from './submit.ts';
 
 /** The parameters of `POST /api/v1/messages/raw` (contract §2): the envelope, and what is no part of the message. */
 
@@ -118,27 +119,21 @@ export function rawEndpoint(deps: SubmitDeps): Endpoint {
     scopes: ['messages:send'],
     window: 'send',
     scheme: 'bearer',
-    handle: async (call) => answer(call, await submitRaw(call, deps)),
+    handle: async (call) => answer(call, await takeOne(call, deps, (budget) => readRaw(call, deps, budget))),
   };
 }
 
-/** Throws a `Problem`: 503 suspended, 415, 413, 400, 403, 409, in this order. */
-async function submitRaw(call: Call, deps: SubmitDeps): Promise<Outcome> {
-  const { id } = call.caller.key;
-  refuseSuspended(deps.intake, id);
-  requireType(call.exchange, ['message/rfc822']);
-  return heldWhile(deps.budget.share(id), (share) => submitWithin(call, deps, share));
-}
-
-async function submitWithin(call: Call, deps: SubmitDeps, budget: Share): Promise<Outcome> {
+/** Throws a `Problem`: 415, 413, 400, 403, in this order. */
+async function readRaw(call: Call, deps: SubmitDeps, budget: Share): Promise<ReadRequest> {
   const { exchange } = call;
   const { limits } = deps.options;
+  requireType(exchange, ['message/rfc822']);
   const body = await readWholeBody(exchange, { ...messageBodyBounds(limits), budget });
   const given = readIdempotencyKey(exchange);
   const envelope = readRawEnvelope(exchange, given.faults);
   const context = submissionContext(call, given.key, deps);
   const submission = await inSlices(buildRaw(envelope, body, context, limits));
-  return decide(call, submission, envelope.fields.dryRun, deps);
+  return { submission, dryRun: envelope.fields.dryRun };
 }
 
 /** Throws a `Problem`: 413 too large, 400, 403 for a sender or an author that the key may not send as. */
@@ -154,21 +149,18 @@ function* buildRaw(
   const content = contentOf(checked, messageId, context);
   refuseTooLarge(content.sizeBytes, limits.maxMessageBytes);
   refuseSender(context.key, from.domain);
-  refuseAuthors(context.key, message.header.fields);
-  return submissionOf(
-    {
-      reversePath: from.address,
-      recipients,
-      content,
-      header: { from: message.from, subject: message.subject, messageId },
-      tags,
-      metadata: {},
-      sendAt,
-      priority,
-      hash: context.idempotencyKey === null ? null : yield* hashOf(checked, body),
-    },
-    context,
-  );
+  refuseAuthors(context.key, () => message.header.fields);
+  const hash = context.idempotencyKey === null ? null : yield* hashOf(checked, body);
+  return {
+    ...originOf(context, { hash }),
+    envelope: envelopeOf(from.address, recipients),
+    content,
+    header: { from: message.from, subject: message.subject, messageId },
+    tags,
+    metadata: {},
+    sendAt,
+    priority,
+  };
 }
 
 /** A raw submission whose every part was found good. */

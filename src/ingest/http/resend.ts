@@ -2,7 +2,7 @@ import type { Recipient } from '../../domain/envelope.ts';
 import { parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
 import { reserveBytes } from '../../http/body.ts';
-import { heldWhile, type Share } from '../../lib/budget.ts';
+import type { Share } from '../../lib/budget.ts';
 import { writeField } from '../../mail/field.ts';
 import { readHandedIn } from '../../mail/handed-in.ts';
 import { changeHeader, type FieldSpan } from '../../mail/header-block.ts';
@@ -18,19 +18,20 @@ import {
   readContent,
   refuseTestMessage,
 } from './find-message.ts';
-import { findReceipt, refuseSuspended } from './hand-over.ts';
+import { answer, findReceipt, type ReadRequest, type SubmitDeps, takeOne } from './hand-over.ts';
 import { digestOfJson, readIdempotencyKey } from './idempotency.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
 import { readNoBody } from './read-fields.ts';
 import {
+  envelopeOf,
+  originOf,
   refuseAuthors,
   refuseSender,
   refuseTooLarge,
   type SubmissionContext,
-  submissionOf,
+  submissionContext,
   traceOf,
 } from './submission-context.ts';
-import { answer, decide, type Outcome, type SubmitDeps, submissionContext } from './submit.ts';
 
 /**
  * `POST /api/v1/messages/{id}/resend` (contract §3.3): a kept message once more, to all its recipients, as a new
@@ -54,18 +55,12 @@ export function resendEndpoint(deps: ResendDeps): Endpoint {
     scopes: ['messages:send'],
     window: 'send',
     scheme: 'bearer',
-    handle: async (call) => answer(call, await resend(call, deps)),
+    handle: async (call) => answer(call, await takeOne(call, deps, (budget) => readKept(call, deps, budget))),
   };
 }
 
-/** Throws a `Problem`: 503 suspended, 415, 413, 400, 404, 403, 409. */
-async function resend(call: Call, deps: ResendDeps): Promise<Outcome> {
-  const { id } = call.caller.key;
-  refuseSuspended(deps.intake, id);
-  return heldWhile(deps.budget.share(id), (share) => resendWithin(call, deps, share));
-}
-
-async function resendWithin(call: Call, deps: ResendDeps, budget: Share): Promise<Outcome> {
+/** Throws a `Problem`: 415, 413, 400, 404, 403, 409. */
+async function readKept(call: Call, deps: ResendDeps, budget: Share): Promise<ReadRequest> {
   const { exchange, caller, params } = call;
   await readNoBody(exchange, budget);
   readParameters(exchange.query, NO_PARAMETERS);
@@ -78,7 +73,7 @@ async function resendWithin(call: Call, deps: ResendDeps, budget: Share): Promis
   if (given.key !== null) {
     const repeat = { key: given.key, hash: hashOf(message.id) };
     const receipt = await findReceipt(caller.key.id, repeat, context.now, deps.views);
-    if (receipt !== null) return { kind: 'receipt', receipt };
+    if (receipt !== null) return { receipt };
   }
   refuseTestMessage(message);
   if (message.content === null) throw contentExpired(409);
@@ -86,7 +81,7 @@ async function resendWithin(call: Call, deps: ResendDeps, budget: Share): Promis
   const bytes = await readContent(message, deps.spool, 409);
   const submission = resubmission({ ...detail, bytes }, context);
   refuseTooLarge(submission.content.sizeBytes, deps.options.limits.maxMessageBytes);
-  return decide(call, submission, false, deps);
+  return { submission, dryRun: false };
 }
 
 /**
@@ -99,20 +94,16 @@ export function resubmission(kept: Kept, context: SubmissionContext): Submission
     ({ address, kind }): Recipient => ({ address, kind, notify: null, orcpt: null }),
   );
   const content = renewed(kept, recipients, messageId, context);
-  return submissionOf(
-    {
-      reversePath: message.envelopeFrom,
-      recipients,
-      content,
-      header: { ...message.header, messageId },
-      tags: message.tags,
-      metadata: message.metadata,
-      sendAt: null,
-      priority: message.priority,
-      hash: hashOf(message.id),
-    },
-    context,
-  );
+  return {
+    ...originOf(context, { hash: hashOf(message.id) }),
+    envelope: envelopeOf(message.envelopeFrom, recipients),
+    content,
+    header: { ...message.header, messageId },
+    tags: message.tags,
+    metadata: message.metadata,
+    sendAt: null,
+    priority: message.priority,
+  };
 }
 
 /** The content with our fields made anew (every message that was taken has a Date and a Message-ID), if the key may send it. */
@@ -128,7 +119,7 @@ function renewed(
   const { header } = read;
   const reversePath = parseMailbox(message.envelopeFrom);
   if (reversePath.ok) refuseSender(context.key, reversePath.value.domain);
-  refuseAuthors(context.key, header.fields);
+  refuseAuthors(context.key, () => header.fields);
   const fresh = new Map([
     ['message-id', writeField('Message-ID', [messageId])],
     ['date', writeField('Date', [formatDate(context.now)])],

@@ -12,6 +12,7 @@ import { type Findable, findReadable, openContent } from './find-message.ts';
 import { InProgress } from './idempotency.ts';
 import { inboxEndpoint } from './inbox.ts';
 import { listEndpoint } from './list.ts';
+import { mailgunEndpoint } from './mailgun.ts';
 import { descriptionEndpoint } from './openapi/endpoint.ts';
 import type { IngestDeps, IngestOptions } from './options.ts';
 import { NO_PARAMETERS, readParameters } from './query.ts';
@@ -19,7 +20,7 @@ import { holdEndpoint, queueActEndpoint, queueEndpoint } from './queue.ts';
 import { rawEndpoint } from './raw.ts';
 import { statusEndpoint } from './record.ts';
 import { resendEndpoint } from './resend.ts';
-import { mailgunEndpoint, submitEndpoint } from './submit.ts';
+import { submitEndpoint } from './submit.ts';
 import { Watchers } from './watchers.ts';
 
 /** The table of what lies where on the ingestion ports. */

@@ -6,6 +6,8 @@ import type { Random } from '../../lib/random.ts';
 import { authorsOf } from '../../mail/field-values.ts';
 import type { FieldSpan } from '../../mail/header-block.ts';
 import { receivedHeader } from '../../mail/trace.ts';
+import type { Call } from './call.ts';
+import type { SubmitDeps } from './hand-over.ts';
 import { messageTooLarge } from './read-fields.ts';
 
 /** What is the same for every way to make a submission: where it comes from, and what its key may do. */
@@ -28,36 +30,50 @@ export interface SubmissionContext {
   readonly idempotencyKey: string | null;
 }
 
-/** What each way to make a submission says itself. */
-export interface SubmissionParts
-  extends Pick<Submission, 'content' | 'header' | 'tags' | 'metadata' | 'sendAt' | 'priority'> {
-  readonly reversePath: string;
-  readonly recipients: readonly Recipient[];
-  /** What repeats are compared by; null without an idempotency key. */
-  readonly hash: string | null;
-  /** Captured whatever the key; else only a test key's mail is. */
-  readonly capture?: boolean;
+/** Where and when a call's submission comes from, and the names it is to have. */
+export function submissionContext(
+  { exchange, caller, sourceAddress }: Call,
+  idempotencyKey: string | null,
+  deps: Pick<SubmitDeps, 'clock' | 'random' | 'options' | 'nextToken'>,
+): SubmissionContext {
+  return {
+    key: caller.key,
+    sourceAddress,
+    requestId: exchange.requestId,
+    secure: exchange.secure,
+    now: deps.clock.wall(),
+    random: deps.random,
+    hostname: deps.options.hostname,
+    token: deps.nextToken(),
+    idempotencyKey,
+  };
 }
 
-/** The submission of these parts, from where the context says. */
-export function submissionOf(
-  { reversePath, recipients, hash, capture = false, ...parts }: SubmissionParts,
+/**
+ * What a submission says of where it comes from. `hash` is what repeats are compared by, null without an idempotency
+ * key; `capture`: captured whatever the key, else only a test key's mail is.
+ */
+export function originOf(
   { key, idempotencyKey, sourceAddress, requestId }: SubmissionContext,
-): Submission {
+  { hash, capture = false }: { readonly hash: string | null; readonly capture?: boolean },
+) {
   return {
-    ...parts,
-    envelope: { reversePath, recipients, ret: null, envid: null },
-    source: 'api',
+    source: 'api' as const,
     sourceAddress,
     requestId,
     keyId: key.id,
     keyName: key.name,
     // Who submits over HTTP asks for the status.
     reportable: false,
-    signing: key.senderDomains.length === 0 ? 'any' : key.senderDomains,
+    signing: key.senderDomains.length === 0 ? ('any' as const) : key.senderDomains,
     test: key.mode === 'test' || capture,
     idempotency: idempotencyKey === null || hash === null ? null : { key: idempotencyKey, hash },
-  };
+  } satisfies Partial<Submission>;
+}
+
+/** The envelope of a submission over HTTP, which asks for no reports (RFC 3461). */
+export function envelopeOf(reversePath: string, recipients: readonly Recipient[]): Submission['envelope'] {
+  return { reversePath, recipients, ret: null, envid: null };
 }
 
 /** The Received field that a submission begins with. */
@@ -89,11 +105,14 @@ export function refuseSender(key: ApiKey, domain: string): void {
 
 /**
  * Throws the problem 403 for an author (From, Sender) on a domain that the key may not send from, and for a field that
- * some program may read otherwise than we do.
+ * some program may read otherwise than we do. `written` gives the fields, and is asked only where the key is bound to domains.
  */
-export function refuseAuthors(key: ApiKey, fields: readonly Pick<FieldSpan, 'lowerName' | 'value'>[]): void {
+export function refuseAuthors(
+  key: ApiKey,
+  written: () => readonly Pick<FieldSpan, 'lowerName' | 'value'>[],
+): void {
   if (key.senderDomains.length === 0) return;
-  const authors = authorsOf(fields);
+  const authors = authorsOf(written());
   if (authors === null)
     throw new Problem(
       403,

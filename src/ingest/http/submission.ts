@@ -1,9 +1,9 @@
-import { addressKey, formatMailbox, type Mailbox, parseMailbox } from '../../domain/mailbox.ts';
+import { formatMailbox, type Mailbox, parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Submission } from '../../domain/message.ts';
 import type { FieldFault } from '../../http/problem.ts';
 import { giveBackAllBut } from '../../lib/budget.ts';
 import { parseTimestamp, type Sliced } from '../../lib/clock.ts';
-import { compose } from '../../mail/compose.ts';
+import { compose, type Draft } from '../../mail/compose.ts';
 import { addressWords } from '../../mail/field.ts';
 import { withDecodedName } from '../../mail/field-values.ts';
 import { effectiveMessageId, findHeader } from '../../mail/headers.ts';
@@ -24,19 +24,18 @@ import { Faults } from './fields.ts';
 import { digestible, digestOf, digestOfJson } from './idempotency.ts';
 import type { IngestLimits } from './limits.ts';
 import {
+  envelopeOf,
+  originOf,
   refuseAuthors,
   refuseSender,
   refuseTooLarge,
   type SubmissionContext,
-  submissionOf,
   traceOf,
 } from './submission-context.ts';
 
-/** A submission whose every field was found good. */
-interface Checked extends Omit<Addresses, 'from'> {
-  readonly from: Mailbox;
+/** A submission whose every field was found good: a draft to compose, and what goes beside the message. */
+interface Checked extends Draft, Omit<Addresses, 'from' | 'to' | 'cc'> {
   readonly fields: Fields;
-  readonly attachments: readonly Attachment[];
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
   readonly sendAt: number | null;
@@ -46,46 +45,47 @@ interface Checked extends Omit<Addresses, 'from'> {
 /**
  * Makes a submission of the fields a client gave: checks them all, and composes the message once, as it will
  * be sent. The memory of large attachments is given back then: the message has them now. Throws a `Problem`: 400 with every
- * faulty field, 413 too large, 403 sender not allowed.
+ * faulty field (and `others`, found beside them), 413 too large, 403 sender not allowed.
  */
 export function* buildSubmission(
   read: ReadFields,
   context: SubmissionContext,
   limits: IngestLimits,
+  others: readonly FieldFault[] = [],
 ): Sliced<Submission> {
-  const checked = check(read, context, limits);
+  const checked = check(read, context, limits, others);
   const { from, fields } = checked;
   const messageId = effectiveMessageId(fields.headers, `<${context.token}@${context.hostname}>`);
   const content = yield* composeChecked(checked, messageId, context);
   refuseTooLarge(content.sizeBytes, limits.maxMessageBytes);
   refuseSender(context.key, from.domain);
-  refuseAuthors(context.key, writtenAuthors(checked));
+  refuseAuthors(context.key, () => writtenAuthors(checked));
   const hash = context.idempotencyKey === null ? null : yield* hashOf(checked);
   giveBackAllBut(
     content.chunks,
     checked.attachments.map((attachment) => attachment.content),
   );
   const { recipients, tags, metadata, sendAt, priority } = checked;
-  return submissionOf(
-    {
-      reversePath: from.address,
-      recipients,
-      content,
-      header: { from: formatMailbox(from), subject: fields.subject, messageId },
-      tags,
-      metadata,
-      sendAt,
-      priority,
-      capture: fields.capture,
-      hash,
-    },
-    context,
-  );
+  return {
+    ...originOf(context, { hash, capture: fields.capture }),
+    envelope: envelopeOf(from.address, recipients),
+    content,
+    header: { from: formatMailbox(from), subject: fields.subject, messageId },
+    tags,
+    metadata,
+    sendAt,
+    priority,
+  };
 }
 
-function check(read: ReadFields, context: SubmissionContext, limits: IngestLimits): Checked {
+function check(
+  read: ReadFields,
+  context: SubmissionContext,
+  limits: IngestLimits,
+  others: readonly FieldFault[],
+): Checked {
   const { fields } = read;
-  const faults = new Faults(read);
+  const faults = new Faults(read, others);
   const { from, ...addresses } = checkAddresses(fields, limits.maxRecipients, faults);
   checkBody(fields, faults);
   checkHeaders(fields.headers, from?.domain ?? null, limits, faults);
@@ -96,7 +96,9 @@ function check(read: ReadFields, context: SubmissionContext, limits: IngestLimit
   const priority = checkPriority(fields.priority, faults);
   faults.refuse();
   if (from === null) throw new Error('a missing sender was not reported');
-  return { ...addresses, from, fields, attachments, tags, metadata, sendAt, priority };
+  const { subject, text, html, headers } = fields;
+  const body = { subject, text, html, headers, attachments };
+  return { ...addresses, from, fields, ...body, tags, metadata, sendAt, priority };
 }
 
 /** From and Sender as the message has them. */
@@ -110,26 +112,12 @@ function writtenAuthors({ from, fields }: Checked) {
 }
 
 function* composeChecked(checked: Checked, messageId: string, context: SubmissionContext): Sliced<Content> {
-  const { fields, recipients } = checked;
-  const trace = traceOf(recipients, context);
-  const { subject, text, html, headers } = fields;
-  const content = yield* compose(
-    { ...checked, ...shownOnce(checked), subject, text, html, headers },
-    { date: checked.sendAt ?? context.now, messageId, random: context.random, trace },
-  );
+  const trace = traceOf(checked.recipients, context);
+  const date = checked.sendAt ?? context.now;
+  const content = yield* compose(checked, { date, messageId, random: context.random, trace });
   // The header shows no Bcc; the envelope carries it, and may need SMTPUTF8 for it alone.
   const utf8 = content.flags.utf8 || checked.bcc.some(({ ascii }) => !ascii);
   return utf8 === content.flags.utf8 ? content : { ...content, flags: { ...content.flags, utf8 } };
-}
-
-/**
- * To and Cc with each address at its first mention, in any letter case: a message in which one is repeated cannot go to
- * a provider that composes messages itself.
- */
-function shownOnce({ to, cc }: Checked): Pick<Addresses, 'to' | 'cc'> {
-  const shown = new Set<string>();
-  const isFirst = ({ address }: Mailbox) => shown.size < shown.add(addressKey(address.toLowerCase())).size;
-  return { to: to.filter(isFirst), cc: cc.filter(isFirst) };
 }
 
 /** The submission as it was parsed, hashed: how it was written, and in which form, makes no difference. */
