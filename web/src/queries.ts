@@ -120,24 +120,24 @@ export function usePages<Name extends OperationName, Cursor extends string | num
 }
 
 /** What happens after an act. */
-export interface ActOptions<Name extends OperationName> {
+export interface ActOptions<Result> {
   /** Said when it was done; by default nothing. */
-  readonly done?: string | ((result: ResultOf<Name>) => string);
+  readonly done?: string | ((result: Result) => string) | undefined;
   /** What it changes: fetched again. */
-  readonly changes?: readonly Topic[];
+  readonly changes?: readonly Topic[] | undefined;
   /** True: the caller shows the error itself, by a form for example. */
   readonly quiet?: boolean;
-  readonly onDone?: (result: ResultOf<Name>) => void;
+  readonly onDone?: ((result: Result) => void) | undefined;
 }
 
-/** An operation that changes something: `const cancel = useAct('cancelMessage', { changes: ['messages'] })`. */
-export function useAct<Name extends OperationName>(
-  operation: Name,
-  { done, changes = [], quiet = false, onDone }: ActOptions<Name> = {},
-): UseMutationResult<ResultOf<Name>, ApiError, RequestOf<Name>> {
+/** Something that changes something, however it is asked for. */
+export function useDoing<Request, Result>(
+  work: (request: Request) => Promise<Result>,
+  { done, changes = [], quiet = false, onDone }: ActOptions<Result>,
+): UseMutationResult<Result, ApiError, Request> {
   const client = useQueryClient();
-  return useMutation<ResultOf<Name>, ApiError, RequestOf<Name>>({
-    mutationFn: (request) => call(operation, request),
+  return useMutation<Result, ApiError, Request>({
+    mutationFn: work,
     onSuccess: (result) => {
       if (done !== undefined) toast.success(typeof done === 'function' ? done(result) : done);
       refetchTopics(client, new Set(changes));
@@ -147,6 +147,14 @@ export function useAct<Name extends OperationName>(
       if (!quiet) toast.error(error.message, error.requestId);
     },
   });
+}
+
+/** An operation that changes something: `const cancel = useAct('cancelMessage', { changes: ['messages'] })`. */
+export function useAct<Name extends OperationName>(
+  operation: Name,
+  options: ActOptions<ResultOf<Name>> = {},
+) {
+  return useDoing((request: RequestOf<Name>) => call(operation, request), options);
 }
 
 /** Fetches again what is shown of these topics, and marks the rest of it as out of date. */

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext } from 'react';
-import type { SessionView } from '../../src/dashboard/contract.ts';
+import type { SessionCalls, SessionView } from '../../src/dashboard/contract.ts';
 import { type ApiError, get, sessionCall, whenSignedOut } from './api.ts';
-import { queryClient } from './queries.ts';
+import { type ActOptions, queryClient, useDoing } from './queries.ts';
 
 /** A session of someone who is signed in. */
 export type SignedIn = Extract<SessionView, { state: 'signed_in' }>;
@@ -37,9 +37,15 @@ export function refreshSession(): void {
 
 whenSignedOut(refreshSession);
 
-/** Signs out, here and on the server. */
-export async function signOut(): Promise<void> {
-  setSession(await sessionCall('logout', {}));
+/** A call around signing in, as an act. */
+export function useSessionAct<Name extends keyof SessionCalls>(
+  name: Name,
+  options: ActOptions<SessionCalls[Name]['answer']>,
+) {
+  return useDoing((request: SessionCalls[Name]['request']) => sessionCall(name, request), {
+    changes: ['users'],
+    ...options,
+  });
 }
 
 function nameOf(view: SessionView | undefined): string | null {

@@ -28,13 +28,13 @@ import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from
 import { type JumpTarget, useGlobalKeys } from '../keyboard.ts';
 import { useLiveState } from '../live.ts';
 import { useCall } from '../queries.ts';
-import { type Role, signOut, useMay, useSession } from '../session.tsx';
+import { type Role, setSession, useMay, useSession, useSessionAct } from '../session.tsx';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
+import { Asking } from './ask.tsx';
 import { toneOf } from './badge.tsx';
 import { classNames } from './class-names.ts';
 import { Wordmark } from './logo.tsx';
 import { Menu, MenuChoices, MenuItem, MenuLine, MenuLink } from './menu.tsx';
-import { toast } from './toast.tsx';
 
 const HelpDialog = lazy(() => import('./help-dialog.tsx'));
 
@@ -109,6 +109,7 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
       <MobileDrawer open={drawer} onClose={() => setDrawer(false)}>
         <Sidebar onHelp={() => setHelp(true)} />
       </MobileDrawer>
+      <Asking />
       <Suspense>{help && <HelpDialog onClose={() => setHelp(false)} />}</Suspense>
     </>
   );
@@ -277,6 +278,7 @@ const THEMES: readonly { value: Theme; label: string; icon: typeof Sun }[] = [
 function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
   const { user } = useSession();
   const theme = useTheme();
+  const leave = useSessionAct('logout', { onDone: setSession });
   return (
     <Menu
       align="start"
@@ -311,10 +313,7 @@ function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
       <MenuLine />
       <MenuChoices label="Theme" value={theme} choices={THEMES} onChange={setTheme} />
       <MenuLine />
-      <MenuItem
-        icon={LogOut}
-        onSelect={() => void signOut().catch((error: Error) => toast.error(error.message))}
-      >
+      <MenuItem icon={LogOut} onSelect={() => leave.mutate({})}>
         Sign out
       </MenuItem>
     </Menu>

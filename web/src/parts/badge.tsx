@@ -22,7 +22,7 @@ export function Badge({
 }: {
   readonly tone?: Tone;
   readonly dot?: boolean;
-  readonly title?: string;
+  readonly title?: string | undefined;
   readonly children: ReactNode;
 }) {
   return (
@@ -39,7 +39,7 @@ export function Badge({
   );
 }
 
-/** How states are shown, of messages, lanes and relays, health and findings. */
+/** How states are shown, of messages, lanes and relays, DKIM and API keys, health and findings. */
 const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
   queued: ['neutral', 'Queued'],
   processing: ['busy', 'Processing'],
@@ -71,6 +71,15 @@ const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
   'half-open': ['warn', 'Half open'],
   open: ['bad', 'Open'],
 
+  waiting: ['warn', 'Waits for its record'],
+  signing: ['good', 'Signs'],
+  retired: ['neutral', 'Retired'],
+  unreadable: ['bad', 'Unreadable'],
+
+  active: ['good', 'Active'],
+  expiring: ['warn', 'Expires soon'],
+  revoked: ['neutral', 'Revoked'],
+
   healthy: ['good', 'Healthy'],
   degraded: ['warn', 'Degraded'],
   critical: ['bad', 'Critical'],
@@ -85,7 +94,7 @@ const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
 export function StatusBadge({ status, title }: { readonly status: string; readonly title?: string }) {
   const [tone, word] = STATES[status] ?? (['neutral', status] as const);
   return (
-    <Badge tone={tone} dot {...(title !== undefined && { title })}>
+    <Badge tone={tone} dot title={title}>
       {word}
     </Badge>
   );

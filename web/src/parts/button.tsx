@@ -1,6 +1,6 @@
 import { Tooltip } from '@base-ui/react/tooltip';
 import { Link, type LinkProps } from '@tanstack/react-router';
-import type { LucideIcon } from 'lucide-react';
+import { Download, type LucideIcon } from 'lucide-react';
 import type { ComponentProps, ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 
@@ -100,6 +100,21 @@ export function IconButton({
         <Icon aria-hidden size={small ? 15 : 17} />
       </button>
     </WithTooltip>
+  );
+}
+
+/** A sign that saves a file. */
+export function DownloadLink({ href, name }: { readonly href: string; readonly name: string }) {
+  return (
+    <a
+      href={href}
+      download={name}
+      aria-label={`Download ${name}`}
+      title="Download"
+      className="flex size-7.5 shrink-0 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink"
+    >
+      <Download aria-hidden size={15} />
+    </a>
   );
 }
 

@@ -24,22 +24,26 @@ export function Select<Value extends string>({
   hint,
   error,
   className,
-  choices,
+  choices: given,
   value,
   onChange,
   disabled = false,
   bare = false,
 }: FieldProps & {
-  readonly choices: readonly Choice<Value>[];
+  /** A word alone is its own label. */
+  readonly choices: readonly (Value | Choice<Value>)[];
   readonly value: Value;
   readonly onChange: (value: Value) => void;
   readonly disabled?: boolean;
   /** The label is read aloud only: in toolbars. */
   readonly bare?: boolean;
 }) {
+  const choices = given.map(
+    (choice): Choice<Value> => (typeof choice === 'string' ? { value: choice, label: choice } : choice),
+  );
   const control = (ids: { id?: string; 'aria-label'?: string }) => (
     <BaseSelect.Root
-      items={choices.map((choice) => ({ value: choice.value, label: choice.label }))}
+      items={choices}
       value={value}
       onValueChange={(next) => next !== null && onChange(next)}
       disabled={disabled}
@@ -88,11 +92,7 @@ export function Select<Value extends string>({
         {control({ ...(typeof label === 'string' && { 'aria-label': label }) })}
       </div>
     );
-  return (
-    <Field {...{ label, hint, error }} {...(className !== undefined && { className })}>
-      {control}
-    </Field>
-  );
+  return <Field {...{ label, hint, error, className }}>{control}</Field>;
 }
 
 /** Any number of texts, such as address ranges: Enter, comma or space ends one. */
@@ -124,7 +124,7 @@ export function ListField({
     } else if (event.key === 'Backspace' && written === '') onChange(value.slice(0, -1));
   };
   return (
-    <Field {...{ label, hint, error }} {...(className !== undefined && { className })}>
+    <Field {...{ label, hint, error, className }}>
       {(ids) => (
         <div
           className={classNames(

@@ -1,5 +1,7 @@
 import { Tabs as Base } from '@base-ui/react/tabs';
+import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { type Address, useAddress } from '../address.ts';
 
 /** A tab. */
 export interface Tab<Value extends string> {
@@ -43,5 +45,33 @@ export function Tabs<Value extends string>({
         </Base.Panel>
       ))}
     </Base.Root>
+  );
+}
+
+type PageTab = Tab<NonNullable<Address['tab']>>;
+
+/** The tabs of a page. Which is shown is in its address; the first is shown without. What is `false` is not there. */
+export function PageTabs({
+  label,
+  tabs,
+}: {
+  readonly label: string;
+  readonly tabs: readonly (PageTab | false)[];
+}) {
+  const [{ tab }] = useAddress();
+  const navigate = useNavigate();
+  const there = tabs.filter((each) => each !== false);
+  const [first] = there;
+  const shown = there.find(({ value }) => value === tab) ?? first;
+  if (!first || !shown) return null;
+  return (
+    <Tabs
+      label={label}
+      tabs={there}
+      value={shown.value}
+      onChange={(next) =>
+        void navigate({ to: '.', search: next === first.value ? {} : { tab: next }, replace: true })
+      }
+    />
   );
 }

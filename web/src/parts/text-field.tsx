@@ -10,7 +10,7 @@ export interface FieldProps {
   readonly hint?: ReactNode;
   /** What is wrong with the value. */
   readonly error?: ReactNode;
-  readonly className?: string;
+  readonly className?: string | undefined;
 }
 
 /** The look of what text is typed into. */
@@ -60,34 +60,47 @@ export function Field({
   );
 }
 
-type InputProps = Omit<ComponentProps<'input'>, 'onChange' | 'value' | 'className' | 'id'>;
+/** What is given to the input itself. `verbatim` is for what is no prose: nothing corrects or fills it in. */
+type InputProps = Omit<ComponentProps<'input'>, 'onChange' | 'value' | 'className' | 'id'> & {
+  readonly mono?: boolean;
+  readonly verbatim?: boolean;
+};
 
-/** A line of text. */
+const VERBATIM = { spellCheck: false, autoComplete: 'off', autoCapitalize: 'none' } as const;
+
+/** A line of text; `children` stand at its right end. */
 export function TextField({
   label,
   hint,
   error,
   className,
-  value,
   onChange,
   mono = false,
+  verbatim = false,
+  inset,
+  children,
   ...input
-}: FieldProps & {
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  readonly mono?: boolean;
-} & InputProps) {
+}: FieldProps &
+  InputProps & {
+    readonly value: string;
+    readonly onChange: (value: string) => void;
+    /** Room for what stands at the right end. */
+    readonly inset?: string | false;
+  }) {
   return (
-    <Field {...{ label, hint, error }} {...(className !== undefined && { className })}>
+    <Field {...{ label, hint, error, className }}>
       {(ids) => (
-        <input
-          type="text"
-          {...input}
-          {...ids}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-          className={classNames(INPUT, 'h-9', mono && 'font-mono text-sm')}
-        />
+        <div className="relative">
+          <input
+            type="text"
+            {...(verbatim && VERBATIM)}
+            {...input}
+            {...ids}
+            onChange={({ target }) => onChange(target.value)}
+            className={classNames(INPUT, 'h-9', mono && 'font-mono text-sm', inset)}
+          />
+          {children}
+        </div>
       )}
     </Field>
   );
@@ -110,7 +123,7 @@ export function Textarea({
   readonly mono?: boolean;
 } & Omit<ComponentProps<'textarea'>, 'onChange' | 'value' | 'className' | 'id'>) {
   return (
-    <Field {...{ label, hint, error }} {...(className !== undefined && { className })}>
+    <Field {...{ label, hint, error, className }}>
       {(ids) => (
         <textarea
           {...input}
@@ -131,78 +144,44 @@ export function NumberField({
   onChange,
   unit,
   ...field
-}: FieldProps & {
-  readonly value: number | null;
-  readonly onChange: (value: number | null) => void;
-  readonly unit?: string;
-} & InputProps) {
-  const { label, hint, error, className, ...input } = field;
+}: FieldProps &
+  InputProps & {
+    readonly value: number | null;
+    readonly onChange: (value: number | null) => void;
+    readonly unit?: string | null;
+  }) {
   const [written, setWritten] = useState<string | null>(null);
   const shown =
     written !== null && Number(written) === value ? written : (value?.toString() ?? written ?? '');
+  const write = (text: string) => {
+    setWritten(text);
+    onChange(/^\s*-?\d{1,15}\s*$/.test(text) ? Number(text) : null);
+  };
   return (
-    <Field {...{ label, hint, error }} {...(className !== undefined && { className })}>
-      {(ids) => (
-        <div className="relative">
-          <input
-            {...input}
-            {...ids}
-            inputMode="numeric"
-            value={shown}
-            onChange={({ target }) => {
-              setWritten(target.value);
-              onChange(/^\s*-?\d{1,15}\s*$/.test(target.value) ? Number(target.value) : null);
-            }}
-            className={classNames(INPUT, 'h-9', unit !== undefined && 'pr-20')}
-          />
-          {unit !== undefined && (
-            <span className="pointer-events-none absolute inset-y-0 right-3 flex items-center text-sm text-soft">
-              {unit}
-            </span>
-          )}
-        </div>
+    <TextField {...field} inputMode="numeric" value={shown} onChange={write} inset={unit != null && 'pr-20'}>
+      {unit != null && (
+        <span className="pointer-events-none absolute inset-y-0 right-3 flex items-center text-sm text-soft">
+          {unit}
+        </span>
       )}
-    </Field>
+    </TextField>
   );
 }
 
 /** A password or key. Nothing that was stored is ever shown: an empty field keeps it. */
-export function SecretField({
-  value,
-  onChange,
-  label,
-  hint,
-  error,
-  className,
-  ...input
-}: FieldProps & {
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-} & InputProps) {
+export function SecretField(
+  props: FieldProps & InputProps & { readonly value: string; readonly onChange: (value: string) => void },
+) {
   const [shown, setShown] = useState(false);
   return (
-    <Field {...{ label, hint, error }} {...(className !== undefined && { className })}>
-      {(ids) => (
-        <div className="relative">
-          <input
-            autoComplete="off"
-            spellCheck={false}
-            {...input}
-            {...ids}
-            type={shown ? 'text' : 'password'}
-            value={value}
-            onChange={(event) => onChange(event.target.value)}
-            className={classNames(INPUT, 'h-9 pr-10')}
-          />
-          <IconButton
-            icon={shown ? EyeOff : Eye}
-            label={shown ? 'Hide' : 'Show'}
-            small
-            className="absolute inset-y-0 right-1 my-auto"
-            onClick={() => setShown(!shown)}
-          />
-        </div>
-      )}
-    </Field>
+    <TextField verbatim {...props} type={shown ? 'text' : 'password'} inset="pr-10">
+      <IconButton
+        icon={shown ? EyeOff : Eye}
+        label={shown ? 'Hide' : 'Show'}
+        small
+        className="absolute inset-y-0 right-1 my-auto"
+        onClick={() => setShown(!shown)}
+      />
+    </TextField>
   );
 }

@@ -1,7 +1,7 @@
+import type { UseMutationResult } from '@tanstack/react-query';
 import { Download, ShieldCheck, ShieldOff } from 'lucide-react';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { SessionCalls } from '../../../../src/dashboard/contract.ts';
-import { faultsOf } from '../../faults.ts';
 import { plural } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
@@ -9,12 +9,10 @@ import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Copyable, CopyButton } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { Form } from '../../parts/form.tsx';
 import { SecretField, TextField } from '../../parts/text-field.tsx';
-import { refreshSession, setSession, useSession } from '../../session.tsx';
-import { useSessionAct } from './use-session-act.ts';
-
-type Begun = SessionCalls['totp_begin']['answer'];
+import { refreshSession, setSession, useSession, useSessionAct } from '../../session.tsx';
+import { HiddenUserName } from '../sign-in/new-password.tsx';
 
 /** Sets up a second factor: password, QR code, first code, recovery codes. */
 function SetUpSecondFactor({ onClose }: { readonly onClose: () => void }) {
@@ -27,86 +25,59 @@ function SetUpSecondFactor({ onClose }: { readonly onClose: () => void }) {
   if (confirm.data) return <RecoveryCodes codes={confirm.data.recoveryCodes} onClose={close} />;
   if (begin.data)
     return (
-      <FirstCode
-        begun={begin.data}
-        busy={confirm.isPending}
-        error={confirm.error}
-        onConfirm={(code) => confirm.mutate({ code })}
+      <Dialog
+        open
         onClose={onClose}
-      />
+        title="Scan this with your app"
+        description="Nothing changes until the first code was right."
+      >
+        <Form
+          act={confirm}
+          initial={{ code: '' }}
+          request={({ code }) => ({ code: code.replace(/\s/g, '') })}
+          sort={(error) => ({ fields: error ? { code: error.message } : {}, rest: null })}
+          submit="Turn it on"
+          onClose={onClose}
+        >
+          {({ field }) => (
+            <>
+              <Begun {...begin.data} />
+              <TextField
+                label="The code that it shows now"
+                className="max-w-56"
+                mono
+                inputMode="numeric"
+                autoComplete="one-time-code"
+                required
+                maxLength={12}
+                {...field('code')}
+              />
+            </>
+          )}
+        </Form>
+      </Dialog>
     );
   return (
-    <PasswordDialog
-      title="Set up a second factor"
-      confirm="Go on"
-      busy={begin.isPending}
-      error={begin.error}
-      onConfirm={(password) => begin.mutate({ password })}
-      onClose={onClose}
-    >
+    <PasswordDialog title="Set up a second factor" confirm="Go on" act={begin} onClose={onClose}>
       You need an authenticator app, such as Aegis, 2FAS, or the one in your password manager.
     </PasswordDialog>
   );
 }
 
-function FirstCode({
-  begun,
-  busy,
-  error,
-  onConfirm,
-  onClose,
-}: {
-  readonly begun: Begun;
-  readonly busy: boolean;
-  readonly error: Error | null;
-  readonly onConfirm: (code: string) => void;
-  readonly onClose: () => void;
-}) {
-  const [code, setCode] = useState('');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onConfirm(code.replace(/\s/g, ''));
-  };
+function Begun({ qr, secret, url }: SessionCalls['totp_begin']['answer']) {
   return (
-    <Dialog
-      open
-      onClose={onClose}
-      title="Scan this with your app"
-      description="Nothing changes until the first code was right."
-    >
-      <form onSubmit={submit} className="space-y-4">
-        <div className="flex flex-wrap items-start gap-5">
-          <QrCode rows={begun.qr} label="QR code for your authenticator app" />
-          <div className="min-w-0 flex-1 basis-52 space-y-3">
-            <div>
-              <div className="font-medium">Or type this key into it</div>
-              <Copyable text={begun.secret} />
-            </div>
-            <a href={begun.url} className="link text-sm">
-              Open it in an app on this device
-            </a>
-          </div>
+    <div className="flex flex-wrap items-start gap-5">
+      <QrCode rows={qr} label="QR code for your authenticator app" />
+      <div className="min-w-0 flex-1 basis-52 space-y-3">
+        <div>
+          <div className="font-medium">Or type this key into it</div>
+          <Copyable text={secret} />
         </div>
-        <TextField
-          label="The code that it shows now"
-          className="max-w-56"
-          mono
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          required
-          maxLength={12}
-          value={code}
-          onChange={setCode}
-          error={error?.message}
-        />
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy}>
-            Turn it on
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+        <a href={url} className="link text-sm">
+          Open it in an app on this device
+        </a>
+      </div>
+    </div>
   );
 }
 
@@ -251,9 +222,7 @@ function RemoveSecondFactor({ onClose }: { readonly onClose: () => void }) {
       title="Take the second factor away?"
       confirm="Take it away"
       danger
-      busy={remove.isPending}
-      error={remove.error}
-      onConfirm={(password) => remove.mutate({ password })}
+      act={remove}
       onClose={onClose}
     >
       From then on your password alone is enough to sign in. Your recovery codes end, too.
@@ -262,55 +231,47 @@ function RemoveSecondFactor({ onClose }: { readonly onClose: () => void }) {
 }
 
 /** Asks for the password once more, before something that only its owner may do. */
-function PasswordDialog({
+function PasswordDialog<Result>({
   title,
   confirm,
   danger = false,
-  busy,
-  error,
-  onConfirm,
+  act,
   onClose,
   children,
 }: {
   readonly title: string;
   readonly confirm: string;
   readonly danger?: boolean;
-  readonly busy: boolean;
-  readonly error: Error | null;
-  readonly onConfirm: (password: string) => void;
+  readonly act: UseMutationResult<Result, Error, { password: string }>;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }) {
   const { user } = useSession();
-  const [password, setPassword] = useState('');
-  const faults = faultsOf(error, ['password']);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onConfirm(password);
-  };
   return (
     <Dialog open onClose={onClose} size="small" title={title}>
-      <form onSubmit={submit} className="space-y-4">
-        <p>{children}</p>
-        <input type="text" name="username" autoComplete="username" value={user.name} readOnly hidden />
-        <SecretField
-          label="Your password"
-          name="password"
-          autoComplete="current-password"
-          required
-          maxLength={1024}
-          value={password}
-          onChange={setPassword}
-          error={faults.fields['password']}
-        />
-        <FormError>{faults.rest}</FormError>
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look={danger ? 'danger' : 'primary'} busy={busy}>
-            {confirm}
-          </Button>
-        </div>
-      </form>
+      <Form
+        act={act}
+        initial={{ password: '' }}
+        request={(values) => values}
+        submit={confirm}
+        look={danger ? 'danger' : 'primary'}
+        onClose={onClose}
+      >
+        {({ field }) => (
+          <>
+            <p>{children}</p>
+            <HiddenUserName name={user.name} />
+            <SecretField
+              label="Your password"
+              name="password"
+              autoComplete="current-password"
+              required
+              maxLength={1024}
+              {...field('password')}
+            />
+          </>
+        )}
+      </Form>
     </Dialog>
   );
 }

@@ -3,9 +3,9 @@ import { useMemo } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { CellActions, type Column, DataTable } from '../../parts/data-table.tsx';
+import { actsColumn, timeColumn } from '../../parts/columns.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/states.tsx';
-import { Time } from '../../parts/values.tsx';
 
 /** A session that has not ended. */
 export type SessionRow = ResultOf<'sessions'>[number];
@@ -19,8 +19,7 @@ export function SessionsTable({
   readonly sessions: readonly SessionRow[];
   /** They are of several people. */
   readonly withNames?: boolean;
-  /** Null where they cannot be ended by the one who looks. */
-  readonly onEnd: ((session: SessionRow) => void) | null;
+  readonly onEnd: (session: SessionRow) => void;
 }) {
   const columns = useMemo(() => columnsOf(withNames, onEnd), [withNames, onEnd]);
   return (
@@ -34,72 +33,48 @@ export function SessionsTable({
   );
 }
 
-function columnsOf(
-  withNames: boolean,
-  onEnd: ((session: SessionRow) => void) | null,
-): readonly Column<SessionRow>[] {
-  const browser: Column<SessionRow> = {
-    id: 'agent',
-    header: 'Browser',
-    width: 'minmax(0, 2fr)',
-    cell: ({ agent, current }) => (
-      <span className="flex min-w-0 flex-wrap items-center gap-x-2" title={agent}>
-        <span className="min-w-0 break-words [overflow-wrap:anywhere]">{agentWords(agent)}</span>
-        {current && <Badge tone="good">This one</Badge>}
-      </span>
-    ),
+function columnsOf(withNames: boolean, onEnd: (session: SessionRow) => void): readonly Column<SessionRow>[] {
+  const name: Column<SessionRow> = {
+    id: 'name',
+    header: 'User',
+    sort: (session) => session.name,
+    cell: (session) => <span className="block truncate font-medium">{session.name}</span>,
   };
   return [
-    ...(withNames
-      ? [
-          {
-            id: 'name',
-            header: 'User',
-            sort: ({ name }: SessionRow) => name,
-            cell: ({ name }: SessionRow) => <span className="block truncate font-medium">{name}</span>,
-          },
-        ]
-      : []),
-    browser,
+    ...(withNames ? [name] : []),
+    {
+      id: 'agent',
+      header: 'Browser',
+      width: 'minmax(0, 2fr)',
+      cell: ({ agent, current }) => (
+        <span className="flex min-w-0 flex-wrap items-center gap-x-2" title={agent}>
+          <span className="min-w-0 break-words [overflow-wrap:anywhere]">{agentWords(agent)}</span>
+          {current && <Badge tone="good">This one</Badge>}
+        </span>
+      ),
+    },
     {
       id: 'from',
       header: 'From',
       cell: ({ sourceAddress }) => <span className="font-mono text-sm break-all">{sourceAddress}</span>,
     },
-    {
-      id: 'seen',
-      header: 'Last seen',
-      width: '6.5rem',
-      sort: ({ lastSeenAt }) => lastSeenAt,
-      cell: ({ lastSeenAt }) => <Time at={lastSeenAt} />,
-    },
-    { id: 'since', header: 'Since', width: '6rem', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    ...(onEnd === null
-      ? []
-      : [
-          {
-            id: 'end',
-            header: 'Actions',
-            headerHidden: true,
-            width: '5.5rem',
-            align: 'end' as const,
-            card: 'aside' as const,
-            cell: (session: SessionRow) =>
-              !session.current && (
-                <CellActions>
-                  <Button
-                    small
-                    look="quiet"
-                    icon={LogOut}
-                    aria-label={`End the session of ${session.name} from ${session.sourceAddress}`}
-                    onClick={() => onEnd(session)}
-                  >
-                    End
-                  </Button>
-                </CellActions>
-              ),
-          },
-        ]),
+    timeColumn({ id: 'seen', header: 'Last seen', width: '6.5rem', sorts: true }, (row) => row.lastSeenAt),
+    timeColumn({ id: 'since', header: 'Since', width: '6rem' }, ({ createdAt }) => createdAt),
+    actsColumn(
+      '5.5rem',
+      (session) =>
+        !session.current && (
+          <Button
+            small
+            look="quiet"
+            icon={LogOut}
+            aria-label={`End the session of ${session.name} from ${session.sourceAddress}`}
+            onClick={() => onEnd(session)}
+          >
+            End
+          </Button>
+        ),
+    ),
   ];
 }
 

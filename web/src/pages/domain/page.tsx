@@ -1,32 +1,33 @@
-import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { KeyRound, RefreshCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
-import { ActionForm, ConfirmAction } from '../../parts/action.tsx';
-import { Badge, type Tone } from '../../parts/badge.tsx';
+import { ask } from '../../parts/ask.tsx';
+import { StatusBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Checkbox } from '../../parts/checkbox.tsx';
+import { timeColumn } from '../../parts/columns.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { ActionForm } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
+import { PageTabs } from '../../parts/tabs.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
-import { type Algorithm, KeyChoice } from '../domains/key-choice.tsx';
+import { type Algorithm, KeyChoice } from '../domains/page.tsx';
 import { RecordsTab } from './records-tab.tsx';
 
 /** One domain: what to put into the DNS, what stands there, and the keys that sign. */
 export function DomainPage() {
   const { name } = useParams({ from: '/domains/$name' });
-  const { tab = 'records' } = useSearch({ from: '/domains/$name' });
-  const navigate = useNavigate({ from: '/domains/$name' });
+  const navigate = useNavigate();
   const domain = useCall('domain', { name }, { topics: ['domains'] });
   const mayChange = useMay('admin');
   const mayCheck = useMay('operator');
-  const [asked, setAsked] = useState<'rotate' | 'remove' | null>(null);
+  const [rotating, setRotating] = useState(false);
   const check = useAct('checkDomains', {
     changes: ['domains'],
     done: ([checked]) =>
@@ -34,7 +35,18 @@ export function DomainPage() {
         ? `${checked.switchedTo.join(', ')} signs from now on`
         : 'Checked',
   });
-  const close = () => setAsked(null);
+  const askToRemove = () =>
+    ask('removeDomain', {
+      request: { name },
+      changes: ['domains'],
+      done: `${name} is removed`,
+      onDone: () => void navigate({ to: '/domains' }),
+      title: 'Remove this domain?',
+      text: 'Its keys are destroyed, and its mail goes unsigned from then on. Leave its records in the DNS for 35 days: mail that was signed may still be under way, or be checked late.',
+      confirm: 'Remove domain',
+      danger: true,
+      typed: name,
+    });
   return (
     <Page
       title={name}
@@ -52,10 +64,10 @@ export function DomainPage() {
           <>
             {mayChange && (
               <>
-                <Button look="quiet" icon={Trash2} onClick={() => setAsked('remove')}>
+                <Button look="quiet" icon={Trash2} onClick={askToRemove}>
                   Remove
                 </Button>
-                <Button icon={KeyRound} onClick={() => setAsked('rotate')}>
+                <Button icon={KeyRound} onClick={() => setRotating(true)}>
                   New keys
                 </Button>
               </>
@@ -77,12 +89,8 @@ export function DomainPage() {
       <Fetched query={domain} lines={8}>
         {(detail) => (
           <>
-            <Tabs
+            <PageTabs
               label="About this domain"
-              value={tab}
-              onChange={(next) =>
-                void navigate({ search: next === 'records' ? {} : { tab: next }, replace: true })
-              }
               tabs={[
                 {
                   value: 'records',
@@ -92,8 +100,7 @@ export function DomainPage() {
                 { value: 'keys', label: 'Keys', content: <KeysTab keys={detail.keys} /> },
               ]}
             />
-            {asked === 'rotate' && <RotateKeys domain={detail} onClose={close} />}
-            {asked === 'remove' && <Remove name={detail.name} onClose={close} />}
+            {rotating && <RotateKeys domain={detail} onClose={() => setRotating(false)} />}
           </>
         )}
       </Fetched>
@@ -101,36 +108,7 @@ export function DomainPage() {
   );
 }
 
-function Remove({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
-  const router = useRouter();
-  return (
-    <ConfirmAction
-      operation="removeDomain"
-      request={{ name }}
-      changes={['domains']}
-      done={`${name} is removed`}
-      onDone={() => void router.navigate({ to: '/domains' })}
-      onClose={onClose}
-      title="Remove this domain?"
-      confirm="Remove domain"
-      danger
-      typed={name}
-    >
-      <p>
-        Its keys are destroyed, and its mail goes unsigned from then on. Leave its records in the DNS for 35
-        days: mail that was signed may still be under way, or be checked late.
-      </p>
-    </ConfirmAction>
-  );
-}
-
 type Key = ResultOf<'domain'>['keys'][number];
-
-const STATES: Readonly<Record<Key['state'], readonly [Tone, string]>> = {
-  waiting: ['warn', 'Waits for its record'],
-  signing: ['good', 'Signs'],
-  retired: ['neutral', 'Retired'],
-};
 
 const COLUMNS: readonly Column<Key>[] = [
   {
@@ -143,30 +121,15 @@ const COLUMNS: readonly Column<Key>[] = [
     id: 'state',
     header: 'State',
     card: 'aside',
-    cell: ({ state, unreadable }) =>
-      unreadable ? (
-        <Badge tone="bad" dot>
-          Unreadable
-        </Badge>
-      ) : (
-        <Badge tone={STATES[state][0]} dot>
-          {STATES[state][1]}
-        </Badge>
-      ),
+    cell: ({ state, unreadable }) => <StatusBadge status={unreadable ? 'unreadable' : state} />,
   },
   {
     id: 'algorithm',
     header: 'Algorithm',
     cell: ({ algorithm }) => (algorithm === 'rsa-sha256' ? 'RSA' : 'Ed25519'),
   },
-  { id: 'created', header: 'Made', width: '8rem', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  {
-    id: 'since',
-    header: 'Signs since',
-    width: '8rem',
-    cell: ({ activeSince }) =>
-      activeSince === null ? <span className="text-faint">–</span> : <Time at={activeSince} />,
-  },
+  timeColumn({ id: 'created', header: 'Made', width: '8rem' }, ({ createdAt }) => createdAt),
+  timeColumn({ id: 'since', header: 'Signs since', width: '8rem' }, ({ activeSince }) => activeSince),
   {
     id: 'until',
     header: 'Record needed',
@@ -183,7 +146,7 @@ const COLUMNS: readonly Column<Key>[] = [
 ];
 
 /** The keys of a domain: those that sign, that will, and that have. */
-export function KeysTab({ keys }: { readonly keys: readonly Key[] }) {
+function KeysTab({ keys }: { readonly keys: readonly Key[] }) {
   return (
     <Card flush>
       <DataTable label="DKIM keys" columns={COLUMNS} rows={keys} rowId={({ selector }) => selector} />
@@ -192,15 +155,13 @@ export function KeysTab({ keys }: { readonly keys: readonly Key[] }) {
 }
 
 /** Makes new keys for a domain, which sign once their records can be seen. */
-export function RotateKeys({
+function RotateKeys({
   domain,
   onClose,
 }: {
   readonly domain: ResultOf<'domain'>;
   readonly onClose: () => void;
 }) {
-  const [algorithm, setAlgorithm] = useState<Algorithm>(() => algorithmOf(domain));
-  const [selector, setSelector] = useState('');
   const [now, setNow] = useState(false);
   return (
     <Dialog
@@ -211,25 +172,24 @@ export function RotateKeys({
     >
       <ActionForm
         operation="rotateDomain"
-        request={() => ({ name: domain.name, algorithm, selector: selector.trim() || null, now })}
-        fields={['selector']}
+        initial={{ algorithm: algorithmOf(domain), selector: '' }}
+        request={({ algorithm, selector }) => ({
+          name: domain.name,
+          algorithm,
+          selector: selector.trim() || null,
+          now,
+        })}
         changes={['domains']}
         done={now ? 'The new keys sign' : 'The new keys wait for their records'}
         onDone={onClose}
         submit="Make new keys"
         cancel="Keep the present ones"
-        danger={now}
+        look={now ? 'danger' : 'primary'}
         onClose={onClose}
       >
-        {(faults) => (
+        {({ field }) => (
           <>
-            <KeyChoice
-              algorithm={algorithm}
-              selector={selector}
-              selectorError={faults['selector']}
-              onAlgorithm={setAlgorithm}
-              onSelector={setSelector}
-            />
+            <KeyChoice field={field} />
             <Checkbox
               label="Sign with them at once"
               hint="Only where others may have the present keys: until the records are in the DNS, receivers cannot verify what is signed."

@@ -1,22 +1,22 @@
-import { linkOptions, useRouter } from '@tanstack/react-router';
+import { linkOptions, useNavigate } from '@tanstack/react-router';
 import { Globe, Plus, RefreshCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
-import { ActionForm } from '../../parts/action.tsx';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
+import { type Choice, Select } from '../../parts/choice.tsx';
+import { timeColumn } from '../../parts/columns.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { ActionForm, type FormInHand } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { TextField } from '../../parts/text-field.tsx';
-import { Time } from '../../parts/values.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { worstOf } from './checked.ts';
-import { type Algorithm, KeyChoice } from './key-choice.tsx';
 
 type Domain = ResultOf<'domains'>[number];
 type Checked = ResultOf<'checkDomains'>;
@@ -24,7 +24,6 @@ type Checked = ResultOf<'checkDomains'>;
 /** The domains that mail is sent from, and signed for. */
 export function DomainsPage() {
   const domains = useCall('domains', {}, { topics: ['domains'] });
-  const router = useRouter();
   const mayAdd = useMay('admin');
   const mayCheck = useMay('operator');
   const [adding, setAdding] = useState(false);
@@ -71,11 +70,7 @@ export function DomainsPage() {
           )}
         </Fetched>
       </Card>
-      <AddDomain
-        open={adding}
-        onClose={() => setAdding(false)}
-        onAdded={(name) => void router.navigate({ to: '/domains/$name', params: { name } })}
-      />
+      <AddDomain open={adding} onClose={() => setAdding(false)} />
     </Page>
   );
 }
@@ -119,75 +114,78 @@ function columnsOf(checked: Checked | null): readonly Column<Domain>[] {
         return worst ? <StatusBadge status={worst} /> : <span className="text-soft">not checked</span>;
       },
     },
-    {
-      id: 'since',
-      header: 'Since',
-      width: '8rem',
-      sort: ({ since }) => since,
-      cell: ({ since }) => <Time at={since} />,
-    },
+    timeColumn({ id: 'since', header: 'Since', width: '8rem', sorts: true }, ({ since }) => since),
   ];
 }
 
+const NEW_DOMAIN = { name: '', algorithm: 'both' as Algorithm, selector: '' };
+
 /** Registers a domain, and makes its first keys. */
-export function AddDomain({
-  open,
-  onClose,
-  onAdded,
-}: {
-  readonly open: boolean;
-  readonly onClose: () => void;
-  readonly onAdded: (name: string) => void;
-}) {
-  const [name, setName] = useState('');
-  const [algorithm, setAlgorithm] = useState<Algorithm>('both');
-  const [selector, setSelector] = useState('');
-  const close = () => {
-    setName('');
-    setSelector('');
-    onClose();
-  };
+function AddDomain({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+  const navigate = useNavigate();
   return (
     <Dialog
       open={open}
-      onClose={close}
+      onClose={onClose}
       title="Add a domain"
       description="Its mail is signed at once. Receivers can verify that when the records are in the DNS."
     >
       <ActionForm
         operation="addDomain"
-        request={() => ({ name: name.trim(), algorithm, selector: selector.trim() || null })}
-        fields={['name', 'selector']}
+        initial={NEW_DOMAIN}
+        request={({ name, algorithm, selector }) => ({
+          name: name.trim(),
+          algorithm,
+          selector: selector.trim() || null,
+        })}
         changes={['domains']}
-        done={({ name: added }) => `${added} is registered`}
-        onDone={(domain) => onAdded(domain.name)}
+        done={({ name }) => `${name} is registered`}
+        onDone={({ name }) => void navigate({ to: '/domains/$name', params: { name } })}
         submit="Add domain"
-        onClose={close}
+        onClose={onClose}
       >
-        {(faults) => (
+        {({ field }) => (
           <>
             <TextField
               label="Domain"
               hint="What stands behind the @ of your senders."
               placeholder="example.com"
               required
-              spellCheck={false}
-              autoComplete="off"
-              autoCapitalize="none"
-              value={name}
-              onChange={setName}
-              error={faults['name']}
+              verbatim
+              {...field('name')}
             />
-            <KeyChoice
-              algorithm={algorithm}
-              selector={selector}
-              selectorError={faults['selector']}
-              onAlgorithm={setAlgorithm}
-              onSelector={setSelector}
-            />
+            <KeyChoice field={field} />
           </>
         )}
       </ActionForm>
     </Dialog>
+  );
+}
+
+/** What new keys are made with. */
+export type Algorithm = 'rsa' | 'ed25519' | 'both';
+
+const ALGORITHMS: readonly Choice<Algorithm>[] = [
+  { value: 'both', label: 'RSA and Ed25519', note: 'Verified everywhere, and ready for what comes.' },
+  { value: 'rsa', label: 'RSA, 2048 bits', note: 'Verified everywhere. One record.' },
+  { value: 'ed25519', label: 'Ed25519', note: 'Short and quick, but not verified by everyone yet.' },
+];
+
+/** The algorithm of new keys, and, for those who want it otherwise, their selector. */
+export function KeyChoice({
+  field,
+}: Pick<FormInHand<{ readonly algorithm: Algorithm; readonly selector: string }>, 'field'>) {
+  return (
+    <>
+      <Select label="Keys" choices={ALGORITHMS} {...field('algorithm')} />
+      <TextField
+        label="Selector"
+        hint="The label that the keys stand under in the DNS. Empty: made of the day."
+        mono
+        verbatim
+        maxLength={63}
+        {...field('selector')}
+      />
+    </>
   );
 }

@@ -1,22 +1,17 @@
-import { useMutation } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import type { SessionView } from '../../../../src/dashboard/contract.ts';
-import { type ApiError, sessionCall } from '../../api.ts';
-import { faultsOf } from '../../faults.ts';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { StatusBadge } from '../../parts/badge.tsx';
 import { Button, ButtonLink } from '../../parts/button.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { ActionForm } from '../../parts/form.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Said } from '../../parts/said.tsx';
+import { SecretOnce } from '../../parts/secret.tsx';
 import { TextField } from '../../parts/text-field.tsx';
-import { toast } from '../../parts/toast.tsx';
 import { Time } from '../../parts/values.tsx';
-import { useAct, useCall } from '../../queries.ts';
-import { refreshSession, setSession, useMay, useSession } from '../../session.tsx';
+import { useCall } from '../../queries.ts';
+import { refreshSession, setSession, useMay, useSession, useSessionAct } from '../../session.tsx';
 import { createRequest, NEW_KEY } from '../settings/keys/key-form.ts';
-import { SecretOnce } from '../settings/keys/secret-once.tsx';
 import { SendExamples } from './send-examples.tsx';
 import { FirstStep, type StepState } from './step.tsx';
 
@@ -30,13 +25,11 @@ export function FirstStepsPage() {
   const [at, setAt] = useState<StepName | null>(() => firstOpen(firstSteps));
   const [secret, setSecret] = useState<string | null>(null);
   const [done, setDone] = useState<readonly StepName[]>([]);
-  const end = useMutation<SessionView, ApiError, void>({
-    mutationFn: () => sessionCall('first_steps', { skipped: true }),
-    onSuccess: (view) => {
+  const end = useSessionAct('first_steps', {
+    onDone: (view) => {
       setSession(view);
       void router.navigate({ to: '/' });
     },
-    onError: (error) => toast.error(error.message, error.requestId),
   });
   const isDone: Record<StepName, boolean> = {
     capture: done.includes('capture') || firstSteps.hasKey,
@@ -96,7 +89,11 @@ export function FirstStepsPage() {
         </FirstStep>
       </ol>
       <Ending>
-        <Button look={at === null ? 'primary' : 'plain'} busy={end.isPending} onClick={() => end.mutate()}>
+        <Button
+          look={at === null ? 'primary' : 'plain'}
+          busy={end.isPending}
+          onClick={() => end.mutate({ skipped: true })}
+        >
           {at === null || firstSteps.skipped ? 'To the overview' : 'Skip all of it'}
         </Button>
       </Ending>
@@ -265,20 +262,6 @@ export function KeyStep({
   readonly onDone: () => void;
 }) {
   const mayCreate = useMay('admin');
-  const [name, setName] = useState('my-first-key');
-  const create = useAct('createKey', {
-    changes: ['keys'],
-    quiet: true,
-    onDone: (created) => {
-      onCreated(created.secret);
-      refreshSession();
-    },
-  });
-  const faults = faultsOf(create.error, ['name']);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate(createRequest({ ...NEW_KEY, name }));
-  };
   if (secret !== null)
     return (
       <>
@@ -290,25 +273,33 @@ export function KeyStep({
     );
   if (!mayCreate) return <p>Programs send with a key, which an administrator makes for you.</p>;
   return (
-    <form onSubmit={submit} className="space-y-4">
-      <p>
-        Programs send with a key, over HTTP and SMTP. Give each program its own, so that you can tell their
-        mail apart and take one away without the others noticing.
-      </p>
-      <TextField
-        className="max-w-sm"
-        label="Name of the key"
-        hint="Such as the program that will use it."
-        required
-        maxLength={100}
-        value={name}
-        onChange={setName}
-        error={faults.fields['name']}
-      />
-      <FormError>{faults.rest}</FormError>
-      <Button type="submit" look="primary" busy={create.isPending}>
-        Create key
-      </Button>
-    </form>
+    <ActionForm
+      operation="createKey"
+      initial={{ name: 'my-first-key' }}
+      request={({ name }) => createRequest({ ...NEW_KEY, name })}
+      changes={['keys']}
+      onDone={(created) => {
+        onCreated(created.secret);
+        refreshSession();
+      }}
+      submit="Create key"
+    >
+      {({ field }) => (
+        <>
+          <p>
+            Programs send with a key, over HTTP and SMTP. Give each program its own, so that you can tell
+            their mail apart and take one away without the others noticing.
+          </p>
+          <TextField
+            className="max-w-sm"
+            label="Name of the key"
+            hint="Such as the program that will use it."
+            required
+            maxLength={100}
+            {...field('name')}
+          />
+        </>
+      )}
+    </ActionForm>
   );
 }

@@ -11,7 +11,7 @@ import {
   Terminal,
 } from 'lucide-react';
 import { useState } from 'react';
-import { ConfirmAction } from '../../parts/action.tsx';
+import { ask } from '../../parts/ask.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -24,8 +24,6 @@ import { ComposeDialog } from '../compose/dialog.tsx';
 import { curlOf } from './curl.ts';
 import type { Story } from './timeline.ts';
 
-type Open = 'cancel' | 'resend' | 'edit' | 'curl' | null;
-
 /** What can be done to a message by the one who looks at it, as it is now. */
 export function MessageActions({ story }: { readonly story: Story }) {
   const { id } = story.record;
@@ -33,8 +31,11 @@ export function MessageActions({ story }: { readonly story: Story }) {
   const isOperator = useMay('operator');
   // Beside what is nearer at hand then, it stands in the menu.
   const isUnderWay = may.retry || may.cancel;
-  const [open, setOpen] = useState<Open>(null);
+  const [open, setOpen] = useState<'edit' | 'curl' | null>(null);
   const close = () => setOpen(null);
+  const navigate = useNavigate();
+  const resend = () =>
+    askToResend(id, (sent) => void navigate({ to: '/messages/$id', params: { id: sent.id } }));
   const retry = useAct('retryMessage', { changes: ['messages', 'queue'], done: 'It is tried again now.' });
   return (
     <>
@@ -44,18 +45,18 @@ export function MessageActions({ story }: { readonly story: Story }) {
         </Button>
       )}
       {isOperator && may.cancel && (
-        <Button icon={Ban} onClick={() => setOpen('cancel')}>
+        <Button icon={Ban} onClick={() => askToCancel(id)}>
           Cancel
         </Button>
       )}
       {isOperator && may.resend && !isUnderWay && (
-        <Button icon={Send} onClick={() => setOpen('resend')}>
+        <Button icon={Send} onClick={resend}>
           Resend
         </Button>
       )}
       <Menu trigger={<IconButton icon={EllipsisVertical} label="More" className="border border-edge/60" />}>
         {isOperator && may.resend && isUnderWay && (
-          <MenuItem icon={Send} onSelect={() => setOpen('resend')}>
+          <MenuItem icon={Send} onSelect={resend}>
             Resend to all
           </MenuItem>
         )}
@@ -82,8 +83,6 @@ export function MessageActions({ story }: { readonly story: Story }) {
           Copy id
         </MenuItem>
       </Menu>
-      <CancelDialog id={id} open={open === 'cancel'} onClose={close} />
-      <ResendDialog id={id} open={open === 'resend'} onClose={close} />
       {open === 'edit' && <ComposeDialog from={{ id }} onClose={close} />}
       {open === 'curl' && <CurlDialog id={id} onClose={close} />}
     </>
@@ -109,59 +108,28 @@ export function downloadSource(id: string): void {
   link.click();
 }
 
-interface ActDialogProps {
-  readonly id: string;
-  readonly open: boolean;
-  readonly onClose: () => void;
+function askToCancel(id: string): void {
+  ask('cancelMessage', {
+    request: { id },
+    changes: ['messages', 'queue'],
+    done: 'Cancelled.',
+    title: 'Cancel sending?',
+    text: 'Recipients that have not been sent to yet will not be. What is under way finishes its attempt; what is delivered stays delivered.',
+    confirm: 'Cancel sending',
+    danger: true,
+  });
 }
 
-function CancelDialog({ id, open, onClose }: ActDialogProps) {
-  return (
-    <ConfirmAction
-      operation="cancelMessage"
-      request={{ id }}
-      changes={['messages', 'queue']}
-      done="Cancelled."
-      onDone={onClose}
-      quiet={false}
-      open={open}
-      onClose={onClose}
-      title="Cancel sending?"
-      confirm="Cancel sending"
-      danger
-    >
-      <p>
-        Recipients that have not been sent to yet will not be. What is under way finishes its attempt; what is
-        delivered stays delivered.
-      </p>
-    </ConfirmAction>
-  );
-}
-
-function ResendDialog({ id, open, onClose }: ActDialogProps) {
-  const navigate = useNavigate();
-  return (
-    <ConfirmAction
-      operation="resendMessage"
-      request={{ id }}
-      changes={['messages', 'queue']}
-      done="Sent again, as a new message."
-      onDone={({ id: next }) => {
-        onClose();
-        void navigate({ to: '/messages/$id', params: { id: next } });
-      }}
-      quiet={false}
-      open={open}
-      onClose={onClose}
-      title="Send it again?"
-      confirm="Resend"
-    >
-      <p>
-        A new message with the same content goes to all its recipients, those it was delivered to as well. To
-        try only the ones that failed, use Retry.
-      </p>
-    </ConfirmAction>
-  );
+function askToResend(id: string, onDone: (sent: { readonly id: string }) => void): void {
+  ask('resendMessage', {
+    request: { id },
+    changes: ['messages', 'queue'],
+    done: 'Sent again, as a new message.',
+    onDone,
+    title: 'Send it again?',
+    text: 'A new message with the same content goes to all its recipients, those it was delivered to as well. To try only the ones that failed, use Retry.',
+    confirm: 'Resend',
+  });
 }
 
 function CurlDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { Download, Monitor, Paperclip, Smartphone } from 'lucide-react';
+import { Monitor, Paperclip, Smartphone } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { ApiError } from '../../api.ts';
 import { formatBytes } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
+import { DownloadLink } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { plainText } from '../../parts/plain-text.ts';
@@ -212,14 +213,10 @@ function AttachmentList({
               {inline && <Badge>Inline</Badge>}
             </div>
           </div>
-          <a
+          <DownloadLink
             href={`/api/messages/${encodeURIComponent(id)}/parts/${number}`}
-            download
-            aria-label={`Download ${plainText(filename)}`}
-            className="flex size-9 shrink-0 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink"
-          >
-            <Download aria-hidden size={16} />
-          </a>
+            name={plainText(filename)}
+          />
         </li>
       ))}
     </ul>

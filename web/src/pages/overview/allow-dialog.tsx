@@ -1,11 +1,8 @@
-import { useState } from 'react';
 import type { RequestOf, ResultOf } from '../../../../src/operations/table.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { ActionForm } from '../../parts/form.tsx';
 import { TextField } from '../../parts/text-field.tsx';
-import { useAct } from '../../queries.ts';
 
-type Denied = ResultOf<'denials'>[number];
 type AllowList = RequestOf<'allowSource'>['setting'];
 
 const MEANINGS: Readonly<Record<AllowList, string>> = {
@@ -16,51 +13,42 @@ const MEANINGS: Readonly<Record<AllowList, string>> = {
 
 /** Asks whether a refused source is to be allowed, and as what range. */
 export default function AllowDialog({
-  denied,
+  denied: { sourceAddress, setting },
   onClose,
 }: {
-  readonly denied: Denied;
+  readonly denied: ResultOf<'denials'>[number];
   readonly onClose: () => void;
 }) {
-  const { sourceAddress, setting } = denied;
-  const [cidr, setCidr] = useState(`${sourceAddress}/${sourceAddress.includes(':') ? 128 : 32}`);
-  const allow = useAct('allowSource', {
-    changes: ['denials', 'settings'],
-    done: `${cidr} is allowed now`,
-    quiet: true,
-    onDone: onClose,
-  });
   if (setting === null) return null;
   return (
-    <Dialog
-      open
-      onClose={onClose}
-      size="small"
-      title={`Allow ${sourceAddress}?`}
-      footer={
-        <>
-          <Button onClick={onClose}>Keep refusing</Button>
-          <Button
-            look="primary"
-            busy={allow.isPending}
-            onClick={() => allow.mutate({ setting, cidr: cidr.trim() })}
-          >
-            Allow
-          </Button>
-        </>
-      }
-    >
-      <p className="mb-4">
-        {MEANINGS[setting]} Adds to <code className="font-mono text-sm">{setting}</code>, and holds at once.
-      </p>
-      <TextField
-        label="Address range"
-        hint="A range such as 192.168.4.0/24 allows a whole network."
-        value={cidr}
-        onChange={setCidr}
-        mono
-        error={allow.error?.message}
-      />
+    <Dialog open onClose={onClose} size="small" title={`Allow ${sourceAddress}?`}>
+      <ActionForm
+        operation="allowSource"
+        initial={{ cidr: `${sourceAddress}/${sourceAddress.includes(':') ? 128 : 32}` }}
+        request={({ cidr }) => ({ setting, cidr: cidr.trim() })}
+        changes={['denials', 'settings']}
+        done={`${sourceAddress} is allowed now`}
+        onDone={onClose}
+        submit="Allow"
+        cancel="Keep refusing"
+        onClose={onClose}
+      >
+        {({ field }) => (
+          <>
+            <p>
+              {MEANINGS[setting]} Adds to <code className="font-mono text-sm">{setting}</code>, and holds at
+              once.
+            </p>
+            <TextField
+              label="Address range"
+              hint="A range such as 192.168.4.0/24 allows a whole network."
+              mono
+              verbatim
+              {...field('cidr')}
+            />
+          </>
+        )}
+      </ActionForm>
     </Dialog>
   );
 }

@@ -4,7 +4,7 @@ import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { FormError } from '../../parts/form.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import {

@@ -2,7 +2,7 @@ import { type SubmitEvent, useId, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { Drawer } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { FormError } from '../../parts/form.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { refreshSession } from '../../session.tsx';

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { RequestOf, StepOf } from '../../../../src/operations/table.ts';
 import { stream } from '../../api.ts';
 import { Button } from '../../parts/button.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { FormError } from '../../parts/form.tsx';
 import { type Step, StepList } from '../../parts/progress.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 

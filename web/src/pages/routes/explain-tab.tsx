@@ -1,116 +1,71 @@
 import { CircleCheck, CircleDashed } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { faultsOf } from '../../faults.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
-import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { classNames } from '../../parts/class-names.ts';
+import { Form } from '../../parts/form.tsx';
 import { NumberField, TextField } from '../../parts/text-field.tsx';
 import { useAct } from '../../queries.ts';
 
 type Explanation = ResultOf<'explainRoute'>;
 
-/** The fields that faults are told of. */
-const FIELDS = ['from', 'to', 'tag', 'key', 'source', 'sourceAddress', 'sizeBytes', 'at'];
-
 /** Says where mail would go, and why, by the table in force. */
 export function ExplainTab() {
-  const [form, setForm] = useState(NOTHING_ASKED);
   const explain = useAct('explainRoute', { quiet: true });
-  const { fields, rest } = faultsOf(explain.error, FIELDS, (path) => path.at(-1) ?? null);
-  const change = (part: Partial<typeof form>) => setForm((before) => ({ ...before, ...part }));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    explain.mutate({ query: explainQuery(form) });
-  };
-  const line = { spellCheck: false, autoComplete: 'off', autoCapitalize: 'none' } as const;
   return (
     <div className="grid items-start gap-5 lg:grid-cols-2">
       <Card title="Where would this mail go?" note="By the table in force. Nothing is sent.">
-        <form onSubmit={submit} noValidate className="space-y-4">
-          <div className="grid gap-4 sm:grid-cols-2">
-            <TextField
-              {...line}
-              label="From"
-              hint="The envelope's sender; <> for bounces."
-              placeholder="ann@example.com"
-              value={form.from}
-              onChange={(from) => change({ from })}
-              error={fields['from']}
-            />
-            <TextField
-              {...line}
-              label="To"
-              hint="One recipient."
-              placeholder="bob@example.org"
-              value={form.to}
-              onChange={(to) => change({ to })}
-              error={fields['to']}
-            />
-          </div>
-          <details
-            className="group"
-            {...(Object.keys(fields).some((name) => !['from', 'to'].includes(name)) && { open: true })}
-          >
-            <summary className="rounded-sm font-medium text-soft hover:text-ink">
-              Tags, key, size, time and more
-            </summary>
-            <div className="mt-3 grid gap-4 sm:grid-cols-2">
-              <TextField
-                {...line}
-                label="Tags"
-                hint="With commas between them."
-                value={form.tags}
-                onChange={(tags) => change({ tags })}
-                error={fields['tag']}
-              />
-              <TextField
-                {...line}
-                label="API key"
-                hint="Its name."
-                value={form.key}
-                onChange={(key) => change({ key })}
-                error={fields['key']}
-              />
-              <TextField
-                {...line}
-                label="Named source"
-                hint="A name in listener.sources."
-                value={form.source}
-                onChange={(source) => change({ source })}
-                error={fields['source']}
-              />
-              <TextField
-                {...line}
-                label="Source address"
-                mono
-                value={form.sourceAddress}
-                onChange={(sourceAddress) => change({ sourceAddress })}
-                error={fields['sourceAddress']}
-              />
-              <NumberField
-                label="Size"
-                unit="bytes"
-                value={form.sizeBytes}
-                onChange={(sizeBytes) => change({ sizeBytes })}
-                error={fields['sizeBytes']}
-              />
-              <TextField
-                label="At (UTC)"
-                type="datetime-local"
-                hint="Empty for now."
-                value={form.at}
-                onChange={(at) => change({ at })}
-                error={fields['at']}
-              />
-            </div>
-          </details>
-          <FormError>{rest}</FormError>
-          <Button type="submit" look="primary" busy={explain.isPending}>
-            Explain
-          </Button>
-        </form>
+        <Form
+          act={explain}
+          initial={NOTHING_ASKED}
+          request={(form) => ({ query: explainQuery(form) })}
+          sort={(error) => faultsOf(error, Object.keys(NOTHING_ASKED), fieldOf)}
+          submit="Explain"
+        >
+          {({ field, faults }) => (
+            <>
+              <div className="grid gap-4 sm:grid-cols-2">
+                <TextField
+                  verbatim
+                  label="From"
+                  hint="The envelope's sender; <> for bounces."
+                  placeholder="ann@example.com"
+                  {...field('from')}
+                />
+                <TextField
+                  verbatim
+                  label="To"
+                  hint="One recipient."
+                  placeholder="bob@example.org"
+                  {...field('to')}
+                />
+              </div>
+              <details
+                className="group"
+                {...(Object.keys(faults).some((name) => !['from', 'to'].includes(name)) && { open: true })}
+              >
+                <summary className="rounded-sm font-medium text-soft hover:text-ink">
+                  Tags, key, size, time and more
+                </summary>
+                <div className="mt-3 grid gap-4 sm:grid-cols-2">
+                  <TextField verbatim label="Tags" hint="With commas between them." {...field('tags')} />
+                  <TextField verbatim label="API key" hint="Its name." {...field('key')} />
+                  <TextField
+                    verbatim
+                    label="Named source"
+                    hint="A name in listener.sources."
+                    {...field('source')}
+                  />
+                  <TextField verbatim label="Source address" mono {...field('sourceAddress')} />
+                  <NumberField label="Size" unit="bytes" {...field('sizeBytes')} />
+                  <TextField label="At (UTC)" type="datetime-local" hint="Empty for now." {...field('at')} />
+                </div>
+              </details>
+            </>
+          )}
+        </Form>
       </Card>
       <div aria-live="polite" className="min-w-0">
         {explain.data && <Answer explanation={explain.data} />}
@@ -119,39 +74,34 @@ export function ExplainTab() {
   );
 }
 
+/** The field that a fault is about: the server knows tags one by one. */
+function fieldOf(path: readonly string[]): string | null {
+  const name = path.at(-1) ?? null;
+  return name === 'tag' ? 'tags' : name;
+}
+
 function Answer({ explanation }: { readonly explanation: Explanation }) {
   const { to, rules, rule, group, relay, weighted, tableVersion } = explanation;
   return (
     <Card title={<span className="break-all">{to}</span>} note={`By version ${tableVersion} of the table.`}>
       <ol aria-label="Rules that were looked at" className="space-y-2">
         {rules.map(({ rule: name, matched, unmet }) => (
-          <li key={name} className="flex items-start gap-2">
-            {matched ? (
-              <CircleCheck aria-hidden size={17} className="mt-0.5 shrink-0 text-delivered" />
-            ) : (
-              <CircleDashed aria-hidden size={17} className="mt-0.5 shrink-0 text-faint" />
-            )}
-            <span className="min-w-0 break-words">
-              <code className="font-mono text-sm">{name}</code>{' '}
-              <span className={matched ? 'font-medium text-delivered' : 'text-soft'}>
-                {matched ? 'matches' : `does not match: ${unmetWords(unmet ?? '')}`}
-              </span>
+          <LookedAt key={name} matched={matched}>
+            <code className="font-mono text-sm">{name}</code>{' '}
+            <span className={matched ? 'font-medium text-delivered' : 'text-soft'}>
+              {matched ? 'matches' : `does not match: ${unmetWords(unmet ?? '')}`}
             </span>
-          </li>
+          </LookedAt>
         ))}
         {rule === null && (
-          <li className="flex items-start gap-2">
-            <CircleCheck aria-hidden size={17} className="mt-0.5 shrink-0 text-delivered" />
-            <span>{rules.length === 0 ? 'No rule is there' : 'No rule matches'}: the default relay.</span>
-          </li>
+          <LookedAt matched>
+            {rules.length === 0 ? 'No rule is there' : 'No rule matches'}: the default relay.
+          </LookedAt>
         )}
         {rule !== null && !rules.some(({ matched }) => matched) && (
-          <li className="flex items-start gap-2">
-            <CircleCheck aria-hidden size={17} className="mt-0.5 shrink-0 text-delivered" />
-            <span>
-              <code className="font-mono text-sm">{rule}</code> is built in, and decides before any rule.
-            </span>
-          </li>
+          <LookedAt matched>
+            <code className="font-mono text-sm">{rule}</code> is built in, and decides before any rule.
+          </LookedAt>
         )}
       </ol>
       <h3 className="mt-4 mb-1.5 font-semibold">
@@ -162,20 +112,32 @@ function Answer({ explanation }: { readonly explanation: Explanation }) {
   );
 }
 
+function LookedAt({ matched, children }: { readonly matched: boolean; readonly children: ReactNode }) {
+  const Icon = matched ? CircleCheck : CircleDashed;
+  return (
+    <li className="flex items-start gap-2">
+      <Icon
+        aria-hidden
+        size={17}
+        className={classNames('mt-0.5 shrink-0', matched ? 'text-delivered' : 'text-faint')}
+      />
+      <span className="min-w-0 break-words">{children}</span>
+    </li>
+  );
+}
+
 /** The relays of an explanation in their order, and how each is at this moment. */
 function GroupList({ group, relay }: Pick<Explanation, 'group' | 'relay'>) {
   return (
     <ol className="divide-y divide-line rounded-md border border-line">
-      {group.map(({ relay: name, fitness }, place) => {
-        return (
-          <li key={name} className="flex items-center gap-2 px-3 py-2">
-            <span className="w-5 text-sm text-soft">{place + 1}</span>
-            <code className="min-w-0 flex-1 truncate font-mono text-sm">{name}</code>
-            <StatusBadge status={fitness === 'usable' ? 'ready' : fitness} />
-            {name === relay && <span className="text-sm font-medium text-accent">goes here now</span>}
-          </li>
-        );
-      })}
+      {group.map(({ relay: name, fitness }, place) => (
+        <li key={name} className="flex items-center gap-2 px-3 py-2">
+          <span className="w-5 text-sm text-soft">{place + 1}</span>
+          <code className="min-w-0 flex-1 truncate font-mono text-sm">{name}</code>
+          <StatusBadge status={fitness === 'usable' ? 'ready' : fitness} />
+          {name === relay && <span className="text-sm font-medium text-accent">goes here now</span>}
+        </li>
+      ))}
     </ol>
   );
 }

@@ -7,7 +7,7 @@ import { Badge, type Tone } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { FormError } from '../../parts/form.tsx';
 import { LoadingState } from '../../parts/states.tsx';
 import { useAct } from '../../queries.ts';
 import { changesOf, type Rule, type RuleChange } from './rules.ts';

@@ -1,9 +1,9 @@
 import { ArrowDown, ArrowUp, X } from 'lucide-react';
-import { type FormEvent, useId, useState } from 'react';
 import { formatBytes } from '../../format.ts';
-import { Button, IconButton } from '../../parts/button.tsx';
+import { IconButton } from '../../parts/button.tsx';
 import { ListField, Select } from '../../parts/choice.tsx';
 import { Drawer } from '../../parts/dialog.tsx';
+import { Form, type FormInHand } from '../../parts/form.tsx';
 import { NumberField, Textarea, TextField } from '../../parts/text-field.tsx';
 import { CONDITIONS, type ConditionKind, emptyConditions, moved, type RuleDraft } from './rules.ts';
 
@@ -26,102 +26,103 @@ export function RuleEditor({
   readonly onClose: () => void;
   readonly onPut: (rule: RuleDraft) => void;
 }) {
-  const id = useId();
-  const [draft, setDraft] = useState(rule);
-  const [tried, setTried] = useState(false);
-  // Two fields may change before the form is drawn again: one is left, and another filled in.
-  const change = (part: Partial<RuleDraft>) => setDraft((before) => ({ ...before, ...part }));
-  const setCondition = (name: string, values: readonly string[] | null) =>
-    setDraft((before) => {
-      const { [name]: _, ...others } = before.match;
-      return { ...before, match: values === null ? others : { ...before.match, [name]: values } };
-    });
-  const faults = faultsOf(draft, others);
-  const unused = CONDITIONS.filter(({ name }) => draft.match[name] === undefined);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setTried(true);
-    if (faults.name === null && faults.via === null && faults.empty.length === 0) onPut(draft);
-  };
   return (
-    <Drawer
-      open
+    <Form
+      act={HERE}
+      initial={rule}
+      request={(draft) => {
+        onPut(draft);
+        return null;
+      }}
+      check={(draft) => faultsOf(draft, others)}
+      submit={isNew ? 'Add to the table' : 'Put into the table'}
       onClose={onClose}
-      title={isNew ? 'Add a rule' : 'Edit rule'}
-      description="It holds once the table is published."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={id} look="primary">
-            {isNew ? 'Add to the table' : 'Put into the table'}
-          </Button>
-        </>
-      }
+      className="space-y-6"
+      layout={(form, buttons) => (
+        <Drawer
+          open
+          onClose={onClose}
+          title={isNew ? 'Add a rule' : 'Edit rule'}
+          description="It holds once the table is published."
+          footer={buttons}
+        >
+          {form}
+        </Drawer>
+      )}
     >
-      <form id={id} onSubmit={submit} noValidate className="space-y-6">
-        <TextField
-          label="Name"
-          hint="Small letters, digits, - and _. It is told with each message that the rule decides."
-          mono
-          maxLength={64}
-          spellCheck={false}
-          autoComplete="off"
-          value={draft.name}
-          onChange={(name) => change({ name })}
-          error={tried ? faults.name : null}
-        />
-        <fieldset className="space-y-4">
-          <legend className="mb-1 font-semibold">When mail is like this</legend>
-          <p className="text-sm text-soft">
-            All conditions must hold; of several values of one, any. Without conditions it matches everything.
-          </p>
-          {CONDITIONS.filter(({ name }) => draft.match[name] !== undefined).map((kind) => (
-            <ConditionFields
-              key={kind.name}
-              kind={kind}
-              values={draft.match[kind.name] ?? []}
-              error={
-                tried && faults.empty.includes(kind.name) ? 'Give a value, or leave the condition out.' : null
-              }
-              onChange={(values) => setCondition(kind.name, values)}
-              onRemove={() => setCondition(kind.name, null)}
-            />
-          ))}
-          {unused.length > 0 && (
-            <Select
-              bare
-              label="Add a condition"
-              choices={[
-                { value: '', label: 'Add a condition' },
-                ...unused.map(({ name, label }) => ({ value: name, label })),
-              ]}
-              value=""
-              onChange={(name) => name !== '' && setCondition(name, [])}
-            />
-          )}
-        </fieldset>
-        <GroupFields
-          via={draft.via}
-          weighted={draft.weighted}
-          relays={relays}
-          error={tried ? faults.via : null}
-          onChange={change}
-        />
-      </form>
-    </Drawer>
+      {(form) => (
+        <>
+          <TextField
+            label="Name"
+            hint="Small letters, digits, - and _. It is told with each message that the rule decides."
+            mono
+            maxLength={64}
+            verbatim
+            {...form.field('name')}
+          />
+          <Conditions form={form} />
+          <GroupFields form={form} relays={relays} />
+        </>
+      )}
+    </Form>
   );
 }
 
+/** Nothing is sent: a rule is put into the table that is edited. */
+const HERE = { mutate: () => {}, error: null, isPending: false };
+
+/** What is wrong with a rule; of its conditions each under its own name. */
 function faultsOf({ name, match, via }: RuleDraft, others: readonly string[]) {
+  const taken = others.includes(name) ? 'Another rule has this name.' : null;
+  const empty = emptyConditions(match).map((condition) => [
+    `match.${condition}`,
+    'Give a value, or leave the condition out.',
+  ]);
   return {
-    name: !NAME.test(name)
-      ? 'It must be 1 to 64 of a-z 0-9 - _'
-      : others.includes(name)
-        ? 'Another rule has this name.'
-        : null,
+    ...Object.fromEntries(empty),
+    name: NAME.test(name) ? taken : 'It must be 1 to 64 of a-z 0-9 - _',
     via: via.length === 0 ? 'Choose at least one relay.' : null,
-    empty: emptyConditions(match),
   };
+}
+
+function Conditions({ form: { values, put, faults } }: { readonly form: FormInHand<RuleDraft> }) {
+  const { match } = values;
+  const unused = CONDITIONS.filter(({ name }) => match[name] === undefined);
+  const set = (name: string, given: readonly string[] | null) =>
+    put((before) => {
+      const { [name]: _, ...others } = before.match;
+      return { match: given === null ? others : { ...before.match, [name]: given } };
+    });
+  return (
+    <fieldset className="space-y-4">
+      <legend className="mb-1 font-semibold">When mail is like this</legend>
+      <p className="text-sm text-soft">
+        All conditions must hold; of several values of one, any. Without conditions it matches everything.
+      </p>
+      {CONDITIONS.filter(({ name }) => match[name] !== undefined).map((kind) => (
+        <ConditionFields
+          key={kind.name}
+          kind={kind}
+          values={match[kind.name] ?? []}
+          error={faults[`match.${kind.name}`]}
+          onChange={(given) => set(kind.name, given)}
+          onRemove={() => set(kind.name, null)}
+        />
+      ))}
+      {unused.length > 0 && (
+        <Select
+          bare
+          label="Add a condition"
+          choices={[
+            { value: '', label: 'Add a condition' },
+            ...unused.map(({ name, label }) => ({ value: name, label })),
+          ]}
+          value=""
+          onChange={(name) => name !== '' && set(name, [])}
+        />
+      )}
+    </fieldset>
+  );
 }
 
 /** The values of one condition of a rule. */
@@ -134,7 +135,7 @@ function ConditionFields({
 }: {
   readonly kind: ConditionKind;
   readonly values: readonly string[];
-  readonly error: string | null;
+  readonly error: string | undefined;
   readonly onChange: (values: readonly string[]) => void;
   readonly onRemove: () => void;
 }) {
@@ -174,22 +175,17 @@ function ConditionFields({
 /** Most relays of a rule. */
 const MAX_GROUP = 16;
 
-type Group = Pick<RuleDraft, 'via' | 'weighted'>;
-
 /** The relays of a rule: tried in order, or drawn by weight. */
 function GroupFields({
-  via,
-  weighted,
+  form: { values, put: change, faults },
   relays,
-  error,
-  onChange,
-}: Group & {
+}: {
+  readonly form: FormInHand<RuleDraft>;
   readonly relays: readonly string[];
-  readonly error: string | null;
-  readonly onChange: (group: Group) => void;
 }) {
+  const { via, weighted } = values;
   const left = relays.filter((relay) => !via.some((member) => member.relay === relay));
-  const put = (next: Group['via']) => onChange({ via: next, weighted });
+  const put = (next: RuleDraft['via']) => change({ via: next });
   return (
     <fieldset className="space-y-3">
       <legend className="mb-1 font-semibold">It goes by</legend>
@@ -205,7 +201,7 @@ function GroupFields({
             { value: 'weighted', label: 'Drawn by weight', note: 'A share each; the rest stand by.' },
           ]}
           value={weighted ? 'weighted' : 'given'}
-          onChange={(order) => onChange({ via, weighted: order === 'weighted' })}
+          onChange={(order) => change({ weighted: order === 'weighted' })}
         />
       )}
       <ol className="space-y-2">
@@ -259,15 +255,12 @@ function GroupFields({
         <Select
           bare
           label="Add a relay"
-          choices={[
-            { value: '', label: via.length === 0 ? 'Choose a relay' : 'Add another relay' },
-            ...left.map((relay) => ({ value: relay, label: relay })),
-          ]}
+          choices={[{ value: '', label: via.length === 0 ? 'Choose a relay' : 'Add another relay' }, ...left]}
           value=""
           onChange={(relay) => relay !== '' && put([...via, { relay, weight: 1 }])}
         />
       )}
-      {error !== null && <p className="text-sm text-failed">{error}</p>}
+      {faults['via'] !== undefined && <p className="text-sm text-failed">{faults['via']}</p>}
     </fieldset>
   );
 }

@@ -5,8 +5,9 @@ import { Badge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { FormError } from '../../parts/form.tsx';
 import { EmptyState } from '../../parts/states.tsx';
+import { UnsavedBar } from '../../parts/unsaved.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
@@ -104,27 +105,17 @@ export function RulesTab({ table, hand }: { readonly table: Table; readonly hand
       </div>
       <FormError>{publishing ? null : faults.rest}</FormError>
       {hand.isDirty && (
-        <div className="sticky bottom-0 z-20 pb-3">
-          <div className="flex flex-wrap items-center gap-3 rounded-lg border border-edge/60 bg-raised px-4 py-2.5 shadow-raised">
-            <span role="status" className="min-w-0 flex-1 basis-48">
-              The table is changed, and not published.
-            </span>
-            <Button small onClick={hand.discard}>
-              Discard
-            </Button>
-            <Button
-              small
-              look="primary"
-              onClick={() => {
-                publish.reset();
-                setRefusal(null);
-                setPublishing(true);
-              }}
-            >
-              Rehearse and publish
-            </Button>
-          </div>
-        </div>
+        <UnsavedBar
+          save="Rehearse and publish"
+          onSave={() => {
+            publish.reset();
+            setRefusal(null);
+            setPublishing(true);
+          }}
+          onDiscard={hand.discard}
+        >
+          The table is changed, and not published.
+        </UnsavedBar>
       )}
       {edited && (
         <RuleEditor

@@ -1,18 +1,15 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { KeyRound, Link2Off } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
 import type { SessionCalls, SessionView } from '../../../../src/dashboard/contract.ts';
 import { type ApiError, sessionCall } from '../../api.ts';
-import { faultsOf } from '../../faults.ts';
 import { Button } from '../../parts/button.tsx';
-import { FormError } from '../../parts/form-error.tsx';
-import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx';
-import { TextField } from '../../parts/text-field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { Time } from '../../parts/values.tsx';
-import { setSession } from '../../session.tsx';
+import { setSession, useSessionAct } from '../../session.tsx';
 import { useTitle } from '../../title.ts';
-import { NewPasswordField, strengthOf } from '../sign-in/new-password.tsx';
+import { HiddenUserName, NewPasswordField, passwordFault, UserNameField } from '../sign-in/new-password.tsx';
 
 type Link = SessionCalls['link']['answer'];
 
@@ -44,10 +41,13 @@ function WithLink({ token, isSignedIn }: { readonly token: string; readonly isSi
     queryFn: () => sessionCall('link', { token }),
     retry: false,
   });
-  if (link.data) return <Choose token={token} link={link.data} />;
-  if (!link.error) return <LoadingState lines={4} />;
-  if (link.error.status === 0 || link.error.status >= 500)
-    return <ErrorState error={link.error} onRetry={() => void link.refetch()} />;
+  const isRefused = link.error !== null && link.error.status !== 0 && link.error.status < 500;
+  if (!isRefused)
+    return (
+      <Fetched query={link} lines={4}>
+        {(data) => <Choose token={token} link={data} />}
+      </Fetched>
+    );
   return (
     <EmptyState
       icon={Link2Off}
@@ -69,69 +69,55 @@ function WithLink({ token, isSignedIn }: { readonly token: string; readonly isSi
 function Choose({ token, link }: { readonly token: string; readonly link: Link }) {
   const router = useRouter();
   const isFirst = link.name === null;
-  const [name, setName] = useState(link.name ?? 'admin');
-  const [password, setPassword] = useState('');
-  const [tried, setTried] = useState(false);
-  const setUp = useMutation<SessionView, ApiError, void>({
-    mutationFn: () =>
-      sessionCall('setup', { token, name: isFirst ? name.trim().toLowerCase() : null, password }),
-    onSuccess: async (view) => {
+  const setUp = useSessionAct('setup', {
+    quiet: true,
+    onDone: async (view) => {
       // The link leaves the address before anything else is shown, and cannot be gone back to.
       await router.navigate({ to: isFirst ? '/first-steps' : '/', replace: true });
       setSession(view);
     },
   });
-  const faults = faultsOf(setUp.error, ['name', 'password']);
-  const strength = strengthOf(password, name);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setTried(true);
-    if (strength.level > 0) setUp.mutate();
-  };
   return (
-    <form onSubmit={submit} className="space-y-4 p-6">
-      <div>
-        <h1 className="text-xl font-semibold tracking-tight">
-          {isFirst ? 'Welcome to Waybill' : `Hello, ${name}`}
-        </h1>
-        <p className="mt-1 text-soft">
-          {isFirst
-            ? 'You are the first here, and will be its administrator. Choose a name and a password.'
-            : 'Choose a password, and you are signed in.'}
-        </p>
-      </div>
-      {isFirst ? (
-        <TextField
-          label="Name"
-          name="username"
-          autoComplete="username"
-          autoCapitalize="none"
-          spellCheck={false}
-          required
-          maxLength={64}
-          hint="What you sign in with: small letters, digits, and . _ @ -"
-          value={name}
-          onChange={setName}
-          error={faults.fields['name']}
-        />
-      ) : (
-        // Password managers look for it.
-        <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
-      )}
-      <NewPasswordField
-        name={name}
-        value={password}
-        onChange={setPassword}
-        autoFocus={!isFirst}
-        error={faults.fields['password'] ?? (tried && strength.level === 0 ? strength.told : undefined)}
-      />
-      <FormError>{faults.rest}</FormError>
-      <Button type="submit" look="primary" busy={setUp.isPending} className="w-full">
-        {isFirst ? 'Claim this dashboard' : 'Set password and sign in'}
-      </Button>
+    <div className="space-y-4 p-6">
+      <Form
+        act={setUp}
+        initial={{ name: link.name ?? 'admin', password: '' }}
+        request={({ name, password }) => ({
+          token,
+          name: isFirst ? name.trim().toLowerCase() : null,
+          password,
+        })}
+        check={({ name, password }) => ({ password: passwordFault(password, name) })}
+        submit={isFirst ? 'Claim this dashboard' : 'Set password and sign in'}
+        wide
+      >
+        {({ values: { name }, field }) => (
+          <>
+            <div>
+              <h1 className="text-xl font-semibold tracking-tight">
+                {isFirst ? 'Welcome to Waybill' : `Hello, ${name}`}
+              </h1>
+              <p className="mt-1 text-soft">
+                {isFirst
+                  ? 'You are the first here, and will be its administrator. Choose a name and a password.'
+                  : 'Choose a password, and you are signed in.'}
+              </p>
+            </div>
+            {isFirst ? (
+              <UserNameField
+                hint="What you sign in with: small letters, digits, and . _ @ -"
+                {...field('name')}
+              />
+            ) : (
+              <HiddenUserName name={name} />
+            )}
+            <NewPasswordField name={name} autoFocus={!isFirst} {...field('password')} />
+          </>
+        )}
+      </Form>
       <p className="text-center text-xs text-soft">
         This link ends <Time at={link.expiresAt} />.
       </p>
-    </form>
+    </div>
   );
 }

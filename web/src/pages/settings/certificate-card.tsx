@@ -2,13 +2,14 @@ import { FileUp, RefreshCw } from 'lucide-react';
 import { type ChangeEvent, useId, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
-import { ActionForm, ConfirmAction } from '../../parts/action.tsx';
+import { ask } from '../../parts/ask.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Banner } from '../../parts/banner.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card, KeyValue } from '../../parts/card.tsx';
 import { Copyable } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { ActionForm } from '../../parts/form.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { Textarea } from '../../parts/text-field.tsx';
 import { Time } from '../../parts/values.tsx';
@@ -30,9 +31,8 @@ const ORIGINS: Readonly<Record<Certificate['origin'], string>> = {
 export default function CertificateCard() {
   const certificate = useCall('certificate', {}, { topics: ['settings', 'health'] });
   const mayChange = useMay('admin');
-  const [asked, setAsked] = useState<'upload' | 'renew' | null>(null);
+  const [uploading, setUploading] = useState(false);
   const origin = certificate.data?.origin;
-  const close = () => setAsked(null);
   return (
     <Card
       title="Certificate"
@@ -41,10 +41,10 @@ export default function CertificateCard() {
         origin !== undefined &&
         origin !== 'file' && (
           <>
-            <Button small icon={RefreshCw} onClick={() => setAsked('renew')}>
+            <Button small icon={RefreshCw} onClick={askToRenew}>
               {origin === 'uploaded' ? 'Back to self-signed' : 'Renew'}
             </Button>
-            <Button small icon={FileUp} onClick={() => setAsked('upload')}>
+            <Button small icon={FileUp} onClick={() => setUploading(true)}>
               Upload
             </Button>
           </>
@@ -52,26 +52,20 @@ export default function CertificateCard() {
       }
     >
       <Fetched query={certificate}>{(data) => <Facts certificate={data} />}</Fetched>
-      <UploadCertificate open={asked === 'upload'} onClose={close} />
-      <ConfirmAction
-        operation="renewCertificate"
-        request={{}}
-        changes={['settings', 'health']}
-        done="A new self-signed certificate is in use"
-        onDone={close}
-        quiet={false}
-        open={asked === 'renew'}
-        onClose={close}
-        title="Make a new self-signed certificate?"
-        confirm="Make a new one"
-      >
-        <p>
-          It takes the place of the present one at once. Browsers and clients that have been told to trust
-          that will ask again.
-        </p>
-      </ConfirmAction>
+      <UploadCertificate open={uploading} onClose={() => setUploading(false)} />
     </Card>
   );
+}
+
+function askToRenew(): void {
+  ask('renewCertificate', {
+    request: {},
+    changes: ['settings', 'health'],
+    done: 'A new self-signed certificate is in use',
+    title: 'Make a new self-signed certificate?',
+    text: 'It takes the place of the present one at once. Browsers and clients that have been told to trust that will ask again.',
+    confirm: 'Make a new one',
+  });
 }
 
 function Facts({ certificate }: { readonly certificate: Certificate }) {
@@ -117,48 +111,37 @@ const MAX_PEM = 256 * 1024;
 
 /** Puts a certificate and its key in the place of the present one. */
 function UploadCertificate({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
-  const [certificate, setCertificate] = useState('');
-  const [key, setKey] = useState('');
-  const close = () => {
-    setCertificate('');
-    setKey('');
-    onClose();
-  };
   return (
     <Dialog
       open={open}
-      onClose={close}
+      onClose={onClose}
       title="Upload a certificate"
       description="Both as PEM. It is in use at once, on every TLS port."
     >
       <ActionForm
         operation="putCertificate"
-        request={() => ({ certificate, key })}
-        fields={['certificate', 'key']}
+        initial={{ certificate: '', key: '' }}
+        request={(values) => values}
         changes={['settings', 'health']}
         done="The certificate is in use"
-        onDone={close}
+        onDone={onClose}
         submit="Use this certificate"
         cancel="Keep the present one"
-        disabled={certificate === '' || key === ''}
-        onClose={close}
+        disabled={({ certificate, key }) => certificate === '' || key === ''}
+        onClose={onClose}
       >
-        {(faults) => (
+        {({ field }) => (
           <>
             <PemField
               label="Certificate and those between it and the root"
               begins="-----BEGIN CERTIFICATE-----"
-              value={certificate}
-              onChange={setCertificate}
-              error={faults['certificate']}
+              {...field('certificate')}
             />
             <PemField
               label="Private key"
               begins="-----BEGIN PRIVATE KEY-----"
               hint="Without a passphrase. It is kept in the data directory, for the service's own user alone, and never shown again."
-              value={key}
-              onChange={setKey}
-              error={faults['key']}
+              {...field('key')}
             />
           </>
         )}
@@ -168,12 +151,8 @@ function UploadCertificate({ open, onClose }: { readonly open: boolean; readonly
 }
 
 function PemField({
-  label,
   begins,
-  hint,
-  value,
-  onChange,
-  error,
+  ...field
 }: {
   readonly label: string;
   readonly begins: string;
@@ -185,23 +164,12 @@ function PemField({
   const id = useId();
   const read = async ({ target }: ChangeEvent<HTMLInputElement>) => {
     const [file] = target.files ?? [];
-    if (file) onChange((await file.slice(0, MAX_PEM).text()).trim());
+    if (file) field.onChange((await file.slice(0, MAX_PEM).text()).trim());
     target.value = '';
   };
   return (
     <div>
-      <Textarea
-        label={label}
-        mono
-        rows={4}
-        spellCheck={false}
-        autoComplete="off"
-        placeholder={begins}
-        value={value}
-        onChange={onChange}
-        hint={hint}
-        error={error}
-      />
+      <Textarea {...field} mono rows={4} spellCheck={false} autoComplete="off" placeholder={begins} />
       <label htmlFor={id} className="link mt-1 inline-block cursor-pointer text-sm focus-within:outline-2">
         Read it from a file
         <input id={id} type="file" accept=".pem,.crt,.cer,.key" onChange={read} className="sr-only" />

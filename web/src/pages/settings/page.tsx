@@ -1,20 +1,24 @@
-import { Link, useBlocker, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { SearchX } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { SearchX, ShieldCheck } from 'lucide-react';
+import { lazy, Suspense, useCallback, useState } from 'react';
+import type { ResultOf } from '../../../../src/operations/table.ts';
+import { useAddress } from '../../address.ts';
 import { plural } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Select } from '../../parts/choice.tsx';
 import { classNames } from '../../parts/class-names.ts';
-import { ConfirmDialog } from '../../parts/dialog.tsx';
+import { actsColumn, countColumn, timeColumn } from '../../parts/columns.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Page } from '../../parts/page.tsx';
 import { NotFoundPage } from '../../parts/problem-pages.tsx';
-import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx';
+import { EmptyState, Fetched, LoadingState } from '../../parts/states.tsx';
 import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
+import { LeaveGuard, UnsavedBar } from '../../parts/unsaved.tsx';
 import { useCall } from '../../queries.ts';
-import type { Change, Changes } from './changes.ts';
+import { useMay } from '../../session.tsx';
+import AllowDialog from '../overview/allow-dialog.tsx';
 import { type ChangesInHand, useChanges } from './changes.ts';
-import { DenialsCard } from './denials-card.tsx';
 import { KeysSection } from './keys/keys-section.tsx';
 import { ReviewDialog } from './review-dialog.tsx';
 import {
@@ -49,28 +53,40 @@ export function SettingsPage() {
         <div className="min-w-0">
           <h2 className="text-lg font-semibold">{label}</h2>
           <p className="mb-4 text-soft">{note}</p>
-          <Section name={name} settings={settings} hand={hand} />
+          {name === 'api-keys' ? (
+            <KeysSection />
+          ) : (
+            <Fetched query={settings} lines={9}>
+              {(all) => <Section name={name} all={all} hand={hand} />}
+            </Fetched>
+          )}
         </div>
       </div>
-      <LeaveGuard isDirty={hand.pending.length > 0} />
+      <LeaveGuard isDirty={hand.pending.length > 0} within="/settings/" title="Leave without saving?">
+        What you have changed here is not saved, and would be lost.
+      </LeaveGuard>
     </Page>
   );
 }
 
+/** Whose list of allowed sources a section shows the refusals of. */
+const DENIALS_OF: Readonly<Partial<Record<SectionName, Denied['setting']>>> = {
+  smtp: 'listener.allowed_cidrs',
+  'http-api': 'api.allowed_cidrs',
+  security: 'webui.allowed_cidrs',
+};
+
 function Section({
   name,
-  settings,
+  all,
   hand,
 }: {
   readonly name: SectionName;
-  readonly settings: ReturnType<typeof useCall<'settings'>>;
+  readonly all: readonly Setting[];
   readonly hand: ChangesInHand;
 }) {
-  if (name === 'api-keys') return <KeysSection />;
-  if (settings.error && !settings.data)
-    return <ErrorState error={settings.error} onRetry={() => void settings.refetch()} />;
-  if (!settings.data) return <LoadingState lines={9} />;
-  const rows = settings.data.filter((setting) => name === 'all' || sectionOf(setting) === name);
+  const denied = DENIALS_OF[name];
+  const rows = all.filter((setting) => name === 'all' || sectionOf(setting) === name);
   return (
     <div className="space-y-5">
       {name === 'certificate' && (
@@ -83,36 +99,46 @@ function Section({
       ) : (
         <Folded rows={rows} hand={hand} title={name === 'certificate' ? 'From files' : 'Settings'} />
       )}
-      {name === 'smtp' && <DenialsCard of={['listener.allowed_cidrs']} />}
-      {name === 'http-api' && <DenialsCard of={['api.allowed_cidrs']} />}
-      {name === 'security' && <DenialsCard of={['webui.allowed_cidrs']} />}
+      {denied && <DenialsCard of={denied} />}
       <ChangesBar hand={hand} />
     </div>
   );
 }
 
-function List({
-  rows,
-  hand,
-  title,
-}: {
+interface ListProps {
   readonly rows: readonly Setting[];
   readonly hand: ChangesInHand;
   readonly title: string;
-}) {
+}
+
+/** Settings one below the other. */
+function List({ rows, hand: { changes, faults, change }, title }: ListProps) {
   return (
-    <SettingsList
-      title={title}
-      settings={rows}
-      changes={hand.changes}
-      faults={hand.faults.fields}
-      onChange={hand.change}
-    />
+    <Card title={title} flush>
+      {rows.length === 0 ? (
+        <EmptyState icon={SearchX} title="No setting is like that">
+          Try a part of its key, such as <code className="font-mono">rate</code> or{' '}
+          <code className="font-mono">timeout</code>.
+        </EmptyState>
+      ) : (
+        <ul>
+          {rows.map((setting) => (
+            <SettingRow
+              key={setting.key}
+              setting={setting}
+              change={changes[setting.key]}
+              fault={faults.fields[setting.key]}
+              onChange={(next) => change(setting.key, next)}
+            />
+          ))}
+        </ul>
+      )}
+    </Card>
   );
 }
 
 /** What is often changed, and the rest behind a button. */
-function Folded({ rows, hand, title }: Parameters<typeof List>[0]) {
+function Folded({ rows, hand, title }: ListProps) {
   const [asked, setAsked] = useState(false);
   const seldom = rows.filter(isSeldom);
   const usual = rows.filter((row) => !isSeldom(row));
@@ -128,19 +154,14 @@ function Folded({ rows, hand, title }: Parameters<typeof List>[0]) {
   );
 }
 
-function AllSettings({ rows, hand }: { readonly rows: readonly Setting[]; readonly hand: ChangesInHand }) {
-  const { q = '' } = useSearch({ from: '/settings/$section' });
-  const navigate = useNavigate({ from: '/settings/$section' });
+function AllSettings({ rows, hand }: Omit<ListProps, 'title'>) {
+  const [{ q = '' }, put] = useAddress();
+  const search = useCallback((text: string) => put({ q: text || undefined }), [put]);
   const matching = found(rows, q);
   return (
     <>
       <Toolbar>
-        <SearchField
-          label="Search settings"
-          value={q}
-          settleMs={120}
-          onSearch={(next) => void navigate({ search: next === '' ? {} : { q: next }, replace: true })}
-        />
+        <SearchField label="Search settings" value={q} settleMs={120} onSearch={search} />
       </Toolbar>
       <List rows={matching} hand={hand} title={`${matching.length} of ${rows.length} settings`} />
     </>
@@ -182,29 +203,8 @@ function SectionNav({ at }: { readonly at: SectionName }) {
   );
 }
 
-/** Asks before changes that are not stored are left behind. */
-function LeaveGuard({ isDirty }: { readonly isDirty: boolean }) {
-  const blocker = useBlocker({
-    shouldBlockFn: ({ next }) => isDirty && !next.pathname.startsWith('/settings/'),
-    enableBeforeUnload: isDirty,
-    withResolver: true,
-  });
-  return (
-    <ConfirmDialog
-      open={blocker.status === 'blocked'}
-      onClose={() => blocker.reset?.()}
-      onConfirm={() => blocker.proceed?.()}
-      title="Leave without saving?"
-      confirm="Leave"
-      danger
-    >
-      <p>What you have changed here is not saved, and would be lost.</p>
-    </ConfirmDialog>
-  );
-}
-
 /** Stands at the foot of the window while there is something to store. */
-export function ChangesBar({ hand }: { readonly hand: ChangesInHand }) {
+function ChangesBar({ hand }: { readonly hand: ChangesInHand }) {
   const [reviewing, setReviewing] = useState(false);
   const { pending, faults } = hand;
   const unread = pending.filter(({ reading }) => 'fault' in reading).length;
@@ -215,27 +215,17 @@ export function ChangesBar({ hand }: { readonly hand: ChangesInHand }) {
   return (
     <>
       {isOpen && (
-        <div className="sticky bottom-0 z-20 -mx-1 mt-4 px-1 pb-3">
-          <div className="flex flex-wrap items-center gap-3 rounded-lg border border-edge/60 bg-raised px-4 py-2.5 shadow-raised">
-            <span role="status" className="min-w-0 flex-1 basis-48">
-              {pending.length === 0
-                ? 'Nothing is changed yet.'
-                : `${plural(pending.length, 'change')} not saved.`}
-              {unread > 0 && <span className="text-failed"> Look at what is marked.</span>}
-            </span>
-            <Button small onClick={hand.discard}>
-              Discard
-            </Button>
-            <Button
-              small
-              look="primary"
-              disabled={pending.length === 0 || unread > 0}
-              onClick={() => setReviewing(true)}
-            >
-              Review and save
-            </Button>
-          </div>
-        </div>
+        <UnsavedBar
+          save="Review and save"
+          disabled={pending.length === 0 || unread > 0}
+          onSave={() => setReviewing(true)}
+          onDiscard={hand.discard}
+        >
+          {pending.length === 0
+            ? 'Nothing is changed yet.'
+            : `${plural(pending.length, 'change')} not saved.`}
+          {unread > 0 && <span className="text-failed"> Look at what is marked.</span>}
+        </UnsavedBar>
       )}
       <ReviewDialog
         open={reviewing && isOpen}
@@ -249,40 +239,47 @@ export function ChangesBar({ hand }: { readonly hand: ChangesInHand }) {
   );
 }
 
-/** Settings one below the other. */
-export function SettingsList({
-  title,
-  settings,
-  changes,
-  faults,
-  onChange,
-}: {
-  readonly title: string;
-  readonly settings: readonly Setting[];
-  readonly changes: Changes;
-  readonly faults: Readonly<Record<string, string>>;
-  readonly onChange: (key: string, change: Change | undefined) => void;
-}) {
+type Denied = ResultOf<'denials'>[number];
+
+/** Who was refused lately, and a way to let them in. */
+function DenialsCard({ of }: { readonly of: Denied['setting'] }) {
+  const denials = useCall('denials', {}, { topics: ['denials'] });
+  const [asked, setAsked] = useState<Denied | null>(null);
+  const mayAllow = useMay('admin');
+  const columns: readonly Column<Denied>[] = [
+    {
+      id: 'source',
+      header: 'Source',
+      cell: ({ sourceAddress }) => <span className="font-mono text-sm break-all">{sourceAddress}</span>,
+    },
+    { id: 'reason', header: 'Why', cell: ({ reason }) => <span className="break-words">{reason}</span> },
+    countColumn({ id: 'count', header: 'Times', width: '5rem' }, ({ count }) => count),
+    timeColumn({ id: 'last', header: 'Last', width: '7rem' }, ({ lastAt }) => lastAt),
+    actsColumn(
+      '5rem',
+      (row) =>
+        mayAllow &&
+        row.setting !== null && (
+          <Button small aria-label={`Allow ${row.sourceAddress}`} onClick={() => setAsked(row)}>
+            Allow
+          </Button>
+        ),
+    ),
+  ];
   return (
-    <Card title={title} flush>
-      {settings.length === 0 ? (
-        <EmptyState icon={SearchX} title="No setting is like that">
-          Try a part of its key, such as <code className="font-mono">rate</code> or{' '}
-          <code className="font-mono">timeout</code>.
-        </EmptyState>
-      ) : (
-        <ul>
-          {settings.map((setting) => (
-            <SettingRow
-              key={setting.key}
-              setting={setting}
-              change={changes[setting.key]}
-              fault={faults[setting.key]}
-              onChange={(change) => onChange(setting.key, change)}
-            />
-          ))}
-        </ul>
-      )}
+    <Card title="Refused lately" note="Sources that were turned away since the start." flush>
+      <Fetched query={denials} lines={3}>
+        {(rows) => (
+          <DataTable
+            label="Refused sources"
+            columns={columns}
+            rows={rows.filter(({ setting }) => setting === null || setting === of)}
+            rowId={({ sourceAddress, reason }) => `${sourceAddress} ${reason}`}
+            empty={<EmptyState icon={ShieldCheck} title="Nobody was refused" />}
+          />
+        )}
+      </Fetched>
+      {asked !== null && <AllowDialog denied={asked} onClose={() => setAsked(null)} />}
     </Card>
   );
 }

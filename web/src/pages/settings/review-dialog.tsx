@@ -2,7 +2,7 @@ import { ArrowRight } from 'lucide-react';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { FormError } from '../../parts/form.tsx';
 import type { Pending } from './changes.ts';
 import { listChange, showSetting } from './setting-values.ts';
 

@@ -1,7 +1,7 @@
 import { Plus, Trash2 } from 'lucide-react';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { ListField } from '../../parts/choice.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { FormError } from '../../parts/form.tsx';
 import { NumberField, TextField } from '../../parts/text-field.tsx';
 
 /** The rows of `listener.sources`: devices that send without a key. The value is their JSON. */

@@ -1,5 +1,6 @@
+import type { ComponentProps } from 'react';
 import { classNames } from '../../parts/class-names.ts';
-import { SecretField } from '../../parts/text-field.tsx';
+import { SecretField, TextField } from '../../parts/text-field.tsx';
 
 const FILLS: Readonly<Record<Strength['level'], string>> = {
   0: 'bg-sunken',
@@ -8,6 +9,34 @@ const FILLS: Readonly<Record<Strength['level'], string>> = {
   3: 'bg-chart-delivered',
   4: 'bg-chart-delivered',
 };
+
+/** What a user is called when signing in. */
+export function UserNameField(
+  field: Pick<ComponentProps<typeof TextField>, 'value' | 'onChange' | 'error' | 'hint' | 'autoFocus'>,
+) {
+  return (
+    <TextField
+      label="Name"
+      name="username"
+      verbatim
+      autoComplete="username"
+      required
+      maxLength={64}
+      {...field}
+    />
+  );
+}
+
+/** Whose password is asked for: password managers look for it. */
+export function HiddenUserName({ name }: { readonly name: string }) {
+  return <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />;
+}
+
+/** What is wrong with a new password by itself: that it is too short. */
+export function passwordFault(password: string, name: string): string | undefined {
+  const { level, told } = strengthOf(password, name);
+  return level === 0 ? told : undefined;
+}
 
 /** A password that is chosen, with how hard it is to guess. */
 export function NewPasswordField({

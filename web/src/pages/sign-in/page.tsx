@@ -1,13 +1,11 @@
-import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { SessionView } from '../../../../src/dashboard/contract.ts';
-import { type ApiError, sessionCall } from '../../api.ts';
-import { faultsOf } from '../../faults.ts';
 import { Button } from '../../parts/button.tsx';
-import { FormError } from '../../parts/form-error.tsx';
+import { Form } from '../../parts/form.tsx';
 import { SecretField, TextField } from '../../parts/text-field.tsx';
-import { setSession, signOut } from '../../session.tsx';
+import { setSession, useSessionAct } from '../../session.tsx';
 import { useTitle } from '../../title.ts';
+import { UserNameField } from './new-password.tsx';
 
 /** Signs someone in: by name and password, then by a code of the second factor where they have one. */
 export function SignInPage({ view }: { readonly view: SessionView }) {
@@ -16,49 +14,35 @@ export function SignInPage({ view }: { readonly view: SessionView }) {
 }
 
 function NameAndPassword() {
-  const [name, setName] = useState('');
-  const [password, setPassword] = useState('');
-  const login = useMutation<SessionView, ApiError, void>({
-    mutationFn: () => sessionCall('login', { name: name.trim().toLowerCase(), password }),
-    onSuccess: setSession,
-    onError: () => setPassword(''),
-  });
-  const faults = faultsOf(login.error, []);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    login.mutate();
-  };
+  const login = useSessionAct('login', { quiet: true, onDone: setSession });
   return (
     <>
-      <form onSubmit={submit} className="space-y-4 p-6">
-        <h1 className="text-xl font-semibold tracking-tight">Sign in</h1>
-        <TextField
-          label="Name"
-          name="username"
-          autoComplete="username"
-          autoCapitalize="none"
-          spellCheck={false}
-          required
-          maxLength={64}
-          // There is nothing else to do here.
-          autoFocus
-          value={name}
-          onChange={setName}
-        />
-        <SecretField
-          label="Password"
-          name="password"
-          autoComplete="current-password"
-          required
-          maxLength={1024}
-          value={password}
-          onChange={setPassword}
-        />
-        <FormError>{faults.rest}</FormError>
-        <Button type="submit" look="primary" busy={login.isPending} className="w-full">
-          Sign in
-        </Button>
-      </form>
+      <div className="p-6">
+        <Form
+          act={login}
+          initial={{ name: '', password: '' }}
+          request={({ name, password }) => ({ name: name.trim().toLowerCase(), password })}
+          forgets="password"
+          submit="Sign in"
+          wide
+        >
+          {({ field }) => (
+            <>
+              <h1 className="text-xl font-semibold tracking-tight">Sign in</h1>
+              {/* There is nothing else to do here. */}
+              <UserNameField autoFocus {...field('name')} />
+              <SecretField
+                label="Password"
+                name="password"
+                autoComplete="current-password"
+                required
+                maxLength={1024}
+                {...field('password')}
+              />
+            </>
+          )}
+        </Form>
+      </div>
       <Foot>
         <details>
           <summary className="rounded-sm">Forgot your password?</summary>
@@ -75,21 +59,20 @@ function NameAndPassword() {
 function SecondFactor() {
   const [code, setCode] = useState('');
   const [recovery, setRecovery] = useState(false);
-  const confirm = useMutation<SessionView, ApiError, string>({
-    mutationFn: (given) => sessionCall('second_factor', { code: given.trim() }),
-    onSuccess: setSession,
-    onError: () => setCode(''),
-  });
-  const leave = useMutation<void, ApiError, void>({ mutationFn: signOut });
+  const confirm = useSessionAct('second_factor', { quiet: true, onDone: setSession });
+  const leave = useSessionAct('logout', { quiet: true, onDone: setSession });
+  const give = (given: string) => {
+    if (!confirm.isPending) confirm.mutate({ code: given.trim() }, { onError: () => setCode('') });
+  };
   const change = (next: string) => {
     setCode(next);
     // A whole code needs no button.
     const digits = next.replace(/\s/g, '');
-    if (!recovery && /^\d{6}$/.test(digits) && !confirm.isPending) confirm.mutate(digits);
+    if (!recovery && /^\d{6}$/.test(digits)) give(digits);
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!confirm.isPending) confirm.mutate(code);
+    give(code);
   };
   return (
     <>
@@ -134,7 +117,7 @@ function SecondFactor() {
           >
             {recovery ? 'Use the app instead' : 'Use a recovery code'}
           </button>
-          <button type="button" className="link rounded-sm" onClick={() => leave.mutate()}>
+          <button type="button" className="link rounded-sm" onClick={() => leave.mutate({})}>
             Start over
           </button>
         </div>

@@ -1,15 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Archive, Download, Trash2 } from 'lucide-react';
+import { Archive, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
-import { ConfirmAction } from '../../parts/action.tsx';
+import { ask } from '../../parts/ask.tsx';
 import { Badge } from '../../parts/badge.tsx';
-import { Button, IconButton } from '../../parts/button.tsx';
+import { Button, DownloadLink, IconButton } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { CellActions, type Column, DataTable } from '../../parts/data-table.tsx';
+import { actsColumn, countColumn, timeColumn } from '../../parts/columns.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
-import { Bytes, Count, Time } from '../../parts/values.tsx';
+import { Bytes } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { BackupDialog } from './backup-dialog.tsx';
 
@@ -40,7 +41,6 @@ function Backups() {
   const backups = useCall('backups', {});
   const client = useQueryClient();
   const [making, setMaking] = useState(false);
-  const [removing, setRemoving] = useState<Backup | null>(null);
   const refresh = () => void client.invalidateQueries({ queryKey: ['backups'] });
   return (
     <Card
@@ -57,7 +57,7 @@ function Backups() {
         {(rows) => (
           <DataTable
             label="Backups"
-            columns={columnsOf(setRemoving)}
+            columns={columnsOf(refresh)}
             rows={rows}
             rowId={({ name }) => name}
             empty={
@@ -70,31 +70,28 @@ function Backups() {
         )}
       </Fetched>
       {making && <BackupDialog onClose={() => setMaking(false)} onDone={refresh} />}
-      <ConfirmAction
-        operation="removeBackup"
-        request={{ name: removing?.name ?? '' }}
-        done="Backup removed"
-        onDone={() => {
-          setRemoving(null);
-          refresh();
-        }}
-        quiet={false}
-        open={removing !== null}
-        onClose={() => setRemoving(null)}
-        title="Remove this backup?"
-        confirm="Remove backup"
-        danger
-      >
-        <p>
-          <span className="font-mono text-sm break-all">{removing?.name}</span> is deleted from the disk. This
-          cannot be undone.
-        </p>
-      </ConfirmAction>
     </Card>
   );
 }
 
-function columnsOf(onRemove: (backup: Backup) => void): readonly Column<Backup>[] {
+function askToRemove(name: string, onDone: () => void): void {
+  ask('removeBackup', {
+    request: { name },
+    done: 'Backup removed',
+    onDone,
+    title: 'Remove this backup?',
+    text: (
+      <p>
+        <span className="font-mono text-sm break-all">{name}</span> is deleted from the disk. This cannot be
+        undone.
+      </p>
+    ),
+    confirm: 'Remove backup',
+    danger: true,
+  });
+}
+
+function columnsOf(onRemoved: () => void): readonly Column<Backup>[] {
   return [
     {
       id: 'name',
@@ -106,21 +103,11 @@ function columnsOf(onRemove: (backup: Backup) => void): readonly Column<Backup>[
         </span>
       ),
     },
-    {
-      id: 'made',
-      header: 'Made',
-      width: '7rem',
-      card: 'figure',
-      cell: ({ createdAt }) => <Time at={createdAt} />,
-      sort: ({ createdAt }) => createdAt,
-    },
-    {
-      id: 'messages',
-      header: 'Messages',
-      width: '6.5rem',
-      align: 'end',
-      cell: ({ messages }) => <Count value={messages} />,
-    },
+    timeColumn(
+      { id: 'made', header: 'Made', width: '7rem', card: 'figure', sorts: true },
+      ({ createdAt }) => createdAt,
+    ),
+    countColumn({ id: 'messages', header: 'Messages', width: '6.5rem' }, ({ messages }) => messages),
     {
       id: 'size',
       header: 'Size',
@@ -145,27 +132,16 @@ function columnsOf(onRemove: (backup: Backup) => void): readonly Column<Backup>[
         </span>
       ),
     },
-    {
-      id: 'acts',
-      header: 'Actions',
-      headerHidden: true,
-      width: '5rem',
-      align: 'end',
-      card: 'aside',
-      cell: (backup) => (
-        <CellActions>
-          <a
-            href={`/api/backups/${encodeURIComponent(backup.name)}`}
-            download={backup.name}
-            aria-label={`Download ${backup.name}`}
-            title="Download"
-            className="flex size-7.5 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink"
-          >
-            <Download aria-hidden size={15} />
-          </a>
-          <IconButton small icon={Trash2} label={`Remove ${backup.name}`} onClick={() => onRemove(backup)} />
-        </CellActions>
-      ),
-    },
+    actsColumn('5rem', ({ name }) => (
+      <>
+        <DownloadLink href={`/api/backups/${encodeURIComponent(name)}`} name={name} />
+        <IconButton
+          small
+          icon={Trash2}
+          label={`Remove ${name}`}
+          onClick={() => askToRemove(name, onRemoved)}
+        />
+      </>
+    )),
   ];
 }

@@ -1,11 +1,10 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ShieldX, UserPlus } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
+import { PageTabs } from '../../parts/tabs.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { type SessionRow, SessionsTable } from '../account/sessions-table.tsx';
@@ -29,8 +28,6 @@ function NotForYou() {
 }
 
 function UsersForAdmins() {
-  const { tab = 'users' } = useSearch({ from: '/users' });
-  const navigate = useNavigate({ from: '/users' });
   const [adding, setAdding] = useState(false);
   return (
     <Page
@@ -42,10 +39,8 @@ function UsersForAdmins() {
         </Button>
       }
     >
-      <Tabs
+      <PageTabs
         label="About users"
-        value={tab}
-        onChange={(next) => void navigate({ search: next === 'users' ? {} : { tab: next }, replace: true })}
         tabs={[
           { value: 'users', label: 'Users', content: <Users /> },
           { value: 'sessions', label: 'Sessions', content: <Sessions /> },

@@ -1,28 +1,38 @@
 import { KeyRound, LogOut, MoreHorizontal, ShieldOff, Trash2, UserCheck, UserCog, UserX } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { plural } from '../../format.ts';
+import { ask } from '../../parts/ask.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { IconButton } from '../../parts/button.tsx';
-import { CellActions, type Column, DataTable } from '../../parts/data-table.tsx';
+import { actsColumn, countColumn } from '../../parts/columns.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
-import { Count, Time } from '../../parts/values.tsx';
+import { Time } from '../../parts/values.tsx';
 import { useAct } from '../../queries.ts';
 import { useSession } from '../../session.tsx';
-import { type AskedOfUser, roleLabel, type User, UserDialogs } from './user-dialogs.tsx';
+import { ChangeRole, LinkDialog, type PasswordLink, roleLabel, type User } from './user-dialogs.tsx';
+
+/** What is open for a user. */
+type Opened = { readonly role: User } | { readonly linkFor: User; readonly link: PasswordLink };
 
 /** Users, and what can be done with each. */
 export function UsersTable({ users }: { readonly users: readonly User[] }) {
   const { user } = useSession();
-  const [asked, setAsked] = useState<AskedOfUser | null>(null);
-  const columns = useMemo(() => columnsOf(user.name, setAsked), [user.name]);
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const columns = useMemo(() => columnsOf(user.name, setOpened), [user.name]);
+  const close = () => setOpened(null);
   return (
     <>
       <DataTable label="Users" columns={columns} rows={users} rowId={({ name }) => name} />
-      {asked && <UserDialogs asked={asked} onClose={() => setAsked(null)} />}
+      {opened && 'role' in opened && <ChangeRole user={opened.role} onClose={close} />}
+      {opened && 'link' in opened && (
+        <LinkDialog title={`A link for ${opened.linkFor.name}`} link={opened.link} onClose={close} />
+      )}
     </>
   );
 }
 
-function columnsOf(own: string, ask: (asked: AskedOfUser) => void): readonly Column<User>[] {
+function columnsOf(own: string, open: (opened: Opened) => void): readonly Column<User>[] {
   return [
     {
       id: 'name',
@@ -62,26 +72,8 @@ function columnsOf(own: string, ask: (asked: AskedOfUser) => void): readonly Col
       cell: ({ lastSignInAt }) =>
         lastSignInAt === null ? <span className="text-soft">never</span> : <Time at={lastSignInAt} />,
     },
-    {
-      id: 'sessions',
-      header: 'Sessions',
-      width: '5.5rem',
-      align: 'end',
-      cell: ({ sessions }) => <Count value={sessions} />,
-    },
-    {
-      id: 'acts',
-      header: 'Actions',
-      headerHidden: true,
-      width: '2.25rem',
-      align: 'end',
-      card: 'aside',
-      cell: (user) => (
-        <CellActions>
-          <UserMenu user={user} isOwn={user.name === own} ask={ask} />
-        </CellActions>
-      ),
-    },
+    countColumn({ id: 'sessions', header: 'Sessions', width: '5.5rem' }, ({ sessions }) => sessions),
+    actsColumn('2.25rem', (user) => <UserMenu user={user} isOwn={user.name === own} open={open} />),
   ];
 }
 
@@ -89,29 +81,29 @@ function columnsOf(own: string, ask: (asked: AskedOfUser) => void): readonly Col
 function UserMenu({
   user,
   isOwn,
-  ask,
+  open,
 }: {
   readonly user: User;
   readonly isOwn: boolean;
-  readonly ask: (asked: AskedOfUser) => void;
+  readonly open: (opened: Opened) => void;
 }) {
   const { name, disabled, secondFactor, sessions } = user;
   const enable = useAct('updateUser', { changes: ['users'], done: `${name} may sign in again` });
   return (
     <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${name}`} small />}>
-      <MenuItem icon={UserCog} onSelect={() => ask({ act: 'role', user })}>
+      <MenuItem icon={UserCog} onSelect={() => open({ role: user })}>
         Change role
       </MenuItem>
-      <MenuItem icon={KeyRound} onSelect={() => ask({ act: 'link', user })}>
+      <MenuItem icon={KeyRound} onSelect={() => askForLink(user, (link) => open({ linkFor: user, link }))}>
         New password link
       </MenuItem>
       {secondFactor && !isOwn && (
-        <MenuItem icon={ShieldOff} onSelect={() => ask({ act: 'factor', user })}>
+        <MenuItem icon={ShieldOff} onSelect={() => askToTakeFactor(user)}>
           Take second factor away
         </MenuItem>
       )}
       {sessions > 0 && !isOwn && (
-        <MenuItem icon={LogOut} onSelect={() => ask({ act: 'sign-out', user })}>
+        <MenuItem icon={LogOut} onSelect={() => askToSignOut(user)}>
           Sign out everywhere
         </MenuItem>
       )}
@@ -123,15 +115,74 @@ function UserMenu({
               Let sign in again
             </MenuItem>
           ) : (
-            <MenuItem icon={UserX} danger onSelect={() => ask({ act: 'disable', user })}>
+            <MenuItem icon={UserX} danger onSelect={() => askToDisable(user)}>
               Disable
             </MenuItem>
           )}
-          <MenuItem icon={Trash2} danger onSelect={() => ask({ act: 'remove', user })}>
+          <MenuItem icon={Trash2} danger onSelect={() => askToRemove(user)}>
             Remove
           </MenuItem>
         </>
       )}
     </Menu>
   );
+}
+
+function askForLink({ name, hasPassword }: User, onDone: (link: PasswordLink) => void): void {
+  ask('setupLink', {
+    request: { name },
+    changes: ['users'],
+    onDone,
+    title: 'Make a password link?',
+    text: `By it ${name} chooses a ${hasPassword ? 'new ' : ''}password. Until then the present one holds.`,
+    confirm: 'Make a link',
+  });
+}
+
+function askToTakeFactor({ name }: User): void {
+  ask('resetSecondFactor', {
+    request: { name },
+    changes: ['users'],
+    done: `The second factor of ${name} is taken away`,
+    title: 'Take the second factor away?',
+    text: `From then on the password of ${name} alone is enough. Do this only when you are sure who has asked for it.`,
+    confirm: 'Take it away',
+    danger: true,
+  });
+}
+
+function askToSignOut({ name, sessions }: User): void {
+  ask('endSessions', {
+    request: { name },
+    changes: ['users'],
+    done: ({ ended }) => `${plural(ended, 'session')} ended`,
+    title: `Sign ${name} out everywhere?`,
+    text: `${plural(sessions, 'session')} end at once. They may sign in again.`,
+    confirm: 'Sign out everywhere',
+  });
+}
+
+function askToDisable({ name }: User): void {
+  ask('updateUser', {
+    request: { name, role: null, disabled: true },
+    changes: ['users'],
+    done: `${name} is disabled`,
+    title: `Disable ${name}?`,
+    text: 'Their sessions end, and they cannot sign in until they are let in again.',
+    confirm: 'Disable user',
+    danger: true,
+  });
+}
+
+function askToRemove({ name }: User): void {
+  ask('removeUser', {
+    request: { name },
+    changes: ['users'],
+    done: `${name} is removed`,
+    title: `Remove ${name}?`,
+    text: 'Their sessions end. What they did stays in the activity.',
+    confirm: 'Remove user',
+    danger: true,
+    typed: name,
+  });
 }

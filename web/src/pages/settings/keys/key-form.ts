@@ -39,17 +39,6 @@ export interface KeyForm {
   readonly contentDays: number | null;
 }
 
-/** Its fields, as faults name them. */
-export const KEY_FIELDS = [
-  'name',
-  'scopes',
-  'rateLimit',
-  'expiresAt',
-  'cidrs',
-  'senderDomains',
-  'contentDays',
-];
-
 /** A form that nothing was written into yet. */
 export const NEW_KEY: KeyForm = {
   name: '',

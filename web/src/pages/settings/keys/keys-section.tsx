@@ -1,14 +1,15 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { KeyRound, MoreHorizontal, Pencil, Plus, RotateCw, Trash2 } from 'lucide-react';
-import { useMemo, useState } from 'react';
-import { ConfirmAction } from '../../../parts/action.tsx';
-import { Badge, type Tone } from '../../../parts/badge.tsx';
+import { useCallback, useMemo, useState } from 'react';
+import { useAddress } from '../../../address.ts';
+import { ask, ConfirmAction } from '../../../parts/ask.tsx';
+import { Badge, StatusBadge } from '../../../parts/badge.tsx';
 import { Button, IconButton } from '../../../parts/button.tsx';
 import { Card } from '../../../parts/card.tsx';
 import { Checkbox } from '../../../parts/checkbox.tsx';
-import { CellActions, type Column, DataTable } from '../../../parts/data-table.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { actsColumn, timeColumn } from '../../../parts/columns.tsx';
+import { type Column, DataTable } from '../../../parts/data-table.tsx';
 import { Menu, MenuItem, MenuLine } from '../../../parts/menu.tsx';
+import { SecretDialog } from '../../../parts/secret.tsx';
 import { EmptyState, Fetched } from '../../../parts/states.tsx';
 import { FilterChips, SearchField, Toolbar } from '../../../parts/toolbar.tsx';
 import { Time, useNow } from '../../../parts/values.tsx';
@@ -16,22 +17,19 @@ import { useCall } from '../../../queries.ts';
 import { useMay } from '../../../session.tsx';
 import { KeyDrawer } from './key-drawer.tsx';
 import { type Key, keyState, SCOPES } from './key-form.ts';
-import { SecretOnce } from './secret-once.tsx';
 
 /** What is being done, and to which key. */
-type Asked = { readonly act: 'create' } | { readonly act: 'edit' | 'rotate' | 'revoke'; readonly key: Key };
+type Asked =
+  | { readonly act: 'create' }
+  | { readonly act: 'edit' | 'revoke'; readonly key: Key }
+  | { readonly act: 'rotated'; readonly key: Key; readonly secret: string };
 
 /** API keys: the list, and all that can be done with them. */
 export function KeysSection() {
   const keys = useCall('listKeys', {}, { topics: ['keys'] });
   const mayChange = useMay('admin');
-  const { q = '', revoked = false } = useSearch({ from: '/settings/$section' });
-  const navigate = useNavigate({ from: '/settings/$section' });
-  const look = (next: { readonly q: string; readonly revoked: boolean }) =>
-    void navigate({
-      search: { ...(next.q !== '' && { q: next.q }), ...(next.revoked && { revoked: true }) },
-      replace: true,
-    });
+  const [{ q = '', revoked = false }, put] = useAddress();
+  const search = useCallback((text: string) => put({ q: text || undefined }), [put]);
   const now = useNow();
   const [asked, setAsked] = useState<Asked | null>(null);
   const columns = useMemo(() => columnsOf(mayChange ? setAsked : null), [mayChange]);
@@ -40,12 +38,12 @@ export function KeysSection() {
   return (
     <>
       <Toolbar>
-        <SearchField label="Search keys" value={q} onSearch={(next) => look({ q: next, revoked })} />
+        <SearchField label="Search keys" value={q} onSearch={search} />
         <FilterChips
           label="Show"
           choices={[{ value: 'ended', label: 'Revoked and expired', count: ended }]}
           value={revoked ? ['ended'] : []}
-          onChange={(value) => look({ q, revoked: value.length > 0 })}
+          onChange={(value) => put({ revoked: value.length > 0 ? true : undefined })}
         />
         {mayChange && (
           <Button look="primary" icon={Plus} onClick={() => setAsked({ act: 'create' })}>
@@ -72,13 +70,20 @@ export function KeysSection() {
           )}
         </Fetched>
       </Card>
-      <KeyDrawer
-        key={asked?.act === 'edit' ? asked.key.id : 'new'}
-        open={asked?.act === 'create' || asked?.act === 'edit'}
-        of={asked?.act === 'edit' ? asked.key : null}
-        onClose={close}
-      />
-      {asked?.act === 'rotate' && <RotateDialog of={asked.key} onClose={close} />}
+      {asked?.act === 'create' && <KeyDrawer of={null} onClose={close} />}
+      {asked?.act === 'edit' && <KeyDrawer of={asked.key} onClose={close} />}
+      {asked?.act === 'rotated' && (
+        <SecretDialog
+          title="The new secret"
+          description={<span className="break-words">{asked.key.name}</span>}
+          secret={asked.secret}
+          onClose={close}
+        >
+          <p className="text-soft">
+            The old secret works for another 24 hours. Put the new one in its place before then.
+          </p>
+        </SecretDialog>
+      )}
       {asked?.act === 'revoke' && <RevokeDialog of={asked.key} onClose={close} />}
     </>
   );
@@ -122,7 +127,7 @@ function NoKeys({
   );
 }
 
-function columnsOf(ask: ((asked: Asked) => void) | null): readonly Column<Key>[] {
+function columnsOf(open: ((asked: Asked) => void) | null): readonly Column<Key>[] {
   return [
     {
       id: 'name',
@@ -155,27 +160,12 @@ function columnsOf(ask: ((asked: Asked) => void) | null): readonly Column<Key>[]
       cell: ({ lastUsedAt }) =>
         lastUsedAt === null ? <span className="text-soft">never</span> : <Time at={lastUsedAt} />,
     },
-    {
-      id: 'created',
-      header: 'Created',
-      width: '7rem',
-      sort: ({ createdAt }) => createdAt,
-      cell: ({ createdAt }) => <Time at={createdAt} />,
-    },
+    timeColumn(
+      { id: 'created', header: 'Created', width: '7rem', sorts: true },
+      ({ createdAt }) => createdAt,
+    ),
     { id: 'state', header: 'State', width: '8rem', card: 'line', cell: (key) => <KeyStateBadge of={key} /> },
-    ...(ask === null
-      ? []
-      : [
-          {
-            id: 'acts',
-            header: 'Actions',
-            headerHidden: true,
-            width: '2.25rem',
-            align: 'end' as const,
-            card: 'aside' as const,
-            cell: (key: Key) => <KeyMenu of={key} ask={ask} />,
-          },
-        ]),
+    ...(open === null ? [] : [actsColumn<Key>('2.25rem', (key) => <KeyMenu of={key} open={open} />)]),
   ];
 }
 
@@ -191,41 +181,30 @@ function Bounds({ of: { senderDomains, cidrs, rateLimit, expiresAt } }: { readon
   return <span className="text-sm break-words">{words.join(', ')}</span>;
 }
 
-function KeyMenu({ of, ask }: { readonly of: Key; readonly ask: (asked: Asked) => void }) {
+function KeyMenu({ of, open }: { readonly of: Key; readonly open: (asked: Asked) => void }) {
   if (of.revokedAt !== null) return null;
   return (
-    <CellActions>
-      <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${of.name}`} small />}>
-        <MenuItem icon={Pencil} onSelect={() => ask({ act: 'edit', key: of })}>
-          Edit
-        </MenuItem>
-        <MenuItem icon={RotateCw} onSelect={() => ask({ act: 'rotate', key: of })}>
-          Rotate: a new secret
-        </MenuItem>
-        <MenuLine />
-        <MenuItem icon={Trash2} danger onSelect={() => ask({ act: 'revoke', key: of })}>
-          Revoke
-        </MenuItem>
-      </Menu>
-    </CellActions>
+    <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${of.name}`} small />}>
+      <MenuItem icon={Pencil} onSelect={() => open({ act: 'edit', key: of })}>
+        Edit
+      </MenuItem>
+      <MenuItem
+        icon={RotateCw}
+        onSelect={() => askToRotate(of, (secret) => open({ act: 'rotated', key: of, secret }))}
+      >
+        Rotate: a new secret
+      </MenuItem>
+      <MenuLine />
+      <MenuItem icon={Trash2} danger onSelect={() => open({ act: 'revoke', key: of })}>
+        Revoke
+      </MenuItem>
+    </Menu>
   );
 }
 
-const STATES: Readonly<Record<ReturnType<typeof keyState>, readonly [Tone, string]>> = {
-  active: ['good', 'Active'],
-  expiring: ['warn', 'Expires soon'],
-  expired: ['bad', 'Expired'],
-  revoked: ['neutral', 'Revoked'],
-};
-
 /** Whether a key can be used. */
 function KeyStateBadge({ of }: { readonly of: Key }) {
-  const [tone, word] = STATES[keyState(of, useNow())];
-  return (
-    <Badge tone={tone} dot>
-      {word}
-    </Badge>
-  );
+  return <StatusBadge status={keyState(of, useNow())} />;
 }
 
 /** What a key may do, in a few words. */
@@ -243,75 +222,52 @@ function RevokeDialog({ of, onClose }: { readonly of: Key; readonly onClose: () 
       request={{ key: of.id, cancelQueued }}
       changes={['keys', 'messages', 'queue']}
       done={`${of.name} is revoked`}
-      onDone={onClose}
-      quiet={false}
       onClose={onClose}
       title="Revoke this key?"
       confirm="Revoke key"
       danger
-    >
-      <p>
-        Whatever uses <strong className="font-semibold break-words">{of.name}</strong> gets 401 within a
-        second, and for good. To change its secret alone, rotate it instead.
-      </p>
-      <p className="text-soft">
-        {of.lastUsedAt === null ? (
-          'It was never used.'
-        ) : (
-          <>
-            It was used last <Time at={of.lastUsedAt} />.
-          </>
-        )}
-      </p>
-      <Checkbox
-        label="Cancel what it has queued"
-        hint="Without this, mail that it has submitted is still delivered."
-        checked={cancelQueued}
-        onChange={setCancelQueued}
-      >
-        Cancel what it has queued, too
-      </Checkbox>
-    </ConfirmAction>
+      text={
+        <>
+          <p>
+            Whatever uses <strong className="font-semibold break-words">{of.name}</strong> gets 401 within a
+            second, and for good. To change its secret alone, rotate it instead.
+          </p>
+          <p className="text-soft">
+            {of.lastUsedAt === null ? (
+              'It was never used.'
+            ) : (
+              <>
+                It was used last <Time at={of.lastUsedAt} />.
+              </>
+            )}
+          </p>
+          <Checkbox
+            label="Cancel what it has queued"
+            hint="Without this, mail that it has submitted is still delivered."
+            checked={cancelQueued}
+            onChange={setCancelQueued}
+          >
+            Cancel what it has queued, too
+          </Checkbox>
+        </>
+      }
+    />
   );
 }
 
-/** Gives a key a second secret, and shows it once. */
-function RotateDialog({ of, onClose }: { readonly of: Key; readonly onClose: () => void }) {
-  const [secret, setSecret] = useState<string | null>(null);
-  if (secret !== null)
-    return (
-      <Dialog
-        open
-        onClose={onClose}
-        title="The new secret"
-        description={<span className="break-words">{of.name}</span>}
-        footer={
-          <Button look="primary" onClick={onClose}>
-            I have copied it
-          </Button>
-        }
-      >
-        <SecretOnce secret={secret} />
-        <p className="mt-3 text-soft">
-          The old secret works for another 24 hours. Put the new one in its place before then.
-        </p>
-      </Dialog>
-    );
-  return (
-    <ConfirmAction
-      operation="rotateKey"
-      request={{ key: of.id }}
-      changes={['keys']}
-      onDone={(rotated) => setSecret(rotated.secret)}
-      quiet={false}
-      onClose={onClose}
-      title="Give this key a new secret?"
-      confirm="Make a new secret"
-    >
+/** Gives a key a second secret. */
+function askToRotate({ id, name }: Key, onDone: (secret: string) => void): void {
+  ask('rotateKey', {
+    request: { key: id },
+    changes: ['keys'],
+    onDone: ({ secret }) => onDone(secret),
+    title: 'Give this key a new secret?',
+    text: (
       <p>
-        <strong className="font-semibold break-words">{of.name}</strong> stays the same key, with its limits
-        and its messages. The old secret works for another 24 hours beside the new one.
+        <strong className="font-semibold break-words">{name}</strong> stays the same key, with its limits and
+        its messages. The old secret works for another 24 hours beside the new one.
       </p>
-    </ConfirmAction>
-  );
+    ),
+    confirm: 'Make a new secret',
+  });
 }

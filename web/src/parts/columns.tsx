@@ -1,0 +1,50 @@
+import type { ReactNode } from 'react';
+import type { TableColumn } from './table-row.tsx';
+import { Count, Time } from './values.tsx';
+
+/** Columns that many tables have. Where a table can be sorted by one, it says `sorts`. */
+interface Head<Row> extends Omit<TableColumn<Row>, 'cell' | 'sort' | 'headerHidden'> {
+  readonly sorts?: boolean;
+}
+
+function column<Row, Value extends string | number>(
+  { sorts = false, ...head }: Head<Row>,
+  read: (row: Row) => Value | null,
+  draw: (value: Value) => ReactNode,
+): TableColumn<Row> {
+  return {
+    ...head,
+    ...(sorts && { sort: (row) => read(row) ?? '' }),
+    cell: (row) => {
+      const value = read(row);
+      return value === null ? <span className="text-faint">–</span> : draw(value);
+    },
+  };
+}
+
+/** Moments; a dash where there is none. */
+export function timeColumn<Row>(head: Head<Row>, at: (row: Row) => string | null): TableColumn<Row> {
+  return column(head, at, (value) => <Time at={value} />);
+}
+
+/** Counts, at the right edge. */
+export function countColumn<Row>(head: Head<Row>, count: (row: Row) => number): TableColumn<Row> {
+  return column({ align: 'end', ...head }, count, (value) => <Count value={value} />);
+}
+
+/** What can be done with a row, above the link that spans it. */
+export function actsColumn<Row>(
+  width: string,
+  draw: (row: Row) => ReactNode,
+  header = 'Actions',
+): TableColumn<Row> {
+  return {
+    id: 'acts',
+    header,
+    headerHidden: header === 'Actions',
+    width,
+    align: 'end',
+    card: 'aside',
+    cell: (row) => <span className="relative z-1 inline-flex items-center gap-1">{draw(row)}</span>,
+  };
+}
